@@ -1,0 +1,147 @@
+"""Exponential weights, in the log domain: one arm for Hedge and Exp3, a subset for Exp3.M."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pickbest.game import BoolArray, FloatArray, IntArray, KeyArray
+from pickbest.kernels.compiled import kernel
+from pickbest.kernels.random import STEP, uniform_at
+
+
+@kernel
+def softmax(scores: FloatArray, rate: float, out: FloatArray) -> None:
+    """out ∝ exp(rate · scores), summing to 1; the largest score never overflows."""
+    highest = scores[0]
+    for a in range(1, scores.shape[0]):
+        highest = max(highest, scores[a])
+    total = 0.0
+    for a in range(scores.shape[0]):
+        out[a] = math.exp(rate * (scores[a] - highest))
+        total += out[a]
+    for a in range(scores.shape[0]):
+        out[a] /= total
+
+
+@kernel
+def pick_one(
+    scores: FloatArray,
+    taken: BoolArray,
+    rate: float,
+    mixing: float,
+    implicit: float,
+    keys: KeyArray,
+    arms: IntArray,
+    weights: FloatArray,
+) -> None:
+    """One arm a replicate, from (1 - mixing) softmax + mixing / n_arms over the free arms.
+
+    weights = 1 / (probability + implicit): implicit exploration biases them down (Exp3-IX).
+    """
+    n_arms = scores.shape[1]
+    law = np.empty(n_arms)
+    for r in range(scores.shape[0]):
+        softmax(scores[r], rate, law)
+        total = 0.0
+        free = 0
+        for a in range(n_arms):
+            if taken.shape[1] > 0 and taken[r, a]:
+                law[a] = 0.0
+            else:
+                # The floor keeps a free arm choosable when all heavier ones are taken.
+                law[a] = max((1.0 - mixing) * law[a] + mixing / n_arms, 1e-300)
+                total += law[a]
+                free += 1
+        target = uniform_at(keys[r] + STEP) * total
+        chosen = -1
+        for a in range(n_arms):
+            if law[a] > 0.0:
+                chosen = a
+                target -= law[a]
+                if target < 0.0:
+                    break
+        arms[r, 0] = chosen
+        weights[r, 0] = 1.0 / (law[chosen] / total + implicit)
+
+
+@kernel
+def capped_law(scores: FloatArray, mixing: float, budget: int, law: FloatArray) -> None:
+    """Exp3.M's inclusion probabilities: they sum to the budget, none above 1.
+
+    Weights above a threshold are cut to it, so that the cut arms get probability exactly 1
+    (Uchiya, Nakamura and Kudo 2010, Algorithm Exp3.M).
+    """
+    n_arms = scores.shape[0]
+    softmax(scores, 1.0, law)
+    if budget == n_arms:
+        for a in range(n_arms):
+            law[a] = 1.0
+        return
+    # An arm has probability 1 when its share of the cut weights reaches this.
+    limit = (1.0 / budget - mixing / n_arms) / (1.0 - mixing)
+    order = np.argsort(-law)
+    rest = 1.0
+    capped = 0
+    threshold = np.inf
+    if law[order[0]] >= limit:
+        for k in range(1, budget + 1):
+            rest -= law[order[k - 1]]
+            # Rounding may leave a tiny negative rest where one arm holds all the weight.
+            rest = max(rest, 0.0)
+            threshold = limit * rest / (1.0 - k * limit)
+            capped = k
+            if k == n_arms or law[order[k]] < threshold or k * limit >= 1.0:
+                break
+    total = 0.0
+    for i in range(n_arms):
+        if i < capped:
+            law[order[i]] = threshold
+        total += law[order[i]]
+    for i in range(n_arms):
+        share = law[order[i]] / total if total > 0.0 else 1.0 / n_arms
+        law[order[i]] = 1.0 if i < capped else budget * ((1.0 - mixing) * share + mixing / n_arms)
+
+
+@kernel
+def dependent_rounding(law: FloatArray, counter: np.uint64, arms: IntArray) -> None:
+    """A subset whose inclusion probabilities are exactly `law` (DepRound, Gandhi et al. 2006)."""
+    left = law.copy()
+    n_arms = law.shape[0]
+    i = 0
+    for j in range(1, n_arms):
+        # Arm i is the one still undecided; settle it or arm j.
+        if left[i] <= 1e-12 or left[i] >= 1.0 - 1e-12:
+            i = j
+            continue
+        if left[j] <= 1e-12 or left[j] >= 1.0 - 1e-12:
+            continue
+        up = min(1.0 - left[i], left[j])
+        down = min(left[i], 1.0 - left[j])
+        counter += STEP
+        if uniform_at(counter) * (up + down) < down:
+            left[i] += up
+            left[j] -= up
+        else:
+            left[i] -= down
+            left[j] += down
+        if left[i] <= 1e-12 or left[i] >= 1.0 - 1e-12:
+            i = j
+    # Rounding errors leave at most one arm undecided: the largest values are the subset.
+    order = np.argsort(-left)
+    for j in range(arms.shape[0]):
+        arms[j] = order[j]
+
+
+@kernel
+def pick_capped(
+    scores: FloatArray, mixing: float, keys: KeyArray, arms: IntArray, weights: FloatArray
+) -> None:
+    """Exp3.M's pick for every replicate; the weight of a cut arm is exactly 1."""
+    law = np.empty(scores.shape[1])
+    for r in range(scores.shape[0]):
+        capped_law(scores[r], mixing, arms.shape[1], law)
+        dependent_rounding(law, keys[r], arms[r])
+        for j in range(arms.shape[1]):
+            weights[r, j] = 1.0 / law[arms[r, j]]

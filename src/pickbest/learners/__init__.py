@@ -1,0 +1,24 @@
+"""Rules that pick arms: a file per family, all through the protocol `game.Learner`."""
+
+from pickbest.learners.baselines import UCB, Exp3M, Fixed, Leaders, Thompson, Uniform
+from pickbest.learners.doubling import Doubling
+from pickbest.learners.greedy import Greedy
+from pickbest.learners.leaders import FPML, FPMLPartial, Weights
+from pickbest.learners.weights import Exp3, Exp3IX, Hedge
+
+__all__ = [
+    "FPML",
+    "UCB",
+    "Doubling",
+    "Exp3",
+    "Exp3IX",
+    "Exp3M",
+    "FPMLPartial",
+    "Fixed",
+    "Greedy",
+    "Hedge",
+    "Leaders",
+    "Thompson",
+    "Uniform",
+    "Weights",
+]

@@ -1,0 +1,133 @@
+"""Online greedy: one learner per slot, each fed what it adds to the slots before it.
+
+OG (Algorithm 3, unit durations) has a single-arm learner in each slot; OG_hybrid
+(Algorithm 2) has FPML with budget `slot_budget` in each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pickbest.game import (
+    BoolArray,
+    Choice,
+    Draws,
+    Feedback,
+    FloatArray,
+    SlotLearner,
+    State,
+    check_budget,
+    check_count,
+)
+from pickbest.learners.leaders import weights_of
+
+
+@dataclass(frozen=True)
+class Greedy:
+    """`slots` copies of a learner; slot i is fed cost = 1 - gain over the slots before it.
+
+    distinct: a slot leaves out the arms that earlier slots took. Such an arm would gain
+        nothing there, so its cost in that slot is known to be 1 and is learned as such; the
+        weights of the other arms are those of the pick among the free ones. So the estimates
+        of a slot are unbiased, given what the slots before it picked.
+    Without it slots pick independently, as in the paper's experiments, and arms may repeat.
+
+    >>> from pickbest.learners.weights import Hedge
+    >>> Greedy(Hedge(n_arms=5, rate=0.1), slots=3).budget
+    3
+    """
+
+    inner: SlotLearner
+    slots: int
+    distinct: bool = True
+
+    def __post_init__(self) -> None:
+        check_count("slots", self.slots)
+        if self.distinct:
+            check_budget(self.budget, self.n_arms)
+
+    @property
+    def n_arms(self) -> int:
+        return self.inner.n_arms
+
+    @property
+    def budget(self) -> int:
+        return self.slots * self.inner.budget
+
+    @property
+    def feedback(self) -> Feedback:
+        return self.inner.feedback
+
+    @property
+    def unbiased(self) -> bool:
+        """The weights are unbiased slot by slot, not for the round as a whole."""
+        return False
+
+    def start(self, replicates: int) -> State:
+        """The states of the slots, their names prefixed with the slot's number."""
+        return {
+            f"{slot}/{name}": array
+            for slot in range(self.slots)
+            for name, array in self.inner.start(replicates).items()
+        }
+
+    def pick(self, state: State, rng: Draws) -> Choice:
+        replicates = len(rng.keys)
+        taken = np.zeros((replicates, self.n_arms if self.distinct else 0), np.bool_)
+        return self.pick_free(state, rng, taken)
+
+    def pick_free(self, state: State, rng: Draws, taken: BoolArray) -> Choice:
+        choices = []
+        for slot in range(self.slots):
+            choice = self.inner.pick_free(slot_state(state, slot), rng.child(slot), taken)
+            choices.append(choice)
+            if self.distinct and slot + 1 < self.slots:
+                taken = taken.copy()
+                np.put_along_axis(taken, choice.arms, True, axis=1)
+        arms = np.hstack([choice.arms for choice in choices])
+        if choices[0].weights is None:
+            return Choice(arms)
+        return Choice(arms, np.hstack([weights_of(choice) for choice in choices]))
+
+    def learn(self, state: State, choice: Choice, seen: FloatArray) -> State:
+        rewards = 1.0 - seen
+        full = self.feedback is Feedback.FULL
+        pulled = np.take_along_axis(rewards, choice.arms, axis=1) if full else rewards
+        best_before = np.zeros((len(seen), 1))
+        for slot in range(self.slots):
+            first, last = slot * self.inner.budget, (slot + 1) * self.inner.budget
+            slot_choice = _columns(choice, first, last)
+            observed = rewards if full else rewards[:, first:last]
+            costs = 1.0 - np.maximum(observed - best_before, 0.0)
+            if self.distinct and not full:
+                slot_choice, costs = _with_known(choice, slot_choice, costs, first)
+            learned = self.inner.learn(slot_state(state, slot), slot_choice, costs)
+            state.update({f"{slot}/{name}": array for name, array in learned.items()})
+            best = pulled[:, first:last].max(axis=1, keepdims=True)
+            best_before = np.maximum(best_before, best)
+        return state
+
+
+def slot_state(state: State, slot: int) -> State:
+    """The state of one slot's learner."""
+    prefix = f"{slot}/"
+    return {
+        name.removeprefix(prefix): array for name, array in state.items() if name.startswith(prefix)
+    }
+
+
+def _columns(choice: Choice, first: int, last: int) -> Choice:
+    weights = None if choice.weights is None else choice.weights[:, first:last]
+    return Choice(choice.arms[:, first:last], weights)
+
+
+def _with_known(
+    choice: Choice, slot_choice: Choice, costs: FloatArray, taken: int
+) -> tuple[Choice, FloatArray]:
+    """Add the arms that earlier slots took: in this slot their cost is 1, with certainty."""
+    known = np.ones((len(costs), taken))
+    arms = np.hstack([slot_choice.arms, choice.arms[:, :taken]])
+    weights = np.hstack([weights_of(slot_choice), known])
+    return Choice(arms, weights), np.hstack([costs, known])

@@ -1,0 +1,202 @@
+"""Follow the perturbed leaders: FPML (Algorithm 1) and FPML-partial (Proposition 5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from pickbest.game import (
+    BoolArray,
+    Choice,
+    Draws,
+    Feedback,
+    FloatArray,
+    KeyArray,
+    PickbestError,
+    State,
+    check_budget,
+    check_count,
+    check_positive,
+)
+from pickbest.kernels import leaders as kernels
+
+_NO_WEIGHTS = -1
+
+
+class Weights(Enum):
+    """Where FPML-partial's weights come from."""
+
+    EXACT = "exact"
+    GEOMETRIC = "geometric"
+    EXPLORE = "explore"
+
+
+_SOURCES = {
+    Weights.EXACT: kernels.EXACT,
+    Weights.GEOMETRIC: kernels.GEOMETRIC,
+    Weights.EXPLORE: kernels.EXPLORE,
+}
+
+
+@dataclass(frozen=True)
+class FPML:
+    """Follow the Perturbed Multiple Leaders, full feedback (Algorithm 1); FPL when budget = 1.
+
+    epsilon: perturbations are Exp(1) / epsilon.
+    decay: in round t, epsilon is divided by t^decay (0: constant; 1 / (budget + 1): anytime).
+    fresh: draw perturbations anew in each round, or once for the whole run. Against costs
+        that do not react to the player both have the same expected regret.
+
+    >>> from pickbest.game import replicate_keys, rng_for
+    >>> learner = FPML(n_arms=3, budget=2, epsilon=1.0)
+    >>> state = learner.start(replicates=1)
+    >>> choice = learner.pick(state, rng_for(replicate_keys(0, 1), 0))
+    >>> state = learner.learn(state, choice, np.array([[0.2, 1.0, 0.5]]))
+    >>> state["costs"]
+    array([[0.2, 1. , 0.5]])
+    """
+
+    n_arms: int
+    budget: int
+    epsilon: float
+    decay: float = 0.0
+    fresh: bool = True
+    feedback = Feedback.FULL
+    unbiased = False
+
+    def __post_init__(self) -> None:
+        check_budget(self.budget, self.n_arms)
+        check_positive("epsilon", self.epsilon)
+        check_decay(self.decay)
+
+    def start(self, replicates: int) -> State:
+        """costs: cumulative costs; round: how many rounds were learned."""
+        return start_leaders(replicates, self.n_arms)
+
+    def pick(self, state: State, rng: Draws) -> Choice:
+        return self.pick_free(state, rng, no_arm_taken(state))
+
+    def pick_free(self, state: State, rng: Draws, taken: BoolArray) -> Choice:
+        keys = rng.keys if self.fresh else rng.lasting
+        epsilon = epsilon_now(state, self.epsilon, self.decay)
+        choice = pick_leaders(state, taken, epsilon, keys, self.budget, _NO_WEIGHTS)
+        return Choice(choice.arms)
+
+    def learn(self, state: State, choice: Choice, seen: FloatArray) -> State:
+        state["costs"] += seen
+        state["round"] += 1
+        return state
+
+
+@dataclass(frozen=True)
+class FPMLPartial:
+    """FPML that sees only the costs of its own arms (Proposition 5).
+
+    weights: EXACT inclusion probabilities; GEOMETRIC resampling, at most `resamples` draws;
+        EXPLORE, where with probability `explore` the last arm of the budget is a uniform one
+        and only that arm's cost is learned (section 2.1).
+
+    >>> from pickbest.game import replicate_keys, rng_for
+    >>> learner = FPMLPartial(n_arms=4, budget=2, epsilon=1.0)
+    >>> state = learner.start(replicates=1)
+    >>> learner.pick(state, rng_for(replicate_keys(0, 1), 0)).weights
+    array([[2., 2.]])
+    """
+
+    n_arms: int
+    budget: int
+    epsilon: float
+    weights: Weights = Weights.EXACT
+    resamples: int = 1
+    explore: float = 1.0
+    decay: float = 0.0
+    feedback = Feedback.PICKED
+
+    def __post_init__(self) -> None:
+        check_budget(self.budget, self.n_arms)
+        check_positive("epsilon", self.epsilon)
+        check_count("resamples", self.resamples)
+        check_decay(self.decay)
+        if not 0.0 < self.explore <= 1.0:
+            raise PickbestError(f"explore must be above 0 and at most 1, got {self.explore!r}")
+
+    @property
+    def unbiased(self) -> bool:
+        """Whether the weights are exactly unbiased: a cap on resampling biases them down."""
+        return self.weights is not Weights.GEOMETRIC
+
+    def start(self, replicates: int) -> State:
+        """costs: cumulative estimated costs; round: how many rounds were learned."""
+        return start_leaders(replicates, self.n_arms)
+
+    def pick(self, state: State, rng: Draws) -> Choice:
+        return self.pick_free(state, rng, no_arm_taken(state))
+
+    def pick_free(self, state: State, rng: Draws, taken: BoolArray) -> Choice:
+        epsilon = epsilon_now(state, self.epsilon, self.decay)
+        return pick_leaders(
+            state,
+            taken,
+            epsilon,
+            rng.keys,
+            self.budget,
+            _SOURCES[self.weights],
+            self.resamples,
+            self.explore,
+        )
+
+    def learn(self, state: State, choice: Choice, seen: FloatArray) -> State:
+        kernels.add_weighted(state["costs"], choice.arms, weights_of(choice), seen)
+        state["round"] += 1
+        return state
+
+
+def start_leaders(replicates: int, n_arms: int) -> State:
+    """Zero cumulative costs."""
+    return {"costs": np.zeros((replicates, n_arms)), "round": np.zeros(replicates, np.int64)}
+
+
+def pick_leaders(
+    state: State,
+    taken: BoolArray,
+    epsilon: FloatArray,
+    keys: KeyArray,
+    budget: int,
+    source: int,
+    resamples: int = 1,
+    explore: float = 1.0,
+) -> Choice:
+    """The perturbed leaders of every replicate (Algorithm 1, steps 1 to 3)."""
+    costs = state["costs"]
+    arms = np.empty((len(costs), budget), np.int64)
+    weights = np.empty((len(costs), budget))
+    kernels.pick_leaders(costs, taken, epsilon, keys, source, resamples, explore, arms, weights)
+    return Choice(arms, weights)
+
+
+def epsilon_now(state: State, epsilon: float, decay: float) -> FloatArray:
+    """(replicates,) epsilon of the coming round."""
+    if decay == 0.0:
+        return np.full(len(state["round"]), epsilon)
+    now: FloatArray = epsilon * (state["round"] + 1.0) ** -decay
+    return now
+
+
+def no_arm_taken(state: State) -> BoolArray:
+    """The `taken` argument of a pick that leaves no arm out."""
+    return np.empty((len(state["costs"]), 0), np.bool_)
+
+
+def weights_of(choice: Choice) -> FloatArray:
+    """The weights of a choice that must have them."""
+    if choice.weights is None:
+        raise PickbestError("this learner needs the weights of the choice, and there are none")
+    return choice.weights
+
+
+def check_decay(decay: float) -> None:
+    """The decay of an anytime tuning is in [0, 1)."""
+    if not 0.0 <= decay < 1.0:
+        raise PickbestError(f"decay must be at least 0 and below 1, got {decay!r}")

@@ -1,0 +1,129 @@
+"""Exponential weights: Hedge with full feedback, Exp3 and Exp3-IX with bandit feedback."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pickbest.game import (
+    BoolArray,
+    Choice,
+    Draws,
+    Feedback,
+    FloatArray,
+    PickbestError,
+    State,
+    check_count,
+    check_positive,
+)
+from pickbest.kernels import softmax as kernels
+from pickbest.kernels.leaders import add_weighted
+from pickbest.learners.leaders import weights_of
+
+
+@dataclass(frozen=True)
+class Hedge:
+    """Hedge: one arm a round, P(arm) ∝ exp(-rate · cumulative cost); full feedback."""
+
+    n_arms: int
+    rate: float
+    budget = 1
+    feedback = Feedback.FULL
+    unbiased = True
+
+    def __post_init__(self) -> None:
+        check_count("n_arms", self.n_arms)
+        check_positive("rate", self.rate)
+
+    def start(self, replicates: int) -> State:
+        """gains: cumulative gains, that is minus costs."""
+        return {"gains": np.zeros((replicates, self.n_arms))}
+
+    def pick(self, state: State, rng: Draws) -> Choice:
+        return self.pick_free(state, rng, _none_taken(state))
+
+    def pick_free(self, state: State, rng: Draws, taken: BoolArray) -> Choice:
+        return _pick_one(state, rng, taken, self.rate, mixing=0.0, implicit=0.0)
+
+    def learn(self, state: State, choice: Choice, seen: FloatArray) -> State:
+        state["gains"] -= seen
+        return state
+
+
+@dataclass(frozen=True)
+class Exp3:
+    """Exp3 (Auer et al. 2002): P = (1 - gamma) softmax(gamma / n_arms · gains) + gamma / n_arms.
+
+    It is fed gains 1 - cost, divided by the probability of the arm.
+    """
+
+    n_arms: int
+    gamma: float
+    budget = 1
+    feedback = Feedback.PICKED
+    unbiased = True
+
+    def __post_init__(self) -> None:
+        check_count("n_arms", self.n_arms)
+        if not 0.0 < self.gamma <= 1.0:
+            raise PickbestError(f"gamma must be above 0 and at most 1, got {self.gamma!r}")
+
+    def start(self, replicates: int) -> State:
+        """gains: cumulative estimated gains."""
+        return {"gains": np.zeros((replicates, self.n_arms))}
+
+    def pick(self, state: State, rng: Draws) -> Choice:
+        return self.pick_free(state, rng, _none_taken(state))
+
+    def pick_free(self, state: State, rng: Draws, taken: BoolArray) -> Choice:
+        return _pick_one(state, rng, taken, self.gamma / self.n_arms, self.gamma, implicit=0.0)
+
+    def learn(self, state: State, choice: Choice, seen: FloatArray) -> State:
+        add_weighted(state["gains"], choice.arms, weights_of(choice), 1.0 - seen)
+        return state
+
+
+@dataclass(frozen=True)
+class Exp3IX:
+    """Exp3 with implicit exploration (Neu 2015): costs divided by probability + implicit."""
+
+    n_arms: int
+    rate: float
+    implicit: float
+    budget = 1
+    feedback = Feedback.PICKED
+    unbiased = False
+
+    def __post_init__(self) -> None:
+        check_count("n_arms", self.n_arms)
+        check_positive("rate", self.rate)
+        check_positive("implicit", self.implicit)
+
+    def start(self, replicates: int) -> State:
+        """gains: minus the cumulative estimated costs."""
+        return {"gains": np.zeros((replicates, self.n_arms))}
+
+    def pick(self, state: State, rng: Draws) -> Choice:
+        return self.pick_free(state, rng, _none_taken(state))
+
+    def pick_free(self, state: State, rng: Draws, taken: BoolArray) -> Choice:
+        return _pick_one(state, rng, taken, self.rate, mixing=0.0, implicit=self.implicit)
+
+    def learn(self, state: State, choice: Choice, seen: FloatArray) -> State:
+        add_weighted(state["gains"], choice.arms, weights_of(choice), -seen)
+        return state
+
+
+def _none_taken(state: State) -> BoolArray:
+    return np.empty((len(state["gains"]), 0), np.bool_)
+
+
+def _pick_one(
+    state: State, rng: Draws, taken: BoolArray, rate: float, mixing: float, implicit: float
+) -> Choice:
+    gains = state["gains"]
+    arms = np.empty((len(gains), 1), np.int64)
+    weights = np.empty((len(gains), 1))
+    kernels.pick_one(gains, taken, rate, mixing, implicit, rng.keys, arms, weights)
+    return Choice(arms, weights)
