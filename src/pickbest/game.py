@@ -81,7 +81,7 @@ class Draws:
         if index == 0:
             return self
         offset = np.uint64(mix(index * MIX_1))
-        return Draws(mix_array(self.keys ^ offset), mix_array(self.lasting ^ offset))
+        return Draws(self.keys ^ offset, self.lasting ^ offset)
 
     def generator(self, replicate: int) -> np.random.Generator:
         """A NumPy generator for one replicate of this round, for learners that want one."""
@@ -213,8 +213,8 @@ def rng_for(lasting: KeyArray, round_index: int) -> Draws:
     >>> bool(np.all(rng_for(keys, 5).uniforms(3) == rng_for(keys, 5).uniforms(3)))
     True
     """
-    offset = np.uint64(mix(round_index + GOLDEN))
-    return Draws(keys=mix_array(lasting ^ offset), lasting=lasting)
+    # Both words are well mixed, and every draw mixes its counter again: xor is enough.
+    return Draws(lasting ^ np.uint64(mix(round_index + GOLDEN)), lasting)
 
 
 def _uniforms(keys: KeyArray, count: int) -> FloatArray:

@@ -75,9 +75,9 @@ def capped_law(scores: FloatArray, mixing: float, budget: int, law: FloatArray) 
     """
     n_arms = scores.shape[0]
     softmax(scores, 1.0, law)
-    if budget == n_arms:
+    if budget == n_arms or mixing == 1.0:
         for a in range(n_arms):
-            law[a] = 1.0
+            law[a] = budget / n_arms
         return
     # An arm has probability 1 when its share of the cut weights reaches this.
     limit = (1.0 / budget - mixing / n_arms) / (1.0 - mixing)

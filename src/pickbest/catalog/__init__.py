@@ -1,0 +1,35 @@
+"""The only place where a string becomes a learner or an environment."""
+
+from pickbest.catalog import families as _families  # noqa: F401 - registers the built-in learners
+from pickbest.catalog.describe import describe, rebuild
+from pickbest.catalog.registry import (
+    LearnerEntry,
+    applicable,
+    feedback_of,
+    learner_entry,
+    learner_names,
+    make_learner,
+    register_learner,
+    unregister_learner,
+)
+from pickbest.catalog.worlds import (
+    ENVIRONMENTS,
+    environment_names,
+    make_environment,
+)
+
+__all__ = [
+    "ENVIRONMENTS",
+    "LearnerEntry",
+    "applicable",
+    "describe",
+    "environment_names",
+    "feedback_of",
+    "learner_entry",
+    "learner_names",
+    "make_environment",
+    "make_learner",
+    "rebuild",
+    "register_learner",
+    "unregister_learner",
+]

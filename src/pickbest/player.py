@@ -1,0 +1,166 @@
+"""What a person holds: ask for arms, run them, tell their costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pickbest import savefile
+from pickbest.catalog import describe, rebuild
+from pickbest.game import (
+    Choice,
+    Feedback,
+    Learner,
+    PickbestError,
+    State,
+    check_costs,
+    check_seed,
+    replicate_keys,
+    rng_for,
+)
+
+FORMAT, VERSION = "pickbest-player", 1
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """One round that was asked for: run these arms, then tell their costs."""
+
+    number: int
+    arms: tuple[int, ...]
+
+
+class Player:
+    """A learner in one live game.
+
+    Several tickets may be open; costs may be told late, out of order, or never. What a
+    ticket teaches was fixed when its arms were picked, so the order does not matter for
+    correctness.
+
+    >>> from pickbest.learners import FPMLPartial
+    >>> player = Player(FPMLPartial(n_arms=5, budget=2, epsilon=0.5), seed=1)
+    >>> ticket = player.ask()
+    >>> player.tell(ticket, [0.3, 0.8])
+    >>> player.rounds_learned
+    1
+    """
+
+    def __init__(self, learner: Learner, seed: int = 0) -> None:
+        self.learner = learner
+        self.seed = check_seed(seed)
+        self._keys = replicate_keys(seed, 1)
+        self._state: State = learner.start(1)
+        self._open: dict[int, Choice] = {}
+        self._forgotten: set[int] = set()
+        self._asked = 0
+        self._told = 0
+        self._seen_shape = (
+            learner.n_arms if learner.feedback is Feedback.FULL else learner.budget,
+        )
+
+    @property
+    def rounds_learned(self) -> int:
+        """How many tickets were told."""
+        return self._told
+
+    @property
+    def open_tickets(self) -> tuple[Ticket, ...]:
+        """Tickets that were asked for and neither told nor forgotten."""
+        return tuple(Ticket(n, tuple(c.arms[0].tolist())) for n, c in self._open.items())
+
+    def ask(self) -> Ticket:
+        """Pick arms for a new round."""
+        number = self._asked
+        choice = self.learner.pick(self._state, rng_for(self._keys, number))
+        self._open[number] = choice
+        self._asked += 1
+        return Ticket(number, tuple(choice.arms[0].tolist()))
+
+    def tell(self, ticket: Ticket | int, costs: ArrayLike) -> None:
+        """Learn a round: the costs of the ticket's arms in its order, or of all arms with
+        full feedback. A ticket can be told once; anything wrong changes nothing."""
+        number = self._open_number(ticket)
+        seen = check_costs(costs, self._seen_shape)
+        choice = self._open.pop(number)
+        self._state = self.learner.learn(self._state, choice, seen[None, :])
+        self._told += 1
+
+    def forget(self, ticket: Ticket | int) -> None:
+        """Give a ticket up: nothing is learned from it, and telling it is refused."""
+        number = self._open_number(ticket)
+        del self._open[number]
+        self._forgotten.add(number)
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to a .json or .npz file, whole or not at all."""
+        header = {
+            "format": FORMAT,
+            "version": VERSION,
+            "learner": describe(self.learner),
+            "seed": self.seed,
+            "asked": self._asked,
+            "told": self._told,
+            "forgotten": sorted(self._forgotten),
+            "open": sorted(self._open),
+        }
+        arrays = {f"state/{name}": array for name, array in self._state.items()}
+        for number, choice in self._open.items():
+            arrays[f"open/{number}/arms"] = choice.arms
+            if choice.weights is not None:
+                arrays[f"open/{number}/weights"] = choice.weights
+        savefile.write(path, header, arrays)
+
+    @classmethod
+    def load(cls, path: str | Path, learner: Learner | None = None) -> Player:
+        """Read a saved player; it goes on exactly as the saved one would have.
+
+        learner: needed only where the class of the saved learner is not in the catalog.
+        """
+        header, arrays = savefile.read(path, FORMAT, VERSION)
+        try:
+            player = cls(learner or rebuild(header["learner"]), header["seed"])
+            player._restore(header, arrays)
+        except (KeyError, TypeError) as error:
+            raise savefile.damaged(path, f"{error!r} is missing or of the wrong kind") from error
+        return player
+
+    def _restore(self, header: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any]]) -> None:
+        expected = self._state
+        state = {
+            name.removeprefix("state/"): array
+            for name, array in arrays.items()
+            if name.startswith("state/")
+        }
+        if state.keys() != expected.keys() or any(
+            state[name].shape != expected[name].shape for name in state
+        ):
+            raise PickbestError(
+                "the saved state does not fit the learner: "
+                f"expected {_shapes(expected)}, got {_shapes(state)}"
+            )
+        self._state = {name: state[name].astype(expected[name].dtype) for name in expected}
+        self._asked, self._told = header["asked"], header["told"]
+        self._forgotten = set(header["forgotten"])
+        self._open = {
+            number: Choice(arrays[f"open/{number}/arms"], arrays.get(f"open/{number}/weights"))
+            for number in header["open"]
+        }
+
+    def _open_number(self, ticket: Ticket | int) -> int:
+        number = ticket.number if isinstance(ticket, Ticket) else ticket
+        if number in self._open:
+            return number
+        if number in self._forgotten:
+            raise PickbestError(f"ticket {number} has expired: it was forgotten; ask for a new one")
+        if isinstance(number, int) and 0 <= number < self._asked:
+            raise PickbestError(f"ticket {number} was told already; each ticket is told once")
+        raise PickbestError(f"unknown ticket {number!r}: it was not asked of this player")
+
+
+def _shapes(state: State) -> dict[str, Sequence[int]]:
+    return {name: array.shape for name, array in state.items()}

@@ -1,0 +1,52 @@
+"""One colour per learner, the same everywhere, from a palette that colour-blind people can read.
+
+Okabe and Ito's eight colours; learners beyond them are told apart by their line style too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+GREY = "#666666"
+STYLES = ("-", "--", ":", "-.")
+
+_FAMILIES = {
+    "fpml": (0, 0),
+    "fpml-partial": (0, 0),
+    "og-hybrid": (2, 0),
+    "og": (1, 0),
+    "exp3": (1, 1),
+    "hedge": (1, 2),
+    "exp3-ix": (1, 3),
+    "exp3-m": (4, 1),
+    "thompson": (3, 0),
+    "ucb": (3, 1),
+    "leaders": (4, 0),
+    "fixed": (5, 1),
+    "top": (5, 0),
+    "greedy": (6, 1),
+    "best": (6, 0),
+}
+
+
+def look(name: str) -> tuple[str, str]:
+    """(colour, line style) of a learner or benchmark; variants share their family's colour.
+
+    >>> look("fpml")
+    ('#0072B2', '-')
+    """
+    family = name.split(":")[0].split(" ")[0].lower()
+    if family in {"uniform", "random"}:
+        return GREY, ":"
+    if family in _FAMILIES:
+        colour, style = _FAMILIES[family]
+        # Variants of one family (after a colon) differ by line style.
+        shift = _stable(name) % (len(STYLES) - 1) + 1 if ":" in name else 0
+        return OKABE_ITO[colour], STYLES[(style + shift) % len(STYLES)]
+    index = _stable(family)
+    return OKABE_ITO[index % len(OKABE_ITO)], STYLES[index % len(STYLES)]
+
+
+def _stable(text: str) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big")

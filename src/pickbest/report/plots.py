@@ -1,0 +1,94 @@
+"""Plots of simulations, drawn with Matplotlib (extra: plot)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pickbest.game import MissingExtraError, PickbestError
+from pickbest.outcome import Simulation
+from pickbest.report.palette import look
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SUFFIXES = (".png", ".svg", ".pdf")
+
+
+def new_figure(width: float = 7.0, height: float = 4.2) -> tuple[Figure, Axes]:
+    """A figure with one pair of axes, in the style that all our plots share."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingExtraError("matplotlib", "plot", "a plot") from error
+    figure = Figure(figsize=(width, height), layout="constrained", dpi=120)
+    axes = figure.subplots()
+    style(axes)
+    return figure, axes
+
+
+def style(axes: Axes) -> None:
+    """Light grid, no box."""
+    axes.grid(True, color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+
+
+def label_ends(axes: Axes, ends: list[tuple[float, float, str, str]]) -> None:
+    """Write each line's name at its end (x, y, name, colour), spread so that none overlap."""
+    if not ends:
+        return
+    low, high = axes.get_ylim()
+    log = axes.get_yscale() == "log"
+
+    def height(y: float) -> float:
+        return float(np.log(y / low) / np.log(high / low)) if log else (y - low) / (high - low)
+
+    placed = -np.inf
+    for x, y, name, colour in sorted(ends, key=lambda end: end[1]):
+        level = max(height(y), placed + 0.055)
+        placed = level
+        at = low * (high / low) ** level if log else low + level * (high - low)
+        axes.annotate(
+            name,
+            (x, at),
+            xytext=(6, 0),
+            textcoords="offset points",
+            color=colour,
+            va="center",
+            fontsize=9,
+            annotation_clip=False,
+        )
+
+
+def check_plot_path(path: str | Path) -> Path:
+    """The file name of a plot: its suffix says the format."""
+    path = Path(path)
+    if path.suffix not in SUFFIXES:
+        raise PickbestError(f"{path}: a plot must end in {', '.join(SUFFIXES)}")
+    if not path.parent.is_dir():
+        raise PickbestError(f"{path}: the folder {path.parent} does not exist")
+    return path
+
+
+def plot_regret(simulation: Simulation, path: str | Path) -> None:
+    """Mean regret against the best arm so far, with 95% bands, one line a learner."""
+    path = check_plot_path(path)
+    figure, axes = new_figure()
+    rounds = np.arange(1, simulation.environment.rounds + 1)
+    ends = []
+    for name in simulation.runs:
+        band = simulation.band(name)
+        colour, line = look(name)
+        axes.plot(rounds, band.mean, color=colour, linestyle=line)
+        if simulation.replicates > 1:
+            axes.fill_between(rounds, band.low, band.high, color=colour, alpha=0.15, linewidth=0)
+        ends.append((float(rounds[-1]), float(band.mean[-1]), name, colour))
+    axes.set_xlabel("round")
+    axes.set_ylabel("regret against the best arm so far")
+    label_ends(axes, ends)
+    figure.savefig(path)

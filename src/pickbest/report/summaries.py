@@ -1,0 +1,197 @@
+"""Results as plain data: what `--json` prints, and what tables are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pickbest import hindsight, theory
+from pickbest.catalog import ENVIRONMENTS, feedback_of, learner_entry, learner_names
+from pickbest.environments import Table
+from pickbest.game import Environment, FloatArray, check_budget
+from pickbest.hindsight import Subset
+from pickbest.outcome import AGAINST, Simulation
+
+
+def simulation_summary(simulation: Simulation, environment: str) -> dict[str, Any]:
+    """Every learner's mean reward, cost and regret."""
+    kept = next(iter(simulation.runs.values())).table is not None
+    against = AGAINST if kept else ("best_arm",)
+    return {
+        "environment": environment,
+        "learners": [_learner_row(simulation, name, against) for name in simulation.runs],
+        "settings": simulation.settings,
+    }
+
+
+def _learner_row(simulation: Simulation, name: str, against: Sequence[str]) -> dict[str, Any]:
+    learner = simulation.learners[name]
+    replicates = simulation.replicates
+    std = simulation.std_reward(name)
+    return {
+        "name": name,
+        "budget": learner.budget,
+        "feedback": learner.feedback.value,
+        "mean_reward": simulation.mean_reward(name),
+        "std_reward": std,
+        "standard_error": std / replicates**0.5,
+        "mean_cost": simulation.mean_cost(name),
+        "regret": {rival: float(simulation.regret(name, rival).mean()) for rival in against},
+    }
+
+
+def hindsight_summary(
+    environment: Environment,
+    costs: FloatArray,
+    budget: int,
+    name: str,
+    time_limit: float | None = None,
+) -> dict[str, Any]:
+    """Best subset, greedy subset, top arms and best arm of a cost table."""
+    rounds, n_arms = costs.shape
+    check_budget(budget, n_arms)
+    names = environment.arm_names if isinstance(environment, Table) else ()
+
+    def row(subset: Subset) -> dict[str, Any]:
+        return {
+            "arms": [names[a] if names else f"arm {a}" for a in subset.arms],
+            "indices": list(subset.arms),
+            "mean_reward": 1.0 - subset.cost / rounds,
+            "mean_cost": subset.cost / rounds,
+        }
+
+    best = hindsight.best_subset(costs, budget, time_limit)
+    bound = best.cost if best.bound is None else best.bound
+    gap = (best.cost - bound) / rounds
+    return {
+        "environment": name,
+        "rounds": rounds,
+        "n_arms": n_arms,
+        "budget": budget,
+        "best_subset": {**row(best), "proven": best.proven, "gap": gap},
+        "greedy": row(hindsight.greedy_subset(costs, budget)),
+        "top": row(hindsight.top_arms(costs, budget)),
+        "best_arm": row(hindsight.best_arm(costs)),
+    }
+
+
+def learners_summary() -> dict[str, Any]:
+    """Every learner that the catalog knows."""
+    rows = []
+    for name in learner_names():
+        entry = learner_entry(name)
+        rows.append(
+            {
+                "name": name,
+                "summary": entry.summary,
+                "feedback": feedback_of(name).value,
+                "tunings": list(entry.tunings),
+                "options": entry.options,
+                "single_arm": entry.single_arm,
+            }
+        )
+    return {"learners": rows}
+
+
+def bounds_summary(
+    n_arms: int, budget: int, rounds: int, slot_budget: int = 1, target_budget: int = 1
+) -> dict[str, Any]:
+    """Every bound of the paper for one game, with the statement that it comes from."""
+    check_budget(budget, n_arms)
+    game = {"n_arms": n_arms, "budget": budget, "rounds": rounds}
+    cap = float(n_arms)
+
+    def row(statement: str, says: str, value: float) -> dict[str, Any]:
+        return {"statement": statement, "says": says, "value": value}
+
+    rows = [
+        row("Theorem 2", "FPML's regret is at most", theory.fpml_regret_bound(**game)),
+        row("Theorem 2", "its epsilon", theory.fpml_epsilon(**game)),
+        row(
+            "Theorem 2, anytime (ours)",
+            "FPML's regret, rounds unknown, is at most",
+            theory.anytime_regret_bound(**game),
+        ),
+        row(
+            "Theorem 2, doubling",
+            "FPML's regret with the doubling trick is at most",
+            theory.doubling_regret_bound(**game),
+        ),
+        row(
+            "Markov",
+            "FPML's regret exceeds this with probability at most 0.1",
+            theory.markov_guarantee(**game, probability=0.1),
+        ),
+        row(
+            "Proposition 1",
+            "a deterministic learner's regret is at least",
+            theory.deterministic_lower_bound(**game),
+        ),
+        row(
+            "Section 2",
+            "a uniform subset's regret is at least",
+            theory.uniform_lower_bound_as_written(**game),
+        ),
+        row(
+            "Proposition 5 as printed",
+            f"FPML-partial's regret, estimates up to {cap:g}",
+            theory.partial_regret_bound_as_written(**game, estimate_cap=cap),
+        ),
+        row(
+            "Proposition 5, proved (ours)",
+            f"FPML-partial's regret, estimates up to {cap:g}, is at most",
+            theory.partial_regret_bound(**game, estimate_cap=cap),
+        ),
+        row(
+            "Proposition 7 as printed",
+            "FPML's regret against the top B arms",
+            theory.top_set_regret_bound_as_written(**game, epsilon=theory.top_set_epsilon(**game)),
+        ),
+        row(
+            "Proposition 10",
+            f"any learner's regret after {theory.halving_rounds(n_arms=n_arms, budget=budget)} "
+            "rounds is at least",
+            theory.halving_lower_bound(n_arms=n_arms, budget=budget),
+        ),
+        row(
+            "Theorem 6",
+            f"budget for OG_hybrid to follow OPT({target_budget}) with slot_budget {slot_budget}",
+            float(
+                theory.hybrid_budget(
+                    slot_budget=slot_budget, target_budget=target_budget, rounds=rounds
+                )
+            ),
+        ),
+        row(
+            "Theorem 6",
+            f"its regret against OPT({target_budget}) is at most",
+            theory.hybrid_regret_bound(
+                n_arms=n_arms, slot_budget=slot_budget, target_budget=target_budget, rounds=rounds
+            ),
+        ),
+        row(
+            "Streeter and Golovin",
+            f"OG's regret (Hedge) against (1 - 1/e) OPT({budget}) is at most",
+            theory.og_hedge_regret_bound(**game),
+        ),
+        row(
+            "Section 2.1",
+            "budget from which regret is constant in the number of rounds",
+            float(theory.constant_regret_budget(rounds=rounds)),
+        ),
+    ]
+    return {**game, "slot_budget": slot_budget, "target_budget": target_budget, "bounds": rows}
+
+
+def environments_summary() -> dict[str, Any]:
+    """Every environment that the catalog knows."""
+    rows = [
+        {
+            "name": entry.name,
+            "summary": entry.summary,
+            "rounds": entry.rounds,
+            "n_arms": entry.build(entry.n_arms or 0, entry.rounds).n_arms,
+        }
+        for entry in ENVIRONMENTS.values()
+    ]
+    return {"environments": rows}

@@ -1,0 +1,202 @@
+"""Play learners against an environment, many replicates at once, on any number of processes."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from pickbest.game import (
+    ENVIRONMENT_STREAM,
+    LEARNER_STREAM,
+    Environment,
+    Feedback,
+    FloatArray,
+    Learner,
+    PickbestError,
+    check_costs,
+    check_count,
+    check_seed,
+    keep_best,
+    replicate_keys,
+    rng_for,
+)
+from pickbest.outcome import Run, Simulation
+
+Progress = Callable[[int, int], None]
+
+# Tables of costs are kept for hindsight up to this many entries a learner or run.
+MOST_KEPT = 50_000_000
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A share of the work: some replicates of every learner."""
+
+    learners: Mapping[str, Learner]
+    environment: Environment
+    first: int
+    replicates: int
+    seed: int
+    keep_tables: bool
+
+
+def simulate(
+    learners: Mapping[str, Learner],
+    environment: Environment,
+    replicates: int = 100,
+    seed: int = 0,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> Simulation:
+    """Play every learner in `replicates` independent games, all on the same draws.
+
+    The result is the same for any number of workers. progress(done, total) is called with
+    rounds played, summed over learners and shares of replicates.
+
+    >>> from pickbest.environments import Task3
+    >>> from pickbest.learners import Uniform
+    >>> simulation = simulate({"random": Uniform(4, 3)}, Task3(rounds=40), replicates=10)
+    >>> 0.8 < simulation.mean_reward("random") < 1.0
+    True
+    """
+    check_count("replicates", replicates)
+    check_count("workers", workers)
+    check_seed(seed)
+    _check_learners(learners, environment)
+    keep = _tables_fit(learners, environment, replicates)
+    shares = _split(replicates, workers)
+    tasks = [_Task(learners, environment, first, count, seed, keep) for first, count in shares]
+    total = len(learners) * environment.rounds * len(tasks)
+    if workers == 1 or len(tasks) == 1:
+        parts = [_play_share(tasks[0], progress, total)]
+    else:
+        parts = list(_in_processes(tasks, workers, progress, total))
+    runs = {name: Run.joined([part[name] for part in parts]) for name in learners}
+    return Simulation(runs, dict(learners), environment, replicates, seed)
+
+
+def _check_learners(learners: Mapping[str, Learner], environment: Environment) -> None:
+    if not learners:
+        raise PickbestError("simulate needs at least one learner, got none")
+    for name, learner in learners.items():
+        if learner.n_arms != environment.n_arms:
+            raise PickbestError(
+                f"learner {name!r} has n_arms={learner.n_arms}, "
+                f"but the environment has n_arms={environment.n_arms}"
+            )
+
+
+def _tables_fit(learners: Mapping[str, Learner], environment: Environment, replicates: int) -> bool:
+    tables = len(learners) if environment.adaptive else 1
+    copies = replicates if environment.varies else 1
+    return tables * copies * environment.rounds * environment.n_arms <= MOST_KEPT
+
+
+def _split(replicates: int, workers: int) -> list[tuple[int, int]]:
+    """Shares of nearly equal size, as (first replicate, count)."""
+    bounds = [replicates * k // workers for k in range(workers + 1)]
+    return [(a, b - a) for a, b in pairwise(bounds) if b > a]
+
+
+def _in_processes(
+    tasks: list[_Task], workers: int, progress: Progress | None, total: int
+) -> Iterator[dict[str, Run]]:
+    # Spawned, not forked: a fork would copy locks that other threads may hold.
+    context = multiprocessing.get_context("spawn")
+    done = 0
+    with ProcessPoolExecutor(min(workers, len(tasks)), mp_context=context) as pool:
+        try:
+            futures = [pool.submit(_play_share, task) for task in tasks]
+            for finished in as_completed(futures):
+                finished.result()
+                done += total // len(tasks)
+                if progress:
+                    progress(done, total)
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+        yield from (future.result() for future in futures)
+
+
+def _play_share(task: _Task, progress: Progress | None = None, total: int = 0) -> dict[str, Run]:
+    runs: dict[str, Run] = {}
+    table: FloatArray | None = None
+    for index, (name, learner) in enumerate(task.learners.items()):
+        offset = index * task.environment.rounds
+
+        def report(done: int, offset: int = offset) -> None:
+            if progress:
+                progress(offset + done, total)
+
+        # Oblivious environments deal every learner the same costs: one table serves all.
+        keep = task.keep_tables and (task.environment.adaptive or table is None)
+        run = play(
+            learner,
+            task.environment,
+            task.replicates,
+            task.seed,
+            first_replicate=task.first,
+            keep_table=keep,
+            report=report,
+        )
+        if task.keep_tables and run.table is None:
+            run = run.with_table(table)
+        table = run.table
+        runs[name] = run
+    return runs
+
+
+def play(
+    learner: Learner,
+    environment: Environment,
+    replicates: int,
+    seed: int,
+    first_replicate: int = 0,
+    keep_table: bool = True,
+    report: Callable[[int], None] | None = None,
+) -> Run:
+    """One learner's games: costs → pick → keep the best → hide → learn, round by round."""
+    n_arms, rounds = environment.n_arms, environment.rounds
+    learner_keys = replicate_keys(seed, replicates, first_replicate, LEARNER_STREAM)
+    environment_keys = replicate_keys(seed, replicates, first_replicate, ENVIRONMENT_STREAM)
+    state, world = learner.start(replicates), environment.start(replicates)
+    paid = np.empty((replicates, rounds))
+    best_arm = np.empty((replicates, rounds))
+    totals = np.zeros((replicates, n_arms))
+    copies = replicates if environment.varies else 1
+    table = np.empty((copies, rounds, n_arms)) if keep_table else None
+    full = learner.feedback is Feedback.FULL
+    for t in range(rounds):
+        costs = environment.costs(world, t, rng_for(environment_keys, t))
+        costs = check_costs(costs, (replicates, n_arms), name=f"round {t}: costs")
+        choice = learner.pick(state, rng_for(learner_keys, t))
+        paid[:, t] = keep_best(choice.arms, costs)
+        totals += costs
+        best_arm[:, t] = totals.min(axis=1)
+        if table is not None:
+            table[:, t] = costs[:copies]
+        seen = costs if full else np.take_along_axis(costs, choice.arms, axis=1)
+        state = learner.learn(state, choice, seen)
+        world = environment.react(world, choice.arms, costs)
+        if report and (t % 64 == 63 or t == rounds - 1):
+            report(t + 1)
+    return Run(paid, best_arm, totals, table)
+
+
+def deal(environment: Environment, seed: int = 0) -> FloatArray:
+    """(rounds, n_arms) costs that the first replicate of a simulation with this seed meets."""
+    if environment.adaptive:
+        raise PickbestError(
+            "the costs of an adaptive environment depend on the player: there is no table "
+            "without one; use simulate"
+        )
+    keys = replicate_keys(seed, 1, stream=ENVIRONMENT_STREAM)
+    world = environment.start(1)
+    rounds = range(environment.rounds)
+    rows = [environment.costs(world, t, rng_for(keys, t))[0] for t in rounds]
+    return np.array(rows)

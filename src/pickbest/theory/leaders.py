@@ -1,0 +1,150 @@
+"""Full-feedback bounds of FPML: Theorem 2, its sharper forms, and horizons not known ahead.
+
+Everywhere costs are in [0, 1] and fixed in advance (an oblivious adversary), regret is
+against the single best arm, and expectations are over the learner's perturbations.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pickbest.game import PickbestError, check_budget, check_count, check_positive
+from pickbest.theory._checks import check_not_negative, harmonic_number, leader_factor
+from pickbest.theory.tunings import fpml_anytime_epsilon
+
+_SUMMED_ROUNDS = 10_000
+
+
+def fpml_regret_bound(*, n_arms: int, budget: int, rounds: int) -> float:
+    """Theorem 2, second form: the expected regret of FPML with its tuned epsilon.
+
+    2 T^(1/(B+1)) (1 + ln N)^(B/(B+1)), with epsilon from `tunings.fpml_epsilon`.
+
+    >>> round(fpml_regret_bound(n_arms=9, budget=1, rounds=368), 2)
+    68.6
+    >>> round(fpml_regret_bound(n_arms=9, budget=4, rounds=368), 2)
+    16.52
+    """
+    check_budget(budget, n_arms)
+    check_count("rounds", rounds)
+    share = 1.0 / (budget + 1)
+    return float(2.0 * rounds**share * leader_factor(n_arms) ** (budget * share))
+
+
+def fpml_cost_bound(*, n_arms: int, budget: int, epsilon: float, best_cost: float) -> float:
+    """Theorem 2, first form: FPML's expected total cost, for any epsilon below 1.
+
+    (L + (1 + ln N)/epsilon) / (1 - epsilon^B), where L is the total cost of the best arm.
+    It does not depend on the number of rounds.
+
+    >>> round(fpml_cost_bound(n_arms=9, budget=2, epsilon=0.1, best_cost=50.0), 2)
+    82.8
+    """
+    check_budget(budget, n_arms)
+    check_positive("epsilon", epsilon)
+    check_not_negative("best_cost", best_cost)
+    if epsilon >= 1:
+        raise PickbestError(
+            f"epsilon must be below 1 for a bound on the total cost, got {epsilon!r}"
+        )
+    return float((best_cost + leader_factor(n_arms) / epsilon) / (1.0 - epsilon**budget))
+
+
+def fpml_regret_bound_at(
+    *, n_arms: int, budget: int, rounds: int, epsilon: float, best_cost: float | None = None
+) -> float:
+    """Theorem 2, first form: FPML's expected regret at any epsilon.
+
+    Since the total cost is at most T, the first form gives T epsilon^B + (1 + ln N)/epsilon.
+    A known total cost of the best arm gives `fpml_cost_bound` - best_cost as well (epsilon
+    below 1); the smaller of the two is returned.
+
+    >>> round(fpml_regret_bound_at(n_arms=9, budget=2, rounds=368, epsilon=0.2), 2)
+    30.71
+    >>> at_zero = fpml_regret_bound_at(n_arms=9, budget=2, rounds=368, epsilon=0.2, best_cost=0)
+    >>> round(at_zero, 2)
+    16.65
+    """
+    check_budget(budget, n_arms)
+    check_count("rounds", rounds)
+    check_positive("epsilon", epsilon)
+    from_rounds = float(rounds * epsilon**budget + leader_factor(n_arms) / epsilon)
+    if best_cost is None:
+        return from_rounds
+    if check_not_negative("best_cost", best_cost) > rounds:
+        raise PickbestError(f"best_cost must be at most rounds={rounds}, got {best_cost!r}")
+    if epsilon >= 1:
+        return from_rounds
+    cost = fpml_cost_bound(n_arms=n_arms, budget=budget, epsilon=epsilon, best_cost=best_cost)
+    return min(from_rounds, cost - best_cost)
+
+
+def fpml_sharp_regret_bound_at(*, n_arms: int, budget: int, rounds: int, epsilon: float) -> float:
+    """What the proofs of Theorem 2 and Proposition 5 (K = 1) give before rounding up.
+
+    (H_N - 1)/epsilon + T (1 - e^-epsilon)^B, never above the first form of Theorem 2. With a
+    fixed perturbation p, regret ≤ overtakings + max p - p(best arm), pathwise; the last two
+    terms have expectation (H_N - 1)/epsilon, and each round's overtaking has probability at
+    most (1 - e^-epsilon)^B (Lemma 4, before its last inequality). It holds for exact costs,
+    and is 0 where every arm is picked.
+
+    >>> round(fpml_sharp_regret_bound_at(n_arms=9, budget=2, rounds=368, epsilon=0.2), 2)
+    21.24
+    """
+    check_budget(budget, n_arms)
+    check_count("rounds", rounds)
+    check_positive("epsilon", epsilon)
+    if budget == n_arms:
+        return 0.0
+    overtaking = (-math.expm1(-epsilon)) ** budget
+    return float((harmonic_number(n_arms) - 1.0) / epsilon + rounds * overtaking)
+
+
+def anytime_regret_bound(
+    *, n_arms: int, budget: int, rounds: int, epsilon_first: float | None = None
+) -> float:
+    """FPML with epsilon_t = epsilon_first / t^(1/(B+1)): expected regret after `rounds` rounds.
+
+    Ours; the horizon need not be known. ln N / epsilon_T + sum over t of epsilon_t^B. Proof:
+    scale one perturbation p as p / epsilon_t. The leaders a_t after each round satisfy
+    sum c_t(a_t) ≤ C_T(a) + (max p - p(a)) / epsilon_T for every arm a (be the leader, on
+    costs c_t - (1/epsilon_t - 1/epsilon_{t-1}) p), with expectation of the last term at most
+    ln N / epsilon_T; and c_t(S_t) > c_t(a_t) only if a_t is not picked, which Lemma 4 at
+    epsilon_t bounds by epsilon_t^B. Fresh perturbations cost the same in expectation.
+
+    epsilon_first defaults to (1 + ln N)^(1/(B+1)), as in Theorem 2; then the bound is at most
+    (B + 2) T^(1/(B+1)) (1 + ln N)^(B/(B+1)). `tunings.fpml_anytime_sharp` lowers the factor.
+    Past 10,000 rounds the sum is replaced by the integral above it.
+
+    >>> round(anytime_regret_bound(n_arms=9, budget=2, rounds=368), 2)
+    52.05
+    """
+    check_budget(budget, n_arms)
+    check_count("rounds", rounds)
+    if epsilon_first is None:
+        epsilon_first = fpml_anytime_epsilon(n_arms=n_arms, budget=budget, round_number=1)
+    check_positive("epsilon_first", epsilon_first)
+    share = 1.0 / (budget + 1)
+    summed = min(rounds, _SUMMED_ROUNDS)
+    powers = float(np.sum(np.arange(1.0, summed + 1) ** (share - 1.0)))
+    powers += (rounds**share - summed**share) / share
+    return float(math.log(n_arms) * rounds**share / epsilon_first + epsilon_first**budget * powers)
+
+
+def doubling_regret_bound(*, n_arms: int, budget: int, rounds: int) -> float:
+    """FPML restarted for epochs of 1, 2, 4, … rounds: expected regret after `rounds` rounds.
+
+    Ours; the sum of Theorem 2 over the epochs that are needed. It holds inside the last epoch
+    too (its epsilon is tuned for more rounds than are played), and the best arm overall is no
+    better than the best arms of the epochs.
+
+    >>> round(doubling_regret_bound(n_arms=9, budget=2, rounds=368), 2)
+    116.9
+    """
+    check_budget(budget, n_arms)
+    epochs = check_count("rounds", rounds).bit_length()
+    return math.fsum(
+        fpml_regret_bound(n_arms=n_arms, budget=budget, rounds=2**epoch) for epoch in range(epochs)
+    )

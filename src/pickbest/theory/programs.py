@@ -1,0 +1,58 @@
+"""Linear programs through FPML: Proposition 8.
+
+The arms are the constraints A_i x ≥ b_i; `width` (the paper's rho) bounds every |A_i x - b_i|
+that the oracle returns; `accuracy` is the paper's epsilon of the program, not FPML's.
+"""
+
+from __future__ import annotations
+
+import math
+
+from pickbest.game import check_budget, check_count, check_positive
+from pickbest.theory._checks import leader_factor
+from pickbest.theory.tunings import fpml_epsilon
+
+
+def oracle_calls(*, n_constraints: int, budget: int, width: float, accuracy: float) -> int:
+    """Proposition 8: oracle calls after which the mean answer violates nothing by > accuracy.
+
+    (4 width / accuracy)^((B+1)/B) (1 + ln n), rounded up.
+
+    >>> oracle_calls(n_constraints=10, budget=1, width=1.0, accuracy=0.1)
+    5285
+    >>> oracle_calls(n_constraints=10, budget=4, width=1.0, accuracy=0.1)
+    333
+    """
+    check_budget(budget, check_count("n_constraints", n_constraints))
+    ratio = 4.0 * check_positive("width", width) / check_positive("accuracy", accuracy)
+    exponent = 1.0 + 1.0 / budget
+    return math.ceil(math.pow(ratio, exponent) * leader_factor(n_constraints))
+
+
+def accuracy_after(*, n_constraints: int, budget: int, width: float, calls: int) -> float:
+    """Proposition 8, turned round: the largest violation that is possible after these calls.
+
+    4 width ((1 + ln n) / calls)^(B/(B+1)): Theorem 2 for costs in [-width, width], scaled to
+    [0, 1], divided by the calls.
+
+    >>> round(accuracy_after(n_constraints=10, budget=1, width=1.0, calls=5285), 4)
+    0.1
+    """
+    check_budget(budget, check_count("n_constraints", n_constraints))
+    check_positive("width", width)
+    per_call = leader_factor(n_constraints) / check_count("calls", calls)
+    return float(4.0 * width * per_call ** (budget / (budget + 1)))
+
+
+def program_epsilon(*, n_constraints: int, budget: int, calls: int) -> float:
+    """Proposition 8's epsilon for FPML: Theorem 2's with T = calls.
+
+    It is meant for costs scaled to [0, 1]: (A_i x - b_i + width) / (2 width). On the costs as
+    they are, divide it by 2 width.
+
+    >>> round(program_epsilon(n_constraints=10, budget=1, calls=5285), 3)
+    0.025
+    """
+    check_count("n_constraints", n_constraints)
+    check_count("calls", calls)
+    return fpml_epsilon(n_arms=n_constraints, budget=budget, rounds=calls)

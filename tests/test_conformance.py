@@ -1,0 +1,134 @@
+"""Every learner of the catalog, and one that a user registers, passes the conformance suite."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from pickbest import theory
+from pickbest.catalog import (
+    LearnerEntry,
+    environment_names,
+    learner_names,
+    make_environment,
+    make_learner,
+    register_learner,
+    unregister_learner,
+)
+from pickbest.game import Choice, Feedback
+from pickbest.testing import check_bound, check_learner, check_learns, check_long_run
+
+LEARN_NOTHING = {"uniform", "fixed"}
+SINGLE = {"hedge", "exp3", "exp3-ix"}
+
+
+def variants():
+    """(label, name, options) of every catalog entry and of its choices that change the law."""
+    for name in learner_names():
+        yield name, name, {}
+    yield "fpml anytime", "fpml", {"tuning": "anytime"}
+    yield "fpml fixed", "fpml", {"perturbations": "fixed"}
+    for weights in ("geometric", "explore"):
+        yield f"fpml-partial {weights}", "fpml-partial", {"weights": weights}
+    yield "fpml-partial explore .3", "fpml-partial", {"weights": "explore", "explore": 0.3}
+    yield "og full", "og", {"feedback": "full"}
+    yield "og-hybrid 2", "og-hybrid", {"slot_budget": 2}
+    yield "og-hybrid full", "og-hybrid", {"feedback": "full", "slot_budget": 2}
+
+
+VARIANTS = list(variants())
+each_variant = pytest.mark.parametrize(
+    ("name", "options"), [v[1:] for v in VARIANTS], ids=[v[0] for v in VARIANTS]
+)
+
+
+@each_variant
+@pytest.mark.parametrize("rounds", [3000, None], ids=["known", "unknown"])
+def test_catalog_learner_conforms(name, options, rounds):
+    budget = 1 if name in SINGLE else 4
+    learner = make_learner(name, n_arms=9, budget=budget, rounds=rounds, **options)
+    check_learner(learner, learns=name not in LEARN_NOTHING)
+
+
+@each_variant
+def test_budget_of_all_arms(name, options):
+    if name in SINGLE:
+        pytest.skip("picks one arm")
+    learner = make_learner(name, n_arms=4, budget=4, rounds=100, **options)
+    check_learner(learner, learns=False)
+
+
+@each_variant
+def test_a_million_rounds(name, options):
+    budget = 1 if name in SINGLE else 2
+    check_long_run(make_learner(name, n_arms=5, budget=budget, rounds=1_000_000, **options))
+
+
+def test_independent_slots_conform_but_for_distinctness():
+    for name in ("og", "og-hybrid"):
+        learner = make_learner(name, n_arms=6, budget=3, rounds=3000, slots="independent")
+        check_learner(learner, distinct=False)
+
+
+def test_two_arms_of_budget_explore_still_lead():
+    """With explore, all but the last arm are the perturbed leaders, so it still learns."""
+    check_learns(make_learner("fpml-partial", 6, 2, 3000, weights="explore"))
+
+
+@dataclass(frozen=True)
+class EveryOther:
+    """A user's own learner: the arm after the last one, no weights."""
+
+    n_arms: int
+    budget: int
+    feedback = Feedback.PICKED
+    unbiased = False
+
+    def start(self, replicates):
+        return {"turn": np.zeros(replicates, np.int64)}
+
+    def pick(self, state, rng):
+        return Choice((state["turn"][:, None] + np.arange(self.budget)) % self.n_arms)
+
+    def learn(self, state, choice, seen):
+        state["turn"] += 1
+        return state
+
+
+def test_a_registered_learner_conforms_and_is_known_everywhere():
+    entry = LearnerEntry(
+        "every-other", "takes turns", lambda n, b, rounds, tuning: EveryOther(n, b)
+    )
+    register_learner(entry, EveryOther)
+    try:
+        assert "every-other" in learner_names()
+        learner = make_learner("every-other", n_arms=5, budget=2)
+        check_learner(learner, learns=False)
+        check_long_run(learner, rounds=1000)
+    finally:
+        unregister_learner("every-other")
+
+
+class Broken(EveryOther):
+    """Picks the same arm twice."""
+
+    def pick(self, state, rng):
+        return Choice(np.zeros((len(state["turn"]), self.budget), np.int64))
+
+
+def test_the_suite_can_fail():
+    with pytest.raises(AssertionError, match="picked twice"):
+        check_learner(Broken(5, 2), learns=False)
+    with pytest.raises(AssertionError, match="random arms cost"):
+        check_learns(make_learner("uniform", n_arms=9, budget=4))
+
+
+@pytest.mark.parametrize("budget", [1, 2, 3, 4])
+@pytest.mark.parametrize("name", environment_names())
+def test_fpml_stays_under_theorem_2(name, budget):
+    environment = make_environment(name)
+    game = {"n_arms": environment.n_arms, "budget": budget, "rounds": environment.rounds}
+    bound = theory.fpml_regret_bound(**game)
+    check_bound(make_learner("fpml", **game), environment, bound)
+    anytime = make_learner("fpml", environment.n_arms, budget, rounds=None)
+    check_bound(anytime, environment, theory.anytime_regret_bound(**game))
