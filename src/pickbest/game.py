@@ -133,6 +133,37 @@ class SlotLearner(Learner, Protocol):
 
 
 @runtime_checkable
+class TableLearner(Learner, Protocol):
+    """A learner that can play a whole table of costs in one compiled loop."""
+
+    def play_table(
+        self, state: State, table: FloatArray, lasting: KeyArray, first_round: int
+    ) -> tuple[State, FloatArray]:
+        """(state, paid), equal bit for bit to picking and learning round by round.
+
+        table: (replicates or 1, rounds, n_arms). lasting: (replicates,) keys of the run.
+        paid: (replicates, rounds) costs of the best picked arm.
+        """
+        ...
+
+
+@runtime_checkable
+class TableSlotLearner(SlotLearner, Protocol):
+    """A learner that can fill every slot of OG or OG_hybrid in one compiled loop."""
+
+    def play_slots(
+        self,
+        states: list[State],
+        table: FloatArray,
+        lasting: KeyArray,
+        first_round: int,
+        distinct: bool,
+    ) -> FloatArray:
+        """Costs paid (replicates, rounds); states, one per slot, are updated in place."""
+        ...
+
+
+@runtime_checkable
 class Environment(Protocol):
     """Where costs come from. Adaptive ones fold what the player did into their state."""
 
@@ -171,6 +202,28 @@ def keep_best(arms: IntArray, costs: FloatArray) -> FloatArray:
     """
     best: FloatArray = np.take_along_axis(costs, arms, axis=1).min(axis=1)
     return best
+
+
+def play_rounds(
+    learner: Learner, state: State, table: FloatArray, lasting: KeyArray, first_round: int
+) -> tuple[State, FloatArray]:
+    """(state, paid): play a table round by round. See TableLearner for the arguments."""
+    replicates, rounds = len(lasting), table.shape[1]
+    shape = (replicates, table.shape[2])
+    paid = np.empty((replicates, rounds))
+    for t in range(rounds):
+        costs = np.ascontiguousarray(np.broadcast_to(table[:, t], shape))
+        choice = learner.pick(state, rng_for(lasting, first_round + t))
+        paid[:, t] = keep_best(choice.arms, costs)
+        state = learner.learn(state, choice, visible(learner, choice, costs))
+    return state, paid
+
+
+def visible(learner: Learner, choice: Choice, costs: FloatArray) -> FloatArray:
+    """What the learner may see of the costs (replicates, n_arms) of a round."""
+    if learner.feedback is Feedback.FULL:
+        return costs
+    return np.take_along_axis(costs, choice.arms, axis=1)
 
 
 # Randomness ---------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,10 +62,6 @@ class Run:
             np.concatenate([part.totals for part in parts]),
             table,
         )
-
-    def with_table(self, table: FloatArray | None) -> Run:
-        """The same run with the table that another learner of the comparison faced."""
-        return replace(self, table=table)
 
 
 @dataclass(frozen=True)

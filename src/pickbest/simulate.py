@@ -10,20 +10,23 @@ from itertools import pairwise
 
 import numpy as np
 
+from pickbest.environments import Table
 from pickbest.game import (
     ENVIRONMENT_STREAM,
     LEARNER_STREAM,
     Environment,
-    Feedback,
     FloatArray,
     Learner,
     PickbestError,
+    TableLearner,
     check_costs,
     check_count,
     check_seed,
     keep_best,
+    play_rounds,
     replicate_keys,
     rng_for,
+    visible,
 )
 from pickbest.outcome import Run, Simulation
 
@@ -125,7 +128,10 @@ def _in_processes(
 
 def _play_share(task: _Task, progress: Progress | None = None, total: int = 0) -> dict[str, Run]:
     runs: dict[str, Run] = {}
-    table: FloatArray | None = None
+    dealt: Dealt | None = None
+    if task.keep_tables and not task.environment.adaptive:
+        # Oblivious environments deal every learner the same costs: once is enough.
+        dealt = deal_all(task.environment, task.replicates, task.seed, task.first)
     for index, (name, learner) in enumerate(task.learners.items()):
         offset = index * task.environment.rounds
 
@@ -133,22 +139,78 @@ def _play_share(task: _Task, progress: Progress | None = None, total: int = 0) -
             if progress:
                 progress(offset + done, total)
 
-        # Oblivious environments deal every learner the same costs: one table serves all.
-        keep = task.keep_tables and (task.environment.adaptive or table is None)
-        run = play(
-            learner,
-            task.environment,
-            task.replicates,
-            task.seed,
-            first_replicate=task.first,
-            keep_table=keep,
-            report=report,
-        )
-        if task.keep_tables and run.table is None:
-            run = run.with_table(table)
-        table = run.table
-        runs[name] = run
+        if dealt is not None:
+            runs[name] = play_dealt(learner, dealt, task.replicates, task.seed, task.first, report)
+        else:
+            runs[name] = play(
+                learner,
+                task.environment,
+                task.replicates,
+                task.seed,
+                task.first,
+                task.keep_tables,
+                report,
+            )
     return runs
+
+
+@dataclass(frozen=True, eq=False)
+class Dealt:
+    """All costs of an oblivious environment, and what hindsight needs of them.
+
+    table: (replicates or 1, rounds, n_arms); best_arm and totals as in Run.
+    """
+
+    table: FloatArray
+    best_arm: FloatArray
+    totals: FloatArray
+
+
+def deal_all(environment: Environment, replicates: int, seed: int, first: int = 0) -> Dealt:
+    """Deal every round at once."""
+    copies = replicates if environment.varies else 1
+    if isinstance(environment, Table):
+        table = environment.costs_table[None]
+    else:
+        keys = replicate_keys(seed, copies, first, ENVIRONMENT_STREAM)
+        world = environment.start(copies)
+        table = np.empty((copies, environment.rounds, environment.n_arms))
+        for t in range(environment.rounds):
+            costs = environment.costs(world, t, rng_for(keys, t))
+            table[:, t] = check_costs(costs, (copies, environment.n_arms), f"round {t}: costs")
+    cumulative = np.cumsum(table, axis=1)
+    best_arm = np.broadcast_to(cumulative.min(axis=2), (replicates, environment.rounds))
+    totals = np.broadcast_to(cumulative[:, -1], (replicates, environment.n_arms))
+    return Dealt(table, best_arm, totals)
+
+
+def play_dealt(
+    learner: Learner,
+    dealt: Dealt,
+    replicates: int,
+    seed: int,
+    first_replicate: int = 0,
+    report: Callable[[int], None] | None = None,
+) -> Run:
+    """One learner's games on costs that are known beforehand, compiled where it can be."""
+    keys = replicate_keys(seed, replicates, first_replicate, LEARNER_STREAM)
+    rounds = dealt.table.shape[1]
+    state = learner.start(replicates)
+    paid = np.empty((replicates, rounds))
+    # Short stretches, so that a progress bar moves and Ctrl-C is heard.
+    stretch = max(1, 50_000 // replicates)
+    for first in range(0, rounds, stretch):
+        part = dealt.table[:, first : first + stretch]
+        played = slice(first, first + part.shape[1])
+        if isinstance(learner, TableLearner):
+            state, paid[:, played] = learner.play_table(
+                state, np.ascontiguousarray(part), keys, first
+            )
+        else:
+            state, paid[:, played] = play_rounds(learner, state, part, keys, first)
+        if report:
+            report(played.stop)
+    return Run(paid, dealt.best_arm, dealt.totals, dealt.table)
 
 
 def play(
@@ -170,7 +232,6 @@ def play(
     totals = np.zeros((replicates, n_arms))
     copies = replicates if environment.varies else 1
     table = np.empty((copies, rounds, n_arms)) if keep_table else None
-    full = learner.feedback is Feedback.FULL
     for t in range(rounds):
         costs = environment.costs(world, t, rng_for(environment_keys, t))
         costs = check_costs(costs, (replicates, n_arms), name=f"round {t}: costs")
@@ -180,8 +241,7 @@ def play(
         best_arm[:, t] = totals.min(axis=1)
         if table is not None:
             table[:, t] = costs[:copies]
-        seen = costs if full else np.take_along_axis(costs, choice.arms, axis=1)
-        state = learner.learn(state, choice, seen)
+        state = learner.learn(state, choice, visible(learner, choice, costs))
         world = environment.react(world, choice.arms, costs)
         if report and (t % 64 == 63 or t == rounds - 1):
             report(t + 1)
@@ -195,8 +255,5 @@ def deal(environment: Environment, seed: int = 0) -> FloatArray:
             "the costs of an adaptive environment depend on the player: there is no table "
             "without one; use simulate"
         )
-    keys = replicate_keys(seed, 1, stream=ENVIRONMENT_STREAM)
-    world = environment.start(1)
-    rounds = range(environment.rounds)
-    rows = [environment.costs(world, t, rng_for(keys, t))[0] for t in rounds]
-    return np.array(rows)
+    table: FloatArray = deal_all(environment, 1, seed).table[0]
+    return table

@@ -15,7 +15,7 @@ import numpy as np
 from pickbest.game import BoolArray, FloatArray, IntArray, KeyArray
 from pickbest.kernels.compiled import kernel
 from pickbest.kernels.inclusion import inclusion_probabilities
-from pickbest.kernels.random import STEP, uniform_at
+from pickbest.kernels.random import STEP, round_key, slot_key, uniform_at
 
 # Where the weights come from.
 EXACT, GEOMETRIC, EXPLORE = 0, 1, 2
@@ -144,38 +144,79 @@ def explore_one(
 
 
 @kernel
-def pick_leaders(
+def pick_row(
     costs: FloatArray,
     taken: BoolArray,
-    epsilon: FloatArray,
+    epsilon: float,
+    key: np.uint64,
+    source: int,
+    cap: int,
+    probability: float,
+    arms: IntArray,
+    weights: FloatArray,
+    redrawn: IntArray,
+    best: FloatArray,
+    spread: FloatArray,
+    noisy: FloatArray,
+) -> None:
+    """FPML's pick for one replicate, with the weights that `source` asks for."""
+    fill_spread(costs, taken, epsilon, arms, best, spread)
+    counter = draw_leaders(spread, key, arms, best, noisy)
+    if source == EXACT:
+        inclusion_probabilities(spread, arms, weights)
+        for j in range(arms.shape[0]):
+            weights[j] = 1.0 / weights[j]
+    elif source == GEOMETRIC:
+        geometric_weights(spread, counter, arms, cap, redrawn, best, noisy, weights)
+    elif source == EXPLORE:
+        explore_one(spread, counter, probability, arms, weights)
+
+
+@kernel
+def decayed(epsilon: float, decay: float, learned: int) -> float:
+    """epsilon of the round after `learned` ones."""
+    return epsilon if decay == 0.0 else epsilon * (learned + 1.0) ** -decay
+
+
+@kernel
+def pick_leaders(
+    costs: FloatArray,
+    learned: IntArray,
+    taken: BoolArray,
     keys: KeyArray,
+    epsilon: float,
+    decay: float,
     source: int,
     cap: int,
     probability: float,
     arms: IntArray,
     weights: FloatArray,
 ) -> None:
-    """FPML's pick for every replicate, with the weights that `source` asks for.
+    """FPML's pick for every replicate.
 
     taken is (replicates, n_arms), or (replicates, 0) where no arm is taken.
     """
-    n_arms = costs.shape[1]
     budget = arms.shape[1]
-    spread = np.empty(n_arms)
-    noisy = np.empty(n_arms)
-    best = np.empty(budget)
     redrawn = np.empty(budget, np.int64)
+    best = np.empty(budget)
+    spread = np.empty(costs.shape[1])
+    noisy = np.empty(costs.shape[1])
     for r in range(costs.shape[0]):
-        fill_spread(costs[r], taken[r], epsilon[r], arms[r], best, spread)
-        counter = draw_leaders(spread, keys[r], arms[r], best, noisy)
-        if source == EXACT:
-            inclusion_probabilities(spread, arms[r], weights[r])
-            for j in range(budget):
-                weights[r, j] = 1.0 / weights[r, j]
-        elif source == GEOMETRIC:
-            geometric_weights(spread, counter, arms[r], cap, redrawn, best, noisy, weights[r])
-        elif source == EXPLORE:
-            explore_one(spread, counter, probability, arms[r], weights[r])
+        pick_row(
+            costs[r],
+            taken[r],
+            decayed(epsilon, decay, learned[r]),
+            keys[r],
+            source,
+            cap,
+            probability,
+            arms[r],
+            weights[r],
+            redrawn,
+            best,
+            spread,
+            noisy,
+        )
 
 
 @kernel
@@ -184,3 +225,81 @@ def add_weighted(totals: FloatArray, arms: IntArray, weights: FloatArray, seen: 
     for r in range(arms.shape[0]):
         for j in range(arms.shape[1]):
             totals[r, arms[r, j]] += weights[r, j] * seen[r, j]
+
+
+@kernel
+def play_leaders(
+    totals: FloatArray,
+    learned: IntArray,
+    table: FloatArray,
+    lasting: KeyArray,
+    first_round: int,
+    epsilon: float,
+    decay: float,
+    fresh: bool,
+    full: bool,
+    distinct: bool,
+    source: int,
+    cap: int,
+    probability: float,
+    budget: int,
+    paid: FloatArray,
+) -> None:
+    """Whole games of OG_hybrid, or of FPML where there is one slot.
+
+    totals is (slots, replicates, n_arms) and learned (slots, replicates); table is
+    (replicates or 1, rounds, n_arms); budget is that of a slot; paid is filled.
+    """
+    slots, replicates, n_arms = totals.shape
+    arms = np.empty((slots, budget), np.int64)
+    weights = np.empty((slots, budget))
+    redrawn = np.empty(budget, np.int64)
+    best = np.empty(budget)
+    spread = np.empty(n_arms)
+    noisy = np.empty(n_arms)
+    taken = np.zeros(n_arms if distinct and slots > 1 else 0, np.bool_)
+    for r in range(replicates):
+        game = table[r if table.shape[0] > 1 else 0]
+        for t in range(game.shape[0]):
+            costs = game[t]
+            key = round_key(lasting[r], first_round + t) if fresh else lasting[r]
+            taken[:] = False
+            for slot in range(slots):
+                pick_row(
+                    totals[slot, r],
+                    taken,
+                    decayed(epsilon, decay, learned[slot, r]),
+                    slot_key(key, slot),
+                    source,
+                    cap,
+                    probability,
+                    arms[slot],
+                    weights[slot],
+                    redrawn,
+                    best,
+                    spread,
+                    noisy,
+                )
+                if taken.shape[0] > 0:
+                    for j in range(budget):
+                        taken[arms[slot, j]] = True
+            lowest = 1.0
+            for slot in range(slots):
+                own = totals[slot, r]
+                if full:
+                    for a in range(n_arms):
+                        own[a] += costs[a] if slot == 0 else 1.0 - max(lowest - costs[a], 0.0)
+                else:
+                    for j in range(budget):
+                        cost = costs[arms[slot, j]]
+                        if slot > 0:
+                            cost = 1.0 - max(lowest - cost, 0.0)
+                        own[arms[slot, j]] += weights[slot, j] * cost
+                    if taken.shape[0] > 0:
+                        for earlier in range(slot):
+                            for j in range(budget):
+                                own[arms[earlier, j]] += 1.0
+                learned[slot, r] += 1
+                for j in range(budget):
+                    lowest = min(lowest, costs[arms[slot, j]])
+            paid[r, t] = lowest

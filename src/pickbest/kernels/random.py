@@ -20,13 +20,31 @@ _S11, _S27, _S30, _S31 = np.uint64(11), np.uint64(27), np.uint64(30), np.uint64(
 
 
 @kernel
-def uniform_at(counter: np.uint64) -> float:
-    """The uniform in (0, 1) of a counter; successive draws add STEP to the counter first."""
-    word = counter
+def mixed(word: np.uint64) -> np.uint64:
+    """SplitMix64's finalizer, as `game.mix`."""
     word = (word ^ (word >> _S30)) * _MIX_1
     word = (word ^ (word >> _S27)) * _MIX_2
-    word = word ^ (word >> _S31)
-    return (np.float64(word >> _S11) + 0.5) * 1.1102230246251565e-16
+    return word ^ (word >> _S31)
+
+
+@kernel
+def round_key(lasting: np.uint64, round_index: int) -> np.uint64:
+    """The key of a round, as `game.rng_for`."""
+    return lasting ^ mixed(np.uint64(round_index) + STEP)
+
+
+@kernel
+def slot_key(key: np.uint64, slot: int) -> np.uint64:
+    """The key of a slot, as `game.Draws.child`."""
+    if slot == 0:
+        return key
+    return key ^ mixed(np.uint64(slot) * _MIX_1)
+
+
+@kernel
+def uniform_at(counter: np.uint64) -> float:
+    """The uniform in (0, 1) of a counter; successive draws add STEP to the counter first."""
+    return (np.float64(mixed(counter) >> _S11) + 0.5) * 1.1102230246251565e-16
 
 
 @kernel

@@ -8,7 +8,7 @@ import numpy as np
 
 from pickbest.game import BoolArray, FloatArray, IntArray, KeyArray
 from pickbest.kernels.compiled import kernel
-from pickbest.kernels.random import STEP, uniform_at
+from pickbest.kernels.random import STEP, round_key, slot_key, uniform_at
 
 
 @kernel
@@ -26,44 +26,111 @@ def softmax(scores: FloatArray, rate: float, out: FloatArray) -> None:
 
 
 @kernel
-def pick_one(
+def pick_one_row(
     scores: FloatArray,
     taken: BoolArray,
     rate: float,
     mixing: float,
     implicit: float,
+    key: np.uint64,
+    law: FloatArray,
+) -> tuple[int, float]:
+    """(arm, weight) of one replicate, from (1 - mixing) softmax + mixing / n_arms, free arms only.
+
+    weight = 1 / (probability + implicit): implicit exploration biases it down (Exp3-IX).
+    """
+    n_arms = scores.shape[0]
+    softmax(scores, rate, law)
+    total = 0.0
+    for a in range(n_arms):
+        if taken.shape[0] > 0 and taken[a]:
+            law[a] = 0.0
+        else:
+            # The floor keeps a free arm choosable when all heavier ones are taken.
+            law[a] = max((1.0 - mixing) * law[a] + mixing / n_arms, 1e-300)
+            total += law[a]
+    target = uniform_at(key + STEP) * total
+    chosen = 0
+    for a in range(n_arms):
+        if law[a] > 0.0:
+            chosen = a
+            target -= law[a]
+            if target < 0.0:
+                break
+    return chosen, 1.0 / (law[chosen] / total + implicit)
+
+
+@kernel
+def pick_one(
+    scores: FloatArray,
+    taken: BoolArray,
     keys: KeyArray,
+    rate: float,
+    mixing: float,
+    implicit: float,
     arms: IntArray,
     weights: FloatArray,
 ) -> None:
-    """One arm a replicate, from (1 - mixing) softmax + mixing / n_arms over the free arms.
-
-    weights = 1 / (probability + implicit): implicit exploration biases them down (Exp3-IX).
-    """
-    n_arms = scores.shape[1]
-    law = np.empty(n_arms)
+    """One arm for every replicate; taken is (replicates, n_arms), or (replicates, 0)."""
+    law = np.empty(scores.shape[1])
     for r in range(scores.shape[0]):
-        softmax(scores[r], rate, law)
-        total = 0.0
-        free = 0
-        for a in range(n_arms):
-            if taken.shape[1] > 0 and taken[r, a]:
-                law[a] = 0.0
-            else:
-                # The floor keeps a free arm choosable when all heavier ones are taken.
-                law[a] = max((1.0 - mixing) * law[a] + mixing / n_arms, 1e-300)
-                total += law[a]
-                free += 1
-        target = uniform_at(keys[r] + STEP) * total
-        chosen = -1
-        for a in range(n_arms):
-            if law[a] > 0.0:
-                chosen = a
-                target -= law[a]
-                if target < 0.0:
-                    break
-        arms[r, 0] = chosen
-        weights[r, 0] = 1.0 / (law[chosen] / total + implicit)
+        arms[r, 0], weights[r, 0] = pick_one_row(
+            scores[r], taken[r], rate, mixing, implicit, keys[r], law
+        )
+
+
+@kernel
+def play_one(
+    gains: FloatArray,
+    table: FloatArray,
+    lasting: KeyArray,
+    first_round: int,
+    rate: float,
+    mixing: float,
+    implicit: float,
+    full: bool,
+    fed_gains: bool,
+    distinct: bool,
+    paid: FloatArray,
+) -> None:
+    """Whole games of OG, or of Hedge, Exp3 and Exp3-IX where there is one slot.
+
+    gains is (slots, replicates, n_arms); fed_gains: estimates are of 1 - cost (Exp3), else
+    of -cost. With distinct slots Exp3 learns nothing of taken arms: their gain is 0.
+    """
+    slots, replicates, n_arms = gains.shape
+    arms = np.empty(slots, np.int64)
+    weights = np.empty(slots)
+    law = np.empty(n_arms)
+    taken = np.zeros(n_arms if distinct and slots > 1 else 0, np.bool_)
+    for r in range(replicates):
+        game = table[r if table.shape[0] > 1 else 0]
+        for t in range(game.shape[0]):
+            costs = game[t]
+            key = round_key(lasting[r], first_round + t)
+            taken[:] = False
+            for slot in range(slots):
+                arms[slot], weights[slot] = pick_one_row(
+                    gains[slot, r], taken, rate, mixing, implicit, slot_key(key, slot), law
+                )
+                if taken.shape[0] > 0:
+                    taken[arms[slot]] = True
+            lowest = 1.0
+            for slot in range(slots):
+                own = gains[slot, r]
+                if full:
+                    for a in range(n_arms):
+                        own[a] -= costs[a] if slot == 0 else 1.0 - max(lowest - costs[a], 0.0)
+                else:
+                    cost = costs[arms[slot]]
+                    if slot > 0:
+                        cost = 1.0 - max(lowest - cost, 0.0)
+                    own[arms[slot]] += weights[slot] * (1.0 - cost if fed_gains else -cost)
+                    if taken.shape[0] > 0 and not fed_gains:
+                        for earlier in range(slot):
+                            own[arms[earlier]] -= 1.0
+                lowest = min(lowest, costs[arms[slot]])
+            paid[r, t] = lowest
 
 
 @kernel

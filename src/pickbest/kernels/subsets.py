@@ -6,6 +6,7 @@ order. `ceiling` is what a round costs at most because of arms that are already 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import cast
 
@@ -82,7 +83,7 @@ def best_swap(table: FloatArray, arms: IntArray) -> tuple[float, int, int]:
                 nearest[t] = j
             elif cost < second[t]:
                 second[t] = cost
-    best = (0.0, 0, arms[0])
+    best = (0.0, 0, int(arms[0]))
     loss = np.empty(arms.shape[0])
     for arm in range(n_arms):
         if chosen[arm]:
@@ -95,7 +96,7 @@ def best_swap(table: FloatArray, arms: IntArray) -> tuple[float, int, int]:
                 gain += first[t] - cost
             else:
                 loss[nearest[t]] += min(cost, second[t]) - first[t]
-        j = np.argmin(loss)
+        j = int(np.argmin(loss))
         if loss[j] - gain < best[0]:
             best = (loss[j] - gain, j, arm)
     return best
@@ -258,3 +259,13 @@ def exhaust(
         depth += 1
         entering = True
     return limit
+
+
+@functools.cache
+def load() -> None:
+    """Compile the kernels, or load them from disk, so that later calls can be timed."""
+    table, arms, scores = np.eye(4), np.arange(4), np.empty(4)
+    mark_dominated(table, arms, 0, 4, np.ones(4, dtype=np.bool_))
+    best_swap(table, arms[:2])
+    ascend(table, arms, 2, table[0], table[0].copy(), 1.0, 1.0, 1, scores)
+    exhaust(table, arms, 2, table[0], 1.0, arms[:2].copy())

@@ -16,10 +16,13 @@ from pickbest.game import (
     Draws,
     Feedback,
     FloatArray,
+    KeyArray,
     SlotLearner,
     State,
+    TableSlotLearner,
     check_budget,
     check_count,
+    play_rounds,
 )
 from pickbest.learners.leaders import weights_of
 
@@ -92,22 +95,31 @@ class Greedy:
         return Choice(arms, np.hstack([weights_of(choice) for choice in choices]))
 
     def learn(self, state: State, choice: Choice, seen: FloatArray) -> State:
-        rewards = 1.0 - seen
         full = self.feedback is Feedback.FULL
-        pulled = np.take_along_axis(rewards, choice.arms, axis=1) if full else rewards
-        best_before = np.zeros((len(seen), 1))
+        paid = np.take_along_axis(seen, choice.arms, axis=1) if full else seen
+        lowest = np.ones((len(seen), 1))
         for slot in range(self.slots):
             first, last = slot * self.inner.budget, (slot + 1) * self.inner.budget
             slot_choice = _columns(choice, first, last)
-            observed = rewards if full else rewards[:, first:last]
-            costs = 1.0 - np.maximum(observed - best_before, 0.0)
+            costs = seen if full else np.ascontiguousarray(seen[:, first:last])
+            if slot > 0:
+                # Algorithm 2: one minus what the arm adds to the best of the slots before.
+                costs = 1.0 - np.maximum(lowest - costs, 0.0)
             if self.distinct and not full:
                 slot_choice, costs = _with_known(choice, slot_choice, costs, first)
             learned = self.inner.learn(slot_state(state, slot), slot_choice, costs)
             state.update({f"{slot}/{name}": array for name, array in learned.items()})
-            best = pulled[:, first:last].max(axis=1, keepdims=True)
-            best_before = np.maximum(best_before, best)
+            lowest = np.minimum(lowest, paid[:, first:last].min(axis=1, keepdims=True))
         return state
+
+    def play_table(
+        self, state: State, table: FloatArray, lasting: KeyArray, first_round: int
+    ) -> tuple[State, FloatArray]:
+        if not isinstance(self.inner, TableSlotLearner):
+            return play_rounds(self, state, table, lasting, first_round)
+        states = [slot_state(state, slot) for slot in range(self.slots)]
+        paid = self.inner.play_slots(states, table, lasting, first_round, self.distinct)
+        return state, paid
 
 
 def slot_state(state: State, slot: int) -> State:
@@ -119,8 +131,10 @@ def slot_state(state: State, slot: int) -> State:
 
 
 def _columns(choice: Choice, first: int, last: int) -> Choice:
-    weights = None if choice.weights is None else choice.weights[:, first:last]
-    return Choice(choice.arms[:, first:last], weights)
+    arms = np.ascontiguousarray(choice.arms[:, first:last])
+    if choice.weights is None:
+        return Choice(arms)
+    return Choice(arms, np.ascontiguousarray(choice.weights[:, first:last]))
 
 
 def _with_known(

@@ -13,6 +13,7 @@ from pickbest.game import (
     Draws,
     Feedback,
     FloatArray,
+    IntArray,
     KeyArray,
     PickbestError,
     State,
@@ -80,14 +81,34 @@ class FPML:
 
     def pick_free(self, state: State, rng: Draws, taken: BoolArray) -> Choice:
         keys = rng.keys if self.fresh else rng.lasting
-        epsilon = epsilon_now(state, self.epsilon, self.decay)
-        choice = pick_leaders(state, taken, epsilon, keys, self.budget, _NO_WEIGHTS)
-        return Choice(choice.arms)
+        arms, unused = _new_choice(state, self.budget)
+        kernels.pick_leaders(
+            state["costs"], state["round"], taken, keys, *self._law(), arms, unused
+        )
+        return Choice(arms)
 
     def learn(self, state: State, choice: Choice, seen: FloatArray) -> State:
         state["costs"] += seen
         state["round"] += 1
         return state
+
+    def play_table(
+        self, state: State, table: FloatArray, lasting: KeyArray, first_round: int
+    ) -> tuple[State, FloatArray]:
+        return state, self.play_slots([state], table, lasting, first_round, distinct=True)
+
+    def play_slots(
+        self,
+        states: list[State],
+        table: FloatArray,
+        lasting: KeyArray,
+        first_round: int,
+        distinct: bool,
+    ) -> FloatArray:
+        return _play_slots(self, states, table, lasting, first_round, distinct)
+
+    def _law(self) -> tuple[float, float, int, int, float]:
+        return self.epsilon, self.decay, _NO_WEIGHTS, 1, 1.0
 
 
 @dataclass(frozen=True)
@@ -135,22 +156,35 @@ class FPMLPartial:
         return self.pick_free(state, rng, no_arm_taken(state))
 
     def pick_free(self, state: State, rng: Draws, taken: BoolArray) -> Choice:
-        epsilon = epsilon_now(state, self.epsilon, self.decay)
-        return pick_leaders(
-            state,
-            taken,
-            epsilon,
-            rng.keys,
-            self.budget,
-            _SOURCES[self.weights],
-            self.resamples,
-            self.explore,
+        arms, weights = _new_choice(state, self.budget)
+        kernels.pick_leaders(
+            state["costs"], state["round"], taken, rng.keys, *self._law(), arms, weights
         )
+        return Choice(arms, weights)
 
     def learn(self, state: State, choice: Choice, seen: FloatArray) -> State:
         kernels.add_weighted(state["costs"], choice.arms, weights_of(choice), seen)
         state["round"] += 1
         return state
+
+    def play_table(
+        self, state: State, table: FloatArray, lasting: KeyArray, first_round: int
+    ) -> tuple[State, FloatArray]:
+        return state, self.play_slots([state], table, lasting, first_round, distinct=True)
+
+    def play_slots(
+        self,
+        states: list[State],
+        table: FloatArray,
+        lasting: KeyArray,
+        first_round: int,
+        distinct: bool,
+    ) -> FloatArray:
+        return _play_slots(self, states, table, lasting, first_round, distinct)
+
+    def _law(self) -> tuple[float, float, int, int, float]:
+        source = _SOURCES[self.weights]
+        return self.epsilon, self.decay, source, self.resamples, self.explore
 
 
 def start_leaders(replicates: int, n_arms: int) -> State:
@@ -158,35 +192,53 @@ def start_leaders(replicates: int, n_arms: int) -> State:
     return {"costs": np.zeros((replicates, n_arms)), "round": np.zeros(replicates, np.int64)}
 
 
-def pick_leaders(
-    state: State,
-    taken: BoolArray,
-    epsilon: FloatArray,
-    keys: KeyArray,
-    budget: int,
-    source: int,
-    resamples: int = 1,
-    explore: float = 1.0,
-) -> Choice:
-    """The perturbed leaders of every replicate (Algorithm 1, steps 1 to 3)."""
-    costs = state["costs"]
-    arms = np.empty((len(costs), budget), np.int64)
-    weights = np.empty((len(costs), budget))
-    kernels.pick_leaders(costs, taken, epsilon, keys, source, resamples, explore, arms, weights)
-    return Choice(arms, weights)
+def _play_slots(
+    learner: FPML | FPMLPartial,
+    states: list[State],
+    table: FloatArray,
+    lasting: KeyArray,
+    first_round: int,
+    distinct: bool,
+) -> FloatArray:
+    """Whole games of OG_hybrid with the learner in each slot; one slot: of the learner itself.
 
-
-def epsilon_now(state: State, epsilon: float, decay: float) -> FloatArray:
-    """(replicates,) epsilon of the coming round."""
-    if decay == 0.0:
-        return np.full(len(state["round"]), epsilon)
-    now: FloatArray = epsilon * (state["round"] + 1.0) ** -decay
-    return now
+    states: one per slot, updated in place. Returns the costs paid.
+    """
+    totals = np.stack([state["costs"] for state in states])
+    learned = np.stack([state["round"] for state in states])
+    paid = np.empty((len(lasting), table.shape[1]))
+    epsilon, decay, source, resamples, explore = learner._law()
+    kernels.play_leaders(
+        totals,
+        learned,
+        table,
+        lasting,
+        first_round,
+        epsilon,
+        decay,
+        learner.fresh if isinstance(learner, FPML) else True,
+        learner.feedback is Feedback.FULL,
+        distinct,
+        source,
+        resamples,
+        explore,
+        learner.budget,
+        paid,
+    )
+    for slot, state in enumerate(states):
+        state["costs"][...] = totals[slot]
+        state["round"][...] = learned[slot]
+    return paid
 
 
 def no_arm_taken(state: State) -> BoolArray:
     """The `taken` argument of a pick that leaves no arm out."""
     return np.empty((len(state["costs"]), 0), np.bool_)
+
+
+def _new_choice(state: State, budget: int) -> tuple[IntArray, FloatArray]:
+    shape = (len(state["costs"]), budget)
+    return np.empty(shape, np.int64), np.empty(shape)
 
 
 def weights_of(choice: Choice) -> FloatArray:

@@ -12,6 +12,7 @@ from pickbest.game import (
     Draws,
     Feedback,
     FloatArray,
+    KeyArray,
     PickbestError,
     State,
     check_count,
@@ -44,11 +45,29 @@ class Hedge:
         return self.pick_free(state, rng, _none_taken(state))
 
     def pick_free(self, state: State, rng: Draws, taken: BoolArray) -> Choice:
-        return _pick_one(state, rng, taken, self.rate, mixing=0.0, implicit=0.0)
+        return _pick_one(state, rng, taken, self._law())
 
     def learn(self, state: State, choice: Choice, seen: FloatArray) -> State:
         state["gains"] -= seen
         return state
+
+    def play_table(
+        self, state: State, table: FloatArray, lasting: KeyArray, first_round: int
+    ) -> tuple[State, FloatArray]:
+        return state, self.play_slots([state], table, lasting, first_round, distinct=True)
+
+    def play_slots(
+        self,
+        states: list[State],
+        table: FloatArray,
+        lasting: KeyArray,
+        first_round: int,
+        distinct: bool,
+    ) -> FloatArray:
+        return _play_slots(self, states, table, lasting, first_round, distinct)
+
+    def _law(self) -> tuple[float, float, float]:
+        return self.rate, 0.0, 0.0
 
 
 @dataclass(frozen=True)
@@ -77,11 +96,29 @@ class Exp3:
         return self.pick_free(state, rng, _none_taken(state))
 
     def pick_free(self, state: State, rng: Draws, taken: BoolArray) -> Choice:
-        return _pick_one(state, rng, taken, self.gamma / self.n_arms, self.gamma, implicit=0.0)
+        return _pick_one(state, rng, taken, self._law())
 
     def learn(self, state: State, choice: Choice, seen: FloatArray) -> State:
         add_weighted(state["gains"], choice.arms, weights_of(choice), 1.0 - seen)
         return state
+
+    def play_table(
+        self, state: State, table: FloatArray, lasting: KeyArray, first_round: int
+    ) -> tuple[State, FloatArray]:
+        return state, self.play_slots([state], table, lasting, first_round, distinct=True)
+
+    def play_slots(
+        self,
+        states: list[State],
+        table: FloatArray,
+        lasting: KeyArray,
+        first_round: int,
+        distinct: bool,
+    ) -> FloatArray:
+        return _play_slots(self, states, table, lasting, first_round, distinct)
+
+    def _law(self) -> tuple[float, float, float]:
+        return self.gamma / self.n_arms, self.gamma, 0.0
 
 
 @dataclass(frozen=True)
@@ -108,11 +145,29 @@ class Exp3IX:
         return self.pick_free(state, rng, _none_taken(state))
 
     def pick_free(self, state: State, rng: Draws, taken: BoolArray) -> Choice:
-        return _pick_one(state, rng, taken, self.rate, mixing=0.0, implicit=self.implicit)
+        return _pick_one(state, rng, taken, self._law())
 
     def learn(self, state: State, choice: Choice, seen: FloatArray) -> State:
         add_weighted(state["gains"], choice.arms, weights_of(choice), -seen)
         return state
+
+    def play_table(
+        self, state: State, table: FloatArray, lasting: KeyArray, first_round: int
+    ) -> tuple[State, FloatArray]:
+        return state, self.play_slots([state], table, lasting, first_round, distinct=True)
+
+    def play_slots(
+        self,
+        states: list[State],
+        table: FloatArray,
+        lasting: KeyArray,
+        first_round: int,
+        distinct: bool,
+    ) -> FloatArray:
+        return _play_slots(self, states, table, lasting, first_round, distinct)
+
+    def _law(self) -> tuple[float, float, float]:
+        return self.rate, 0.0, self.implicit
 
 
 def _none_taken(state: State) -> BoolArray:
@@ -120,10 +175,43 @@ def _none_taken(state: State) -> BoolArray:
 
 
 def _pick_one(
-    state: State, rng: Draws, taken: BoolArray, rate: float, mixing: float, implicit: float
+    state: State, rng: Draws, taken: BoolArray, law: tuple[float, float, float]
 ) -> Choice:
     gains = state["gains"]
     arms = np.empty((len(gains), 1), np.int64)
     weights = np.empty((len(gains), 1))
-    kernels.pick_one(gains, taken, rate, mixing, implicit, rng.keys, arms, weights)
+    kernels.pick_one(gains, taken, rng.keys, *law, arms, weights)
     return Choice(arms, weights)
+
+
+def _play_slots(
+    learner: Hedge | Exp3 | Exp3IX,
+    states: list[State],
+    table: FloatArray,
+    lasting: KeyArray,
+    first_round: int,
+    distinct: bool,
+) -> FloatArray:
+    """Whole games of OG with the learner in each slot; one slot: of the learner itself.
+
+    states: one per slot, updated in place. Returns the costs paid.
+    """
+    gains = np.stack([state["gains"] for state in states])
+    paid = np.empty((len(lasting), table.shape[1]))
+    rate, mixing, implicit = learner._law()
+    kernels.play_one(
+        gains,
+        table,
+        lasting,
+        first_round,
+        rate,
+        mixing,
+        implicit,
+        learner.feedback is Feedback.FULL,
+        isinstance(learner, Exp3),
+        distinct,
+        paid,
+    )
+    for slot, state in enumerate(states):
+        state["gains"][...] = gains[slot]
+    return paid
