@@ -141,34 +141,27 @@ def capped_law(scores: FloatArray, mixing: float, budget: int, law: FloatArray) 
     (Uchiya, Nakamura and Kudo 2010, Algorithm Exp3.M).
     """
     n_arms = scores.shape[0]
-    softmax(scores, 1.0, law)
     if budget == n_arms or mixing == 1.0:
         for a in range(n_arms):
             law[a] = budget / n_arms
         return
-    # An arm has probability 1 when its share of the cut weights reaches this.
+    # The share of the cut weights at which an arm has probability exactly 1.
     limit = (1.0 / budget - mixing / n_arms) / (1.0 - mixing)
-    order = np.argsort(-law)
-    rest = 1.0
-    capped = 0
-    threshold = np.inf
-    if law[order[0]] >= limit:
-        for k in range(1, budget + 1):
-            rest -= law[order[k - 1]]
-            # Rounding may leave a tiny negative rest where one arm holds all the weight.
-            rest = max(rest, 0.0)
-            threshold = limit * rest / (1.0 - k * limit)
-            capped = k
-            if k == n_arms or law[order[k]] < threshold or k * limit >= 1.0:
-                break
-    total = 0.0
-    for i in range(n_arms):
-        if i < capped:
-            law[order[i]] = threshold
-        total += law[order[i]]
-    for i in range(n_arms):
-        share = law[order[i]] / total if total > 0.0 else 1.0 / n_arms
-        law[order[i]] = 1.0 if i < capped else budget * ((1.0 - mixing) * share + mixing / n_arms)
+    order = np.argsort(-scores)
+    for cut in range(budget):
+        # Shares among the arms that are not cut, relative to the largest of them: nothing
+        # cancels and nothing underflows, however far ahead the cut arms are.
+        total = 0.0
+        for i in range(cut, n_arms):
+            law[order[i]] = math.exp(scores[order[i]] - scores[order[cut]])
+            total += law[order[i]]
+        left = 1.0 - cut * limit
+        if left / total < limit or cut == budget - 1:
+            for i in range(cut, n_arms):
+                share = min(left * law[order[i]] / total, limit)
+                law[order[i]] = budget * ((1.0 - mixing) * share + mixing / n_arms)
+            return
+        law[order[cut]] = 1.0
 
 
 @kernel

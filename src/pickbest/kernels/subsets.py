@@ -30,7 +30,7 @@ def _capped_sum(row: FloatArray, ceiling: FloatArray) -> float:
     return total
 
 
-# Without leave to reorder this one sum, it cannot use vector instructions: 5 times slower.
+# Without leave to reorder this one sum, it cannot use vector instructions.
 capped_sum = cast(
     "Callable[[FloatArray, FloatArray], float]",
     njit(cache=True, nogil=True, fastmath={"reassoc", "nsz", "nnan"})(_capped_sum),
