@@ -1,0 +1,231 @@
+"""Environments: the paper's tasks, the proofs' adversaries, recorded tables and bad files."""
+
+import numpy as np
+import pytest
+
+from pickbest import theory
+from pickbest.catalog import environment_names, make_environment
+from pickbest.environments import (
+    Alternating,
+    Bernoulli,
+    Chasing,
+    Halving,
+    OneGoodArm,
+    Predicting,
+    RegimeChange,
+    Table,
+    Task1,
+    Task2,
+    Task3,
+    read_table,
+)
+from pickbest.game import PickbestError, replicate_keys, rng_for
+from pickbest.hindsight import best_subset, greedy_subset, subset_cost, top_arms
+from pickbest.learners import FPML, Leaders, Uniform
+from pickbest.simulate import deal, deal_all, play
+
+
+@pytest.mark.parametrize("name", environment_names())
+def test_costs_are_costs_and_depend_on_seed_and_replicate_only(name):
+    environment = make_environment(name)
+    keys = replicate_keys(0, 4)
+    world = environment.start(4)
+    for t in (0, 1, 7):
+        costs = environment.costs(world, t, rng_for(keys, t))
+        assert costs.shape == (4, environment.n_arms)
+        assert costs.min() >= 0
+        assert costs.max() <= 1
+        again = environment.costs(environment.start(4), t, rng_for(keys, t))
+        assert np.array_equal(costs, again)
+        alone = environment.costs(environment.start(1), t, rng_for(keys[1:2], t))
+        assert np.array_equal(costs[1], alone[0])
+
+
+def test_task_1_has_the_means_of_table_3():
+    table = deal(Task1(rounds=20_000), seed=1)
+    means = table.reshape(-1, 3, 5).mean(axis=(0, 2))
+    assert means == pytest.approx([0.7, 0.8, 0.9], abs=0.01)
+    a_rounds = table[:, 10] == 1.0
+    assert a_rounds.mean() == pytest.approx(0.5, abs=0.02)
+    assert np.all(table[a_rounds][:, 10:] == 1.0)
+    assert np.all(table[~a_rounds][:, :10] == 1.0)
+    assert table[a_rounds][:, 0].var() == pytest.approx(0.01, abs=0.001)
+
+
+def test_task_1_rewards_greed_and_task_3_punishes_it():
+    one = deal(Task1(), seed=0)
+    assert greedy_subset(one, 2).cost < top_arms(one, 2).cost
+    three = deal(Task3())
+    assert top_arms(three, 3).cost == 0.0 == best_subset(three, 3).cost
+    assert top_arms(three, 3).arms == (0, 2, 3)
+    assert greedy_subset(three, 3).cost / 300 == pytest.approx(1 / 8 - 0.01 / 4)
+
+
+def test_task_2_has_the_means_and_variance_of_table_4():
+    table = deal(Task2(rounds=20_000), seed=2)
+    assert table.mean(axis=0) == pytest.approx(0.4 + 0.05 * np.arange(10), abs=0.005)
+    assert table.var(axis=0) == pytest.approx(0.01, abs=0.001)
+
+
+def test_regime_change_reverses_the_arms_half_way():
+    changed, plain = deal(RegimeChange(Task2(40)), 3), deal(Task2(40), 3)
+    assert np.array_equal(changed[:20], plain[:20])
+    assert np.array_equal(changed[20:], plain[20:, ::-1])
+
+
+def test_proposition_1_ruins_every_deterministic_learner():
+    learner = Leaders(n_arms=6, budget=2)
+    run = play(learner, Predicting(learner, 300), replicates=2, seed=0)
+    assert np.all(run.paid == 1.0)
+    regret = run.paid.sum(axis=1) - run.best_arm[:, -1]
+    bound = theory.deterministic_lower_bound(n_arms=6, budget=2, rounds=300)
+    assert np.all(regret >= bound)
+
+
+def test_proposition_1_does_not_ruin_fpml():
+    environment = Predicting(Leaders(n_arms=6, budget=2), 300)
+    run = play(FPML(6, 2, 0.3), environment, replicates=20, seed=0)
+    assert run.paid.mean() < 0.9
+
+
+def test_one_good_arm_makes_uniform_pay_what_theory_says():
+    run = play(Uniform(8, 3), OneGoodArm(8, 200), replicates=200, seed=0)
+    assert len(set(np.argmin(run.totals, axis=1))) == 8
+    expected = theory.uniform_regret(n_arms=8, budget=3, rounds=200)
+    assert run.paid.sum(axis=1).mean() == pytest.approx(expected, rel=0.02)
+
+
+def test_halving_halves():
+    table = deal(Halving(16, 6), seed=4)
+    assert (table == 0).sum(axis=1).tolist() == [8, 4, 2, 1, 1, 1]
+    assert np.all(np.diff(table, axis=0) >= 0)
+
+
+def test_bernoulli_takes_one_probability_per_arm():
+    table = deal(Bernoulli(3, 20_000, (0.1, 0.5, 1.0)), seed=5)
+    assert set(np.unique(table)) == {0.0, 1.0}
+    assert table.mean(axis=0) == pytest.approx([0.1, 0.5, 1.0], abs=0.015)
+
+
+def test_chasing_punishes_what_was_picked():
+    chaser = Chasing(n_arms=6, rounds=10, width=2)
+    state = chaser.react(chaser.start(1), np.array([[4, 1]]), np.zeros((1, 6)))
+    costs = chaser.costs(state, 1, rng_for(replicate_keys(0, 1), 1))
+    assert costs.tolist() == [[0, 1, 0, 0, 1, 0]]
+
+
+def test_alternating_makes_the_leader_wrong():
+    run = play(Leaders(4, 1), Alternating(4, 100), replicates=1, seed=0)
+    assert run.paid.sum() >= 99
+    assert run.best_arm[0, -1] <= 51
+
+
+def test_recorded_tables_share_one_copy():
+    dealt = deal_all(Table([[0.1, 0.2], [0.3, 0.4]]), replicates=5, seed=0)
+    assert dealt.table.shape == (1, 2, 2)
+    assert dealt.totals.shape == (5, 2)
+    assert subset_cost(dealt.table[0], [0]) == pytest.approx(0.4)
+
+
+def write(tmp_path, text, name="table.csv"):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_csv_with_labels_and_names(tmp_path):
+    path = write(tmp_path, "task,fast,slow\nfirst,0.25,1\nsecond,0,0.5\n")
+    table = read_table(path)
+    assert table.arm_names == ("fast", "slow")
+    assert table.costs_table.tolist() == [[0.25, 1.0], [0.0, 0.5]]
+    rewards = read_table(path, rewards=True)
+    assert rewards.costs_table.tolist() == [[0.75, 0.0], [1.0, 0.5]]
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "shape"),
+    [
+        ("0.1,0.2\n0.3,0.4\n", ("arm 0", "arm 1"), (2, 2)),
+        ("a,b\n0.1,0.2\n", ("a", "b"), (1, 2)),
+        ("x,0.1,0.2\ny,0.3,0.4\n", ("arm 0", "arm 1"), (2, 2)),
+        ("only\n0.5\n", ("only",), (1, 1)),
+        ("0.5\n\n0.25\n", ("arm 0",), (2, 1)),
+        ("\ufeffa,b\r\n0,1\r\n", ("a", "b"), (1, 2)),
+    ],
+)
+def test_csv_forms(tmp_path, text, names, shape):
+    table = read_table(write(tmp_path, text))
+    assert table.arm_names == names
+    assert table.costs_table.shape == shape
+
+
+def test_parquet_and_numpy_hold_the_same_table(tmp_path):
+    import pandas as pd
+
+    values = np.array([[0.25, 1.0], [0.0, 0.5]])
+    frame = pd.DataFrame(values, columns=["fast", "slow"])
+    frame.insert(0, "task", ["first", "second"])
+    frame.to_parquet(tmp_path / "t.parquet")
+    np.save(tmp_path / "t.npy", values)
+    np.savez(tmp_path / "t.npz", values)
+    for name in ("t.parquet", "t.npy", "t.npz"):
+        assert np.array_equal(read_table(tmp_path / name).costs_table, values)
+    assert read_table(tmp_path / "t.parquet").arm_names == ("fast", "slow")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the file is empty"),
+        ("a,b\n", "there is a header but no round"),
+        ("a,b\n0.1,0.2\n0.3\n", "row 3 has 1 cells, expected 2"),
+        ("a,b\n0.1,oops\n", "row 2, column 2 must be a number, got 'oops'"),
+        ("a,b\n0.1,\n", "row 2, column 2 must be a number, got ''"),
+        ("a,b\n0.1,nan\n", r"costs must be finite numbers, got nan at index \(0, 1\)"),
+        ("a,b\n0.1,inf\n", "costs must be finite numbers, got inf"),
+        ("a,b\n0.1,1.5\n", "costs must be between 0 and 1, got 1.5"),
+        ("a,b\n-0.1,1\n", "costs must be between 0 and 1, got -0.1"),
+        ("a,a\n0.1,1\n", "the arm 'a' occurs twice"),
+    ],
+)
+def test_bad_csv_gets_one_sentence(tmp_path, text, message):
+    with pytest.raises(PickbestError, match=message):
+        read_table(write(tmp_path, text))
+
+
+def test_other_bad_files(tmp_path):
+    with pytest.raises(PickbestError, match="no such file"):
+        read_table(tmp_path / "absent.csv")
+    with pytest.raises(PickbestError, match=r"a table must be one of \.csv"):
+        read_table(write(tmp_path, "x", "table.xlsx"))
+    for name in ("broken.npy", "broken.npz", "broken.parquet"):
+        with pytest.raises(PickbestError, match="not a readable"):
+            read_table(write(tmp_path, "not really", name))
+    np.save(tmp_path / "flat.npy", np.zeros(3))
+    with pytest.raises(PickbestError, match=r"at least one round and one arm, got shape \(3,\)"):
+        read_table(tmp_path / "flat.npy")
+    (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00\x01")
+    with pytest.raises(PickbestError, match="not a text table"):
+        read_table(tmp_path / "binary.csv")
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: make_environment("task-9"), "unknown environment 'task-9'; did you mean 'task-"),
+        (lambda: make_environment("task-1", rewards=True), "rewards is for files"),
+        (lambda: make_environment("task-1", n_arms=3), "number of arms of task-1 is fixed"),
+        (lambda: make_environment("bernoulli", rounds=0), "rounds must be a whole number"),
+        (lambda: Halving(12, 3), "n_arms must be a power of 2, got 12"),
+        (lambda: Task3(delta=0.6), "delta must be between 0 and 1/2"),
+        (lambda: Bernoulli(3, 5, 1.5), "probability must be between 0 and 1"),
+        (lambda: Bernoulli(3, 5, (0.1, 0.2)), "one number or n_arms=3 of them, got 2"),
+        (lambda: Chasing(3, 5, width=4), "budget must be between 1 and n_arms=3"),
+        (lambda: Table([[0.1, 0.2]], arm_names=("a",)), "one name for each of 2 arms, got 1"),
+        (lambda: Table([]), "at least one round and one arm"),
+        (lambda: deal(Chasing(3, 5, width=1)), "adaptive environment depend on the player"),
+    ],
+)
+def test_bad_parameters_are_refused(build, message):
+    with pytest.raises(PickbestError, match=message):
+        build()

@@ -1,0 +1,232 @@
+"""Player: ask, tell, late and lost results, saving and restoring bit for bit."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from pickbest.catalog import learner_names, make_learner
+from pickbest.game import Feedback, PickbestError
+from pickbest.learners import FPMLPartial
+from pickbest.player import Player, Ticket
+
+COSTS = np.random.default_rng(0).random((400, 6))
+
+
+def seen(player, ticket, row):
+    if player.learner.feedback is Feedback.FULL:
+        return COSTS[row]
+    return COSTS[row][list(ticket.arms)]
+
+
+def advance(player, rounds, first=0):
+    """Play rounds; returns the arms asked for."""
+    arms = []
+    for row in range(first, first + rounds):
+        ticket = player.ask()
+        player.tell(ticket, seen(player, ticket, row))
+        arms.append(ticket.arms)
+    return arms
+
+
+def new_player(seed=3):
+    return Player(FPMLPartial(n_arms=6, budget=2, epsilon=0.3), seed)
+
+
+def test_it_plays_and_learns():
+    player = Player(make_learner("fpml-partial", 4, 1, rounds=400), seed=1)
+    for _ in range(400):
+        ticket = player.ask()
+        player.tell(ticket, [0.0 if ticket.arms == (2,) else 1.0])
+    late = [player.ask().arms for _ in range(100)]
+    assert late.count((2,)) > 80
+
+
+def test_a_live_game_is_replicate_0_of_a_simulation():
+    from pickbest.environments import Table
+    from pickbest.simulate import simulate
+
+    learner = FPMLPartial(n_arms=6, budget=2, epsilon=0.3)
+    arms = advance(Player(learner, seed=5), 50)
+    simulation = simulate({"x": learner}, Table(COSTS[:50]), replicates=3, seed=5)
+    paid = [COSTS[t][list(chosen)].min() for t, chosen in enumerate(arms)]
+    assert np.array_equal(simulation.costs("x")[0], paid)
+
+
+def test_results_out_of_order_late_or_never():
+    player = new_player()
+    tickets = [player.ask() for _ in range(5)]
+    assert [t.number for t in player.open_tickets] == [0, 1, 2, 3, 4]
+    for number in (3, 0, 4):
+        player.tell(tickets[number], seen(player, tickets[number], number))
+    assert player.rounds_learned == 3
+    assert [t.number for t in player.open_tickets] == [1, 2]
+    player.forget(tickets[1])
+    with pytest.raises(PickbestError, match="ticket 1 has expired"):
+        player.tell(tickets[1], [0.1, 0.2])
+
+
+def test_the_order_of_telling_does_not_change_what_is_learned():
+    first, second = new_player(), new_player()
+    tickets = [first.ask() for _ in range(6)]
+    assert tickets == [second.ask() for _ in range(6)]
+    for ticket in tickets:
+        first.tell(ticket, seen(first, ticket, ticket.number))
+    for ticket in reversed(tickets):
+        second.tell(ticket, seen(second, ticket, ticket.number))
+    assert np.allclose(first._state["costs"], second._state["costs"], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("costs", "message"),
+    [
+        ([0.1, np.nan], "costs must be finite numbers, got nan at index 1"),
+        ([0.1, np.inf], "costs must be finite"),
+        ([0.1, 1.2], "costs must be between 0 and 1, got 1.2 at index 1"),
+        ([-0.1, 1.0], "costs must be between 0 and 1"),
+        ([0.1], r"costs must have shape \(2,\), got \(1,\)"),
+        ([0.1, 0.2, 0.3], r"costs must have shape \(2,\), got \(3,\)"),
+        ("oops", "costs must be numbers"),
+        ([None, 0.1], "costs must be"),
+    ],
+)
+def test_bad_costs_change_nothing(costs, message):
+    player, twin = new_player(), new_player()
+    for p in (player, twin):
+        advance(p, 5)
+    ticket, same = player.ask(), twin.ask()
+    with pytest.raises(PickbestError, match=message):
+        player.tell(ticket, costs)
+    player.tell(ticket, seen(player, ticket, 7))
+    twin.tell(same, seen(twin, same, 7))
+    assert advance(player, 30, 8) == advance(twin, 30, 8)
+
+
+def test_telling_twice_or_an_unknown_ticket_is_refused_and_changes_nothing():
+    player, twin = new_player(), new_player()
+    for p in (player, twin):
+        advance(p, 3)
+    with pytest.raises(PickbestError, match="ticket 1 was told already"):
+        player.tell(1, [0.1, 0.2])
+    for unknown in (99, -1, Ticket(99, (0, 1)), "7"):
+        with pytest.raises(PickbestError, match="unknown ticket"):
+            player.tell(unknown, [0.1, 0.2])
+    assert advance(player, 20, 3) == advance(twin, 20, 3)
+
+
+@pytest.mark.parametrize("suffix", [".json", ".npz"])
+@pytest.mark.parametrize("name", learner_names())
+def test_a_restored_player_goes_on_bit_identically(tmp_path, name, suffix):
+    budget = 1 if name in {"hedge", "exp3", "exp3-ix"} else 2
+    player = Player(make_learner(name, 6, budget), seed=8)
+    advance(player, 40)
+    late = player.ask()
+    dropped = player.ask()
+    player.forget(dropped)
+    path = tmp_path / f"player{suffix}"
+    player.save(path)
+    restored = Player.load(path)
+    assert restored.learner == player.learner
+    assert restored.open_tickets == player.open_tickets
+    for p in (player, restored):
+        p.tell(late, seen(p, late, 50))
+    assert advance(player, 60, 60) == advance(restored, 60, 60)
+    for key, array in player._state.items():
+        assert np.array_equal(array, restored._state[key])
+    with pytest.raises(PickbestError, match="has expired"):
+        restored.tell(dropped, [0.0] * budget)
+
+
+def test_a_fresh_process_restores_the_same_player(tmp_path):
+    player = new_player()
+    advance(player, 25)
+    path = tmp_path / "p.json"
+    player.save(path)
+    code = f"from pickbest import Player; print(Player.load({str(path)!r}).ask())"
+    output = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+    assert output.strip() == str(player.ask())
+
+
+def test_a_learner_outside_the_catalog_is_given_at_load(tmp_path):
+    class Own(FPMLPartial):
+        pass
+
+    path = tmp_path / "own.npz"
+    player = Player(Own(6, 2, 0.3), seed=1)
+    advance(player, 5)
+    player.save(path)
+    with pytest.raises(PickbestError, match="unknown kind of learner 'Own'"):
+        Player.load(path)
+    assert Player.load(path, Own(6, 2, 0.3)).ask() == player.ask()
+    with pytest.raises(PickbestError, match="saved state does not fit the learner"):
+        Player.load(path, Own(7, 2, 0.3))
+
+
+@pytest.fixture(params=[".json", ".npz"])
+def saved(request, tmp_path):
+    player = new_player()
+    advance(player, 10)
+    path = tmp_path / f"player{request.param}"
+    player.save(path)
+    return path
+
+
+def test_damaged_files_are_refused(saved):
+    content = saved.read_bytes()
+    for cut in (0, 1, len(content) // 2, len(content) - 2):
+        saved.write_bytes(content[:cut])
+        with pytest.raises(PickbestError, match="the file is damaged"):
+            Player.load(saved)
+
+
+def test_a_changed_number_is_noticed(tmp_path):
+    path = tmp_path / "p.json"
+    new_player().save(path)
+    document = json.loads(path.read_text())
+    document["arrays"]["state/costs"]["values"][0] = 0.5
+    path.write_text(json.dumps(document))
+    with pytest.raises(PickbestError, match="checksum does not match"):
+        Player.load(path)
+
+
+def test_a_newer_version_and_foreign_files_are_refused(tmp_path):
+    path = tmp_path / "p.json"
+    new_player().save(path)
+    document = json.loads(path.read_text())
+    path.write_text(json.dumps({**document, "version": 2}))
+    with pytest.raises(PickbestError, match="written by a newer pickbest"):
+        Player.load(path)
+    path.write_text(json.dumps({**document, "format": "other"}))
+    with pytest.raises(PickbestError, match="not a pickbest-player file"):
+        Player.load(path)
+    with pytest.raises(PickbestError, match=r"must end in \.json or \.npz"):
+        Player.load(tmp_path / "p.pickle")
+    with pytest.raises(PickbestError, match="cannot be read"):
+        Player.load(tmp_path / "absent.json")
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "p.json"
+    player = new_player()
+    player.save(path)
+    before = path.read_bytes()
+    advance(player, 3)
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises(OSError, match="disk full"):
+        player.save(path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_bad_seeds_are_refused():
+    for seed in (-1, 2**64, 1.5, "0", True):
+        with pytest.raises(PickbestError, match="seed must be a whole number"):
+            Player(FPMLPartial(6, 2, 0.3), seed)
