@@ -1,0 +1,196 @@
+"""The command line: its contract, its errors, its exit codes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from typer.testing import CliRunner
+
+from pickbest.cli import app
+
+PROGRAM = [sys.executable, "-m", "pickbest.cli"]
+
+
+def run(*arguments, **options):
+    return subprocess.run(
+        [*PROGRAM, *map(str, arguments)], capture_output=True, text=True, check=False, **options
+    )
+
+
+def result(*arguments):
+    """The JSON that a command prints (in this process: quick)."""
+    outcome = CliRunner().invoke(app, [*map(str, arguments), "--json"], catch_exceptions=False)
+    assert outcome.exit_code == 0, outcome.output
+    return json.loads(outcome.stdout)
+
+
+@pytest.fixture
+def rewards(tmp_path):
+    path = tmp_path / "rewards.csv"
+    lines = ["task,a,b,c,d"]
+    lines += [f"t{i},{i % 2},{(i + 1) % 2},0.5,{0.9 if i % 3 else 0.1}" for i in range(60)]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_simulate_contract(rewards):
+    printed = result(
+        "simulate", rewards, "--rewards", "--learner", "fpml-partial", "--weights", "geometric",
+        "--tuning", "as_run", "--budget", 3, "--replicates", 20, "--seed", 0,
+    )  # fmt: skip
+    (row,) = printed["learners"]
+    assert row["name"] == "fpml-partial"
+    assert row["mean_reward"] == pytest.approx(1 - row["mean_cost"])
+    assert row["std_reward"] >= 0
+    assert set(row["regret"]) == {"best_arm", "best_subset", "greedy", "top"}
+    described = printed["settings"]["learners"]["fpml-partial"]
+    assert described["weights"] == "geometric"
+    assert described["budget"] == 3
+
+
+def test_simulate_is_deterministic_and_seeds_matter():
+    arguments = ("simulate", "task-1", "-l", "og", "-b", 2, "-r", 5, "--seed")
+    assert result(*arguments, 1) == result(*arguments, 1)
+    assert result(*arguments, 1) != result(*arguments, 2)
+
+
+def test_learners_repeat_and_take_options_of_their_own():
+    printed = result(
+        "simulate", "task-3", "-l", "og-hybrid:slot_budget=2,tuning=as_run", "-l", "uniform",
+        "-l", "og-hybrid", "-l", "fixed:arms=0+3", "--slot-budget", 1, "-b", 2, "-r", 3,
+    )  # fmt: skip
+    learners = printed["settings"]["learners"]
+    assert learners["og-hybrid:slot_budget=2,tuning=as_run"]["inner"]["budget"] == 2
+    assert learners["og-hybrid"]["inner"]["budget"] == 1
+    assert learners["fixed:arms=0+3"]["arms"] == [0, 3]
+
+
+@pytest.mark.parametrize("name", ["fpml", "fpml-partial", "og", "og-hybrid", "uniform", "thompson"])
+def test_every_contract_learner_runs_with_a_budget(name):
+    assert result("simulate", "task-2", "-l", name, "-b", 3, "-r", 2)["learners"]
+
+
+@pytest.mark.parametrize("name", ["hedge", "exp3"])
+def test_single_arm_learners_run(name):
+    assert result("simulate", "task-2", "-l", name, "-r", 2, "--unknown-rounds")["learners"]
+
+
+def test_hindsight_contract(rewards):
+    printed = result("hindsight", rewards, "--rewards", "--budget", 2)
+    assert printed["best_subset"]["arms"] == ["a", "b"]
+    assert printed["best_subset"]["mean_reward"] == pytest.approx(1.0)
+    assert printed["best_subset"]["proven"] is True
+    for key in ("greedy", "top", "best_arm"):
+        assert printed[key]["mean_reward"] <= 1.0
+        assert printed[key]["arms"]
+
+
+def test_bounds_and_lists():
+    printed = result("bounds", "-n", 9, "-b", 3, "-t", 368, "--regret", 20)
+    first = printed["bounds"][0]
+    assert first["statement"] == "Theorem 2"
+    assert first["value"] == pytest.approx(20.94, abs=0.01)
+    assert printed["budget_for_regret"]["budget"] == 4
+    assert {row["name"] for row in result("learners")["learners"]} >= {"fpml", "og"}
+    assert {row["name"] for row in result("environments")["environments"]} >= {"task-1"}
+
+
+def test_tables_for_people(rewards):
+    runner = CliRunner()
+    for arguments in (
+        ["simulate", str(rewards), "--rewards", "-l", "uniform", "-r", "2"],
+        ["hindsight", str(rewards), "--rewards", "-b", "2"],
+        ["bounds", "-n", "9", "-b", "3", "-t", "368", "--regret", "20"],
+        ["learners"],
+        ["environments"],
+    ):
+        outcome = runner.invoke(app, arguments)
+        assert outcome.exit_code == 0
+        assert "┃" in outcome.stdout
+
+
+@pytest.mark.parametrize("command", ["", "simulate", "hindsight", "bounds", "learners"])
+def test_help_teaches(command):
+    outcome = CliRunner().invoke(app, [*filter(None, [command]), "--help"])
+    assert outcome.exit_code == 0
+    if command in {"simulate", "hindsight", "bounds"}:
+        assert "Example" in outcome.stdout
+        assert f"pickbest {command}" in outcome.stdout
+
+
+def test_plot_and_export(rewards, tmp_path):
+    for name in ("p.png", "p.svg"):
+        plot, out = tmp_path / name, tmp_path / "rounds.csv"
+        result("simulate", rewards, "--rewards", "-l", "uniform", "-l", "ucb", "-r", 3,
+               "--plot", plot, "--out", out)  # fmt: skip
+        assert plot.stat().st_size > 2000
+        assert len(out.read_text().splitlines()) == 1 + 2 * 3 * 60
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["simulate", "task-9", "-l", "fpml"], "did you mean 'task-"),
+        (["simulate", "task-1", "-l", "fmpl"], "did you mean 'fpml'"),
+        (["simulate", "absent.csv", "-l", "fpml"], "no such file"),
+        (["simulate", "task-1", "-l", "fpml", "-b", "16"], "between 1 and n_arms=15, got 16"),
+        (["simulate", "task-1", "-l", "fpml", "-b", "0"], "between 1 and n_arms=15, got 0"),
+        (["simulate", "task-1", "-l", "fpml", "-r", "0"], "replicates must be"),
+        (["simulate", "task-1", "-l", "og-hybrid", "-b", "4", "--slot-budget", "3"], "divide"),
+        (["simulate", "task-1", "-l", "uniform", "--weights", "exact"], "does not apply"),
+        (["simulate", "task-1", "-l", "fpml-partial", "--tuning", "as_rum"], "'as_run'"),
+        (["simulate", "task-1", "-l", "fpml", "-l", "fpml"], "given twice"),
+        (["simulate", "task-1", "-l", "fpml:epsilon"], "must be key=value"),
+        (["simulate", "task-1", "-l", "fpml", "--plot", "x.gif"], "a plot must end in"),
+        (["simulate", "task-1", "-l", "fpml", "--out", "x.xlsx"], ".csv or .parquet"),
+        (["hindsight", "chasing"], "adaptive environment"),
+        (["hindsight", "task-1", "-b", "99"], "between 1 and n_arms=15"),
+        (["hindsight", "task-1", "--time-limit", "-1"], "time_limit"),
+        (["bounds", "-n", "3", "-b", "4", "-t", "10"], "between 1 and n_arms=3"),
+        (["simulate"], "Missing argument"),
+        (["simulate", "task-1", "--learner"], "requires an argument"),
+        (["nonsense"], "No such command"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_2(arguments, message, tmp_path):
+    outcome = run(*arguments, cwd=tmp_path)
+    assert outcome.returncode == 2
+    assert message in " ".join(outcome.stderr.replace("│", " ").split())
+    assert "Traceback" not in outcome.stderr
+    assert not outcome.stdout
+    assert not list(tmp_path.iterdir())
+
+
+def test_bad_tables_are_refused(tmp_path):
+    for text in ("", "a,b\n0.1\n", "a,b\n0.1,nan\n", "a,b\n0.1,7\n"):
+        path = tmp_path / "bad.csv"
+        path.write_text(text)
+        for command in (["hindsight"], ["simulate", "-l", "fpml"]):
+            outcome = run(command[0], path, *command[1:])
+            assert outcome.returncode == 2
+            assert "bad.csv" in outcome.stderr.replace("\n", "")
+
+
+def test_ctrl_c_ends_with_130_and_no_traceback():
+    process = subprocess.Popen(
+        [*PROGRAM, "simulate", "task-1", "-l", "thompson", "-b", "3", "-r", "400",
+         "--rounds", "4000"],
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    time.sleep(6)
+    os.kill(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+
+
+def test_version_and_the_installed_command():
+    outcome = subprocess.run(
+        [os.path.join(os.path.dirname(sys.executable), "pickbest"), "--version"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert outcome.stdout.startswith("pickbest ")
