@@ -318,8 +318,7 @@ def check_costs(costs: ArrayLike, shape: tuple[int, ...], name: str = "costs") -
         raise PickbestError(f"{name} must be numbers, got {costs!r}") from error
     if array.shape != shape:
         raise PickbestError(f"{name} must have shape {shape}, got {array.shape}")
-    # One comparison that NaN fails too, before the slower search for what to report.
-    if not (array.size == 0 or (array.min() >= 0.0 and array.max() <= 1.0)):
+    if not _in_unit_interval(array):
         bad = ~((array >= 0.0) & (array <= 1.0))
         where = tuple(int(i) for i in np.argwhere(bad)[0])
         value = array[where]
@@ -331,6 +330,14 @@ def check_costs(costs: ArrayLike, shape: tuple[int, ...], name: str = "costs") -
             "(for rewards, pass 1 - reward)"
         )
     return array
+
+
+def _in_unit_interval(array: FloatArray) -> bool:
+    """Whether all values are in [0, 1]; NaN is not."""
+    if array.ndim == 1 and array.size <= 32:
+        # A live player's few costs: a plain loop is quicker than two reductions.
+        return all(0.0 <= value <= 1.0 for value in array.tolist())
+    return array.size == 0 or bool(array.min() >= 0.0 and array.max() <= 1.0)
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> PickbestError:

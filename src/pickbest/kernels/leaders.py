@@ -228,6 +228,25 @@ def add_weighted(totals: FloatArray, arms: IntArray, weights: FloatArray, seen: 
 
 
 @kernel
+def learn_picked(
+    totals: FloatArray, learned: IntArray, arms: IntArray, weights: FloatArray, seen: FloatArray
+) -> None:
+    """FPML-partial's update: weighted costs of the picked arms, and one more round."""
+    add_weighted(totals, arms, weights, seen)
+    for r in range(learned.shape[0]):
+        learned[r] += 1
+
+
+@kernel
+def learn_all(totals: FloatArray, learned: IntArray, seen: FloatArray) -> None:
+    """FPML's update (Algorithm 1, step 4), and one more round."""
+    for r in range(learned.shape[0]):
+        for a in range(totals.shape[1]):
+            totals[r, a] += seen[r, a]
+        learned[r] += 1
+
+
+@kernel
 def play_leaders(
     totals: FloatArray,
     learned: IntArray,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 import numpy as np
 
@@ -77,7 +78,7 @@ class FPML:
         return start_leaders(replicates, self.n_arms)
 
     def pick(self, state: State, rng: Draws) -> Choice:
-        return self.pick_free(state, rng, no_arm_taken(state))
+        return self.pick_free(state, rng, no_arm_taken(len(rng.keys)))
 
     def pick_free(self, state: State, rng: Draws, taken: BoolArray) -> Choice:
         keys = rng.keys if self.fresh else rng.lasting
@@ -88,8 +89,7 @@ class FPML:
         return Choice(arms)
 
     def learn(self, state: State, choice: Choice, seen: FloatArray) -> State:
-        state["costs"] += seen
-        state["round"] += 1
+        kernels.learn_all(state["costs"], state["round"], seen)
         return state
 
     def play_table(
@@ -153,7 +153,7 @@ class FPMLPartial:
         return start_leaders(replicates, self.n_arms)
 
     def pick(self, state: State, rng: Draws) -> Choice:
-        return self.pick_free(state, rng, no_arm_taken(state))
+        return self.pick_free(state, rng, no_arm_taken(len(rng.keys)))
 
     def pick_free(self, state: State, rng: Draws, taken: BoolArray) -> Choice:
         arms, weights = _new_choice(state, self.budget)
@@ -163,8 +163,7 @@ class FPMLPartial:
         return Choice(arms, weights)
 
     def learn(self, state: State, choice: Choice, seen: FloatArray) -> State:
-        kernels.add_weighted(state["costs"], choice.arms, weights_of(choice), seen)
-        state["round"] += 1
+        kernels.learn_picked(state["costs"], state["round"], choice.arms, weights_of(choice), seen)
         return state
 
     def play_table(
@@ -231,9 +230,10 @@ def _play_slots(
     return paid
 
 
-def no_arm_taken(state: State) -> BoolArray:
+@lru_cache(maxsize=8)
+def no_arm_taken(replicates: int) -> BoolArray:
     """The `taken` argument of a pick that leaves no arm out."""
-    return np.empty((len(state["costs"]), 0), np.bool_)
+    return np.empty((replicates, 0), np.bool_)
 
 
 def _new_choice(state: State, budget: int) -> tuple[IntArray, FloatArray]:

@@ -20,7 +20,7 @@ from pickbest.game import (
 )
 from pickbest.kernels import softmax as kernels
 from pickbest.kernels.leaders import add_weighted
-from pickbest.learners.leaders import weights_of
+from pickbest.learners.leaders import no_arm_taken, weights_of
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Hedge:
         return {"gains": np.zeros((replicates, self.n_arms))}
 
     def pick(self, state: State, rng: Draws) -> Choice:
-        return self.pick_free(state, rng, _none_taken(state))
+        return self.pick_free(state, rng, no_arm_taken(len(rng.keys)))
 
     def pick_free(self, state: State, rng: Draws, taken: BoolArray) -> Choice:
         return _pick_one(state, rng, taken, self._law())
@@ -93,7 +93,7 @@ class Exp3:
         return {"gains": np.zeros((replicates, self.n_arms))}
 
     def pick(self, state: State, rng: Draws) -> Choice:
-        return self.pick_free(state, rng, _none_taken(state))
+        return self.pick_free(state, rng, no_arm_taken(len(rng.keys)))
 
     def pick_free(self, state: State, rng: Draws, taken: BoolArray) -> Choice:
         return _pick_one(state, rng, taken, self._law())
@@ -142,7 +142,7 @@ class Exp3IX:
         return {"gains": np.zeros((replicates, self.n_arms))}
 
     def pick(self, state: State, rng: Draws) -> Choice:
-        return self.pick_free(state, rng, _none_taken(state))
+        return self.pick_free(state, rng, no_arm_taken(len(rng.keys)))
 
     def pick_free(self, state: State, rng: Draws, taken: BoolArray) -> Choice:
         return _pick_one(state, rng, taken, self._law())
@@ -168,10 +168,6 @@ class Exp3IX:
 
     def _law(self) -> tuple[float, float, float]:
         return self.rate, 0.0, self.implicit
-
-
-def _none_taken(state: State) -> BoolArray:
-    return np.empty((len(state["gains"]), 0), np.bool_)
 
 
 def _pick_one(

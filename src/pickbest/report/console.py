@@ -13,7 +13,9 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) 
     built = RichTable(title=title, title_justify="left", header_style="bold")
     for index, column in enumerate(columns):
         text = any(isinstance(row[index], str) for row in rows)
-        built.add_column(column, justify="left" if text else "right", overflow="fold")
+        built.add_column(
+            column, justify="left" if text else "right", overflow="fold", no_wrap=index == 0
+        )
     for row in rows:
         built.add_row(*(_cell(value) for value in row))
     return built
@@ -51,7 +53,7 @@ def simulation_table(summary: Mapping[str, Any]) -> RichTable:
         "B",
         "mean reward",
         "std",
-        "regret: best arm",
+        "regret to best arm",
         "best subset",
         "top B",
     )

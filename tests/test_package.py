@@ -1,0 +1,66 @@
+"""What the package promises as a whole: light imports, public names, one version."""
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import pickbest
+from pickbest.game import MissingExtraError
+
+ROOT = Path(__file__).parents[1]
+
+
+def run(code):
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+
+
+def test_import_is_light():
+    heavy = "{'pandas', 'matplotlib', 'numba', 'scipy', 'pyarrow', 'typer', 'sqlalchemy', 'ray'}"
+    assert run(f"import sys, pickbest; print({heavy} & set(sys.modules))").strip() == "set()"
+
+
+def test_import_compiles_nothing():
+    code = (
+        "import pickbest, pickbest.simulate, pickbest.player, pickbest.hindsight\n"
+        "from pickbest.kernels import leaders, softmax\n"
+        "print(len(leaders.pick_leaders.signatures) + len(softmax.pick_one.signatures))"
+    )
+    assert run(code).strip() == "0"
+
+
+def test_every_public_name_exists():
+    for name in pickbest.__all__:
+        assert getattr(pickbest, name) is not None
+    assert set(pickbest.__all__) <= set(dir(pickbest))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = pickbest.nothing
+
+
+def test_missing_extras_say_how_to_install_them(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    from pickbest.report.plots import new_figure
+
+    with pytest.raises(MissingExtraError, match=r"pip install 'pickbest\[plot\]'"):
+        new_figure()
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    from pickbest.environments import read_table
+
+    (tmp_path / "t.parquet").write_bytes(b"")
+    with pytest.raises(MissingExtraError, match=r"pip install 'pickbest\[data\]'"):
+        read_table(tmp_path / "t.parquet")
+
+
+def test_pins_are_plain():
+    """Constraints name packages and versions, no addresses; every dependency is pinned."""
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pinned = {line.split("==")[0].lower() for line in lines if line and not line.startswith("#")}
+    assert all("==" in line and "/" not in line for line in lines if not line.startswith("#"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    for requirement in project["dependencies"]:
+        assert requirement.split(">=")[0].lower() in pinned
