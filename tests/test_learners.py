@@ -7,7 +7,8 @@ import pytest
 
 from pickbest.catalog import make_learner
 from pickbest.environments import Bernoulli
-from pickbest.game import Choice, PickbestError, keep_best, replicate_keys, rng_for
+from pickbest.game import GOLDEN, Choice, PickbestError, keep_best, replicate_keys, rng_for
+from pickbest.kernels.random import exponential_at
 from pickbest.learners import (
     FPML,
     Doubling,
@@ -26,6 +27,12 @@ from pickbest.learners import (
 from pickbest.simulate import deal_all, play_dealt
 
 TABLE = np.random.default_rng(0).random((120, 6))
+
+
+def exponentials(key, count=6):
+    """The Exp(1) draws that a key gives the arms."""
+    counters = key + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(GOLDEN)
+    return np.array([exponential_at(counter) for counter in counters])
 
 
 def picks(learner, table=TABLE, seed=0, replicates=3):
@@ -50,7 +57,7 @@ def test_fpml_is_algorithm_1():
     keys = replicate_keys(0, 1)
     cumulative, expected = np.zeros(6), []
     for t, costs in enumerate(TABLE):
-        perturbation = -np.log(rng_for(keys, t).uniforms(6)[0]) / 0.3
+        perturbation = exponentials(rng_for(keys, t).keys[0]) / 0.3
         expected.append(np.argsort(cumulative - perturbation)[:2])
         cumulative += costs
     assert np.array_equal(picks(learner, replicates=1)[:, 0], expected)
@@ -58,7 +65,7 @@ def test_fpml_is_algorithm_1():
 
 def test_fixed_perturbations_are_drawn_once():
     learner = FPML(n_arms=6, budget=2, epsilon=0.3, fresh=False)
-    noise = -np.log(rng_for(replicate_keys(0, 1), 0).lasting_uniforms(6)[0]) / 0.3
+    noise = exponentials(replicate_keys(0, 1)[0]) / 0.3
     cumulative, expected = np.zeros(6), []
     for costs in TABLE:
         expected.append(np.argsort(cumulative - noise)[:2])
@@ -72,7 +79,7 @@ def test_anytime_fpml_shrinks_epsilon():
     cumulative, expected = np.zeros(6), []
     for t, costs in enumerate(TABLE):
         epsilon = 0.9 / (t + 1) ** (1 / 3)
-        noise = -np.log(rng_for(keys, t).uniforms(6)[0]) / epsilon
+        noise = exponentials(rng_for(keys, t).keys[0]) / epsilon
         expected.append(np.argsort(cumulative - noise)[:2])
         cumulative += costs
     assert np.array_equal(picks(learner, replicates=1)[:, 0], expected)
@@ -104,7 +111,7 @@ def test_hybrid_with_slots_of_one_arm_is_og_with_fpl():
     for t, costs in enumerate(TABLE):
         rng = rng_for(keys, t)
         arms = [
-            int(np.argmin(slots[i] + np.log(rng.child(i).uniforms(6)[0]) / 0.4)) for i in range(3)
+            int(np.argmin(slots[i] - exponentials(rng.child(i).keys[0]) / 0.4)) for i in range(3)
         ]
         expected.append(arms)
         rewards, best = 1 - costs, 0.0

@@ -1,11 +1,13 @@
 """Kernels against plain NumPy twins that draw the same numbers."""
 
+import math
+
 import numpy as np
 import pytest
 
-from pickbest.game import mix, mix_array, replicate_keys, rng_for
-from pickbest.kernels import leaders
-from pickbest.kernels.random import fill_beta, round_key, slot_key, uniform_at
+from pickbest.game import GOLDEN, MIX_2, mix, mix_array, replicate_keys, rng_for
+from pickbest.kernels import leaders, random
+from pickbest.kernels.random import exponential_at, fill_beta, round_key, slot_key, uniform_at
 
 REPLICATES, N_ARMS = 200, 7
 
@@ -13,6 +15,32 @@ REPLICATES, N_ARMS = 200, 7
 def spread_twin(costs, epsilon, budget):
     reference = np.sort(costs, axis=1)[:, budget - 1 : budget]
     return np.exp(epsilon * (costs - reference))
+
+
+def exponential_twin(counter):
+    """Marsaglia and Tsang's ziggurat with Python's whole numbers."""
+    stream = None
+    while True:
+        word = mix(counter if stream is None else stream) >> 3
+        layer, draw = word & 255, float(word >> 8)
+        value = draw * random.SCALES[layer]
+        if draw < random.SAFE[layer]:
+            return value
+        stream = mix(counter ^ MIX_2) if stream is None else stream
+        stream += GOLDEN
+        uniform = ((mix(stream) >> 11) + 0.5) * 2.0**-53
+        if layer == 0:
+            return random.ZIGGURAT_EDGE - math.log(uniform)
+        low, high = random.HEIGHTS[layer], random.HEIGHTS[layer + 1]
+        if low + uniform * (high - low) < math.exp(-value):
+            return value
+        stream += GOLDEN
+
+
+def exponentials_twin(keys, count):
+    return np.array(
+        [[exponential_twin(int(key) + a * GOLDEN) for a in range(1, count + 1)] for key in keys]
+    )
 
 
 def pick(costs, epsilon, budget, source, cap=1, probability=1.0, seed=0, taken=None):
@@ -35,7 +63,7 @@ def costs():
 @pytest.mark.parametrize("budget", [1, 3, 7])
 def test_pick_equals_sorting_perturbed_costs(costs, budget):
     arms, _, rng = pick(costs, 0.8, budget, source=-1)
-    perturbed = costs + np.log(rng.uniforms(N_ARMS)) / 0.8
+    perturbed = 0.8 * costs - exponentials_twin(rng.keys, N_ARMS)
     assert np.array_equal(arms, np.argsort(perturbed, axis=1)[:, :budget])
 
 
@@ -66,10 +94,11 @@ def test_smallest_is_a_stable_sort():
     rng = np.random.default_rng(2)
     for size in (1, 2, 5, 9):
         values = rng.integers(0, 4, 9).astype(float)
-        arms, best = np.empty(size, np.int64), np.empty(size)
-        leaders.smallest(values, arms, best)
-        assert np.array_equal(arms, np.argsort(values, kind="stable")[:size])
-        assert np.array_equal(best, np.sort(values)[:size])
+        for repeats in (1, 20):
+            many = np.tile(values, repeats) + 0.001 * np.repeat(np.arange(repeats), 9)
+            arms = np.empty(size, np.int64)
+            leaders.smallest(many, arms, np.empty(len(many)))
+            assert np.array_equal(arms, np.argsort(many, kind="stable")[:size])
 
 
 def test_costs_far_apart_keep_their_order():
@@ -106,6 +135,18 @@ def test_uniforms_are_uniform():
     assert abs(chi2 - 255) < 6 * np.sqrt(2 * 255)
     lagged = np.corrcoef(draws[:-1], draws[1:])[0, 1]
     assert abs(lagged) < 6 / np.sqrt(draws.size)
+
+
+def test_exponentials_equal_their_twin_and_have_the_law():
+    from scipy import stats
+
+    counters = mix_array(np.arange(200_000, dtype=np.uint64))
+    draws = np.array([exponential_at(counter) for counter in counters])
+    assert [exponential_twin(int(c)) for c in counters[:5000]] == draws[:5000].tolist()
+    assert stats.kstest(draws, "expon").pvalue > 1e-6
+    beyond = draws[draws > random.ZIGGURAT_EDGE] - random.ZIGGURAT_EDGE
+    assert len(beyond) == pytest.approx(200_000 * math.exp(-random.ZIGGURAT_EDGE), abs=60)
+    assert stats.kstest(beyond, "expon").pvalue > 1e-6
 
 
 @pytest.mark.parametrize(("alpha", "beta"), [(0.05, 0.3), (1.0, 1.0), (2.5, 7.0), (300.0, 900.0)])

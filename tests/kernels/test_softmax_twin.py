@@ -25,8 +25,29 @@ def test_pick_one_inverts_the_law(mixing):
     uniforms = rng.uniforms(1)[:, 0]
     for r in range(300):
         law = law_twin(scores[r], 0.7, mixing, taken[r])
-        assert arms[r, 0] == np.searchsorted(np.cumsum(law), uniforms[r])
+        # The mixture's uniform part comes first, then the rest by inverting its sums.
+        share = np.exp(0.7 * scores[r]) / np.exp(0.7 * scores[r]).sum() * ~taken[r]
+        uniform_part, free = mixing * 5 / 6, np.flatnonzero(~taken[r])
+        target = uniforms[r] * (uniform_part + (1 - mixing) * share.sum())
+        if target < uniform_part:
+            expected = free[int(target / uniform_part * 5)]
+        else:
+            expected = np.searchsorted((1 - mixing) * np.cumsum(share), target - uniform_part)
+        assert arms[r, 0] == expected
         assert weights[r, 0] == pytest.approx(1 / (law[arms[r, 0]] + 0.1), rel=1e-12)
+
+
+def test_pick_one_has_the_law(mixing=0.3):
+    count = 100_000
+    scores = np.tile([0.0, 2.0, 1.0, 3.0, 0.5], (count, 1))
+    taken = np.zeros((count, 5), np.bool_)
+    taken[:, 3] = True
+    keys = rng_for(replicate_keys(2, count), 0).keys
+    arms, weights = np.empty((count, 1), np.int64), np.empty((count, 1))
+    softmax.pick_one(scores, taken, keys, 1.0, mixing, 0.0, arms, weights)
+    law = law_twin(scores[0], 1.0, mixing, taken[0])
+    share = np.bincount(arms[:, 0], minlength=5) / count
+    assert np.all(np.abs(share - law) <= 6 * np.sqrt(law * (1 - law) / count))
 
 
 def test_scores_of_any_size_do_not_overflow():

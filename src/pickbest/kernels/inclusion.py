@@ -1,33 +1,25 @@
-"""Exact inclusion probabilities of perturbed leaders.
+"""Exact inclusion probabilities of perturbed leaders, from every arm's h.
 
-With h_a as in `kernels.leaders` and T_a = U_a · h_a, arm a is picked when fewer than `budget`
-others lie below T_a, and P(T_b < z) = min(1, z / h_b). So
-
-    q_a = (1 / h_a) ∫_0^{h_a} P(fewer than budget of the others lie below z) dz.
-
-Between consecutive h the integrand is a polynomial in z; it vanishes behind the budget-th
-smallest h of the others, so pieces end there, and Gauss-Legendre is exact up to rounding.
+h is that of `kernels.leaders`; `kernels.integrals` has the mathematics, with w = 1 / h.
 """
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
 from pickbest.game import FloatArray, IntArray
 from pickbest.kernels.compiled import kernel
+from pickbest.kernels.integrals import (
+    HEAVIEST,
+    LIGHT,
+    POWERS,
+    enough_below,
+    insert_edge,
+    integrate,
+)
 
-MOST_NODES = 16
-NODES = np.zeros((MOST_NODES + 1, MOST_NODES))
-NODE_WEIGHTS = np.zeros((MOST_NODES + 1, MOST_NODES))
-for _count in range(1, MOST_NODES + 1):
-    _x, _w = np.polynomial.legendre.leggauss(_count)
-    NODES[_count, :_count] = 0.5 * (_x + 1.0)
-    NODE_WEIGHTS[_count, :_count] = 0.5 * _w
-
-# A panel spans at most this much expected count: 16 nodes then leave less than 1e-15.
-PANEL = 8.0
+# Below this number of arms, power sums cost more than they save.
+FEW_ARMS = 40
 
 
 @kernel
@@ -39,109 +31,98 @@ def inclusion_probabilities(spread: FloatArray, arms: IntArray, out: FloatArray)
     """
     n_arms = spread.shape[0]
     budget = arms.shape[0]
-    edges = np.full(budget, np.inf)
+    # One allocation: at a handful of arms, they are a large part of the time.
+    scratch = np.empty(2 * budget + POWERS + n_arms)
+    edges = scratch[:budget]
+    mine = scratch[budget : 2 * budget]
+    sums = scratch[2 * budget : 2 * budget + POWERS]
+    others = scratch[2 * budget + POWERS :]
+
+    n_edges = np.int64(0)
+    n_free = 0
     for a in range(n_arms):
-        value = spread[a]
-        if value < edges[budget - 1]:
-            j = budget - 1
-            while j > 0 and value < edges[j - 1]:
-                edges[j] = edges[j - 1]
-                j -= 1
-            edges[j] = value
-    picked = np.zeros(n_arms, np.bool_)
-    for j in range(budget):
-        picked[arms[j]] = True
-        out[j] = 0.0
+        if spread[a] < np.inf:
+            n_edges = insert_edge(edges, n_edges, spread[a])
+            n_free += 1
+    if n_free <= budget or edges[budget - 1] == 0.0:
+        for j in range(budget):
+            out[j] = 1.0
+        return
+    end = _end_of_range(spread, edges)
+    n_edges = np.int64(0)
+    while n_edges < budget and 1.0 / _scaled(end, edges[n_edges]) < 1.0:
+        edges[n_edges] = 1.0 / _scaled(end, edges[n_edges])
+        n_edges += 1
 
-    counts = np.empty(budget)
-    prefix = np.empty((budget + 1, budget))
-    suffix = np.empty((budget + 1, budget))
-    # Beyond this expected count, P(fewer than budget below) < 1e-20.
-    negligible = budget + 10.0 * math.sqrt(budget) + 40.0
-
-    left = 0.0
-    for piece in range(budget):
-        right = edges[piece]
-        if not right > left:
-            continue
-        slope = 0.0
-        certain = 0
-        for a in range(n_arms):
-            if spread[a] <= left:
-                certain += 1
-            elif spread[a] < np.inf:
-                slope += 1.0 / spread[a]
-        end = right
-        if certain + slope * left >= negligible:
-            break
-        if certain + slope * right > negligible:
-            end = (negligible - certain) / slope
-        panels = 1
-        nodes = (n_arms - certain + 1) // 2
-        if nodes > MOST_NODES:
-            nodes = MOST_NODES
-            panels = max(1, math.ceil(slope * (end - left) / PANEL))
-        nodes = max(nodes, 1)
-        width = (end - left) / panels
-        for panel in range(panels):
-            for node in range(nodes):
-                z = left + width * (panel + NODES[nodes, node])
-                share = width * NODE_WEIGHTS[nodes, node]
-                _count_below(spread, picked, z, counts)
-                _leave_one_out(spread, arms, z, counts, prefix, suffix)
-                for j in range(budget):
-                    own = spread[arms[j]]
-                    if own > left:
-                        fewer = 0.0
-                        tail = 0.0
-                        for i in range(budget):
-                            tail += suffix[j + 1, i]
-                            fewer += prefix[j, budget - 1 - i] * tail
-                        out[j] += share * fewer / own
-        left = right
+    for a in range(n_arms):
+        others[a] = _scaled(end, spread[a])
     for j in range(budget):
-        own = spread[arms[j]]
-        out[j] = 1.0 if own == 0.0 else min(1.0, out[j])
+        mine[j] = others[arms[j]]
+        others[arms[j]] = 0.0
+    for k in range(POWERS):
+        sums[k] = 0.0
+    heaviest = 0.0
+    n_others = np.int64(0)
+    limit = 0.0 if n_arms < FEW_ARMS else LIGHT
+    for a in range(n_arms):
+        weight = others[a]
+        if weight > limit:
+            others[n_others] = weight
+            n_others += 1
+        elif weight > 0.0:
+            heaviest = max(heaviest, weight)
+            _add_powers(weight, sums)
+    integrate(mine, others, n_others, sums, heaviest, edges, n_edges, out)
 
 
 @kernel
-def _count_below(spread: FloatArray, picked: np.ndarray, z: float, counts: FloatArray) -> None:
-    """counts[i] = P(exactly i of the arms that were not picked lie below z), i < budget."""
-    budget = counts.shape[0]
-    counts[0] = 1.0
-    for i in range(1, budget):
-        counts[i] = 0.0
+def _scaled(end: float, spread: float) -> float:
+    """The weight of an arm where the range of integration ends at 1; 0 where h is infinite."""
+    return min(end / spread, HEAVIEST) if spread > 0.0 else HEAVIEST
+
+
+@kernel
+def _end_of_range(spread: FloatArray, edges: FloatArray) -> float:
+    """Where the integrand has become negligible, or the budget-th smallest h if that is less.
+
+    Only sums of positive terms: a difference would lose the light arms beside a heavy one.
+    """
+    budget = edges.shape[0]
+    slope = 0.0
+    beyond = -budget
     for a in range(spread.shape[0]):
-        if not picked[a] and spread[a] < np.inf:
-            _add_arm(counts, counts, min(1.0, z / spread[a]))
+        if spread[a] <= edges[budget - 1]:
+            beyond += 1
+        else:
+            slope += 1.0 / spread[a]
+    slope += beyond / edges[budget - 1]
+    target = enough_below(budget)
+    end = edges[budget - 1]
+    for certain in range(budget - 1, -1, -1):
+        if edges[certain] == 0.0:
+            break
+        slope += 1.0 / edges[certain]
+        before = edges[certain - 1] if certain > 0 else 0.0
+        if (target - certain) / slope < edges[certain]:
+            end = max(before, (target - certain) / slope)
+    return end
 
 
 @kernel
-def _leave_one_out(
-    spread: FloatArray,
-    arms: IntArray,
-    z: float,
-    counts: FloatArray,
-    prefix: FloatArray,
-    suffix: FloatArray,
-) -> None:
-    """prefix[j]: counts with the first j picked arms; suffix[j]: of picked arms j, j+1, …"""
-    budget = arms.shape[0]
-    for i in range(budget):
-        prefix[0, i] = counts[i]
-        suffix[budget, i] = 1.0 if i == 0 else 0.0
-    for j in range(budget):
-        own = spread[arms[j]]
-        _add_arm(prefix[j], prefix[j + 1], 1.0 if own == 0.0 else min(1.0, z / own))
-    for j in range(budget - 1, 0, -1):
-        own = spread[arms[j]]
-        _add_arm(suffix[j + 1], suffix[j], 1.0 if own == 0.0 else min(1.0, z / own))
-
-
-@kernel
-def _add_arm(counts: FloatArray, out: FloatArray, below: float) -> None:
-    """Add one arm that lies below z with probability `below` to the truncated counts."""
-    above = 1.0 - below
-    for i in range(counts.shape[0] - 1, 0, -1):
-        out[i] = counts[i] * above + counts[i - 1] * below
-    out[0] = counts[0] * above
+def _add_powers(weight: float, sums: FloatArray) -> None:
+    """sums[k - 1] += weight^k, four independent products at a time."""
+    square = weight * weight
+    fourth = square * square
+    first, second, third, last = weight, square, square * weight, fourth
+    for k in range(0, POWERS, 4):
+        sums[k] += first
+        sums[k + 1] += second
+        sums[k + 2] += third
+        sums[k + 3] += last
+        # Below this, the powers that follow do not change a sum that matters.
+        if last < 1e-20:
+            break
+        first *= fourth
+        second *= fourth
+        third *= fourth
+        last *= fourth

@@ -30,12 +30,12 @@ import numpy as np
 from pickbest.game import FloatArray
 from pickbest.kernels.compiled import kernel
 
-LANES = 8
-MOST_CHUNKS = 8
-# Row m: the 8 m Gauss-Legendre nodes of [0, 1] and their weights.
+LANES = 4
+MOST_CHUNKS = 16
+# Row m: the 4 m Gauss-Legendre nodes of [0, 1] and their weights.
 NODES = np.zeros((MOST_CHUNKS + 1, MOST_CHUNKS * LANES))
 NODE_WEIGHTS = np.zeros((MOST_CHUNKS + 1, MOST_CHUNKS * LANES))
-# REACH[m, left]: over a panel that spans this much expected count, 8 m nodes leave an error
+# REACH[m, left]: over a panel that spans this much expected count, 4 m nodes leave an error
 # below TOLERANCE. The 2n-th derivative is at most (2n - 1 choose left - 1) · slope^2n, because
 # differences of a step are binomial coefficients; the rest is Gauss-Legendre's error term.
 TOLERANCE = 1e-14
@@ -69,7 +69,8 @@ NEGLIGIBLE = 30.0
 MOST_COUNT = 600.0
 # Heavier arms are picked with probability 1 to rounding: where arms that are lighter by 2^-96
 # must fill the rest of the budget, it takes 10^12 of them to change the last digit.
-HEAVIEST = 2.0**96
+HEAVIEST_BITS = 96.0
+HEAVIEST = 2.0**HEAVIEST_BITS
 
 
 @kernel
@@ -132,7 +133,7 @@ def integrate(
         if not end > begin:
             continue
         slope = sums[0]
-        n_own = 0
+        n_own = np.int64(0)
         for j in range(budget):
             if 1.0 / mine[j] > begin:
                 own[n_own] = mine[j]
@@ -147,13 +148,15 @@ def integrate(
                 kept += 1
         n_others = kept
         left = budget - certain
-        # A polynomial of degree 2n - 1 needs n nodes, whatever the span.
-        most = (n_own + n_others) // (2 * LANES) + 1 if heaviest == 0.0 else MOST_CHUNKS + 1
-        panels, chunks = _panels(slope * (end - begin), left, most)
+        panels, chunks = _panels(slope * (end - begin), left)
+        # A polynomial of degree 2n - 1 needs n nodes, whatever its span.
+        exact = (n_own + n_others - 1) // (2 * LANES) + 1
+        if heaviest == 0.0 and exact < panels * chunks and exact <= MOST_CHUNKS:
+            panels, chunks = 1, exact
         width = (end - begin) / panels
         needed = 0
         if heaviest > 0.0:
-            needed = min(POWERS, 1 + int(-39.0 / math.log(2.0 * heaviest * end)))
+            needed = _powers_needed(2.0 * heaviest * end)
         for chunk in range(panels * chunks):
             node = (chunk % chunks) * LANES
             for lane in range(LANES):
@@ -181,17 +184,21 @@ _EXACTLY = _RATIOS + POWERS
 
 
 @kernel
-def _panels(span: float, left: int, most: int) -> tuple[int, int]:
+def _panels(span: float, left: int) -> tuple[int, int]:
     """Into how many panels of how many chunks to split a piece: those with the fewest nodes."""
     column = min(left, MOST_LEFT)
-    panels, chunks = math.ceil(span / REACH[1, column]), 1
+    panels, chunks = max(1, math.ceil(span / REACH[1, column])), 1
     for more in range(2, MOST_CHUNKS + 1):
         fewer = math.ceil(span / REACH[more, column])
         if fewer * more < panels * chunks:
             panels, chunks = fewer, more
-    if panels * chunks > most:
-        return 1, most
-    return max(panels, 1), chunks
+    return panels, chunks
+
+
+@kernel
+def _powers_needed(base: float) -> int:
+    """How many powers of `base`, which is below 1/3, are above 1e-17; at most POWERS."""
+    return min(POWERS, 1 + int(-39.0 / math.log(max(base, 1e-300))))
 
 
 @kernel
@@ -230,24 +237,21 @@ def _count_light(table: FloatArray, sums: FloatArray, needed: int, left: int) ->
                 table[_EXACTLY + i, lane] += (
                     table[_EXACTLY + i - 1 - j, lane] * table[_RATIOS + j, lane] / i
                 )
-    if parts > 1:
-        _raise_to_power(table, left, parts)
-
-
-@kernel
-def _raise_to_power(table: FloatArray, left: int, parts: int) -> None:
     # The rows behind are free until the picked arms are added.
     root = _EXACTLY + left
-    for i in range(left):
-        for lane in range(LANES):
-            table[root + i, lane] = table[_EXACTLY + i, lane]
+    if parts > 1:
+        for i in range(left):
+            for lane in range(LANES):
+                table[root + i, lane] = table[_EXACTLY + i, lane]
     for _ in range(parts - 1):
         for i in range(left - 1, -1, -1):
             for lane in range(LANES):
-                total = 0.0
-                for j in range(i + 1):
-                    total += table[_EXACTLY + i - j, lane] * table[root + j, lane]
-                table[_EXACTLY + i, lane] = total
+                table[_EXACTLY + i, lane] *= table[root, lane]
+            for j in range(1, i + 1):
+                for lane in range(LANES):
+                    table[_EXACTLY + i, lane] += (
+                        table[_EXACTLY + i - j, lane] * table[root + j, lane]
+                    )
 
 
 @kernel

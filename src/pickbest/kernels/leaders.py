@@ -1,9 +1,10 @@
 """Perturbed leaders: Algorithm 1's pick, and the weights of its partial-feedback versions.
 
-With U uniform, -ln U is Exp(1), so the arms with the smallest C_a - Exp/ε are those with the
-smallest U_a · h_a, where h_a = exp(ε (C_a - C_ref)): one exponential per arm and round, and
-none per redraw. C_ref is the budget-th smallest cost, so that neither the leaders' h (which
-may underflow to 0) nor the laggards' (which may overflow to infinity) lose the order.
+Where no weights are needed, arms are ranked by ε C_a - Exp(1), as Algorithm 1 says. With
+weights, by an equal law: with U uniform, -ln U is Exp(1), so the same arms have the smallest
+U_a · h_a with h_a = exp(ε C_a - base). That costs one exponential for each arm whose estimate
+changed, and none per redraw. The base is a multiple of BLOCK that the leader's ε C determines,
+so that h stays as it is, bit for bit, while an arm's own estimate stays.
 """
 
 from __future__ import annotations
@@ -14,33 +15,43 @@ import numpy as np
 
 from pickbest.game import BoolArray, FloatArray, IntArray, KeyArray
 from pickbest.kernels.compiled import kernel
+from pickbest.kernels.heap import keep_smallest, sort_kept
 from pickbest.kernels.inclusion import inclusion_probabilities
-from pickbest.kernels.random import STEP, round_key, slot_key, uniform_at
+from pickbest.kernels.random import STEP, exponential_at, uniform_at
 
 # Where the weights come from.
-EXACT, GEOMETRIC, EXPLORE = 0, 1, 2
+NO_WEIGHTS, EXACT, GEOMETRIC, EXPLORE = -1, 0, 1, 2
+BLOCK = 64.0
+# Up to this number of arms, counting how many are smaller beats sorting: it has no branches.
+COUNTED = 24
 
 
 @kernel
 def smallest(values: FloatArray, arms: IntArray, best: FloatArray) -> None:
-    """The len(arms) smallest values, ascending, and where they stand; ties: lowest index."""
-    size = arms.shape[0]
-    for j in range(size):
-        best[j] = np.inf
-        arms[j] = -1
+    """arms: where the len(arms) smallest values stand, ascending; ties: lowest index.
+
+    best is scratch of the length of values.
+    """
+    n_arms, size = values.shape[0], arms.shape[0]
+    if n_arms <= COUNTED:
+        pairs = 0
+        for a in range(n_arms):
+            value = values[a]
+            rank = 0
+            for b in range(n_arms):
+                rank += 1 if values[b] < value else 0
+            pairs += rank
+            best[rank] = a
+        if pairs == n_arms * (n_arms - 1) // 2:
+            for j in range(size):
+                arms[j] = int(best[j])
+            return
+        # Some values are equal and shared a rank: take the way that tells them apart.
+    heap = best[:size]
     filled = 0
-    for a in range(values.shape[0]):
-        value = values[a]
-        if filled == size and not value < best[size - 1]:
-            continue
-        j = min(filled, size - 1)
-        while j > 0 and value < best[j - 1]:
-            best[j] = best[j - 1]
-            arms[j] = arms[j - 1]
-            j -= 1
-        best[j] = value
-        arms[j] = a
-        filled = min(filled + 1, size)
+    for a in range(n_arms):
+        filled = keep_smallest(heap, arms, filled, values[a], a)
+    sort_kept(heap, arms)
 
 
 @kernel
@@ -51,15 +62,46 @@ def fill_spread(
     arms: IntArray,
     best: FloatArray,
     spread: FloatArray,
-) -> None:
-    """spread[a] = h_a = exp(ε (C_a - C_ref)); infinite where the arm is taken."""
-    n_arms = costs.shape[0]
+) -> float:
+    """spread[a] = h_a, infinite where the arm is taken; returns the base."""
+    n_arms, budget = costs.shape[0], arms.shape[0]
+    lowest = np.inf
     for a in range(n_arms):
-        spread[a] = np.inf if taken.shape[0] > 0 and taken[a] else costs[a]
+        if not (taken.shape[0] > 0 and taken[a]):
+            lowest = min(lowest, epsilon * costs[a])
+    base = float(np.floor(lowest / BLOCK) * BLOCK)
+    within = 0
+    for a in range(n_arms):
+        spread[a] = math.exp(epsilon * costs[a] - base)
+        if taken.shape[0] > 0 and taken[a]:
+            spread[a] = np.inf
+        within += spread[a] < np.inf
+    if within < budget:
+        base = _spread_far(costs, taken, epsilon, arms, best, spread)
+    return base
+
+
+@kernel
+def _spread_far(
+    costs: FloatArray,
+    taken: BoolArray,
+    epsilon: float,
+    arms: IntArray,
+    best: FloatArray,
+    spread: FloatArray,
+) -> float:
+    """As fill_spread, where arms that must be picked lie hundreds of orders behind the leader.
+
+    The base is then the last of the leaders' ε C: those ahead are certain (h may be 0), those
+    behind may be impossible (h may be infinite), and neither loses the order.
+    """
+    for a in range(costs.shape[0]):
+        spread[a] = np.inf if taken.shape[0] > 0 and taken[a] else epsilon * costs[a]
     smallest(spread, arms, best)
-    reference = best[arms.shape[0] - 1]
-    for a in range(n_arms):
-        spread[a] = math.exp(epsilon * (spread[a] - reference))
+    base = float(spread[arms[arms.shape[0] - 1]])
+    for a in range(costs.shape[0]):
+        spread[a] = math.exp(spread[a] - base)
+    return base
 
 
 @kernel
@@ -75,30 +117,54 @@ def draw_leaders(
 
 
 @kernel
+def draw_perturbed(
+    costs: FloatArray,
+    taken: BoolArray,
+    epsilon: float,
+    counter: np.uint64,
+    arms: IntArray,
+    best: FloatArray,
+    noisy: FloatArray,
+) -> None:
+    """Algorithm 1, steps 1 to 3, in units of 1 / ε."""
+    for a in range(costs.shape[0]):
+        counter += STEP
+        noisy[a] = epsilon * costs[a] - exponential_at(counter)
+    if taken.shape[0] > 0:
+        for a in range(costs.shape[0]):
+            if taken[a]:
+                noisy[a] = np.inf
+    smallest(noisy, arms, best)
+
+
+@kernel
 def geometric_weights(
     spread: FloatArray,
     counter: np.uint64,
     arms: IntArray,
     cap: int,
-    redrawn: IntArray,
-    best: FloatArray,
     noisy: FloatArray,
     weights: FloatArray,
 ) -> None:
     """How many redraws until an arm is picked again, at most `cap` (Neu and Bartók 2013)."""
-    budget = arms.shape[0]
+    n_arms, budget = spread.shape[0], arms.shape[0]
     for j in range(budget):
         weights[j] = 0.0
     waiting = budget
     for k in range(1, cap):
-        counter = draw_leaders(spread, counter, redrawn, best, noisy)
+        for a in range(n_arms):
+            counter += STEP
+            noisy[a] = uniform_at(counter) * spread[a]
+        # Only arms that still wait are ranked: they are few after some redraws.
         for j in range(budget):
             if weights[j] == 0.0:
-                for i in range(budget):
-                    if redrawn[i] == arms[j]:
-                        weights[j] = k
-                        waiting -= 1
-                        break
+                value = noisy[arms[j]]
+                rank = 0
+                for b in range(n_arms):
+                    rank += 1 if noisy[b] < value else 0
+                if rank < budget:
+                    weights[j] = k
+                    waiting -= 1
         if waiting == 0:
             return
     for j in range(budget):
@@ -108,7 +174,12 @@ def geometric_weights(
 
 @kernel
 def explore_one(
-    spread: FloatArray, counter: np.uint64, probability: float, arms: IntArray, weights: FloatArray
+    taken: BoolArray,
+    counter: np.uint64,
+    probability: float,
+    n_arms: int,
+    arms: IntArray,
+    weights: FloatArray,
 ) -> None:
     """With the given probability the last arm is a uniform one, and only its cost is learned.
 
@@ -120,19 +191,15 @@ def explore_one(
     counter += STEP
     if uniform_at(counter) >= probability:
         return
-    free = 0
-    for a in range(spread.shape[0]):
-        if spread[a] < np.inf:
-            free += 1
+    free = n_arms
+    for a in range(taken.shape[0]):
+        free -= taken[a]
     counter += STEP
-    skip = int(uniform_at(counter) * free)
-    explored = 0
-    for a in range(spread.shape[0]):
-        if spread[a] < np.inf:
-            if skip == 0:
-                explored = a
-                break
-            skip -= 1
+    explored = int(uniform_at(counter) * free)
+    for a in range(taken.shape[0]):
+        # Count the free arms only: step over a taken one that stands at or before the aim.
+        if taken[a] and a <= explored:
+            explored += 1
     place = budget - 1
     for j in range(budget):
         if arms[j] == explored:
@@ -141,6 +208,29 @@ def explore_one(
         arms[j] = arms[j + 1]
     arms[budget - 1] = explored
     weights[budget - 1] = free / probability
+
+
+@kernel
+def weigh(
+    spread: FloatArray,
+    taken: BoolArray,
+    counter: np.uint64,
+    source: int,
+    cap: int,
+    probability: float,
+    arms: IntArray,
+    weights: FloatArray,
+    noisy: FloatArray,
+) -> None:
+    """The weights of picked arms, from the source that was asked for."""
+    if source == EXACT:
+        inclusion_probabilities(spread, arms, weights)
+        for j in range(arms.shape[0]):
+            weights[j] = 1.0 / weights[j]
+    elif source == GEOMETRIC:
+        geometric_weights(spread, counter, arms, cap, noisy, weights)
+    elif source == EXPLORE:
+        explore_one(taken, counter, probability, spread.shape[0], arms, weights)
 
 
 @kernel
@@ -154,22 +244,17 @@ def pick_row(
     probability: float,
     arms: IntArray,
     weights: FloatArray,
-    redrawn: IntArray,
     best: FloatArray,
     spread: FloatArray,
     noisy: FloatArray,
 ) -> None:
     """FPML's pick for one replicate, with the weights that `source` asks for."""
+    if source == NO_WEIGHTS:
+        draw_perturbed(costs, taken, epsilon, key, arms, best, noisy)
+        return
     fill_spread(costs, taken, epsilon, arms, best, spread)
     counter = draw_leaders(spread, key, arms, best, noisy)
-    if source == EXACT:
-        inclusion_probabilities(spread, arms, weights)
-        for j in range(arms.shape[0]):
-            weights[j] = 1.0 / weights[j]
-    elif source == GEOMETRIC:
-        geometric_weights(spread, counter, arms, cap, redrawn, best, noisy, weights)
-    elif source == EXPLORE:
-        explore_one(spread, counter, probability, arms, weights)
+    weigh(spread, taken, counter, source, cap, probability, arms, weights, noisy)
 
 
 @kernel
@@ -196,9 +281,7 @@ def pick_leaders(
 
     taken is (replicates, n_arms), or (replicates, 0) where no arm is taken.
     """
-    budget = arms.shape[1]
-    redrawn = np.empty(budget, np.int64)
-    best = np.empty(budget)
+    best = np.empty(costs.shape[1])
     spread = np.empty(costs.shape[1])
     noisy = np.empty(costs.shape[1])
     for r in range(costs.shape[0]):
@@ -212,7 +295,6 @@ def pick_leaders(
             probability,
             arms[r],
             weights[r],
-            redrawn,
             best,
             spread,
             noisy,
@@ -244,81 +326,3 @@ def learn_all(totals: FloatArray, learned: IntArray, seen: FloatArray) -> None:
         for a in range(totals.shape[1]):
             totals[r, a] += seen[r, a]
         learned[r] += 1
-
-
-@kernel
-def play_leaders(
-    totals: FloatArray,
-    learned: IntArray,
-    table: FloatArray,
-    lasting: KeyArray,
-    first_round: int,
-    epsilon: float,
-    decay: float,
-    fresh: bool,
-    full: bool,
-    distinct: bool,
-    source: int,
-    cap: int,
-    probability: float,
-    budget: int,
-    paid: FloatArray,
-) -> None:
-    """Whole games of OG_hybrid, or of FPML where there is one slot.
-
-    totals is (slots, replicates, n_arms) and learned (slots, replicates); table is
-    (replicates or 1, rounds, n_arms); budget is that of a slot; paid is filled.
-    """
-    slots, replicates, n_arms = totals.shape
-    arms = np.empty((slots, budget), np.int64)
-    weights = np.empty((slots, budget))
-    redrawn = np.empty(budget, np.int64)
-    best = np.empty(budget)
-    spread = np.empty(n_arms)
-    noisy = np.empty(n_arms)
-    taken = np.zeros(n_arms if distinct and slots > 1 else 0, np.bool_)
-    for r in range(replicates):
-        game = table[r if table.shape[0] > 1 else 0]
-        for t in range(game.shape[0]):
-            costs = game[t]
-            key = round_key(lasting[r], first_round + t) if fresh else lasting[r]
-            taken[:] = False
-            for slot in range(slots):
-                pick_row(
-                    totals[slot, r],
-                    taken,
-                    decayed(epsilon, decay, learned[slot, r]),
-                    slot_key(key, slot),
-                    source,
-                    cap,
-                    probability,
-                    arms[slot],
-                    weights[slot],
-                    redrawn,
-                    best,
-                    spread,
-                    noisy,
-                )
-                if taken.shape[0] > 0:
-                    for j in range(budget):
-                        taken[arms[slot, j]] = True
-            lowest = 1.0
-            for slot in range(slots):
-                own = totals[slot, r]
-                if full:
-                    for a in range(n_arms):
-                        own[a] += costs[a] if slot == 0 else 1.0 - max(lowest - costs[a], 0.0)
-                else:
-                    for j in range(budget):
-                        cost = costs[arms[slot, j]]
-                        if slot > 0:
-                            cost = 1.0 - max(lowest - cost, 0.0)
-                        own[arms[slot, j]] += weights[slot, j] * cost
-                    if taken.shape[0] > 0:
-                        for earlier in range(slot):
-                            for j in range(budget):
-                                own[arms[earlier, j]] += 1.0
-                learned[slot, r] += 1
-                for j in range(budget):
-                    lowest = min(lowest, costs[arms[slot, j]])
-            paid[r, t] = lowest

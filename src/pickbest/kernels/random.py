@@ -47,6 +47,60 @@ def uniform_at(counter: np.uint64) -> float:
     return (np.float64(mixed(counter) >> _S11) + 0.5) * 1.1102230246251565e-16
 
 
+def _ziggurat() -> tuple[FloatArray, FloatArray, FloatArray]:
+    """256 layers of equal area under e^-x (Marsaglia and Tsang 2000), for 53-bit draws.
+
+    Returns, by layer: the scale of a draw, the draws that need no further test, e^-edge.
+    """
+    edges = np.empty(257)
+    edges[1] = ZIGGURAT_EDGE
+    area = (ZIGGURAT_EDGE + 1.0) * math.exp(-ZIGGURAT_EDGE)
+    # The bottom layer's width as if it were a box of the same area: its tail is drawn apart.
+    edges[0] = area * math.exp(ZIGGURAT_EDGE)
+    for i in range(2, 256):
+        edges[i] = -math.log(area / edges[i - 1] + math.exp(-edges[i - 1]))
+    edges[256] = 0.0
+    return edges[:256] * 2.0**-53, edges[1:] / edges[:256] * 2.0**53, np.exp(-edges)
+
+
+# Where the tail begins: chosen so that 256 layers close exactly at 0.
+ZIGGURAT_EDGE = 7.69711747013104972
+SCALES, SAFE, HEIGHTS = _ziggurat()
+_S3, _S8, _LAYER = np.uint64(3), np.uint64(8), np.uint64(255)
+
+
+@kernel
+def exponential_at(counter: np.uint64) -> float:
+    """The Exp(1) draw of a counter. The rare draws that need more numbers get a new stream."""
+    word = mixed(counter) >> _S3
+    layer = word & _LAYER
+    draw = np.float64(word >> _S8)
+    value = draw * SCALES[layer]
+    if draw < SAFE[layer]:
+        return value
+    return _rejected_exponential(counter, layer, value)
+
+
+@kernel
+def _rejected_exponential(counter: np.uint64, layer: np.uint64, value: float) -> float:
+    counter = mixed(counter ^ _MIX_2)
+    while True:
+        counter += STEP
+        if layer == np.uint64(0):
+            # The tail beyond the edge is again exponential.
+            return ZIGGURAT_EDGE - math.log(uniform_at(counter))
+        low, high = HEIGHTS[layer], HEIGHTS[layer + np.uint64(1)]
+        if low + uniform_at(counter) * (high - low) < math.exp(-value):
+            return value
+        counter += STEP
+        word = mixed(counter) >> _S3
+        layer = word & _LAYER
+        draw = np.float64(word >> _S8)
+        value = draw * SCALES[layer]
+        if draw < SAFE[layer]:
+            return value
+
+
 @kernel
 def gamma_from(counter: np.uint64, shape: float) -> tuple[np.uint64, float]:
     """(counter, log of a Gamma(shape, 1) draw), Marsaglia and Tsang (2000).

@@ -8,7 +8,9 @@ import numpy as np
 
 from pickbest.game import BoolArray, FloatArray, IntArray, KeyArray
 from pickbest.kernels.compiled import kernel
-from pickbest.kernels.random import STEP, round_key, slot_key, uniform_at
+from pickbest.kernels.random import STEP, uniform_at
+
+BLOCK = 64.0
 
 
 @kernel
@@ -26,6 +28,76 @@ def softmax(scores: FloatArray, rate: float, out: FloatArray) -> None:
 
 
 @kernel
+def fill_shares(
+    scores: FloatArray, taken: BoolArray, rate: float, base: float, shares: FloatArray
+) -> float:
+    """shares[a] = exp(rate · score - base), with the base that the best free arm determines.
+
+    It is a multiple of BLOCK, so shares stay as they are, bit for bit, while scores do. If
+    the given base is that one, shares are taken to be filled already. Returns the base.
+    """
+    highest = -np.inf
+    if taken.shape[0] > 0:
+        for a in range(scores.shape[0]):
+            highest = max(highest, -np.inf if taken[a] else rate * scores[a])
+    else:
+        for a in range(scores.shape[0]):
+            highest = max(highest, rate * scores[a])
+    wanted = float(np.floor(highest / BLOCK) * BLOCK)
+    if wanted != base:
+        for a in range(scores.shape[0]):
+            shares[a] = math.exp(rate * scores[a] - wanted)
+    return wanted
+
+
+@kernel
+def draw_share(
+    shares: FloatArray,
+    taken: BoolArray,
+    mixing: float,
+    implicit: float,
+    key: np.uint64,
+) -> tuple[int, float]:
+    """(arm, weight) from (1 - mixing) shares / total + mixing / n_arms, free arms only.
+
+    weight = 1 / (probability + implicit): implicit exploration biases it down (Exp3-IX).
+    """
+    n_arms = shares.shape[0]
+    total = 0.0
+    for a in range(n_arms):
+        total += shares[a]
+    free_total, free = total, n_arms
+    if taken.shape[0] > 0:
+        free_total, free = 0.0, 0
+        for a in range(n_arms):
+            if not taken[a]:
+                free_total += shares[a]
+                free += 1
+    # Without mixing, taken arms may hold all of the total: leave it out of the law then.
+    scale = (1.0 - mixing) / total if mixing > 0.0 else 1.0 / free_total
+    uniform_part = mixing * free / n_arms
+    law_total = scale * free_total + uniform_part
+    target = uniform_at(key + STEP) * law_total
+    chosen = 0
+    if target < uniform_part:
+        chosen = int(target / uniform_part * free)
+        for a in range(taken.shape[0]):
+            if taken[a] and a <= chosen:
+                chosen += 1
+    else:
+        target = (target - uniform_part) / scale
+        for a in range(n_arms):
+            if taken.shape[0] > 0 and taken[a]:
+                continue
+            chosen = a
+            target -= shares[a]
+            if target < 0.0:
+                break
+    law = (scale * shares[chosen] + mixing / n_arms) / law_total
+    return chosen, 1.0 / (law + implicit)
+
+
+@kernel
 def pick_one_row(
     scores: FloatArray,
     taken: BoolArray,
@@ -33,31 +105,11 @@ def pick_one_row(
     mixing: float,
     implicit: float,
     key: np.uint64,
-    law: FloatArray,
+    shares: FloatArray,
 ) -> tuple[int, float]:
-    """(arm, weight) of one replicate, from (1 - mixing) softmax + mixing / n_arms, free arms only.
-
-    weight = 1 / (probability + implicit): implicit exploration biases it down (Exp3-IX).
-    """
-    n_arms = scores.shape[0]
-    softmax(scores, rate, law)
-    total = 0.0
-    for a in range(n_arms):
-        if taken.shape[0] > 0 and taken[a]:
-            law[a] = 0.0
-        else:
-            # The floor keeps a free arm choosable when all heavier ones are taken.
-            law[a] = max((1.0 - mixing) * law[a] + mixing / n_arms, 1e-300)
-            total += law[a]
-    target = uniform_at(key + STEP) * total
-    chosen = 0
-    for a in range(n_arms):
-        if law[a] > 0.0:
-            chosen = a
-            target -= law[a]
-            if target < 0.0:
-                break
-    return chosen, 1.0 / (law[chosen] / total + implicit)
+    """(arm, weight) of one replicate; shares is scratch."""
+    fill_shares(scores, taken, rate, np.nan, shares)
+    return draw_share(shares, taken, mixing, implicit, key)
 
 
 @kernel
@@ -72,65 +124,11 @@ def pick_one(
     weights: FloatArray,
 ) -> None:
     """One arm for every replicate; taken is (replicates, n_arms), or (replicates, 0)."""
-    law = np.empty(scores.shape[1])
+    shares = np.empty(scores.shape[1])
     for r in range(scores.shape[0]):
         arms[r, 0], weights[r, 0] = pick_one_row(
-            scores[r], taken[r], rate, mixing, implicit, keys[r], law
+            scores[r], taken[r], rate, mixing, implicit, keys[r], shares
         )
-
-
-@kernel
-def play_one(
-    gains: FloatArray,
-    table: FloatArray,
-    lasting: KeyArray,
-    first_round: int,
-    rate: float,
-    mixing: float,
-    implicit: float,
-    full: bool,
-    fed_gains: bool,
-    distinct: bool,
-    paid: FloatArray,
-) -> None:
-    """Whole games of OG, or of Hedge, Exp3 and Exp3-IX where there is one slot.
-
-    gains is (slots, replicates, n_arms); fed_gains: estimates are of 1 - cost (Exp3), else
-    of -cost. With distinct slots Exp3 learns nothing of taken arms: their gain is 0.
-    """
-    slots, replicates, n_arms = gains.shape
-    arms = np.empty(slots, np.int64)
-    weights = np.empty(slots)
-    law = np.empty(n_arms)
-    taken = np.zeros(n_arms if distinct and slots > 1 else 0, np.bool_)
-    for r in range(replicates):
-        game = table[r if table.shape[0] > 1 else 0]
-        for t in range(game.shape[0]):
-            costs = game[t]
-            key = round_key(lasting[r], first_round + t)
-            taken[:] = False
-            for slot in range(slots):
-                arms[slot], weights[slot] = pick_one_row(
-                    gains[slot, r], taken, rate, mixing, implicit, slot_key(key, slot), law
-                )
-                if taken.shape[0] > 0:
-                    taken[arms[slot]] = True
-            lowest = 1.0
-            for slot in range(slots):
-                own = gains[slot, r]
-                if full:
-                    for a in range(n_arms):
-                        own[a] -= costs[a] if slot == 0 else 1.0 - max(lowest - costs[a], 0.0)
-                else:
-                    cost = costs[arms[slot]]
-                    if slot > 0:
-                        cost = 1.0 - max(lowest - cost, 0.0)
-                    own[arms[slot]] += weights[slot] * (1.0 - cost if fed_gains else -cost)
-                    if taken.shape[0] > 0 and not fed_gains:
-                        for earlier in range(slot):
-                            own[arms[earlier]] -= 1.0
-                lowest = min(lowest, costs[arms[slot]])
-            paid[r, t] = lowest
 
 
 @kernel

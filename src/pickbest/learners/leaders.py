@@ -22,9 +22,8 @@ from pickbest.game import (
     check_count,
     check_positive,
 )
+from pickbest.kernels import leader_games
 from pickbest.kernels import leaders as kernels
-
-_NO_WEIGHTS = -1
 
 
 class Weights(Enum):
@@ -108,7 +107,7 @@ class FPML:
         return _play_slots(self, states, table, lasting, first_round, distinct)
 
     def _law(self) -> tuple[float, float, int, int, float]:
-        return self.epsilon, self.decay, _NO_WEIGHTS, 1, 1.0
+        return self.epsilon, self.decay, kernels.NO_WEIGHTS, 1, 1.0
 
 
 @dataclass(frozen=True)
@@ -207,7 +206,7 @@ def _play_slots(
     learned = np.stack([state["round"] for state in states])
     paid = np.empty((len(lasting), table.shape[1]))
     epsilon, decay, source, resamples, explore = learner._law()
-    kernels.play_leaders(
+    leader_games.play_leaders(
         totals,
         learned,
         table,

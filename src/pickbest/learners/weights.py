@@ -19,6 +19,7 @@ from pickbest.game import (
     check_positive,
 )
 from pickbest.kernels import softmax as kernels
+from pickbest.kernels import softmax_games
 from pickbest.kernels.leaders import add_weighted
 from pickbest.learners.leaders import no_arm_taken, weights_of
 
@@ -195,7 +196,7 @@ def _play_slots(
     gains = np.stack([state["gains"] for state in states])
     paid = np.empty((len(lasting), table.shape[1]))
     rate, mixing, implicit = learner._law()
-    kernels.play_one(
+    softmax_games.play_one(
         gains,
         table,
         lasting,
