@@ -11,10 +11,10 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def kernel(function: Function) -> Function:
-    """Compile `function` on its first call; the machine code is kept beside the source."""
-    return cast(Function, njit(cache=True, nogil=True)(function))
+    """Compile `function` on its first call; the machine code is kept beside the source.
 
-
-def inlined(function: Function) -> Function:
-    """As `kernel`, for small helpers that are compiled into each of their callers."""
-    return cast(Function, njit(inline="always", nogil=True)(function))
+    Division by 0 gives inf or NaN, as in NumPy: checking for it would keep loops from using
+    vector instructions. Entry points for C are left out: nobody calls them.
+    """
+    compiled = njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
+    return cast(Function, compiled(function))

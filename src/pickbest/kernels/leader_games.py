@@ -13,6 +13,7 @@ from pickbest.game import FloatArray, IntArray, KeyArray
 from pickbest.kernels.compiled import kernel
 from pickbest.kernels.leaders import (
     BLOCK,
+    COUNTED,
     NO_WEIGHTS,
     decayed,
     draw_leaders,
@@ -20,7 +21,7 @@ from pickbest.kernels.leaders import (
     fill_spread,
     weigh,
 )
-from pickbest.kernels.random import round_key, slot_key
+from pickbest.kernels.random import STEP, exponential_at, round_key, slot_key
 
 
 @kernel
@@ -95,6 +96,61 @@ def play_leaders(
             )
             for slot in range(slots):
                 learned[slot, r] += 1
+
+
+@kernel
+def play_full(
+    totals: FloatArray,
+    learned: IntArray,
+    table: FloatArray,
+    lasting: KeyArray,
+    first_round: int,
+    epsilon: float,
+    decay: float,
+    fresh: bool,
+    budget: int,
+    paid: FloatArray,
+) -> None:
+    """Games of FPML (Algorithm 1): play_leaders for one slot that sees all costs, tighter.
+
+    totals is (replicates, n_arms), learned (replicates,).
+    """
+    replicates, n_arms = totals.shape
+    arms = np.empty(budget, np.int64)
+    best = np.empty(n_arms)
+    noisy = np.empty(n_arms)
+    nobody = np.zeros(0, np.bool_)
+    for r in range(replicates):
+        own = totals[r]
+        game = table[r if table.shape[0] > 1 else 0]
+        for t in range(game.shape[0]):
+            key = round_key(lasting[r], first_round + t) if fresh else lasting[r]
+            rate = decayed(epsilon, decay, learned[r])
+            lowest = 1.0
+            pairs = -1
+            if n_arms <= COUNTED:
+                pairs = 0
+                counter = key
+                for a in range(n_arms):
+                    counter += STEP
+                    noisy[a] = rate * own[a] - exponential_at(counter)
+                for a in range(n_arms):
+                    value = noisy[a]
+                    rank = 0
+                    for b in range(n_arms):
+                        rank += 1 if noisy[b] < value else 0
+                    pairs += rank
+                    lowest = min(lowest, game[t, a] if rank < budget else 1.0)
+            if pairs != n_arms * (n_arms - 1) // 2:
+                # Many arms, or equal values, which ranks by counting do not tell apart.
+                draw_perturbed(own, nobody, rate, key, arms, best, noisy)
+                lowest = 1.0
+                for j in range(budget):
+                    lowest = min(lowest, game[t, arms[j]])
+            paid[r, t] = lowest
+            for a in range(n_arms):
+                own[a] += game[t, a]
+            learned[r] += 1
 
 
 @kernel

@@ -94,7 +94,20 @@ class FPML:
     def play_table(
         self, state: State, table: FloatArray, lasting: KeyArray, first_round: int
     ) -> tuple[State, FloatArray]:
-        return state, self.play_slots([state], table, lasting, first_round, distinct=True)
+        paid = np.empty((len(lasting), table.shape[1]))
+        leader_games.play_full(
+            state["costs"],
+            state["round"],
+            table,
+            lasting,
+            first_round,
+            self.epsilon,
+            self.decay,
+            self.fresh,
+            self.budget,
+            paid,
+        )
+        return state, paid
 
     def play_slots(
         self,
