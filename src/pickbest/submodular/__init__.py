@@ -1,0 +1,18 @@
+"""Online submodular maximisation (section 3): learners of schedules, played on jobs."""
+
+from pickbest.submodular.adahedge import AdaHedge, og_adahedge_regret_bound
+from pickbest.submodular.learner import OnlineGreedy, Plan
+from pickbest.submodular.play import JobRun, play_jobs
+from pickbest.submodular.tuned import greedy_guarantee, online_greedy, online_hybrid
+
+__all__ = [
+    "AdaHedge",
+    "JobRun",
+    "OnlineGreedy",
+    "Plan",
+    "greedy_guarantee",
+    "og_adahedge_regret_bound",
+    "online_greedy",
+    "online_hybrid",
+    "play_jobs",
+]

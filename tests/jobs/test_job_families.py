@@ -1,0 +1,191 @@
+"""Families of jobs: values against plain Python, properties, and what bad input says."""
+
+import math
+
+import numpy as np
+import pytest
+
+from pickbest.game import PickbestError
+from pickbest.jobs import (
+    Action,
+    FunctionJobs,
+    TableJobs,
+    action_grid,
+    best_of,
+    check_job,
+    check_schedule,
+    coverage,
+    facility_location,
+    length,
+    probabilistic_coverage,
+    time_to_solve,
+    unit_actions,
+)
+
+RNG = np.random.default_rng(0)
+WEIGHTS = RNG.dirichlet(np.ones(5), 3)
+TABLE = RNG.random((3, 4, 5))
+COVERS = TABLE < 0.4
+TIMES = np.array([[1.0, 4.0], [9.0, 3.0], [math.inf, math.inf]])
+
+
+def arms_of(schedule: tuple[Action, ...]) -> list[int]:
+    return [action.activity for action in schedule]
+
+
+REFERENCES = {
+    "best_of": (best_of(TABLE[..., 0]), lambda t, s: max((TABLE[t, a, 0] for a in s), default=0)),
+    "coverage": (
+        coverage(COVERS, WEIGHTS),
+        lambda t, s: sum(WEIGHTS[t, i] for i in range(5) if any(COVERS[t, a, i] for a in s)),
+    ),
+    "facility_location": (
+        facility_location(TABLE, WEIGHTS),
+        lambda t, s: sum(
+            WEIGHTS[t, i] * max((TABLE[t, a, i] for a in s), default=0) for i in range(5)
+        ),
+    ),
+    "probabilistic_coverage": (
+        probabilistic_coverage(TABLE, WEIGHTS),
+        lambda t, s: sum(
+            WEIGHTS[t, i] * (1 - math.prod(1 - TABLE[t, a, i] for a in s)) for i in range(5)
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+def test_values_are_those_of_plain_python(name: str) -> None:
+    jobs, reference = REFERENCES[name]
+    for t in range(3):
+        for arms in ([], [2], [0, 3], [1, 1, 2], [3, 2, 1, 0]):
+            schedule = tuple(jobs.actions[a] for a in arms)
+            assert jobs.job(t)(schedule) == pytest.approx(reference(t, arms), abs=1e-12)
+            assert jobs.values(arms)[t] == pytest.approx(reference(t, arms), abs=1e-12)
+
+
+def test_time_to_solve_rewards_the_quickest_run_that_is_long_enough() -> None:
+    jobs = time_to_solve(TIMES, durations=[2, 5], horizon=10.0, activities=["a", "b"])
+    assert [tuple(action) for action in jobs.actions] == [("a", 2), ("a", 5), ("b", 2), ("b", 5)]
+    short_a, long_a, short_b, long_b = jobs.actions
+    assert jobs.job(0)((short_a,)) == pytest.approx(0.9)
+    assert jobs.job(0)((long_b, short_a)) == pytest.approx(0.9)
+    assert jobs.job(0)((short_b,)) == 0.0
+    assert jobs.job(1)((long_a, long_b)) == pytest.approx(0.7)
+    assert jobs.job(2)(jobs.actions) == 0.0
+    assert length((long_a, short_b)) == 7
+
+
+def test_gains_and_summaries_agree_with_values(jobs: TableJobs) -> None:
+    round_jobs = jobs.round(3)
+    summary = round_jobs.start(2, 3)
+    for arm in (0, 4, 2):
+        before = round_jobs.values(summary)
+        gains = round_jobs.gains(summary)
+        few = round_jobs.gains(summary, np.array([[arm, -1], [1, arm]]))
+        np.testing.assert_array_equal(few, [[gains[0, arm], 0.0], [gains[1, 1], gains[1, arm]]])
+        longer = round_jobs.extend(summary, np.full(2, arm), np.array([True, False]))
+        after = round_jobs.values(longer)
+        assert after[0] - before[0] == pytest.approx(gains[0, arm], abs=1e-12)
+        assert after[1] == before[1]
+        summary = longer
+
+
+def test_every_family_is_a_job(jobs: TableJobs) -> None:
+    report = check_job(jobs.job(0), jobs.actions, longest=4)
+    assert report, str(report)
+    assert report.exhaustive
+    sample = check_job(jobs.job(0), jobs.actions, longest=7, tries=300)
+    assert sample, str(sample)
+    assert not sample.exhaustive
+
+
+def test_check_job_finds_a_function_that_is_not_monotone() -> None:
+    # Time since the schedule began: whatever runs before the right activity delays it.
+    def elapsed(schedule: tuple[Action, ...]) -> float:
+        clock = 0
+        for action in schedule:
+            if action.activity == "right" and action.duration >= 2:
+                return 1.0 - (clock + 2) / 20.0
+            clock += action.duration
+        return 0.0
+
+    report = check_job(elapsed, action_grid(["wrong", "right"], [1, 3]), longest=3)
+    assert not report
+    (violation,) = report.of("monotone")
+    assert elapsed(violation.smaller) > elapsed(violation.larger)
+    assert violation.smaller in (violation.larger[1:], violation.larger[:-1])
+    assert "is worth" in str(report)
+
+
+def test_check_job_finds_a_function_that_is_not_submodular() -> None:
+    # Runs that resume: the second unit finishes what the first began.
+    def resumed(schedule: tuple[Action, ...]) -> float:
+        return float(length(schedule) >= 2)
+
+    report = check_job(resumed, unit_actions(2), longest=3)
+    assert {violation.rule for violation in report.violations} == {"submodular"}
+    (violation,) = report.violations
+    assert violation.larger[-1] == violation.smaller[-1]
+
+
+def test_check_job_finds_a_breach_of_assumption_1_alone() -> None:
+    # Monotone and submodular, but b between a and c spoils what a and c do together.
+    def job(schedule: tuple[Action, ...]) -> float:
+        text = "".join(str(action.activity) for action in schedule)
+        return 0.0 if not text else (0.6 if "ac" in text else 0.5)
+
+    report = check_job(job, "abc", longest=3)
+    assert report.of("assumption 1")
+    assert report.of("assumption 1")[0].larger[1].activity != "a"
+
+
+def test_check_job_searches_at_random_when_there_are_many_schedules() -> None:
+    report = check_job(lambda s: min(1.0, (len(s) / 6) ** 2), unit_actions(30), longest=6)
+    assert not report.exhaustive
+    assert report.of("submodular")
+
+
+def test_check_job_reports_values_outside_the_range() -> None:
+    for value in (1.5, -0.5, math.nan):
+        report = check_job(lambda s, v=value: v if s else 0.0, [0], longest=1)
+        assert report.of("range"), value
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: best_of([[0.5, 0.2], [0.1, 1.2]]), r"round 1: rewards .* 1.2 .* ⟨1⟩"),
+        (lambda: best_of([[0.5, math.nan]]), r"round 0: rewards .* nan"),
+        (lambda: best_of([0.5, 0.2]), r"\(rounds, n_arms\)"),
+        (lambda: best_of([["a", "b"]]), "numbers"),
+        (lambda: coverage([[0.5]], [1.0]), "0 or 1"),
+        (lambda: coverage([[1, 0]], [[0.5, 0.2], [0.7, 0.7]]), "round 1: .* 1.4"),
+        (lambda: coverage([[1, 0]], [-0.5, 0.2]), "at least 0"),
+        (lambda: coverage([[1, 0, 1]], [0.5, 0.2]), "do not fit"),
+        (lambda: facility_location([[1.0]], [1.0], actions=["a", "b"]), "2 actions for 1"),
+        (lambda: best_of([[0.5]], actions=[Action("a", 0)]), "duration .*'a'.* got 0"),
+        (lambda: best_of([[0.5]], actions=[Action("a", 1.5)]), "whole number"),
+        (lambda: best_of([[0.5, 0.5]], actions=["a", "a"]), "twice"),
+        (lambda: time_to_solve([[1.0, 2.0]], [0], 5.0), "duration"),
+        (lambda: time_to_solve([[-1.0, 2.0]], [1], 5.0), "at least 0"),
+        (lambda: time_to_solve([[1.0, 2.0]], [1], 0.0), "horizon"),
+        (lambda: unit_actions(0), "activities"),
+        (lambda: check_schedule(unit_actions(3), 2, "round 7: "), "round 7: .*⟨0, 1, 2⟩ .* 3, "),
+        (lambda: best_of([[0.5, 0.1]]).values([0, 1], budget=1), "round 0: .* budget of 1"),
+        (lambda: best_of([[0.5, 0.1]]).values([2]), "between 0 and 1"),
+        (lambda: best_of([[0.5, 0.1]]).job(0)((Action("x"),)), "round 0: ⟨x⟩"),
+        (lambda: best_of([[0.5, 0.1]]).round(1), "round must be"),
+        (lambda: FunctionJobs(lambda t, s: 0.0, [], 3), "at least one action"),
+    ],
+)
+def test_bad_input_is_named(make: object, message: str) -> None:
+    with pytest.raises(PickbestError, match=message):
+        make()
+
+
+def test_replicates_and_rounds_are_broadcast() -> None:
+    entries, weights = RNG.random((2, 1, 3, 4)), RNG.dirichlet(np.ones(4), (1, 6))
+    jobs = facility_location(entries, weights)
+    assert (jobs.rounds, jobs.n_arms, jobs.replicates) == (6, 3, 2)
+    np.testing.assert_allclose(jobs.values([1], replicate=1), weights[0] @ entries[1, 0, 1])

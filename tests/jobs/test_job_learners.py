@@ -1,0 +1,249 @@
+"""Online greedy over schedules: identities, the compiled game, unbiased estimates."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from pickbest.game import (
+    Choice,
+    SlotLearner,
+    State,
+    play_rounds,
+    replicate_keys,
+    rng_for,
+    visible,
+)
+from pickbest.jobs import Action, FunctionJobs, TableJobs, best_of, probabilistic_coverage
+from pickbest.learners import Exp3, FPMLPartial, Greedy, Hedge
+from pickbest.submodular import OnlineGreedy, Plan, online_greedy, online_hybrid, play_jobs
+from pickbest.submodular.play import JobRun
+
+MakeSlot = Callable[[int, int], SlotLearner]
+
+
+def play_by_hand(
+    learner: OnlineGreedy, jobs: object, replicates: int, seed: int
+) -> tuple[JobRun, State, list[Plan]]:
+    """Round by round, whatever is compiled."""
+    state, keys = learner.start(replicates), replicate_keys(seed, replicates)
+    values, lengths, plans = [], [], []
+    for t in range(jobs.rounds):
+        plan = learner.pick(state, rng_for(keys, t))
+        plans.append(plan)
+        values.append(learner.values(plan, jobs.round(t)))
+        lengths.append((plan.kept * learner.durations[plan.choice.arms]).sum(axis=1))
+        state = learner.learn(state, plan, jobs.round(t))
+    return JobRun(np.stack(values, 1), np.stack(lengths, 1)), state, plans
+
+
+def dyadic_costs(rounds: int, n_arms: int) -> np.ndarray:
+    """Costs whose sums and differences have no rounding."""
+    return np.random.default_rng(3).integers(0, 65, (rounds, n_arms)) / 64.0
+
+
+@pytest.mark.parametrize("distinct", [True, False])
+@pytest.mark.parametrize("budget", [1, 2])
+def test_best_of_jobs_give_the_choices_of_the_min_cost_learners(
+    slot: MakeSlot, budget: int, distinct: bool
+) -> None:
+    if slot(8, budget).budget != budget:
+        pytest.skip("this learner fills a slot with one arm")
+    inner = slot(8, budget)
+    costs = dyadic_costs(60, 8)
+    jobs = best_of(1.0 - costs)
+    greedy, online = Greedy(inner, 3, distinct), OnlineGreedy(inner, 3, distinct=distinct)
+    _, learned, plans = play_by_hand(online, jobs, 4, seed=5)
+    state, keys = greedy.start(4), replicate_keys(5, 4)
+    for t, plan in enumerate(plans):
+        choice = greedy.pick(state, rng_for(keys, t))
+        np.testing.assert_array_equal(choice.arms, plan.choice.arms)
+        row = np.tile(costs[t], (4, 1))
+        state = greedy.learn(state, choice, visible(greedy, choice, row))
+    for name, array in state.items():
+        np.testing.assert_array_equal(array, learned[name])
+    table = costs[None]
+    _, paid = play_rounds(greedy, greedy.start(4), table, keys, 0)
+    np.testing.assert_array_equal(play_jobs(online, jobs, 4, seed=5).values, 1.0 - paid)
+
+
+def test_best_of_jobs_with_any_costs_give_the_same_choices() -> None:
+    costs = np.random.default_rng(4).random((400, 9))
+    inner = FPMLPartial(9, 2, 0.3)
+    online = OnlineGreedy(inner, 3, distinct=True)
+    _, paid = play_rounds(
+        Greedy(inner, 3), Greedy(inner, 3).start(5), costs[None], replicate_keys(6, 5), 0
+    )
+    run = play_jobs(online, best_of(1.0 - costs), 5, seed=6)
+    np.testing.assert_allclose(run.values, 1.0 - paid, atol=1e-12)
+
+
+@pytest.mark.parametrize("distinct", [True, False])
+def test_compiled_games_equal_games_by_hand(
+    jobs: TableJobs, slot: MakeSlot, distinct: bool
+) -> None:
+    budget = 1 if jobs.durations.max() > 1 else slot(jobs.n_arms, 2).budget
+    learner = OnlineGreedy(slot(jobs.n_arms, budget), 3, jobs.actions, distinct)
+    run, _, _ = play_by_hand(learner, jobs, 3, seed=7)
+    compiled = play_jobs(learner, jobs, 3, seed=7)
+    np.testing.assert_array_equal(run.values, compiled.values)
+    np.testing.assert_array_equal(run.lengths, compiled.lengths)
+
+
+def test_hard_budget_is_kept_and_compiled_alike() -> None:
+    actions = [Action(v, span) for v in "ab" for span in (1, 2, 3)]
+    jobs = best_of(np.random.default_rng(0).random((80, 6)), actions)
+    hard = online_greedy(actions, 4, 80, hard_budget=True)
+    run = play_jobs(hard, jobs, 5)
+    assert run.lengths.max() <= 4
+    soft = play_jobs(online_greedy(actions, 4, 80), jobs, 200)
+    assert soft.lengths.max() > 4
+    error = soft.lengths.std() / np.sqrt(soft.lengths.size)
+    assert abs(soft.lengths.mean() - 4.0) < 6 * error
+    by_hand, _, _ = play_by_hand(hard, jobs, 5, seed=0)
+    np.testing.assert_array_equal(run.values, by_hand.values)
+
+
+def test_replicates_may_meet_different_jobs() -> None:
+    chances = np.random.default_rng(1).random((3, 30, 4, 2))
+    jobs = probabilistic_coverage(chances, [0.5, 0.5])
+    learner = online_hybrid(4, 4, 30, slot_budget=2, feedback="picked")
+    run, _, _ = play_by_hand(learner, jobs, 3, seed=2)
+    np.testing.assert_array_equal(run.values, play_jobs(learner, jobs, 3, seed=2).values)
+    alone = probabilistic_coverage(chances[0], [0.5, 0.5])
+    np.testing.assert_array_equal(run.values[0], play_jobs(learner, alone, 3, seed=2).values[0])
+
+
+def test_unit_durations_equal_no_durations(jobs: TableJobs, slot: MakeSlot) -> None:
+    unit = tuple(Action(arm, 1) for arm in range(jobs.n_arms))
+    plain = OnlineGreedy(slot(jobs.n_arms, 1), 3)
+    with_durations = OnlineGreedy(slot(jobs.n_arms, 1), 3, unit)
+    same = TableJobs(jobs.combine, jobs.entries, jobs.weights, unit, jobs.rounds)
+    first, state, _ = play_by_hand(plain, same, 2, seed=8)
+    second, other_state, other_plans = play_by_hand(with_durations, same, 2, seed=8)
+    assert all(plan.kept.all() for plan in other_plans)
+    np.testing.assert_array_equal(first.values, second.values)
+    for name, array in state.items():
+        np.testing.assert_array_equal(array, other_state[name])
+
+
+def test_functions_give_what_tables_give(jobs: TableJobs) -> None:
+    learner = online_greedy(jobs.actions, 3, jobs.rounds, feedback="picked")
+    slow = FunctionJobs(lambda t, schedule: jobs.job(t)(schedule), jobs.actions, jobs.rounds)
+    np.testing.assert_allclose(
+        play_jobs(learner, slow, 2).values, play_jobs(learner, jobs, 2).values, atol=1e-12
+    )
+
+
+def test_only_pulled_actions_are_asked_for() -> None:
+    asked: set[int] = set()
+
+    def job(t: int, schedule: tuple[Action, ...]) -> float:
+        asked.update(action.activity for action in schedule)
+        return 1.0 - 0.5 ** len(schedule)
+
+    actions = [Action(a, 1 + a % 2) for a in range(20)]
+    for learner in (
+        online_greedy(actions, 3, 10, feedback="picked"),
+        online_greedy(actions, 3, 10, feedback="picked", distinct=True),
+        online_greedy(actions, 3, 10, feedback="picked", shared=True),
+        online_hybrid(20, 6, 10, slot_budget=2, feedback="picked", shared=True),
+    ):
+        state = learner.start(1)
+        plan = learner.pick(state, rng_for(replicate_keys(9, 1), 0))
+        asked.clear()
+        learner.learn(state, plan, FunctionJobs(job, learner.actions, 10).round(0))
+        assert asked <= {a.activity for a in learner.schedules(plan)[0]}
+
+
+SEMI_BANDIT = {
+    "exp3": lambda n: OnlineGreedy(Exp3(n, 0.3), 3),
+    "exp3, distinct": lambda n: OnlineGreedy(Exp3(n, 0.3), 3, distinct=True),
+    "exp3, shared": lambda n: OnlineGreedy(Exp3(n, 0.3), 3, shared=True),
+    "fpml": lambda n: OnlineGreedy(FPMLPartial(n, 2, 0.1), 2),
+    "fpml, distinct": lambda n: OnlineGreedy(FPMLPartial(n, 2, 0.1), 2, distinct=True),
+    "fpml, shared": lambda n: OnlineGreedy(FPMLPartial(n, 2, 0.1), 2, shared=True),
+}
+DURATIONS = {
+    "exp3": lambda n, a: OnlineGreedy(Exp3(n, 0.3), 3, a),
+    "exp3, distinct": lambda n, a: OnlineGreedy(Exp3(n, 0.3), 3, a, distinct=True),
+    "exp3, shared": lambda n, a: OnlineGreedy(Exp3(n, 0.3), 3, a, shared=True),
+    "fpml, shared": lambda n, a: OnlineGreedy(FPMLPartial(n, 1, 0.1), 3, a, shared=True),
+}
+
+
+def estimate_errors(learner: OnlineGreedy, jobs: TableJobs) -> np.ndarray:
+    """(replicates, slots, n_arms): what each slot was told of each arm, minus the truth.
+
+    The truth of slot i is relative to the prefix of best arms of the slots before it.
+    """
+    replicates = 20_000
+    state, keys = learner.start(1), replicate_keys(10, 1)
+    for t in range(6):
+        plan = learner.pick(state, rng_for(keys, t))
+        state = learner.learn(state, plan, jobs.round(t))
+    many = {name: np.repeat(array, replicates, axis=0) for name, array in state.items()}
+    plan = learner.pick(many, rng_for(replicate_keys(11, replicates), 6))
+    fed = learner._fed(plan, jobs.round(6))
+    full = OnlineGreedy(
+        Hedge(learner.n_arms, 1.0), learner.slots, learner.actions, learner.distinct
+    )
+    if learner.inner.budget > 1:
+        from pickbest.learners import FPML
+
+        inner = FPML(learner.n_arms, learner.inner.budget, 1.0)
+        full = OnlineGreedy(inner, learner.slots, learner.actions, learner.distinct)
+    truth = full._fed(Plan(Choice(plan.choice.arms), plan.kept), jobs.round(6))
+    errors = np.zeros((replicates, learner.slots, learner.n_arms))
+    rows = np.arange(replicates)[:, None]
+    for slot_index, ((choice, costs), (_, true_costs)) in enumerate(zip(fed, truth, strict=True)):
+        estimate = np.zeros((replicates, learner.n_arms))
+        np.add.at(estimate, (rows, choice.arms), choice.weights * costs)
+        errors[:, slot_index] = estimate - true_costs
+    return errors
+
+
+def assert_unbiased(errors: np.ndarray) -> None:
+    mean = errors.mean(axis=0)
+    error = errors.std(axis=0, ddof=1) / np.sqrt(len(errors))
+    assert np.all(np.abs(mean) <= 6 * error + 1e-9), (mean, error)
+
+
+@pytest.mark.parametrize("name", SEMI_BANDIT)
+def test_estimates_of_every_slot_are_unbiased(name: str) -> None:
+    rng = np.random.default_rng(12)
+    jobs = probabilistic_coverage(0.7 * rng.random((7, 6, 4)), np.full(4, 0.25))
+    assert_unbiased(estimate_errors(SEMI_BANDIT[name](6), jobs))
+
+
+@pytest.mark.parametrize("name", DURATIONS)
+def test_estimates_with_durations_are_unbiased(name: str) -> None:
+    rng = np.random.default_rng(13)
+    actions = tuple(Action(v, span) for v in range(3) for span in (1, 3))
+    jobs = probabilistic_coverage(0.7 * rng.random((7, 6, 4)), np.full(4, 0.25), actions)
+    assert_unbiased(estimate_errors(DURATIONS[name](6, actions), jobs))
+
+
+def test_sharing_lowers_the_variance() -> None:
+    rng = np.random.default_rng(14)
+    jobs = probabilistic_coverage(0.7 * rng.random((7, 6, 4)), np.full(4, 0.25))
+    for kind in ("exp3", "fpml"):
+        alone = estimate_errors(SEMI_BANDIT[kind](6), jobs).var(axis=0).sum()
+        shared = estimate_errors(SEMI_BANDIT[f"{kind}, shared"](6), jobs).var(axis=0).sum()
+        assert shared < 0.7 * alone
+
+
+@pytest.mark.parametrize("distinct", [True, False])
+def test_late_results_are_learned_with_the_weights_of_their_pick(distinct: bool) -> None:
+    jobs = best_of(np.random.default_rng(15).random((3, 5)))
+    learner = OnlineGreedy(Exp3(5, 0.3), 2, distinct=distinct, shared=not distinct)
+    keys = replicate_keys(16, 1)
+    plans = [learner.pick(learner.start(1), rng_for(keys, t)) for t in range(3)]
+    states = []
+    for order in ([0, 1, 2], [2, 0, 1]):
+        state = learner.start(1)
+        for t in order:
+            state = learner.learn(state, plans[t], jobs.round(t))
+        states.append(state)
+    for name, array in states[0].items():
+        np.testing.assert_allclose(array, states[1][name], atol=1e-12)

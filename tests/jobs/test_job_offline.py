@@ -1,0 +1,162 @@
+"""Schedules in hindsight: greedy, exact, bounds, and Lemma 11."""
+
+import builtins
+from itertools import combinations, combinations_with_replacement, product
+
+import numpy as np
+import pytest
+
+from pickbest.game import MissingExtraError
+from pickbest.hindsight import best_subset
+from pickbest.jobs import (
+    Action,
+    FunctionJobs,
+    TableJobs,
+    best_of,
+    best_schedule,
+    coverage,
+    facility_location,
+    greedy_schedule,
+    length,
+    probabilistic_coverage,
+    schedule_bound,
+)
+from pickbest.jobs import offline as offline_module
+from pickbest.jobs.programs import best_by_program
+from pickbest.submodular import greedy_guarantee
+
+
+def brute_force(jobs: TableJobs, budget: int) -> float:
+    """The best total of any multiset of actions that fits."""
+    best = 0.0
+    for size in range(1, budget + 1):
+        for arms in combinations_with_replacement(range(jobs.n_arms), size):
+            if jobs.durations[list(arms)].sum() <= budget:
+                best = max(best, float(jobs.values(list(arms)).sum()))
+    return best
+
+
+@pytest.mark.parametrize("budget", [1, 2, 5])
+def test_best_schedule_is_the_best(jobs: TableJobs, budget: int) -> None:
+    found = best_schedule(jobs, budget)
+    assert found.proven
+    assert found.value == pytest.approx(brute_force(jobs, budget), abs=1e-9)
+    assert jobs.values(list(found.arms)).sum() == pytest.approx(found.value, abs=1e-9)
+    assert jobs.durations[list(found.arms)].sum() <= budget
+    assert schedule_bound(jobs, budget) >= found.value - 1e-9
+
+
+def with_durations(combine: str) -> TableJobs:
+    rng = np.random.default_rng(5)
+    actions = [Action(v, span) for v in range(5) for span in (1, 2, 4)]
+    weights = rng.dirichlet(np.ones(8), 30)
+    if combine == "coverage":
+        return coverage(rng.random((15, 8)) < 0.3, weights, actions)
+    if combine == "facility":
+        return facility_location(rng.random((30, 15, 8)), weights, actions)
+    return probabilistic_coverage(rng.random((15, 8)), weights, actions)
+
+
+@pytest.mark.parametrize("combine", ["coverage", "facility", "chances"])
+def test_greedy_schedule_goes_by_gain_per_unit_of_time(combine: str) -> None:
+    jobs = with_durations(combine)
+    greedy = greedy_schedule(jobs, 7)
+    assert length(tuple(jobs.actions[a] for a in greedy.arms)) <= 7
+    first = jobs.round(0).start(1, 1)
+    every = sum(jobs.round(t).gains(first)[0] for t in range(jobs.rounds)) / jobs.durations
+    assert greedy.arms[0] == int(np.argmax(every))
+    assert jobs.values(list(greedy.arms)).sum() == pytest.approx(greedy.value, abs=1e-9)
+    assert greedy.durations == tuple(jobs.durations[list(greedy.arms)])
+
+
+@pytest.mark.parametrize("combine", ["coverage", "facility", "chances"])
+@pytest.mark.parametrize("target", [2, 4, 7])
+def test_lemma_11_holds_with_the_errors_of_the_steps(combine: str, target: int) -> None:
+    jobs = with_durations(combine)
+    best = best_schedule(jobs, target).value
+    for budget in (3, 6, 9):
+        greedy = greedy_schedule(jobs, budget)
+        assert greedy.value >= greedy_guarantee(greedy, best, target) - 1e-9
+
+
+def test_errors_are_what_the_budget_cost() -> None:
+    jobs = best_of([[0.9, 0.3]], [Action("long", 2), Action("short", 1)])
+    greedy = greedy_schedule(jobs, 1)
+    assert greedy.arms == (1,)
+    assert greedy.errors == pytest.approx((0.15,))
+
+
+@pytest.mark.parametrize("combine", ["coverage", "facility"])
+@pytest.mark.parametrize("budget", [3, 6])
+def test_milp_agrees_with_the_search(combine: str, budget: int) -> None:
+    jobs = with_durations(combine)
+    found = best_by_program(jobs, budget)
+    assert found is not None
+    assert found.value == pytest.approx(brute_sets(jobs, budget), abs=1e-6)
+    assert found.bound >= found.value - 1e-6
+
+
+def brute_sets(jobs: TableJobs, budget: int) -> float:
+    best = 0.0
+    for size in range(1, budget + 1):
+        for arms in combinations(range(jobs.n_arms), size):
+            if jobs.durations[list(arms)].sum() <= budget:
+                best = max(best, float(jobs.values(list(arms)).sum()))
+    return best
+
+
+def test_large_coverage_is_solved_exactly() -> None:
+    rng = np.random.default_rng(6)
+    jobs = coverage(rng.random((60, 100)) < 0.08, rng.dirichlet(np.ones(100), 500))
+    found = best_schedule(jobs, 8)
+    assert found.proven
+    assert found.value >= greedy_schedule(jobs, 8).value
+    assert found.bound <= schedule_bound(jobs, 8)
+
+
+def test_best_of_agrees_with_hindsight() -> None:
+    costs = np.random.default_rng(7).random((25, 30)).round(2)
+    found = best_schedule(best_of(1.0 - costs), 4)
+    assert found.proven
+    assert len(costs) - found.value == pytest.approx(best_subset(costs, 4).cost, abs=1e-6)
+
+
+def test_large_probabilistic_coverage_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(8)
+    jobs = probabilistic_coverage(0.3 * rng.random((50, 20)), rng.dirichlet(np.ones(20), 40))
+    monkeypatch.setattr(offline_module, "MOST_WORK", 1e5)
+    found = best_schedule(jobs, 6)
+    assert not found.proven
+    assert found.value >= greedy_schedule(jobs, 6).value
+    assert found.value <= found.bound <= found.value / (1 - np.exp(-1)) + 1e-9
+
+
+def test_functions_are_searched_in_every_order() -> None:
+    # Worth most in one order only, which greedy does not find.
+    def job(t: int, schedule: tuple[Action, ...]) -> float:
+        text = "".join(str(action.activity) for action in schedule)
+        return 1.0 if text.startswith("bc") else 0.3 * ("a" in text)
+
+    jobs = FunctionJobs(job, "abc", rounds=2)
+    found = best_schedule(jobs, 2)
+    assert [jobs.actions[a].activity for a in found.arms] == ["b", "c"]
+    assert found.value == 2.0
+    assert greedy_schedule(jobs, 2).value == pytest.approx(0.6)
+    expected = max(sum(job(t, s) for t in range(2)) for s in product(jobs.actions, repeat=2))
+    assert found.value == expected
+
+
+def test_scipy_is_needed_for_many_schedules_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs = with_durations("coverage")
+    imported = builtins.__import__
+
+    def without_scipy(name: str, *args: object, **kwargs: object) -> object:
+        if name.startswith("scipy"):
+            raise ImportError(name)
+        return imported(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without_scipy)
+    assert best_schedule(jobs, 2).proven
+    monkeypatch.setattr(offline_module, "FEW_SCHEDULES", 1)
+    with pytest.raises(MissingExtraError, match=r"scipy.*pickbest\[lp\]"):
+        best_schedule(jobs, 2)
