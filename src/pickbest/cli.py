@@ -12,6 +12,7 @@ from rich.console import Console
 
 from pickbest._version import __version__
 from pickbest.game import MissingExtraError, PickbestError
+from pickbest.portfolio.commands import register as register_portfolio
 
 app = typer.Typer(
     name="pickbest",
@@ -211,6 +212,128 @@ def environments(as_json: JsonOption = False) -> None:
     from pickbest.report.summaries import environments_summary
 
     _show(environments_summary(), as_json, environments_table)
+
+
+@app.command()
+def feasible(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILES", help="A model (.mps, .lp), or A and b (.csv, .npy; A also .npz)."
+        ),
+    ],
+    epsilon: Annotated[
+        float, typer.Option("--epsilon", "-e", help="How much x may violate a constraint.")
+    ] = 0.1,
+    budget: Annotated[
+        int, typer.Option("--budget", "-b", help="Constraints that each call answers at once.")
+    ] = 1,
+    box: Annotated[
+        tuple[float, float] | None,
+        typer.Option(help="x between LOW and HIGH, for A and b (0 and 1 if no set is given)."),
+    ] = None,
+    simplex: Annotated[
+        float | None, typer.Option(help="x at least 0 with this sum, for A and b.")
+    ] = None,
+    ball: Annotated[
+        float | None, typer.Option(help="x within this distance of 0, for A and b.")
+    ] = None,
+    target: Annotated[
+        float | None, typer.Option(help="The model's objective must be at least this good.")
+    ] = None,
+    bound: Annotated[
+        float | None, typer.Option(help="Bound of the model's variables that have none.")
+    ] = None,
+    learner: Annotated[
+        str | None, typer.Option("--learner", "-l", help="A learner's name instead of FPML.")
+    ] = None,
+    tuning: Annotated[str, typer.Option(help="Of FPML: eager or proposition_8.")] = "eager",
+    width: Annotated[
+        float | None, typer.Option(help="A bound on every |A_i x - b_i|; computed if not given.")
+    ] = None,
+    samples: Annotated[
+        int | None, typer.Option(help="Draws for each law over constraints; exact if possible.")
+    ] = None,
+    max_calls: Annotated[
+        int | None, typer.Option("--max-calls", help="Stop undecided after so many oracle calls.")
+    ] = None,
+    seed: SeedOption = 0,
+    out: Annotated[Path | None, typer.Option(help="Write x to a .csv file.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Find x with A x ≥ b - epsilon in a convex set, or prove that A x ≥ b has no solution.
+
+    Exit code 0: feasible to epsilon; 3: infeasible, with a certificate; 4: not decided within
+    the calls allowed; 2: bad input.
+
+    **Examples**
+
+        pickbest feasible problem.mps --epsilon 0.01 --target 120
+
+        pickbest feasible A.csv b.csv --box -1 1 --budget 2 --json
+    """
+    from pickbest import commands
+
+    summary = commands.feasible(
+        files=files,
+        sets={"box": box, "simplex": simplex, "ball": ball, "target": target, "bound": bound},
+        epsilon=epsilon,
+        budget=budget,
+        learner=learner,
+        tuning=tuning,
+        width=width,
+        samples=samples,
+        max_calls=max_calls,
+        seed=seed,
+        out=out,
+    )
+    _show(summary, as_json, commands.feasible_table)
+    raise typer.Exit(summary["exit_code"])
+
+
+@app.command()
+def reproduce(
+    parts: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[PART]...", help="Parts such as table-1, task-3, trade-off; all if none."
+        ),
+    ] = None,
+    rewards: Annotated[
+        Path | None,
+        typer.Option(help="Recorded rewards of the main experiment (rounds x arms, in [0, 1])."),
+    ] = None,
+    replicates: Annotated[
+        int | None,
+        typer.Option("--replicates", "-r", help="Games of every part, instead of its own number."),
+    ] = None,
+    seed: SeedOption = 0,
+    workers: Annotated[int, typer.Option("--workers", "-w", help="Processes.")] = 1,
+    out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("out"),
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+) -> None:
+    """Rebuild the paper's tables, figures and theorems as one HTML page.
+
+    Finished parts are kept in the output folder: an interrupted run goes on where it was.
+
+    **Examples**
+
+        pickbest reproduce --rewards rewards.csv --workers 2 --open
+
+        pickbest reproduce task-3 trade-off
+    """
+    from pickbest import reproducing
+
+    written = reproducing.reproduce(parts or [], out, rewards, replicates, seed, workers)
+    console = Console(highlight=False, soft_wrap=True)
+    for sentence in written.left_out:
+        console.print(f"left out: {_escaped(sentence.replace('**', '').replace('`', ''))}")
+    console.print(f"{written.parts} parts, {written.seconds:.1f} s: {_escaped(str(written.page))}")
+    if open_page:
+        typer.launch(written.page.resolve().as_uri())
+
+
+register_portfolio(app)
 
 
 def _show(summary: dict[str, Any], as_json: bool, as_table: Any) -> None:

@@ -7,7 +7,7 @@ import hashlib
 import io
 import json
 import os
-import tempfile
+import secrets
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -69,16 +69,17 @@ def damaged(path: str | Path, reason: str) -> PickbestError:
 
 def write_atomically(path: Path, content: bytes) -> None:
     """Write beside the target, sync, then rename: a crash leaves the old file or the new one."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    # Opened plainly, not with tempfile, so that the file gets the user's usual permissions.
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with temporary.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
-            os.unlink(temporary)
+            temporary.unlink()
         raise
 
 

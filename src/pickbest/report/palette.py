@@ -48,5 +48,38 @@ def look(name: str) -> tuple[str, str]:
     return OKABE_ITO[index % len(OKABE_ITO)], STYLES[index % len(STYLES)]
 
 
+SHADES = ("#440154", "#3e4a89", "#26828e", "#35b779", "#b5c72a")
+
+
+def shade(step: int, steps: int) -> str:
+    """The colour of one of several steps of a quantity, dark to light (viridis).
+
+    >>> shade(1, 3), shade(3, 3)
+    ('#440154', '#35b779')
+    """
+    if steps < 2:
+        return SHADES[0]
+    last = len(SHADES) - 1 if steps > 4 else len(SHADES) - 2
+    return SHADES[round((step - 1) * last / (steps - 1))]
+
+
+def ink(colour: str) -> str:
+    """The colour, darkened where text in it would be hard to read on white (contrast 4.5).
+
+    >>> ink("#0072B2"), ink("#56B4E9")
+    ('#0072b2', '#39779a')
+    """
+    channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    while 1.05 / (_luminance(channels) + 0.05) < 4.5:
+        channels = [channel * 0.92 for channel in channels]
+    return "#" + "".join(f"{round(255 * channel):02x}" for channel in channels)
+
+
+def _luminance(channels: list[float]) -> float:
+    """Relative luminance as in the Web Content Accessibility Guidelines."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
 def _stable(text: str) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big")

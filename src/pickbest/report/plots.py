@@ -9,7 +9,7 @@ import numpy as np
 
 from pickbest.game import MissingExtraError, PickbestError
 from pickbest.outcome import Simulation
-from pickbest.report.palette import look
+from pickbest.report.palette import ink, look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,21 +48,44 @@ def label_ends(axes: Axes, ends: list[tuple[float, float, str, str]]) -> None:
     def height(y: float) -> float:
         return float(np.log(y / low) / np.log(high / low)) if log else (y - low) / (high - low)
 
-    placed = -np.inf
-    for x, y, name, colour in sorted(ends, key=lambda end: end[1]):
-        level = max(height(y), placed + 0.055)
-        placed = level
+    ends = sorted(ends, key=lambda end: end[1])
+    levels = spread_levels([height(y) for _, y, _, _ in ends])
+    for (x, _, name, colour), level in zip(ends, levels, strict=True):
         at = low * (high / low) ** level if log else low + level * (high - low)
         axes.annotate(
             name,
             (x, at),
             xytext=(6, 0),
             textcoords="offset points",
-            color=colour,
+            color=ink(colour),
             va="center",
-            fontsize=9,
+            fontsize=9.5,
             annotation_clip=False,
         )
+
+
+def spread_levels(
+    levels: list[float], gap: float = 0.062, low: float = 0.03, high: float = 1.04
+) -> list[float]:
+    """Ascending heights moved apart by at least `gap`, as little as that takes, from low to high.
+
+    >>> [round(level, 2) for level in spread_levels([0.5, 0.5, 0.9], gap=0.1)]
+    [0.45, 0.55, 0.9]
+    """
+    groups: list[tuple[float, int]] = []
+    for level in levels:
+        centre, size = min(max(level, low), high), 1
+        # Neighbours that would overlap share their mean height.
+        while groups and centre - groups[-1][0] < gap * (size + groups[-1][1]) / 2:
+            before, count = groups.pop()
+            centre = (centre * size + before * count) / (size + count)
+            size += count
+            reach = gap * (size - 1) / 2
+            centre = max(min(centre, high - reach), low + reach)
+        groups.append((centre, size))
+    return [
+        centre + gap * (place - (size - 1) / 2) for centre, size in groups for place in range(size)
+    ]
 
 
 def check_plot_path(path: str | Path) -> Path:

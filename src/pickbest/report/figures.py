@@ -1,0 +1,150 @@
+"""Figures of a report, drawn from data to PNG and SVG, and kept while their data stay the same."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pickbest.document import Figure, Series
+from pickbest.report import palette, plots
+from pickbest.savefile import write_atomically
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Small enough that text stays readable when a phone shows the figure at its own width.
+WIDTH, HEIGHT = 5.8, 3.9
+LINES = {"solid": "-", "dashed": "--", "dotted": ":", "none": ""}
+DIGESTS = ".digests.json"
+
+
+def draw_all(figures: Iterable[Figure], folder: Path) -> None:
+    """Write NAME.png and NAME.svg for every figure that is new or has changed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    kept = _read_digests(folder)
+    style = hashlib.sha256(
+        b"".join(Path(module.__file__ or "").read_bytes() for module in (plots, palette))
+        + Path(__file__).read_bytes()
+    ).hexdigest()
+    for figure in figures:
+        text = json.dumps(asdict(figure), sort_keys=True) + style
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        places = [folder / f"{figure.name}.{suffix}" for suffix in ("png", "svg")]
+        if kept.get(figure.name) == digest and all(place.exists() for place in places):
+            continue
+        for place, content in zip(places, render(figure), strict=True):
+            write_atomically(place, content)
+        kept[figure.name] = digest
+        write_atomically(folder / DIGESTS, json.dumps(kept, indent=1).encode())
+
+
+def render(figure: Figure) -> tuple[bytes, bytes]:
+    """The figure as PNG and as SVG, whose text is drawn as outlines (no font is needed)."""
+    drawn, axes = plots.new_figure(WIDTH, HEIGHT)
+    import matplotlib
+
+    axes.set_xscale("log" if figure.log_x else "linear")
+    axes.set_yscale("log" if figure.log_y else "linear")
+    ends = []
+    for series in figure.series:
+        if series.x:
+            colour = _draw(axes, series)
+            if series.label:
+                label = typeset(series.label)
+                ends.append((float(series.x[-1]), float(series.y[-1]), label, colour))
+    axes.set_xlabel(figure.x_label)
+    axes.set_ylabel(figure.y_label)
+    _tick(axes, figure)
+    _label(axes, ends)
+    contents = []
+    for suffix in ("png", "svg"):
+        buffer = io.BytesIO()
+        # Without a date and with names from a fixed salt, the same data give the same file.
+        metadata = {"Date": None} if suffix == "svg" else {"Software": "pickbest"}
+        with matplotlib.rc_context({"svg.hashsalt": figure.name}):
+            drawn.savefig(buffer, format=suffix, dpi=160, metadata=metadata)
+        contents.append(buffer.getvalue())
+    return contents[0], contents[1]
+
+
+def typeset(label: str) -> str:
+    """Powers and OG's index as Matplotlib's mathtext.
+
+    >>> typeset("(1/4)^B T")
+    '(1/4)$^{\\\\mathrm{B}}$ T'
+    """
+    label = re.sub(r"\^(\w+)", r"$^{\\mathrm{\1}}$", label)
+    return label.replace("OG_hybrid", r"OG$_{\mathrm{hybrid}}$")
+
+
+def _draw(axes: Axes, series: Series) -> str:
+    """Draw one series and return its colour."""
+    if series.look.startswith("shade "):
+        step, steps = series.look.removeprefix("shade ").split("/")
+        colour = palette.shade(int(step), int(steps))
+    else:
+        colour = palette.look(series.look)[0]
+    hollow = series.marker == "s"
+    axes.errorbar(
+        series.x,
+        series.y,
+        yerr=series.spread,
+        color=colour,
+        linestyle=LINES[series.line],
+        marker=series.marker or None,
+        markersize=6 if hollow else 4.5,
+        markerfacecolor="none" if hollow else colour,
+        linewidth=1.6,
+        elinewidth=0.9,
+        capsize=2,
+    )
+    return colour
+
+
+def _label(axes: Axes, ends: list[tuple[float, float, str, str]]) -> None:
+    """Labels at the right edge, one above the other; beside the line where it ends before."""
+    right = max((x for x, _, _, _ in ends), default=0.0)
+    to_fraction = axes.transData + axes.transAxes.inverted()
+    last = to_fraction.transform((right, ends[0][1]))[0] if ends else 1.0
+    at_edge = []
+    for x, y, label, colour in ends:
+        if to_fraction.transform((x, y))[0] > last - 0.15:
+            at_edge.append((right, y, label, colour))
+        else:
+            shown = palette.ink(colour)
+            axes.annotate(
+                label, (x, y), (5, 2), textcoords="offset points", color=shown, fontsize=9.5
+            )
+    plots.label_ends(axes, at_edge)
+
+
+def _tick(axes: Axes, figure: Figure) -> None:
+    """Whole numbers where x counts something, and plain numbers instead of powers of ten."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+    plain = FuncFormatter(lambda value, _: f"{value:,.10g}".replace("-", "−"))
+    for axis, log, limits in (
+        (axes.xaxis, figure.log_x, axes.get_xlim()),
+        (axes.yaxis, figure.log_y, axes.get_ylim()),
+    ):
+        axis.set_major_formatter(plain)
+        if log:
+            short = limits[1] / limits[0] < 100
+            axis.set_major_locator(LogLocator(subs=(1, 2, 5) if short else (1,)))
+            axis.set_minor_formatter(NullFormatter())
+    if not figure.log_x:
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def _read_digests(folder: Path) -> dict[str, str]:
+    try:
+        kept = json.loads((folder / DIGESTS).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return kept if isinstance(kept, dict) else {}

@@ -1,0 +1,138 @@
+"""The experiments: verdicts follow from the numbers, and the numbers are right."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pickbest import theory
+from pickbest.catalog import make_learner
+from pickbest.document import Table, Verdict, section_from_json, section_to_json
+from pickbest.paper import hard, parts, worst_sequence
+from pickbest.paper.experiment import Setting
+from pickbest.paper.lower_bounds import foreseeing
+from pickbest.paper.recipes import CHAPTERS, RECIPES, Recipe, recipe_named
+from pickbest.simulate import simulate
+
+QUICK = [recipe for recipe in RECIPES if not recipe.needs_rewards and not recipe.needs_modules]
+
+
+def small(recipe: Recipe) -> Recipe:
+    """The same part with short games."""
+    changes = {
+        "rounds": [50, 100, 200] if isinstance(recipe.options.get("rounds"), list) else 120,
+        "hard_rounds": [100, 200],
+        "log2_arms": [3, 5],
+    }
+    options = {name: changes.get(name, value) for name, value in recipe.options.items()}
+    return replace(recipe, options=options)
+
+
+@pytest.mark.parametrize("recipe", QUICK, ids=lambda recipe: recipe.name)
+def test_every_part_runs_and_keeps_through_json(recipe: Recipe) -> None:
+    section = parts.run_part(small(recipe), Setting(1, 4, None))
+    assert any(isinstance(block, Verdict) for block in section.blocks)
+    again = section_from_json(section_to_json(section))
+    assert section_to_json(again) == section_to_json(section)
+    for block in section.blocks:
+        if isinstance(block, Table):
+            assert all(len(row) == len(block.columns) for row in block.rows)
+
+
+def test_linear_programs_judge_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = pytest.importorskip("pickbest.feasibility.experiment")
+    call = {"budget": 1, "problem": 0, "epsilon": 0.1, "calls": 90, "calls_bound": 100}
+    application = {
+        "name": "packing", "budget": 1, "status": "feasible", "calls": 5, "calls_bound": 9,
+        "seconds": 0.5, "highs_seconds": 0.1,
+    }  # fmt: skip
+    measured = {
+        "calls": [call, {**call, "epsilon": 0.05, "calls": 360, "calls_bound": 400}],
+        "slopes": [{"budget": 1, "slope": 2.0, "low": None, "high": None, "theory": 2.0}],
+        "verdicts": {"problems": 40, "wrong": 0},
+        "applications": [application],
+    }
+    monkeypatch.setattr(module, "lp_experiment", lambda seed, replicates: measured)
+    section = parts.run_part(recipe_named("linear-programs"), Setting(0, 2, None))
+    assert section.blocks[0].holds is True  # type: ignore[union-attr]
+    measured["verdicts"] = {"problems": 40, "wrong": 1}
+    section = parts.run_part(recipe_named("linear-programs"), Setting(0, 2, None))
+    assert section.blocks[0].holds is False  # type: ignore[union-attr]
+
+
+def test_a_part_without_its_module_is_left_out_with_a_sentence() -> None:
+    recipe = replace(recipe_named("linear-programs"), needs_modules=("no_such_package.inside",))
+    assert "needs `no_such_package.inside`" in str(parts.why_missing(recipe, has_rewards=True))
+    unwritten = replace(recipe, needs_modules=(), experiment="later")
+    assert "not part of this version" in str(parts.why_missing(unwritten, has_rewards=True))
+
+
+def test_names_are_unique_and_chapters_known() -> None:
+    names = [recipe.name for recipe in RECIPES]
+    assert len(set(names)) == len(names)
+    assert not set(names) & set(CHAPTERS)
+    assert {recipe.chapter for recipe in RECIPES} == set(CHAPTERS)
+
+
+def test_propositions_5_and_7_are_shown_to_fail() -> None:
+    section = parts.run_part(recipe_named("top-set"), Setting(0, 20, None))
+    verdict = section.blocks[0]
+    assert isinstance(verdict, Verdict)
+    assert verdict.holds is False
+    assert "Proposition 7 is false" in section.findings[0]
+    recipe = recipe_named("partial-feedback")
+    options = {**recipe.options, "hard_rounds": [10_000, 20_000]}
+    section = parts.run_part(replace(recipe, options=options), Setting(0, 20, None))
+    verdict = section.blocks[0]
+    assert isinstance(verdict, Verdict)
+    assert verdict.holds is False
+    assert "Proposition 5 is false" in section.findings[0]
+
+
+@pytest.mark.parametrize("budget", [1, 2, 3])
+def test_left_out_is_the_law_of_fpml(budget: int) -> None:
+    rng, epsilon = np.random.default_rng(budget), 0.4
+    behind = np.sort(rng.integers(0, 8, budget + 1).astype(float))
+    exact = worst_sequence.left_out(behind[None], epsilon)[0]
+    assert exact.sum() == pytest.approx(1.0)
+    noise = rng.exponential(1 / epsilon, (200_000, budget + 1))
+    seen = np.bincount((noise - behind).argmin(axis=1), minlength=budget + 1) / 200_000
+    np.testing.assert_allclose(seen, exact, atol=0.006)
+
+
+@pytest.mark.parametrize(("budget", "rounds"), [(1, 5), (2, 4)])
+def test_worst_regret_is_the_maximum_over_all_sequences(budget: int, rounds: int) -> None:
+    epsilon, n_arms = 0.7, budget + 1
+    vectors = [np.array(c, float) for c in itertools.product((0, 1), repeat=n_arms)]
+    worst = -np.inf
+    for sequence in itertools.product(vectors, repeat=rounds):
+        totals, paid = np.zeros(n_arms), 0.0
+        for costs in sequence:
+            missed = worst_sequence.left_out((totals - totals.min())[None], epsilon)[0]
+            without = [np.delete(costs, arm).min() for arm in range(n_arms)]
+            paid += float(missed @ without)
+            totals = totals + costs
+        worst = max(worst, paid - totals.min())
+    assert worst_sequence.worst_regret(budget, epsilon, rounds)[-1] == pytest.approx(worst)
+
+
+def test_exact_regret_on_one_good_arm_agrees_with_simulation() -> None:
+    learner = make_learner("fpml", 3, 2, 200)
+    regret = simulate({"fpml": learner}, hard.one_good_arm(3, 200), 2000).regret("fpml")
+    exact = worst_sequence.good_arm_regret(2, learner.epsilon, 200)  # type: ignore[attr-defined]
+    assert abs(regret.mean() - exact) < 4 * regret.std() / np.sqrt(2000)
+
+
+def test_our_sequences() -> None:
+    assert hard.turns(6, 10, 2).costs_table.min(axis=1).sum() == 0
+    assert (hard.narrowing(8, 20, 3).costs_table[:, 0] == 0).all()
+    trap = hard.top_set_trap(100).costs_table
+    assert set(np.argsort(trap.sum(axis=0))[:2]) == {0, 1}
+    estimates = hard.noisy_estimates(5, 20_000, 0.3, np.random.default_rng(0))
+    np.testing.assert_allclose(estimates.mean(axis=0), [1, 1, 1, 1, 0.7], atol=0.04)
+    costs = foreseeing(n_arms=5, rounds=50, budget=2)
+    regret = theory.leaders_regret(costs, 2)[-1]
+    assert regret == theory.deterministic_lower_bound(n_arms=5, budget=2, rounds=50)

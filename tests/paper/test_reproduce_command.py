@@ -1,0 +1,163 @@
+"""`pickbest reproduce`: parts, keeping, interruption, and what is left out."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from pickbest import reproducing
+from pickbest.cli import app
+from pickbest.document import Section, section_from_json
+from pickbest.game import PickbestError
+from pickbest.paper import reproduce
+from pickbest.paper.recipes import recipe_named
+
+PART = "gamma"
+
+
+def run(out: Path, *parts: str, seed: int = 0, workers: int = 1) -> reproducing.Written:
+    return reproducing.reproduce(list(parts), out, None, 2, seed, workers)
+
+
+def kept(out: Path) -> list[str]:
+    return sorted(path.name for path in (out / "parts").iterdir())
+
+
+def test_unknown_part_gets_the_nearest_name(tmp_path: Path) -> None:
+    with pytest.raises(PickbestError, match="unknown part 'table1'; did you mean 'table-1'"):
+        run(tmp_path / "out", "table1")
+    assert not (tmp_path / "out").exists()
+    result = CliRunner().invoke(app, ["reproduce", "tabel-1", "--out", str(tmp_path / "out")])
+    assert isinstance(result.exception, PickbestError)
+
+
+def test_without_rewards_it_says_what_is_missing(tmp_path: Path) -> None:
+    written = run(tmp_path / "out", PART, "uniform")
+    assert written.parts == 2
+    page = written.page.read_text()
+    assert any("--rewards" in sentence for sentence in written.left_out)
+    assert "pickbest reproduce table-1 --rewards FILE.csv" in page
+    assert "has not been run yet" in page
+    assert (tmp_path / "out" / "tables" / "gamma.csv").read_text().startswith("γ,value,")
+    for suffix in ("png", "svg"):
+        assert (tmp_path / "out" / "figures" / f"uniform.{suffix}").stat().st_size > 1000
+    assert "### The γ of Exp3" in (tmp_path / "out" / "report.md").read_text()
+
+
+def test_finished_parts_are_kept_and_damage_is_mended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs: list[str] = []
+    whole = reproduce.run_part
+
+    def counting(recipe, setting):  # type: ignore[no-untyped-def]
+        runs.append(recipe.name)
+        return whole(recipe, setting)
+
+    monkeypatch.setattr(reproduce, "run_part", counting)
+    out = tmp_path / "out"
+    first = run(out, PART).page.read_bytes()
+    assert run(out, PART).page.read_bytes() == first
+    assert runs == [PART]
+    (place,) = (out / "parts").iterdir()
+    place.write_text('{"name": "gam')
+    assert run(out, PART).page.read_bytes() == first
+    assert runs == [PART, PART]
+    run(out, PART, seed=1)
+    assert len(kept(out)) == 2
+
+
+def test_key_follows_recipe_seed_replicates_rewards_and_version(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    recipe = recipe_named("task-3")
+    keys = [
+        reproduce.part_key(recipe, 0, None, None),
+        reproduce.part_key(recipe, 1, None, None),
+        reproduce.part_key(recipe, 0, 5, None),
+        reproduce.part_key(recipe, 0, None, "abc"),
+        reproduce.part_key(replace(recipe, options={"budget": 2, "rounds": 300}), 0, None, None),
+    ]
+    monkeypatch.setattr(reproduce, "__version__", "99")
+    keys.append(reproduce.part_key(recipe, 0, None, None))
+    assert len(set(keys)) == len(keys)
+
+
+def test_same_numbers_for_any_number_of_workers(tmp_path: Path) -> None:
+    names = ("gamma", "overtaking", "worst-sequence")
+    one = run(tmp_path / "one", *names).page.read_text()
+    assert run(tmp_path / "two", *names, workers=2).page.read_text() == one
+
+
+def test_ctrl_c_leaves_no_broken_file_and_a_rerun_goes_on(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    parts = ["gamma", "task-3", "overtaking", "trade-off"]
+    command = [sys.executable, "-m", "pickbest.cli", "reproduce", *parts, "--out", str(out)]
+    command += ["--replicates", "40", "--workers", "2"]
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+    )
+    deadline = time.monotonic() + 60
+    while not list((out / "parts").glob("*.json")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    # As a terminal does: the whole group gets the signal.
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    if process.returncode != 0:
+        assert process.returncode == 130, errors.decode()
+        assert b"Traceback" not in errors, errors.decode()
+    finished = list((out / "parts").iterdir())
+    assert finished
+    for path in finished:
+        assert path.suffix == ".json", "a temporary file was left behind"
+        assert isinstance(section_from_json(path.read_text()), Section)
+    times = {path: path.stat().st_mtime_ns for path in finished}
+    again = subprocess.run(command, capture_output=True, timeout=120, check=False)
+    assert again.returncode == 0, again.stderr.decode()
+    assert all(path.stat().st_mtime_ns == before for path, before in times.items())
+    assert len(kept(out)) == len(parts)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--replicates", "0"], "replicates must be"),
+        (["--workers", "0"], "workers must be"),
+        (["--seed", "-1"], "seed must be"),
+        (["--rewards", "nowhere.csv"], "no such file"),
+    ],
+)
+def test_bad_options_are_refused_before_anything_is_written(
+    tmp_path: Path, options: list[str], message: str
+) -> None:
+    out = tmp_path / "out"
+    result = CliRunner().invoke(app, ["reproduce", PART, "--out", str(out), *options])
+    assert isinstance(result.exception, PickbestError)
+    assert message in str(result.exception)
+    assert not out.exists()
+
+
+def test_a_file_in_the_way_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    path.write_text("mine")
+    with pytest.raises(PickbestError, match="is not a folder"):
+        run(path, PART)
+    assert path.read_text() == "mine"
+
+
+def test_figures_are_drawn_once(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run(out, "uniform")
+    before = (out / "figures" / "uniform.svg").stat().st_mtime_ns
+    run(out, "uniform")
+    assert (out / "figures" / "uniform.svg").stat().st_mtime_ns == before
+    assert "uniform" in json.loads((out / "figures" / ".digests.json").read_text())

@@ -1,0 +1,103 @@
+"""The report's page in a real browser: headless Chromium through Selenium, where installed."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pickbest import reproducing
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+DRIVER = shutil.which("chromedriver")
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+PARTS = ["table-1", "task-3", "uniform", "top-set", "gamma"]
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("report")
+    rewards = folder / "rewards.csv"
+    rows = [f"{a / 10},{(a * 3 % 10) / 10},{(a * 7 % 10) / 10},0.5" for a in range(10)] * 4
+    rewards.write_text("\n".join(["a,b,c,d", *rows]) + "\n")
+    return reproducing.reproduce(PARTS, folder / "out", rewards, replicates=3).page
+
+
+@pytest.fixture(scope="module", params=[(1280, 900), (390, 844)], ids=["desktop", "phone"])
+def browser(
+    request: pytest.FixtureRequest, page: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Any]:
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    if CHROMIUM is None or DRIVER is None:
+        pytest.skip("needs chromium and chromedriver: apt-get install chromium chromium-driver")
+    width, height = request.param
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for flag in FLAGS:
+        options.add_argument(flag)
+    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
+    options.add_argument(f"--window-size={width},{height}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    if width < 500:
+        metrics = {"width": width, "height": height, "pixelRatio": 2.0}
+        options.add_experimental_option("mobileEmulation", {"deviceMetrics": metrics})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    try:
+        driver.get(page.resolve().as_uri())
+        yield driver
+    finally:
+        driver.quit()
+
+
+def test_every_image_loads_and_has_a_text(browser: Any) -> None:
+    images = browser.execute_script(
+        "return [...document.images].map(i => [i.complete && i.naturalWidth > 0, i.alt])"
+    )
+    assert len(images) >= 2
+    assert all(loaded and len(alt) > 20 for loaded, alt in images)
+
+
+def test_no_console_message_and_no_request(browser: Any) -> None:
+    assert browser.get_log("browser") == []
+    fetched = "return performance.getEntriesByType('resource').map(e => e.name)"
+    assert [name for name in browser.execute_script(fetched) if name[:5] != "data:"] == []
+
+
+def test_anchors_lead_somewhere(browser: Any) -> None:
+    broken = browser.execute_script(
+        "return [...document.querySelectorAll('a[href^=\"#\"]')]"
+        ".filter(a => !document.getElementById(a.hash.slice(1))).map(a => a.hash)"
+    )
+    assert broken == []
+    ids = browser.execute_script("return [...document.querySelectorAll('[id]')].map(e => e.id)")
+    assert len(ids) == len(set(ids))
+    link = next(
+        a for a in browser.find_elements("css selector", ".summary a") if a.get_attribute("hash")
+    )
+    link.click()
+    assert browser.execute_script("return location.hash") == link.get_attribute("hash")
+
+
+def test_nothing_is_wider_than_the_screen(browser: Any) -> None:
+    """Wide tables scroll inside their own frame."""
+    page_width, screen = browser.execute_script(
+        "return [document.documentElement.scrollWidth, window.innerWidth]"
+    )
+    assert page_width <= screen
+
+
+def test_text_is_dark_on_light(browser: Any) -> None:
+    colours = browser.execute_script(
+        "const s = getComputedStyle(document.body); return [s.color, s.backgroundColor]"
+    )
+    assert colours == ["rgb(28, 36, 48)", "rgb(255, 255, 255)"]
