@@ -32,7 +32,7 @@ INTRO = (
 
 @dataclass(frozen=True)
 class Written:
-    """What a run wrote and what it left out."""
+    """What a run wrote, how many of the parts that were asked for, and which it left out."""
 
     page: Path
     seconds: float
@@ -66,8 +66,9 @@ def reproduce(
     sections = kept_parts(plan)
     report = build_report(plan, sections, recorded)
     write_report(report, out)
-    missing = [text for chapter in report.chapters for text in chapter.missing]
-    return Written(out / PAGE, time.monotonic() - started, len(sections), missing)
+    reasons = (why_missing(recipe, recorded is not None) for recipe in recipes)
+    left_out = [reason for reason in reasons if reason]
+    return Written(out / PAGE, time.monotonic() - started, len(recipes) - len(left_out), left_out)
 
 
 def build_report(plan: Plan, sections: dict[str, Section], rewards: Rewards | None) -> Report:

@@ -31,6 +31,7 @@ EXPERIMENTS = {
     "partial_feedback": "partial",
     "top_set": "topset",
     "hybrid": "slots",
+    "hybrid_jobs": "jobs",
     "linear_programs": "programs",
     "repeated_arms": "findings",
     "gamma": "findings",

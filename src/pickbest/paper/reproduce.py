@@ -24,7 +24,7 @@ from pickbest.savefile import write_atomically
 
 RESULTS_DEPEND_ON = (
     "paper", "simulate.py", "outcome.py", "hindsight.py", "catalog", "learners", "environments",
-    "theory", "kernels", "game.py", "document.py", "feasibility",
+    "theory", "kernels", "game.py", "document.py", "feasibility", "jobs", "submodular",
 )  # fmt: skip
 Finished = Callable[[Recipe, bool], None]
 
