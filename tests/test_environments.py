@@ -22,7 +22,7 @@ from pickbest.environments import (
 from pickbest.game import PickbestError, replicate_keys, rng_for
 from pickbest.hindsight import best_subset, greedy_subset, subset_cost, top_arms
 from pickbest.learners import FPML, Leaders, Uniform
-from pickbest.simulate import deal, deal_all, play
+from pickbest.simulation import deal, deal_all, play
 
 
 @pytest.mark.parametrize("name", environment_names())

@@ -24,7 +24,7 @@ from pickbest.learners import (
     Uniform,
     Weights,
 )
-from pickbest.simulate import deal_all, play_dealt
+from pickbest.simulation import deal_all, play_dealt
 
 TABLE = np.random.default_rng(0).random((120, 6))
 

@@ -26,7 +26,7 @@ def test_import_is_light():
 
 def test_import_compiles_nothing():
     code = (
-        "import pickbest, pickbest.simulate, pickbest.player, pickbest.hindsight\n"
+        "import pickbest, pickbest.simulation, pickbest.player, pickbest.hindsight\n"
         "from pickbest.kernels import leaders, softmax\n"
         "print(len(leaders.pick_leaders.signatures) + len(softmax.pick_one.signatures))"
     )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pickbest.hindsight import best_arm, best_subset, greedy_subset, top_arms
     from pickbest.outcome import Simulation
     from pickbest.player import Player, Ticket
-    from pickbest.simulate import simulate
+    from pickbest.simulation import simulate
 
 # Where each public name lives; loaded on first use, so that importing pickbest is quick.
 _HOMES = {
@@ -45,7 +45,7 @@ _HOMES = {
     "make_learner": "catalog",
     "read_table": "environments",
     "register_learner": "catalog",
-    "simulate": "simulate",
+    "simulate": "simulation",
     "top_arms": "hindsight",
 }
 

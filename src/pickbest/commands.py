@@ -8,12 +8,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from rich.table import Table as RichTable
+
 from pickbest import theory
 from pickbest.catalog import applicable, learner_entry, make_environment, make_learner
 from pickbest.game import Learner, PickbestError, unknown_name
+from pickbest.report.console import table
 from pickbest.report.summaries import bounds_summary, hindsight_summary, simulation_summary
-from pickbest.simulate import Progress, deal
-from pickbest.simulate import simulate as run_simulation
+from pickbest.simulation import Progress, deal
+from pickbest.simulation import simulate as run_simulation
 
 
 def simulate(
@@ -132,6 +135,59 @@ def bounds(
         needed = theory.budget_for_regret(n_arms=n_arms, rounds=rounds, regret=regret)
         summary["budget_for_regret"] = {"regret": regret, "budget": needed}
     return summary
+
+
+def feasible(
+    *, files: Sequence[Path], sets: Mapping[str, Any], out: Path | None, **options: Any
+) -> dict[str, Any]:
+    """`pickbest feasible`. sets: what says where x may lie; options: of solve_feasibility."""
+    from pickbest.feasibility import solve_feasibility
+    from pickbest.feasibility.problems import read_files
+    from pickbest.feasibility.summaries import feasibility_summary, write_solution
+
+    if out is not None and out.suffix != ".csv":
+        raise PickbestError(f"{out}: x must go to a .csv file")
+    problem = read_files(files, **sets)
+    with progress_bar("asking the oracle") as progress:
+        found = solve_feasibility(
+            problem.A, problem.b, problem.convex, progress=progress, **options
+        )
+    if out is not None and found.x is not None:
+        write_solution(problem, found.x, out)
+    return feasibility_summary(problem, found)
+
+
+def feasible_table(summary: Mapping[str, Any]) -> RichTable:
+    """What `pickbest feasible` prints."""
+    verdicts = {
+        "feasible": f"feasible: no constraint is violated by more than {summary['epsilon']:g}",
+        "infeasible": "infeasible: no x in the set satisfies every constraint",
+        "undecided": "not decided within the calls allowed",
+    }
+    rows: list[list[object]] = [
+        ["oracle calls", f"{summary['calls']:,} (at most {summary['calls_bound']:,} needed)"],
+        ["width", f"{summary['width']:.6g}"],
+    ]
+    if summary["samples"] is not None:
+        rows.append(["draws for each law", f"{summary['samples']:,}"])
+    if summary["worst_slack"] is not None:
+        rows.append(
+            ["smallest slack", f"{summary['worst_slack']:.6g} ({summary['worst_constraint']})"]
+        )
+    for title, values in (
+        ("x", summary["x"]),
+        ("certificate", (summary["certificate"] or {}).get("multipliers")),
+    ):
+        if values:
+            first = ", ".join(f"{name} {value:.4g}" for name, value in list(values.items())[:8])
+            rest = f", … {len(values) - 8:,} more (--json)" if len(values) > 8 else ""
+            rows.append([title, first + rest])
+    if summary["certificate"]:
+        rows.append(["its largest value over the set", f"{summary['certificate']['value']:.6g}"])
+    size = f"{summary['n_constraints']:,} constraints, {summary['dimension']:,} variables"
+    return table(
+        f"{verdicts[summary['status']]} ({size})", ("", "B = " + str(summary["budget"])), rows
+    )
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from pickbest.game import (
     rng_for,
     visible,
 )
-from pickbest.simulate import play
+from pickbest.simulation import play
 
 
 def check_learner(learner: Learner, *, learns: bool = True, distinct: bool = True) -> None:

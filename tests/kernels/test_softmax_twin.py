@@ -37,7 +37,8 @@ def test_pick_one_inverts_the_law(mixing):
         assert weights[r, 0] == pytest.approx(1 / (law[arms[r, 0]] + 0.1), rel=1e-12)
 
 
-def test_pick_one_has_the_law(mixing=0.3):
+def test_pick_one_has_the_law():
+    mixing = 0.3
     count = 100_000
     scores = np.tile([0.0, 2.0, 1.0, 3.0, 0.5], (count, 1))
     taken = np.zeros((count, 5), np.bool_)

@@ -15,7 +15,7 @@ from pickbest.paper import hard, parts, worst_sequence
 from pickbest.paper.experiment import Setting
 from pickbest.paper.lower_bounds import foreseeing
 from pickbest.paper.recipes import CHAPTERS, RECIPES, Recipe, recipe_named
-from pickbest.simulate import simulate
+from pickbest.simulation import simulate
 
 QUICK = [recipe for recipe in RECIPES if not recipe.needs_rewards and not recipe.needs_modules]
 

@@ -11,9 +11,7 @@ from pickbest.kernels.compiled import kernel
 
 
 @kernel
-def keep_smallest(
-    values: FloatArray, items: IntArray, filled: int, value: float, item: int
-) -> int:
+def keep_smallest(values: FloatArray, items: IntArray, filled: int, value: float, item: int) -> int:
     """Offer (value, item) to the heap, whose first `filled` places are in use; returns filled."""
     if filled < values.shape[0]:
         place = filled

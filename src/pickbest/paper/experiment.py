@@ -10,7 +10,7 @@ from pickbest.game import Environment, FloatArray, Learner
 from pickbest.outcome import Simulation
 from pickbest.paper.numbers import Estimate
 from pickbest.paper.rewards import Rewards
-from pickbest.simulate import simulate
+from pickbest.simulation import simulate
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from pickbest.document import Cell, Column, Figure, Series, Table, Text, Verdict
 from pickbest.game import Environment, FloatArray, Learner, replicate_keys, rng_for, visible
 from pickbest.paper.experiment import Found, Setting, reward_of
 from pickbest.paper.numbers import listed
-from pickbest.simulate import deal_all
+from pickbest.simulation import deal_all
 
 
 def main_world(setting: Setting, rounds: int) -> tuple[str, Environment]:

@@ -14,7 +14,7 @@ from pickbest.paper import hard
 from pickbest.paper.experiment import Found, Setting
 from pickbest.paper.lower_bounds import foreseeing
 from pickbest.paper.numbers import Estimate
-from pickbest.simulate import deal
+from pickbest.simulation import deal
 
 
 def markov(setting: Setting, *, n_arms: int, budgets: Sequence[int], rounds: int) -> Found:

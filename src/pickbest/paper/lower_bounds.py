@@ -12,7 +12,7 @@ from pickbest.document import Figure, Series, Verdict
 from pickbest.environments import Halving, OneGoodArm, Predicting, Table
 from pickbest.game import FloatArray, replicate_keys, rng_for
 from pickbest.paper.experiment import Found, Setting, regret_of
-from pickbest.simulate import simulate
+from pickbest.simulation import simulate
 
 
 def deterministic(setting: Setting, *, n_arms: int, rounds: int) -> Found:

@@ -23,7 +23,7 @@ from pickbest.paper.rewards import Rewards, find_rewards
 from pickbest.savefile import write_atomically
 
 RESULTS_DEPEND_ON = (
-    "paper", "simulate.py", "outcome.py", "hindsight.py", "catalog", "learners", "environments",
+    "paper", "simulation.py", "outcome.py", "hindsight.py", "catalog", "learners", "environments",
     "theory", "kernels", "game.py", "document.py", "feasibility", "jobs", "submodular",
 )  # fmt: skip
 Finished = Callable[[Recipe, bool], None]
