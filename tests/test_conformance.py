@@ -15,8 +15,21 @@ from pickbest.catalog import (
     register_learner,
     unregister_learner,
 )
+from pickbest.environments import OneGoodArm
 from pickbest.game import Choice, Feedback
-from pickbest.testing import check_bound, check_learner, check_learns, check_long_run
+from pickbest.simulation import play
+from pickbest.testing import (
+    check_bound,
+    check_learner,
+    check_learns,
+    check_long_run,
+    check_pick_is_pure,
+    check_picks,
+    check_replayed_learning,
+    check_same_seed_same_bits,
+    check_split_replicates,
+    check_unbiased,
+)
 
 LEARN_NOTHING = {"uniform", "fixed"}
 SINGLE = {"hedge", "exp3", "exp3-ix"}
@@ -68,6 +81,35 @@ def test_independent_slots_conform_but_for_distinctness():
     for name in ("og", "og-hybrid"):
         learner = make_learner(name, n_arms=6, budget=3, rounds=3000, slots="independent")
         check_learner(learner, distinct=False)
+
+
+@pytest.mark.parametrize(("name", "n_arms"), [("fpml-partial", 200), ("fpml", 3000)])
+def test_many_arms_conform(name, n_arms):
+    """By default other classes serve many arms; they pass the same checks."""
+    learner = make_learner(name, n_arms, budget=3, rounds=400)
+    assert type(learner) is not type(make_learner(name, 9, budget=3, rounds=400))
+    for check in (check_picks, check_pick_is_pure, check_same_seed_same_bits,
+                  check_split_replicates, check_replayed_learning):  # fmt: skip
+        check(learner)
+    if learner.unbiased:
+        # A small epsilon: every arm must be met in 4000 picks for its mean to be judged.
+        gentle = make_learner(name, n_arms, budget=3, rounds=400, epsilon=0.002)
+        check_unbiased(gentle, replicates=4000)
+    check_long_run(learner, rounds=3000)
+
+
+def test_many_arms_have_the_law_of_few():
+    """Bucketed and one-pass selection, blocks and one pass: the same mean cost of a game."""
+    for name, other in (("fpml-partial", "buckets"), ("fpml", "blocks")):
+        world = OneGoodArm(40, 150)
+        paid = [
+            play(
+                make_learner(name, 40, 3, 150, epsilon=0.2, selection=way), world, 400, seed
+            ).paid.mean(axis=1)
+            for seed, way in enumerate(("one-pass", other))
+        ]
+        error = np.hypot(*(p.std() / 20 for p in paid))
+        assert abs(paid[0].mean() - paid[1].mean()) < 5 * error
 
 
 def test_two_arms_of_budget_explore_still_lead():

@@ -16,6 +16,8 @@ from pickbest.learners import (
     Exp3IX,
     Exp3M,
     Fixed,
+    FPMLFullManyArms,
+    FPMLManyArms,
     FPMLPartial,
     Greedy,
     Hedge,
@@ -31,6 +33,8 @@ Member = TypeVar("Member", bound=Enum)
 AS_IN_THE_PAPER = ("as_run", "as_written")
 FPML_TUNINGS = ("theorem_2", "anytime")
 PARTIAL_TUNINGS = ("practical", "as_run", "as_written", "proposition_5")
+# From these numbers of arms on, one pass over all of them is the slower way.
+BUCKETS_FROM, BLOCKS_FROM = 100, 2_000
 EXP3_TUNINGS = ("auer", "as_run", "as_written")
 
 
@@ -39,6 +43,20 @@ class Perturbations(Enum):
 
     FRESH = "fresh"
     FIXED = "fixed"
+
+
+class PartialSelection(Enum):
+    """How fpml-partial finds its arms: a pass over all, or buckets of similar weight."""
+
+    ONE_PASS = "one-pass"
+    BUCKETS = "buckets"
+
+
+class FullSelection(Enum):
+    """How fpml finds its arms: a pass over all, or only the blocks that may hold a leader."""
+
+    ONE_PASS = "one-pass"
+    BLOCKS = "blocks"
 
 
 class Filling(Enum):
@@ -133,6 +151,58 @@ def _partial_epsilon(
         "as_written": theory.partial_epsilon_as_written,
     }[tuning]
     return tuned(n_arms=n_arms, slot_budget=budget, rounds=rounds)
+
+
+def build_fpml_any(
+    n_arms: int,
+    budget: int,
+    rounds: int | None,
+    tuning: str | None,
+    *,
+    epsilon: float | None = None,
+    perturbations: str = "fresh",
+    selection: str | None = None,
+) -> FPML | FPMLFullManyArms:
+    one = build_fpml(n_arms, budget, rounds, tuning, epsilon=epsilon, perturbations=perturbations)
+    usual = "blocks" if one.fresh and n_arms >= BLOCKS_FROM else "one-pass"
+    if member(FullSelection, "selection", selection or usual) is FullSelection.ONE_PASS:
+        return one
+    if not one.fresh:
+        raise PickbestError("selection by blocks needs fresh perturbations")
+    return FPMLFullManyArms(n_arms, budget, one.epsilon, one.decay)
+
+
+def build_fpml_partial_any(
+    n_arms: int,
+    budget: int,
+    rounds: int | None,
+    tuning: str | None,
+    *,
+    weights: str | None = None,
+    epsilon: float | None = None,
+    resamples: int | None = None,
+    explore: float = 1.0,
+    selection: str | None = None,
+) -> FPMLPartial | FPMLManyArms:
+    one = build_fpml_partial(
+        n_arms,
+        budget,
+        rounds,
+        tuning,
+        weights=weights,
+        epsilon=epsilon,
+        resamples=resamples,
+        explore=explore,
+    )
+    exact = one.weights is Weights.EXACT
+    # Where buckets pay: docs/performance.md shows the measured crossing.
+    pays = exact and n_arms >= BUCKETS_FROM and 10 * budget <= n_arms
+    usual = "buckets" if pays else "one-pass"
+    if member(PartialSelection, "selection", selection or usual) is PartialSelection.ONE_PASS:
+        return one
+    if not exact:
+        raise PickbestError("selection by buckets needs exact weights")
+    return FPMLManyArms(n_arms, budget, one.epsilon)
 
 
 def build_hedge(
@@ -302,19 +372,22 @@ def build_uniform(n_arms: int, budget: int, rounds: int | None, tuning: str | No
 BUILT_IN: tuple[tuple[LearnerEntry, tuple[type, ...]], ...] = (
     (
         LearnerEntry(
-            "fpml", "perturbed leaders, sees all costs (Algorithm 1)", build_fpml, FPML_TUNINGS
+            "fpml",
+            "perturbed leaders, sees all costs (Algorithm 1)",
+            build_fpml_any,
+            FPML_TUNINGS,
         ),
-        (FPML,),
+        (FPML, FPMLFullManyArms),
     ),
     (
         LearnerEntry(
             "fpml-partial",
             "perturbed leaders, sees the costs of its own arms (Proposition 5)",
-            build_fpml_partial,
+            build_fpml_partial_any,
             PARTIAL_TUNINGS,
             needs_rounds=True,
         ),
-        (FPMLPartial,),
+        (FPMLPartial, FPMLManyArms),
     ),
     (
         LearnerEntry(

@@ -6,8 +6,16 @@ must undercut. Equal values are ordered by their item, so that the lowest index 
 
 from __future__ import annotations
 
+from typing import cast
+
+import numpy as np
+
 from pickbest.game import FloatArray, IntArray
 from pickbest.kernels.compiled import kernel
+
+# What `filled` begins with. Not a plain 0: Numba takes that for a type of its own, and
+# compiles everything that is called with it once more.
+EMPTY = cast(int, np.int64(0))
 
 
 @kernel

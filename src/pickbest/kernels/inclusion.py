@@ -12,6 +12,7 @@ from pickbest.kernels.compiled import kernel
 from pickbest.kernels.integrals import (
     HEAVIEST,
     LIGHT,
+    NONE,
     POWERS,
     enough_below,
     insert_edge,
@@ -38,7 +39,7 @@ def inclusion_probabilities(spread: FloatArray, arms: IntArray, out: FloatArray)
     sums = scratch[2 * budget : 2 * budget + POWERS]
     others = scratch[2 * budget + POWERS :]
 
-    n_edges = np.int64(0)
+    n_edges = NONE
     n_free = 0
     for a in range(n_arms):
         if spread[a] < np.inf:
@@ -49,7 +50,7 @@ def inclusion_probabilities(spread: FloatArray, arms: IntArray, out: FloatArray)
             out[j] = 1.0
         return
     end = _end_of_range(spread, edges)
-    n_edges = np.int64(0)
+    n_edges = NONE
     while n_edges < budget and 1.0 / _scaled(end, edges[n_edges]) < 1.0:
         edges[n_edges] = 1.0 / _scaled(end, edges[n_edges])
         n_edges += 1
@@ -62,7 +63,7 @@ def inclusion_probabilities(spread: FloatArray, arms: IntArray, out: FloatArray)
     for k in range(POWERS):
         sums[k] = 0.0
     heaviest = 0.0
-    n_others = np.int64(0)
+    n_others = NONE
     limit = 0.0 if n_arms < FEW_ARMS else LIGHT
     for a in range(n_arms):
         weight = others[a]
@@ -78,7 +79,8 @@ def inclusion_probabilities(spread: FloatArray, arms: IntArray, out: FloatArray)
 @kernel
 def _scaled(end: float, spread: float) -> float:
     """The weight of an arm where the range of integration ends at 1; 0 where h is infinite."""
-    return min(end / spread, HEAVIEST) if spread > 0.0 else HEAVIEST
+    weight: float = min(end / spread, HEAVIEST) if spread > 0.0 else HEAVIEST
+    return weight
 
 
 @kernel
@@ -97,7 +99,7 @@ def _end_of_range(spread: FloatArray, edges: FloatArray) -> float:
             slope += 1.0 / spread[a]
     slope += beyond / edges[budget - 1]
     target = enough_below(budget)
-    end = edges[budget - 1]
+    end = float(edges[budget - 1])
     for certain in range(budget - 1, -1, -1):
         if edges[certain] == 0.0:
             break

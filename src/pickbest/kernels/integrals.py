@@ -24,6 +24,7 @@ LANES at a time, side by side in the last axis, which is what vector instruction
 from __future__ import annotations
 
 import math
+from typing import cast
 
 import numpy as np
 
@@ -71,6 +72,8 @@ MOST_COUNT = 600.0
 # must fill the rest of the budget, it takes 10^12 of them to change the last digit.
 HEAVIEST_BITS = 96.0
 HEAVIEST = 2.0**HEAVIEST_BITS
+# Where counts begin. Not a plain 0: see `kernels.heap.EMPTY`.
+NONE = cast(int, np.int64(0))
 
 
 @kernel
@@ -133,7 +136,7 @@ def integrate(
         if not end > begin:
             continue
         slope = sums[0]
-        n_own = np.int64(0)
+        n_own = NONE
         for j in range(budget):
             if 1.0 / mine[j] > begin:
                 own[n_own] = mine[j]

@@ -15,7 +15,7 @@ import numpy as np
 
 from pickbest.game import BoolArray, FloatArray, IntArray, KeyArray
 from pickbest.kernels.compiled import kernel
-from pickbest.kernels.heap import keep_smallest, sort_kept
+from pickbest.kernels.heap import EMPTY, keep_smallest, sort_kept
 from pickbest.kernels.inclusion import inclusion_probabilities
 from pickbest.kernels.random import STEP, exponential_at, uniform_at
 
@@ -48,7 +48,7 @@ def smallest(values: FloatArray, arms: IntArray, best: FloatArray) -> None:
             return
         # Some values are equal and shared a rank: take the way that tells them apart.
     heap = best[:size]
-    filled = 0
+    filled = EMPTY
     for a in range(n_arms):
         filled = keep_smallest(heap, arms, filled, values[a], a)
     sort_kept(heap, arms)

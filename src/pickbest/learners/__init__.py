@@ -4,6 +4,7 @@ from pickbest.learners.baselines import UCB, Exp3M, Fixed, Leaders, Thompson, Un
 from pickbest.learners.doubling import Doubling
 from pickbest.learners.greedy import Greedy
 from pickbest.learners.leaders import FPML, FPMLPartial, Weights
+from pickbest.learners.many import FPMLFullManyArms, FPMLManyArms
 from pickbest.learners.weights import Exp3, Exp3IX, Hedge
 
 __all__ = [
@@ -13,6 +14,8 @@ __all__ = [
     "Exp3",
     "Exp3IX",
     "Exp3M",
+    "FPMLFullManyArms",
+    "FPMLManyArms",
     "FPMLPartial",
     "Fixed",
     "Greedy",

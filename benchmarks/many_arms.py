@@ -1,0 +1,222 @@
+"""Many arms: FPML's rounds in microseconds, side by side with NumPy on one core.
+
+    python benchmarks/many_arms.py
+
+Semi-bandit rounds are measured in a compiled loop, from a fresh start (all arms equal) and
+after costs have spread the arms; the slower of the two counts. Times are the least of several.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from pickbest.game import replicate_keys, rng_for
+from pickbest.kernels import buckets
+from pickbest.kernels.fused import add_costs, n_blocks, pick_from_blocks
+from pickbest.kernels.many import learn_many, pick_many
+from pickbest.kernels.random import STEP, uniform_at
+from pickbest.learners import FPMLPartial
+
+EPSILON = 0.1
+MILLION = 1_000_000
+
+
+def seconds(work: Callable[[], object], repeats: int = 5) -> float:
+    """The least time of one call."""
+    best = np.inf
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        work()
+        best = min(best, time.perf_counter() - begin)
+    return float(best)
+
+
+@njit(cache=True)
+def play(bits, links, slots, rounds, counter, weigh, bits_per_cost, arms, weights, seen):  # type: ignore[no-untyped-def]
+    """Semi-bandit rounds; without weights, every arm learns as if its weight were n / budget."""
+    keys = np.empty(1, np.uint64)
+    for _ in range(rounds):
+        counter += STEP
+        keys[0] = np.uint64(uniform_at(counter) * 2.0**63)
+        pick_many(bits, links, slots, keys, weigh, arms, weights)
+        for j in range(arms.shape[1]):
+            counter += STEP
+            seen[0, j] = uniform_at(counter)
+            if not weigh:
+                weights[0, j] = bits.shape[1] / arms.shape[1]
+        learn_many(bits, links, slots, bits_per_cost, arms, weights, seen)
+
+
+def round_seconds(n_arms: int, budget: int, weigh: bool, spread: float, rounds: int) -> float:
+    """One round of the bucketed learner, from arms whose costs are `spread` bits apart."""
+    bits = np.random.default_rng(n_arms).exponential(size=n_arms) * spread
+    links = np.zeros((1, buckets.links_size(n_arms)), np.int32)
+    slots = np.zeros((1, buckets.SLOTS_SIZE), np.int64)
+    buckets.fill(bits, links[0], slots[0], budget)
+    arms, weights, seen = (
+        np.empty((1, budget), np.int64),
+        np.ones((1, budget)),
+        np.ones((1, budget)),
+    )
+    # About a tenth of a bit a round, as a learner tuned for so many arms would move.
+    rate = 0.2 * budget / n_arms
+    state = (bits[None], links, slots)
+    play(*state, 2, np.uint64(1), weigh, rate, arms, weights, seen)
+    seeds = iter(range(2, 100))
+    return (
+        seconds(
+            lambda: play(*state, rounds, np.uint64(next(seeds)), weigh, rate, arms, weights, seen)
+        )
+        / rounds
+    )
+
+
+def slowest_round(n_arms: int, budget: int, weigh: bool, rounds: int) -> float:
+    return max(round_seconds(n_arms, budget, weigh, spread, rounds) for spread in (0.0, 3.0))
+
+
+def numpy_round_seconds(n_arms: int, budget: int) -> float:
+    """The same round with NumPy: perturb all arms, partition, update the picked ones."""
+    rng = np.random.default_rng(0)
+    costs = rng.exponential(size=n_arms)
+
+    def work() -> None:
+        noisy = costs - rng.standard_exponential(n_arms) / EPSILON
+        arms = np.argpartition(noisy, budget - 1)[:budget]
+        costs[arms] += rng.random(budget)
+
+    return seconds(work)
+
+
+def resampled_seconds(n_arms: int, budget: int, most: int) -> float:
+    """NumPy's pick with geometric resampling of at most `most` redraws."""
+    rng = np.random.default_rng(0)
+    costs = rng.exponential(size=n_arms)
+
+    def pick() -> np.ndarray[Any, Any]:
+        noisy = costs - rng.standard_exponential(n_arms) / EPSILON
+        return np.argpartition(noisy, budget - 1)[:budget]
+
+    def work() -> None:
+        waiting = set(pick().tolist())
+        for _ in range(most - 1):
+            waiting.difference_update(pick().tolist())
+            if not waiting:
+                break
+
+    return seconds(work, 3)
+
+
+def exact_seconds(n_arms: int, budget: int) -> float:
+    """Our one-pass pick with exact weights, a replicate of fifty."""
+    replicates = 50
+    learner = FPMLPartial(n_arms, budget, EPSILON)
+    state = learner.start(replicates)
+    state["costs"] += np.random.default_rng(0).exponential(size=state["costs"].shape)
+    rng = rng_for(replicate_keys(0, replicates), 0)
+    learner.pick(state, rng)
+    return seconds(lambda: learner.pick(state, rng)) / replicates
+
+
+def fused_seconds(costs: np.ndarray[Any, Any], budget: int) -> tuple[float, float]:
+    """Update and selection in one pass, and a plain update, over the same memory."""
+    added = np.random.default_rng(1).random(costs.shape) * 1e-6
+    lowest, arms = np.zeros((1, n_blocks(costs.shape[1]))), np.empty((1, budget), np.int64)
+    epsilon = np.array([EPSILON])
+    seeds = iter(range(10_000))
+
+    def fused() -> None:
+        add_costs(costs, added, lowest)
+        pick_from_blocks(costs, lowest, epsilon, replicate_keys(next(seeds), 1), arms)
+
+    fused()
+    return seconds(fused, 30), seconds(lambda: np.add(costs, added, out=costs), 30)
+
+
+def row(name: str, ours: float, reference: float, target: float) -> dict[str, Any]:
+    """A row whose target is the least ratio reference / ours."""
+    ratio = reference / ours
+    return {
+        "name": name,
+        "ours_seconds": ours,
+        "reference_seconds": reference,
+        "ratio": ratio,
+        "target": target,
+        "met": bool(ratio >= target),
+    }
+
+
+def rows() -> list[dict[str, Any]]:
+    """One row a target of issue 4, section "Many arms"; a limit in seconds is its reference."""
+    table = []
+    values = np.ones(MILLION)
+    passing = seconds(values.sum, 20)
+    for budget, target, rounds in ((1, 4_000.0, 20_000), (10, 1_000.0, 4_000), (100, 100.0, 500)):
+        ours = slowest_round(MILLION, budget, False, rounds)
+        table.append(
+            row(
+                f"semi-bandit round, N=1e6, B={budget}, against NumPy",
+                ours,
+                numpy_round_seconds(MILLION, budget),
+                target,
+            )
+        )
+        table.append(row(f"the same, B={budget}, against reading N doubles", ours, passing, 1.0))
+    for budget, limit, rounds in ((1, 10e-6, 4_000), (10, 50e-6, 1_000)):
+        ours = slowest_round(MILLION, budget, True, rounds)
+        table.append(row(f"round with exact weights, N=1e6, B={budget}", ours, limit, 1.0))
+    for n_arms, ours in flatness().items():
+        name = f"round with exact weights, N={n_arms:.0e}, B=1, against N=1e3"
+        table.append(row(name, ours, flatness()[1_000], 0.2))
+    table.append(
+        row(
+            "exact weights, N=1000, B=10, against NumPy's resampling",
+            exact_seconds(1_000, 10),
+            resampled_seconds(1_000, 10, 1_000),
+            100.0,
+        )
+    )
+    table += fused_rows()
+    return table
+
+
+@cache
+def flatness() -> dict[int, float]:
+    """Seconds of a round with exact weights, B = 1, for N from 10^3 to 10^7."""
+    sizes = (1_000, 10_000, 100_000, MILLION, 10 * MILLION)
+    return {n_arms: slowest_round(n_arms, 1, True, 4_000) for n_arms in sizes}
+
+
+def fused_rows() -> list[dict[str, Any]]:
+    rng = np.random.default_rng(0)
+    shapes = {
+        "flat": lambda n: np.zeros((1, n)),
+        "exponential": lambda n: 100.0 * rng.exponential(size=(1, n)),
+        "widely spread": lambda n: 1e7 * rng.random((1, n)),
+    }
+    table = []
+    for shape, costs in shapes.items():
+        for budget in (1, 10):
+            ours, plain = fused_seconds(costs(MILLION), budget)
+            table.append(row(f"fused full feedback, N=1e6, B={budget}, {shape}", ours, plain, 0.5))
+    # A corner would show as a time far from proportional to n_arms and budget.
+    for n_arms, budget in ((10_000, 10), (10_000, 100), (MILLION, 100)):
+        ours = max(fused_seconds(costs(n_arms), budget)[0] for costs in shapes.values())
+        limit = 2e-9 * n_arms + 2e-6 * budget
+        table.append(row(f"no corner: fused, N={n_arms:.0e}, B={budget}", ours, limit, 1.0))
+    return table
+
+
+if __name__ == "__main__":
+    for line in rows():
+        print(
+            f"{line['name']:62} {line['ours_seconds'] * 1e6:10.2f} µs"
+            f" {line['reference_seconds'] * 1e6:12.2f} µs {line['ratio']:10.2f}"
+            f" (target {line['target']:g}) {'met' if line['met'] else 'MISSED'}"
+        )

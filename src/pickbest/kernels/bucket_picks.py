@@ -1,0 +1,191 @@
+"""FPML's pick from buckets: the arms with the smallest T_a = U_a / w_a.
+
+Weights are relative to 2^-reference. Because P(T_a < t) = min(1, w_a t), the arms whose T lies
+below a level are an independent thinning of each bucket: where no arm of a bucket is below
+with more than probability p, jumps that meet each arm with probability p pass through the
+bucket, and an arm that they meet draws its T given U < p. The level is such that a few more
+arms than the budget are expected below it. If fewer are found, those between it and a higher
+level follow, drawn given that they were not below. So the law is exactly FPML's, and only
+a few arms are touched.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pickbest.game import FloatArray, IntArray
+from pickbest.kernels.buckets import (
+    BASE,
+    BLOCK,
+    COUNT,
+    FIRST,
+    HEAVY,
+    REFERENCE,
+    RING,
+    SUMS,
+    WIDE,
+    WINDOW,
+    LinkArray,
+    least_bits,
+    mantissa,
+    sum_scale,
+)
+from pickbest.kernels.compiled import kernel
+from pickbest.kernels.heap import EMPTY, keep_smallest, sort_kept
+from pickbest.kernels.integrals import POWERS
+from pickbest.kernels.random import STEP, uniform_at
+
+_LN2 = 0.6931471805599453
+# T of heavier arms underflows; they are all picked, so that their order does not matter.
+_FURTHEST = 900.0
+
+
+@kernel
+def list_filled(slots: IntArray, n_arms: int, filled: IntArray, heft: FloatArray) -> int:
+    """List the window's buckets that hold arms, heaviest first; returns how many they are.
+
+    filled: (WINDOW,), their slots.
+    heft: (2, WINDOW); 2^(reference - key), which no arm of the bucket exceeds in weight, and
+        the sum of all weights from this bucket on.
+    """
+    n_filled = 0
+    begin = slots[BASE] * BLOCK
+    reference = least_bits(slots[REFERENCE])
+    for key in range(begin, begin + WINDOW):
+        if slots[COUNT + key % RING] > 0:
+            filled[n_filled] = key % RING
+            # Keys beyond 2^53 may be any number of bits apart.
+            ahead = min(max(reference - least_bits(key), -1100.0), _FURTHEST)
+            heft[0, n_filled] = math.ldexp(1.0, int(ahead))
+            n_filled += 1
+    unit = 1.0 / sum_scale(n_arms)
+    total = 0.0
+    for i in range(n_filled - 1, -1, -1):
+        total += slots[SUMS + filled[i] * POWERS] * unit * heft[0, i]
+        if heft[0, i] == 1.0:
+            # Heavy arms weigh more than 1: count them as if they were at the reference.
+            total += slots[COUNT + HEAVY]
+        heft[1, i] = total
+    return n_filled
+
+
+@kernel
+def level_for(target: float, n_filled: int, heft: FloatArray) -> float:
+    """A level below which at least `target` arms are expected, or 2 if that is less.
+
+    All arms up to the reference, at least the budget, have T < 2.
+    """
+    certain = 0.0
+    for i in range(n_filled):
+        level: float = (target - certain) / heft[1, i]
+        if level * heft[0, i] <= 1.0:
+            return min(level, 2.0)
+        rest = heft[1, i + 1] if i + 1 < n_filled else 0.0
+        # Of an arm with mantissa m, at least m is expected below a level beyond 1 / weight.
+        certain += (heft[1, i] - rest) / heft[0, i]
+    return 2.0
+
+
+@kernel
+def draw(
+    bits: FloatArray,
+    links: LinkArray,
+    slots: IntArray,
+    counter: np.uint64,
+    filled: IntArray,
+    n_filled: int,
+    heft: FloatArray,
+    noisy: FloatArray,
+    arms: IntArray,
+) -> None:
+    """The arms with the smallest T, ascending, and their T in `noisy`."""
+    budget = arms.shape[0]
+    reference = least_bits(slots[REFERENCE])
+    found = EMPTY
+    for i in range(slots[COUNT + HEAVY]):
+        arm: int = links[slots[FIRST + HEAVY] + i] + WIDE
+        counter += STEP
+        ahead = min(reference - bits[arm], _FURTHEST)
+        value = uniform_at(counter) * math.exp(-_LN2 * ahead)
+        found = keep_smallest(noisy, arms, found, value, arm)
+    low = 0.0
+    high = level_for(budget + 3.0 * math.sqrt(budget), n_filled, heft)
+    while True:
+        counter, found = _draw_between(
+            bits, links, slots, counter, low, high, filled, n_filled, heft, noisy, arms, found
+        )
+        # Heavy arms were found whatever their T: they may lie above arms that were not yet.
+        if found == budget and noisy[0] <= high:
+            break
+        low = high
+        high *= 2.0
+    sort_kept(noisy, arms)
+
+
+@kernel
+def _draw_between(
+    bits: FloatArray,
+    links: LinkArray,
+    slots: IntArray,
+    counter: np.uint64,
+    low: float,
+    high: float,
+    filled: IntArray,
+    n_filled: int,
+    heft: FloatArray,
+    noisy: FloatArray,
+    arms: IntArray,
+    found: int,
+) -> tuple[np.uint64, int]:
+    """Find the arms of the window with low <= T < high, given that all below were found.
+
+    An arm is met where an arrival of a Poisson process falls into its stretch of the line, on
+    which the buckets lie one behind the other: so one jump can pass many buckets.
+    """
+    counter += STEP
+    jump = -math.log(uniform_at(counter))
+    for i in range(n_filled):
+        weight = heft[0, i]
+        first, count = slots[FIRST + filled[i]], slots[COUNT + filled[i]]
+        chance = 1.0
+        stretch = 0.0
+        if weight * high < 1.0:
+            chance = weight * (high - low) / (1.0 - weight * low)
+            stretch = stretch_of(chance)
+        place = 0
+        while place < count:
+            if chance < 1.0:
+                if jump >= stretch * (count - place):
+                    jump -= stretch * (count - place)
+                    break
+                place = min(place + int(jump / stretch), count - 1)
+                counter += STEP
+                jump = -math.log(uniform_at(counter))
+            arm: int = links[first + place] + WIDE
+            place += 1
+            own = weight * mantissa(bits[arm])
+            if own * low >= 1.0:
+                continue
+            counter += STEP
+            value = low + uniform_at(counter) * chance * (1.0 - own * low) / own
+            if value < high and not (low > 0.0 and _holds(arms, found, arm)):
+                found = keep_smallest(noisy, arms, found, value, arm)
+    return counter, found
+
+
+@kernel
+def stretch_of(chance: float) -> float:
+    """-ln(1 - chance): the length in which a unit Poisson process arrives with this chance."""
+    if chance < 1e-4:
+        return chance * (1.0 + chance * (0.5 + chance * (1.0 / 3.0 + 0.25 * chance)))
+    return -math.log1p(-chance) if chance < 1.0 else np.inf
+
+
+@kernel
+def _holds(arms: IntArray, found: int, arm: int) -> bool:
+    held = False
+    for j in range(found):
+        held |= arms[j] == arm
+    return held
