@@ -11,17 +11,22 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numba import njit
 
+from pickbest.catalog import make_learner
 from pickbest.game import replicate_keys, rng_for
 from pickbest.kernels import buckets
 from pickbest.kernels.fused import add_costs, n_blocks, pick_from_blocks
 from pickbest.kernels.many import learn_many, pick_many
 from pickbest.kernels.random import STEP, uniform_at
 from pickbest.learners import FPMLPartial
+from pickbest.player import Player
+from pickbest.report.palette import OKABE_ITO
+from pickbest.report.plots import label_ends, new_figure
 
 EPSILON = 0.1
 MILLION = 1_000_000
@@ -191,6 +196,53 @@ def flatness() -> dict[int, float]:
     """Seconds of a round with exact weights, B = 1, for N from 10^3 to 10^7."""
     sizes = (1_000, 10_000, 100_000, MILLION, 10 * MILLION)
     return {n_arms: slowest_round(n_arms, 1, True, 4_000) for n_arms in sizes}
+
+
+def one_pass_curve() -> dict[int, float]:
+    """The same with one pass over all arms (kernels.leaders), up to 10^5."""
+    times = {}
+    for n_arms in (9, 30, 100, 300, 1_000, 10_000, 100_000):
+        learner = make_learner("fpml-partial", n_arms, 1, 4_000, epsilon=0.01, selection="one-pass")
+        player = Player(learner, seed=0)
+
+        def play(player: Player = player) -> None:
+            for _ in range(50):
+                player.tell(player.ask(), [0.5])
+
+        times[n_arms] = seconds(play, 5) / 50
+    return times
+
+
+def bucket_curve() -> dict[int, float]:
+    """Bucketed selection as a player uses it, so that it compares with one_pass_curve."""
+    times = {}
+    for n_arms in (30, 100, 300, 1_000, 10_000, 100_000, MILLION, 10 * MILLION):
+        learner = make_learner("fpml-partial", n_arms, 1, 4_000, epsilon=0.01, selection="buckets")
+        player = Player(learner, seed=0)
+
+        def play(player: Player = player) -> None:
+            for _ in range(200):
+                player.tell(player.ask(), [0.5])
+
+        times[n_arms] = seconds(play, 5) / 200
+    return times
+
+
+def plot_curve(path: Path) -> None:
+    """Time of a round (ask, exact weights, tell) against the number of arms, both ways."""
+    figure, axes = new_figure()
+    ends = []
+    for name, curve, colour in (
+        ("one pass", one_pass_curve(), OKABE_ITO[1]),
+        ("buckets", bucket_curve(), OKABE_ITO[0]),
+    ):
+        arms, micros = list(curve), [1e6 * value for value in curve.values()]
+        axes.loglog(arms, micros, color=colour, marker="o", markersize=3)
+        ends.append((float(arms[-1]), micros[-1], name, colour))
+    axes.set_xlabel("arms")
+    axes.set_ylabel("µs a round (budget 1, exact weights)")
+    label_ends(axes, ends)
+    figure.savefig(path)
 
 
 def fused_rows() -> list[dict[str, Any]]:

@@ -33,6 +33,19 @@ def test_any_number_of_workers_gives_the_same_result(environment):
             assert np.array_equal(alone.run(name).table, spread.run(name).table)
 
 
+def test_a_ray_cluster_gives_the_same_result():
+    ray = pytest.importorskip("ray", reason="the extra ray is not installed")
+    players = learners(15)
+    alone = simulate(players, Task1(30), replicates=4, seed=2)
+    try:
+        ray.init(num_cpus=2, log_to_driver=False, include_dashboard=False)
+        spread = simulate(players, Task1(30), replicates=4, seed=2, workers=2, engine="ray")
+    finally:
+        ray.shutdown()
+    for name in players:
+        assert np.array_equal(alone.costs(name), spread.costs(name))
+
+
 def test_every_learner_meets_the_same_draws():
     environment = Bernoulli(5, 30)
     simulation = simulate(
@@ -145,6 +158,7 @@ def test_tables_too_large_to_keep_still_give_regret_against_the_best_arm(monkeyp
         (lambda: simulate({"x": Uniform(15, 2)}, Task1(), 0), "replicates must be a whole"),
         (lambda: simulate({"x": Uniform(15, 2)}, Task1(), 2, -1), "seed must be"),
         (lambda: simulate({"x": Uniform(15, 2)}, Task1(), 2, workers=0), "workers must be"),
+        (lambda: simulate({"x": Uniform(15, 2)}, Task1(), 2, engine="rai"), "did you mean 'ray'"),
     ],
 )
 def test_bad_settings_are_refused(call, message):

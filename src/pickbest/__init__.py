@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pickbest.hindsight import best_arm, best_subset, greedy_subset, top_arms
     from pickbest.outcome import Simulation
     from pickbest.player import Player, Ticket
+    from pickbest.portfolio import Portfolio
     from pickbest.simulation import simulate
 
 # Where each public name lives; loaded on first use, so that importing pickbest is quick.
@@ -33,6 +34,7 @@ _HOMES = {
     "LearnerEntry": "catalog",
     "PickbestError": "game",
     "Player": "player",
+    "Portfolio": "portfolio",
     "Simulation": "outcome",
     "Table": "environments",
     "Ticket": "player",
@@ -58,6 +60,7 @@ __all__ = [
     "LearnerEntry",
     "PickbestError",
     "Player",
+    "Portfolio",
     "Simulation",
     "Table",
     "Ticket",

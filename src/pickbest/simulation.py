@@ -17,6 +17,7 @@ from pickbest.game import (
     Environment,
     FloatArray,
     Learner,
+    MissingExtraError,
     PickbestError,
     TableLearner,
     check_costs,
@@ -26,11 +27,14 @@ from pickbest.game import (
     play_rounds,
     replicate_keys,
     rng_for,
+    unknown_name,
     visible,
 )
 from pickbest.outcome import Run, Simulation
 
 Progress = Callable[[int, int], None]
+
+ENGINES = ("processes", "ray")
 
 # Tables of costs are kept for hindsight up to this many entries a learner or run.
 MOST_KEPT = 50_000_000
@@ -55,11 +59,13 @@ def simulate(
     seed: int = 0,
     workers: int = 1,
     progress: Progress | None = None,
+    engine: str = "processes",
 ) -> Simulation:
     """Play every learner in `replicates` independent games, all on the same draws.
 
-    The result is the same for any number of workers. progress(done, total) is called with
-    rounds played, summed over learners and shares of replicates.
+    The result is the same for any number of workers and either engine: "processes" of this
+    machine, or "ray", a cluster that is reached as ray.init() finds it. progress(done, total)
+    is called with rounds played, summed over learners and shares of replicates.
 
     >>> from pickbest.environments import Task3
     >>> from pickbest.learners import Uniform
@@ -70,12 +76,16 @@ def simulate(
     check_count("replicates", replicates)
     check_count("workers", workers)
     check_seed(seed)
+    if engine not in ENGINES:
+        raise unknown_name("engine", engine, ENGINES)
     _check_learners(learners, environment)
     keep = _tables_fit(learners, environment, replicates)
     shares = _split(replicates, workers)
     tasks = [_Task(learners, environment, first, count, seed, keep) for first, count in shares]
     total = len(learners) * environment.rounds * len(tasks)
-    if workers == 1 or len(tasks) == 1:
+    if engine == "ray":
+        parts = _on_ray(tasks, progress, total)
+    elif len(tasks) == 1:
         parts = [_play_share(tasks[0], progress, total)]
     else:
         parts = list(_in_processes(tasks, workers, progress, total))
@@ -124,6 +134,30 @@ def _in_processes(
             pool.shutdown(wait=False, cancel_futures=True)
             raise
         yield from (future.result() for future in futures)
+
+
+def _on_ray(tasks: list[_Task], progress: Progress | None, total: int) -> list[dict[str, Run]]:
+    try:
+        import ray
+    except ImportError as error:
+        raise MissingExtraError("ray", "ray", "engine='ray'") from error
+    if not ray.is_initialized():
+        ray.init(log_to_driver=False, include_dashboard=False)
+    remote = ray.remote(_play_share)
+    futures = [remote.remote(task) for task in tasks]
+    try:
+        waiting = futures
+        while waiting:
+            finished, waiting = ray.wait(waiting)
+            ray.get(finished)
+            if progress:
+                progress(total * (len(tasks) - len(waiting)) // len(tasks), total)
+    except BaseException:
+        for future in futures:
+            ray.cancel(future, force=True)
+        raise
+    parts: list[dict[str, Run]] = ray.get(futures)
+    return parts
 
 
 def _play_share(task: _Task, progress: Progress | None = None, total: int = 0) -> dict[str, Run]:

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from numba import njit
 
+OPTIONS: dict[str, Any] = {
+    "cache": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,
+}
 Function = TypeVar("Function", bound=Callable[..., object])
 
 
@@ -16,5 +22,4 @@ def kernel(function: Function) -> Function:
     Division by 0 gives inf or NaN, as in NumPy: checking for it would keep loops from using
     vector instructions. Entry points for C are left out: nobody calls them.
     """
-    compiled = njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
-    return cast(Function, compiled(function))
+    return cast(Function, njit(**OPTIONS)(function))

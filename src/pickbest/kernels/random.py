@@ -75,7 +75,7 @@ def exponential_at(counter: np.uint64) -> float:
     word = mixed(counter) >> _S3
     layer = word & _LAYER
     draw = np.float64(word >> _S8)
-    value = draw * SCALES[layer]
+    value = float(draw * SCALES[layer])
     if draw < SAFE[layer]:
         return value
     return _rejected_exponential(counter, layer, value)

@@ -1,0 +1,171 @@
+"""What more or fewer cores would have brought, from the rounds that a portfolio has played.
+
+A journal knows the costs of the arms that ran, not of the others. Where costs are missing
+they are filled in twice, each from the arm's own seen costs (weighted, so that rounds in which
+it was likely to be picked do not count double): once `independent` of the other arms in the
+round, once `alike` (easy problems are easy for every arm). How much a larger budget brings
+depends on how differently arms behave, so the two are usually an optimistic and a pessimistic
+answer; with every cost seen there is nothing to fill in, and both are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pickbest import hindsight, theory
+from pickbest.catalog import make_learner
+from pickbest.game import FloatArray, PickbestError, TableLearner, play_rounds, replicate_keys
+from pickbest.portfolio.journal import Entry
+from pickbest.portfolio.records import Finished, Opened, Picked
+
+REPLICATES = 10
+SUBSET_SECONDS = 5.0
+LEAST_SEEN = 3
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Mean costs a round for one budget.
+
+    best_subset: the best fixed arms in hindsight (best_arms names them); top: the arms with the
+    lowest mean costs; learner: the portfolio's learner, played with this budget; promise: what
+    Theorem 2 guarantees a learner that sees all costs.
+    """
+
+    budget: int
+    best_subset: float
+    best_arms: tuple[str, ...]
+    top: float
+    learner: float
+    promise: float
+
+
+@dataclass(frozen=True)
+class Advised:
+    """Advice for every budget, for each way to fill in costs that were not seen."""
+
+    arms: tuple[str, ...]
+    rounds: int
+    seen: float
+    budget: int
+    fills: dict[str, tuple[Advice, ...]]
+
+
+def seen_costs(entries: Sequence[Entry]) -> tuple[tuple[str, ...], FloatArray, FloatArray]:
+    """(arms, costs, weights), both (rounds, arms); NaN where a cost is not known."""
+    opened: dict[int, Picked] = {}
+    rows: list[dict[str, tuple[float, float]]] = []
+    for entry in entries:
+        record = entry.record
+        if isinstance(record, Picked):
+            opened[record.round] = record
+        elif isinstance(record, Finished):
+            picked = opened[record.round]
+            weights = picked.weights or (1.0,) * len(picked.arms)
+            rows.append(
+                {
+                    run.arm: (run.cost, weight)
+                    for run, weight in zip(record.runs, weights, strict=True)
+                    if run.cost is not None
+                }
+            )
+    arms = tuple(dict.fromkeys(arm for row in rows for arm in row))
+    costs = np.full((len(rows), len(arms)), np.nan)
+    weights_table = np.full_like(costs, np.nan)
+    for place, row in enumerate(rows):
+        for arm, (cost, weight) in row.items():
+            costs[place, arms.index(arm)] = cost
+            weights_table[place, arms.index(arm)] = weight
+    return arms, costs, weights_table
+
+
+def advise(entries: Sequence[Entry], budget: int, seed: int = 0) -> Advised:
+    """Advice from a journal, over the arms of which enough is known."""
+    settings = next((e.record for e in entries if isinstance(e.record, Opened)), None)
+    arms, costs, weights = seen_costs(entries)
+    known = np.flatnonzero((~np.isnan(costs)).sum(axis=0) >= LEAST_SEEN)
+    if settings is None or len(known) == 0:
+        raise PickbestError(
+            f"advice needs arms whose cost is known from at least {LEAST_SEEN} rounds; play more"
+        )
+    names = tuple(arms[place] for place in known)
+    costs, weights = costs[:, known], weights[:, known]
+    share = float((~np.isnan(costs)).mean())
+    rng = np.random.default_rng(seed)
+    ways = ("seen",) if share == 1.0 else ("independent", "alike")
+    fills = {
+        way: tuple(
+            _advice(filled, names, size, settings)
+            for filled in [_filled(costs, weights, way, rng)]
+            for size in range(1, len(names) + 1)
+        )
+        for way in ways
+    }
+    return Advised(names, len(costs), share, budget, fills)
+
+
+def _advice(table: FloatArray, arms: Sequence[str], budget: int, settings: Opened) -> Advice:
+    rounds, n_arms = table.shape
+    best = hindsight.best_subset(table, budget, time_limit=SUBSET_SECONDS)
+    single = hindsight.best_arm(table).mean_cost(rounds)
+    regret = theory.fpml_regret_bound(n_arms=n_arms, budget=budget, rounds=rounds) / rounds
+    return Advice(
+        budget,
+        best.mean_cost(rounds),
+        tuple(arms[arm] for arm in best.arms),
+        hindsight.top_arms(table, budget).mean_cost(rounds),
+        _played(table, budget, settings),
+        min(1.0, single + (regret if budget < n_arms else 0.0)),
+    )
+
+
+def _played(table: FloatArray, budget: int, settings: Opened) -> float:
+    learner = make_learner(
+        settings.learner, table.shape[1], budget, settings.rounds, **dict(settings.options)
+    )
+    keys = replicate_keys(settings.seed, REPLICATES)
+    state = learner.start(REPLICATES)
+    if isinstance(learner, TableLearner):
+        _, paid = learner.play_table(state, np.ascontiguousarray(table[None]), keys, 0)
+    else:
+        _, paid = play_rounds(learner, state, table[None], keys, 0)
+    return float(paid.mean())
+
+
+def _filled(
+    costs: FloatArray, weights: FloatArray, way: str, rng: np.random.Generator
+) -> FloatArray:
+    """The table with every gap filled from its arm's own seen costs."""
+    missing = np.isnan(costs)
+    ranks = np.full_like(costs, np.nan)
+    for arm in range(costs.shape[1]):
+        seen = ~missing[:, arm]
+        ranks[seen, arm] = _ranks(costs[seen, arm], weights[seen, arm], rng)
+    unseen = np.asarray(missing.all(axis=1))
+    hardness = np.nanmean(np.where(unseen[:, None], 0.5, ranks), axis=1)
+    filled = costs.copy()
+    for arm in range(costs.shape[1]):
+        gaps = missing[:, arm]
+        levels = hardness[gaps] if way == "alike" else rng.random(int(gaps.sum()))
+        filled[gaps, arm] = _quantiles(costs[~gaps, arm], weights[~gaps, arm], levels)
+    return filled
+
+
+def _ranks(values: FloatArray, weights: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Where each value stands in its weighted law, in (0, 1); ties in random order."""
+    order = np.lexsort((rng.random(len(values)), values))
+    mass = np.cumsum(weights[order])
+    ranks = np.empty(len(values))
+    ranks[order] = (mass - 0.5 * weights[order]) / mass[-1]
+    return ranks
+
+
+def _quantiles(values: FloatArray, weights: FloatArray, levels: FloatArray) -> FloatArray:
+    order = np.argsort(values, kind="stable")
+    mass = np.cumsum(weights[order])
+    places = np.searchsorted(mass / mass[-1], levels, side="left")
+    result: FloatArray = values[order][np.minimum(places, len(values) - 1)]
+    return result

@@ -1,0 +1,164 @@
+"""Arms: command lines and Python functions, each run in a process of its own."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, runtime_checkable
+
+from pickbest.game import PickbestError, check_positive
+from pickbest.portfolio.runs import Ending, RawRun, Task
+
+PLACEHOLDER = "{problem}"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What each arm may use.
+
+    memory_bytes and cpu_seconds hold for each process of an arm (RLIMIT_AS, RLIMIT_CPU);
+    the deadline holds for all of them together.
+    """
+
+    memory_bytes: int | None = None
+    cpu_seconds: float | None = None
+    output_bytes: int = 65_536
+    grace: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("memory_bytes", "cpu_seconds", "output_bytes"):
+            value = getattr(self, name)
+            if value is not None:
+                check_positive(name, value)
+        if not 0.0 <= self.grace < float("inf"):
+            raise PickbestError(f"grace must be at least 0 seconds, got {self.grace}")
+
+
+@runtime_checkable
+class Arm(Protocol):
+    """Something that can be run on a problem."""
+
+    def task(self, name: str, problem: Any, deadline: float, limits: Limits) -> Task:
+        """What an engine needs to run it."""
+        ...
+
+    def solved(self, run: RawRun) -> bool:
+        """Whether a run that ended by itself reports success."""
+        ...
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command line; {problem} in any of its words is replaced by the problem.
+
+    success: exit codes that mean an answer (SAT solvers: 10 and 20).
+    """
+
+    argv: tuple[str, ...]
+    success: tuple[int, ...] = (0,)
+    cwd: str | None = None
+    env: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        words = all(isinstance(word, str) for word in self.argv)
+        if not self.argv or not words or not self.argv[0]:
+            raise PickbestError(
+                f"a command must be a list of words like ['kissat', '{PLACEHOLDER}'], "
+                f"got {list(self.argv)!r}"
+            )
+
+    def task(self, name: str, problem: Any, deadline: float, limits: Limits) -> Task:
+        argv = tuple(word.replace(PLACEHOLDER, str(problem)) for word in self.argv)
+        return _limited(Task(name, deadline, argv=argv, cwd=self.cwd, env=self.env), limits)
+
+    def solved(self, run: RawRun) -> bool:
+        return run.exit_code in self.success
+
+
+@dataclass(frozen=True)
+class Function:
+    """A Python function of the problem; it answers by returning anything but None.
+
+    The function must be importable (defined with def in a module, or an object that can be
+    pickled), because it runs in another process.
+
+    preload: modules that it imports when it runs; they are then imported once, not every time.
+    """
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...] = ()
+    preload: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _pickled(self.function, f"the function {self.function!r}")
+
+    def task(self, name: str, problem: Any, deadline: float, limits: Limits) -> Task:
+        call = _pickled((self.function, (problem, *self.arguments)), f"the problem of arm {name!r}")
+        return _limited(Task(name, deadline, call=call, preload=self.preload), limits)
+
+    def solved(self, run: RawRun) -> bool:
+        return run.exit_code == 0 and run.value is not None
+
+
+ArmSpec = Arm | Callable[[Any], Any] | Sequence[str]
+
+
+def as_arm(name: str, spec: ArmSpec) -> Arm:
+    """An arm from a function, a list of words, or an Arm.
+
+    >>> as_arm("kissat", ["kissat", "-q", "{problem}"]).argv
+    ('kissat', '-q', '{problem}')
+    """
+    if isinstance(spec, Arm):
+        return spec
+    if isinstance(spec, str):
+        raise PickbestError(
+            f"arm {name!r}: a command must be a list of words, not one string; split {spec!r}"
+        )
+    if callable(spec):
+        return Function(spec)
+    if isinstance(spec, Sequence):
+        return Command(tuple(spec))
+    raise PickbestError(f"arm {name!r} must be a function or a list of words, got {spec!r}")
+
+
+def as_arms(specs: Mapping[str, ArmSpec]) -> dict[str, Arm]:
+    """All arms of a portfolio by name."""
+    if not isinstance(specs, Mapping) or not specs:
+        raise PickbestError("arms must be a dictionary from names to functions or commands")
+    return {str(name): as_arm(str(name), spec) for name, spec in specs.items()}
+
+
+def failure(run: RawRun, arm: Arm) -> str:
+    """Why a run that ended by itself failed; "" if it did not."""
+    if run.ending is Ending.NOT_STARTED:
+        return f"cannot start: {run.error}"
+    if run.error:
+        return run.error
+    if run.exit_code is not None and run.exit_code < 0:
+        return f"ended by signal {-run.exit_code}"
+    if run.exit_code and not arm.solved(run):
+        lines = run.stderr.strip().splitlines()
+        return f"exit code {run.exit_code}" + (f": {lines[-1][:200]}" if lines else "")
+    return ""
+
+
+def _pickled(thing: Any, what: str) -> bytes:
+    try:
+        return pickle.dumps(thing)
+    except Exception as error:
+        raise PickbestError(
+            f"{what} must be picklable, as it goes to another process (define functions with "
+            f"def in a module): {error}"
+        ) from error
+
+
+def _limited(task: Task, limits: Limits) -> Task:
+    return replace(
+        task,
+        memory_bytes=limits.memory_bytes,
+        cpu_seconds=limits.cpu_seconds,
+        output_bytes=limits.output_bytes,
+        grace=limits.grace,
+    )

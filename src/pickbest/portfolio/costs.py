@@ -1,0 +1,197 @@
+"""From what an arm did to a cost in [0, 1]: solved or not, runtime, quality, or your own.
+
+A cost also says what is known when a run was stopped early: the lowest and the highest cost
+that it could still have had.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from pickbest.game import PickbestError, check_positive, unknown_name
+from pickbest.portfolio.runs import Ending, RawRun
+
+Span = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A cost, and what the answer is worth.
+
+    accepted: the answer may win the round. ends_race: with stop="first", nobody need go on.
+    value: the number that the cost came from.
+    """
+
+    cost: float
+    accepted: bool
+    ends_race: bool
+    value: float | None = None
+
+
+class BadAnswerError(PickbestError):
+    """What an arm gave is not what the cost needs: the arm is set up wrongly."""
+
+
+@runtime_checkable
+class Cost(Protocol):
+    """Judges the runs of a round. `solved` says whether the arm itself reports success."""
+
+    def judge(self, run: RawRun, solved: bool, deadline: float) -> Judged:
+        """The cost of a run that was not stopped early."""
+        ...
+
+    def span(self, run: RawRun, deadline: float) -> Span:
+        """(lowest, highest) cost that a run stopped early could have had."""
+        ...
+
+
+@dataclass(frozen=True)
+class Solved:
+    """0 if solved in time, else 1."""
+
+    def judge(self, run: RawRun, solved: bool, deadline: float) -> Judged:
+        return Judged(0.0 if solved else 1.0, solved, solved)
+
+    def span(self, run: RawRun, deadline: float) -> Span:
+        return 0.0, 1.0
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """Runtime / deadline if solved, else 1."""
+
+    def judge(self, run: RawRun, solved: bool, deadline: float) -> Judged:
+        cost = min(run.seconds / deadline, 1.0) if solved else 1.0
+        return Judged(cost, solved, solved)
+
+    def span(self, run: RawRun, deadline: float) -> Span:
+        # It had not answered yet, so it costs at least the time that it took so far.
+        return min(run.seconds / deadline, 1.0), 1.0
+
+
+@dataclass(frozen=True)
+class Quality:
+    """Where the answer's number lies between `best` (cost 0) and `worst` (cost 1), clipped.
+
+    The number is what a function returns, or the last line of a command's output. A command
+    that is stopped at the deadline counts with the last number that it wrote.
+
+    good_enough: an answer at least this good is acceptable, and ends a race with stop="first";
+        None: any number is acceptable, but none ends the race.
+
+    >>> Quality(best=0.0, worst=200.0).scaled(50.0)
+    0.25
+    """
+
+    best: float
+    worst: float
+    good_enough: float | None = None
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.best) and math.isfinite(self.worst)) or self.best == self.worst:
+            raise PickbestError(
+                f"best and worst must be two different finite numbers, got {self.best!r} and "
+                f"{self.worst!r}"
+            )
+
+    def scaled(self, value: float) -> float:
+        """The cost of a number."""
+        share = (value - self.best) / (self.worst - self.best)
+        return min(max(share, 0.0), 1.0)
+
+    def judge(self, run: RawRun, solved: bool, deadline: float) -> Judged:
+        if not solved and run.ending is not Ending.DEADLINE:
+            return Judged(1.0, False, False)
+        value = number_of(run)
+        if value is None:
+            if run.ending is Ending.DEADLINE:
+                return Judged(1.0, False, False)
+            raise BadAnswerError(
+                f"the answer must be a number (a command: its last line of output), got "
+                f"{_shown(run)}"
+            )
+        cost = self.scaled(value)
+        ends = self.good_enough is not None and cost <= self.scaled(self.good_enough)
+        return Judged(cost, True, ends, value)
+
+    def span(self, run: RawRun, deadline: float) -> Span:
+        value = number_of(run)
+        # An arm keeps the best answer that it has found: it can only get better.
+        return 0.0, 1.0 if value is None else self.scaled(value)
+
+
+@dataclass(frozen=True)
+class Own:
+    """A function of the user: RawRun to a cost in [0, 1].
+
+    accept: an answer that costs at most this much is acceptable.
+    """
+
+    function: Callable[[RawRun], float]
+    accept: float = 1.0
+
+    def judge(self, run: RawRun, solved: bool, deadline: float) -> Judged:
+        try:
+            cost = float(self.function(run))
+        except Exception as error:
+            raise BadAnswerError(f"the cost function failed: {error!r}") from error
+        if not 0.0 <= cost <= 1.0:
+            raise BadAnswerError(
+                f"a cost must be between 0 and 1, got {cost:g} (for rewards, use 1 - reward)"
+            )
+        accepted = solved and cost <= self.accept
+        return Judged(cost, accepted, accepted)
+
+    def span(self, run: RawRun, deadline: float) -> Span:
+        return 0.0, 1.0
+
+
+NAMED: dict[str, Callable[[], Cost]] = {"solved": Solved, "runtime": Runtime}
+
+
+def as_cost(spec: str | Cost | Callable[[RawRun], float]) -> Cost:
+    """A cost from its name, a Cost, or a function of RawRun.
+
+    >>> as_cost("runtime")
+    Runtime()
+    """
+    if isinstance(spec, str):
+        if spec not in NAMED:
+            raise unknown_name("cost", spec, (*NAMED, "quality"))
+        return NAMED[spec]()
+    if isinstance(spec, Cost):
+        return spec
+    if callable(spec):
+        return Own(spec)
+    raise PickbestError(f"cost must be a name, a Cost or a function, got {spec!r}")
+
+
+def number_of(run: RawRun) -> float | None:
+    """The number in an answer: a function's value, or the last line of a command's output."""
+    if run.value is not None:
+        try:
+            number = float(run.value)
+        except (TypeError, ValueError):
+            return None
+        return number if math.isfinite(number) else None
+    lines = run.stdout.strip().splitlines()
+    if not lines or not re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", lines[-1].strip()):
+        return None
+    number = float(lines[-1])
+    return number if math.isfinite(number) else None
+
+
+def check_deadline(deadline: float) -> float:
+    """Seconds, above 0."""
+    return check_positive("deadline", deadline)
+
+
+def _shown(run: RawRun) -> str:
+    if run.value is not None:
+        return repr(run.value)[:80]
+    lines = run.stdout.strip().splitlines()
+    return repr(lines[-1][:80]) if lines else "nothing"

@@ -1,0 +1,53 @@
+"""Engines run the arms of a round in parallel and stop them for real.
+
+`local`: processes on this machine, the default. `cluster`: tasks on a Ray cluster.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from pickbest.game import PickbestError, unknown_name
+from pickbest.portfolio.runs import RawRun, Task
+
+NAMES = ("local", "ray")
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """Runs races. Every method may be called from any thread."""
+
+    def race(
+        self,
+        tasks: Sequence[Task],
+        ends_race: Callable[[RawRun], bool],
+        given_up: Callable[[], bool],
+    ) -> list[RawRun]:
+        """Run all tasks at once; their runs, in the order of the tasks.
+
+        ends_race is called once for each run, as it ends; when it returns True, the others are
+        stopped. given_up is asked a few times a second; when it returns True, all are stopped.
+        When this returns, no process of any task is left.
+        """
+        ...
+
+    def close(self) -> None: ...
+
+
+def make_engine(name: str | Engine, options: Mapping[str, Any] | None = None) -> Engine:
+    """An engine by name; `options` go to Ray (address, num_cpus, …)."""
+    if not isinstance(name, str):
+        return name
+    if name == "local":
+        if os.name != "posix":
+            raise PickbestError("engine 'local' needs Linux (or, with less certainty, macOS)")
+        from pickbest.portfolio.engines.local import LocalEngine
+
+        return LocalEngine()
+    if name == "ray":
+        from pickbest.portfolio.engines.cluster import RayEngine
+
+        return RayEngine(**(options or {}))
+    raise unknown_name("engine", name, NAMES)

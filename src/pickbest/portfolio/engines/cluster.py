@@ -1,0 +1,130 @@
+"""Arms as tasks on a Ray cluster (extra: ray).
+
+On the node where a task lands, the local engine of its worker process runs the arm: limits,
+deadline and the end of every process are the same as on one machine. Cancelling a task makes
+the local engine stop its arm; if the worker is killed instead, the arm's guard notices. Tasks
+whose node dies are run again by Ray (`max_retries`).
+
+A race starts when its tasks are scheduled. On a full cluster they may start at different
+times, and the deadline counts for each arm from its own start.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pickbest.game import MissingExtraError
+from pickbest.portfolio.engines.local import LocalEngine
+from pickbest.portfolio.runs import Ending, RawRun, Task
+
+PATIENCE = 0.2
+# A worker that does not react to a cancellation in this time is killed.
+FORCE_AFTER = 10.0
+MAX_RETRIES = 3
+
+
+class RayEngine:
+    """Races on a cluster: the one that is connected, the one at `address`, or a local one.
+
+    options: what ray.init takes (num_cpus, runtime_env, …) where this connects.
+    """
+
+    def __init__(self, address: str | None = None, **options: Any) -> None:
+        self._ray = ray = _ray()
+        self._own = not ray.is_initialized()
+        if self._own:
+            quiet = {"include_dashboard": False} if address is None else {}
+            settings = {"log_to_driver": False, "logging_level": "error", **quiet, **options}
+            ray.init(address=address, **settings)
+        self._run = ray.remote(max_retries=MAX_RETRIES)(run_here)
+
+    def race(
+        self,
+        tasks: Sequence[Task],
+        ends_race: Callable[[RawRun], bool],
+        given_up: Callable[[], bool],
+    ) -> list[RawRun]:
+        ray = self._ray
+        started = time.monotonic()
+        places = {
+            self._run.options(num_cpus=task.cpus, name=task.arm).remote(
+                self._portable(task), sys.path
+            ): place
+            for place, task in enumerate(tasks)
+        }
+        runs: dict[int, RawRun] = {}
+        waiting = list(places)
+        stopped_at: float | None = None
+        try:
+            while waiting:
+                done, waiting = ray.wait(waiting, timeout=PATIENCE)
+                for reference in done:
+                    place = places[reference]
+                    runs[place] = self._result(tasks[place], reference, started)
+                    if ends_race(runs[place]) and stopped_at is None:
+                        stopped_at = self._cancel(waiting, force=False)
+                if waiting and stopped_at is None and given_up():
+                    stopped_at = self._cancel(waiting, force=False)
+                if waiting and stopped_at and time.monotonic() > stopped_at + FORCE_AFTER:
+                    self._cancel(waiting, force=True)
+        except BaseException:
+            self._cancel(waiting, force=False)
+            ray.wait(waiting, num_returns=len(waiting), timeout=FORCE_AFTER)
+            self._cancel(waiting, force=True)
+            raise
+        return [runs[place] for place in range(len(tasks))]
+
+    def close(self) -> None:
+        if self._own and self._ray.is_initialized():
+            self._ray.shutdown()
+
+    def _portable(self, task: Task) -> Task:
+        """Functions of the driver's own program go by value: no other node could import them."""
+        if task.call is None:
+            return task
+        return replace(task, call=self._ray.cloudpickle.dumps(pickle.loads(task.call)))
+
+    def _result(self, task: Task, reference: Any, started: float) -> RawRun:
+        seconds = time.monotonic() - started
+        try:
+            run: RawRun = self._ray.get(reference)
+        except self._ray.exceptions.TaskCancelledError:
+            return RawRun(task.arm, Ending.STOPPED, seconds)
+        except self._ray.exceptions.RayError as error:
+            reason = f"the cluster lost it: {type(error).__name__}"
+            return RawRun(task.arm, Ending.EXITED, seconds, exit_code=1, error=reason)
+        return run
+
+    def _cancel(self, references: Sequence[Any], force: bool) -> float:
+        for reference in references:
+            self._ray.cancel(reference, force=force)
+        return time.monotonic()
+
+
+def _ray() -> Any:
+    try:
+        import ray
+        import ray.cloudpickle
+    except ImportError as error:
+        raise MissingExtraError("ray", "ray", "engine='ray'") from error
+    return ray
+
+
+_engine: LocalEngine | None = None
+
+
+def run_here(task: Task, paths: Sequence[str]) -> RawRun:
+    """Run an arm in the worker process that Ray chose; paths: where the driver finds modules."""
+    global _engine
+    if _engine is None:
+        sys.path += [path for path in paths if path not in sys.path and os.path.isdir(path)]
+        # Ray's own program need not be imported where functions run.
+        _engine = LocalEngine(imports_program=False)
+    (run,) = _engine.race([task], lambda run: False, lambda: False)
+    return run

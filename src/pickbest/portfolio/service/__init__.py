@@ -1,0 +1,1 @@
+"""Ask, tell and history over HTTP, and a page that shows a running portfolio (extra: serve)."""

@@ -1,0 +1,132 @@
+"""The page: one file without anything from elsewhere, drawn from the service's own data."""
+
+PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>pickbest portfolio</title>
+<style>
+  :root { color-scheme: light dark; --line: #8884; --soft: #8882; --good: #0072B2; }
+  body { font: 15px/1.45 system-ui, sans-serif; margin: 1.5rem auto; max-width: 68rem;
+         padding: 0 1rem; }
+  h1 { font-size: 1.35rem; margin: 0 0 .25rem } h2 { font-size: 1.05rem; margin: 1.6rem 0 .4rem }
+  table { border-collapse: collapse; width: 100% } th { text-align: left; font-weight: 600 }
+  td, th { padding: .25rem .6rem .25rem 0; border-bottom: 1px solid var(--line);
+           vertical-align: top }
+  td.n, th.n { text-align: right; font-variant-numeric: tabular-nums }
+  .bar { background: var(--soft); height: .7rem; width: 8rem; display: inline-block;
+         vertical-align: middle; margin-right: .4rem }
+  .bar i { background: var(--good); height: 100%; display: block }
+  .lost { color: #b3460b } #error { color: #b3460b; font-weight: 600 }
+  svg { width: 100%; height: 16rem } svg text { font-size: 11px; fill: currentColor }
+  .scroll { overflow-x: auto } #legend span { margin-right: 1rem; white-space: nowrap }
+  #legend b { display: inline-block; width: 1.2rem; height: .25rem; margin-right: .35rem;
+              vertical-align: middle }
+</style>
+<h1>pickbest portfolio</h1>
+<div id="summary">loading …</div><div id="error" role="alert"></div>
+<h2>Arms</h2>
+<div class="scroll"><table id="arms"><thead><tr><th>arm</th><th>state</th><th class="n">picked</th>
+<th class="n">won</th><th class="n">failed</th><th class="n">mean cost</th>
+<th>picked next</th></tr></thead><tbody></tbody></table></div>
+<h2>Mean cost over time</h2>
+<svg id="chart" role="img" aria-label="Mean cost of the portfolio and of each arm"></svg>
+<div id="legend"></div>
+<h2>Last rounds</h2>
+<div class="scroll"><table id="rounds"><thead><tr><th class="n">round</th><th>problem</th>
+<th>arms</th><th>winner</th><th class="n">cost</th></tr></thead><tbody></tbody></table></div>
+<script>
+"use strict";
+const colours = ["#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#888888"];
+// The token stands after # so that it is never sent to anyone but this service.
+const token = new URLSearchParams(location.hash.slice(1)).get("token");
+const $ = id => document.getElementById(id);
+async function load(path) {
+  const headers = token ? {Authorization: "Bearer " + token} : {};
+  const answer = await fetch(path, {headers});
+  if (answer.status === 401) throw new Error("a token is needed: add #token=… to the address");
+  if (!answer.ok) throw new Error(path + " answered " + answer.status);
+  return answer.json();
+}
+function cell(row, text, kind) {
+  const made = row.insertCell();
+  made.textContent = text;
+  if (kind) made.className = kind;
+  return made;
+}
+const number = value => value === null ? "–" : value.toFixed(4);
+function drawArms(status) {
+  const body = $("arms").tBodies[0];
+  body.replaceChildren();
+  for (const arm of status.arms) {
+    const row = body.insertRow();
+    cell(row, arm.name); cell(row, arm.state); cell(row, arm.picked, "n");
+    cell(row, arm.won, "n"); cell(row, arm.failed, "n"); cell(row, number(arm.mean_cost), "n");
+    const share = cell(row, "");
+    const bar = document.createElement("span"), fill = document.createElement("i");
+    bar.className = "bar"; fill.style.width = 100 * arm.share + "%";
+    bar.append(fill); share.append(bar, Math.round(100 * arm.share) + " %");
+  }
+  $("summary").textContent = status.finished + " rounds finished, " + status.lost + " lost, " +
+    status.open + " open; mean cost " + number(status.mean_cost) + "; " + status.budget +
+    " of " + status.arms.filter(arm => arm.state === "active").length + " arms a round, learner " +
+    status.learner;
+}
+function drawRounds(rounds) {
+  const body = $("rounds").tBodies[0];
+  body.replaceChildren();
+  for (const view of rounds.reverse()) {
+    const row = body.insertRow();
+    cell(row, view.round, "n"); cell(row, view.problem); cell(row, view.arms.join(", "));
+    if (view.state === "lost") cell(row, "lost: " + view.reason, "lost");
+    else cell(row, view.winner ?? (view.state === "open" ? "running" : "–"));
+    cell(row, number(view.cost), "n");
+  }
+}
+function drawCurve(curve) {
+  const svg = $("chart"), legend = $("legend");
+  const width = svg.clientWidth || 800, height = 250, left = 38, bottom = 22;
+  svg.setAttribute("viewBox", "0 0 " + width + " " + height);
+  svg.replaceChildren(); legend.replaceChildren();
+  const make = (kind, attributes, text) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", kind);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    if (text !== undefined) made.textContent = text;
+    svg.append(made);
+  };
+  const last = Math.max(1, ...curve.rounds);
+  const x = round => left + round / last * (width - left - 8);
+  const y = cost => 8 + (1 - cost) * (height - bottom - 8);
+  for (const cost of [0, .25, .5, .75, 1]) {
+    make("line", {x1: left, x2: width - 8, y1: y(cost), y2: y(cost), stroke: "#8884"});
+    make("text", {x: 4, y: y(cost) + 4}, cost);
+  }
+  make("text", {x: width - 8, y: height - 6, "text-anchor": "end"}, "round " + last);
+  const draw = (name, values, colour, wide, dash) => {
+    const points = values.map((value, i) => value === null ? null : x(curve.rounds[i]) + "," +
+      y(value)).filter(point => point !== null);
+    make("polyline", {points: points.join(" "), fill: "none", stroke: colour,
+      "stroke-width": wide ? 3 : 1.3, "stroke-dasharray": dash, "data-name": name});
+    const entry = document.createElement("span"), mark = document.createElement("b");
+    mark.style.background = dash === "none" ? colour :
+      "repeating-linear-gradient(90deg, " + colour + " 0 5px, transparent 5px 8px)";
+    entry.append(mark, name); legend.append(entry);
+  };
+  Object.entries(curve.arms).forEach(([name, values], i) =>
+    draw(name, values, colours[i % colours.length], false,
+      ["none", "5 3", "2 2"][Math.floor(i / colours.length) % 3]));
+  draw("portfolio", curve.portfolio, "#0072B2", true, "none");
+}
+async function refresh() {
+  try {
+    const [status, rounds, curve] =
+      await Promise.all([load("api/status"), load("api/history?last=20"), load("api/curve")]);
+    drawArms(status); drawRounds(rounds); drawCurve(curve);
+    $("error").textContent = "";
+  } catch (problem) { $("error").textContent = problem.message; }
+  setTimeout(refresh, 2000);
+}
+refresh();
+</script>
+</html>
+"""

@@ -1,0 +1,58 @@
+"""What the tests of portfolios share."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import portfolio_postgres
+from portfolio_helpers import children_of_this_process, eventually
+
+
+@pytest.fixture(autouse=True)
+def no_process_left_behind() -> Iterator[None]:
+    """Every test of a portfolio must leave no child process behind."""
+    if not sys.platform.startswith("linux"):
+        yield
+        return
+    before = children_of_this_process()
+    yield
+    assert eventually(lambda: not children_of_this_process() - before), "a process was left"
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'runs.db'}"
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """A PostgreSQL server of this test run."""
+    with contextlib.ExitStack() as stack:
+        try:
+            url = stack.enter_context(portfolio_postgres.server())
+        except portfolio_postgres.NoServerError as error:
+            pytest.skip(str(error))
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def any_database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty database of either kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'runs.db'}"
+    url: str = request.getfixturevalue("postgres_server")
+    name = f"test_{secrets.token_hex(6)}"
+    engine = sa.create_engine(url.replace("postgresql:", "postgresql+psycopg:", 1))
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(sa.text(f"CREATE DATABASE {name}"))
+    engine.dispose()
+    return url.replace("/postgres?", f"/{name}?", 1)

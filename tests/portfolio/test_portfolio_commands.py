@@ -1,0 +1,339 @@
+"""The portfolio's command line: run, status, history, export, import, advise."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from portfolio_helpers import eventually, running
+from typer.testing import CliRunner
+
+from pickbest.cli import app, main
+from pickbest.game import PickbestError
+from pickbest.portfolio import AskTell
+from pickbest.portfolio.advise import advise, seen_costs
+from pickbest.portfolio.config import read_config
+from pickbest.portfolio.costs import Own, Quality, Runtime
+
+SMALL = """
+budget = 2
+deadline = 20.0
+storage = "sqlite:///runs.db"
+cost = "runtime"
+
+[arms]
+quick = ["echo", "{problem}"]
+slow = ["sleep", "0.2"]
+
+[arms.fails]
+command = ["false"]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "portfolio.toml").write_text(SMALL)
+    return tmp_path
+
+
+def pickbest(*words: object) -> str:
+    """Run a command in this process; what it printed."""
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def exit_of(monkeypatch: pytest.MonkeyPatch, *words: object) -> int:
+    """The exit code of the whole program."""
+    monkeypatch.setattr(sys, "argv", ["pickbest", *(str(word) for word in words)])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    return int(stopped.value.code or 0)
+
+
+def test_run_status_history_export_import_advise(folder: Path) -> None:
+    config = folder / "portfolio.toml"
+    lines = pickbest("run", config, *(f"p{n}" for n in range(6)), "--json").splitlines()
+    results = [json.loads(line) for line in lines]
+    assert [result["problem"] for result in results] == [f"p{n}" for n in range(6)]
+    assert {run["arm"] for result in results for run in result["runs"]} <= {
+        "quick",
+        "slow",
+        "fails",
+    }
+    won = [result for result in results if result["winner"] == "quick"]
+    assert all(result["answer"] == f"{result['problem']}\n" for result in won)
+    again = pickbest("run", config, "p6", "-c", "2")
+    assert "round 6: p6" in again
+    assert "7 rounds finished" in " ".join(again.split())
+
+    status = json.loads(pickbest("status", config, "--json"))
+    assert (status["finished"], status["lost"], status["budget"]) == (7, 0, 2)
+    assert sum(arm["picked"] for arm in status["arms"]) == 14
+    assert sum(arm["share"] for arm in status["arms"]) == pytest.approx(2.0)
+    assert "picked next" in pickbest("status", folder / "runs.db")
+
+    rounds = [json.loads(line) for line in pickbest("history", config, "--json").splitlines()]
+    assert [row["round"] for row in rounds] == list(range(7))
+    assert "p6" in pickbest("history", config, "--last", "1")
+
+    pickbest("export", config, "--out", folder / "journal.jsonl")
+    assert pickbest("export", config) == (folder / "journal.jsonl").read_text()
+    copy = folder / "copy.db"
+    assert pickbest("import", folder / "journal.jsonl", copy) == "16 records\n"
+    assert json.loads(pickbest("status", copy, "--json")) == status
+
+    advice = json.loads(pickbest("advise", config, "--json"))
+    for rows in advice["fills"].values():
+        costs = [row["best_subset"] for row in rows]
+        assert costs == sorted(costs, reverse=True)
+    assert "best subset" in pickbest("advise", config)
+
+
+def test_a_broken_arm_gives_exit_code_2_and_the_others_go_on(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = folder / "portfolio.toml"
+    config.write_text(SMALL + "[arms.missing]\ncommand = ['no-such-solver']\n")
+    problems = [f"p{n}" for n in range(8)]
+    assert exit_of(monkeypatch, "run", config, *problems, "--json") == 2
+    printed = capsys.readouterr()
+    assert len(printed.out.splitlines()) == 8
+    assert printed.err == (
+        "error: arm 'missing': cannot start: no-such-solver: No such file or directory\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("budgett = 2", "unknown key 'budgett'; did you mean 'budget'?"),
+        ("deadlin = 2", "unknown key 'deadlin'; did you mean 'deadline'?"),
+        ("budget = 'two'", "key 'budget' must be a whole number, got 'two'"),
+        ("watch = true", "key 'watch' must be a whole number or a number, got True"),
+        ("cost = 'solvd'", "did you mean 'solved'"),
+        ("cost = {kind = 'quality', best = 1}", "the cost 'quality' needs the key 'worst'"),
+        ("cost = {kind = 'qualty'}", "unknown kind of cost 'qualty'; did you mean 'quality'?"),
+        ("cost = {kind = 'quality', bset = 1}", "did you mean 'best'"),
+        ("limits = {memory = 3}", "did you mean 'memory_mb'"),
+        ("learner = {weights = 'exact'}", "needs the key 'name'"),
+        ("learner = 'fpml-partail'", "did you mean 'fpml-partial'"),
+        ("engine = 'rai'", "did you mean 'ray'"),
+        ("stop = 'frst'", "did you mean 'first'"),
+        ("[arms.x]\ncomand = ['true']", "did you mean 'command'"),
+        ("[arms.x]\npaused = true", "must have one of command, python and sat, got none"),
+        ("[arms.x]\npython = 'nowhere'", "must be written as module:function"),
+        ("[arms.x]\npython = 'no_module_x:f'", "cannot be imported: No module named"),
+        ("[arms.x]\npython = 'math:pi'", "must be a function, got 3.14"),
+        ("[arms.x]\npython = 'math:sqrt'\nsuccess = [1]", "success is for commands only"),
+        ("[arms.x]\ncommand = ['true']\nsuccess = []", "success must be a list of exit codes"),
+        ("[arms.x]\ncommand = []", "a command must be a list of words"),
+        ("[arms]\nx = 'true'", "must be a table or a list of words"),
+        ("[[", "not valid TOML"),
+    ],
+)
+def test_mistakes_in_the_file_are_one_sentence(
+    tmp_path: Path,
+    text: str,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = tmp_path / "portfolio.toml"
+    lines = {"budget": "budget = 1", "deadline": "deadline = 5", "arms": "[arms]\nok = ['true']"}
+    key = text.split(" ")[0].strip("[").split(".")[0].split("]")[0]
+    if key == "arms":
+        del lines["arms"]
+        content = "\n".join([*lines.values(), text])
+    else:
+        lines.pop(key, None)
+        content = "\n".join([text, *lines.values()])
+    file.write_text(content)
+    assert exit_of(monkeypatch, "run", file, "p") == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+    assert [path.name for path in tmp_path.iterdir()] == ["portfolio.toml"]
+
+
+def test_missing_keys_and_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "portfolio.toml"
+    file.write_text("budget = 1")
+    with pytest.raises(PickbestError, match="the key 'arms' is missing"):
+        read_config(file)
+    for words in (
+        ("run", tmp_path / "none.toml", "p"),
+        ("status", tmp_path / "none.db"),
+        ("export", tmp_path / "none.db"),
+        ("advise", tmp_path / "none.db"),
+        ("import", tmp_path / "none.jsonl", tmp_path / "new.db"),
+    ):
+        assert exit_of(monkeypatch, *words) == 2
+    assert not (tmp_path / "none.db").exists()
+
+
+def test_a_damaged_export_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, store = tmp_path / "j.jsonl", tmp_path / "new.db"
+    header = '{"format": "pickbest-journal", "version": 1}\n'
+    for text, message in (
+        ("", "line 1 is not JSON"),
+        ('{"format": "x"}', "not a pickbest-journal file"),
+        (header.replace("1}", "9}"), "newer pickbest"),
+        (header + "{", "line 2 is not JSON"),
+        (header + "[]", "line 2 is not a record"),
+        (header + '{"kind": "lost", "record": {}}', "line 2 is not a record"),
+        (header + '{"kind": "lost", "record": {"round": 3, "reason": "x"}}', "is closed, but not"),
+    ):
+        file.write_text(text)
+        with pytest.raises(PickbestError, match=message):
+            pickbest("import", file, store)
+    pickbest("run", _config(tmp_path), "p")
+
+
+def _config(folder: Path) -> Path:
+    (folder / "portfolio.toml").write_text(SMALL)
+    return folder / "portfolio.toml"
+
+
+def test_a_full_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / "my_arms_for_toml.py").write_text(
+        "def f(problem):\n    return 3\n\n\ndef c(run):\n    return 0.5\n"
+    )
+    file = tmp_path / "portfolio.toml"
+    file.write_text(
+        """
+        budget = 1
+        deadline = 20
+        concurrency = 2
+        stop = "deadline"
+        censored = "watch"
+        watch = 0.5
+        cost = {kind = "quality", best = 0, worst = 6}
+        learner = {name = "thompson", prior = 2.0}
+        limits = {memory_mb = 4000, cpu_seconds = 10, output_kb = 1, grace = 0.5}
+        [arms.python]
+        python = "my_arms_for_toml:f"
+        [arms.command]
+        command = ["sh", "-c", "exit $CODE"]
+        success = [10, 20]
+        env = {CODE = 10}
+        cwd = "."
+        paused = true
+        """
+    )
+    config = read_config(file)
+    assert config.cost == Quality(0, 6)
+    assert config.paused == ("command",)
+    assert config.limits.memory_bytes == 4000 * 1024**2
+    assert config.storage == f"sqlite:///{tmp_path.resolve()}/portfolio.db"
+    with config.open() as portfolio:
+        assert portfolio.solve("p").cost == 0.5
+        portfolio.book.resume_arm("command")
+        portfolio.book.pause_arm("python")
+        assert portfolio.solve("p").runs[0].reason.startswith("the answer must be a number")
+    file.write_text(
+        file.read_text().replace('{kind = "quality", best = 0, worst = 6}', '"runtime"')
+    )
+    assert read_config(file).cost == Runtime()
+    python = '{kind = "python", function = "my_arms_for_toml:c", accept = 0.6}'
+    file.write_text(file.read_text().replace('"runtime"', python))
+    cost = read_config(file).cost
+    assert isinstance(cost, Own)
+    assert cost.accept == 0.6
+
+
+@pytest.mark.parametrize("presses", [1, 2])
+def test_ctrl_c_finishes_and_a_second_one_kills(tmp_path: Path, presses: int) -> None:
+    seconds = {1: "2.125", 2: "63.5"}[presses]
+    (tmp_path / "portfolio.toml").write_text(
+        f'budget = 1\ndeadline = 100\n[arms]\nsleep = ["sleep", "{seconds}"]\n'
+    )
+    command = [sys.executable, "-m", "pickbest.cli", "run", str(tmp_path / "portfolio.toml")]
+    process = subprocess.Popen(
+        [*command, "p1", "p2", "p3"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    assert eventually(lambda: bool(running(seconds)), 60.0)
+    for _ in range(presses):
+        process.send_signal(signal.SIGINT)
+        eventually(lambda: False, 0.3)
+    _, errors = process.communicate(timeout=60.0)
+    assert process.returncode == 130
+    assert "interrupted" in errors
+    assert not running(seconds)
+    status = json.loads(pickbest("status", tmp_path / "portfolio.toml", "--json"))
+    expected = {1: (1, 1, 0), 2: (1, 0, 1)}[presses]
+    assert (status["asked"], status["finished"], status["lost"]) == expected
+
+
+def test_the_live_table_on_a_terminal(tmp_path: Path) -> None:
+    (tmp_path / "portfolio.toml").write_text(
+        'budget = 1\ndeadline = 20\n[arms]\nsleep = ["sleep", "1.5"]\n'
+    )
+    command = [sys.executable, "-m", "pickbest.cli", "run", str(tmp_path / "portfolio.toml")]
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen([*command, "p1", "p2"], stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    seen = b""
+    while True:
+        try:
+            chunk = os.read(ours, 4096)
+        except OSError:  # the terminal is closed
+            break
+        if not chunk:
+            break
+        seen += chunk
+    os.close(ours)
+    assert process.wait(timeout=60.0) == 0
+    for word in (b"running", b"0 of 2 problems", b"1 of 2 problems", b"left", b"won"):
+        assert word in seen
+
+
+def test_advice_is_exact_where_every_cost_was_seen() -> None:
+    rng = np.random.default_rng(1)
+    table = rng.random((60, 3)).round(2)
+    book = AskTell(("a", "b", "c"), 3)
+    for row in table:
+        ticket = book.ask()
+        book.tell(ticket, dict(zip("abc", row.tolist(), strict=True)))
+    arms, costs, _ = seen_costs(book.ledger.entries())
+    assert np.array_equal(costs[:, [arms.index(arm) for arm in "abc"]], table)
+    advised = advise(book.ledger.entries(), 3)
+    (rows,) = advised.fills.values()
+    assert advised.seen == 1.0
+    assert rows[2].best_subset == pytest.approx(table.min(axis=1).mean())
+    assert rows[0].best_subset == pytest.approx(table.mean(axis=0).min())
+    assert all(row.promise >= row.best_subset for row in rows)
+    book.close()
+
+
+def test_advice_brackets_the_truth_where_costs_are_missing() -> None:
+    rng = np.random.default_rng(2)
+    hardness = rng.random((400, 1))
+    table = np.clip(0.5 * hardness + 0.5 * rng.random((400, 4)), 0.0, 1.0)
+    book = AskTell(("a", "b", "c", "d"), 2, learner="uniform")
+    for begin in range(0, 400, 50):
+        tickets = book.ask_many([""] * 50)
+        book.tell_many(
+            (ticket, [table[begin + n, "abcd".index(arm)] for arm in ticket.arms])
+            for n, ticket in enumerate(tickets)
+        )
+    advised = advise(book.ledger.entries(), 2)
+    assert advised.seen == pytest.approx(0.5)
+    truth = table.min(axis=1).mean()
+    independent, alike = advised.fills["independent"][3], advised.fills["alike"][3]
+    assert independent.best_subset - 0.03 < truth < alike.best_subset + 0.03
+    book.close()
+
+
+def test_advice_needs_rounds() -> None:
+    book = AskTell(("a", "b"), 1)
+    with pytest.raises(PickbestError, match="play more"):
+        advise(book.ledger.entries(), 1)
+    book.close()

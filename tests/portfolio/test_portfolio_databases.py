@@ -1,0 +1,138 @@
+"""SQLite and PostgreSQL: the same schema, the same journal, shared by many processes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from portfolio_clients import ARMS
+
+from pickbest.game import PickbestError
+from pickbest.portfolio import AskTell, Portfolio, RepeatedTellError
+from pickbest.portfolio import schema as schemas
+from pickbest.portfolio.storage import as_url
+from pickbest.portfolio.transfer import export_file, read_export
+
+HERE = Path(__file__).parent
+
+
+def test_ask_and_tell_on_either_database(any_database: str) -> None:
+    book = AskTell(ARMS, 2, any_database, seed=2)
+    tickets = book.ask_many(["p"] * 5)
+    book.tell_many([(ticket, [0.5, None]) for ticket in tickets])
+    with pytest.raises(RepeatedTellError):
+        book.tell(tickets[0], [0, 0])
+    book.verify()
+    book.close()
+    again = AskTell(ARMS, 2, any_database, seed=2)
+    assert again.status().finished == 5
+    again.verify()
+    again.close()
+
+
+def test_both_databases_give_the_same_bits(any_database: str) -> None:
+    """The picks and the state depend on the journal's content, not on where it lies."""
+    here, memory = AskTell(ARMS, 2, any_database, seed=9), AskTell(ARMS, 2, seed=9)
+    for number in range(30):
+        first, second = here.ask(), memory.ask()
+        assert first.arms == second.arms
+        for book, ticket in ((here, first), (memory, second)):
+            book.tell(ticket, [number / 30, 1.0 / 3.0])
+    assert here.ledger.knowledge.state["costs"].tobytes() == (
+        memory.ledger.knowledge.state["costs"].tobytes()
+    )
+    here.close()
+    memory.close()
+
+
+def test_sixteen_clients_lose_and_double_nothing(any_database: str) -> None:
+    clients, rounds = 16, 8
+    command = [sys.executable, str(HERE / "portfolio_clients.py"), any_database]
+    done = subprocess.run(
+        [*command, str(clients), str(rounds)], check=False, capture_output=True, timeout=240
+    )
+    assert done.returncode == 0, done.stderr.decode()[-2000:]
+    told = [number for line in done.stdout.splitlines() for number in json.loads(line)]
+    assert sorted(told) == list(range(clients * rounds))
+    book = AskTell(ARMS, 2, any_database, seed=4)
+    status = book.status()
+    assert (status.asked, status.finished, status.lost) == (clients * rounds, clients * rounds, 0)
+    assert status.learned == clients * rounds
+    book.verify()
+    book.close()
+
+
+def test_two_portfolios_share_a_database(any_database: str) -> None:
+    first = AskTell(ARMS, 2, any_database, name="first")
+    second = AskTell(("x", "y"), 1, any_database, name="second", learner="uniform")
+    first.tell(first.ask(), [0, 0])
+    assert (first.status().asked, second.status().asked) == (1, 0)
+    assert second.ask().arms[0] in ("x", "y")
+    second.close()
+    first.close()
+
+
+def test_a_newer_schema_is_refused_on_either_database(any_database: str) -> None:
+    AskTell(ARMS, 2, any_database).close()
+    engine = sa.create_engine(as_url(any_database))
+    with engine.begin() as connection:
+        connection.execute(schemas.versions.update().values(version=99))
+    with pytest.raises(PickbestError, match="newer pickbest \\(schema 99"):
+        AskTell(ARMS, 2, any_database)
+    engine.dispose()
+
+
+def test_a_round_is_solved_with_a_journal_on_either_database(any_database: str) -> None:
+    with Portfolio({"true": ["true"], "false": ["false"]}, 2, 20.0, any_database) as portfolio:
+        assert portfolio.solve("p").winner == "true"
+        portfolio.verify()
+
+
+def test_export_and_import_on_either_database(any_database: str, tmp_path: Path) -> None:
+    book = AskTell(ARMS, 2, seed=5)
+    for _ in range(6):
+        book.tell(book.ask("p"), [0.25, 0.75])
+    book.pause_arm("a")
+    export_file(book.ledger.entries(), tmp_path / "journal.jsonl")
+    other = AskTell(("only",), 1, any_database, name="occupied", learner="uniform")
+    with pytest.raises(PickbestError, match="an import needs an empty portfolio"):
+        other.ledger.restore(read_export(tmp_path / "journal.jsonl"))
+    other.close()
+    from pickbest.portfolio.ledger import Ledger
+    from pickbest.portfolio.storage import SqlJournal
+
+    copy = Ledger(SqlJournal(any_database, "copy"))
+    copy.restore(read_export(tmp_path / "journal.jsonl"))
+    copy.close()
+    arms = tuple(arm for arm in ARMS)
+    restored = AskTell(arms, 2, any_database, name="copy", seed=5)
+    assert restored.ledger.entries() == book.ledger.entries()
+    assert restored.ask().arms == book.ask().arms
+    restored.verify()
+    restored.close()
+    book.close()
+
+
+def test_an_unreachable_server_is_one_sentence_without_the_password() -> None:
+    url = "postgresql://someone:secret@127.0.0.1:1/nowhere"
+    with pytest.raises(PickbestError, match="someone") as caught:
+        AskTell(ARMS, 2, url)
+    assert "secret" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_random_kills_lose_and_double_nothing(tmp_path: Path) -> None:
+    """The full size, 300 kills in 2,000 rounds, is `python portfolio_torture.py`."""
+    command = [sys.executable, str(HERE / "portfolio_torture.py"), "--kills", "12"]
+    done = subprocess.run(
+        [*command, "--rounds", "60"], check=False, capture_output=True, text=True, timeout=240
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = json.loads(done.stdout)
+    assert found["killed"] == 12
+    assert found["finished"] >= 60
+    assert found["noted"] <= found["finished"]

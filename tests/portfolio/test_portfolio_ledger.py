@@ -1,0 +1,406 @@
+"""Journal, fold, ask and tell: nothing is lost, nothing is learned twice."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sqlalchemy as sa
+
+from pickbest.game import PickbestError, replicate_keys, rng_for
+from pickbest.portfolio import AskTell, RepeatedTellError
+from pickbest.portfolio import schema as schemas
+from pickbest.portfolio.censoring import Stopping
+from pickbest.portfolio.journal import StorageError
+from pickbest.portfolio.ledger import Ledger
+from pickbest.portfolio.records import (
+    Finished,
+    Opened,
+    Picked,
+    RunRecord,
+    decode,
+    encode,
+    kind_of,
+)
+from pickbest.portfolio.replay import ReplayError, replayed, same_knowledge
+from pickbest.portfolio.storage import SqlJournal
+
+ARMS = ("a", "b", "c", "d", "e")
+COSTS = {"a": 0.1, "b": 0.5, "c": 0.9, "d": 0.7, "e": 0.3}
+
+
+def play(book: AskTell, rounds: int) -> list[tuple[str, ...]]:
+    picks = []
+    for _ in range(rounds):
+        ticket = book.ask()
+        picks.append(ticket.arms)
+        book.tell(ticket, {arm: COSTS[arm] for arm in ticket.arms})
+    return picks
+
+
+def test_records_survive_json_bit_for_bit() -> None:
+    picked = Picked(3, ("a", "b"), (1 / 3, 2e-17), 12.5, None, "p", False, 1e9 / 7)
+    assert decode(kind_of(picked), encode(picked)) == picked
+    with pytest.raises(PickbestError, match="unknown kind 'stolen'"):
+        decode("stolen", "{}")
+    with pytest.raises(PickbestError, match="damaged"):
+        decode("lost", '{"round": 1}')
+
+
+def test_picks_come_from_the_seed_and_the_round(database: str) -> None:
+    book = AskTell(ARMS, 2, database, seed=7)
+    ticket = book.ask()
+    known = book.ledger.knowledge
+    expected = known.learner.pick(known.learner.start(1), rng_for(replicate_keys(7, 1), 0))
+    assert ticket.arms == tuple(ARMS[arm] for arm in expected.arms[0])
+    book.close()
+
+
+def test_a_split_run_equals_a_whole_run(tmp_path: Path) -> None:
+    whole = AskTell(ARMS, 2, tmp_path / "whole.db", seed=5)
+    picks = play(whole, 40)
+    parts = []
+    for _ in range(4):
+        book = AskTell(ARMS, 2, tmp_path / "parts.db", seed=5)
+        parts += play(book, 10)
+        book.close()
+    assert parts == picks
+    again = AskTell(ARMS, 2, tmp_path / "parts.db", seed=5)
+    assert np.array_equal(
+        again.ledger.knowledge.state["costs"], whole.ledger.knowledge.state["costs"]
+    )
+    assert again.ask().arms == whole.ask().arms
+    again.close()
+    whole.close()
+
+
+def test_late_and_unordered_results_are_learned_with_the_weights_of_their_pick() -> None:
+    book = AskTell(ARMS, 2, seed=1)
+    tickets = book.ask_many(["p"] * 6)
+    for ticket in reversed(tickets):
+        book.tell(ticket, {arm: COSTS[arm] for arm in ticket.arms})
+    assert book.status().learned == 6
+    book.verify()
+    book.close()
+
+
+def test_telling_twice_changes_nothing(database: str) -> None:
+    book = AskTell(ARMS, 2, database)
+    ticket = book.ask()
+    book.tell(ticket, [0.0, 1.0])
+    state = {name: array.copy() for name, array in book.ledger.knowledge.state.items()}
+    records = len(book.ledger.entries())
+    with pytest.raises(RepeatedTellError, match="told already"):
+        book.tell(ticket, [1.0, 0.0])
+    again = book.ask()
+    with pytest.raises(RepeatedTellError, match="twice at once"):
+        book.tell_many([(again, [0, 0]), (again, [0, 0])])
+    assert len(book.ledger.entries()) == records + 1
+    assert all(np.array_equal(state[n], book.ledger.knowledge.state[n]) for n in state)
+    book.verify()
+    book.close()
+
+
+def test_the_database_itself_refuses_a_doubled_result(database: str) -> None:
+    """Even a client that does not look can neither open nor close a round twice."""
+    book = AskTell(ARMS, 2, database)
+    ticket = book.ask()
+    book.tell(ticket, [0.0, 1.0])
+    body = encode(book.ledger.entries()[-1].record)
+    book.close()
+    connection = sqlite3.connect(sa.engine.make_url(database).database or "")
+    with pytest.raises(sqlite3.IntegrityError, match="UNIQUE"):
+        connection.execute(
+            "INSERT INTO pickbest_records (portfolio, position, kind, body, closes) "
+            "VALUES (1, 99, 'finished', ?, 0)",
+            (body,),
+        )
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("costs", "message"),
+    [
+        ([0.5], "has 2 arms, got 1 costs"),
+        ([0.5, 1.5], "between 0 and 1, got 1.5"),
+        ([0.5, float("nan")], "finite"),
+        (["x", 0.5], "must be numbers"),
+        ({"zz": 0.1}, "needs the costs of"),
+    ],
+)
+def test_wrong_costs_leave_the_round_open(costs: object, message: str) -> None:
+    book = AskTell(ARMS, 2)
+    ticket = book.ask()
+    with pytest.raises(PickbestError, match=message):
+        book.tell(ticket, costs)  # type: ignore[arg-type]
+    book.tell(ticket, [0.5, 0.5])
+    assert book.status().finished == 1
+    book.close()
+
+
+def test_unknown_and_lost_rounds_are_refused() -> None:
+    book = AskTell(ARMS, 2)
+    with pytest.raises(PickbestError, match="unknown round 5"):
+        book.tell(5, [0, 0])
+    ticket = book.ask()
+    book.forget(ticket)
+    with pytest.raises(PickbestError, match=r"closed as lost \(given up\)"):
+        book.tell(ticket, [0, 0])
+    assert (book.status().asked, book.status().lost, book.status().open) == (1, 1, 0)
+    book.close()
+
+
+def test_unknown_costs_are_never_invented() -> None:
+    book = AskTell(ARMS, 2, stopping=Stopping.of("first", "watch", 0.5))
+    ticket = book.ask()
+    book.tell(ticket, [0.5, None])
+    assert (book.status().finished, book.status().learned) == (1, 0)
+    book.close()
+    book = AskTell(ARMS, 2, stopping=Stopping.of("first", "optimistic", 0.5))
+    ticket = book.ask()
+    book.tell(ticket, {ticket.arms[0]: None, ticket.arms[1]: 1.0})
+    finished = book.ledger.entries()[-1].record
+    assert finished.learned == (0.0, 1.0)  # type: ignore[union-attr]
+    assert finished.runs[0] == RunRecord(ticket.arms[0], "stopped", None, 0.0)  # type: ignore[union-attr]
+    book.close()
+
+
+def test_a_round_of_a_dead_process_is_closed_as_lost_at_the_next_start(database: str) -> None:
+    code = (
+        "import os, sys; from pickbest.portfolio import AskTell; "
+        f"book = AskTell({ARMS!r}, 2, {database!r}); book.ask(); os.kill(os.getpid(), 9)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
+    book = AskTell(ARMS, 2, database)
+    (view,) = book.history()
+    assert view.state == "lost"
+    assert "died before the result" in view.reason
+    book.verify()
+    book.close()
+
+
+def test_a_living_process_keeps_its_open_rounds(database: str) -> None:
+    first = AskTell(ARMS, 2, database)
+    ticket = first.ask()
+    second = AskTell(ARMS, 2, database)
+    assert second.status().open == 1
+    second.tell(ticket, [0, 0])
+    with pytest.raises(RepeatedTellError):
+        first.tell(ticket, [0, 0])
+    second.close()
+    first.close()
+
+
+def test_a_ticket_with_a_lifetime_outlives_its_process_and_expires(database: str) -> None:
+    first = AskTell(ARMS, 2, database)
+    long, short = first.ask("long", lifetime=3600.0), first.ask("short", lifetime=0.01)
+    first.close()
+    time.sleep(0.05)
+    second = AskTell(ARMS, 2, database)
+    second.tell(long, [0, 0])
+    with pytest.raises(PickbestError, match="no result came in time"):
+        second.tell(short, [0, 0])
+    second.close()
+
+
+def test_closing_closes_own_open_rounds(database: str) -> None:
+    book = AskTell(ARMS, 2, database)
+    book.ask()
+    book.close()
+    again = AskTell(ARMS, 2, database)
+    assert "closed before the result" in again.history()[0].reason
+    again.close()
+
+
+def test_two_clients_fold_the_same_journal(database: str) -> None:
+    first, second = AskTell(ARMS, 2, database), AskTell(ARMS, 2, database)
+    for _ in range(10):
+        play(first, 1)
+        play(second, 2)
+    first.ledger.refresh()
+    assert same_knowledge(first.ledger.knowledge, second.ledger.knowledge)
+    first.verify()
+    second.close()
+    first.close()
+
+
+def test_settings_are_fixed_but_budget_and_arms_may_change(database: str) -> None:
+    book = AskTell(ARMS, 2, database, seed=3)
+    play(book, 5)
+    book.close()
+    with pytest.raises(PickbestError, match="created with seed=3, got 4"):
+        AskTell(ARMS, 2, database, seed=4)
+    with pytest.raises(PickbestError, match="created with learner='fpml-partial'"):
+        AskTell(ARMS, 2, database, seed=3, learner="uniform")
+    wider = AskTell((*ARMS[1:], "f"), 3, database, seed=3)
+    assert wider.ledger.knowledge.active == ("b", "c", "d", "e", "f")
+    assert len(wider.ask().arms) == 3
+    wider.verify()
+    wider.close()
+
+
+def test_bad_openings_write_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    for arms, budget, options, message in (
+        (ARMS, 9, {}, "budget must be between 1 and n_arms=5, got 9"),
+        (ARMS, 2, {"learner": "fmpl-partial"}, "did you mean 'fpml-partial'"),
+        (ARMS, 2, {"learner": "fpml"}, "must see the cost of every arm"),
+        (("a", "a"), 1, {}, "different names"),
+        ((), 1, {}, "at least one active arm"),
+        (ARMS, 2, {"seed": -1}, "seed must be"),
+    ):
+        with pytest.raises(PickbestError, match=message):
+            AskTell(arms, budget, path, **options)  # type: ignore[arg-type]
+        assert not path.exists()
+    book = AskTell(ARMS, 2, path)
+    assert len(book.ledger.entries()) == 2
+    book.close()
+
+
+def test_a_portfolio_does_not_cross_a_fork(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    book = AskTell(ARMS, 2, database)
+    monkeypatch.setattr("pickbest.portfolio.ledger.os.getpid", lambda: 1)
+    with pytest.raises(PickbestError, match="across a fork"):
+        book.ask()
+    monkeypatch.undo()
+    book.close()
+
+
+def test_sqlite_is_set_up_to_survive_a_power_loss(database: str) -> None:
+    journal = SqlJournal(database)
+    with journal._engine.connect() as connection:
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2  # FULL
+    journal.close()
+
+
+def test_an_error_within_a_turn_writes_nothing(database: str) -> None:
+    journal = SqlJournal(database)
+
+    def fail_in_turn() -> None:
+        with journal.turn(0) as turn:
+            turn.append(Opened(0, "uniform"))
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail_in_turn()
+    assert journal.read_from(0) == []
+    journal.close()
+
+
+def test_a_database_of_version_1_is_migrated_and_keeps_its_rounds(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schemas, "MIGRATIONS", schemas.MIGRATIONS[:1])
+    monkeypatch.setattr(schemas, "NEWEST", 1)
+    old_insert = sa.text(
+        "INSERT INTO pickbest_records (portfolio, position, kind, body, opens, closes) "
+        "VALUES (:portfolio, :position, :kind, :body, :opens, :closes)"
+    )
+    with monkeypatch.context() as version_1:
+        version_1.setattr("pickbest.portfolio.storage._INSERT", old_insert)
+        book = AskTell(ARMS, 2, database)
+        picks = play(book, 4)
+        book.close()
+    monkeypatch.undo()
+    book = AskTell(ARMS, 2, database)
+    assert [view.arms for view in book.history()] == picks
+    play(book, 2)
+    book.verify()
+    with sa.create_engine(database).connect() as connection:
+        assert schemas.version_of(connection) == schemas.NEWEST
+    book.close()
+
+
+def test_a_newer_database_is_refused_untouched(database: str) -> None:
+    AskTell(ARMS, 2, database).close()
+    engine = sa.create_engine(database)
+    with engine.begin() as connection:
+        connection.execute(schemas.versions.update().values(version=99))
+    with pytest.raises(PickbestError, match="newer pickbest \\(schema 99, this one reads up to"):
+        AskTell(ARMS, 2, database)
+    with engine.connect() as connection:
+        assert schemas.version_of(connection) == 99
+    engine.dispose()
+
+
+def test_bad_storage_is_one_sentence(tmp_path: Path) -> None:
+    garbage = tmp_path / "garbage.db"
+    garbage.write_text("this is not a database, whatever it says" * 50)
+    for storage, message in (
+        (str(garbage), "file is not a database"),
+        (str(tmp_path / "no" / "such.db"), "unable to open"),
+        ("mysql://host/db", "must be sqlite:///FILE or postgresql://"),
+        ("sqlite//:wrong://", "not a database URL"),
+    ):
+        with pytest.raises(PickbestError, match=message):
+            AskTell(ARMS, 2, storage)
+    AskTell(ARMS, 2, tmp_path / "a.db").close()
+    with pytest.raises(PickbestError, match="holds no portfolio named 'x' \\(known: default\\)"):
+        SqlJournal(str(tmp_path / "a.db"), "x", create=False)
+
+
+def test_a_tampered_journal_is_found_by_the_replay(database: str) -> None:
+    book = AskTell(ARMS, 2, database)
+    play(book, 5)
+    entries = book.ledger.entries()
+    replayed(entries, book.ledger.knowledge)
+    picked = next(place for place, e in enumerate(entries) if kind_of(e.record) == "picked")
+    record = entries[picked].record
+    assert isinstance(record, Picked)
+    changed = Picked(record.round, record.arms[::-1], record.weights, record.expires)
+    entries[picked] = type(entries[picked])(entries[picked].position, changed)
+    with pytest.raises(ReplayError, match="a replay picks"):
+        replayed(entries)
+    book.close()
+
+
+def test_an_empty_ledger_says_so(database: str) -> None:
+    ledger = Ledger(SqlJournal(database))
+    with pytest.raises(PickbestError, match="no arms yet"):
+        ledger.ask(["p"], lifetime=1.0)
+    ledger.close()
+
+
+def test_options_survive_the_journal(database: str) -> None:
+    for _ in range(2):
+        book = AskTell(ARMS, 2, database, learner="fixed", learner_options={"arms": (1, 3)})
+        assert book.ask().arms == ("b", "d")
+        book.close()
+    with pytest.raises(PickbestError, match="must be plain data"):
+        AskTell(ARMS, 2, learner="thompson", learner_options={"prior": object()})
+
+
+@pytest.mark.parametrize("counted", [False, True])
+def test_a_result_outlives_a_database_that_fails_for_a_while(
+    database: str, monkeypatch: pytest.MonkeyPatch, counted: bool
+) -> None:
+    """Also when the commit that seemed to fail had counted."""
+    book = AskTell(ARMS, 2, database)
+    ticket = book.open_round("p", 60.0)
+    runs = tuple(RunRecord(arm, "finished", 0.5, 1.0) for arm in ticket.arms)
+    record = Finished(ticket.round, runs, (0.5, 0.5), winner=ticket.arms[0], cost=0.5)
+    tell, failures = book.ledger.tell, [1, 1]
+
+    def failing(results: list[Finished]) -> None:
+        if failures:
+            failures.pop()
+            if counted and not failures:
+                tell(results)
+            raise StorageError("the server went away")
+        tell(results)
+
+    monkeypatch.setattr(book.ledger, "tell", failing)
+    book.close_round(record)
+    monkeypatch.undo()
+    assert (book.status().finished, book.status().open) == (1, 0)
+    other = Finished(ticket.round, runs, (0.1, 0.1))
+    with pytest.raises(RepeatedTellError):
+        book.close_round(other)
+    book.verify()
+    book.close()

@@ -1,0 +1,114 @@
+"""SAT solvers as arms, and the example that runs them on mixed families."""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pysat", reason="PySAT is not installed (extra: sat)")
+
+from pickbest.game import PickbestError
+from pickbest.portfolio import Portfolio
+from pickbest.portfolio.config import read_config
+from pickbest.portfolio.runs import Status
+from pickbest.portfolio.sat import (
+    DIVERSE,
+    SatSolver,
+    read_dimacs,
+    satisfies,
+    solve,
+    works,
+    write_dimacs,
+)
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "sat_portfolio"
+
+
+@pytest.fixture(scope="module")
+def example() -> ModuleType:
+    """examples/sat_portfolio/run.py as a module."""
+    sys.path.insert(0, str(EXAMPLE))
+    try:
+        spec = importlib.util.spec_from_file_location("sat_portfolio_run", EXAMPLE / "run.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(EXAMPLE))
+    return module
+
+
+def test_enough_solvers_work() -> None:
+    assert sum(works(solver) for solver in DIVERSE) >= 5
+    assert not works("cadical0")
+
+
+def test_solvers_answer_and_models_are_checked(tmp_path: Path) -> None:
+    path = tmp_path / "small.cnf"
+    write_dimacs([[1, -2], [2], [-1, 3]], path, comment="small")
+    assert read_dimacs(path) == [[1, -2], [2], [-1, 3]]
+    answer, model = solve(str(path), "cadical195")
+    assert answer == "SAT"
+    assert satisfies(model, read_dimacs(path))
+    assert not satisfies([-1, 2, 3], read_dimacs(path))
+    assert solve([[1], [-1]], "minisat22") == ("UNSAT", None)
+    arms = {name: SatSolver(name) for name in ("cadical195", "glucose4", "minisat22")}
+    with Portfolio(arms, 3, 30.0, stop="deadline", cost="runtime") as portfolio:
+        result = portfolio.solve(str(path))
+        assert {run.answer[0] for run in result.runs} == {"SAT"}
+        assert portfolio.history()[0].answer == list(result.answer)
+        missing = portfolio.solve(str(tmp_path / "none.cnf"))
+        assert {run.status for run in missing.runs} == {Status.CRASHED}
+        assert "No such file" in missing.runs[0].reason
+
+
+def test_bad_names_and_files(tmp_path: Path) -> None:
+    with pytest.raises(PickbestError, match="did you mean 'cadical195'"):
+        SatSolver("cadical196")
+    path = tmp_path / "bad.cnf"
+    path.write_text("p cnf 2 1\n1 two 0\n")
+    with pytest.raises(PickbestError, match="not a line of DIMACS"):
+        read_dimacs(path)
+    file = tmp_path / "portfolio.toml"
+    file.write_text('budget = 1\ndeadline = 5\n[arms.x]\nsat = "cadical195"\n')
+    assert read_config(file).arms == {"x": SatSolver("cadical195")}
+
+
+def test_families_are_what_they_say(example: ModuleType) -> None:
+    families = example.families
+    rng = random.Random(3)
+    assert solve(families.multiplier(15, 3), "cadical195")[0] == "SAT"
+    assert solve(families.multiplier(13, 4), "cadical195")[0] == "UNSAT"
+    _, model = solve(families.multiplier(35, 3), "cadical195")
+    true = set(model or ())
+    numbers = [sum((bit + 1 + 3 * k in true) << bit for bit in range(3)) for k in range(2)]
+    assert sorted(numbers) == [5, 7]
+    for family in families.FAMILIES.values():
+        clauses = family(rng)
+        assert all(clause and 0 not in clause for clause in clauses)
+    first, again = families.stream(3, 5), families.stream(3, 5)
+    assert first == again
+
+
+def test_the_example_runs_live_and_reports(
+    example: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    solvers = ["cadical195", "minisat22", "glucose4"]
+    problems = example.write_problems(tmp_path / "problems", 4, seed=8)
+    lives = {"thompson": example.run_live(problems, solvers, 0.5, tmp_path / "r.db", "thompson")}
+    seconds = example.run_offline(problems, solvers, 0.5, lives)
+    assert seconds.shape == (4, 3)
+    assert np.all((seconds < 0.6) | np.isinf(seconds))
+    text = example.report(lives, seconds, solvers, 0.5)
+    for words in ("portfolio, thompson, live", "random pairs", "best pair in hindsight", "alone"):
+        assert words in text
+    example.write_runtimes(tmp_path / "runtimes.csv", problems, solvers, seconds)
+    assert len((tmp_path / "runtimes.csv").read_text().splitlines()) == 5
