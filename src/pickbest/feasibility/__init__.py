@@ -1,0 +1,30 @@
+"""Linear programs and zero-sum games through regret minimisation (section 5, Proposition 8)."""
+
+from pickbest.feasibility.games import Game, solve_game
+from pickbest.feasibility.laws import Law, sampling_error
+from pickbest.feasibility.oracles import Answer, Oracle
+from pickbest.feasibility.polytopes import Polytope
+from pickbest.feasibility.problems import Problem, read_problem
+from pickbest.feasibility.sets import Ball, Box, ConvexSet, Maximizer, Simplex
+from pickbest.feasibility.solve import Certificate, Feasibility, Status, solve_feasibility
+
+__all__ = [
+    "Answer",
+    "Ball",
+    "Box",
+    "Certificate",
+    "ConvexSet",
+    "Feasibility",
+    "Game",
+    "Law",
+    "Maximizer",
+    "Oracle",
+    "Polytope",
+    "Problem",
+    "Simplex",
+    "Status",
+    "read_problem",
+    "sampling_error",
+    "solve_feasibility",
+    "solve_game",
+]

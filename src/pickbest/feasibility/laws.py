@@ -1,0 +1,230 @@
+"""The distribution d_t over tuples of constraints that a learner plays: exact, or by samples.
+
+FPML and Hedge see every cost, so their state is the same in all replicates, and d_t is a
+function of it: exact for one constraint (B = 1) and, for FPML, where there are few subsets.
+Any other case takes M draws: a batch of M replicates that are fed the same costs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Protocol
+
+import numpy as np
+
+from pickbest.game import (
+    Choice,
+    FloatArray,
+    IntArray,
+    KeyArray,
+    Learner,
+    replicate_keys,
+    rng_for,
+    visible,
+)
+from pickbest.kernels import joint
+from pickbest.learners import FPML, Hedge
+
+# Where there are at most this many subsets, FPML's law is computed for each of them.
+MOST_SUBSETS = 600
+DEFAULT_SAMPLES = 256
+
+_NO_CHOICE = Choice(np.empty((1, 0), np.int64))
+
+
+@dataclass(frozen=True)
+class Law:
+    """A distribution over tuples of constraints.
+
+    tuples: (tuples, budget) indices of constraints. probabilities: (tuples,), summing to 1.
+    """
+
+    tuples: IntArray
+    probabilities: FloatArray
+
+    @property
+    def budget(self) -> int:
+        return int(self.tuples.shape[1])
+
+    def expected_minimum(self, slacks: FloatArray) -> float:
+        """E[min over the tuple of A_i x - b_i]: what the oracle must make at least 0.
+
+        >>> law = Law(np.array([[0, 1], [1, 2]]), np.array([0.5, 0.5]))
+        >>> law.expected_minimum(np.array([1.0, 2.0, -1.0]))
+        0.0
+        """
+        smallest = slacks[self.tuples[:, 0]]
+        for others in self.tuples.T[1:]:
+            np.minimum(smallest, slacks[others], out=smallest)
+        return weighted_sum(self.probabilities, smallest)
+
+    def first_marginal(self, n_constraints: int) -> FloatArray:
+        """P(constraint i comes first): at B = 1, the law itself as a vector."""
+        return summed_at(self.tuples[:, 0], self.probabilities, n_constraints)
+
+
+def weighted_sum(weights: FloatArray, values: FloatArray) -> float:
+    """Σ weights · values. Not by BLAS, whose threads cost more than they save here."""
+    return float((weights * values).sum())
+
+
+def summed_at(places: IntArray, values: FloatArray, size: int) -> FloatArray:
+    """out[i] = the sum of the values whose place is i."""
+    return np.bincount(places, values, size).astype(np.float64, copy=False)
+
+
+class Drawer(Protocol):
+    """A learner in the middle of its game, as the law that it plays next."""
+
+    @property
+    def samples(self) -> int | None:
+        """How many draws stand for the law; None: the law is exact."""
+        ...
+
+    def law(self, round_index: int) -> Law: ...
+
+    def learn(self, costs: FloatArray) -> None:
+        """Fold in the costs of all constraints, scaled to [0, 1]."""
+        ...
+
+
+class ExactLaw:
+    """FPML with few subsets, or Hedge: one replicate, whose law is known."""
+
+    samples = None
+
+    def __init__(self, learner: FPML | Hedge) -> None:
+        self._learner = learner
+        self._state = learner.start(1)
+        subsets = list(combinations(range(learner.n_arms), learner.budget))
+        self._tuples = np.array(subsets, np.int64)
+
+    def law(self, round_index: int) -> Law:
+        if isinstance(self._learner, Hedge):
+            gains = self._learner.rate * self._state["gains"][0]
+            shares = np.exp(gains - gains.max())
+            return Law(self._tuples, shares / shares.sum())
+        chances = np.empty(len(self._tuples))
+        costs, epsilon = self._state["costs"][0], epsilon_now(self._learner, self._state["round"])
+        if self._learner.budget == 1:
+            joint.leader_law(costs, epsilon, chances)
+        else:
+            joint.subset_law(costs, epsilon, self._tuples, chances)
+        return Law(self._tuples, chances)
+
+    def learn(self, costs: FloatArray) -> None:
+        self._state = self._learner.learn(self._state, _NO_CHOICE, costs[None])
+
+
+class LeaderDraws:
+    """FPML by samples: one state, `samples` draws of the perturbations."""
+
+    def __init__(self, learner: FPML, samples: int, keys: KeyArray) -> None:
+        self.samples = samples
+        self._learner = learner
+        self._keys = keys
+        self._state = learner.start(1)
+
+    def law(self, round_index: int) -> Law:
+        rng = rng_for(self._keys, round_index)
+        arms = np.empty((self.samples, self._learner.budget), np.int64)
+        joint.draw_subsets(
+            self._state["costs"][0],
+            epsilon_now(self._learner, self._state["round"]),
+            rng.keys if self._learner.fresh else rng.lasting,
+            arms,
+        )
+        return merged(arms, self._learner.n_arms)
+
+    def learn(self, costs: FloatArray) -> None:
+        self._state = self._learner.learn(self._state, _NO_CHOICE, costs[None])
+
+
+class ReplicateDraws:
+    """Any learner by samples: as many replicates, all fed the same costs."""
+
+    def __init__(self, learner: Learner, samples: int, keys: KeyArray) -> None:
+        self.samples = samples
+        self._learner = learner
+        self._keys = keys
+        self._state = learner.start(samples)
+        self._choice = _NO_CHOICE
+
+    def law(self, round_index: int) -> Law:
+        self._choice = self._learner.pick(self._state, rng_for(self._keys, round_index))
+        return merged(self._choice.arms, self._learner.n_arms)
+
+    def learn(self, costs: FloatArray) -> None:
+        same = np.ascontiguousarray(np.broadcast_to(costs, (self.samples, len(costs))))
+        seen = visible(self._learner, self._choice, same)
+        self._state = self._learner.learn(self._state, self._choice, seen)
+
+
+def drawer_for(learner: Learner, samples: int | None, seed: int) -> Drawer:
+    """The law of a learner: exact where it can be and `samples` is None, else by samples."""
+    known = with_exact_law(learner)
+    if samples is None and known is not None:
+        return ExactLaw(known)
+    count = DEFAULT_SAMPLES if samples is None else samples
+    keys = replicate_keys(seed, count)
+    if isinstance(learner, FPML):
+        return LeaderDraws(learner, count, keys)
+    return ReplicateDraws(learner, count, keys)
+
+
+def with_exact_law(learner: Learner) -> FPML | Hedge | None:
+    """The learner itself where its law can be computed, else None."""
+    if isinstance(learner, Hedge):
+        return learner
+    if not isinstance(learner, FPML):
+        return None
+    few = learner.n_arms <= joint.MOST_ARMS
+    if learner.budget == 1 or (few and math.comb(learner.n_arms, learner.budget) <= MOST_SUBSETS):
+        return learner
+    return None
+
+
+def epsilon_now(learner: FPML, learned: IntArray) -> float:
+    """FPML's epsilon in the coming round."""
+    return float(learner.epsilon * (learned[0] + 1.0) ** -learner.decay)
+
+
+def merged(draws: IntArray, n_constraints: int) -> Law:
+    """The empirical law of draws (samples, budget): each subset once, with its frequency."""
+    ordered = np.sort(draws, axis=1)
+    budget = ordered.shape[1]
+    if n_constraints**budget < 2**62:
+        powers = n_constraints ** np.arange(budget - 1, -1, -1, dtype=np.int64)
+        _, first, counts = np.unique(ordered @ powers, return_index=True, return_counts=True)
+    else:
+        _, first, counts = np.unique(ordered, axis=0, return_index=True, return_counts=True)
+    return Law(ordered[first], counts / len(draws))
+
+
+def sampling_error(
+    *,
+    samples: int,
+    budget: int,
+    dimension: int,
+    width: float,
+    calls: int,
+    doubt: float = 0.01,
+) -> float:
+    """What sampling may add to the largest violation after `calls` calls, with odds 1 - doubt.
+
+    The oracle answers the empirical law, Theorem 2 speaks of the true one. With
+    f_x(S) = min over S of A_i x - b_i in [-width, width], the difference of the two expectations
+    at any x in P is at most Z_t = sup_x (mean of f_x over the samples - E f_x). By symmetrisation
+    and Maurer's contraction for vectors (2016), E Z_t ≤ 2 width sqrt(2 B (m + 1) / M), without
+    the inner 2 B at B = 1; by McDiarmid and Azuma the mean of Z_t over the calls exceeds its
+    expectation by at most 2 width sqrt(ln(1 / doubt) / (2 M calls)).
+
+    >>> round(sampling_error(samples=10_000, budget=1, dimension=3, width=1.0, calls=100), 3)
+    0.043
+    """
+    copies = 1 if budget == 1 else 2 * budget
+    uniform = math.sqrt(copies * (dimension + 1) / samples)
+    deviation = math.sqrt(math.log(1.0 / doubt) / (2.0 * samples * calls))
+    return 2.0 * width * (uniform + deviation)

@@ -1,0 +1,76 @@
+"""(rho, B)-bounded oracles: an x in P whose expected smallest slack is not negative.
+
+Every oracle maximises that expectation over P. It also returns multipliers y ≥ 0, summing to 1,
+with max over P of y · (A x - b) equal to the maximum, because the minimum over a tuple is the
+least weighted mean over it. A negative maximum is therefore a certificate: no x in P has
+A x ≥ b, and anybody can check it by maximising one linear function over P.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from pickbest.feasibility.laws import Law, weighted_sum
+from pickbest.feasibility.sets import ConvexSet, width_over
+from pickbest.feasibility.system import System
+from pickbest.game import FloatArray
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What an oracle says about a law.
+
+    x: the point that it found. value: an upper bound on the expected smallest slack over P.
+    multipliers: y ≥ 0, one a constraint, with y · (A x - b) ≤ value for every x in P.
+    """
+
+    x: FloatArray
+    value: float
+    multipliers: FloatArray
+
+
+@runtime_checkable
+class Oracle(Protocol):
+    """Bring your own for sets that this package does not know."""
+
+    @property
+    def tolerance(self) -> float:
+        """By how much the expected smallest slack of x may fall short of the best one."""
+        ...
+
+    def width(self) -> float:
+        """rho: no answer has |A_i x - b_i| above it."""
+        ...
+
+    def answer(self, law: Law) -> Answer: ...
+
+    def bound(self, multipliers: FloatArray) -> float:
+        """An upper bound on y · (A x - b) over P; where it is negative, y is a certificate."""
+        ...
+
+
+def linear_bound(system: System, convex: ConvexSet, multipliers: FloatArray) -> float:
+    """The largest y · (A x - b) over P."""
+    best = convex.maximize(system.direction(multipliers))[1]
+    return best - weighted_sum(multipliers, system.bounds)
+
+
+@dataclass(frozen=True)
+class LinearOracle:
+    """B = 1: one linear function is maximised over P."""
+
+    system: System
+    convex: ConvexSet
+    tolerance: float = 0.0
+
+    def width(self) -> float:
+        return width_over(self.convex, self.system)
+
+    def answer(self, law: Law) -> Answer:
+        y = law.first_marginal(self.system.n_constraints)
+        x, best = self.convex.maximize(self.system.direction(y))
+        return Answer(x, best - weighted_sum(y, self.system.bounds), y)
+
+    def bound(self, multipliers: FloatArray) -> float:
+        return linear_bound(self.system, self.convex, multipliers)

@@ -1,0 +1,179 @@
+"""Feasibility problems from files: MPS and LP models, and tables of A and b."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pickbest.feasibility.packages import load
+from pickbest.feasibility.sets import Ball, Box, ConvexSet, Simplex
+from pickbest.game import FloatArray, PickbestError
+
+MODEL_SUFFIXES = (".mps", ".mps.gz", ".lp", ".lp.gz")
+READING_MODELS = "reading MPS and LP files"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A x ≥ b over P, with the names of the constraints and variables."""
+
+    A: Any
+    b: FloatArray
+    convex: ConvexSet
+    constraints: tuple[str, ...]
+    variables: tuple[str, ...]
+
+
+def is_model(path: Path) -> bool:
+    """Whether the name is that of an MPS or LP file."""
+    return path.name.lower().endswith(MODEL_SUFFIXES)
+
+
+def read_problem(
+    path: str | Path, *, target: float | None = None, bound: float | None = None
+) -> Problem:
+    """The rows of an MPS or LP file as constraints, its bounds of variables as the box P.
+
+    target: also ask that the objective be at least this good (at most target where the file
+        minimises, at least where it maximises); otherwise the objective is not used.
+    bound: variables without a finite bound get this one, in absolute value.
+    Ranges and equations become two constraints each. Whole-number conditions are dropped.
+    """
+    path = Path(path)
+    if not is_model(path):
+        raise PickbestError(f"{path}: a model must end in .mps or .lp (or .mps.gz, .lp.gz)")
+    if not path.is_file():
+        raise PickbestError(f"{path}: no such file")
+    highspy: Any = load("highspy", READING_MODELS)
+    sparse: Any = load("scipy.sparse", READING_MODELS)
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    if solver.readModel(str(path)) == highspy.HighsStatus.kError:
+        raise PickbestError(f"{path}: HiGHS cannot read this file as a model")
+    solver.ensureColwise()
+    model = solver.getLp()
+    stored = model.a_matrix_
+    shape = (model.num_row_, model.num_col_)
+    rows = sparse.csc_array((stored.value_, stored.index_, stored.start_), shape=shape).tocsr()
+    lower, upper = np.array(model.row_lower_), np.array(model.row_upper_)
+    names = [name or f"row {i + 1}" for i, name in enumerate(_padded(model.row_names_, shape[0]))]
+    if target is not None:
+        minimises = model.sense_ == highspy.ObjSense.kMinimize
+        limit = target - model.offset_
+        rows = sparse.vstack([rows, sparse.csr_array([model.col_cost_])]).tocsr()
+        lower = np.append(lower, -np.inf if minimises else limit)
+        upper = np.append(upper, limit if minimises else np.inf)
+        names.append("objective")
+    below, above = np.isfinite(lower), np.isfinite(upper)
+    if not (below.any() or above.any()):
+        raise PickbestError(f"{path}: the model has no constraints beside the bounds of variables")
+    named = np.array(names, dtype=object)
+    columns = _padded(model.col_names_, shape[1])
+    return Problem(
+        A=sparse.vstack([rows[below], -rows[above]]).tocsr(),
+        b=np.concatenate([lower[below], -upper[above]]),
+        convex=_box(np.array(model.col_lower_), np.array(model.col_upper_), columns, bound),
+        constraints=(
+            *(f"{name} (at least)" for name in named[below]),
+            *(f"{name} (at most)" for name in named[above]),
+        ),
+        variables=tuple(columns),
+    )
+
+
+def read_files(
+    files: Sequence[Path],
+    *,
+    box: tuple[float, float] | None = None,
+    simplex: float | None = None,
+    ball: float | None = None,
+    target: float | None = None,
+    bound: float | None = None,
+) -> Problem:
+    """The problem of a command line: one model, or A and b with the set that x lies in.
+
+    Of box (low, high), simplex (total) and ball (radius, about 0), one may be given for A and b;
+    none: the box from 0 to 1.
+    """
+    sets = [
+        name
+        for name, given in (("box", box), ("simplex", simplex), ("ball", ball))
+        if given is not None
+    ]
+    if len(files) == 1 and is_model(files[0]):
+        if sets:
+            raise PickbestError(f"--{sets[0]} is for A and b; a model has the bounds in its file")
+        return read_problem(files[0], target=target, bound=bound)
+    if len(files) != 2:
+        raise PickbestError(
+            f"give one model (.mps, .lp), or two files, A and b, got {len(files)} "
+            f"({', '.join(file.name for file in files)})"
+        )
+    if target is not None or bound is not None:
+        raise PickbestError("--target and --bound are for models; A and b have neither")
+    if len(sets) > 1:
+        raise PickbestError(f"x can lie in one set: give --{sets[0]} or --{sets[1]}, not both")
+    matrix, bounds = read_tables(*files)
+    dimension = matrix.shape[1]
+    convex: ConvexSet = Box.cube(dimension, *(box or (0.0, 1.0)))
+    if simplex is not None:
+        convex = Simplex(dimension, simplex)
+    elif ball is not None:
+        convex = Ball(np.zeros(dimension), ball)
+    return Problem(
+        matrix,
+        bounds,
+        convex,
+        tuple(f"row {i + 1}" for i in range(matrix.shape[0])),
+        tuple(f"x{j + 1}" for j in range(dimension)),
+    )
+
+
+def read_tables(matrix_path: str | Path, bounds_path: str | Path) -> tuple[Any, FloatArray]:
+    """(A, b) from .csv, .npy, or (A alone) a sparse .npz file of SciPy."""
+    matrix_path, bounds_path = Path(matrix_path), Path(bounds_path)
+    if matrix_path.suffix == ".npz":
+        sparse: Any = load("scipy.sparse", "reading sparse matrices")
+        try:
+            return sparse.load_npz(matrix_path), _read_array(bounds_path).ravel()
+        except (OSError, ValueError, KeyError) as error:
+            raise PickbestError(f"{matrix_path}: not a sparse matrix of SciPy: {error}") from error
+    return np.atleast_2d(_read_array(matrix_path)), _read_array(bounds_path).ravel()
+
+
+def _read_array(path: Path) -> FloatArray:
+    if not path.is_file():
+        raise PickbestError(f"{path}: no such file")
+    try:
+        if path.suffix == ".npy":
+            return np.asarray(np.load(path, allow_pickle=False), dtype=np.float64)
+        if path.suffix == ".csv":
+            return np.loadtxt(path, delimiter=",", ndmin=2)
+    except ValueError as error:
+        raise PickbestError(
+            f"{path}: must hold numbers, one row a constraint, no header: {error}"
+        ) from error
+    raise PickbestError(f"{path}: must be a .csv or .npy file (A also a sparse .npz)")
+
+
+def _padded(names: list[str], count: int) -> list[str]:
+    """Names of a model; files may leave them out."""
+    return list(names) if len(names) == count else [f"x{j + 1}" for j in range(count)]
+
+
+def _box(lower: FloatArray, upper: FloatArray, names: list[str], bound: float | None) -> Box:
+    if bound is not None:
+        if not 0.0 < bound < np.inf:
+            raise PickbestError(f"bound must be a number above 0, got {bound!r}")
+        lower = np.where(np.isfinite(lower), lower, -bound)
+        upper = np.where(np.isfinite(upper), upper, bound)
+    for j in np.flatnonzero(~(np.isfinite(lower) & np.isfinite(upper)))[:1]:
+        raise PickbestError(
+            f"variable {names[j]} has no finite bounds ({lower[j]:g} to {upper[j]:g}), and P must "
+            "be bounded: add bounds to the file, or give one for all such variables"
+        )
+    return Box(lower, upper)

@@ -1,0 +1,242 @@
+"""solve_feasibility: verdicts beside HiGHS, Proposition 8's promise, certificates, learners."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from scipy.sparse import csr_array
+
+from pickbest.catalog import make_learner
+from pickbest.feasibility import (
+    Ball,
+    Box,
+    Feasibility,
+    Polytope,
+    Simplex,
+    Status,
+    solve_feasibility,
+)
+from pickbest.feasibility.grudging import GrudgingOracle
+from pickbest.feasibility.instances import at_most, random_problem, set_cover
+from pickbest.feasibility.polytopes import as_rows
+from pickbest.feasibility.sets import ConvexSet
+from pickbest.feasibility.system import System
+
+
+def best_worst_slack(rows: np.ndarray, bounds: np.ndarray, convex: ConvexSet) -> float:
+    """max over P of min_i A_i x - b_i, by SciPy's HiGHS."""
+    own = as_rows(convex)
+    assert own is not None
+    matrix = own.matrix.toarray() if hasattr(own.matrix, "toarray") else own.matrix
+    n, m = rows.shape
+    inequalities = [np.hstack([-rows, np.ones((n, 1))])]
+    limits = [-bounds]
+    for sign, side in ((1, own.row_upper), (-1, -own.row_lower)):
+        finite = np.isfinite(side)
+        inequalities.append(np.hstack([sign * matrix[finite], np.zeros((finite.sum(), 1))]))
+        limits.append(side[finite])
+    found = linprog(
+        np.append(np.zeros(m), -1.0),
+        A_ub=np.vstack(inequalities),
+        b_ub=np.concatenate(limits),
+        bounds=[*zip(own.lower, own.upper, strict=True), (None, None)],
+    )
+    return -float(found.fun)
+
+
+def a_set(kind: int, rng: np.random.Generator, dimension: int) -> ConvexSet:
+    if kind == 0:
+        return Box.cube(dimension, -1.0, 1.0)
+    if kind == 1:
+        return Simplex(dimension, 1.0 + rng.random())
+    return Polytope(rng.normal(size=(4, dimension)), np.ones(4), -1.0, 1.0)
+
+
+def check(found: Feasibility, rows: np.ndarray, bounds: np.ndarray, convex: ConvexSet) -> None:
+    """The verdict's own evidence, without any solver."""
+    assert found.calls <= found.calls_bound
+    if found.status is Status.FEASIBLE:
+        assert found.x is not None
+        assert (rows @ found.x - bounds).min() >= -found.epsilon
+        assert found.worst_slack == pytest.approx((rows @ found.x - bounds).min(), abs=1e-12)
+    if found.status is Status.INFEASIBLE:
+        assert found.certificate is not None
+        y = found.certificate.multipliers
+        assert y.min() >= 0.0
+        assert y.sum() == pytest.approx(1.0, abs=1e-9)
+        x, _ = convex.maximize(rows.T @ y)
+        assert y @ (rows @ x - bounds) == pytest.approx(found.certificate.value, abs=1e-6)
+        assert found.certificate.value < 0.0
+
+
+def test_200_random_problems_agree_with_highs() -> None:
+    """Mixed sizes, sets and budgets, feasible and not: every verdict is HiGHS's."""
+    rng = np.random.default_rng(2024)
+    verdicts = []
+    for k in range(200):
+        kind, budget = k % 3, 1 + (k // 3) % 3
+        n, m = int(rng.integers(4, 120)), int(rng.integers(2, 16))
+        convex = a_set(kind, rng, m)
+        rows = rng.normal(size=(n, m)) / np.sqrt(m)
+        inside = (
+            convex.maximize(rng.normal(size=m))[0] + convex.maximize(rng.normal(size=m))[0]
+        ) / 2
+        margin = float(rng.choice([0.05, 0.0, -0.1, -0.3]))
+        bounds = rows @ inside - margin - 0.1 * rng.exponential(size=n) * (rng.random(n) < 0.7)
+        found = solve_feasibility(rows, bounds, convex, 0.05, budget)
+        check(found, rows, bounds, convex)
+        exact = best_worst_slack(rows, bounds, convex)
+        verdicts.append(found.status)
+        if found.status is Status.INFEASIBLE:
+            assert exact < 0.0
+        elif found.status is Status.FEASIBLE:
+            assert exact >= -found.epsilon - 1e-7
+    assert verdicts.count(Status.UNDECIDED) == 0
+    assert verdicts.count(Status.FEASIBLE) > 50
+    assert verdicts.count(Status.INFEASIBLE) > 50
+
+
+@pytest.mark.parametrize("budget", [1, 2, 3])
+def test_ball_verdicts_carry_their_evidence(budget: int) -> None:
+    rng = np.random.default_rng(budget)
+    seen = set()
+    for margin in (0.1, 0.0, -0.3, -0.6):
+        ball = Ball(rng.normal(size=5), 1.0)
+        rows = rng.normal(size=(30, 5)) / np.sqrt(5)
+        bounds = rows @ (ball.center + 0.1) - margin
+        found = solve_feasibility(rows, bounds, ball, 0.05, budget)
+        check(found, rows, bounds, ball)
+        seen.add(found.status)
+        if found.x is not None:
+            assert np.linalg.norm(found.x - ball.center) <= 1.0 + 1e-9
+        if margin >= 0.0:
+            assert found.status is Status.FEASIBLE
+    assert seen == {Status.FEASIBLE, Status.INFEASIBLE}
+
+
+@pytest.mark.parametrize("tuning", ["eager", "proposition_8"])
+@pytest.mark.parametrize("budget", [1, 2, 3])
+def test_proposition_8_holds_for_an_oracle_that_does_the_least(budget: int, tuning: str) -> None:
+    """Even then the mean answer is within epsilon after T calls, with exact laws."""
+    for seed in range(3):
+        rows, bounds = random_problem(np.random.default_rng(seed), 8, 3, margin=0.0)
+        box = Box.cube(3, -1.0, 1.0)
+        oracle = GrudgingOracle(System.of(rows, bounds), box, budget)
+        found = solve_feasibility(rows, bounds, oracle, 0.3, budget, tuning=tuning)
+        check(found, rows, bounds, box)
+        assert found.status is Status.FEASIBLE
+        assert found.samples is None
+        assert found.sampling_error == 0.0
+
+
+def test_second_phase_keeps_the_promise() -> None:
+    """With the eager phase held back, the rest of the calls is enough (see schedules)."""
+    from pickbest.feasibility.loop import calls_of
+    from pickbest.feasibility.schedules import schedule
+    from pickbest.theory import oracle_calls
+
+    rows, bounds = random_problem(np.random.default_rng(1), 8, 3, margin=0.0)
+    system, box = System.of(rows, bounds), Box.cube(3, -1.0, 1.0)
+    for budget in (1, 2):
+        oracle = GrudgingOracle(system, box, budget)
+        calls = oracle_calls(n_constraints=8, budget=budget, width=oracle.width(), accuracy=0.3)
+        last = schedule(8, budget, calls, "eager")[1:]
+        *_, call = calls_of(system, oracle, oracle.width(), last, None, 0)
+        assert call.number == last[0].calls >= 0.8 * calls
+        assert call.tally.worst_slack >= -0.875 * 0.3
+
+
+def test_infeasible_by_more_than_epsilon_is_always_decided() -> None:
+    for budget in (1, 2, 3):
+        found = solve_feasibility(
+            [[1.0], [-1.0], [0.0]], [0.6, -0.4, -5.0], Box.cube(1), 0.05, budget
+        )
+        assert found.status is Status.INFEASIBLE
+        assert found.certificate is not None
+        assert found.certificate.value == pytest.approx(-0.1, abs=0.1)
+
+
+@pytest.mark.parametrize(("name", "budget"), [("hedge", 1), ("fpml", 2), ("og", 2), ("exp3", 1)])
+def test_any_learner_may_be_plugged_in(name: str, budget: int) -> None:
+    rows, bounds = random_problem(np.random.default_rng(7), 10, 3, margin=0.02)
+    box = Box.cube(3, -1.0, 1.0)
+    found = solve_feasibility(rows, bounds, box, 0.2, budget, learner=name, samples=None)
+    check(found, rows, bounds, box)
+    assert found.status is Status.FEASIBLE
+    made = make_learner(name, 10, budget, found.calls_bound)
+    again = solve_feasibility(rows, bounds, box, 0.2, budget, learner=made)
+    assert again.calls == found.calls
+
+
+def test_a_learner_that_does_not_learn_decides_nothing() -> None:
+    rows, bounds = random_problem(np.random.default_rng(7), 10, 3, margin=0.02)
+    box = Box.cube(3, -1.0, 1.0)
+    found = solve_feasibility(rows, bounds, box, 0.2, 2, learner="uniform", max_calls=50)
+    assert found.status is Status.UNDECIDED
+
+
+def test_sparse_and_dense_give_the_same() -> None:
+    cover = set_cover(np.random.default_rng(0), 300, 40, sets_each=4)
+    for budget in (1, 2):
+        sparse = solve_feasibility(cover, np.ones(300), Box.cube(40), 0.1, budget, seed=3)
+        dense = solve_feasibility(cover.toarray(), np.ones(300), Box.cube(40), 0.1, budget, seed=3)
+        assert sparse.calls == dense.calls
+        np.testing.assert_allclose(sparse.x, dense.x, atol=1e-9)
+
+
+def test_set_cover_with_20000_elements() -> None:
+    cover = set_cover(np.random.default_rng(0), 20_000, 200, sets_each=10)
+    enough, few = at_most(130.0, 200), at_most(80.0, 200)
+    found = solve_feasibility(cover, np.ones(20_000), enough, 0.1, width=17.0)
+    check(found, cover, np.ones(20_000), enough)
+    assert found.status is Status.FEASIBLE
+    refused = solve_feasibility(cover, np.ones(20_000), few, 0.1, width=17.0)
+    check(refused, cover, np.ones(20_000), few)
+    assert refused.status is Status.INFEASIBLE
+
+
+def test_same_seed_same_bits_and_samples_change_with_it() -> None:
+    rows, bounds = random_problem(np.random.default_rng(3), 60, 5, margin=0.0, slack=0.02)
+    box = Box.cube(5, -1.0, 1.0)
+
+    def run(seed: int) -> Feasibility:
+        return solve_feasibility(
+            rows, bounds, box, 1e-4, 2, samples=32, seed=seed, max_calls=3, tuning="proposition_8"
+        )
+
+    first, second, other = run(1), run(1), run(2)
+    assert first.x is not None
+    assert second.x is not None
+    assert other.x is not None
+    assert np.array_equal(first.x, second.x)
+    assert not np.array_equal(first.x, other.x)
+    assert first.samples == 32
+    assert first.sampling_error > 0.0
+
+
+def test_calls_allowed_and_progress() -> None:
+    rows, bounds = random_problem(np.random.default_rng(0), 50, 10, margin=0.0, slack=0.0)
+    seen: list[tuple[int, int]] = []
+    found = solve_feasibility(
+        rows,
+        bounds,
+        Box.cube(10, -1, 1),
+        1e-6,
+        max_calls=7,
+        progress=lambda done, total: seen.append((done, total)),
+    )
+    assert found.status is Status.UNDECIDED
+    assert not found.decided
+    assert not found.stopped_early
+    assert seen == [(k, 7) for k in range(1, 8)]
+    assert found.worst_slack is not None
+    assert found.worst_slack < -1e-6
+
+
+def test_everything_is_feasible_where_the_width_is_below_epsilon() -> None:
+    found = solve_feasibility([[0.0, 0.0]], [0.0], Box.cube(2), 0.1)
+    assert found.status is Status.FEASIBLE
+    assert found.calls == 1
+    sparse = solve_feasibility(csr_array([[1e-3, 0.0]]), [0.0], Box.cube(2), 0.1)
+    assert sparse.calls == 1

@@ -1,0 +1,37 @@
+"""The experiment of section 5 as data: its keys, and what it must show."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pickbest.feasibility.experiment import (
+    BUDGETS,
+    CALLS_ALLOWED,
+    INFEASIBLE,
+    POOLED,
+    lp_experiment,
+)
+from pickbest.feasibility.families import FAMILIES
+
+
+def test_experiment() -> None:
+    found = lp_experiment(seed=0, replicates=1)
+    assert json.loads(json.dumps(found)) == found
+    assert len(found["calls"]) == len(FAMILIES) * len(BUDGETS) * len(CALLS_ALLOWED)
+    for row in found["calls"]:
+        assert row["calls"] <= row["calls_bound"]
+        assert row["status"] == "feasible" or row["family"] == INFEASIBLE
+    pooled = [row for row in found["slopes"] if row["family"] == POOLED]
+    assert [row["budget"] for row in pooled] == list(BUDGETS)
+    for row in pooled:
+        assert row["slope"] == pytest.approx(row["theory"], abs=0.5)
+        assert row["low"] <= row["slope"] <= row["high"]
+    assert found["verdicts"]["wrong"] == 0
+    assert found["verdicts"]["undecided"] == 0
+    for row in found["applications"]:
+        assert row["calls"] <= row["calls_bound"]
+        assert (row["status"] == "infeasible") <= (not row["exactly_feasible"])
+    for row in found["game"]:
+        assert row["lower"] - 1e-9 <= row["exact_value"] <= row["upper"] + 1e-9

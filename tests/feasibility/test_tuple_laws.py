@@ -1,0 +1,158 @@
+"""The laws over tuples of constraints: exact ones against plain NumPy, samples against exact."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+from numpy.polynomial import polynomial
+
+from pickbest.catalog import make_learner
+from pickbest.feasibility.laws import (
+    ExactLaw,
+    LeaderDraws,
+    ReplicateDraws,
+    drawer_for,
+    merged,
+    sampling_error,
+)
+from pickbest.kernels import joint
+from pickbest.learners import FPML, Hedge
+
+
+def leader_law_twin(costs: np.ndarray, epsilon: float) -> np.ndarray:
+    """w_a ∫_0^1 Π_{c ≠ a} (1 - z w_c) dz, by multiplying the polynomial out."""
+    weights = np.exp(-epsilon * (costs - costs.min()))
+    chances = []
+    for a in range(len(costs)):
+        product = np.array([1.0])
+        for weight in np.delete(weights, a):
+            product = polynomial.polymul(product, [1.0, -weight])
+        integral = polynomial.polyint(product)
+        chances.append(weights[a] * polynomial.polyval(1.0, integral))
+    return np.array(chances)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.5, 3.0])
+@pytest.mark.parametrize("n_arms", [1, 2, 5, 12])
+def test_leader_law_equals_its_twin(n_arms: int, epsilon: float) -> None:
+    costs = np.random.default_rng(n_arms).uniform(0, 10, n_arms)
+    chances = np.empty(n_arms)
+    joint.leader_law(costs, epsilon, chances)
+    np.testing.assert_allclose(chances, leader_law_twin(costs, epsilon), rtol=1e-9, atol=1e-14)
+
+
+def test_leader_law_of_many_arms() -> None:
+    """Equal arms are equally likely; arms far behind have no chance; nothing overflows."""
+    costs = np.zeros(100_000)
+    chances = np.empty(100_000)
+    joint.leader_law(costs, 0.1, chances)
+    np.testing.assert_allclose(chances, 1e-5, rtol=1e-9)
+    costs[500:] = 1e6
+    joint.leader_law(costs, 2.0, chances)
+    np.testing.assert_allclose(chances[:500], 1 / 500, rtol=1e-9)
+    assert chances[500:].max() == 0.0
+
+
+def draws_twin(costs: np.ndarray, budget: int, epsilon: float, draws: int) -> np.ndarray:
+    noise = np.random.default_rng(0).exponential(1 / epsilon, (draws, len(costs)))
+    return np.argsort(costs - noise, axis=1)[:, :budget]
+
+
+@pytest.mark.parametrize(
+    ("costs", "epsilon"),
+    [
+        ([0.0, 0.0, 0.0, 0.0, 0.0], 1.0),
+        ([0.0, 1.0, 1.5, 4.0, 4.0], 0.5),
+        ([0.0, 500.0, 501.0, 502.0, 502.0], 2.0),
+        ([1.0, 1.0 + 3e-16, 1.0 - 2e-16, 1.0 + 1e-12, 2.0], 1.0),
+    ],
+)
+@pytest.mark.parametrize("budget", [2, 3, 5])
+def test_subset_law_is_that_of_the_draws(costs: list[float], epsilon: float, budget: int) -> None:
+    table, draws = np.array(costs), 100_000
+    subsets = np.array(list(combinations(range(5), budget)))
+    chances = np.empty(len(subsets))
+    joint.subset_law(table, epsilon, subsets, chances)
+    assert chances.sum() == pytest.approx(1.0, abs=1e-12)
+    seen = merged(draws_twin(table, budget, epsilon, draws), 5)
+    frequency = np.zeros(len(subsets))
+    places = {tuple(subset): k for k, subset in enumerate(subsets.tolist())}
+    for subset, share in zip(seen.tuples.tolist(), seen.probabilities, strict=True):
+        frequency[places[tuple(subset)]] = share
+    error = 5 * np.sqrt(chances * (1 - chances).clip(0) / draws) + 1e-9
+    assert np.all(np.abs(frequency - chances) <= error)
+
+
+def test_subset_law_of_sixty_arms_sums_to_one() -> None:
+    costs = np.random.default_rng(3).uniform(0, 30, 60)
+    subsets = np.array(list(combinations(range(60), 2)))
+    chances = np.empty(len(subsets))
+    joint.subset_law(costs, 0.3, subsets, chances)
+    assert chances.min() >= 0.0
+    assert chances.sum() == pytest.approx(1.0, abs=1e-12)
+
+
+def test_samples_converge_to_the_exact_law() -> None:
+    learner = FPML(6, 2, epsilon=0.7, decay=1 / 3)
+    exact, sampled = ExactLaw(learner), LeaderDraws(learner, 50_000, keys_of(50_000))
+    generic = ReplicateDraws(learner, 50_000, keys_of(50_000))
+    for drawer in (exact, sampled, generic):
+        for k in range(3):
+            drawer.law(k)
+            drawer.learn(np.array([0.1, 0.9, 0.3, 0.5, 0.7, 0.2]))
+    slacks = np.array([1.0, -1.0, 0.5, -0.2, 0.1, -0.4])
+    expected = exact.law(3).expected_minimum(slacks)
+    assert sampled.law(3).expected_minimum(slacks) == pytest.approx(expected, abs=0.02)
+    assert generic.law(3).expected_minimum(slacks) == pytest.approx(expected, abs=0.02)
+
+
+def keys_of(count: int) -> np.ndarray:
+    from pickbest.game import replicate_keys
+
+    return replicate_keys(0, count)
+
+
+def test_hedge_plays_softmax() -> None:
+    drawer = ExactLaw(Hedge(3, rate=2.0))
+    drawer.learn(np.array([0.0, 0.5, 1.0]))
+    np.testing.assert_allclose(
+        drawer.law(1).probabilities, np.exp([0, -1, -2]) / np.exp([0, -1, -2]).sum()
+    )
+
+
+def test_which_laws_are_exact() -> None:
+    assert drawer_for(FPML(100_000, 1, 0.1), None, 0).samples is None
+    assert drawer_for(FPML(16, 3, 0.1), None, 0).samples is None
+    assert drawer_for(FPML(100, 3, 0.1), None, 0).samples == 256
+    assert drawer_for(FPML(16, 3, 0.1), 50, 0).samples == 50
+    assert drawer_for(make_learner("og", 5, 2, 100), None, 0).samples == 256
+
+
+def test_merged_counts_subsets_in_any_order() -> None:
+    law = merged(np.array([[2, 0], [0, 2], [1, 2], [0, 2]]), 3)
+    assert law.tuples.tolist() == [[0, 2], [1, 2]]
+    assert law.probabilities.tolist() == [0.75, 0.25]
+    far = merged(np.array([[10**15, 5, 7, 8], [5, 10**15, 7, 8]]), 10**16)
+    assert far.probabilities.tolist() == [1.0]
+
+
+def test_sampling_error_holds_on_a_small_problem() -> None:
+    """sup over x of (sampled - true) expected minimum stays below its bound."""
+    rng = np.random.default_rng(0)
+    learner, samples, rho = FPML(8, 2, epsilon=0.5), 400, 1.0
+    rows = rng.uniform(-1, 1, (8, 2)) / 2
+    points = rng.uniform(-1, 1, (500, 2))
+    exact = ExactLaw(learner).law(0)
+    worst = 0.0
+    for seed in range(20):
+        law = drawer_for(learner, samples, seed).law(0)
+        gaps = [law.expected_minimum(rows @ x) - exact.expected_minimum(rows @ x) for x in points]
+        worst = max(worst, max(gaps))
+    bound = sampling_error(samples=samples, budget=2, dimension=2, width=rho, calls=1)
+    assert 0.0 < worst < bound
+    assert math.isclose(
+        sampling_error(samples=4 * samples, budget=2, dimension=2, width=rho, calls=1), bound / 2
+    )
