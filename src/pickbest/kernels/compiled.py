@@ -23,3 +23,11 @@ def kernel(function: Function) -> Function:
     vector instructions. Entry points for C are left out: nobody calls them.
     """
     return cast(Function, njit(**OPTIONS)(function))
+
+
+def part(function: Function) -> Function:
+    """A helper that is written into each of its callers, and is not compiled by itself.
+
+    What a chain of kernels calls is optimised once more at every link; this saves links.
+    """
+    return cast(Function, njit(**{**OPTIONS, "inline": "always"})(function))

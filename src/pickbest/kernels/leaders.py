@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from pickbest.game import BoolArray, FloatArray, IntArray, KeyArray
-from pickbest.kernels.compiled import kernel
+from pickbest.kernels.compiled import kernel, part
 from pickbest.kernels.heap import EMPTY, keep_smallest, sort_kept
 from pickbest.kernels.inclusion import inclusion_probabilities
 from pickbest.kernels.random import STEP, exponential_at, uniform_at
@@ -104,7 +104,7 @@ def _spread_far(
     return base
 
 
-@kernel
+@part
 def draw_leaders(
     spread: FloatArray, counter: np.uint64, arms: IntArray, best: FloatArray, noisy: FloatArray
 ) -> np.uint64:
@@ -210,7 +210,7 @@ def explore_one(
     weights[budget - 1] = free / probability
 
 
-@kernel
+@part
 def weigh(
     spread: FloatArray,
     taken: BoolArray,
@@ -257,7 +257,7 @@ def pick_row(
     weigh(spread, taken, counter, source, cap, probability, arms, weights, noisy)
 
 
-@kernel
+@part
 def decayed(epsilon: float, decay: float, learned: int) -> float:
     """epsilon of the round after `learned` ones."""
     return epsilon if decay == 0.0 else epsilon * (learned + 1.0) ** -decay
