@@ -2,7 +2,7 @@
 
 python benchmarks/run.py [--only NAME ...] [--out FOLDER]
 
-Writes bench.json and a plot of time against the number of arms. Takes under five minutes.
+Writes bench.json, bench.md and a plot of time against the number of arms. Takes under five minutes.
 """
 
 from __future__ import annotations
@@ -40,20 +40,28 @@ def seconds(value: float | None) -> str:
     return f"{value:.3g} s"
 
 
+def cells(row: dict) -> list[str]:
+    ratio = "-" if row["ratio"] is None else f"{row['ratio']:,.3g}"
+    target = f"{row['target']:g} times" if isinstance(row["target"], float) else str(row["target"])
+    met = "yes" if row["met"] else "NO"
+    ours, reference = seconds(row["ours_seconds"]), seconds(row["reference_seconds"])
+    return [row["name"], ours, reference, ratio, target, met]
+
+
+COLUMNS = ("what", "ours", "reference", "ratio", "target", "met")
+
+
+def markdown(rows: list[dict]) -> str:
+    lines = ["| " + " | ".join(COLUMNS) + " |", "|---|" + "---:|" * (len(COLUMNS) - 1)]
+    return "\n".join([*lines, *("| " + " | ".join(cells(row)) + " |" for row in rows)]) + "\n"
+
+
 def table(rows: list[dict]) -> Table:
     built = Table(title="Speed, measured side by side in one run", title_justify="left")
-    for column in ("what", "ours", "reference", "ratio", "target", "met"):
+    for column in COLUMNS:
         built.add_column(column, justify="left" if column == "what" else "right")
     for row in rows:
-        ratio = "-" if row["ratio"] is None else f"{row['ratio']:,.0f}"
-        built.add_row(
-            row["name"],
-            seconds(row["ours_seconds"]),
-            seconds(row["reference_seconds"]),
-            ratio,
-            str(row["target"]),
-            "yes" if row["met"] else "NO",
-        )
+        built.add_row(*cells(row))
     return built
 
 
@@ -80,6 +88,7 @@ def main() -> int:
         "seconds": time.time() - start,
         "rows": rows,
     }
+    (options.out / "bench.md").write_text(markdown(rows))
     (options.out / "bench.json").write_text(json.dumps(report, indent=2) + "\n")
     return 0 if all(row["met"] for row in rows) else 1
 
