@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         register_learner,
     )
     from pickbest.environments import Table, read_table
+    from pickbest.feasibility import solve_feasibility, solve_game
     from pickbest.game import Choice, Draws, Environment, Feedback, Learner, PickbestError
     from pickbest.hindsight import best_arm, best_subset, greedy_subset, top_arms
     from pickbest.outcome import Simulation
@@ -48,6 +49,8 @@ _HOMES = {
     "read_table": "environments",
     "register_learner": "catalog",
     "simulate": "simulation",
+    "solve_feasibility": "feasibility",
+    "solve_game": "feasibility",
     "top_arms": "hindsight",
 }
 
@@ -75,6 +78,8 @@ __all__ = [
     "read_table",
     "register_learner",
     "simulate",
+    "solve_feasibility",
+    "solve_game",
     "top_arms",
 ]
 
