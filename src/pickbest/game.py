@@ -204,6 +204,18 @@ def keep_best(arms: IntArray, costs: FloatArray) -> FloatArray:
     return best
 
 
+def play_table(
+    learner: Learner, state: State, table: FloatArray, lasting: KeyArray, first_round: int
+) -> tuple[State, FloatArray]:
+    """(state, paid): play a table in one compiled loop where the learner has one."""
+    if isinstance(learner, TableLearner):
+        return learner.play_table(state, table, lasting, first_round)
+    if isinstance(learner, TableSlotLearner):
+        # A single slot is the learner itself.
+        return state, learner.play_slots([state], table, lasting, first_round, distinct=True)
+    return play_rounds(learner, state, table, lasting, first_round)
+
+
 def play_rounds(
     learner: Learner, state: State, table: FloatArray, lasting: KeyArray, first_round: int
 ) -> tuple[State, FloatArray]:

@@ -19,12 +19,11 @@ from pickbest.game import (
     Learner,
     MissingExtraError,
     PickbestError,
-    TableLearner,
     check_costs,
     check_count,
     check_seed,
     keep_best,
-    play_rounds,
+    play_table,
     replicate_keys,
     rng_for,
     unknown_name,
@@ -236,12 +235,7 @@ def play_dealt(
     for first in range(0, rounds, stretch):
         part = dealt.table[:, first : first + stretch]
         played = slice(first, first + part.shape[1])
-        if isinstance(learner, TableLearner):
-            state, paid[:, played] = learner.play_table(
-                state, np.ascontiguousarray(part), keys, first
-            )
-        else:
-            state, paid[:, played] = play_rounds(learner, state, part, keys, first)
+        state, paid[:, played] = play_table(learner, state, np.ascontiguousarray(part), keys, first)
         if report:
             report(played.stop)
     return Run(paid, dealt.best_arm, dealt.totals, dealt.table)

@@ -19,8 +19,8 @@ from pickbest.game import (
     FloatArray,
     Learner,
     State,
-    TableLearner,
     play_rounds,
+    play_table,
     replicate_keys,
     rng_for,
     visible,
@@ -102,15 +102,13 @@ def check_replayed_learning(learner: Learner) -> None:
 
 def check_table_play(learner: Learner) -> None:
     """A compiled loop over a table gives exactly what picking and learning by hand gives."""
-    if not isinstance(learner, TableLearner):
-        return
     table = np.random.default_rng(10).random((3, 60, learner.n_arms)).round(1)
     keys = replicate_keys(13, 3)
     for costs in (table, table[:1]):
         state, paid = learner.start(3), []
         for first in (0, 25):
             part = np.ascontiguousarray(costs[:, first : 25 if first == 0 else None])
-            state, played = learner.play_table(state, part, keys, first)
+            state, played = play_table(learner, state, part, keys, first)
             paid.append(played)
         slow_state, slow_paid = play_rounds(learner, learner.start(3), costs, keys, 0)
         assert np.array_equal(np.hstack(paid), slow_paid), "the compiled loop paid other costs"
@@ -165,13 +163,9 @@ def check_long_run(learner: Learner, rounds: int = 1_000_000) -> None:
     table[:, ::2, 0] = 0.0
     table[:, :, -1] = 1.0
     state = learner.start(1)
-    advance = learner.play_table if isinstance(learner, TableLearner) else None
     with np.errstate(over="raise", invalid="raise", divide="raise"):
         for first in range(0, rounds, table.shape[1]):
-            if advance:
-                state, _ = advance(state, table, keys, first)
-            else:
-                state, _ = play_rounds(learner, state, table, keys, first)
+            state, _ = play_table(learner, state, table, keys, first)
     choice = learner.pick(state, rng_for(keys, rounds))
     for name, array in state.items():
         assert np.all(np.isfinite(array)), f"{name} is no longer finite after {rounds} rounds"

@@ -1,6 +1,6 @@
 """The only place where a string becomes a learner or an environment."""
 
-from pickbest.catalog import families as _families  # noqa: F401 - registers the built-in learners
+from pickbest.catalog import builtin as _builtin  # noqa: F401 - registers the built-in learners
 from pickbest.catalog.describe import describe, rebuild
 from pickbest.catalog.registry import (
     LearnerEntry,

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from enum import Enum
-from typing import TypeVar
-
 from pickbest import theory
-from pickbest.catalog.registry import LearnerEntry, Retuned, register_learner
+from pickbest.catalog.choices import (
+    Filling,
+    FullSelection,
+    PartialSelection,
+    Perturbations,
+    member,
+)
 from pickbest.game import Feedback, Learner, PickbestError, SlotLearner, check_budget, unknown_name
 from pickbest.learners import (
     FPML,
     UCB,
-    Doubling,
     Exp3,
     Exp3IX,
     Exp3M,
@@ -27,8 +29,6 @@ from pickbest.learners import (
     Weights,
 )
 
-Member = TypeVar("Member", bound=Enum)
-
 # The paper's own experiments: resampled weights, slots that do not know of each other.
 AS_IN_THE_PAPER = ("as_run", "as_written")
 FPML_TUNINGS = ("theorem_2", "anytime")
@@ -36,43 +36,6 @@ PARTIAL_TUNINGS = ("practical", "as_run", "as_written", "proposition_5")
 # From these numbers of arms on, one pass over all of them is the slower way.
 BUCKETS_FROM, BLOCKS_FROM = 100, 2_000
 EXP3_TUNINGS = ("auer", "as_run", "as_written")
-
-
-class Perturbations(Enum):
-    """Whether FPML draws its noise anew in every round or once."""
-
-    FRESH = "fresh"
-    FIXED = "fixed"
-
-
-class PartialSelection(Enum):
-    """How fpml-partial finds its arms: a pass over all, or buckets of similar weight."""
-
-    ONE_PASS = "one-pass"
-    BUCKETS = "buckets"
-
-
-class FullSelection(Enum):
-    """How fpml finds its arms: a pass over all, or only the blocks that may hold a leader."""
-
-    ONE_PASS = "one-pass"
-    BLOCKS = "blocks"
-
-
-class Filling(Enum):
-    """Whether slots leave out the arms of earlier slots."""
-
-    DISTINCT = "distinct"
-    INDEPENDENT = "independent"
-
-
-def member(kind: type[Member], name: str, value: str | Member) -> Member:
-    """The member of an enum that a string names."""
-    try:
-        return kind(value)
-    except ValueError:
-        known = [choice.value for choice in kind]
-        raise unknown_name(name, str(value), known) from None
 
 
 def build_fpml(
@@ -367,100 +330,3 @@ def build_leaders(n_arms: int, budget: int, rounds: int | None, tuning: str | No
 
 def build_uniform(n_arms: int, budget: int, rounds: int | None, tuning: str | None) -> Learner:
     return Uniform(n_arms, budget)
-
-
-BUILT_IN: tuple[tuple[LearnerEntry, tuple[type, ...]], ...] = (
-    (
-        LearnerEntry(
-            "fpml",
-            "perturbed leaders, sees all costs (Algorithm 1)",
-            build_fpml_any,
-            FPML_TUNINGS,
-        ),
-        (FPML, FPMLFullManyArms),
-    ),
-    (
-        LearnerEntry(
-            "fpml-partial",
-            "perturbed leaders, sees the costs of its own arms (Proposition 5)",
-            build_fpml_partial_any,
-            PARTIAL_TUNINGS,
-            needs_rounds=True,
-        ),
-        (FPMLPartial, FPMLManyArms),
-    ),
-    (
-        LearnerEntry(
-            "hedge",
-            "exponential weights, one arm, sees all costs",
-            build_hedge,
-            ("standard",),
-            needs_rounds=True,
-            single_arm=True,
-        ),
-        (Hedge,),
-    ),
-    (
-        LearnerEntry(
-            "exp3",
-            "exponential weights, one arm, sees its own cost",
-            build_exp3,
-            EXP3_TUNINGS,
-            needs_rounds=True,
-            single_arm=True,
-        ),
-        (Exp3,),
-    ),
-    (
-        LearnerEntry(
-            "exp3-ix",
-            "Exp3 with implicit exploration, one arm",
-            build_exp3_ix,
-            ("neu",),
-            needs_rounds=True,
-            single_arm=True,
-        ),
-        (Exp3IX,),
-    ),
-    (
-        LearnerEntry(
-            "og",
-            "online greedy: Exp3 (or Hedge, with feedback=full) in each slot (Algorithm 3)",
-            build_og,
-            (*EXP3_TUNINGS, "standard"),
-            needs_rounds=True,
-        ),
-        (Greedy,),
-    ),
-    (
-        LearnerEntry(
-            "og-hybrid",
-            "online greedy: FPML with slot_budget arms in each slot (Algorithm 2)",
-            build_og_hybrid,
-            (*PARTIAL_TUNINGS, *FPML_TUNINGS),
-            needs_rounds=True,
-        ),
-        (),
-    ),
-    (
-        LearnerEntry(
-            "exp3-m",
-            "Exp3 for subsets and sums of rewards",
-            build_exp3_m,
-            ("uchiya",),
-            needs_rounds=True,
-        ),
-        (Exp3M,),
-    ),
-    (LearnerEntry("thompson", "the B best Beta posterior draws", build_thompson), (Thompson,)),
-    (LearnerEntry("ucb", "the B best upper confidence bounds", build_ucb), (UCB,)),
-    (
-        LearnerEntry("leaders", "the B leaders so far, no noise, sees all costs", build_leaders),
-        (Leaders,),
-    ),
-    (LearnerEntry("uniform", "B distinct arms at random", build_uniform), (Uniform,)),
-    (LearnerEntry("fixed", "the same arms in every round", build_fixed), (Fixed,)),
-)
-
-for _entry, _kinds in BUILT_IN:
-    register_learner(_entry, *_kinds, Doubling, Retuned)

@@ -178,11 +178,6 @@ class FPMLPartial:
         kernels.learn_picked(state["costs"], state["round"], choice.arms, weights_of(choice), seen)
         return state
 
-    def play_table(
-        self, state: State, table: FloatArray, lasting: KeyArray, first_round: int
-    ) -> tuple[State, FloatArray]:
-        return state, self.play_slots([state], table, lasting, first_round, distinct=True)
-
     def play_slots(
         self,
         states: list[State],

@@ -52,11 +52,6 @@ class Hedge:
         state["gains"] -= seen
         return state
 
-    def play_table(
-        self, state: State, table: FloatArray, lasting: KeyArray, first_round: int
-    ) -> tuple[State, FloatArray]:
-        return state, self.play_slots([state], table, lasting, first_round, distinct=True)
-
     def play_slots(
         self,
         states: list[State],
@@ -103,11 +98,6 @@ class Exp3:
         add_weighted(state["gains"], choice.arms, weights_of(choice), 1.0 - seen)
         return state
 
-    def play_table(
-        self, state: State, table: FloatArray, lasting: KeyArray, first_round: int
-    ) -> tuple[State, FloatArray]:
-        return state, self.play_slots([state], table, lasting, first_round, distinct=True)
-
     def play_slots(
         self,
         states: list[State],
@@ -151,11 +141,6 @@ class Exp3IX:
     def learn(self, state: State, choice: Choice, seen: FloatArray) -> State:
         add_weighted(state["gains"], choice.arms, weights_of(choice), -seen)
         return state
-
-    def play_table(
-        self, state: State, table: FloatArray, lasting: KeyArray, first_round: int
-    ) -> tuple[State, FloatArray]:
-        return state, self.play_slots([state], table, lasting, first_round, distinct=True)
 
     def play_slots(
         self,

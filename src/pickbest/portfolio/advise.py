@@ -17,7 +17,7 @@ import numpy as np
 
 from pickbest import hindsight, theory
 from pickbest.catalog import make_learner
-from pickbest.game import FloatArray, PickbestError, TableLearner, play_rounds, replicate_keys
+from pickbest.game import FloatArray, PickbestError, play_table, replicate_keys
 from pickbest.portfolio.journal import Entry
 from pickbest.portfolio.records import Finished, Opened, Picked
 
@@ -128,10 +128,7 @@ def _played(table: FloatArray, budget: int, settings: Opened) -> float:
     )
     keys = replicate_keys(settings.seed, REPLICATES)
     state = learner.start(REPLICATES)
-    if isinstance(learner, TableLearner):
-        _, paid = learner.play_table(state, np.ascontiguousarray(table[None]), keys, 0)
-    else:
-        _, paid = play_rounds(learner, state, table[None], keys, 0)
+    _, paid = play_table(learner, state, np.ascontiguousarray(table[None]), keys, 0)
     return float(paid.mean())
 
 
