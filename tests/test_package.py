@@ -42,12 +42,12 @@ def test_every_public_name_exists():
 
 
 def test_missing_extras_say_how_to_install_them(monkeypatch, tmp_path):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    from pickbest.report.plots import new_figure
+    from pickbest.report import plots
 
-    with pytest.raises(MissingExtraError, match=r"pip install 'pickbest\[plot\]'"):
-        new_figure()
+    monkeypatch.setattr(plots, "find_spec", lambda name: None)
+    for need in (plots.new_figure, lambda: plots.check_plot_path(tmp_path / "p.png")):
+        with pytest.raises(MissingExtraError, match=r"pip install 'pickbest\[plot\]'"):
+            need()
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     from pickbest.environments import read_table
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pickbest._version import __version__
 from pickbest.document import Chapter, Figure, Report, Section, Table
-from pickbest.game import MissingExtraError, PickbestError
+from pickbest.game import PickbestError
 from pickbest.paper.parts import why_missing
 from pickbest.paper.recipes import CHAPTERS, RECIPES, Recipe
 from pickbest.paper.reproduce import Finished, Plan, chosen_recipes, kept_parts, run_parts
@@ -19,6 +19,7 @@ from pickbest.paper.rewards import Rewards, find_rewards
 from pickbest.report.figures import draw_all
 from pickbest.report.markdown import to_markdown, write_tables
 from pickbest.report.page import to_html
+from pickbest.report.plots import need_matplotlib
 from pickbest.savefile import write_atomically
 
 PAGE, MARKDOWN = "report.html", "report.md"
@@ -57,7 +58,7 @@ def reproduce(
     recipes = chosen_recipes(names)
     if out.exists() and not out.is_dir():
         raise PickbestError(f"{out}: the output folder exists and is not a folder")
-    _need_matplotlib()
+    need_matplotlib("the report")
     plan = Plan(out / "parts", seed, replicates, rewards, workers)
     recorded = find_rewards(rewards)
     out.mkdir(parents=True, exist_ok=True)
@@ -154,10 +155,3 @@ def _progress(recipes: Sequence[Recipe], has_rewards: bool) -> Iterator[Finished
             bar.update(task, advance=recipe.seconds, done=count, description=recipe.name)
 
         yield advance
-
-
-def _need_matplotlib() -> None:
-    from importlib.util import find_spec
-
-    if find_spec("matplotlib") is None:
-        raise MissingExtraError("matplotlib", "plot", "the report")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,12 +19,17 @@ if TYPE_CHECKING:
 SUFFIXES = (".png", ".svg", ".pdf")
 
 
+def need_matplotlib(purpose: str) -> None:
+    """Say before any work is done that Matplotlib is missing."""
+    if find_spec("matplotlib") is None:
+        raise MissingExtraError("matplotlib", "plot", purpose)
+
+
 def new_figure(width: float = 7.0, height: float = 4.2) -> tuple[Figure, Axes]:
     """A figure with one pair of axes, in the style that all our plots share."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtraError("matplotlib", "plot", "a plot") from error
+    need_matplotlib("a plot")
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(width, height), layout="constrained", dpi=120)
     axes = figure.subplots()
     style(axes)
@@ -89,7 +95,8 @@ def spread_levels(
 
 
 def check_plot_path(path: str | Path) -> Path:
-    """The file name of a plot: its suffix says the format."""
+    """The file name of a plot: its suffix says the format. Asks for Matplotlib at once."""
+    need_matplotlib("a plot")
     path = Path(path)
     if path.suffix not in SUFFIXES:
         raise PickbestError(f"{path}: a plot must end in {', '.join(SUFFIXES)}")
