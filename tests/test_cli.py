@@ -188,6 +188,22 @@ def test_ctrl_c_ends_with_130_and_no_traceback():
     assert "Traceback" not in errors
 
 
+def test_names_complete():
+    words = {"_PICKBEST_COMPLETE": "complete_bash", "COMP_CWORD": "3"}
+    for line, expected in (
+        ("pickbest simulate ta", {"COMP_CWORD": "2", "find": "task-1"}),
+        ("pickbest simulate task-1 --learner fpml-", {"COMP_CWORD": "4", "find": "fpml-partial"}),
+    ):
+        environment = {
+            **os.environ, **words, "COMP_WORDS": line, "COMP_CWORD": expected["COMP_CWORD"],
+        }  # fmt: skip
+        pickbest = os.path.join(os.path.dirname(sys.executable), "pickbest")
+        outcome = subprocess.run(
+            [pickbest], env=environment, capture_output=True, text=True, check=False
+        )
+        assert expected["find"] in outcome.stdout.split()
+
+
 def test_version_and_the_installed_command():
     outcome = subprocess.run(
         [os.path.join(os.path.dirname(sys.executable), "pickbest"), "--version"],

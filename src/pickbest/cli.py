@@ -22,10 +22,25 @@ app = typer.Typer(
     help="Each round, pick B of N arms, keep the best result, and learn which B to pick next.",
 )
 
+
+def _environments(incomplete: str) -> list[str]:
+    """Names that complete what was typed; files are left to the shell."""
+    from pickbest.catalog import environment_names
+
+    return [name for name in environment_names() if name.startswith(incomplete)]
+
+
+def _learners(incomplete: str) -> list[str]:
+    from pickbest.catalog import learner_names
+
+    return [name for name in learner_names() if name.startswith(incomplete)]
+
+
 TableArgument = Annotated[
     str,
     typer.Argument(
         metavar="TABLE",
+        autocompletion=_environments,
         help="A table (.csv, .tsv, .parquet, .npy, .npz; one row a round, one column an arm) "
         "or an environment: task-1, task-2, task-3, … (see `pickbest environments`).",
     ),
@@ -61,6 +76,7 @@ def simulate(
         typer.Option(
             "--learner",
             "-l",
+            autocompletion=_learners,
             help="A name from `pickbest learners`, repeatable; options may follow: "
             "og-hybrid:slot_budget=2,tuning=as_run",
         ),
