@@ -96,11 +96,8 @@ def make_learner(
         doubling trick is used.
     tuning, options: see `pickbest learners` or LearnerEntry.
 
-    >>> make_learner("fpml", n_arms=9, budget=3, rounds=368).epsilon
-    0.3053059709293116
-    >>> make_learner("fmpl", n_arms=9)
-    Traceback (most recent call last):
-    pickbest.game.PickbestError: unknown learner 'fmpl'; did you mean 'fpml'? ...
+    >>> round(make_learner("fpml", n_arms=9, budget=3, rounds=368).epsilon, 4)
+    0.3053
     """
     entry = learner_entry(name)
     check_budget(budget, n_arms)
