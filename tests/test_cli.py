@@ -52,6 +52,14 @@ def test_simulate_contract(rewards):
     assert described["budget"] == 3
 
 
+def test_regret_against_another_budget(rewards):
+    arguments = ("simulate", rewards, "--rewards", "-l", "uniform", "-b", 3, "-r", 5)
+    same, one = result(*arguments), result(*arguments, "--target-budget", 1)
+    regret = one["learners"][0]["regret"]
+    assert regret["best_subset"] == pytest.approx(regret["best_arm"])
+    assert same["learners"][0]["regret"]["best_subset"] > regret["best_subset"]
+
+
 def test_simulate_is_deterministic_and_seeds_matter():
     arguments = ("simulate", "task-1", "-l", "og", "-b", 2, "-r", 5, "--seed")
     assert result(*arguments, 1) == result(*arguments, 1)
@@ -147,6 +155,7 @@ def test_plot_and_export(rewards, tmp_path):
         (["simulate", "task-1", "-l", "fpml:epsilon"], "must be key=value"),
         (["simulate", "task-1", "-l", "fpml", "--plot", "x.gif"], "a plot must end in"),
         (["simulate", "task-1", "-l", "fpml", "--out", "x.xlsx"], ".csv or .parquet"),
+        (["simulate", "task-1", "-l", "fpml", "--target-budget", "16"], "between 1 and n_arms=15"),
         (["hindsight", "chasing"], "adaptive environment"),
         (["hindsight", "task-1", "-b", "99"], "between 1 and n_arms=15"),
         (["hindsight", "task-1", "--time-limit", "-1"], "time_limit"),

@@ -105,6 +105,13 @@ def simulate(
         bool,
         typer.Option("--unknown-rounds", help="Learners are not told how many rounds are played."),
     ] = False,
+    target_budget: Annotated[
+        int | None,
+        typer.Option(
+            "--target-budget",
+            help="Compare with subsets of this size, the B' of OPT(B'), instead of the budget's.",
+        ),
+    ] = None,
     rounds: RoundsOption = None,
     arms: ArmsOption = None,
     workers: Annotated[int, typer.Option("--workers", "-w", help="Processes.")] = 1,
@@ -142,6 +149,7 @@ def simulate(
             "feedback": feedback,
         },
         unknown_rounds=unknown_rounds,
+        target_budget=target_budget,
         rounds=rounds,
         n_arms=arms,
         workers=workers,
@@ -289,6 +297,7 @@ def feasible(
         pickbest feasible A.csv b.csv --box -1 1 --budget 2 --json
     """
     from pickbest import commands
+    from pickbest.report.console import feasible_table
 
     summary = commands.feasible(
         files=files,
@@ -303,7 +312,7 @@ def feasible(
         seed=seed,
         out=out,
     )
-    _show(summary, as_json, commands.feasible_table)
+    _show(summary, as_json, feasible_table)
     raise typer.Exit(summary["exit_code"])
 
 

@@ -8,12 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table as RichTable
-
 from pickbest import theory
 from pickbest.catalog import applicable, learner_entry, make_environment, make_learner
-from pickbest.game import Learner, PickbestError, unknown_name
-from pickbest.report.console import table
+from pickbest.game import Learner, PickbestError, check_budget, unknown_name
 from pickbest.report.summaries import bounds_summary, hindsight_summary, simulation_summary
 from pickbest.simulation import Progress, deal
 from pickbest.simulation import simulate as run_simulation
@@ -29,6 +26,7 @@ def simulate(
     seed: int,
     options: Mapping[str, Any],
     unknown_rounds: bool,
+    target_budget: int | None,
     rounds: int | None,
     n_arms: int | None,
     workers: int,
@@ -43,6 +41,8 @@ def simulate(
     if out is not None and out.suffix not in {".csv", ".parquet"}:
         raise PickbestError(f"{out}: results must go to a .csv or .parquet file")
     environment = make_environment(table, rewards, rounds, n_arms)
+    if target_budget is not None:
+        check_budget(target_budget, environment.n_arms)
     horizon = None if unknown_rounds else environment.rounds
     given = {name: value for name, value in options.items() if value is not None}
     players = _players(learners, environment.n_arms, budget, horizon, given)
@@ -52,7 +52,7 @@ def simulate(
         plots.plot_regret(simulation, plot)
     if out is not None:
         (simulation.to_csv if out.suffix == ".csv" else simulation.to_parquet)(out)
-    return simulation_summary(simulation, table)
+    return simulation_summary(simulation, table, target_budget)
 
 
 def _players(
@@ -155,39 +155,6 @@ def feasible(
     if out is not None and found.x is not None:
         write_solution(problem, found.x, out)
     return feasibility_summary(problem, found)
-
-
-def feasible_table(summary: Mapping[str, Any]) -> RichTable:
-    """What `pickbest feasible` prints."""
-    verdicts = {
-        "feasible": f"feasible: no constraint is violated by more than {summary['epsilon']:g}",
-        "infeasible": "infeasible: no x in the set satisfies every constraint",
-        "undecided": "not decided within the calls allowed",
-    }
-    rows: list[list[object]] = [
-        ["oracle calls", f"{summary['calls']:,} (at most {summary['calls_bound']:,} needed)"],
-        ["width", f"{summary['width']:.6g}"],
-    ]
-    if summary["samples"] is not None:
-        rows.append(["draws for each law", f"{summary['samples']:,}"])
-    if summary["worst_slack"] is not None:
-        rows.append(
-            ["smallest slack", f"{summary['worst_slack']:.6g} ({summary['worst_constraint']})"]
-        )
-    for title, values in (
-        ("x", summary["x"]),
-        ("certificate", (summary["certificate"] or {}).get("multipliers")),
-    ):
-        if values:
-            first = ", ".join(f"{name} {value:.4g}" for name, value in list(values.items())[:8])
-            rest = f", … {len(values) - 8:,} more (--json)" if len(values) > 8 else ""
-            rows.append([title, first + rest])
-    if summary["certificate"]:
-        rows.append(["its largest value over the set", f"{summary['certificate']['value']:.6g}"])
-    size = f"{summary['n_constraints']:,} constraints, {summary['dimension']:,} variables"
-    return table(
-        f"{verdicts[summary['status']]} ({size})", ("", "B = " + str(summary["budget"])), rows
-    )
 
 
 @contextmanager

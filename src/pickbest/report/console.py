@@ -119,3 +119,36 @@ def environments_table(summary: Mapping[str, Any]) -> RichTable:
         for row in summary["environments"]
     ]
     return table("Environments", ("name", "what happens", "arms", "rounds"), rows)
+
+
+def feasible_table(summary: Mapping[str, Any]) -> RichTable:
+    """What `pickbest feasible` prints."""
+    verdicts = {
+        "feasible": f"feasible: no constraint is violated by more than {summary['epsilon']:g}",
+        "infeasible": "infeasible: no x in the set satisfies every constraint",
+        "undecided": "not decided within the calls allowed",
+    }
+    rows: list[list[object]] = [
+        ["oracle calls", f"{summary['calls']:,} (at most {summary['calls_bound']:,} needed)"],
+        ["width", f"{summary['width']:.6g}"],
+    ]
+    if summary["samples"] is not None:
+        rows.append(["draws for each law", f"{summary['samples']:,}"])
+    if summary["worst_slack"] is not None:
+        rows.append(
+            ["smallest slack", f"{summary['worst_slack']:.6g} ({summary['worst_constraint']})"]
+        )
+    for title, values in (
+        ("x", summary["x"]),
+        ("certificate", (summary["certificate"] or {}).get("multipliers")),
+    ):
+        if values:
+            first = ", ".join(f"{name} {value:.4g}" for name, value in list(values.items())[:8])
+            rest = f", … {len(values) - 8:,} more (--json)" if len(values) > 8 else ""
+            rows.append([title, first + rest])
+    if summary["certificate"]:
+        rows.append(["its largest value over the set", f"{summary['certificate']['value']:.6g}"])
+    size = f"{summary['n_constraints']:,} constraints, {summary['dimension']:,} variables"
+    return table(
+        f"{verdicts[summary['status']]} ({size})", ("", "B = " + str(summary["budget"])), rows
+    )

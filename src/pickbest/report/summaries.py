@@ -13,18 +13,28 @@ from pickbest.hindsight import Subset
 from pickbest.outcome import AGAINST, Simulation
 
 
-def simulation_summary(simulation: Simulation, environment: str) -> dict[str, Any]:
-    """Every learner's mean reward, cost and regret."""
+def simulation_summary(
+    simulation: Simulation, environment: str, target_budget: int | None = None
+) -> dict[str, Any]:
+    """Every learner's mean reward, cost and regret.
+
+    target_budget: the size of the subsets to compare with, where it is not the learner's own.
+    """
     kept = next(iter(simulation.runs.values())).table is not None
     against = AGAINST if kept else ("best_arm",)
     return {
         "environment": environment,
-        "learners": [_learner_row(simulation, name, against) for name in simulation.runs],
+        "learners": [
+            _learner_row(simulation, name, against, target_budget) for name in simulation.runs
+        ],
+        "target_budget": target_budget,
         "settings": simulation.settings,
     }
 
 
-def _learner_row(simulation: Simulation, name: str, against: Sequence[str]) -> dict[str, Any]:
+def _learner_row(
+    simulation: Simulation, name: str, against: Sequence[str], target_budget: int | None
+) -> dict[str, Any]:
     learner = simulation.learners[name]
     replicates = simulation.replicates
     std = simulation.std_reward(name)
@@ -36,7 +46,9 @@ def _learner_row(simulation: Simulation, name: str, against: Sequence[str]) -> d
         "std_reward": std,
         "standard_error": std / replicates**0.5,
         "mean_cost": simulation.mean_cost(name),
-        "regret": {rival: float(simulation.regret(name, rival).mean()) for rival in against},
+        "regret": {
+            rival: float(simulation.regret(name, rival, target_budget).mean()) for rival in against
+        },
     }
 
 
