@@ -41,6 +41,58 @@ _SOURCES = {
 }
 
 
+@lru_cache(maxsize=8)
+def no_arm_taken(replicates: int) -> BoolArray:
+    """The `taken` argument of a pick that leaves no arm out."""
+    return np.empty((replicates, 0), np.bool_)
+
+
+# What both learners have in common: these are their methods, too.
+
+
+def _pick(learner: FPML | FPMLPartial, state: State, rng: Draws) -> Choice:
+    return learner.pick_free(state, rng, no_arm_taken(len(rng.keys)))
+
+
+def _play_slots(
+    learner: FPML | FPMLPartial,
+    states: list[State],
+    table: FloatArray,
+    lasting: KeyArray,
+    first_round: int,
+    distinct: bool,
+) -> FloatArray:
+    """Whole games of OG_hybrid with the learner in each slot; one slot: of the learner itself.
+
+    states: one per slot, updated in place. Returns the costs paid.
+    """
+    totals = np.stack([state["costs"] for state in states])
+    learned = np.stack([state["round"] for state in states])
+    paid = np.empty((len(lasting), table.shape[1]))
+    epsilon, decay, source, resamples, explore = learner._law()
+    leader_games.play_leaders(
+        totals,
+        learned,
+        table,
+        lasting,
+        first_round,
+        epsilon,
+        decay,
+        learner.fresh,
+        learner.feedback is Feedback.FULL,
+        distinct,
+        source,
+        resamples,
+        explore,
+        learner.budget,
+        paid,
+    )
+    for slot, state in enumerate(states):
+        state["costs"][...] = totals[slot]
+        state["round"][...] = learned[slot]
+    return paid
+
+
 @dataclass(frozen=True)
 class FPML:
     """Follow the Perturbed Multiple Leaders, full feedback (Algorithm 1); FPL when budget = 1.
@@ -66,6 +118,8 @@ class FPML:
     fresh: bool = True
     feedback = Feedback.FULL
     unbiased = False
+    pick = _pick
+    play_slots = _play_slots
 
     def __post_init__(self) -> None:
         check_budget(self.budget, self.n_arms)
@@ -75,9 +129,6 @@ class FPML:
     def start(self, replicates: int) -> State:
         """costs: cumulative costs; round: how many rounds were learned."""
         return start_leaders(replicates, self.n_arms)
-
-    def pick(self, state: State, rng: Draws) -> Choice:
-        return self.pick_free(state, rng, no_arm_taken(len(rng.keys)))
 
     def pick_free(self, state: State, rng: Draws, taken: BoolArray) -> Choice:
         keys = rng.keys if self.fresh else rng.lasting
@@ -109,16 +160,6 @@ class FPML:
         )
         return state, paid
 
-    def play_slots(
-        self,
-        states: list[State],
-        table: FloatArray,
-        lasting: KeyArray,
-        first_round: int,
-        distinct: bool,
-    ) -> FloatArray:
-        return _play_slots(self, states, table, lasting, first_round, distinct)
-
     def _law(self) -> tuple[float, float, int, int, float]:
         return self.epsilon, self.decay, kernels.NO_WEIGHTS, 1, 1.0
 
@@ -145,7 +186,11 @@ class FPMLPartial:
     resamples: int = 1
     explore: float = 1.0
     decay: float = 0.0
+    # Weights belong to the draw of their own round: perturbations are never kept.
+    fresh = True
     feedback = Feedback.PICKED
+    pick = _pick
+    play_slots = _play_slots
 
     def __post_init__(self) -> None:
         check_budget(self.budget, self.n_arms)
@@ -164,9 +209,6 @@ class FPMLPartial:
         """costs: cumulative estimated costs; round: how many rounds were learned."""
         return start_leaders(replicates, self.n_arms)
 
-    def pick(self, state: State, rng: Draws) -> Choice:
-        return self.pick_free(state, rng, no_arm_taken(len(rng.keys)))
-
     def pick_free(self, state: State, rng: Draws, taken: BoolArray) -> Choice:
         arms, weights = _new_choice(state, self.budget)
         kernels.pick_leaders(
@@ -178,16 +220,6 @@ class FPMLPartial:
         kernels.learn_picked(state["costs"], state["round"], choice.arms, weights_of(choice), seen)
         return state
 
-    def play_slots(
-        self,
-        states: list[State],
-        table: FloatArray,
-        lasting: KeyArray,
-        first_round: int,
-        distinct: bool,
-    ) -> FloatArray:
-        return _play_slots(self, states, table, lasting, first_round, distinct)
-
     def _law(self) -> tuple[float, float, int, int, float]:
         source = _SOURCES[self.weights]
         return self.epsilon, self.decay, source, self.resamples, self.explore
@@ -196,51 +228,6 @@ class FPMLPartial:
 def start_leaders(replicates: int, n_arms: int) -> State:
     """Zero cumulative costs."""
     return {"costs": np.zeros((replicates, n_arms)), "round": np.zeros(replicates, np.int64)}
-
-
-def _play_slots(
-    learner: FPML | FPMLPartial,
-    states: list[State],
-    table: FloatArray,
-    lasting: KeyArray,
-    first_round: int,
-    distinct: bool,
-) -> FloatArray:
-    """Whole games of OG_hybrid with the learner in each slot; one slot: of the learner itself.
-
-    states: one per slot, updated in place. Returns the costs paid.
-    """
-    totals = np.stack([state["costs"] for state in states])
-    learned = np.stack([state["round"] for state in states])
-    paid = np.empty((len(lasting), table.shape[1]))
-    epsilon, decay, source, resamples, explore = learner._law()
-    leader_games.play_leaders(
-        totals,
-        learned,
-        table,
-        lasting,
-        first_round,
-        epsilon,
-        decay,
-        learner.fresh if isinstance(learner, FPML) else True,
-        learner.feedback is Feedback.FULL,
-        distinct,
-        source,
-        resamples,
-        explore,
-        learner.budget,
-        paid,
-    )
-    for slot, state in enumerate(states):
-        state["costs"][...] = totals[slot]
-        state["round"][...] = learned[slot]
-    return paid
-
-
-@lru_cache(maxsize=8)
-def no_arm_taken(replicates: int) -> BoolArray:
-    """The `taken` argument of a pick that leaves no arm out."""
-    return np.empty((replicates, 0), np.bool_)
 
 
 def _new_choice(state: State, budget: int) -> tuple[IntArray, FloatArray]:
