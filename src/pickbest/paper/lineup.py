@@ -10,16 +10,16 @@ from pickbest.game import Learner
 AS_RUN, AS_WRITTEN, OURS = "as run", "as written", "ours"
 TUNINGS = (AS_RUN, AS_WRITTEN, OURS)
 
-# Row: (catalog name, label in tables, colour).
+# Row: (catalog name, label in tables).
 _ROWS = {
-    "fpml": ("fpml-partial", "FPML-partial", "fpml"),
-    "og": ("og", "OG", "og"),
-    "exp3": ("exp3", "Exp3", "exp3"),
-    "uniform": ("uniform", "B distinct arms at random", "uniform"),
-    "thompson": ("thompson", "Thompson, top B", "thompson"),
-    "best": ("", "Best in hindsight", "best"),
-    "greedy": ("", "Greedy in hindsight", "greedy"),
-    "top": ("", "Top B in hindsight", "top"),
+    "fpml": ("fpml-partial", "FPML-partial"),
+    "og": ("og", "OG"),
+    "exp3": ("exp3", "Exp3"),
+    "uniform": ("uniform", "B distinct arms at random"),
+    "thompson": ("thompson", "Thompson, top B"),
+    "best": ("", "Best in hindsight"),
+    "greedy": ("", "Greedy in hindsight"),
+    "top": ("", "Top B in hindsight"),
 }
 HINDSIGHT = {"best": "best_subset", "greedy": "greedy", "top": "top"}
 UNTUNED = ("uniform", "thompson")
@@ -35,11 +35,6 @@ def row_label(row: str) -> str:
         slot_budget, slots = _boxes(row)
         return f"OG_hybrid({slot_budget * slots}, {slot_budget})"
     return _ROWS[row][1]
-
-
-def row_look(row: str) -> str:
-    """The palette's name for a row."""
-    return "og-hybrid" if row.startswith("hybrid") else _ROWS[row][2]
 
 
 def learner_rows(budget: int) -> list[str]:

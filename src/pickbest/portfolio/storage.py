@@ -29,7 +29,6 @@ from pickbest.portfolio import schema
 from pickbest.portfolio.journal import Entry, StorageError
 from pickbest.portfolio.records import Finished, Lost, Picked, Record, decode, encode, kind_of
 
-MEMORY = "sqlite://"
 BUSY_SECONDS = 60.0
 # One number that all pickbest clients of a PostgreSQL server agree on, to migrate one by one.
 MIGRATION_LOCK = 7_021_989
