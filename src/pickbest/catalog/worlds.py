@@ -18,7 +18,10 @@ from pickbest.environments import (
     Task3,
     read_table,
 )
+from pickbest.environments.aslib import read_scenario
 from pickbest.game import Environment, PickbestError, unknown_name
+
+ASLIB = "aslib"
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ ENVIRONMENTS = {
 
 
 def environment_names() -> tuple[str, ...]:
-    """All names that `make_environment` knows."""
+    """All names that `make_environment` knows without a file or folder."""
     return tuple(ENVIRONMENTS)
 
 
@@ -77,22 +80,48 @@ def make_environment(
     rewards: bool = False,
     rounds: int | None = None,
     n_arms: int | None = None,
+    folder: str | Path | None = None,
+    cost: str | None = None,
+    measure: str | None = None,
 ) -> Environment:
-    """An environment by name, or a recorded table by its file name.
+    """An environment by name, a recorded table by its file, or a scenario of ASlib by its folder.
 
     rewards: the file holds rewards, not costs. rounds, n_arms: for named environments only.
+    folder: the scenario of "aslib"; its path as the name does the same.
+    cost, measure: for scenarios only: "solved", "runtime" or "quality", and by which measure.
 
     >>> make_environment("task-3").n_arms
     4
     """
-    if str(name) not in ENVIRONMENTS:
-        path = Path(name)
-        if not path.suffix and not path.exists():
-            raise unknown_name("environment", str(name), ENVIRONMENTS)
-        if rounds is not None or n_arms is not None:
-            raise PickbestError("rounds and n_arms of a recorded table are those of the file")
+    of_scenario = {"folder": folder, "cost": cost, "measure": measure}
+    given = [option for option, value in of_scenario.items() if value is not None]
+    if str(name) in ENVIRONMENTS:
+        if given:
+            raise PickbestError(f"{given[0]} is for scenarios of ASlib, not for {name}")
+        return _named(ENVIRONMENTS[str(name)], rewards, rounds, n_arms)
+    if (folder is None) == (str(name) == ASLIB):
+        raise PickbestError(
+            f"a scenario of ASlib is the name {ASLIB!r} with its folder, or the folder as the "
+            f"name, got the name {str(name)!r} and the folder {folder!r}"
+        )
+    path = Path(name if folder is None else folder)
+    scenario = folder is not None or path.is_dir()
+    if not scenario and not path.suffix and not path.exists():
+        raise unknown_name("environment", str(name), (*ENVIRONMENTS, ASLIB))
+    if rounds is not None or n_arms is not None:
+        raise PickbestError("rounds and n_arms of a recorded table are those of the file")
+    if not scenario:
+        if given:
+            raise PickbestError(f"{given[0]} is for scenarios of ASlib, not for the file {path}")
         return read_table(path, rewards)
-    entry = ENVIRONMENTS[str(name)]
+    if rewards:
+        raise PickbestError(f"rewards is for files; the scenario {path} gives costs")
+    return read_scenario(path, measure).costs(cost)
+
+
+def _named(
+    entry: EnvironmentEntry, rewards: bool, rounds: int | None, n_arms: int | None
+) -> Environment:
     if rewards:
         raise PickbestError(f"rewards is for files; the environment {entry.name} gives costs")
     if n_arms is not None and entry.n_arms is None:

@@ -8,7 +8,8 @@ from pickbest.environments.adversarial import (
     OneGoodArm,
     Predicting,
 )
-from pickbest.environments.recorded import Table, read_table
+from pickbest.environments.aslib import Scenario, read_scenario, read_scenarios
+from pickbest.environments.recorded import Shuffled, Table, read_table
 from pickbest.environments.synthetic import RegimeChange, Task1, Task2, Task3
 
 __all__ = [
@@ -19,9 +20,13 @@ __all__ = [
     "OneGoodArm",
     "Predicting",
     "RegimeChange",
+    "Scenario",
+    "Shuffled",
     "Table",
     "Task1",
     "Task2",
     "Task3",
+    "read_scenario",
+    "read_scenarios",
     "read_table",
 ]

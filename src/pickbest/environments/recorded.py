@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from pickbest.environments.oblivious import Oblivious
 from pickbest.game import (
     Draws,
     FloatArray,
+    IntArray,
     MissingExtraError,
     PickbestError,
     State,
@@ -65,6 +67,37 @@ class Table(Oblivious):
 
     def costs(self, state: State, round_index: int, rng: Draws) -> FloatArray:
         return np.tile(self.costs_table[round_index], (len(rng.keys), 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Shuffled(Oblivious):
+    """A recorded table whose rounds come in an order of their own in each replicate.
+
+    >>> Shuffled(Table([[0.1, 0.9], [0.3, 0.2]])).rounds
+    2
+    """
+
+    inner: Table
+    varies = True
+
+    @property
+    def n_arms(self) -> int:
+        return self.inner.n_arms
+
+    @property
+    def rounds(self) -> int:
+        return self.inner.rounds
+
+    def costs(self, state: State, round_index: int, rng: Draws) -> FloatArray:
+        order = _orders(rng.lasting.tobytes(), self.rounds)
+        return self.inner.costs_table[order[:, round_index]]
+
+
+@lru_cache(maxsize=4)
+def _orders(lasting: bytes, rounds: int) -> IntArray:
+    """(replicates, rounds): an order of the rounds for each lasting key; kept for a whole run."""
+    keys = np.frombuffer(lasting, dtype=np.uint64)
+    return np.argsort(Draws(keys, keys).uniforms(rounds), axis=1)
 
 
 def as_costs(values: ArrayLike, source: str) -> FloatArray:

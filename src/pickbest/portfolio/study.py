@@ -19,6 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from pickbest.catalog import make_learner
+from pickbest.environments.aslib import read_scenario
+from pickbest.environments.description import RUNTIME
 from pickbest.game import FloatArray, PickbestError, replicate_keys, rng_for
 from pickbest.portfolio.censoring import Censored, Stop, Stopping, learned_costs
 from pickbest.portfolio.costs import Cost, as_cost
@@ -160,7 +162,9 @@ def _row(name: str, replays: Sequence[FloatArray]) -> Row:
 def read_runtimes(path: Path) -> tuple[list[str], FloatArray]:
     """Names of solvers, and (problems, solvers) seconds; empty cells are infinite."""
     if path.is_dir():
-        return _read_aslib(path / "algorithm_runs.arff")
+        scenario = read_scenario(path, RUNTIME)
+        seconds = np.where(scenario.solved > 0.5, scenario.performance, np.inf)
+        return list(scenario.algorithms), seconds
     with path.open(newline="") as file:
         header, *rows = csv.reader(file)
     try:
@@ -170,23 +174,6 @@ def read_runtimes(path: Path) -> tuple[list[str], FloatArray]:
     if table.ndim != 2 or table.shape[1] != len(header) - 1:
         raise PickbestError(f"{path}: every row must have {len(header)} cells")
     return header[1:], table
-
-
-def _read_aslib(path: Path) -> tuple[list[str], FloatArray]:
-    lines = [line.strip() for line in path.read_text().splitlines()]
-    columns = [line.split()[1].lower() for line in lines if line.lower().startswith("@attribute")]
-    begin = next(place for place, line in enumerate(lines) if line.lower() == "@data") + 1
-    cells = csv.reader([line for line in lines[begin:] if line], quotechar="'")
-    rows = [dict(zip(columns, map(str.strip, row), strict=True)) for row in cells]
-    solvers = {name: place for place, name in enumerate(sorted({r["algorithm"] for r in rows}))}
-    names = dict.fromkeys(row["instance_id"] for row in rows)
-    problems = {name: place for place, name in enumerate(names)}
-    table = np.full((len(problems), len(solvers)), np.inf)
-    for row in rows:
-        if row["runstatus"] == "ok":
-            seconds = float(row.get("runtime") or row["time"])
-            table[problems[row["instance_id"]], solvers[row["algorithm"]]] = seconds
-    return list(solvers), table
 
 
 def main() -> None:

@@ -1,0 +1,201 @@
+"""ARFF as ASlib's files write it, and what is wrong with files that are not."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pickbest.environments.arff import read_arff, split_cells
+from pickbest.environments.yaml_text import parse_yaml
+from pickbest.game import PickbestError
+
+MIXED = (
+    "% a comment\r\n"
+    "@Relation 'some runs'\r\n\r\n"
+    "@ATTRIBUTE instance_id STRING\r\n"
+    "@attribute 'a name, with \\'quotes\\'' Numeric\r\n"
+    "@Attribute\tlevel\t{low , 'very high'}\r\n"
+    "@ATTRIBUTE plain name with update real % why not\r\n"
+    "@ATTRIBUTE when DATE 'yyyy-MM-dd'\r\n"
+    "@DATA,\r\n"
+    "% another comment\r\n\r\n"
+    "'x, 1' , 1e-3 , 'very high', ?, 2020-01-01\r\n"
+    '"it\'s",NaN,low,-inf,?,\r\n'
+    "  y,?,low,NA,?\n"
+)
+
+
+def written(tmp_path, text, name="runs.arff"):
+    path = tmp_path / name
+    path.write_bytes(text.encode())
+    return path
+
+
+def test_quotes_comments_cases_and_line_endings(tmp_path):
+    relation = read_arff(written(tmp_path, MIXED))
+    names = ("instance_id", "a name, with 'quotes'", "level", "plain name with update", "when")
+    assert relation.names == names
+    assert relation.texts(0) == ["x, 1", "it's", "y"]
+    np.testing.assert_array_equal(relation.numbers(1), [1e-3, np.nan, np.nan])
+    assert relation.attributes[2].values == ("low", "very high")
+    np.testing.assert_array_equal(relation.coded(2), [1, 0, 0])
+    np.testing.assert_array_equal(relation.coded(3), [np.nan, -np.inf, np.nan])
+    np.testing.assert_array_equal(relation.coded(4), [0, np.nan, np.nan])
+    assert relation.lines == [12, 13, 14]
+    assert (relation.place("LEVEL"), relation.place("none")) == (2, -1)
+
+
+def test_bytes_that_are_not_utf8_and_a_byte_order_mark(tmp_path):
+    path = tmp_path / "runs.arff"
+    path.write_bytes("@attribute f\xe9 string\n@data\n\xe9\n".encode("latin-1"))
+    assert read_arff(path).texts(0) == ["é"]
+    path.write_bytes("\ufeff@attribute é string\n@data\né\n".encode())
+    assert (read_arff(path).names, read_arff(path).texts(0)) == (("é",), ["é"])
+
+
+HEAD = "@relation r\n@attribute a string\n@attribute b numeric\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no @data line; the file is empty or cut short"),
+        (HEAD, "no @data line"),
+        ("@data\n1,2\n", "no @attribute line"),
+        (f"{HEAD}surprise\n@data\n", "line 4: expected @attribute or @data, got 'surprise'"),
+        (f"{HEAD}@attribute c complex\n@data\n", "line 4: an attribute must be numeric"),
+        (f"{HEAD}@attribute c {{'x, y}}\n@data\n", "line 4: a quote is not closed"),
+        (f"{HEAD}@data\nx,1\ny\n", "line 6: expected 2 cells, one an attribute, got 1"),
+        (f"{HEAD}@data\nx,1,2\n", "line 5: expected 2 cells"),
+        (f"{HEAD}@data\n'x,1\n", "line 5: a quote is not closed"),
+        (f"{HEAD}@data\n'x'y,1\n", "line 5: a comma must follow"),
+        (f"{HEAD}@data\n{{0 x, 1 2}}\n", "line 5: sparse rows"),
+    ],
+)
+def test_what_is_wrong_and_where(tmp_path, text, message):
+    path = written(tmp_path, text)
+    with pytest.raises(PickbestError) as raised:
+        read_arff(path)
+    assert str(path) in str(raised.value)
+    assert message in str(raised.value)
+
+
+def test_a_word_among_numbers(tmp_path):
+    relation = read_arff(written(tmp_path, f"{HEAD}@data\nx,1\n\ny,fast\n"))
+    with pytest.raises(PickbestError, match=r"line 7: b must be a number or \?, got 'fast'"):
+        relation.numbers(1)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(PickbestError, match="cannot be read"):
+        read_arff(tmp_path / "none.arff")
+
+
+def quoted(text, quote):
+    """As Weka writes a value."""
+    body = text.replace("\\", "\\\\").replace(quote, f"\\{quote}")
+    for character, escape in (("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
+        body = body.replace(character, escape)
+    return f"{quote}{body}{quote}"
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.text(), st.sampled_from("'\"")), min_size=1))
+def test_quoted_values_come_back(cells):
+    line = ",".join(quoted(text, quote) for text, quote in cells)
+    assert split_cells(line) == [text for text, _ in cells]
+
+
+@settings(deadline=None)
+@given(st.lists(st.text(alphabet="ab ,'\"\\", min_size=0), min_size=1))
+def test_doubled_quotes_come_back_too(cells):
+    doubled = [text.replace("\\", "\\\\").replace("'", "''") for text in cells]
+    assert split_cells(",".join(f"'{text}'" for text in doubled)) == cells
+
+
+def trees(alphabet):
+    """Maps of names to names, lists and maps."""
+    names = st.text(alphabet=alphabet, min_size=1, max_size=30)
+    values = st.recursive(
+        names,
+        lambda inner: (
+            st.lists(inner, min_size=1, max_size=4)
+            | st.dictionaries(names, inner, min_size=1, max_size=4)
+        ),
+        max_leaves=8,
+    )
+    return st.dictionaries(names, values, min_size=1, max_size=5)
+
+
+@settings(deadline=None)
+@given(trees("abcXYZ019 _-./+*()':\"#,[]{}&!?%"), st.sampled_from([2, 4]))
+def test_descriptions_are_read_as_a_yaml_package_writes_them(tree, indent):
+    yaml = pytest.importorskip("yaml")
+    text = yaml.safe_dump(tree, default_flow_style=False, indent=indent)
+    assert parse_yaml(text) == tree
+
+
+@settings(deadline=None)
+@given(trees("abcXYZ019_-./+*():#,[]{}&!?%"))
+def test_flow_lists_and_maps_of_names(tree):
+    yaml = pytest.importorskip("yaml")
+    text = yaml.safe_dump({"tree": tree}, default_flow_style=None)
+    assert parse_yaml(text) == {"tree": tree}
+
+
+def test_folded_and_literal_text_anchors_and_long_keys():
+    text = """---
+measures: &m   # an anchor
+- runtime   # a comment
+- 'it''s # no comment'
+again: *m
+folded: one
+  two
+  - three
+literal: |
+    first
+    second
+quoted: "a \\"b\\"
+  c"
+flow: [a, "b, c",
+  {d: e, f: }
+]
+? a long key
+: inner: 1
+  other: ?
+items:
+  - name: x
+    size: 2
+  -
+  - y
+empty:
+tagged: !!str 12
+    """
+    assert parse_yaml(text) == {
+        "measures": ["runtime", "it's # no comment"],
+        "again": ["runtime", "it's # no comment"],
+        "folded": "one two - three",
+        "literal": "first\nsecond",
+        "quoted": 'a "b" c',
+        "flow": ["a", "b, c", {"d": "e", "f": None}],
+        "a long key": {"inner": "1", "other": "?"},
+        "items": [{"name": "x", "size": "2"}, None, "y"],
+        "empty": None,
+        "tagged": "12",
+    }
+    assert parse_yaml("") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: 1\nnonsense\n", "d.txt, line 2: expected 'key: value', got 'nonsense'"),
+        ("a: 1\n- b\n", "d.txt, line 2: expected 'key: value'"),
+        ("a: [b\nc: d\n", r"d.txt, line 1: \[ is opened here and never closed"),
+        ("a: 'b\nc: d\n", "d.txt, line 1: ' is opened here and never closed"),
+        ("a:\n  b: 1\n    c: 2\n d: 1\n", "d.txt, line 4: unexpected indentation"),
+    ],
+)
+def test_broken_descriptions(text, message):
+    with pytest.raises(PickbestError, match=message):
+        parse_yaml(text, "d.txt")

@@ -1,0 +1,444 @@
+"""Scenarios of ASlib: every variation of the format, the eleven at hand, and the command."""
+
+import json
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from pickbest.aslib_commands import register
+from pickbest.catalog import make_environment
+from pickbest.environments.aslib import read_scenario, read_scenarios, scenario_folders
+from pickbest.game import PickbestError
+from pickbest.hindsight import best_subset, subset_cost
+from pickbest.portfolio.study import read_runtimes
+from pickbest.report.scenarios import random_subset_cost
+
+DATA = Path("/work/shared/data/aslib")
+NEW = """\
+scenario_id: TOY
+performance_measures:
+- runtime
+maximize:
+- false
+performance_type:
+- runtime
+algorithm_cutoff_time: 100
+algorithm_cutoff_memory: '?'
+metainfo_algorithms:
+  fast/1.0:
+    configuration: ''
+    deterministic: true
+feature_steps:
+  base:
+    provides:
+    - size
+"""
+RUNS = """\
+@RELATION ALGORITHM_RUNS_TOY
+@ATTRIBUTE instance_id STRING
+@ATTRIBUTE repetition NUMERIC
+@ATTRIBUTE algorithm STRING
+@ATTRIBUTE runtime NUMERIC
+@ATTRIBUTE runstatus {ok, timeout, memout, not_applicable, crash, other}
+@DATA
+"""
+ROWS = """\
+i2,1,slow,50,ok
+i2,1,'fast, 1.0',10,ok
+'i 1',1,slow,100,ok
+'i 1',1,'fast, 1.0',3,crash
+i3,1,slow,?,timeout
+i3,1,'fast, 1.0',99.9,ok
+"""
+
+
+def scenario(folder, description=NEW, runs=RUNS + ROWS, **features):
+    """Write a scenario; features by the names of their files."""
+    folder.mkdir(exist_ok=True, parents=True)
+    files = {"description.txt": description, "algorithm_runs.arff": runs}
+    files |= {f"feature_{name}.arff": text for name, text in features.items()}
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def described(**changes):
+    """The description with other lines; None leaves one out."""
+    lines = {"performance_measures": "runtime", "performance_type": "runtime"}
+    lines |= {"scenario_id": "TOY", "maximize": "false", "algorithm_cutoff_time": "100", **changes}
+    return "".join(f"{key}: {value}\n" for key, value in lines.items() if value is not None)
+
+
+def repeated(rows, measure="runtime", status="{ok, timeout, crash}"):
+    head = RUNS.replace("runtime", measure).split("@ATTRIBUTE runstatus")[0]
+    return f"{head}@ATTRIBUTE runstatus {status}\n@DATA\n{rows}"
+
+
+# Reading --------------------------------------------------------------------------------------
+
+
+def test_runtimes_statuses_and_cutoff(tmp_path):
+    toy = read_scenario(scenario(tmp_path))
+    assert (toy.name, toy.measure, toy.kind, toy.cutoff) == ("TOY", "runtime", "runtime", 100.0)
+    assert toy.instances == ("i2", "i 1", "i3")
+    assert toy.algorithms == ("fast, 1.0", "slow")
+    # 100 seconds with status ok are no longer within the cutoff; a crash is not solved either.
+    np.testing.assert_array_equal(toy.solved, [[1, 1], [0, 0], [1, 0]])
+    np.testing.assert_array_equal(toy.performance, [[10, 50], [100, 100], [99.9, 100]])
+    assert (toy.missing_runs, toy.repetitions) == (0, 1)
+    assert toy.statuses == {"ok": 4, "crash": 1, "timeout": 1}
+    assert toy.description.entries["feature_steps"] == {"base": {"provides": ["size"]}}
+    assert toy.costs().arm_names == toy.algorithms
+    np.testing.assert_array_equal(toy.costs().costs_table, 1.0 - toy.solved)
+    np.testing.assert_allclose(toy.costs("runtime").costs_table, toy.performance / 100)
+    np.testing.assert_allclose(toy.par10(), [[10, 50], [1000, 1000], [99.9, 1000]])
+    assert (toy.features.shape, toy.feature_costs, toy.feature_ok) == ((3, 0), None, None)
+
+
+def test_missing_runs_count_as_unsolved(tmp_path):
+    rows = "i1,1,a,5,ok\ni2,1,b,7,ok\ni3,1,a,1,ok\n"
+    toy = read_scenario(scenario(tmp_path, runs=RUNS + rows))
+    assert toy.missing_runs == 3
+    np.testing.assert_array_equal(toy.costs("solved").costs_table, [[0, 1], [1, 0], [0, 1]])
+    np.testing.assert_allclose(toy.costs("runtime").costs_table, [[0.05, 1], [1, 0.07], [0.01, 1]])
+
+
+def test_repetitions_are_averaged(tmp_path):
+    rows = "i1,1,a,10,ok\ni1,2,a,30,ok\ni1,3,a,20,timeout\ni1,1,b,60,ok\n"
+    toy = read_scenario(scenario(tmp_path, runs=RUNS + rows))
+    assert toy.repetitions == 3
+    np.testing.assert_allclose(toy.solved, [[2 / 3, 1]])
+    np.testing.assert_allclose(toy.costs("solved").costs_table, [[1 / 3, 0]])
+    np.testing.assert_allclose(toy.costs("runtime").costs_table, [[(0.1 + 0.3 + 1) / 3, 0.6]])
+    np.testing.assert_allclose(toy.par10(), [[(10 + 30 + 1000) / 3, 60]])
+
+
+def test_no_repetition_column_and_any_case(tmp_path):
+    runs = (
+        "@attribute Instance_ID string\n@attribute Algorithm string\n"
+        "@attribute RUNTIME real\n@attribute RunStatus string\n@data\ni1,a,5,OK\ni1,b,?,TimeOut\n"
+    )
+    toy = read_scenario(scenario(tmp_path, runs=runs))
+    np.testing.assert_array_equal(toy.solved, [[1, 0]])
+
+
+@pytest.mark.parametrize("cutoff", ["?", "'?'", '"?"', "0", "null", None])
+def test_without_a_cutoff_the_longest_run_takes_its_place(tmp_path, cutoff):
+    rows = "i1,1,a,20,ok\ni1,1,b,900,timeout\ni2,1,a,80,ok\ni2,1,b,40,ok\n"
+    toy = read_scenario(scenario(tmp_path, described(algorithm_cutoff_time=cutoff), RUNS + rows))
+    assert (toy.cutoff, toy.limit) == (None, 80.0)
+    np.testing.assert_array_equal(toy.solved, [[1, 0], [1, 1]])
+    np.testing.assert_allclose(toy.costs("runtime").costs_table, [[0.25, 1], [1, 0.5]])
+    np.testing.assert_allclose(toy.par10(), [[20, 800], [80, 40]])
+
+
+def test_large_cutoffs_with_exponents_and_runs_of_no_time(tmp_path):
+    huge = described(algorithm_cutoff_time="1.0e+08", maximize="no")
+    rows = "i1,1,a,2.5e7,ok\ni1,1,b,1e8,timeout\n"
+    table = read_scenario(scenario(tmp_path / "huge", huge, RUNS + rows)).costs("runtime")
+    np.testing.assert_allclose(table.costs_table, [[0.25, 1]])
+    nothing = scenario(tmp_path / "0", described(algorithm_cutoff_time="?"), RUNS + "i,1,a,0,ok\n")
+    np.testing.assert_array_equal(read_scenario(nothing).costs("runtime").costs_table, [[0]])
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_quality_is_scaled_between_the_best_and_the_worst(tmp_path, maximize):
+    description = described(
+        performance_measures="score",
+        performance_type="solution_quality",
+        maximize=str(maximize).upper(),
+    )
+    rows = (
+        "i1,1,a,10,ok\ni1,1,b,20,ok\ni1,1,c,40,ok\n"  # all differ
+        "i2,1,a,7,ok\ni2,1,b,7,ok\ni2,1,c,1e9,timeout\n"  # all that solved it are equal
+        "i3,1,a,?,ok\ni3,1,b,1,crash\ni3,1,c,1,not_applicable\n"  # nobody solved it
+        "i4,1,a,-5,ok\ni4,1,b,-10,ok\n"  # c is missing
+    )
+    runs = repeated(rows, "score", "{ok, timeout, crash, not_applicable}")
+    toy = read_scenario(scenario(tmp_path, description, runs))
+    assert (toy.kind, toy.maximize, toy.default_cost) == ("quality", maximize, "quality")
+    first, last = ([1, 2 / 3, 0], [0, 1, 1]) if maximize else ([0, 1 / 3, 1], [1, 0, 1])
+    expected = [first, [0, 0, 1], [1, 1, 1], last]
+    np.testing.assert_allclose(toy.costs().costs_table, expected)
+    np.testing.assert_array_equal(
+        toy.costs("solved").costs_table, [[0, 0, 0], [0, 0, 1], [1, 1, 1], [0, 0, 1]]
+    )
+    assert (toy.cutoff, toy.missing_runs) == (None, 1)
+    with pytest.raises(PickbestError, match="PAR10 needs a runtime, the measure score"):
+        toy.par10()
+
+
+def test_quality_with_repetitions(tmp_path):
+    description = described(performance_measures="score", performance_type="solution_quality")
+    rows = "i,1,a,0,ok\ni,2,a,4,ok\ni,1,b,6,ok\ni,2,b,0,crash\ni,1,c,10,ok\n"
+    toy = read_scenario(scenario(tmp_path, description, repeated(rows, "score")))
+    np.testing.assert_array_equal(toy.performance, [[2, 6, 10]])
+    np.testing.assert_allclose(toy.costs().costs_table, [[0, 0.75, 1]])
+
+
+TWO = RUNS.replace("@ATTRIBUTE runtime", "@ATTRIBUTE quality_of NUMERIC\n@ATTRIBUTE time")
+VERSIONS = {
+    "block": "performance_measures:\n    - quality_of\n    - time\nmaximize:\n    - true\n"
+    "    - false\nperformance_type:\n    - solution_quality\n    - runtime\n"
+    "algorithms_deterministic:\n    - a\nalgorithms_stochastic:\n",
+    "flow": "performance_measures: [quality_of, 'time']\nmaximize: [yes, No]\n"
+    'performance_type: ["solution_quality", runtime]\nalgorithms_stochastic: []\n',
+    "version 1.0": "performance_measures: quality_of, time\nmaximize: true, false\n"
+    "performance_type: solution_quality, runtime\nalgorithms_deterministic: a, b, c\n",
+}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_several_measures_in_all_versions(tmp_path, version):
+    text = f"scenario_id: TWO  # an id\n{VERSIONS[version]}algorithm_cutoff_time: 9\n"
+    folder = scenario(tmp_path, text, TWO + "i,1,a,1,5,ok\ni,1,b,2,8,ok\ni,1,c,3,9,ok\n")
+    first = read_scenario(folder)
+    assert (first.name, first.measure, first.kind, first.maximize) == (
+        *("TWO", "quality_of", "quality"),
+        True,
+    )
+    np.testing.assert_allclose(first.costs().costs_table, [[1, 0.5, 0]])
+    for name in ("time", "runtime"):
+        second = read_scenario(folder, name)
+        assert (second.measure, second.kind, second.maximize) == ("time", "runtime", False)
+        np.testing.assert_array_equal(second.costs().costs_table, [[0, 0, 1]])
+    assert read_scenario(folder, "quality").measure == "quality_of"
+    with pytest.raises(PickbestError, match="unknown measure 'tme'; did you mean 'time'"):
+        read_scenario(folder, "tme")
+    with pytest.raises(PickbestError, match=r"is solved or quality, got runtime; choose .*time"):
+        first.costs("runtime")
+    with pytest.raises(PickbestError, match="unknown cost 'speed'"):
+        first.costs("speed")
+    names, seconds = read_runtimes(folder)
+    assert (names, seconds.tolist()) == (["a", "b", "c"], [[5.0, 8.0, np.inf]])
+
+
+def test_a_description_that_says_little(tmp_path):
+    text = "performance_measures: runtime\n"
+    toy = read_scenario(scenario(tmp_path / "LITTLE", text))
+    assert (toy.name, toy.kind, toy.cutoff) == ("LITTLE", "runtime", None)
+    odd = described(performance_type="predictive_accuracy", maximize="true")
+    assert read_scenario(scenario(tmp_path / "ODD", odd)).kind == "quality"
+
+
+FEATURES = """\
+@attribute instance_id string
+@attribute repetition numeric
+@attribute 'size, in all' numeric
+@attribute hue {red, blue}
+@attribute lost numeric
+@data
+i3,1,10,blue,?
+i3,2,30,blue,?
+i2,1,?,red,?
+unknown,1,1,red,?
+"""
+STEPS = "@attribute instance_id string\n@attribute repetition numeric\n@attribute base {}\n"
+
+
+def test_features_their_costs_and_statuses(tmp_path):
+    costs = STEPS.format("numeric") + "@attribute deep numeric\n@data\ni2,1,0.5,?\ni3,1,1,2\n"
+    status = STEPS.format("{ok, timeout}") + "@data\ni2,1,ok\ni3,1,timeout\ni3,2,ok\n"
+    folder = scenario(tmp_path, values=FEATURES, costs=costs, runstatus=status)
+    toy = read_scenario(folder)
+    nan = np.nan
+    assert toy.feature_names == ("size, in all", "hue", "lost")
+    np.testing.assert_array_equal(toy.features, [[nan, 0, nan], [nan, nan, nan], [20, 1, nan]])
+    np.testing.assert_array_equal(toy.filled_features(), [[20, 0, 0], [20, 0.5, 0], [20, 1, 0]])
+    assert toy.feature_steps == ("base", "deep")
+    np.testing.assert_array_equal(toy.feature_costs, [[0.5, nan], [nan, nan], [1, 2]])
+    np.testing.assert_array_equal(toy.feature_ok, [[1, nan], [nan, nan], [0.5, nan]])
+
+
+# What is wrong --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("description", "runs", "message"),
+    [
+        (None, RUNS + ROWS, "must be a folder with description.txt"),
+        (NEW, None, "must be a folder with algorithm_runs.arff"),
+        (NEW, "", "algorithm_runs.arff: there is no @data line"),
+        (NEW, RUNS, "algorithm_runs.arff: there are no runs"),
+        (NEW, RUNS + ROWS[:-9], "line 13: expected 5 cells, one an attribute, got 3"),
+        (NEW, RUNS + ROWS[:-12], "line 13: a quote is not closed"),
+        (NEW, RUNS + "i,1,a,5,o\n", "line 8: runstatus must be one of crash, .* got 'o'"),
+        (NEW, RUNS + "i,1,a,soon,ok\n", "line 8: runtime must be a number or"),
+        (NEW, RUNS + "?,1,a,5,ok\n", "line 8: instance_id must not be missing"),
+        (NEW, RUNS.replace("runtime", "PAR10") + ROWS, "must be an attribute runtime, got inst"),
+        (NEW, RUNS.replace("algorithm ", "solver ") + ROWS, "must be an attribute algorithm"),
+        (NEW, RUNS.replace("runstatus", "status") + ROWS, "must be an attribute runstatus"),
+        ("", RUNS + ROWS, "performance_measures must name at least one measure"),
+        ("text\n", RUNS + ROWS, "description.txt, line 1: expected 'key: value'"),
+        (described(maximize="perhaps"), RUNS + ROWS, "maximize must be true or false"),
+        (described(maximize="[no, no, no]"), RUNS + ROWS, "maximize must have one value"),
+        (described(algorithm_cutoff_time="1 h"), RUNS + ROWS, "algorithm_cutoff_time must be a"),
+    ],
+)
+def test_what_is_wrong_and_where(tmp_path, description, runs, message):
+    scenario(tmp_path, description or "", runs or "")
+    if description is None:
+        (tmp_path / "description.txt").unlink()
+    if runs is None:
+        (tmp_path / "algorithm_runs.arff").unlink()
+    with pytest.raises(PickbestError, match=message) as raised:
+        read_scenario(tmp_path)
+    assert str(tmp_path) in str(raised.value)
+
+
+def test_statuses_that_the_header_declares_or_that_are_missing(tmp_path):
+    rows = "i,1,a,5,ok\ni,1,b,5,solved_badly\ni,1,c,5,?\ni,1,d,5,presolved\n"
+    toy = read_scenario(scenario(tmp_path, runs=repeated(rows, status="{ok, 'Solved_Badly'}")))
+    np.testing.assert_array_equal(toy.solved, [[1, 0, 0, 0]])
+
+
+def test_folders_of_scenarios(tmp_path):
+    for name in ("B", "A"):
+        scenario(tmp_path / name, described(scenario_id=name))
+    (tmp_path / "notes").mkdir()
+    assert [each.name for each in read_scenarios(tmp_path)] == ["A", "B"]
+    assert scenario_folders(tmp_path / "A") == [tmp_path / "A"]
+    for nothing in (tmp_path / "notes", tmp_path / "nowhere"):
+        with pytest.raises(PickbestError, match=r"neither this folder nor one in it"):
+            read_scenarios(nothing)
+
+
+# The catalog ----------------------------------------------------------------------------------
+
+
+def test_a_scenario_as_an_environment(tmp_path):
+    folder = scenario(tmp_path)
+    for table in (make_environment("aslib", folder=folder), make_environment(folder)):
+        assert (table.n_arms, table.rounds, table.arm_names) == (2, 3, ("fast, 1.0", "slow"))
+    slower = make_environment("aslib", folder=str(folder), cost="runtime", measure="runtime")
+    assert slower.costs_table[0, 1] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("aslib", {}, "a scenario of ASlib is the name 'aslib' with its folder"),
+        ("task-1", {"folder": "x"}, "folder is for scenarios of ASlib, not for task-1"),
+        ("task-1", {"cost": "solved"}, "cost is for scenarios of ASlib"),
+        ("table.csv", {"folder": "x"}, "or the folder as the name"),
+        ("table.csv", {"measure": "x"}, "measure is for scenarios of ASlib, not for the file"),
+        ("aslib", {"folder": ".", "rounds": 3}, "rounds and n_arms of a recorded table"),
+        ("aslib", {"folder": ".", "rewards": True}, "rewards is for files"),
+        ("asli", {}, "unknown environment 'asli'; did you mean 'aslib'"),
+    ],
+)
+def test_options_that_do_not_go_together(name, options, message):
+    with pytest.raises(PickbestError, match=message):
+        make_environment(name, **options)
+
+
+# The command ----------------------------------------------------------------------------------
+
+
+def run(*arguments):
+    app = typer.Typer()
+    app.callback()(lambda: None)
+    register(app)
+    return CliRunner().invoke(app, ["aslib", *map(str, arguments)])
+
+
+def test_the_command_prints_json(tmp_path):
+    outcome = run(scenario(tmp_path), "--json")
+    assert outcome.exit_code == 0, outcome.output
+    (toy,) = json.loads(outcome.stdout)["scenarios"]
+    assert (toy["scenario"], toy["instances"], toy["algorithms"]) == ("TOY", 3, 2)
+    assert (toy["cost"], toy["cutoff"], toy["unsolved_instances"]) == ("solved", 100.0, 1)
+    assert toy["solved_single_best"] == toy["solved_virtual_best"] == pytest.approx(2 / 3)
+    assert toy["par10_single_best"] == pytest.approx((10 + 1000 + 99.9) / 3)
+    assert toy["par10_virtual_best"] == pytest.approx((10 + 1000 + 99.9) / 3)
+    first, second = toy["budgets"]
+    assert first["random"] == pytest.approx(0.5)
+    assert (first["best_arms"], first["proven"]) == (["fast, 1.0"], True)
+    assert second["random"] == second["best"] == toy["virtual_best"] == pytest.approx(2 / 3)
+
+
+def test_the_command_prints_tables(tmp_path):
+    one = run(scenario(tmp_path / "A", described(scenario_id="A")), "--cost", "runtime")
+    assert one.exit_code == 0, one.output
+    assert "by the cost runtime" in one.stdout
+    assert "fast, 1.0" in one.stdout
+    scenario(tmp_path / "B", described(scenario_id="B", algorithm_cutoff_time="?"))
+    both = run(tmp_path, "-b", 1)
+    assert both.exit_code == 0, both.output
+    assert "virtual" in both.stdout
+    assert "the best B arms" not in both.stdout
+    assert max(map(len, both.stdout.splitlines())) <= 80
+
+
+def test_the_command_says_what_is_wrong(tmp_path):
+    assert isinstance(run(tmp_path).exception, PickbestError)
+    assert "budget must be" in str(run(scenario(tmp_path), "--budget", 0).exception)
+
+
+def test_random_subsets_by_formula_equal_all_subsets():
+    costs = np.random.default_rng(0).random((7, 6)).round(1)
+    for budget in range(1, 7):
+        subsets = list(combinations(range(6), budget))
+        mean = np.mean([subset_cost(costs, arms) for arms in subsets]) / 7
+        assert random_subset_cost(costs, budget) == pytest.approx(mean)
+
+
+# The scenarios at hand ------------------------------------------------------------------------
+
+AT_HAND = pytest.mark.skipif(
+    not DATA.is_dir(), reason=f"the eleven scenarios of ASlib are not at {DATA}"
+)
+# Instances, algorithms, default cost, and the best subsets' mean rewards for B = 1, 2, 3.
+KNOWN = {
+    "ASP-POTASSCO": (1294, 11, "solved", (0.8586, 0.9134, 0.9250)),
+    "CPMP-2015": (527, 4, "solved", (0.8121, 0.9298, 0.9715)),
+    "CSP-Minizinc-Obj-2016": (100, 22, "quality", (0.8649, 0.9710, 0.9875)),
+    "GLUHACK-2018": (353, 8, "solved", (0.4816, 0.5609, 0.6119)),
+    "IPC2018": (240, 15, "solved", (0.7083, 0.7542, 0.7792)),
+    "MAXSAT12-PMS": (876, 6, "solved", (0.7694, 0.8390, 0.8527)),
+    "OPENML-WEKA-2017": (105, 30, "quality", (0.9462, 0.9732, 0.9834)),
+    "QBF-2011": (1368, 5, "solved", (0.5768, 0.7018, 0.7515)),
+    "SAT11-HAND": (296, 15, "solved", (0.5000, 0.6250, 0.6858)),
+    "SAT15-INDU": (300, 28, "solved", (0.8700, 0.9067, 0.9233)),
+    "SAT18-EXP": (353, 37, "solved", (0.5864, 0.6771, 0.7309)),
+}
+
+
+@AT_HAND
+@pytest.mark.parametrize("name", KNOWN)
+def test_the_scenarios_at_hand(name):
+    instances, algorithms, cost, rewards = KNOWN[name]
+    real = read_scenario(DATA / name)
+    assert real.solved.shape == (instances, algorithms)
+    assert (real.default_cost, real.missing_runs, real.repetitions) == (cost, 0, 1)
+    assert len(real.feature_names) == real.features.shape[1] > 0
+    assert np.isfinite(real.filled_features()).all()
+    table = real.costs().costs_table
+    found = [1.0 - best_subset(table, budget).cost / instances for budget in (1, 2, 3)]
+    assert found == pytest.approx(rewards, abs=5e-5)
+
+
+@AT_HAND
+def test_a_hard_scenario_by_an_independent_count():
+    lines = (DATA / "SAT11-HAND" / "algorithm_runs.arff").read_text().split("@DATA")[1].split()
+    solved = {tuple(line.split(",")[0:3:2]) for line in lines if line.endswith(",ok")}
+    real = read_scenario(DATA / "SAT11-HAND")
+    pairs = {
+        (real.instances[row], real.algorithms[column])
+        for row, column in np.argwhere(real.solved == 1)
+    }
+    assert pairs == solved
+
+
+@AT_HAND
+def test_the_measures_of_a_scenario_with_two():
+    quality, time = read_scenarios(DATA)[2], read_scenario(DATA / "CSP-Minizinc-Obj-2016", "time")
+    assert (quality.measure, quality.cutoff, time.kind, time.cutoff) == (
+        *("obj", None, "runtime"),
+        1200.0,
+    )
+    assert time.solved.sum() < quality.solved.sum()
