@@ -1,0 +1,1 @@
+"""Tuning with black-box optimizers as arms: search spaces, optimizers, their rewards."""

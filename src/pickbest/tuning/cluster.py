@@ -1,0 +1,71 @@
+"""The engine that plays units as tasks on a Ray cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pickbest.game import MissingExtraError, PickbestError
+from pickbest.tuning.playing import Message, play_request
+from pickbest.tuning.processes import Event
+from pickbest.tuning.worker import PINNED
+
+
+class Cluster:
+    """Each unit in a fresh process with the pinned environment; messages come as they are made.
+
+    The data must be readable under the same path on every machine of the cluster.
+    """
+
+    def __init__(self, workers: int, optimizers: Sequence[str]) -> None:
+        try:
+            import ray
+        except ImportError as error:
+            raise MissingExtraError("ray", "ray", "--engine ray") from error
+        self._ray: Any = ray
+        self._workers = workers
+        self._own = not ray.is_initialized()
+        if self._own:
+            ray.init(log_to_driver=False, include_dashboard=False)
+        # One call a process: several optimizers keep global random state.
+        self._play = ray.remote(
+            num_cpus=1,
+            max_calls=1,
+            max_retries=0,
+            num_returns="streaming",
+            runtime_env={"env_vars": PINNED},
+        )(play_request)
+        self._playing: dict[Any, str] = {}
+
+    @property
+    def free(self) -> int:
+        """How many units more can be played at once."""
+        return self._workers - len(self._playing)
+
+    def submit(self, unit: str, request: Message) -> None:
+        """Play a unit on the cluster."""
+        self._playing[self._play.remote(request)] = unit
+
+    def wait(self, seconds: float) -> Iterator[Event]:
+        """Messages that have come, after waiting at most that long for the first."""
+        ready, _ = self._ray.wait(list(self._playing), timeout=seconds, fetch_local=False)
+        for stream in ready:
+            unit = self._playing[stream]
+            try:
+                message: Message = self._ray.get(next(stream))
+            except StopIteration:
+                message = {"finished": True}
+            except self._ray.exceptions.RayTaskError as error:
+                raise PickbestError(f"{unit}: {error.cause}") from error
+            except self._ray.exceptions.RayError as error:
+                message = {"died": f"process died ({type(error).__name__})"}
+            if "finished" in message or "died" in message:
+                del self._playing[stream]
+            yield unit, message
+
+    def close(self) -> None:
+        """End what is played, and the cluster if it was started here."""
+        for stream in self._playing:
+            self._ray.cancel(stream, force=True)
+        if self._own:
+            self._ray.shutdown()

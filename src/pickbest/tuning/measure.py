@@ -1,0 +1,179 @@
+"""Measuring: every unit of a plan played to its end, each evaluation in the journal."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+from pickbest.game import check_count, unknown_name
+from pickbest.tuning.journal import Journal, Record, open_journal
+from pickbest.tuning.plan import Plan, Unit
+from pickbest.tuning.playing import Message, to_request
+from pickbest.tuning.processes import Event, Processes
+
+ENGINES = ("processes", "ray")
+MOST_DEATHS = 3
+
+Progress = Callable[[int, int, str], None]
+"""progress(done, total, last unit), in evaluations."""
+
+
+class Engine(Protocol):
+    """Plays units somewhere else; see Processes."""
+
+    @property
+    def free(self) -> int: ...
+
+    def submit(self, unit: str, request: Message) -> None: ...
+
+    def wait(self, seconds: float) -> Iterator[Event]: ...
+
+    def close(self) -> None: ...
+
+
+def measure(
+    plan: Plan,
+    folder: Path,
+    workers: int = 1,
+    engine: str = "processes",
+    progress: Progress | None = None,
+    warn: Callable[[str], None] = lambda text: None,
+) -> Journal:
+    """Measure what the journal in the folder does not hold yet, and return it, closed.
+
+    KeyboardInterrupt (also for SIGTERM) leaves a journal with which the same call goes on.
+    """
+    check_count("workers", workers)
+    if engine not in ENGINES:
+        raise unknown_name("engine", engine, ENGINES)
+    journal = open_journal(folder, plan.settings.fixed(), plan.checksums())
+    try:
+        work = _Work(plan, journal, warn)
+        if work.todo:
+            with _stoppable():
+                players = _start(engine, min(workers, len(work.todo)), plan)
+                try:
+                    _loop(work, players, progress)
+                finally:
+                    players.close()
+    finally:
+        journal.close()
+    return journal
+
+
+def _start(engine: str, workers: int, plan: Plan) -> Engine:
+    if engine == "ray":
+        from pickbest.tuning.cluster import Cluster
+
+        return Cluster(workers, plan.settings.optimizers)
+    return Processes(workers, plan.settings.optimizers)
+
+
+def _loop(work: _Work, players: Engine, progress: Progress | None) -> None:
+    while work.todo or work.playing:
+        while work.todo and players.free:
+            unit, request = work.next()
+            players.submit(unit.name, request)
+        for name, message in players.wait(1.0):
+            work.handle(name, message)
+            if progress and "call" in message:
+                progress(work.done, work.plan.evaluations, name)
+
+
+class _Work:
+    """What is left to do, and what becomes of messages."""
+
+    def __init__(self, plan: Plan, journal: Journal, warn: Callable[[str], None]) -> None:
+        self.plan, self.journal, self.warn = plan, journal, warn
+        self.todo = deque(unit for unit in plan.units() if self._missing(unit))
+        self.playing: dict[str, Unit] = {}
+        self.done = sum(len(self._past(unit)) for unit in plan.units())
+        self._started: dict[str, Message] = {}
+        self._deaths: Counter[tuple[str, int]] = Counter()
+
+    def next(self) -> tuple[Unit, Message]:
+        unit = self.todo.popleft()
+        self.playing[unit.name] = unit
+        return unit, to_request(unit, self.plan.settings.seed, self._past(unit))
+
+    def handle(self, name: str, message: Message) -> None:
+        unit = self.playing[name]
+        if "started" in message:
+            self._started[name] = message
+        elif "call" in message:
+            self._started.pop(name, None)
+            self._record(unit, **message)
+        elif "mismatch" in message:
+            self.warn(
+                f"{name} asks for another point than before at call {message['mismatch'] + 1}: "
+                "it starts again from its beginning"
+            )
+            self.done -= len(self._past(unit))
+            self.journal.restart(name)
+        elif "died" in message:
+            if missing := self._missing(unit):
+                self._died(unit, message["died"], missing)
+            self._end(unit)
+        elif "finished" in message:
+            self._end(unit)
+
+    def _end(self, unit: Unit) -> None:
+        del self.playing[unit.name]
+        if self._missing(unit):
+            self.todo.appendleft(unit)
+
+    def _died(self, unit: Unit, reason: str, missing: list[int]) -> None:
+        """Deaths at the same place make a failure, of the evaluation or of the optimizer."""
+        started = self._started.pop(unit.name, None)
+        call = started["started"] if started else missing[0]
+        self._deaths[unit.name, call] += 1
+        self.warn(f"{unit.name}: {reason} at call {call + 1}")
+        if self._deaths[unit.name, call] < MOST_DEATHS:
+            return
+        if started:
+            self._record(unit, call, started["point"], None, reason)
+        else:
+            for left in missing:
+                self._record(unit, left, None, None, f"optimizer: {reason}")
+
+    def _record(
+        self,
+        unit: Unit,
+        call: int,
+        point: Any,
+        loss: float | None,
+        reason: str,
+        seconds: float = 0.0,
+    ) -> None:
+        self.journal.append(unit.name, call, Record(point, loss, reason, seconds))
+        self.done += 1
+
+    def _past(self, unit: Unit) -> dict[int, Record]:
+        past = self.journal.records.get(unit.name, {})
+        return {call: record for call, record in past.items() if call in unit.calls}
+
+    def _missing(self, unit: Unit) -> list[int]:
+        past = self.journal.records.get(unit.name, {})
+        return [call for call in unit.calls if call not in past]
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """SIGTERM is a KeyboardInterrupt."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

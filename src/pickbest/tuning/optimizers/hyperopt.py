@@ -1,0 +1,55 @@
+"""Hyperopt: tree of Parzen estimators with default settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pickbest.tuning.optimizers.encoding import decoded, plain_integer
+from pickbest.tuning.optimizers.protocol import Factory
+from pickbest.tuning.optimizers.sandbox import Sandbox
+from pickbest.tuning.space import Categorical, Parameter, Point, Space
+
+
+class HyperOpt:
+    """The first twenty points are random (n_startup_jobs), as the library has it."""
+
+    def __init__(self, space: Space, seed: int, calls: int) -> None:
+        self._space = space
+        self._rng = np.random.default_rng(seed)
+        self._sandbox = Sandbox(seed)
+        with self._sandbox.entered():
+            from hyperopt import JOB_STATE_DONE, STATUS_OK, Domain, Trials, hp, space_eval, tpe
+
+            self._suggest, self._eval = tpe.suggest, space_eval
+            self._done, self._ok = JOB_STATE_DONE, STATUS_OK
+            self._trials = Trials()
+            self._dimensions = [_dimension(hp, p) for p in space.parameters]
+            self._domain = Domain(lambda point: 0.0, self._dimensions)
+
+    def ask(self) -> Point:
+        with self._sandbox.entered():
+            seed = int(self._rng.integers(2**31 - 1))
+            ids = self._trials.new_trial_ids(1)
+            (self._trial,) = self._suggest(ids, self._domain, self._trials, seed)
+            drawn = {name: vals[0] for name, vals in self._trial["misc"]["vals"].items()}
+            values = self._eval(self._dimensions, drawn)
+        return decoded(self._space, values)
+
+    def tell(self, point: Point, loss: float) -> None:
+        self._trial["result"] = {"loss": loss, "status": self._ok}
+        self._trial["state"] = self._done
+        self._trials.insert_trial_docs([self._trial])
+        self._trials.refresh()
+
+
+def _dimension(hp: Any, parameter: Parameter) -> Any:
+    if isinstance(parameter, Categorical):
+        return hp.choice(parameter.name, parameter.choices)
+    if plain_integer(parameter):
+        return hp.quniform(parameter.name, parameter.low, parameter.high, 1)
+    return hp.uniform(parameter.name, 0.0, 1.0)
+
+
+FACTORIES: dict[str, Factory] = {"hyperopt": HyperOpt}

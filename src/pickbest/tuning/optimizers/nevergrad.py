@@ -1,0 +1,59 @@
+"""Nevergrad: its automatic choice (NGOpt) and its portfolio."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from pickbest.tuning.optimizers.encoding import decoded, plain_integer
+from pickbest.tuning.optimizers.protocol import Factory
+from pickbest.tuning.optimizers.sandbox import Sandbox, small_seed
+from pickbest.tuning.space import Categorical, Parameter, Point, Space
+
+
+class Nevergrad:
+    """The library chooses by the space and by the number of calls that are planned."""
+
+    def __init__(self, optimizer: str, space: Space, seed: int, calls: int) -> None:
+        self._space = space
+        self._sandbox = Sandbox(seed)
+        self._told: tuple[Any, float] | None = None
+        with self._sandbox.entered():
+            import nevergrad
+            from nevergrad.optimization import recaster
+
+            # A thread that waits for one more loss must not keep the process from ending.
+            recaster._MessagingThread.daemon = True
+            kinds = nevergrad.p
+            box = kinds.Tuple(*(_dimension(kinds, p) for p in space.parameters))
+            box.random_state = np.random.RandomState(small_seed(seed))
+            # A random start: from the middle, the automatic choice is the same for every seed.
+            start = box.sample()
+            self._optimizer = nevergrad.optimizers.registry[optimizer](start, budget=calls)
+
+    def ask(self) -> Point:
+        with self._sandbox.entered():
+            # Some optimizers work on in a thread once they are told: it must stay inside.
+            if self._told is not None:
+                self._optimizer.tell(*self._told)
+            self._candidate = self._optimizer.ask()
+        return decoded(self._space, self._candidate.value)
+
+    def tell(self, point: Point, loss: float) -> None:
+        self._told = (self._candidate, loss)
+
+
+def _dimension(kinds: Any, parameter: Parameter) -> Any:
+    if isinstance(parameter, Categorical):
+        return kinds.Choice(parameter.choices)
+    if plain_integer(parameter):
+        return kinds.Scalar(lower=parameter.low, upper=parameter.high).set_integer_casting()
+    return kinds.Scalar(lower=0.0, upper=1.0)
+
+
+FACTORIES: dict[str, Factory] = {
+    "nevergrad-ngopt": partial(Nevergrad, "NGOpt"),
+    "nevergrad-portfolio": partial(Nevergrad, "Portfolio"),
+}

@@ -1,0 +1,183 @@
+"""What is measured: settings, tasks, and the units of work in their order."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from pickbest.game import MissingExtraError, PickbestError, check_count, check_seed, unknown_name
+from pickbest.tuning.data import DEFAULT_CAPS, Caps, Dataset, dataset_names, load_dataset
+from pickbest.tuning.models import MODELS
+from pickbest.tuning.optimizers import OPTIMIZERS
+from pickbest.tuning.tasks import Task
+
+POOL = "pool"
+POOL_CHUNK = 20
+# Raised whenever the same settings would give other losses.
+PROTOCOL = 1
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a measurement is made of.
+
+    seed, calls, caps, data and label cannot change once it has begun; the rest may grow.
+    """
+
+    optimizers: tuple[str, ...]
+    calls: int = 20
+    pool: int = 60
+    repetitions: int = 1
+    seed: int = 0
+    data: str = "embedded"
+    label: str = "target"
+    caps: Caps = DEFAULT_CAPS
+
+    def __post_init__(self) -> None:
+        check_count("calls", self.calls)
+        check_count("repetitions", self.repetitions)
+        check_seed(self.seed)
+        if self.pool < self.calls:
+            raise PickbestError(
+                f"pool must be at least calls={self.calls}, so that `rand` can be estimated, "
+                f"got {self.pool}"
+            )
+        if not self.optimizers or len(set(self.optimizers)) != len(self.optimizers):
+            raise PickbestError(f"optimizers must be different names, got {self.optimizers}")
+
+    def fixed(self) -> dict[str, Any]:
+        """What a journal that goes on must agree with."""
+        return {
+            "protocol": PROTOCOL,
+            "seed": self.seed,
+            "calls": self.calls,
+            "caps": asdict(self.caps),
+            "label": self.label,
+            "versions": versions(self.optimizers),
+        }
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A run of an optimizer (its calls in sequence), or a chunk of the pool of a task.
+
+    part: the repetition of a run, or the number of the chunk. calls: indices of evaluations.
+    """
+
+    task: Task
+    optimizer: str
+    part: int
+    calls: range
+
+    @property
+    def name(self) -> str:
+        """As it stands in the journal."""
+        return f"{self.task.name}/{self.optimizer}/{self.part}"
+
+    @property
+    def is_pool(self) -> bool:
+        """Whether the evaluations are independent of each other."""
+        return self.optimizer == POOL
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Settings, tasks in the order of measuring, their data sets, and why sets were refused."""
+
+    settings: Settings
+    tasks: tuple[Task, ...]
+    datasets: dict[str, Dataset]
+    refused: dict[str, str]
+
+    def units(self) -> Iterator[Unit]:
+        """Task by task, so that an interrupted measurement has whole tasks first."""
+        for task in self.tasks:
+            yield from self.units_of(task)
+
+    def units_of(self, task: Task) -> list[Unit]:
+        """All runs of a task and its pool."""
+        settings = self.settings
+        runs = [
+            Unit(task, optimizer, repetition, range(settings.calls))
+            for repetition in range(settings.repetitions)
+            for optimizer in settings.optimizers
+        ]
+        chunks = [
+            Unit(task, POOL, part, range(first, min(first + POOL_CHUNK, settings.pool)))
+            for part, first in enumerate(range(0, settings.pool, POOL_CHUNK))
+        ]
+        return runs + chunks
+
+    def checksums(self) -> dict[str, str]:
+        """Of each data set."""
+        return {name: dataset.checksum() for name, dataset in self.datasets.items()}
+
+    @property
+    def evaluations(self) -> int:
+        """How many there are in all."""
+        settings = self.settings
+        runs = len(settings.optimizers) * settings.repetitions * settings.calls
+        return len(self.tasks) * (runs + settings.pool)
+
+
+def make_plan(
+    settings: Settings, names: Sequence[str], models: Sequence[str], most: int | None = None
+) -> Plan:
+    """Load the data sets; those that cannot be used are listed with the reason.
+
+    names: data sets in the order of measuring, none for all. most: the most tasks.
+    """
+    for model in models:
+        if model not in MODELS:
+            raise unknown_name("model", model, MODELS)
+    known = dataset_names(settings.data)
+    for name in names:
+        if name not in known:
+            raise unknown_name("data set", name, known)
+    if len(set(names)) != len(names) or len(set(models)) != len(models):
+        raise PickbestError(f"data sets and models must be different, got {names} and {models}")
+    datasets: dict[str, Dataset] = {}
+    refused: dict[str, str] = {}
+    tasks: list[Task] = []
+    for name in names or known:
+        if most is not None and len(tasks) >= most:
+            break
+        try:
+            datasets[name] = load_dataset(settings.data, name, settings.label, settings.caps)
+        except PickbestError as error:
+            refused[name] = str(error)
+            continue
+        tasks += [Task(m, name, settings.data, settings.label, settings.caps) for m in models]
+    if not tasks:
+        reasons = "; ".join(refused.values())
+        raise PickbestError(f"there is nothing to measure{': ' if reasons else ''}{reasons}")
+    return Plan(settings, tuple(tasks[:most]), datasets, refused)
+
+
+def stable_seed(*parts: str | int) -> int:
+    """31 bits that depend on the parts alone, on every machine.
+
+    >>> stable_seed(0, "mlp-iris", "random", 0)
+    1485960399
+    """
+    digest = hashlib.sha256("\n".join(str(part) for part in parts).encode()).digest()
+    return int.from_bytes(digest[:4], "big") >> 1
+
+
+def versions(optimizers: Sequence[str]) -> dict[str, str]:
+    """Versions of the packages that matter; Python's own is not among them."""
+    packages = ["numpy", "scipy", "scikit-learn"]
+    for name in optimizers:
+        if ":" not in name and name not in OPTIMIZERS:
+            raise unknown_name("optimizer", name, OPTIMIZERS)
+        packages += OPTIMIZERS[name].packages if name in OPTIMIZERS else ()
+    found: dict[str, str] = {}
+    for package in sorted(set(packages)):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError as error:
+            raise MissingExtraError(package, "tuning", "measuring") from error
+    return found

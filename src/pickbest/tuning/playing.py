@@ -1,0 +1,105 @@
+"""One unit of work, as a stream of messages: what is tried, and what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from pickbest.game import MissingExtraError
+from pickbest.tuning.data import Caps
+from pickbest.tuning.journal import Record
+from pickbest.tuning.optimizers import make_optimizer
+from pickbest.tuning.plan import Unit, stable_seed
+from pickbest.tuning.space import Point
+from pickbest.tuning.tasks import Task, evaluate, loss_of_frequencies
+
+Message = dict[str, Any]
+
+
+def to_request(unit: Unit, seed: int, past: Mapping[int, Record]) -> Message:
+    """A unit and what is known of it, as JSON for another process."""
+    return {
+        "task": asdict(unit.task),
+        "optimizer": unit.optimizer,
+        "part": unit.part,
+        "calls": [unit.calls.start, unit.calls.stop],
+        "seed": seed,
+        "past": {str(call): [record.point, record.loss] for call, record in past.items()},
+    }
+
+
+def play_request(request: Message) -> Iterator[Message]:
+    """Play the unit of a request."""
+    task = task_of(request)
+    unit = Unit(task, request["optimizer"], request["part"], range(*request["calls"]))
+    past = {int(call): Record(*known) for call, known in request["past"].items()}
+    play = play_pool if unit.is_pool else play_run
+    yield from play(unit, request["seed"], past)
+
+
+def task_of(request: Message) -> Task:
+    """The task of a request."""
+    fields = request["task"]
+    return Task(**{**fields, "caps": Caps(**fields["caps"])})
+
+
+def play_pool(unit: Unit, seed: int, past: Mapping[int, Record]) -> Iterator[Message]:
+    """Evaluate the points of a chunk of the pool that are still unknown."""
+    for call in unit.calls:
+        if call not in past:
+            rng = np.random.default_rng(stable_seed(seed, unit.task.name, unit.optimizer, call))
+            yield from _try(unit.task, call, unit.task.space.sample(rng))
+
+
+def play_run(unit: Unit, seed: int, past: Mapping[int, Record]) -> Iterator[Message]:
+    """Ask, evaluate, tell; what is past is told again instead of being evaluated.
+
+    An optimizer that asks for another point than it did before is no longer the same run: the
+    message `mismatch` says so, and nothing follows.
+    """
+    task = unit.task
+    worst = loss_of_frequencies(task)
+    reached = 0
+    try:
+        own_seed = stable_seed(seed, task.name, unit.optimizer, unit.part)
+        optimizer = make_optimizer(unit.optimizer, task.space, own_seed, len(unit.calls))
+        for call in unit.calls:
+            point = optimizer.ask()
+            task.space.check(point)
+            if call in past:
+                if past[call].point != point:
+                    yield {"mismatch": call}
+                    return
+                loss = past[call].loss
+            else:
+                loss = None
+                for message in _try(task, call, point):
+                    loss = message.get("loss")
+                    yield message
+            reached = call + 1
+            if loss is not None:
+                worst = max(worst, loss)
+            optimizer.tell(point, worst if loss is None else loss)
+    except MissingExtraError:
+        raise
+    except Exception as error:
+        yield from _given_up(unit, reached, past, f"optimizer: {type(error).__name__}: {error}")
+
+
+def _try(task: Task, call: int, point: Point) -> Iterator[Message]:
+    yield {"started": call, "point": point}
+    result = evaluate(task, point)
+    yield {"call": call, "point": point, **asdict(result)}
+
+
+def _given_up(
+    unit: Unit, reached: int, past: Mapping[int, Record], reason: str
+) -> Iterator[Message]:
+    """Failures for all calls that are left."""
+    text = " ".join(reason.split())[:300]
+    for left in range(reached, unit.calls.stop):
+        if left not in past:
+            yield {"call": left, "point": None, "loss": None, "reason": text, "seconds": 0.0}

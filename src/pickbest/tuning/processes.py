@@ -1,0 +1,139 @@
+"""The engine that plays units in processes of this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+
+from pickbest.game import PickbestError
+from pickbest.tuning.playing import Message
+from pickbest.tuning.worker import PINNED
+
+Event = tuple[str, Message]
+"""The name of a unit, and a message about it."""
+
+
+class Processes:
+    """Warm worker processes with a pinned environment; each plays one unit at a time."""
+
+    def __init__(self, workers: int, optimizers: Sequence[str]) -> None:
+        self._optimizers = list(optimizers)
+        self._selector = selectors.DefaultSelector()
+        self._workers: list[_Worker] = []
+        try:
+            for _ in range(workers):
+                self._start()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def free(self) -> int:
+        """How many units more can be played at once."""
+        return sum(worker.unit is None for worker in self._workers)
+
+    def submit(self, unit: str, request: Message) -> None:
+        """Play a unit in a free worker."""
+        next(worker for worker in self._workers if worker.unit is None).give(unit, request)
+
+    def wait(self, seconds: float) -> Iterator[Event]:
+        """Messages that have come, after waiting at most that long for the first."""
+        for key, _ in self._selector.select(seconds):
+            worker: _Worker = key.data
+            unit = worker.unit
+            messages = worker.receive()
+            if messages is None:
+                self._replace(worker)
+                messages = [{"died": "process died"}] if unit is not None else []
+            for message in messages:
+                if "error" in message:
+                    raise PickbestError(message["error"])
+                if unit is not None and "ready" not in message:
+                    yield unit, message
+
+    def close(self) -> None:
+        """End all workers, and what they play."""
+        for worker in self._workers:
+            worker.stop()
+        self._workers.clear()
+        self._selector.close()
+
+    def _start(self) -> None:
+        worker = _Worker(self._optimizers)
+        self._workers.append(worker)
+        self._selector.register(worker.stream, selectors.EVENT_READ, worker)
+
+    def _replace(self, worker: _Worker) -> None:
+        self._selector.unregister(worker.stream)
+        self._workers.remove(worker)
+        worker.stop()
+        if not worker.ready:
+            raise PickbestError(f"a worker process does not start: {worker.last_words()}")
+        self._start()
+
+
+class _Worker:
+    """One worker process and the unit that it plays."""
+
+    def __init__(self, optimizers: Sequence[str]) -> None:
+        self.unit: str | None = None
+        self.ready = False
+        self._rest = b""
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
+        self.stream, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "pickbest.tuning.worker"],
+                stdin=theirs.fileno(),
+                stdout=theirs.fileno(),
+                stderr=self._errors,
+                env={**os.environ, **PINNED},
+                # A group of its own: Ctrl-C is for the measurer, who then ends the group.
+                start_new_session=True,
+            )
+        self._write({"optimizers": list(optimizers)})
+
+    def give(self, unit: str, request: Message) -> None:
+        self.unit = unit
+        self._write(request)
+
+    def receive(self) -> list[Message] | None:
+        """Whole messages that have come; None if the process has ended."""
+        try:
+            chunk = self.stream.recv(1 << 20)
+        except ConnectionError:
+            chunk = b""
+        if not chunk:
+            return None
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        messages = [json.loads(line) for line in lines]
+        self.ready = self.ready or bool(messages)
+        if any("finished" in message or "died" in message for message in messages):
+            self.unit = None
+        return messages
+
+    def last_words(self) -> str:
+        """The end of what it wrote to its error stream."""
+        self._errors.seek(0)
+        lines = self._errors.read().decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else "it said nothing"
+
+    def stop(self) -> None:
+        """End it and what it plays."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self.stream.close()
+
+    def _write(self, message: Message) -> None:
+        # If it has died, the next `receive` says so.
+        with contextlib.suppress(ConnectionError):
+            self.stream.sendall(json.dumps(message).encode() + b"\n")

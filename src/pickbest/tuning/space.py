@@ -1,0 +1,244 @@
+"""Search spaces: named integers, reals and categories, and their map to the unit cube."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pickbest.game import FloatArray, PickbestError
+
+Value = int | float | str
+Point = dict[str, Value]
+
+
+class Warp(StrEnum):
+    """The scale on which a real parameter is uniform."""
+
+    LINEAR = "linear"
+    LOG = "log"
+    LOGIT = "logit"
+
+
+@dataclass(frozen=True)
+class Integer:
+    """A whole number from low to high, both included; `log` searches orders of magnitude.
+
+    Each integer owns an interval of the unit line, so that a uniform coordinate is a uniform
+    integer (on the log scale: one that is log-uniform before it is rounded).
+
+    >>> Integer("depth", 1, 4).from_unit(0.6)
+    3
+    """
+
+    name: str
+    low: int
+    high: int
+    log: bool = False
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+        if type(self.low) is not int or type(self.high) is not int or self.low >= self.high:
+            raise PickbestError(
+                f"{self.name}: low and high must be whole numbers with low < high, "
+                f"got {self.low!r} and {self.high!r}"
+            )
+        if self.log and self.low < 1:
+            raise PickbestError(f"{self.name}: low must be at least 1 with log, got {self.low}")
+
+    def to_unit(self, value: Value) -> float:
+        """The middle of the value's interval (on the log scale: its own logarithm)."""
+        first, last = self._edges()
+        return (self._scale(float(value)) - first) / (last - first)
+
+    def from_unit(self, coordinate: float) -> int:
+        """The integer in whose interval the coordinate lies."""
+        first, last = self._edges()
+        place = first + coordinate * (last - first)
+        return min(max(round(math.exp(place) if self.log else place), self.low), self.high)
+
+    def check(self, value: object) -> None:
+        """A plain int from low to high."""
+        if type(value) is not int or not self.low <= value <= self.high:
+            raise PickbestError(
+                f"{self.name} must be a plain int from {self.low} to {self.high}, got {value!r}"
+            )
+
+    def _edges(self) -> tuple[float, float]:
+        return self._scale(self.low - 0.5), self._scale(self.high + 0.5)
+
+    def _scale(self, value: float) -> float:
+        return math.log(value) if self.log else value
+
+
+@dataclass(frozen=True)
+class Real:
+    """A number from low to high, both included, uniform on the scale of its warp.
+
+    >>> round(Real("rate", 1e-4, 1.0, Warp.LOG).from_unit(0.5), 6)
+    0.01
+    """
+
+    name: str
+    low: float
+    high: float
+    warp: Warp = Warp.LINEAR
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+        for bound in (self.low, self.high):
+            if type(bound) not in (int, float) or not math.isfinite(bound):
+                raise PickbestError(f"{self.name}: bounds must be finite numbers, got {bound!r}")
+        try:
+            object.__setattr__(self, "warp", Warp(self.warp))
+        except ValueError as error:
+            known = ", ".join(Warp)
+            raise PickbestError(
+                f"{self.name}: warp must be one of {known}, got {self.warp!r}"
+            ) from error
+        object.__setattr__(self, "low", float(self.low))
+        object.__setattr__(self, "high", float(self.high))
+        if self.low >= self.high:
+            raise PickbestError(
+                f"{self.name}: low must be below high, got {self.low} and {self.high}"
+            )
+        if self.warp is Warp.LOG and self.low <= 0:
+            raise PickbestError(f"{self.name}: low must be above 0 with log, got {self.low}")
+        if self.warp is Warp.LOGIT and not 0 < self.low < self.high < 1:
+            raise PickbestError(
+                f"{self.name}: bounds must lie inside (0, 1) with logit, "
+                f"got {self.low} and {self.high}"
+            )
+
+    def to_unit(self, value: Value) -> float:
+        """The value's place between the bounds on the warped scale."""
+        first, last = self._scale(self.low), self._scale(self.high)
+        return min(max((self._scale(float(value)) - first) / (last - first), 0.0), 1.0)
+
+    def from_unit(self, coordinate: float) -> float:
+        """The value at this place; 0 and 1 give the bounds exactly."""
+        if coordinate <= 0.0 or coordinate >= 1.0:
+            return self.low if coordinate <= 0.0 else self.high
+        first, last = self._scale(self.low), self._scale(self.high)
+        place = first + coordinate * (last - first)
+        if self.warp is Warp.LOG:
+            place = math.exp(place)
+        elif self.warp is Warp.LOGIT:
+            place = 1.0 / (1.0 + math.exp(-place))
+        return min(max(place, self.low), self.high)
+
+    def check(self, value: object) -> None:
+        """A plain float from low to high; NaN is none."""
+        if type(value) is not float or not self.low <= value <= self.high:
+            raise PickbestError(
+                f"{self.name} must be a plain float from {self.low} to {self.high}, got {value!r}"
+            )
+
+    def _scale(self, value: float) -> float:
+        if self.warp is Warp.LOG:
+            return math.log(value)
+        if self.warp is Warp.LOGIT:
+            return math.log(value) - math.log1p(-value)
+        return value
+
+
+@dataclass(frozen=True)
+class Categorical:
+    """One of at least two different texts, without order.
+
+    >>> Categorical("kernel", ("rbf", "linear")).from_unit(0.7)
+    'linear'
+    """
+
+    name: str
+    choices: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+        if isinstance(self.choices, str):
+            raise PickbestError(f"{self.name}: choices must be several texts, got {self.choices!r}")
+        object.__setattr__(self, "choices", tuple(self.choices))
+        texts = all(type(choice) is str for choice in self.choices)
+        if not texts or len(set(self.choices)) != len(self.choices) or len(self.choices) < 2:
+            raise PickbestError(
+                f"{self.name}: choices must be at least two different texts, got {self.choices!r}"
+            )
+
+    def to_unit(self, value: Value) -> float:
+        """The middle of the choice's interval."""
+        return (self.choices.index(str(value)) + 0.5) / len(self.choices)
+
+    def from_unit(self, coordinate: float) -> str:
+        """The choice in whose interval the coordinate lies."""
+        count = len(self.choices)
+        return self.choices[min(int(coordinate * count), count - 1)]
+
+    def check(self, value: object) -> None:
+        """One of the choices."""
+        if type(value) is not str or value not in self.choices:
+            raise PickbestError(f"{self.name} must be one of {self.choices}, got {value!r}")
+
+
+Parameter = Integer | Real | Categorical
+
+
+@dataclass(frozen=True)
+class Space:
+    """A box of parameters with different names.
+
+    >>> space = Space((Real("rate", 0.001, 1.0, Warp.LOG), Integer("depth", 1, 9)))
+    >>> space.from_unit([0.0, 1.0])
+    {'rate': 0.001, 'depth': 9}
+    """
+
+    parameters: tuple[Parameter, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parameters", tuple(self.parameters))
+        for parameter in self.parameters:
+            if not isinstance(parameter, Parameter):
+                raise PickbestError(
+                    f"a space holds Integer, Real and Categorical parameters, got {parameter!r}"
+                )
+        if not self.parameters or len(set(self.names)) != len(self.names):
+            raise PickbestError(
+                f"a space needs at least one parameter and different names, got {self.names}"
+            )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parameters' names in order."""
+        return tuple(parameter.name for parameter in self.parameters)
+
+    def sample(self, rng: np.random.Generator) -> Point:
+        """A point that is uniform on the scales of the parameters."""
+        return self.from_unit(rng.random(len(self.parameters)))
+
+    def to_unit(self, point: Point) -> FloatArray:
+        """The point's place in the unit cube, one coordinate a parameter."""
+        return np.array([p.to_unit(point[p.name]) for p in self.parameters])
+
+    def from_unit(self, coordinates: ArrayLike) -> Point:
+        """The point at a place in the unit cube; coordinates outside it are moved to its edge."""
+        places = np.asarray(coordinates, dtype=np.float64)
+        if places.shape != (len(self.parameters),) or np.isnan(places).any():
+            raise PickbestError(
+                f"a place needs {len(self.parameters)} numbers, one a parameter, got {places}"
+            )
+        inside = np.clip(places, 0.0, 1.0).tolist()
+        return {p.name: p.from_unit(c) for p, c in zip(self.parameters, inside, strict=True)}
+
+    def check(self, point: Point) -> None:
+        """Exactly the parameters' names, each with a plain value inside its bounds."""
+        if not isinstance(point, dict) or set(point) != set(self.names):
+            raise PickbestError(f"a point must be a dict with the names {self.names}, got {point}")
+        for parameter in self.parameters:
+            parameter.check(point[parameter.name])
+
+
+def _check_name(name: object) -> None:
+    if not isinstance(name, str) or not name:
+        raise PickbestError(f"a parameter's name must be a text that is not empty, got {name!r}")

@@ -1,0 +1,216 @@
+"""The tables of a measurement: losses, rewards, tasks, and where they come from."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import platform
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pickbest._version import __version__
+from pickbest.savefile import write_atomically
+from pickbest.tuning import data, rewards, tasks
+from pickbest.tuning.journal import Record, Records
+from pickbest.tuning.models import MODELS
+from pickbest.tuning.optimizers import OPTIMIZERS
+from pickbest.tuning.plan import POOL, Plan
+from pickbest.tuning.rewards import Losses, best_loss, expected_best, is_degenerate, rewards_of
+from pickbest.tuning.tasks import Task
+from pickbest.tuning.worker import PINNED
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What came out on one task. runs: (optimizer, repetition) → losses of the calls."""
+
+    task: Task
+    runs: dict[tuple[str, int], Losses]
+    pool: Losses
+    rand: float | None
+    opt: float | None
+    seconds: float
+
+    @property
+    def degenerate(self) -> bool:
+        """Whether it has no rewards."""
+        return is_degenerate(self.rand, self.opt)
+
+    @property
+    def failures(self) -> int:
+        """How many evaluations failed."""
+        return sum(loss is None for losses in (*self.runs.values(), self.pool) for loss in losses)
+
+    def rewards(self, optimizers: Sequence[str], repetition: int) -> list[float]:
+        """One reward for each optimizer."""
+        if self.rand is None or self.opt is None:
+            return []
+        best = [best_loss(self.runs[name, repetition]) for name in optimizers]
+        found: list[float] = rewards_of(best, self.rand, self.opt).tolist()
+        return found
+
+
+def collect(plan: Plan, records: Records) -> list[Measured]:
+    """The tasks that are complete: models in their order, data sets by name."""
+    order = list(MODELS)
+    ordered = sorted(plan.tasks, key=lambda task: (order.index(task.model), task.dataset))
+    found = (_collect_task(plan, task, records) for task in ordered)
+    return [measured for measured in found if measured is not None]
+
+
+def _collect_task(plan: Plan, task: Task, records: Records) -> Measured | None:
+    runs: dict[tuple[str, int], Losses] = {}
+    pool: list[float | None] = []
+    seconds = 0.0
+    for unit in plan.units_of(task):
+        known = records.get(unit.name, {})
+        if any(call not in known for call in unit.calls):
+            return None
+        here: list[Record] = [known[call] for call in unit.calls]
+        losses = [record.loss for record in here]
+        seconds += sum(record.seconds for record in here)
+        if unit.optimizer == POOL:
+            pool += losses
+        else:
+            runs[unit.optimizer, unit.part] = losses
+    best = best_loss([best_loss(losses) for losses in (*runs.values(), pool)])
+    return Measured(task, runs, pool, expected_best(pool, plan.settings.calls), best, seconds)
+
+
+def reward_rows(plan: Plan, measured: Iterable[Measured]) -> list[tuple[str, list[float]]]:
+    """Rounds (task, or task#repetition) with a reward for each optimizer."""
+    settings = plan.settings
+    return [
+        (
+            one.task.name + (f"#{repetition + 1}" if settings.repetitions > 1 else ""),
+            one.rewards(settings.optimizers, repetition),
+        )
+        for one in measured
+        if not one.degenerate
+        for repetition in range(settings.repetitions)
+    ]
+
+
+def write_tables(plan: Plan, records: Records, folder: Path) -> list[Measured]:
+    """Write the files of the tasks that are complete, and return these."""
+    measured = collect(plan, records)
+    settings = plan.settings
+    labels = [label_of(name) for name in settings.optimizers]
+    calls = [str(call + 1) for call in range(settings.calls)]
+    _write_csv(
+        folder / "losses.csv",
+        ["task", "optimizer", "repetition", *calls],
+        (
+            [one.task.name, label_of(name), repetition + 1, *map(_cell, losses)]
+            for one in measured
+            for (name, repetition), losses in one.runs.items()
+        ),
+    )
+    _write_csv(
+        folder / "pool.csv",
+        ["task", *(str(index + 1) for index in range(settings.pool))],
+        ([one.task.name, *map(_cell, one.pool)] for one in measured),
+    )
+    _write_csv(
+        folder / "rewards.csv",
+        ["task", *labels],
+        ([name, *map(_cell, row)] for name, row in reward_rows(plan, measured)),
+    )
+    _write_csv(
+        folder / "tasks.csv",
+        [
+            "task",
+            "rows",
+            "features",
+            "classes",
+            "dropped_classes",
+            "rand",
+            "opt",
+            "failures",
+            "evaluations",
+        ],
+        (_task_row(plan, one) for one in measured),
+    )
+    _write_json(folder / "provenance.json", provenance(plan, measured))
+    _write_json(folder / "timings.json", timings(measured))
+    return measured
+
+
+def label_of(optimizer: str) -> str:
+    """The heading of an optimizer's column."""
+    return OPTIMIZERS[optimizer].label if optimizer in OPTIMIZERS else optimizer
+
+
+def provenance(plan: Plan, measured: Sequence[Measured]) -> dict[str, Any]:
+    """How the numbers came about; nothing in it depends on when or how fast."""
+    settings = plan.settings
+    sets = sorted({one.task.dataset for one in measured})
+    return {
+        "pickbest": __version__,
+        **settings.fixed(),
+        "optimizers": {label_of(name): name for name in settings.optimizers},
+        "pool": settings.pool,
+        "repetitions": settings.repetitions,
+        "data": Path(settings.data).name,
+        "environment": PINNED,
+        "rules": {**data.RULES, **tasks.RULES, **rewards.RULES},
+        "tasks": {
+            "planned": len(plan.tasks),
+            "complete": len(measured),
+            "degenerate": [one.task.name for one in measured if one.degenerate],
+        },
+        "refused": plan.refused,
+        "datasets": {
+            name: {
+                **plan.datasets[name].facts,
+                "sha256": plan.datasets[name].checksum(),
+            }
+            for name in sets
+        },
+    }
+
+
+def timings(measured: Sequence[Measured]) -> dict[str, Any]:
+    """When, where and how long: what differs between two measurements of the same."""
+    total = sum(one.seconds for one in measured)
+    return {
+        "written": datetime.now(UTC).isoformat(timespec="seconds"),
+        "machine": platform.platform(),
+        "python": platform.python_version(),
+        "hours_of_evaluation": round(total / 3600, 3),
+        "seconds": {one.task.name: round(one.seconds, 2) for one in measured},
+    }
+
+
+def _task_row(plan: Plan, one: Measured) -> list[Any]:
+    dataset = plan.datasets[one.task.dataset]
+    return [
+        one.task.name,
+        *dataset.features.shape,
+        len(dataset.classes),
+        len(dataset.facts["dropped_classes"]),
+        _cell(one.rand),
+        _cell(one.opt),
+        one.failures,
+        sum(len(losses) for losses in (*one.runs.values(), one.pool)),
+    ]
+
+
+def _cell(number: float | None) -> str:
+    return "" if number is None else repr(number)
+
+
+def _write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    write_atomically(path, text.getvalue().encode())
+
+
+def _write_json(path: Path, content: dict[str, Any]) -> None:
+    write_atomically(path, (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())

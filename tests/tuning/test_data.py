@@ -1,0 +1,148 @@
+"""Data sets: capped, encoded, the same everywhere; rare classes and missing cells."""
+
+import gzip
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pickbest.game import MissingExtraError, PickbestError
+from pickbest.tuning import data
+from pickbest.tuning.data import Caps, dataset_names, load_dataset, sample_rows
+from pickbest.tuning.encoding import encode, encode_column
+
+pytest.importorskip("sklearn")
+
+
+def write(path: Path, header: str, rows: list[str]) -> Path:
+    path.write_text("\n".join([header, *rows]) + "\n")
+    return path
+
+
+def test_embedded_sets_load():
+    assert dataset_names("embedded") == ["breast_cancer", "digits", "iris", "wine"]
+    iris = load_dataset("embedded", "iris")
+    assert iris.features.shape == (150, 4)
+    assert Counter(iris.labels.tolist()) == {0: 50, 1: 50, 2: 50}
+    assert load_dataset("embedded", "iris").checksum() == iris.checksum()
+
+
+def test_rows_and_features_are_capped():
+    digits = load_dataset("embedded", "digits", caps=Caps(200, 30))
+    assert digits.features.shape[0] == 200
+    assert digits.features.shape[1] <= 30
+    assert max(Counter(digits.labels.tolist()).values()) <= 21
+    assert digits.facts["rows_in_file"] == 1797
+    assert digits.facts["dropped_columns"]
+
+
+def test_a_sample_is_stratified_and_exact_in_size():
+    labels = ["a"] * 700 + ["b"] * 290 + ["c"] * 10
+    rows = sample_rows(labels, 101)
+    assert rows == sorted(set(rows))
+    assert len(rows) == 101
+    assert Counter(labels[row] for row in rows) == {"a": 71, "b": 29, "c": 1}
+
+
+def test_a_csv_of_the_user(tmp_path):
+    rows = [
+        f"{k},{'red' if k % 2 else 'blue'},{k % 3},{'yes' if k < 10 else 'no'}" for k in range(20)
+    ]
+    file = write(tmp_path / "mine.csv", "size,colour,kind,answer", rows)
+    with pytest.raises(PickbestError, match="no column 'target'"):
+        load_dataset(str(file), "mine")
+    mine = load_dataset(str(file), "mine", "answer")
+    assert mine.classes == ("no", "yes")
+    # size; colour as two features; kind, three integers, as three.
+    assert mine.features.shape == (20, 6)
+    assert mine.features[:, 0].tolist() == list(range(20))
+
+
+def test_a_folder_of_tables(tmp_path):
+    rows = [f"{k / 7}\t{k % 2}" for k in range(20)]
+    text = "\n".join(["x\ttarget", *rows])
+    (tmp_path / "one.tsv.gz").write_bytes(gzip.compress(text.encode()))
+    write(tmp_path / "index.csv", "dataset", ["one"])
+    assert dataset_names(str(tmp_path)) == ["one"]
+    assert load_dataset(str(tmp_path), "one").features.shape == (20, 1)
+    with pytest.raises(PickbestError, match="did you mean 'one'"):
+        load_dataset(str(tmp_path), "ones")
+    with pytest.raises(PickbestError, match="none of them"):
+        dataset_names(str(tmp_path / "nowhere"))
+
+
+def test_rare_classes_are_left_out_and_named(tmp_path):
+    labels = ["a"] * 20 + ["b"] * 20 + ["rare"] * 6
+    file = write(tmp_path / "t.csv", "x,target", [f"{k},{c}" for k, c in enumerate(labels)])
+    table = load_dataset(str(file), "t")
+    assert table.classes == ("a", "b")
+    assert table.facts["dropped_classes"] == ["rare"]
+    assert len(table.labels) == 40
+
+
+def test_a_set_with_one_class_is_refused(tmp_path):
+    file = write(tmp_path / "t.csv", "x,target", [f"{k},a" for k in range(20)])
+    with pytest.raises(PickbestError, match="at least 2 classes"):
+        load_dataset(str(file), "t")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("x,target\n1,a\n1\n", "row 3 has 1 cells"),
+        ("x,target\n" + "1,a\n1,b\n" * 9, "no column is left"),
+        ("", "no column 'target'"),
+    ],
+)
+def test_bad_tables_say_why(tmp_path, content, message):
+    (tmp_path / "t.csv").write_text(content)
+    with pytest.raises(PickbestError, match=message):
+        load_dataset(str(tmp_path), "t")
+
+
+def test_damaged_archives_are_refused(tmp_path):
+    (tmp_path / "t.tsv.gz").write_bytes(b"no archive")
+    with pytest.raises(PickbestError, match="not a readable table"):
+        load_dataset(str(tmp_path), "t")
+
+
+def test_columns_are_encoded_by_rule():
+    assert encode_column(["1.5", "?", "2"]).ravel()[[0, 2]].tolist() == [1.5, 2.0]
+    assert np.isnan(encode_column(["1.5", "", "2"])[1, 0])
+    assert encode_column(["0", "1", "0"]).shape == (3, 1)
+    assert encode_column(["0", "1", "2"]).shape == (3, 3)
+    assert encode_column(["0", "1", "2", "nan"]).shape == (4, 4)
+    assert encode_column(["0", "1", "2.5"]).shape == (3, 1)
+    assert encode_column([str(k) for k in range(11)]).shape == (11, 1)
+    assert encode_column(["red", "blue", ""]).shape == (3, 3)
+    assert encode_column(["7", "7", "7"]) is None
+    assert encode_column(["7", "7", ""]) is None
+
+
+def test_whole_columns_are_kept_as_long_as_they_fit():
+    columns = {f"c{k}": ["a", "b", "c"] for k in range(5)}
+    features, left_out = encode(columns, 10, np.random.default_rng(0))
+    assert features.shape == (3, 9)
+    assert len(left_out) == 2
+
+
+def test_of_columns_with_one_name_the_first_keeps_it(tmp_path):
+    rows = [f"{k % 2},{k},{k * k}" for k in range(20)]
+    file = write(tmp_path / "t.csv", "target,x,target", rows)
+    assert load_dataset(str(file), "t").features.shape == (20, 2)
+
+
+def test_a_missing_package_is_named(monkeypatch):
+    monkeypatch.setitem(data.__dict__["__builtins__"], "__import__", _no_pmlb(__import__))
+    with pytest.raises(MissingExtraError, match=r"pmlb.*pickbest\[tuning\]"):
+        dataset_names("pmlb")
+
+
+def _no_pmlb(real):
+    def imports(name, *rest):
+        if name == "pmlb":
+            raise ImportError(name)
+        return real(name, *rest)
+
+    return imports
