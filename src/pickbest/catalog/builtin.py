@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pickbest.catalog import families
+from pickbest.catalog import families, practical
 from pickbest.catalog.registry import LearnerEntry, Retuned, register_learner
 from pickbest.learners import (
     FPML,
@@ -16,9 +16,12 @@ from pickbest.learners import (
     FPMLManyArms,
     FPMLPartial,
     Greedy,
+    GreedyThompson,
+    GreedyUCB,
     Hedge,
     Leaders,
     Thompson,
+    Tsallis,
     Uniform,
 )
 
@@ -110,6 +113,30 @@ BUILT_IN: tuple[tuple[LearnerEntry, tuple[type, ...]], ...] = (
         (Thompson,),
     ),
     (LearnerEntry("ucb", "the B best upper confidence bounds", families.build_ucb), (UCB,)),
+    (
+        LearnerEntry(
+            "greedy-thompson",
+            "a complementary set: Beta draws of what an arm adds to the slots before",
+            practical.build_greedy_thompson,
+        ),
+        (GreedyThompson,),
+    ),
+    (
+        LearnerEntry(
+            "greedy-ucb",
+            "a complementary set: upper bounds of what an arm adds to the slots before",
+            practical.build_greedy_ucb,
+        ),
+        (GreedyUCB,),
+    ),
+    (
+        LearnerEntry(
+            "tsallis",
+            "regularised leader over subsets, best of both worlds",
+            practical.build_tsallis,
+        ),
+        (Tsallis,),
+    ),
     (
         LearnerEntry(
             "leaders", "the B leaders so far, no noise, sees all costs", families.build_leaders

@@ -3,8 +3,10 @@
 from pickbest.learners.baselines import UCB, Exp3M, Fixed, Leaders, Thompson, Uniform
 from pickbest.learners.doubling import Doubling
 from pickbest.learners.greedy import Greedy
+from pickbest.learners.greedy_slots import GreedyThompson, GreedyUCB
 from pickbest.learners.leaders import FPML, FPMLPartial, Weights
 from pickbest.learners.many import FPMLFullManyArms, FPMLManyArms
+from pickbest.learners.tsallis import Tsallis
 from pickbest.learners.weights import Exp3, Exp3IX, Hedge
 
 __all__ = [
@@ -19,9 +21,12 @@ __all__ = [
     "FPMLPartial",
     "Fixed",
     "Greedy",
+    "GreedyThompson",
+    "GreedyUCB",
     "Hedge",
     "Leaders",
     "Thompson",
+    "Tsallis",
     "Uniform",
     "Weights",
 ]
