@@ -11,8 +11,11 @@ import typer
 from rich.console import Console
 
 from pickbest._version import __version__
+from pickbest.aslib_commands import register as register_aslib
+from pickbest.benchmark.commands import register as register_benchmark
 from pickbest.game import MissingExtraError, PickbestError
 from pickbest.portfolio.commands import register as register_portfolio
+from pickbest.tuning.commands import register as register_tuning
 
 app = typer.Typer(
     name="pickbest",
@@ -359,6 +362,9 @@ def reproduce(
 
 
 register_portfolio(app)
+register_aslib(app)
+register_tuning(app)
+register_benchmark(app)
 
 
 def _show(summary: dict[str, Any], as_json: bool, as_table: Any) -> None:

@@ -1,0 +1,20 @@
+"""A benchmark in a process of its own, for tests that kill it: python THIS KEPT WORKERS."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from pickbest.benchmark.lineup import chosen_entries
+from pickbest.benchmark.run import Plan, run_cells
+from pickbest.benchmark.worlds import chosen_worlds, worlds_at_hand
+
+
+def plan(kept: Path, workers: int = 1) -> Plan:
+    worlds = chosen_worlds(worlds_at_hand(), ["synthetic"])
+    entries = chosen_entries(["uniform", "thompson"])
+    return Plan(kept, worlds, entries, (1, 2), replicates=30, workers=workers)
+
+
+if __name__ == "__main__":
+    run_cells(plan(Path(sys.argv[1]), int(sys.argv[2])))

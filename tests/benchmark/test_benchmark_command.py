@@ -1,0 +1,80 @@
+"""`pickbest benchmark` from end to end."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from pickbest.benchmark.commands import register
+from pickbest.environments import Table
+from pickbest.game import PickbestError
+
+
+@pytest.fixture
+def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> typer.Typer:
+    # Away from data that happen to lie beside the repository.
+    monkeypatch.chdir(tmp_path)
+    built = typer.Typer()
+    register(built)
+    return built
+
+
+@pytest.fixture
+def rewards(tmp_path: Path, table: Table) -> Path:
+    path = tmp_path / "rewards.csv"
+    np.savetxt(path, 1 - table.costs_table, delimiter=",")
+    return path
+
+
+def test_small_benchmark(app: typer.Typer, tmp_path: Path, rewards: Path) -> None:
+    out = tmp_path / "out"
+    words = [
+        "--worlds", "paper-rewards", "--worlds", "chasing-5", "--budgets", "1-2", "-r", "6",
+        "-l", "fpml-partial as run", "-l", "uniform", "-l", "exp3",
+        "--paper-rewards", str(rewards), "--out", str(out), "--json",
+    ]  # fmt: skip
+    result = CliRunner().invoke(app, words, catch_exceptions=False)
+    found = json.loads(result.stdout)
+    assert found["cells"] == 15
+    assert {row["learner"] for row in found["learners"]} == {"fpml-partial as run", "uniform"}
+    page = (out / "index.html").read_text()
+    assert page.count("<figure") == 2
+    assert "http" not in page.replace("http://www.w3.org", "")
+    for text in ("paper-rewards shuffled", "best B arms in hindsight", "Against fpml-partial"):
+        assert text in page
+    assert "pickbest reproduce" not in page
+    assert "Learners that play every budget" in (out / "summary.md").read_text()
+    with (out / "cells.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 15
+    reacts = [row for row in rows if row["world"] == "chasing-5"]
+    assert all(row["share"] == "" and row["reward"] for row in reacts)
+    for row in rows:
+        if row["share"]:
+            gap = float(row["best"]) - float(row["random"])
+            share = (float(row["reward"]) - float(row["random"])) / gap
+            assert float(row["share"]) == pytest.approx(share)
+    again = CliRunner().invoke(app, words[:-1], catch_exceptions=False)
+    assert "15 cells" in again.stdout
+    assert (out / "index.html").read_text() == page
+
+
+def test_errors_are_clear(app: typer.Typer, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    for words, message in (
+        (["--learners", "thomson"], "unknown learner 'thomson'"),
+        (["--worlds", "task1"], "unknown world 'task1'"),
+        (["--budgets", "0"], "budgets must be"),
+        (["--aslib", str(tmp_path)], "ASlib"),
+        (["--paper-rewards", "nowhere.csv"], "no such file"),
+    ):
+        result = CliRunner().invoke(app, [*words, "--out", str(out)])
+        assert isinstance(result.exception, PickbestError)
+        assert message in str(result.exception)
+    assert not out.exists()

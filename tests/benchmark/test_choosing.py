@@ -1,0 +1,73 @@
+"""Which learners and worlds take part, and clear errors for names that are not known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from pickbest.benchmark.commands import parse_budgets
+from pickbest.benchmark.lineup import Entry, all_entries, chosen_entries, player
+from pickbest.benchmark.worlds import GROUPS, chosen_worlds, recorded, worlds_at_hand
+from pickbest.catalog import LearnerEntry, learner_names, register_learner, unregister_learner
+from pickbest.environments import Table, Task1
+from pickbest.game import PickbestError
+from pickbest.learners import Uniform
+
+
+@pytest.fixture
+def newcomer() -> Iterator[str]:
+    register_learner(
+        LearnerEntry(
+            "newcomer", "new", lambda n_arms, budget, rounds, tuning: Uniform(n_arms, budget)
+        )
+    )
+    yield "newcomer"
+    unregister_learner("newcomer")
+
+
+def test_every_learner_of_the_catalog_takes_part(newcomer: str) -> None:
+    labels = [entry.label for entry in all_entries(full=True)]
+    assert set(learner_names()) - {"fixed"} == set(labels) - {"fpml-partial as run", "og as run"}
+    assert newcomer in labels
+    seen = [entry.label for entry in all_entries()]
+    assert "fpml" in labels
+    assert "fpml" not in seen
+
+
+def test_learners_get_the_rounds_and_sit_out_budgets_they_cannot_play() -> None:
+    world = Task1(rounds=50)
+    assert player(Entry("exp3", "exp3"), world, 1) is not None
+    assert player(Entry("exp3", "exp3"), world, 2) is None
+    long = player(Entry("og", "og"), Task1(rounds=5000), 2)
+    assert long != player(Entry("og", "og"), world, 2)
+
+
+def test_worlds_are_chosen_by_name_family_and_group(table: Table) -> None:
+    worlds = [*recorded("mine", table), *worlds_at_hand()]
+    assert {world.group for world in worlds} == set(GROUPS)
+    chosen = chosen_worlds(worlds, ["mine", "task-3"])
+    assert [world.name for world in chosen] == ["mine", "mine shuffled", "task-3"]
+    assert [world.name for world in chosen_worlds(worlds, ["mine shuffled"])] == ["mine shuffled"]
+    assert all(world.group == "adversary" for world in chosen_worlds(worlds, ["adversary"]))
+    assert chosen_worlds(worlds, []) == worlds
+
+
+def test_unknown_names_get_the_nearest_one() -> None:
+    with pytest.raises(PickbestError, match="unknown learner 'thomson'; did you mean 'thompson'"):
+        chosen_entries(["thomson"])
+    with pytest.raises(PickbestError, match="unknown world 'task1'; did you mean 'task-1'"):
+        chosen_worlds(worlds_at_hand(), ["task1"])
+
+
+@pytest.mark.parametrize("text", ["", "0-3", "3-1", "x", "1,,2", "-2"])
+def test_bad_budgets(text: str) -> None:
+    with pytest.raises(PickbestError, match="budgets must be like 1-6 or 2,4"):
+        parse_budgets(text)
+
+
+def test_recorded_worlds_are_known_by_content(table: Table) -> None:
+    moved = Table(np.array(table.costs_table), source="/somewhere/else.csv")
+    first, second = recorded("mine", table)[0], recorded("mine", moved)[0]
+    assert first.environment.source == second.environment.source  # type: ignore[attr-defined]

@@ -1,0 +1,93 @@
+"""Ranks, paired comparisons and verdicts on made-up results."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from pickbest.benchmark.contrasts import contrast, contrasts
+from pickbest.benchmark.lineup import AUTO, YARDSTICK
+from pickbest.benchmark.ranking import complete_learners, mean_ranks, mean_share_intervals
+from pickbest.benchmark.tables import by_budget, headline
+from pickbest.benchmark.verdicts import verdicts
+
+WORLDS = [f"w{index}" for index in range(12)]
+
+
+@pytest.fixture
+def cells(make_cell):  # type: ignore[no-untyped-def]
+    """good wins everywhere by .2, even and odd take turns at the second place."""
+    found = []
+    for index, world in enumerate(WORLDS):
+        for budget in (1, 2):
+            second = index % 2
+            found += [
+                make_cell(world, "good", [0.8, 0.8], budget),
+                make_cell(world, "even", [0.6 - 0.1 * second] * 2, budget),
+                make_cell(world, "odd", [0.5 + 0.1 * second] * 2, budget),
+            ]
+        found.append(make_cell(world, "one arm", [0.9, 0.9]))
+    return found
+
+
+def test_mean_ranks(cells) -> None:  # type: ignore[no-untyped-def]
+    ranks = mean_ranks(cells)
+    assert [ranks[label].mean for label in ("good", "even", "odd")] == [1.0, 2.5, 2.5]
+    assert (ranks["good"].low, ranks["good"].high) == (1.0, 1.0)
+    assert ranks["even"].low < 2.5 < ranks["even"].high
+    assert ranks["good"].level
+    assert not ranks["even"].level
+    assert mean_ranks([cell for cell in cells if cell.learner != "good"])["odd"].level
+
+
+def test_only_learners_that_play_everywhere_are_ranked(cells) -> None:  # type: ignore[no-untyped-def]
+    assert complete_learners(cells) == ["good", "even", "odd"]
+    assert [row[0] for row in headline(cells).rows] == ["good", "even", "odd"]
+    last = by_budget(cells).rows[-1]
+    assert last[0] == "one arm"
+    assert last[1] == pytest.approx(0.9)
+    assert last[2:] == [None, None, None]
+
+
+def test_share_intervals(cells) -> None:  # type: ignore[no-untyped-def]
+    shares = mean_share_intervals(cells)
+    assert shares["good"].mean == pytest.approx(0.8)
+    assert shares["even"].mean == pytest.approx(0.55)
+    assert 0.5 <= shares["even"].low < 0.55 < shares["even"].high <= 0.6
+
+
+def test_paired_comparison(make_cell) -> None:  # type: ignore[no-untyped-def]
+    noise = np.random.default_rng(0).normal(0, 0.2, 50)
+    tiny = np.random.default_rng(1).normal(0, 0.001, 50)
+    first = make_cell("w", "a", 0.5 + noise)
+    second = make_cell("w", "b", 0.51 + noise + tiny)
+    found = contrast(first, second)
+    # Unpaired, a difference of .01 would drown in a noise of .2.
+    assert found.worse
+    assert found.difference == pytest.approx(-0.01, abs=1e-3)
+    assert contrast(second, first).better
+    same = contrast(first, make_cell("w", "c", 0.5 + noise))
+    assert same.z == 0.0
+    assert contrast(make_cell("w", "a", [0.5, 0.5]), make_cell("w", "b", [0.6, 0.6])).z == -math.inf
+
+
+def test_comparisons_skip_cells_in_which_one_does_not_play(cells) -> None:  # type: ignore[no-untyped-def]
+    assert len(contrasts(cells, "one arm", "good")) == len(WORLDS)
+    assert all(each.better for each in contrasts(cells, "one arm", "good"))
+    assert contrasts(cells, "good", "nobody") == []
+
+
+@pytest.mark.parametrize(("reward", "kept"), [(0.7, [True, True, True]), (0.4, [False] * 3)])
+def test_verdicts_on_auto(make_cell, reward: float, kept: list[bool]) -> None:  # type: ignore[no-untyped-def]
+    found = []
+    for world in WORLDS:
+        found += [
+            make_cell(world, YARDSTICK, [0.42, 0.44]),
+            make_cell(world, "other", [0.6, 0.6]),
+            make_cell(world, AUTO, [reward - 0.01, reward + 0.01]),
+        ]
+    first, *promises = verdicts(found)
+    assert first.holds is None
+    assert [verdict.holds for verdict in promises] == kept

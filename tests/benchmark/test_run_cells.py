@@ -1,0 +1,131 @@
+"""Cells are kept: what is finished is not played again, and a killed run loses nothing else."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import benchmark_to_kill
+import pytest
+
+from pickbest.benchmark import run
+from pickbest.benchmark.lineup import chosen_entries
+from pickbest.benchmark.run import Plan, run_cells
+from pickbest.benchmark.shares import Cell
+from pickbest.benchmark.sources import _reached
+from pickbest.benchmark.worlds import World, recorded
+from pickbest.environments import Chasing, Table, Task2
+from pickbest.game import PickbestError
+from pickbest.learners import Uniform
+
+
+@pytest.fixture
+def plan(tmp_path: Path, table: Table) -> Plan:
+    worlds = [
+        *recorded("mine", table),
+        World("drawn", "drawn", "synthetic", Task2(20)),
+        World("reacts", "reacts", "adversary", Chasing(4, 20, width=2)),
+    ]
+    entries = chosen_entries(["fpml-partial as run", "uniform", "exp3"])
+    return Plan(tmp_path / "cells", worlds, entries, (1, 4), replicates=5)
+
+
+@pytest.fixture
+def played(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many learners each unit played."""
+    counts: list[int] = []
+    whole: Callable[[run.Unit], object] = run.play_unit
+
+    def counting(unit: run.Unit) -> object:
+        counts.append(len(unit.learners))
+        return whole(unit)
+
+    monkeypatch.setattr(run, "play_unit", counting)
+    return counts
+
+
+def numbers(cells: list[Cell]) -> list[object]:
+    return [(c.world.name, c.budget, c.learner, replace(c.result, seconds=0.0)) for c in cells]
+
+
+def test_finished_cells_are_not_played_again(plan: Plan, played: list[int]) -> None:
+    first = run_cells(plan)
+    # Exp3 has one arm, and four of the last world's four arms are no choice.
+    assert played == [3, 2, 3, 2, 3, 2, 3]
+    assert len(first) == 18
+    assert numbers(run_cells(plan)) == numbers(first)
+    assert len(played) == 7
+
+
+def test_what_is_lost_or_damaged_is_played_again(plan: Plan, played: list[int]) -> None:
+    first = run_cells(plan)
+    files = sorted(plan.kept.iterdir())
+    files[0].unlink()
+    files[1].write_text('{"rewards": [0.5')
+    files[2].write_text("{}")
+    played.clear()
+    assert numbers(run_cells(plan)) == numbers(first)
+    assert sum(played) == 3
+
+
+def test_a_new_learner_adds_only_its_own_cells(plan: Plan, played: list[int]) -> None:
+    first = run_cells(plan)
+    played.clear()
+    more = run_cells(replace(plan, entries=chosen_entries(["uniform", "exp3", "ucb"])))
+    assert played == [1] * 7
+    shared = {"uniform", "exp3"}
+    assert numbers([c for c in more if c.learner in shared]) == numbers(
+        [c for c in first if c.learner in shared]
+    )
+
+
+def test_another_seed_or_number_of_replicates_is_another_cell(
+    plan: Plan, played: list[int]
+) -> None:
+    run_cells(plan)
+    run_cells(replace(plan, seed=1))
+    run_cells(replace(plan, replicates=6))
+    assert len(played) == 21
+
+
+def test_kept_results_follow_the_code_that_they_ran() -> None:
+    reached = _reached(frozenset({Uniform.__module__}))
+    assert {"pickbest.learners.baselines", "pickbest.kernels.random", "pickbest.game"} <= reached
+    assert "pickbest.learners.greedy" not in reached
+
+
+def test_workers_change_nothing(plan: Plan, tmp_path: Path) -> None:
+    calls: list[tuple[int, int]] = []
+    alone = run_cells(plan, lambda done, total: calls.append((done, total)))
+    assert calls[-1] == (calls[-1][1],) * 2
+    together = run_cells(replace(plan, kept=tmp_path / "other", workers=2))
+    assert numbers(together) == numbers(alone)
+
+
+def test_no_learner_can_play(plan: Plan) -> None:
+    with pytest.raises(PickbestError, match="below the number of arms"):
+        run_cells(replace(plan, budgets=(10,)))
+    with pytest.raises(PickbestError, match="replicates must be a whole number of at least 2"):
+        replace(plan, replicates=1)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_killed_run_goes_on_and_ends_the_same(tmp_path: Path, workers: int) -> None:
+    kept = tmp_path / "killed"
+    script = str(Path(__file__).with_name("benchmark_to_kill.py"))
+    process = subprocess.Popen([sys.executable, script, str(kept), str(workers)])
+    while len(list(kept.glob("*.json"))) < 4 and process.poll() is None:
+        time.sleep(0.002)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert 4 <= len(list(kept.glob("*.json"))) < 20
+    resumed = run_cells(benchmark_to_kill.plan(kept))
+    whole = run_cells(benchmark_to_kill.plan(tmp_path / "whole"))
+    assert numbers(resumed) == numbers(whole)
+    assert len(whole) == 20

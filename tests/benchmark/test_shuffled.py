@@ -1,0 +1,49 @@
+"""Recorded tables whose rounds come in an order of their own in each replicate."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pickbest.environments import Table
+from pickbest.environments.recorded import Shuffled
+from pickbest.learners import Thompson, Uniform
+from pickbest.simulation import deal_all, play, play_dealt, simulate
+
+
+def rows(table: np.ndarray) -> list[tuple[float, ...]]:
+    return sorted(map(tuple, table.tolist()))
+
+
+def test_every_replicate_plays_all_rounds_in_its_own_order(table: Table) -> None:
+    dealt = deal_all(Shuffled(table), replicates=20, seed=3).table
+    assert all(rows(each) == rows(table.costs_table) for each in dealt)
+    assert len({each.tobytes() for each in dealt}) == 20
+    assert not any(np.array_equal(each, table.costs_table) for each in dealt)
+
+
+def test_any_round_may_come_first(table: Table) -> None:
+    dealt = deal_all(Shuffled(table), replicates=600, seed=0).table
+    first = {row.tobytes() for row in dealt[:, 0]}
+    assert len(first) == table.rounds
+
+
+def test_order_follows_the_seed_and_the_replicate_alone(table: Table) -> None:
+    whole = deal_all(Shuffled(table), 6, seed=1).table
+    parts = [deal_all(Shuffled(table), 2, seed=1, first=first).table for first in (0, 2, 4)]
+    np.testing.assert_array_equal(whole, np.concatenate(parts))
+    assert not np.array_equal(whole, deal_all(Shuffled(table), 6, seed=2).table)
+
+
+def test_all_learners_meet_the_same_order(table: Table) -> None:
+    learners = {"a": Uniform(5, 2), "b": Thompson(5, 2)}
+    runs = simulate(learners, Shuffled(table), replicates=4, seed=5).runs
+    assert runs["a"].table is not None
+    np.testing.assert_array_equal(runs["a"].table, runs["b"].table)
+
+
+def test_round_by_round_and_workers_change_nothing(table: Table) -> None:
+    world, learner = Shuffled(table), Thompson(5, 2)
+    whole = play_dealt(learner, deal_all(world, 5, 7), 5, 7)
+    np.testing.assert_array_equal(play(learner, world, 5, 7).paid, whole.paid)
+    split = simulate({"it": learner}, world, replicates=5, seed=7, workers=2)
+    np.testing.assert_array_equal(split.costs("it"), whole.paid)
