@@ -17,7 +17,7 @@ from pickbest.hindsight import best_subset, subset_cost
 from pickbest.portfolio.study import read_runtimes
 from pickbest.report.scenarios import random_subset_cost
 
-DATA = Path("/work/shared/data/aslib")
+DATA = Path(__file__).parents[2] / "shared" / "data" / "aslib"
 NEW = """\
 scenario_id: TOY
 performance_measures:

@@ -133,6 +133,19 @@ class SlotLearner(Learner, Protocol):
 
 
 @runtime_checkable
+class OpenLearner(Learner, Protocol):
+    """A learner that may be able to learn of arms that others ran in its rounds."""
+
+    @property
+    def learns_any(self) -> bool:
+        """Whether `learn` takes any number of arms: its own in slot order, then the others.
+
+        The weights are then those of all arms together (see Choice).
+        """
+        ...
+
+
+@runtime_checkable
 class TableLearner(Learner, Protocol):
     """A learner that can play a whole table of costs in one compiled loop."""
 
@@ -158,6 +171,7 @@ class TableSlotLearner(SlotLearner, Protocol):
         lasting: KeyArray,
         first_round: int,
         distinct: bool,
+        shared: bool = False,
     ) -> FloatArray:
         """Costs paid (replicates, rounds); states, one per slot, are updated in place."""
         ...
@@ -229,6 +243,11 @@ def play_rounds(
         paid[:, t] = keep_best(choice.arms, costs)
         state = learner.learn(state, choice, visible(learner, choice, costs))
     return state, paid
+
+
+def learns_any(learner: Learner) -> bool:
+    """Whether the learner can learn of arms that others ran in its rounds (see OpenLearner)."""
+    return isinstance(learner, OpenLearner) and learner.learns_any
 
 
 def visible(learner: Learner, choice: Choice, costs: FloatArray) -> FloatArray:

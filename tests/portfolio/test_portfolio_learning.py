@@ -95,7 +95,9 @@ def learned(name: str, played: int = 200, **options: object) -> tuple[AskTell, d
     return book, costs
 
 
-@pytest.mark.parametrize("name", ["fpml-partial", "thompson", "og-hybrid", "exp3-m", "ucb"])
+@pytest.mark.parametrize(
+    "name", ["auto", "fpml-partial", "thompson", "og-hybrid", "exp3-m", "ucb", "pairwise"]
+)
 def test_arms_keep_what_is_known_of_them(name: str) -> None:
     book, _ = learned(name)
     before = book.ledger.knowledge

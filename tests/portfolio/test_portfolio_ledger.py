@@ -235,7 +235,7 @@ def test_settings_are_fixed_but_budget_and_arms_may_change(database: str) -> Non
     book.close()
     with pytest.raises(PickbestError, match="created with seed=3, got 4"):
         AskTell(ARMS, 2, database, seed=4)
-    with pytest.raises(PickbestError, match="created with learner='fpml-partial'"):
+    with pytest.raises(PickbestError, match="created with learner='auto'"):
         AskTell(ARMS, 2, database, seed=3, learner="uniform")
     wider = AskTell((*ARMS[1:], "f"), 3, database, seed=3)
     assert wider.ledger.knowledge.active == ("b", "c", "d", "e", "f")

@@ -7,25 +7,39 @@ from pickbest.catalog.registry import LearnerEntry, Retuned, register_learner
 from pickbest.learners import (
     FPML,
     UCB,
+    Auto,
     Doubling,
     Exp3,
     Exp3IX,
     Exp3M,
     Fixed,
+    FPMLAdaptive,
     FPMLFullManyArms,
     FPMLManyArms,
     FPMLPartial,
     Greedy,
     GreedyThompson,
     GreedyUCB,
+    Guarded,
     Hedge,
     Leaders,
+    Pairwise,
     Thompson,
     Tsallis,
     Uniform,
+    Warm,
+    Yielding,
 )
 
 BUILT_IN: tuple[tuple[LearnerEntry, tuple[type, ...]], ...] = (
+    (
+        LearnerEntry(
+            "auto",
+            "the one to start with: top B or complementary, guarded, nothing to set",
+            practical.build_auto,
+        ),
+        (Auto,),
+    ),
     (
         LearnerEntry(
             "fpml",
@@ -44,6 +58,14 @@ BUILT_IN: tuple[tuple[LearnerEntry, tuple[type, ...]], ...] = (
             needs_rounds=True,
         ),
         (FPMLPartial, FPMLManyArms),
+    ),
+    (
+        LearnerEntry(
+            "fpml-adaptive",
+            "perturbed leaders, exact weights, a rate that adapts, sees its own arms",
+            practical.build_fpml_adaptive,
+        ),
+        (FPMLAdaptive,),
     ),
     (
         LearnerEntry(
@@ -128,6 +150,22 @@ BUILT_IN: tuple[tuple[LearnerEntry, tuple[type, ...]], ...] = (
             practical.build_greedy_ucb,
         ),
         (GreedyUCB,),
+    ),
+    (
+        LearnerEntry(
+            "pairwise",
+            "a complementary set: what pairs of arms gain over each other",
+            practical.build_pairwise,
+        ),
+        (Pairwise,),
+    ),
+    (
+        LearnerEntry(
+            "guarded",
+            "any learner, with FPML's leader always in its set",
+            practical.build_guarded,
+        ),
+        (Guarded, Yielding, Warm),
     ),
     (
         LearnerEntry(

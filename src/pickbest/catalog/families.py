@@ -216,6 +216,7 @@ def build_og(
     *,
     feedback: str = "picked",
     slots: str | None = None,
+    shared: bool = False,
 ) -> Greedy:
     inner: SlotLearner
     if member(Feedback, "feedback", feedback) is Feedback.FULL:
@@ -224,7 +225,7 @@ def build_og(
     else:
         _refuse_tuning("og with feedback of picked arms", tuning, EXP3_TUNINGS)
         inner = build_exp3(n_arms, 1, rounds, tuning)
-    return Greedy(inner, budget, _distinct(slots, tuning))
+    return Greedy(inner, budget, _distinct(slots, tuning), _flag("shared", shared))
 
 
 def build_og_hybrid(
@@ -240,6 +241,7 @@ def build_og_hybrid(
     epsilon: float | None = None,
     resamples: int | None = None,
     explore: float = 1.0,
+    shared: bool | None = None,
 ) -> Greedy:
     check_budget(slot_budget, n_arms)
     if budget % slot_budget:
@@ -262,7 +264,17 @@ def build_og_hybrid(
             resamples=resamples,
             explore=explore,
         )
-    return Greedy(inner, budget // slot_budget, _distinct(slots, tuning))
+    distinct = _distinct(slots, tuning)
+    # It pays where slots are distinct and weights unbiased: docs/findings.md has the numbers.
+    if shared is None:
+        shared = distinct and inner.unbiased and tuning not in AS_IN_THE_PAPER
+    return Greedy(inner, budget // slot_budget, distinct, _flag("shared", shared))
+
+
+def _flag(name: str, value: bool) -> bool:
+    if value not in (True, False):
+        raise PickbestError(f"{name} must be true or false (or 1 or 0), got {value!r}")
+    return bool(value)
 
 
 def _distinct(slots: str | None, tuning: str | None) -> bool:

@@ -9,7 +9,7 @@ from pickbest.environments.adversarial import (
     Predicting,
 )
 from pickbest.environments.aslib import Scenario, read_scenario, read_scenarios
-from pickbest.environments.recorded import Shuffled, Table, read_table
+from pickbest.environments.recorded import Shuffled, Table, read_past, read_table
 from pickbest.environments.synthetic import RegimeChange, Task1, Task2, Task3
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "Task1",
     "Task2",
     "Task3",
+    "read_past",
     "read_scenario",
     "read_scenarios",
     "read_table",

@@ -115,7 +115,33 @@ def read_table(path: str | Path, rewards: bool = False) -> Table:
 
     A first column of text is a row label, not an arm; a first row of text names the arms.
     """
-    path = Path(path)
+    values, names = _read(Path(path))
+    kind = "rewards" if rewards else "costs"
+    checked = check_costs(values, values.shape, name=f"{path}: {kind}")
+    return Table(1.0 - checked if rewards else checked, names, str(path))
+
+
+def read_past(
+    path: str | Path, rewards: bool = False, arm_names: tuple[str, ...] = ()
+) -> FloatArray:
+    """As `read_table`, for past results: NaN where a cell is empty or nan (the arm was not run).
+
+    arm_names: the arms wanted, in their order, where the file names its own; a file without
+        names must have the arms in the same order.
+    """
+    values, names = _read(Path(path), missing=True)
+    if names and arm_names:
+        unknown = [name for name in arm_names if name not in names]
+        if unknown:
+            raise PickbestError(f"{path}: there is no arm {unknown[0]!r}, only {', '.join(names)}")
+        values = values[:, [names.index(name) for name in arm_names]]
+    known = np.where(np.isnan(values), 0.0, values)
+    check_costs(known, known.shape, name=f"{path}: {'rewards' if rewards else 'costs'}")
+    return 1.0 - values if rewards else values
+
+
+def _read(path: Path, missing: bool = False) -> tuple[FloatArray, tuple[str, ...]]:
+    """(values, names of arms, if any); missing: whether cells of text may be empty."""
     if not path.exists():
         raise PickbestError(f"{path}: no such file")
     if path.suffix not in SUFFIXES:
@@ -123,21 +149,19 @@ def read_table(path: str | Path, rewards: bool = False) -> Table:
             f"{path}: a table must be one of {', '.join(SUFFIXES)}, got suffix {path.suffix!r}"
         )
     if path.suffix in {".csv", ".tsv"}:
-        values, names = _read_text(path, "\t" if path.suffix == ".tsv" else ",")
+        values, names = _read_text(path, "\t" if path.suffix == ".tsv" else ",", missing)
     elif path.suffix == ".parquet":
         values, names = _read_parquet(path)
     else:
         values, names = _read_numpy(path)
-    kind = "rewards" if rewards else "costs"
     if values.ndim != 2 or 0 in values.shape:
         raise PickbestError(
             f"{path}: a table needs at least one round and one arm, got shape {values.shape}"
         )
-    checked = check_costs(values, values.shape, name=f"{path}: {kind}")
-    return Table(1.0 - checked if rewards else checked, names, str(path))
+    return values, names
 
 
-def _read_text(path: Path, delimiter: str) -> tuple[FloatArray, tuple[str, ...]]:
+def _read_text(path: Path, delimiter: str, missing: bool) -> tuple[FloatArray, tuple[str, ...]]:
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             rows = [row for row in csv.reader(file, delimiter=delimiter) if any(row)]
@@ -145,6 +169,8 @@ def _read_text(path: Path, delimiter: str) -> tuple[FloatArray, tuple[str, ...]]
         raise PickbestError(f"{path}: not a text table ({error})") from error
     if not rows:
         raise PickbestError(f"{path}: the file is empty; a table needs at least one row")
+    if missing:
+        rows = [[cell if cell.strip() else "nan" for cell in row] for row in rows]
     header = rows.pop(0) if not all(_is_number(cell) for cell in rows[0][1:] or rows[0]) else None
     if not rows:
         raise PickbestError(f"{path}: there is a header but no round; add one row per round")

@@ -51,7 +51,7 @@ def rank_slots(gains: FloatArray, plays: FloatArray, width: float, arms: IntArra
     """Slot by slot, the unused arm with the largest upper bound of its gain; unplayed first."""
     budget, n_arms = gains.shape
     taken = np.zeros(n_arms, np.bool_)
-    # The last slot sees one arm a round, so its plays count the rounds, discounted.
+    # The last slot sees one arm a round (and those of others), so its plays count the rounds.
     wide = width * math.log(1.0 + plays[budget - 1].sum())
     for slot in range(budget):
         highest = -1.0
@@ -74,8 +74,8 @@ def share_results(
 ) -> float:
     """Tell slot i of every arm in a slot ≥ i what it adds to the slots before i.
 
-    Arms of slots before i are never free in slot i: it learns nothing of them. Returns the
-    smallest cost.
+    Arms of slots before i are never free in slot i: it learns nothing of them. Arms beyond
+    the budget, which others ran, inform all slots. Returns the smallest cost of the slots.
     """
     budget, n_arms = gains.shape
     if discount < 1.0:
@@ -84,8 +84,8 @@ def share_results(
                 gains[slot, a] *= discount
                 plays[slot, a] *= discount
     lowest = 1.0
-    for slot in range(budget):
-        for j in range(slot, budget):
+    for slot in range(min(budget, arms.shape[0])):
+        for j in range(slot, arms.shape[0]):
             gains[slot, arms[j]] += max(lowest - seen[j], 0.0)
             plays[slot, arms[j]] += 1.0
         lowest = min(lowest, seen[slot])

@@ -22,6 +22,7 @@ from pickbest.kernels.leaders import (
     weigh,
 )
 from pickbest.kernels.random import STEP, exponential_at, round_key, slot_key
+from pickbest.kernels.shared_slots import shared_weight
 
 
 @kernel
@@ -36,6 +37,7 @@ def play_leaders(
     fresh: bool,
     full: bool,
     distinct: bool,
+    shared: bool,
     source: int,
     cap: int,
     probability: float,
@@ -91,8 +93,9 @@ def play_leaders(
                 if taken.shape[0] > 0:
                     for j in range(budget):
                         taken[chosen[j]] = True
+            together = taken.shape[0] > 0
             paid[r, t] = _learn(
-                totals[:, r], costs, arms, weights, full, taken.shape[0] > 0, epsilon, bases, kept
+                totals[:, r], costs, arms, weights, full, together, shared, epsilon, bases, kept
             )
             for slot in range(slots):
                 learned[slot, r] += 1
@@ -197,6 +200,7 @@ def _learn(
     weights: FloatArray,
     full: bool,
     distinct: bool,
+    shared: bool,
     epsilon: float,
     bases: FloatArray,
     kept: FloatArray,
@@ -204,6 +208,7 @@ def _learn(
     """Feed every slot one minus what its arms add to the slots before; returns the cost paid."""
     slots, budget = arms.shape
     n_arms = totals.shape[1]
+    all_arms, all_weights = arms.ravel(), weights.ravel()
     lowest = 1.0
     for slot in range(slots):
         own = totals[slot]
@@ -215,18 +220,18 @@ def _learn(
                 for a in range(n_arms):
                     own[a] += 1.0 - max(lowest - costs[a], 0.0)
         else:
-            for j in range(budget):
-                arm = arms[slot, j]
+            first = 0 if distinct or shared else slot * budget
+            last = slots * budget if shared else (slot + 1) * budget
+            for j in range(first, last):
+                arm = all_arms[j]
                 cost = costs[arm] if slot == 0 else 1.0 - max(lowest - costs[arm], 0.0)
-                if weights[slot, j] * cost != 0.0:
-                    own[arm] += weights[slot, j] * cost
+                # What earlier slots took costs 1 here, with certainty.
+                weight = all_weights[j] if j >= slot * budget else 1.0
+                if shared:
+                    weight = shared_weight(all_arms, all_weights, slots, slot, j)
+                if weight * cost != 0.0:
+                    own[arm] += weight * cost
                     kept[slot, arm] = math.exp(epsilon * own[arm] - bases[slot])
-            if distinct:
-                for earlier in range(slot):
-                    for j in range(budget):
-                        arm = arms[earlier, j]
-                        own[arm] += 1.0
-                        kept[slot, arm] = math.exp(epsilon * own[arm] - bases[slot])
         for j in range(budget):
             lowest = min(lowest, costs[arms[slot, j]])
     return lowest

@@ -24,6 +24,7 @@ NO_WEIGHTS, EXACT, GEOMETRIC, EXPLORE = -1, 0, 1, 2
 BLOCK = 64.0
 # Up to this number of arms, counting how many are smaller beats sorting: it has no branches.
 COUNTED = 24
+SMALLEST = 1e-300
 
 
 @kernel
@@ -101,6 +102,9 @@ def _spread_far(
     base = float(spread[arms[arms.shape[0] - 1]])
     for a in range(costs.shape[0]):
         spread[a] = math.exp(spread[a] - base)
+        # The reciprocal of a smaller number may be infinite.
+        if spread[a] < SMALLEST:
+            spread[a] = 0.0
     return base
 
 

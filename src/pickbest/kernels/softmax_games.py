@@ -12,6 +12,7 @@ import numpy as np
 from pickbest.game import FloatArray, KeyArray
 from pickbest.kernels.compiled import kernel
 from pickbest.kernels.random import round_key, slot_key
+from pickbest.kernels.shared_slots import shared_weight
 from pickbest.kernels.softmax import draw_share, fill_shares
 
 
@@ -27,6 +28,7 @@ def play_one(
     full: bool,
     fed_gains: bool,
     distinct: bool,
+    shared: bool,
     paid: FloatArray,
 ) -> None:
     """Games of OG, or of Hedge, Exp3 and Exp3-IX where there is one slot.
@@ -63,17 +65,17 @@ def play_one(
                         gains[slot, r, a] -= cost if slot == 0 else 1.0 - max(lowest - cost, 0.0)
                     bases[slot] = np.nan
                 else:
-                    arm = arms[slot]
-                    cost = game[t, arm]
-                    if slot > 0:
-                        cost = 1.0 - max(lowest - cost, 0.0)
-                    seen = 1.0 - cost if fed_gains else -cost
-                    gains[slot, r, arm] += weights[slot] * seen
-                    shares[slot, arm] = math.exp(rate * gains[slot, r, arm] - bases[slot])
-                    if taken.shape[0] > 0 and not fed_gains:
-                        for earlier in range(slot):
-                            arm = arms[earlier]
-                            gains[slot, r, arm] -= 1.0
-                            shares[slot, arm] = math.exp(rate * gains[slot, r, arm] - bases[slot])
+                    known = (taken.shape[0] > 0 or shared) and not fed_gains
+                    for j in range(0 if known else slot, slots if shared else slot + 1):
+                        arm = arms[j]
+                        cost = game[t, arm]
+                        if slot > 0:
+                            cost = 1.0 - max(lowest - cost, 0.0)
+                        seen = 1.0 - cost if fed_gains else -cost
+                        weight = weights[j] if j == slot else 1.0
+                        if shared:
+                            weight = shared_weight(arms, weights, slots, slot, j)
+                        gains[slot, r, arm] += weight * seen
+                        shares[slot, arm] = math.exp(rate * gains[slot, r, arm] - bases[slot])
                 lowest = min(lowest, game[t, arms[slot]])
             paid[r, t] = lowest

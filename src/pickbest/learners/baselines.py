@@ -114,6 +114,7 @@ class Thompson:
     prior: float = 1.0
     feedback = Feedback.PICKED
     unbiased = False
+    learns_any = True
 
     def __post_init__(self) -> None:
         check_budget(self.budget, self.n_arms)
@@ -145,6 +146,7 @@ class UCB:
     width: float = 2.0
     feedback = Feedback.PICKED
     unbiased = False
+    learns_any = True
 
     def __post_init__(self) -> None:
         check_budget(self.budget, self.n_arms)

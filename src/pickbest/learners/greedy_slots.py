@@ -66,6 +66,7 @@ class GreedyThompson:
     sharpness: float = 3.0
     feedback = Feedback.PICKED
     unbiased = False
+    learns_any = True
     start = _start
     learn = _learn
 
@@ -116,6 +117,7 @@ class GreedyUCB:
     discount: float = 1.0
     feedback = Feedback.PICKED
     unbiased = False
+    learns_any = True
     start = _start
     learn = _learn
 

@@ -61,6 +61,7 @@ def _play_slots(
     lasting: KeyArray,
     first_round: int,
     distinct: bool,
+    shared: bool = False,
 ) -> FloatArray:
     """Whole games of OG_hybrid with the learner in each slot; one slot: of the learner itself.
 
@@ -81,6 +82,7 @@ def _play_slots(
         learner.fresh,
         learner.feedback is Feedback.FULL,
         distinct,
+        shared,
         source,
         resamples,
         explore,
@@ -189,6 +191,7 @@ class FPMLPartial:
     # Weights belong to the draw of their own round: perturbations are never kept.
     fresh = True
     feedback = Feedback.PICKED
+    learns_any = True
     pick = _pick
     play_slots = _play_slots
 

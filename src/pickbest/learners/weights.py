@@ -47,6 +47,7 @@ def _play_slots(
     lasting: KeyArray,
     first_round: int,
     distinct: bool,
+    shared: bool = False,
 ) -> FloatArray:
     """Whole games of OG with the learner in each slot; one slot: of the learner itself.
 
@@ -66,6 +67,7 @@ def _play_slots(
         learner.feedback is Feedback.FULL,
         learner.fed_gains,
         distinct,
+        shared,
         paid,
     )
     for slot, state in enumerate(states):
@@ -115,6 +117,7 @@ class Exp3:
     budget = 1
     feedback = Feedback.PICKED
     unbiased = True
+    learns_any = True
     fed_gains = True
     pick = _pick
     pick_free = _pick_free
@@ -147,6 +150,7 @@ class Exp3IX:
     budget = 1
     feedback = Feedback.PICKED
     unbiased = False
+    learns_any = True
     fed_gains = False
     pick = _pick
     pick_free = _pick_free

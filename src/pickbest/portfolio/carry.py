@@ -9,9 +9,9 @@ arrays of a new learner grow with its number of arms. Then:
   the rule for sleeping experts (Freund, Schapire, Singer and Warmuth 1997): it starts fairly,
   level with the arms that are trusted (or as far from them as when it left), neither ahead of
   them for want of a record nor buried under rounds that it never saw.
-- This is for learners that estimate sums of costs (their picks have weights). Learners that
-  count what they saw (no weights) need no charge: an arm comes back with its counts, and a
-  new one has none, which is what their theory asks for.
+- This is for estimated sums of costs or rewards, of learners whose picks have weights. Counts
+  of what was seen need no charge: an arm comes back with its counts, and a new
+  one has none, which is what their theory asks for.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ from pickbest.game import FloatArray, Learner, State, replicate_keys, rng_for
 # Picks that are drawn, from keys of their own, to see which arms a learner would pick.
 PROBES = 512
 PROBE_SEED = 20_270_131
+
+# Arrays that hold no sums of estimates, in the states of learners that have weights.
+COUNTS = frozenset({"arms", "use"})
 
 MakeLearner = Callable[[int], Learner]
 
@@ -78,7 +81,12 @@ def carried(
         if not axes[name]:
             array[...] = now.state[name]
             continue
-        charged = sums and len(axes[name]) == 1 and np.issubdtype(array.dtype, np.floating)
+        charged = (
+            sums
+            and name not in COUNTS
+            and len(axes[name]) == 1
+            and np.issubdtype(array.dtype, np.floating)
+        )
         for places in product(range(len(new_arms)), repeat=len(axes[name])):
             arms = tuple(new_arms[place] for place in places)
             where = _at(array.ndim, axes[name], places)

@@ -23,7 +23,7 @@ from pickbest.portfolio.carry import Archive, carried, pick_shares
 from pickbest.portfolio.journal import Entry
 from pickbest.portfolio.records import Finished, Lost, Opened, Picked, Record, Roster
 
-DEFAULT_LEARNER = "fpml-partial"
+DEFAULT_LEARNER = "auto"
 # Beside the streams of learners (1) and environments (2): which rounds are watched.
 WATCH_STREAM = 3
 

@@ -10,6 +10,7 @@
     budgets      which budget reaches which regret
     tunings      FPML and FPML-partial
     rates        Hedge, Exp3, Exp3-IX, Exp3.M
+    adaptive     learners with a rate that adapts, and the guard of `auto`
 
 (Lemma 9, independence, has no number to compute.) `…_as_written` is what the paper prints
 where that is loose, not what was run, or not true as it stands; `…_as_run` gives its tables;
@@ -17,6 +18,7 @@ where that is loose, not what was run, or not true as it stands; `…_as_run` gi
 """
 
 from pickbest.theory._checks import harmonic_number
+from pickbest.theory.adaptive import adaptive_bound, auto_bound
 from pickbest.theory.budgets import (
     budget_for_regret,
     constant_regret_bound,
@@ -106,7 +108,9 @@ from pickbest.theory.tunings import (
 
 __all__ = [
     "accuracy_after",
+    "adaptive_bound",
     "anytime_regret_bound",
+    "auto_bound",
     "best_set_regret_bound_as_written",
     "budget_for_regret",
     "constant_regret_bound",

@@ -1,0 +1,47 @@
+"""Bounds of the learners whose rate adapts: docs/learners.md derives them."""
+
+from __future__ import annotations
+
+import math
+
+from pickbest.game import check_budget, check_count
+from pickbest.theory._checks import leader_factor
+
+# Those of kernels.adaptive and kernels.auto, which need Numba; the tests compare them.
+FIRST_RATE, FIRST_SHARE, DOUBT = 0.5, 1.0 / 32.0, 6.0
+
+
+def adaptive_bound(*, n_arms: int, budget: int, rounds: int) -> float:
+    """Ours. FPML with exact weights and adaptive rate: expected regret against the best arm.
+
+    2 Δ with Δ ≤ sqrt(Δ_0² + 2 (1 + ln N) N T) + B, for any costs in [0, 1]. The sum under the
+    root is the expected variance Σ p ĉ² of the estimates at its largest; the learner's state
+    holds the Δ that was really met.
+    """
+    check_budget(budget, n_arms)
+    check_count("rounds", rounds)
+    return 2.0 * _slack(n_arms, rounds * n_arms, budget)
+
+
+def auto_bound(*, n_arms: int, rounds: int) -> float:
+    """Ours. Auto: expected regret against the best arm, for any costs in [0, 1] and any budget.
+
+    2 Δ for the guard, which sees its own arm with a probability of at least its share (at first
+    1/32); and for each share below 1 what the costs paid may exceed the guard's before the
+    share doubles.
+    """
+    check_count("rounds", rounds)
+    check_budget(1, n_arms)
+    total = 2.0 * _slack(n_arms, rounds * (1.0 + n_arms / FIRST_SHARE), 1.0 + 1.0 / FIRST_SHARE)
+    share = FIRST_SHARE
+    while share < 1.0:
+        variance = rounds * (1.0 + 1.0 / share)
+        total += math.sqrt(2.0 * DOUBT * variance) + DOUBT / (3.0 * share) + 1.0
+        share *= 2.0
+    return total
+
+
+def _slack(n_arms: int, variance: float, largest: float) -> float:
+    factor = leader_factor(n_arms)
+    root = (factor / FIRST_RATE) ** 2 + 2.0 * factor * variance
+    return math.sqrt(root) + largest

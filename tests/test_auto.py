@@ -1,0 +1,331 @@
+"""Auto, the pairs it builds sets from, its guard, its tests, and FPML with an adaptive rate."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pickbest import theory
+from pickbest.catalog import make_learner
+from pickbest.environments import (
+    Bernoulli,
+    Chasing,
+    OneGoodArm,
+    RegimeChange,
+    Shuffled,
+    Task1,
+    Task2,
+    Task3,
+    read_scenario,
+    read_table,
+)
+from pickbest.game import Choice, PickbestError, play_table, replicate_keys, rng_for, visible
+from pickbest.kernels import adaptive, auto, pairs, wear
+from pickbest.kernels.inclusion import inclusion_probabilities
+from pickbest.kernels.random import fill_beta
+from pickbest.learners import Auto, FPMLAdaptive, Pairwise
+from pickbest.simulation import simulate
+from pickbest.testing import check_bound, check_learner, check_long_run, check_unbiased
+
+ASLIB = Path(__file__).parents[2] / "shared" / "data" / "aslib"
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        Auto(6, 2),
+        Auto(5, 1),
+        Auto(4, 4),
+        Auto(1, 1),
+        Pairwise(6, 3),
+        Pairwise(5, 1, discount=0.95),
+        Pairwise(3, 3),
+        FPMLAdaptive(6, 2),
+        FPMLAdaptive(4, 4),
+        FPMLAdaptive(60, 3),
+    ],
+    ids=str,
+)
+def test_it_conforms(learner):
+    check_learner(learner)
+    check_long_run(learner, 20_000)
+
+
+@pytest.mark.parametrize("learner", [Auto(5, 2), Auto(5, 1), FPMLAdaptive(5, 2)], ids=str)
+def test_weights_are_unbiased(learner):
+    check_unbiased(learner)
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(PickbestError, match="budget"):
+        Auto(3, 4)
+    with pytest.raises(PickbestError, match="discount"):
+        Pairwise(3, 2, discount=1.5)
+    with pytest.raises(PickbestError, match="weights"):
+        Auto(3, 2).learn(Auto(3, 2).start(1), Choice(np.array([[0, 1]])), np.zeros((1, 2)))
+
+
+# The law of the guard ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_arms", [1, 2, 7, 8, 9, 33, 40, 41, 120])
+def test_first_probabilities_are_those_of_fpml_with_one_arm(n_arms):
+    spread = np.exp(np.random.default_rng(n_arms).exponential(2.0, n_arms))
+    if n_arms > 2:
+        spread[1] = np.inf
+    found = np.array([adaptive.first_probability(spread, spread.min(), a) for a in range(n_arms)])
+    assert found.sum() == pytest.approx(1.0, abs=1e-12)
+    for arm in np.flatnonzero(np.isfinite(spread)):
+        out = np.empty(1)
+        inclusion_probabilities(spread, np.array([arm]), out)
+        assert found[arm] == pytest.approx(out[0], rel=1e-11)
+
+
+def test_constants_of_the_bounds_are_those_of_the_kernels():
+    from pickbest.theory import adaptive as bounds
+
+    assert bounds.FIRST_RATE == adaptive.FIRST_RATE
+    assert (bounds.FIRST_SHARE, bounds.DOUBT) == (auto.FIRST_SHARE, auto.DOUBT)
+
+
+@pytest.mark.parametrize("budget", [1, 3])
+@pytest.mark.parametrize("world", [OneGoodArm(8, 2000), RegimeChange(Bernoulli(8, 2000, 0.5))])
+def test_adaptive_fpml_stays_under_its_bound(budget, world):
+    bound = theory.adaptive_bound(n_arms=8, budget=budget, rounds=2000)
+    assert bound < 2000
+    check_bound(FPMLAdaptive(8, budget), world, bound)
+
+
+def test_twice_the_slack_bounds_the_regret_that_was_met():
+    learner, world = FPMLAdaptive(6, 2), Bernoulli(6, 3000, (0.3, 0.5, 0.5, 0.6, 0.7, 0.7))
+    table = np.stack([world.costs({}, t, rng_for(replicate_keys(3, 40), t)) for t in range(3000)])
+    state, paid = play_table(
+        learner, learner.start(40), table.swapaxes(0, 1).copy(), replicate_keys(1, 40), 0
+    )
+    regret = paid.sum(axis=1) - table.sum(axis=0).min(axis=1)
+    assert (
+        regret.mean()
+        < 2.0 * state["slack"].mean()
+        < theory.adaptive_bound(n_arms=6, budget=2, rounds=3000)
+    )
+
+
+# Auto's parts --------------------------------------------------------------------------------
+
+
+def twin_learn(state, discount, arms, costs):
+    """kernels.pairs in plain Python, for one memory that is discounted by hand."""
+    rewards, plays, gains, together, errors, factor = state
+    mean = (1 + rewards) / (2 + plays)
+    scale = factor[0] / factor[1]
+    errors *= discount
+    gained = guessed = 0.0
+    for i, a in enumerate(arms):
+        for j, b in enumerate(arms):
+            if i == j:
+                continue
+            guess = min(0.99, scale * mean[a] * (1 - mean[b]))
+            gain = max(costs[j] - costs[i], 0.0)
+            predicted = (pairs.PRIORS * guess + gains[a, b]) / (pairs.PRIORS + together[a, b])
+            errors += (predicted - gain) ** 2
+            gained += gain
+            guessed += mean[a] * (1 - mean[b])
+    for array in (rewards, plays, gains, together, factor):
+        array *= discount
+    factor += gained, guessed
+    for i, a in enumerate(arms):
+        rewards[a] += 1 - costs[i]
+        plays[a] += 1
+        for j, b in enumerate(arms):
+            if i != j:
+                gains[a, b] += max(costs[j] - costs[i], 0.0)
+                together[a, b] += 1
+
+
+@pytest.mark.parametrize("discount", [1.0, 0.7])
+def test_statistics_equal_those_of_a_plain_twin(discount):
+    learner = Pairwise(5, 3, discount)
+    state = learner.start(1)
+    twin = (
+        np.zeros(5),
+        np.zeros(5),
+        np.zeros((5, 5)),
+        np.zeros((5, 5)),
+        np.zeros(len(pairs.PRIORS)),
+        np.ones(2),
+    )
+    rng = np.random.default_rng(4)
+    for t in range(60):
+        choice = learner.pick(state, rng_for(replicate_keys(0, 1), t))
+        costs = rng.random((1, 3)).round(1)
+        twin_learn(twin, discount, choice.arms[0], costs[0])
+        state = learner.learn(state, choice, costs)
+    unit = state["memory"][0, 0, pairs.UNIT]
+    np.testing.assert_allclose(unit * state["arms"][0, 0], twin[:2], rtol=1e-9)
+    np.testing.assert_allclose(unit * state["pairs"][0, 0], twin[2:4], rtol=1e-9)
+    np.testing.assert_allclose(state["memory"][0, 0, pairs.ERRORS :], twin[4], rtol=1e-9)
+    np.testing.assert_allclose(
+        state["memory"][0, 0, [pairs.GAINED, pairs.GUESSED]], twin[5], rtol=1e-9
+    )
+
+
+def test_the_first_arm_is_the_best_posterior_draw():
+    learner = Pairwise(4, 2)
+    state = learner.start(1)
+    state["arms"][0, 0] = [[8.0, 1.0, 3.0, 0.0], [10.0, 10.0, 6.0, 0.0]]
+    rewards, plays = state["arms"][0, 0]
+    for t in range(20):
+        rng = rng_for(replicate_keys(0, 1), t)
+        draws = np.empty((1, 4))
+        good, bad = 1 + pairs.SHARPNESS * rewards, 1 + pairs.SHARPNESS * (plays - rewards)
+        fill_beta(rng.keys, good[None], bad[None], draws)
+        assert learner.pick(state, rng).arms[0, 0] == draws.argmax()
+
+
+def test_sets_complement_each_other_where_that_pays():
+    """Arms 0 and 1 solve the same 60%, arm 2 the other 40%: the pair is {0 or 1, 2}."""
+    first = np.random.default_rng(5).random((30, 600)) < 0.6
+    costs = np.stack([1.0 - first, 1.0 - first, first], axis=2).astype(float)
+    paid = {}
+    for learner in (Auto(3, 2), Pairwise(3, 2), make_learner("thompson", 3, 2)):
+        _, cost = play_table(learner, learner.start(30), costs, replicate_keys(2, 30), 0)
+        paid[type(learner).__name__] = cost[:, 300:].mean()
+    assert paid["Auto"] < 0.05
+    assert paid["Pairwise"] < 0.05
+    assert paid["Thompson"] > 0.3
+
+
+def test_auto_forgets_when_the_world_changes():
+    world = RegimeChange(Task2(600))
+    learners = {"auto": Auto(10, 1), "pairwise": Pairwise(10, 1)}
+    runs = simulate(learners, world, 30, seed=1).runs
+    assert runs["auto"].paid[:, 400:].mean() < runs["pairwise"].paid[:, 400:].mean() - 0.05
+
+
+@pytest.mark.parametrize("world", [Bernoulli(8, 400), Task1(400), Task2(400), Task3(400)], ids=str)
+def test_wear_is_not_seen_where_there_is_none(world):
+    flagged = flagged_share(world)
+    assert flagged < 0.03
+
+
+def test_wear_is_seen_where_the_player_is_chased():
+    assert flagged_share(Chasing(8, 400, width=4)) > 0.7
+
+
+def flagged_share(world):
+    """In which share of the rounds Auto holds that arms wear off with use."""
+    learner, replicates = Auto(world.n_arms, 2), 20
+    state, around = learner.start(replicates), world.start(replicates)
+    keys, own = replicate_keys(1, replicates), replicate_keys(2, replicates)
+    flagged = 0
+    for t in range(world.rounds):
+        costs = world.costs(around, t, rng_for(own, t))
+        choice = learner.pick(state, rng_for(keys, t))
+        around = world.react(around, choice.arms, costs)
+        state = learner.learn(state, choice, visible(learner, choice, costs))
+        flagged += sum(bool(wear.wears_off(row)) for row in state["wear"])
+    return flagged / (world.rounds * replicates)
+
+
+def test_the_guard_takes_over_where_its_arm_would_be_better():
+    """Every proposal costs 1 and every arm that the guard puts in costs 0."""
+    learner = Auto(4, 1)
+    state, keys = learner.start(1), replicate_keys(6, 1)
+    shares = []
+    for t in range(6000):
+        choice = learner.pick(state, rng_for(keys, t))
+        guarded = choice.weights[0, 0] > 2.0
+        state = learner.learn(state, choice, np.array([[0.0 if guarded else 1.0]]))
+        shares.append(state["guard"][0, auto.SHARE])
+    assert shares[0] == auto.FIRST_SHARE
+    assert shares[-1] == 1.0
+    assert np.all(np.diff(shares) >= 0.0)
+
+
+def test_a_guard_with_share_one_picks_by_its_own_law():
+    learner = Auto(3, 2)
+    state = learner.start(4000)
+    state["guard"][:, auto.SHARE] = 1.0
+    state["guard"][:, auto.SLACK] = 2.0
+    state["costs"][:] = [0.0, 0.5, 1.0]
+    arms = learner.pick(state, rng_for(replicate_keys(7, 4000), 0)).arms
+    spread = np.exp(adaptive.rate_of(3, 2.0) * np.array([0.0, 0.5, 1.0]))
+    for arm in range(3):
+        led = adaptive.first_probability(spread, 1.0, arm)
+        # The guard's leader is always there; other arms come from the proposal besides.
+        assert (arms == arm).any(axis=1).mean() > led - 0.03
+
+
+def test_auto_stays_under_its_bound_where_good_arms_keep_turning_bad():
+    """Arm 0 always costs 0.35; the others are good for 40 rounds, then bad, by turns."""
+    rounds, replicates = 150_000, 2
+    bound = theory.auto_bound(n_arms=5, rounds=rounds)
+    assert bound < 0.65 * rounds
+    phase = (np.arange(rounds) // 40)[:, None] + np.arange(5)
+    costs = (phase % 4 != 0).astype(float)
+    costs[:, 0] = 0.35
+    for budget in (1, 2):
+        learner = Auto(5, budget)
+        keys = replicate_keys(8, replicates)
+        _, paid = play_table(learner, learner.start(replicates), costs[None], keys, 0)
+        regret = paid.sum(axis=1).mean() - 0.35 * rounds
+        assert regret < 0.05 * rounds < bound
+
+
+def test_many_arms_are_played_without_a_table_of_pairs():
+    learner = Auto(20_000, 3)
+    state = learner.start(1)
+    assert state["pairs"].size == 0
+    choice = learner.pick(state, rng_for(replicate_keys(0, 1), 0))
+    state = learner.learn(state, choice, np.array([[0.0, 0.5, 1.0]]))
+    assert len(set(choice.arms[0].tolist())) == 3
+
+
+# What it reaches -----------------------------------------------------------------------------
+
+TARGETS = {1: 0.495, 2: 0.670, 3: 0.760, 4: 0.820, 5: 0.860, 6: 0.890}
+
+
+@pytest.mark.parametrize(("budget", "target"), TARGETS.items())
+def test_auto_on_the_papers_rewards(paper_rewards, budget, target):
+    table = read_table(paper_rewards, rewards=True)
+    simulation = simulate({"auto": Auto(9, budget)}, table, 300, seed=1)
+    assert simulation.mean_reward("auto") >= target
+
+
+@pytest.mark.parametrize(
+    ("name", "budget", "target"),
+    [("CPMP-2015", 2, 0.905), ("MAXSAT12-PMS", 2, 0.815), ("MAXSAT12-PMS", 3, 0.838)],
+)
+def test_auto_on_complementary_portfolios(name, budget, target):
+    if not (ASLIB / name).exists():
+        pytest.skip(f"ASlib scenarios are not shipped; looked for {ASLIB / name}")
+    world = Shuffled(read_scenario(ASLIB / name).costs())
+    simulation = simulate({"auto": Auto(world.n_arms, budget)}, world, 300, seed=1)
+    assert simulation.mean_reward("auto") >= target
+
+
+@pytest.mark.parametrize(
+    "world",
+    [
+        Chasing(10, 300, width=2),
+        Chasing(10, 300, width=5),
+        Chasing(10, 300, width=8),
+        OneGoodArm(10, 300),
+        Task1(),
+        Task2(),
+        RegimeChange(Task2()),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("budget", [1, 2, 4])
+def test_auto_is_not_worse_than_fpml_as_run(world, budget):
+    learners = {
+        "auto": Auto(world.n_arms, budget),
+        "as run": make_learner(
+            "fpml-partial", world.n_arms, budget, rounds=world.rounds, tuning="as_run"
+        ),
+    }
+    runs = simulate(learners, world, 60, seed=2).runs
+    excess = (runs["auto"].paid - runs["as run"].paid).mean(axis=1)
+    assert excess.mean() <= 3.0 * excess.std(ddof=1) / np.sqrt(60) + 1e-12
