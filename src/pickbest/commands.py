@@ -10,7 +10,9 @@ from typing import Any
 
 from pickbest import theory
 from pickbest.catalog import applicable, learner_entry, make_environment, make_learner
+from pickbest.environments import Table, read_past
 from pickbest.game import Learner, PickbestError, check_budget, unknown_name
+from pickbest.learners import Warm
 from pickbest.report.summaries import bounds_summary, hindsight_summary, simulation_summary
 from pickbest.simulation import Progress, deal
 from pickbest.simulation import simulate as run_simulation
@@ -27,6 +29,7 @@ def simulate(
     options: Mapping[str, Any],
     unknown_rounds: bool,
     target_budget: int | None,
+    warm: Path | None,
     rounds: int | None,
     n_arms: int | None,
     workers: int,
@@ -46,6 +49,10 @@ def simulate(
     horizon = None if unknown_rounds else environment.rounds
     given = {name: value for name, value in options.items() if value is not None}
     players = _players(learners, environment.n_arms, budget, horizon, given)
+    if warm is not None:
+        names = environment.arm_names if isinstance(environment, Table) else ()
+        past = read_past(warm, rewards, names)
+        players = {label: Warm(player, past) for label, player in players.items()}
     with progress_bar("simulating") as progress:
         simulation = run_simulation(players, environment, replicates, seed, workers, progress)
     if plot is not None:
