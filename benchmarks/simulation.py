@@ -113,6 +113,18 @@ def full_rows() -> list[Row]:
     return rows
 
 
+def auto_row() -> Row:
+    """auto beside FPML-partial with exact weights: at most 5 times its time a round."""
+    table = recorded_table(20_000, 10)
+    exact = ours(table, 1, name="fpml-partial", budget=3)
+    return ratio_row(
+        "auto, N=10 T=20,000 B=3, beside exact FPML-partial",
+        ours(table, 1, name="auto", budget=3),
+        exact,
+        0.2,
+    )
+
+
 def player_row() -> Row:
     """ask and tell from Python, round by round."""
     rounds = 20_000
@@ -243,6 +255,7 @@ def rows() -> list[Row]:
         *partial_rows(),
         *greedy_rows(),
         *full_rows(),
+        auto_row(),
         player_row(),
         *bulk_rows(),
         compile_row(),

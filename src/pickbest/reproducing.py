@@ -62,29 +62,26 @@ def reproduce(
     plan = Plan(out / "parts", seed, replicates, rewards, workers)
     recorded = find_rewards(rewards)
     out.mkdir(parents=True, exist_ok=True)
-    with _progress(recipes, recorded is not None) as finished:
+    with _progress(recipes) as finished:
         run_parts(plan, recipes, finished)
     sections = kept_parts(plan)
     report = build_report(plan, sections, recorded)
     write_report(report, out)
-    reasons = (why_missing(recipe, recorded is not None) for recipe in recipes)
-    left_out = [reason for reason in reasons if reason]
+    left_out = [reason for recipe in recipes if (reason := why_missing(recipe))]
     return Written(out / PAGE, time.monotonic() - started, len(recipes) - len(left_out), left_out)
 
 
-def build_report(plan: Plan, sections: dict[str, Section], rewards: Rewards | None) -> Report:
+def build_report(plan: Plan, sections: dict[str, Section], rewards: Rewards) -> Report:
     """The report about the finished parts."""
     chapters = []
     for name, (title, intro) in CHAPTERS.items():
         recipes = [recipe for recipe in RECIPES if recipe.chapter == name]
-        reasons = [_reason(recipe, recipe.name in sections, rewards) for recipe in recipes]
+        reasons = [_reason(recipe, recipe.name in sections) for recipe in recipes]
         done = [sections[recipe.name] for recipe in recipes if recipe.name in sections]
         missing = [reason for reason in reasons if reason]
         chapters.append(Chapter(name, title, intro, done, missing))
-    source = "none given"
-    if rewards:
-        whose = "the paper's own" if rewards.papers else "not the paper's"
-        source = f"{rewards.source} ({whose}, SHA-256 {rewards.digest[:12]}…)"
+    whose = "the paper's own" if rewards.papers else "not the paper's"
+    source = f"{rewards.source} ({whose}, SHA-256 {rewards.digest[:12]}…)"
     own = f"each part's own, up to {max(recipe.replicates for recipe in RECIPES)}"
     facts = (
         ("pickbest", __version__),
@@ -95,10 +92,10 @@ def build_report(plan: Plan, sections: dict[str, Section], rewards: Rewards | No
     return Report(TITLE, INTRO, facts, chapters)
 
 
-def _reason(recipe: Recipe, done: bool, rewards: Rewards | None) -> str | None:
+def _reason(recipe: Recipe, done: bool) -> str | None:
     if done:
         return None
-    return why_missing(recipe, rewards is not None) or (
+    return why_missing(recipe) or (
         f"**{recipe.title}** has not been run yet: `pickbest reproduce {recipe.name}`."
     )
 
@@ -113,11 +110,11 @@ def write_report(report: Report, out: Path) -> None:
 
 
 @contextmanager
-def _progress(recipes: Sequence[Recipe], has_rewards: bool) -> Iterator[Finished]:
+def _progress(recipes: Sequence[Recipe]) -> Iterator[Finished]:
     """A bar with the time left on a terminal, else one line for each part."""
     from rich.console import Console
 
-    able = [recipe for recipe in recipes if why_missing(recipe, has_rewards) is None]
+    able = [recipe for recipe in recipes if why_missing(recipe) is None]
     console = Console(stderr=True, highlight=False)
     started = time.monotonic()
     if not sys.stderr.isatty():

@@ -15,9 +15,11 @@ from pickbest.paper import hard, parts, worst_sequence
 from pickbest.paper.experiment import Setting
 from pickbest.paper.lower_bounds import foreseeing
 from pickbest.paper.recipes import CHAPTERS, RECIPES, Recipe, recipe_named
+from pickbest.paper.rewards import find_rewards
 from pickbest.simulation import simulate
 
-QUICK = [recipe for recipe in RECIPES if not recipe.needs_rewards and not recipe.needs_modules]
+QUICK = [recipe for recipe in RECIPES if not recipe.needs_modules]
+REWARDS = find_rewards(None)
 
 
 def small(recipe: Recipe) -> Recipe:
@@ -33,7 +35,7 @@ def small(recipe: Recipe) -> Recipe:
 
 @pytest.mark.parametrize("recipe", QUICK, ids=lambda recipe: recipe.name)
 def test_every_part_runs_and_keeps_through_json(recipe: Recipe) -> None:
-    section = parts.run_part(small(recipe), Setting(1, 4, None))
+    section = parts.run_part(small(recipe), Setting(1, 4, REWARDS))
     assert any(isinstance(block, Verdict) for block in section.blocks)
     again = section_from_json(section_to_json(section))
     assert section_to_json(again) == section_to_json(section)
@@ -56,18 +58,18 @@ def test_linear_programs_judge_what_was_measured(monkeypatch: pytest.MonkeyPatch
         "applications": [application],
     }
     monkeypatch.setattr(module, "lp_experiment", lambda seed, replicates: measured)
-    section = parts.run_part(recipe_named("linear-programs"), Setting(0, 2, None))
+    section = parts.run_part(recipe_named("linear-programs"), Setting(0, 2, REWARDS))
     assert section.blocks[0].holds is True  # type: ignore[union-attr]
     measured["verdicts"] = {"problems": 40, "wrong": 1}
-    section = parts.run_part(recipe_named("linear-programs"), Setting(0, 2, None))
+    section = parts.run_part(recipe_named("linear-programs"), Setting(0, 2, REWARDS))
     assert section.blocks[0].holds is False  # type: ignore[union-attr]
 
 
 def test_a_part_without_its_module_is_left_out_with_a_sentence() -> None:
     recipe = replace(recipe_named("linear-programs"), needs_modules=("no_such_package.inside",))
-    assert "needs `no_such_package.inside`" in str(parts.why_missing(recipe, has_rewards=True))
+    assert "needs `no_such_package.inside`" in str(parts.why_missing(recipe))
     unwritten = replace(recipe, needs_modules=(), experiment="later")
-    assert "not part of this version" in str(parts.why_missing(unwritten, has_rewards=True))
+    assert "not part of this version" in str(parts.why_missing(unwritten))
 
 
 def test_names_are_unique_and_chapters_known() -> None:
@@ -78,14 +80,14 @@ def test_names_are_unique_and_chapters_known() -> None:
 
 
 def test_propositions_5_and_7_are_shown_to_fail() -> None:
-    section = parts.run_part(recipe_named("top-set"), Setting(0, 20, None))
+    section = parts.run_part(recipe_named("top-set"), Setting(0, 20, REWARDS))
     verdict = section.blocks[0]
     assert isinstance(verdict, Verdict)
     assert verdict.holds is False
     assert "Proposition 7 is false" in section.findings[0]
     recipe = recipe_named("partial-feedback")
     options = {**recipe.options, "hard_rounds": [10_000, 20_000]}
-    section = parts.run_part(replace(recipe, options=options), Setting(0, 20, None))
+    section = parts.run_part(replace(recipe, options=options), Setting(0, 20, REWARDS))
     verdict = section.blocks[0]
     assert isinstance(verdict, Verdict)
     assert verdict.holds is False

@@ -18,7 +18,6 @@ from pickbest.paper.tasks import task_3
 
 def test_every_printed_mean_is_met(paper_rewards: Path) -> None:
     rewards = find_rewards(paper_rewards)
-    assert rewards is not None
     assert rewards.papers
     found = recorded(Setting(0, 100, rewards), budgets=[1, 2, 3, 4, 5, 6], figure=True)
     tables = [block for block in found.blocks if isinstance(block, Table)]
@@ -52,7 +51,7 @@ def test_a_far_cell_is_named_with_its_distance(
 
 
 def test_table_6() -> None:
-    found = task_3(Setting(0, 50, None), budget=3, rounds=300)
+    found = task_3(Setting(0, 50, find_rewards(None)), budget=3, rounds=300)
     verdict = found.blocks[0]
     assert isinstance(verdict, Verdict)
     assert verdict.holds, verdict.text
@@ -76,7 +75,6 @@ def test_other_rewards_are_not_compared(tmp_path: Path) -> None:
     path = tmp_path / "mine.csv"
     path.write_text("a,b,c\n" + "0.1,0.5,0.9\n0.8,0.2,0.4\n" * 10)
     rewards = find_rewards(path)
-    assert rewards is not None
     assert not rewards.papers
     found = recorded(Setting(0, 3, rewards), budgets=[1, 2, 5], figure=True)
     verdict = found.blocks[0]

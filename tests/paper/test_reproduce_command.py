@@ -18,7 +18,7 @@ from pickbest import reproducing
 from pickbest.cli import app
 from pickbest.document import Section, section_from_json
 from pickbest.game import PickbestError
-from pickbest.paper import reproduce
+from pickbest.paper import parts, reproduce
 from pickbest.paper.recipes import recipe_named
 
 PART = "gamma"
@@ -40,13 +40,14 @@ def test_unknown_part_gets_the_nearest_name(tmp_path: Path) -> None:
     assert isinstance(result.exception, PickbestError)
 
 
-def test_without_rewards_it_says_what_is_missing(tmp_path: Path) -> None:
-    written = run(tmp_path / "out", PART, "uniform", "table-1")
+def test_it_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "find_spec", lambda name: None)
+    written = run(tmp_path / "out", PART, "uniform", "hybrid-jobs")
     assert written.parts == 2
     page = written.page.read_text()
     (left_out,) = written.left_out
-    assert "--rewards" in left_out
-    assert "pickbest reproduce table-1 --rewards FILE.csv" in page
+    assert "needs `scipy`, which is not installed here" in left_out
+    assert "needs <code>scipy</code>, which is not installed here" in page
     assert "has not been run yet" in page
     assert (tmp_path / "out" / "tables" / "gamma.csv").read_text().startswith("γ,value,")
     for suffix in ("png", "svg"):
@@ -82,14 +83,14 @@ def test_key_follows_recipe_seed_replicates_rewards_and_version(
 ) -> None:
     recipe = recipe_named("task-3")
     keys = [
-        reproduce.part_key(recipe, 0, None, None),
-        reproduce.part_key(recipe, 1, None, None),
-        reproduce.part_key(recipe, 0, 5, None),
         reproduce.part_key(recipe, 0, None, "abc"),
-        reproduce.part_key(replace(recipe, options={"budget": 2, "rounds": 300}), 0, None, None),
+        reproduce.part_key(recipe, 1, None, "abc"),
+        reproduce.part_key(recipe, 0, 5, "abc"),
+        reproduce.part_key(recipe, 0, None, "def"),
+        reproduce.part_key(replace(recipe, options={"budget": 2, "rounds": 300}), 0, None, "abc"),
     ]
     monkeypatch.setattr(reproduce, "__version__", "99")
-    keys.append(reproduce.part_key(recipe, 0, None, None))
+    keys.append(reproduce.part_key(recipe, 0, None, "abc"))
     assert len(set(keys)) == len(keys)
 
 

@@ -22,7 +22,7 @@ from pickbest.environments import (
 from pickbest.environments.aslib import read_scenarios
 from pickbest.environments.recorded import Shuffled
 from pickbest.game import Environment, PickbestError, unknown_name
-from pickbest.paper.rewards import SHIPPED
+from pickbest.paper.shipped import measured_rewards
 
 REAL, SYNTHETIC, ADVERSARY = "real", "synthetic", "adversary"
 GROUPS = (REAL, SYNTHETIC, ADVERSARY)
@@ -66,8 +66,7 @@ def worlds_at_hand(aslib: Path | None = None, paper_rewards: Path | None = None)
     tables: list[tuple[str, Table]] = []
     if paper_rewards is not None:
         tables.append((PAPER, read_table(paper_rewards, rewards=True)))
-    if SHIPPED.exists():
-        tables.append((MEASURED, read_table(SHIPPED, rewards=True)))
+    tables.append((MEASURED, measured_rewards()))
     if aslib is not None:
         tables += [(scenario.name, scenario.costs()) for scenario in read_scenarios(aslib)]
     worlds = [world for name, table in tables for world in recorded(name, table)]

@@ -19,7 +19,7 @@ class Setting:
 
     seed: int
     replicates: int
-    rewards: Rewards | None
+    rewards: Rewards
 
     def play(self, learners: Mapping[str, Learner], environment: Environment) -> Simulation:
         """Play the learners in this setting's number of games."""

@@ -15,16 +15,14 @@ from pickbest.paper.numbers import listed
 from pickbest.simulation import deal_all
 
 
-def main_world(setting: Setting, rounds: int) -> tuple[str, Environment]:
-    """The recorded rewards where there are any, else task 2, with a name for sentences."""
-    if setting.rewards is not None:
-        return f"the recorded rewards ({setting.rewards.source})", setting.rewards.table
-    return "task 2 (no recorded rewards were given)", make_environment("task-2", rounds=rounds)
+def main_world(setting: Setting) -> tuple[str, Environment]:
+    """The recorded rewards, with a name for sentences."""
+    return f"the recorded rewards ({setting.rewards.source})", setting.rewards.table
 
 
-def repeated_arms(setting: Setting, *, budgets: Sequence[int], rounds: int) -> Found:
+def repeated_arms(setting: Setting, *, budgets: Sequence[int]) -> Found:
     """How many different arms OG really runs, and what distinct slots are worth."""
-    where, world = main_world(setting, rounds)
+    where, world = main_world(setting)
     n_arms, length = world.n_arms, world.rounds
     rows: list[list[Cell]] = []
     for budget in (b for b in budgets if b < n_arms):
@@ -117,9 +115,9 @@ def distinct_arms(setting: Setting, learner: Learner, world: Environment) -> flo
     return different / world.rounds
 
 
-def gamma(setting: Setting, *, budgets: Sequence[int], rounds: int) -> Found:
+def gamma(setting: Setting, *, budgets: Sequence[int]) -> Found:
     """Exp3's γ as run, as written, and Auer's; what each gives to OG, slots as in the paper."""
-    where, world = main_world(setting, rounds)
+    where, world = main_world(setting)
     size = {"n_arms": world.n_arms, "rounds": world.rounds}
     gammas = {
         "as_run": theory.exp3_gamma_as_run(**size),
@@ -155,9 +153,9 @@ def gamma(setting: Setting, *, budgets: Sequence[int], rounds: int) -> Found:
     )
 
 
-def tunings(setting: Setting, *, budgets: Sequence[int], rounds: int) -> Found:
+def tunings(setting: Setting, *, budgets: Sequence[int]) -> Found:
     """ε and the cap of resampling of FPML-partial: as written and as run."""
-    where, world = main_world(setting, rounds)
+    where, world = main_world(setting)
     rows: list[list[Cell]] = []
     for budget in (b for b in budgets if b < world.n_arms):
         size = {"n_arms": world.n_arms, "slot_budget": budget, "rounds": world.rounds}
@@ -205,11 +203,10 @@ def tunings(setting: Setting, *, budgets: Sequence[int], rounds: int) -> Found:
 
 def weights(setting: Setting, *, budgets: Sequence[int], rounds: int) -> Found:
     """Exact inclusion probabilities instead of geometric resampling, same ε and our ε."""
-    worlds: list[tuple[str, Environment]] = [
+    worlds: list[tuple[str, Environment]] = [("recorded rewards", setting.rewards.table)]
+    worlds += [
         (name, make_environment(name, rounds=rounds)) for name in ("task-1", "task-2", "task-3")
     ]
-    if setting.rewards is not None:
-        worlds.insert(0, ("recorded rewards", setting.rewards.table))
     rows: list[list[Cell]] = []
     better = []
     for name, world in worlds:

@@ -1,7 +1,7 @@
 """The registry of parts: which function runs a recipe's experiment.
 
 To add a part: write a function (setting, **options) -> Found, name it here, and add its
-recipe. Parts that lack recorded rewards or a module are left out with a sentence.
+recipe. Parts that lack a module are left out with a sentence.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pickbest.paper.recipes import Recipe
 # Experiment: the module of pickbest.paper that defines it.
 EXPERIMENTS = {
     "recorded": "recorded",
+    "measured": "measured",
     "task": "tasks",
     "task_3": "tasks",
     "trade_off": "tradeoff",
@@ -40,13 +41,8 @@ EXPERIMENTS = {
 }
 
 
-def why_missing(recipe: Recipe, has_rewards: bool) -> str | None:
+def why_missing(recipe: Recipe) -> str | None:
     """Why a part cannot run here, in one sentence; None where it can."""
-    if recipe.needs_rewards and not has_rewards:
-        return (
-            f"**{recipe.title}** needs recorded rewards (rounds × arms, in [0, 1]), which this "
-            f"version does not ship: `pickbest reproduce {recipe.name} --rewards FILE.csv`."
-        )
     for module in recipe.needs_modules:
         if not _exists(module):
             return f"**{recipe.title}** needs `{module}`, which is not installed here."

@@ -65,7 +65,7 @@ def run_parts(
     called after each part.
     """
     rewards = find_rewards(plan.rewards_path)
-    able = [recipe for recipe in recipes if why_missing(recipe, rewards is not None) is None]
+    able = [recipe for recipe in recipes if why_missing(recipe) is None]
     results: dict[str, Section] = {}
     to_run = []
     for recipe in able:
@@ -93,12 +93,12 @@ def kept_parts(plan: Plan) -> dict[str, Section]:
     found = {
         recipe.name: _read_kept(_place(plan, recipe, rewards))
         for recipe in RECIPES
-        if why_missing(recipe, rewards is not None) is None
+        if why_missing(recipe) is None
     }
     return {name: section for name, section in found.items() if section is not None}
 
 
-def part_key(recipe: Recipe, seed: int, replicates: int | None, rewards_digest: str | None) -> str:
+def part_key(recipe: Recipe, seed: int, replicates: int | None, rewards_digest: str) -> str:
     """What a kept result is valid for: recipe, seed, replicates, rewards, version and code."""
     content: Mapping[str, object] = {
         "recipe": dataclasses.asdict(recipe),
@@ -114,20 +114,20 @@ def part_key(recipe: Recipe, seed: int, replicates: int | None, rewards_digest: 
 
 @cache
 def code_digest() -> str:
-    """A digest of the code that results depend on."""
+    """A digest of the code and the shipped tables that results depend on."""
     package = Path(__file__).parents[1]
     digest = hashlib.sha256()
     for name in RESULTS_DEPEND_ON:
         place = package / name
-        for source in [place] if place.is_file() else sorted(place.rglob("*.py")):
+        within = [*place.rglob("*.py"), *place.rglob("*.csv")]
+        for source in [place] if place.is_file() else sorted(within):
             digest.update(str(source.relative_to(package)).encode())
             digest.update(source.read_bytes())
     return digest.hexdigest()
 
 
-def _place(plan: Plan, recipe: Recipe, rewards: Rewards | None) -> Path:
-    digest = rewards.digest if rewards else None
-    key = part_key(recipe, plan.seed, plan.replicates, digest)
+def _place(plan: Plan, recipe: Recipe, rewards: Rewards) -> Path:
+    key = part_key(recipe, plan.seed, plan.replicates, rewards.digest)
     return plan.kept / f"{recipe.name}-{key}.json"
 
 
@@ -140,7 +140,7 @@ def _read_kept(place: Path) -> Section | None:
 
 
 def _run_all(
-    plan: Plan, recipes: Sequence[Recipe], rewards: Rewards | None
+    plan: Plan, recipes: Sequence[Recipe], rewards: Rewards
 ) -> Iterator[tuple[Recipe, Section]]:
     def setting(recipe: Recipe) -> Setting:
         return Setting(plan.seed, plan.replicates or recipe.replicates, rewards)

@@ -1,4 +1,4 @@
-"""Recorded rewards: which file is used, and whether it is the paper's own."""
+"""Recorded rewards: which table is used, and whether it is the paper's own."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ import numpy as np
 from pickbest.environments import Table, read_table
 from pickbest.game import PickbestError
 from pickbest.paper.printed import ROUNDING, TABLE_2
-
-# Measured by pickbest itself; a later issue delivers the file.
-SHIPPED = Path(__file__).parent / "data" / "rewards.csv"
+from pickbest.paper.shipped import SHIPPED
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,25 +21,26 @@ class Rewards:
 
     papers: whether it has the paper's best-in-hindsight numbers, so that the printed numbers
         may be compared with it.
+    ours: whether pickbest measured it: the paper's experiment, on other tasks.
     """
 
     table: Table
     source: str
     digest: str
     papers: bool
+    ours: bool
 
 
-def find_rewards(path: Path | None) -> Rewards | None:
-    """The rewards in `path`, else those that pickbest ships, else None."""
-    if path is None:
-        if not SHIPPED.exists():
-            return None
-        path = SHIPPED
+def find_rewards(path: Path | None) -> Rewards:
+    """The rewards in `path`, else those that pickbest ships."""
+    ours = path is None
+    path = path or SHIPPED
     table = read_table(path, rewards=True)
     if table.n_arms < 2:
         raise PickbestError(f"{path}: recorded rewards need at least two arms, got {table.n_arms}")
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return Rewards(table, path.name, digest, _are_the_papers(table))
+    source = "measured by pickbest" if ours else path.name
+    return Rewards(table, source, digest, _are_the_papers(table), ours)
 
 
 def _are_the_papers(table: Table) -> bool:

@@ -1,0 +1,111 @@
+"""The paper's findings on our own measurements: beside the printed numbers, judged by them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pickbest import reproducing
+from pickbest.document import Table, Verdict
+from pickbest.environments import Table as Costs
+from pickbest.paper.experiment import Setting
+from pickbest.paper.measured import CLAIMS, measured
+from pickbest.paper.numbers import Estimate
+from pickbest.paper.printed import TABLE_2
+from pickbest.paper.recorded import recorded
+from pickbest.paper.rewards import find_rewards
+from pickbest.paper.shipped import measured_rewards
+
+
+def blocks_of(found, kind):  # type: ignore[no-untyped-def]
+    return [block for block in found.blocks if isinstance(block, kind)]
+
+
+def test_without_a_file_the_shipped_table_is_played() -> None:
+    rewards = find_rewards(None)
+    assert rewards.ours
+    assert not rewards.papers
+    np.testing.assert_array_equal(rewards.table.costs_table, measured_rewards().costs_table)
+
+
+def test_tables_1_and_2_show_printed_numbers_without_judging_ours() -> None:
+    found = recorded(Setting(0, 3, find_rewards(None)), budgets=[4], figure=False)
+    (verdict,), (table,) = blocks_of(found, Verdict), blocks_of(found, Table)
+    assert verdict.holds is None
+    assert [row[1] for row in table.rows[:2]] == [0.836, 0.813]
+    assert all(row[5] is None for row in table.rows), "no z on other tasks"
+    assert not table.marked
+
+
+def test_our_table_stands_beside_the_printed_numbers() -> None:
+    found = measured(Setting(0, 3, find_rewards(None)), budgets=[1, 2, 6])
+    rewards, optimisers = blocks_of(found, Table)
+    worlds = ["printed", "measured, as run", "measured, ours"]
+    assert [column.label for column in rewards.columns] == ["B", "learner", *worlds, *worlds]
+    best = next(row for row in rewards.rows if row[0] == 6)
+    costs = measured_rewards().costs_table
+    assert best[2] == TABLE_2[6]["best"].mean
+    assert float(best[3]) < 1 - costs.min(axis=1).mean() + 1e-12
+    fpml = next(row for row in rewards.rows if row[:2] == [6, "FPML-partial"])
+    assert float(fpml[6]) == pytest.approx(float(best[3]) - float(fpml[3]))
+    assert len(optimisers.rows) == 9
+    assert float(optimisers.rows[0][1]) == pytest.approx(1 - costs.mean(axis=0).min())
+    verdicts = blocks_of(found, Verdict)
+    assert all(verdict.holds is not None for verdict in verdicts)
+    starts = [verdict.text.split(";")[0] for verdict in verdicts]
+    assert starts[:3] == [f"Pairs: printed {n} of {n}" for n in (7, 4, 4)]
+    assert len(starts) == 5
+
+
+def test_verdicts_follow_the_numbers() -> None:
+    """Where one arm is always best, slots that learn it first win, and the top B are best."""
+    rng = np.random.default_rng(0)
+    costs = np.clip(np.linspace(0.2, 0.9, 9) + 0.05 * rng.normal(size=(300, 9)), 0, 1)
+    ours = replace(find_rewards(None), table=Costs(costs))
+    found = measured(Setting(0, 20, ours), budgets=[1, 2])
+    first, *_, top, gaps = blocks_of(found, Verdict)
+    assert first.holds
+    assert "printed 3 of 3; measured, as run 3 of 3" in first.text
+    assert top.holds
+    assert gaps.holds
+    # Two arms that are good in turn are better than the two that are best alone.
+    costs = np.full((300, 9), 0.9)
+    costs[:, :2] = 0.4
+    costs[::2, 2], costs[1::2, 2] = 0.0, 1.0
+    costs[1::2, 3], costs[::2, 3] = 0.0, 1.0
+    ours = replace(find_rewards(None), table=Costs(costs))
+    *_, top, _ = blocks_of(measured(Setting(0, 5, ours), budgets=[1, 2]), Verdict)
+    assert top.holds is False
+    assert "60.0% on ours (B = 2)" in top.text
+
+
+def test_a_claim_counts_pairs_by_two_standard_errors() -> None:
+    ahead, level, behind = (Estimate(mean, 0.1, 100) for mean in (0.6, 0.5, 0.49))
+    strict, lenient = CLAIMS[0], CLAIMS[1]
+    rows = {"fpml": ahead, "hybrid_1x2": level, "og": behind}
+    assert strict.kept({2: rows}) == [True, True]
+    assert strict.kept({2: {**rows, "fpml": level}}) == [False, False]
+    assert lenient.kept({2: {**rows, "hybrid_1x2": behind, "og": level}}) == [True]
+    assert lenient.kept({2: {**rows, "hybrid_1x2": behind, "og": ahead}}) == [False]
+
+
+def test_the_published_rewards_are_replayed_beside_ours(paper_rewards: Path) -> None:
+    found = measured(Setting(0, 20, find_rewards(paper_rewards)), budgets=[1, 2])
+    rewards, _ = blocks_of(found, Table)
+    assert rewards.columns[3].label == "published, as run"
+    text = blocks_of(found, Verdict)[0].text
+    assert text.startswith("Pairs: printed 3 of 3; published, as run 3 of 3; measured, as run")
+    best = rewards.rows[0]
+    assert best[2] == pytest.approx(best[3], abs=0.0005)
+    assert best[4] != pytest.approx(best[3], abs=0.0005)
+
+
+def test_the_page_has_the_section(tmp_path: Path) -> None:
+    written = reproducing.reproduce(["measured"], tmp_path, replicates=2)
+    page = written.page.read_text()
+    assert "The paper's findings on our own measurements" in page
+    assert "measured by pickbest (not the paper's, SHA-256" in page
+    assert (tmp_path / "tables" / "measured-optimisers.csv").exists()

@@ -1,0 +1,174 @@
+"""The shipped rewards load anywhere, follow from the losses, and can be measured again."""
+
+import csv
+import gzip
+import importlib.util
+import platform
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pickbest.paper.shipped import (
+    DATA,
+    SHIPPED,
+    measured_losses,
+    measured_provenance,
+    measured_rewards,
+)
+from pickbest.tuning.optimizers import OPTIMIZERS
+from pickbest.tuning.plan import Unit, versions
+from pickbest.tuning.playing import to_request
+from pickbest.tuning.processes import Processes
+from pickbest.tuning.rewards import best_loss, expected_best, is_degenerate, rewards_of
+from pickbest.tuning.tasks import Task
+
+ROOT = Path(__file__).parents[2]
+PMLB = ROOT.parent / "shared" / "data" / "pmlb"
+EXTRAS = ("sklearn", "scipy", "pandas", "pyarrow", "hyperopt", "skopt", "opentuner", "pySOT")
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_it_loads_without_any_extra():
+    code = f"""
+import sys
+for name in {EXTRAS!r}:
+    sys.modules[name] = None
+from pickbest.paper.shipped import measured_losses, measured_provenance, measured_rewards
+table = measured_rewards()
+print(table.n_arms, len(measured_losses()) >= table.rounds, measured_provenance()["seed"])
+"""
+    outcome = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert outcome.returncode == 0, outcome.stderr
+    assert outcome.stdout.split() == ["9", "True", "0"]
+
+
+def test_it_is_the_papers_experiment():
+    table = measured_rewards()
+    rewards = 1.0 - table.costs_table
+    assert table.rounds >= 240
+    assert table.arm_names == tuple(e.label for e in OPTIMIZERS.values() if e.paper)
+    assert rewards.min() >= 0
+    assert rewards.max() <= 1
+    chance = rewards[:, table.arm_names.index("RandomSearch")]
+    assert 0.2 < chance.mean() < 0.5, "random search is measured, not set to 0"
+    assert len(set(chance.tolist())) > 100
+    tasks = [row["task"] for row in rows_of(SHIPPED)]
+    models = [task.split("-")[0] for task in tasks]
+    assert models == sorted(models, reverse=True), "all of mlp, then all of lasso"
+    assert {model: models.count(model) >= 120 for model in models} == {"mlp": True, "lasso": True}
+
+
+def test_rewards_follow_from_the_losses_exactly():
+    losses = measured_losses()
+    arms = measured_rewards().arm_names
+    shipped = {row.pop("task"): list(map(float, row.values())) for row in rows_of(SHIPPED)}
+    facts = {row["task"]: row for row in rows_of(DATA / "tasks.csv")}
+    degenerate = []
+    assert losses.keys() == facts.keys()
+    for task, found in losses.items():
+        assert list(found.runs) == list(arms)
+        assert {len(run) for run in found.runs.values()} == {20}
+        assert len(found.pool) == 60
+        rand = expected_best(found.pool, 20)
+        best = [best_loss(run) for run in found.runs.values()]
+        opt = best_loss([*best, best_loss(found.pool)])
+        if is_degenerate(rand, opt):
+            degenerate.append(task)
+            continue
+        assert (repr(rand), repr(opt)) == (facts[task]["rand"], facts[task]["opt"])
+        assert rewards_of(best, rand, opt).tolist() == shipped.pop(task)
+    assert not shipped
+    assert measured_provenance()["tasks"]["degenerate"] == degenerate
+
+
+def test_provenance_says_how_when_and_where():
+    facts = measured_provenance()
+    assert (facts["seed"], facts["calls"], facts["pool"]) == (0, 20, 60)
+    assert facts["caps"] == {"rows": 1000, "features": 100}
+    assert facts["tasks"]["complete"] == len(measured_losses())
+    assert {"reward", "rand", "opt", "degenerate", "rows", "loss"} <= facts["rules"].keys()
+    made = facts["measured"]
+    assert made["date"].count("-") == 2
+    assert made["machines"]
+    assert made["hours_of_evaluation"] == pytest.approx(
+        sum(made["seconds"].values()) / 3600, abs=0.01
+    )
+    assert made["seconds"].keys() == measured_losses().keys()
+
+
+def test_it_is_small_and_packed_without_a_date():
+    assert sum(path.stat().st_size for path in DATA.iterdir()) < 1_500_000
+    for name in ("losses.csv.gz", "pool.csv.gz"):
+        packed = (DATA / name).read_bytes()
+        assert gzip.compress(gzip.decompress(packed), mtime=0)[:10] == packed[:10]
+
+
+def test_shipping_gives_the_same_files(tmp_path):
+    spec = importlib.util.spec_from_file_location("ship", ROOT / "benchmarks" / "ship_rewards.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    folder = tmp_path / "measured"
+    folder.mkdir()
+    for name in ("rewards.csv", "tasks.csv", "losses.csv", "pool.csv"):
+        (folder / name).write_text(f"{name}\n1\n")
+    (folder / "provenance.json").write_text('{"seed": 0}')
+    (folder / "timings.json").write_text('{"hours_of_evaluation": 1.5, "seconds": {}}')
+    for target in ("one", "two"):
+        script.ship(folder, tmp_path / target, {"date": "2026-11-15"})
+    for path in (tmp_path / "one").iterdir():
+        assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
+    assert gzip.decompress((tmp_path / "one" / "pool.csv.gz").read_bytes()) == b"pool.csv\n1\n"
+
+
+def test_five_random_cells_measured_again_are_the_same():
+    """Four cells of cheap tasks and a longer one; a task has 240 evaluations, a cell 20."""
+    if not PMLB.is_dir():
+        pytest.skip(f"the data sets of PMLB are not shipped; looked for {PMLB}")
+    pytest.importorskip("sklearn")
+    facts = measured_provenance()
+    names = facts["optimizers"]
+    if versions(tuple(names.values())) != facts["versions"] or platform.machine() != "x86_64":
+        pytest.skip(f"exact on x86-64 with the versions of the measurement: {facts['versions']}")
+    seconds, rng = facts["measured"]["seconds"], random.Random(7)
+    cheap = sorted(task for task, spent in seconds.items() if spent < 30)
+    longer = sorted(task for task, spent in seconds.items() if 30 <= spent < 120)
+    tasks = rng.sample(cheap, 4) + rng.sample(longer, 1)
+    cells = [(task, rng.choice(sorted(names))) for task in tasks]
+    losses = measured_losses()
+    again = remeasured([(task, names[label]) for task, label in cells])
+    for task, label in cells:
+        assert again[task, names[label]] == losses[task].runs[label], f"{label} on {task}"
+
+
+def remeasured(cells):
+    found = {cell: [] for cell in cells}
+    units = {}
+    for task, optimizer in cells:
+        model, dataset = task.split("-", 1)
+        unit = Unit(Task(model, dataset, str(PMLB)), optimizer, 0, range(20))
+        units[unit.name] = (task, optimizer, unit)
+    processes = Processes(2, sorted({optimizer for _, optimizer in cells}))
+    try:
+        waiting = [unit for _, _, unit in units.values()]
+        playing = 0
+        while waiting or playing:
+            while waiting and processes.free:
+                unit = waiting.pop()
+                processes.submit(unit.name, to_request(unit, 0, {}))
+                playing += 1
+            for name, message in processes.wait(1.0):
+                if "call" in message:
+                    found[units[name][:2]].append(message["loss"])
+                playing -= "finished" in message or "died" in message
+    finally:
+        processes.close()
+    return found
