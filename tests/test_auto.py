@@ -177,7 +177,8 @@ def test_the_first_arm_is_the_best_posterior_draw():
     for t in range(20):
         rng = rng_for(replicate_keys(0, 1), t)
         draws = np.empty((1, 4))
-        good, bad = 1 + pairs.SHARPNESS * rewards, 1 + pairs.SHARPNESS * (plays - rewards)
+        trials = pairs.sharpness(state["memory"][0, 0])
+        good, bad = 1 + trials * rewards, 1 + trials * (plays - rewards)
         fill_beta(rng.keys, good[None], bad[None], draws)
         assert learner.pick(state, rng).arms[0, 0] == draws.argmax()
 

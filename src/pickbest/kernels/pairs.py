@@ -24,17 +24,19 @@ from pickbest.kernels.compiled import kernel
 from pickbest.kernels.random import STEP, beta_from, slot_key, uniform_at
 
 PRIORS = np.array([2.0, 8.0, 32.0, 128.0, 1e6])
-# Columns of `memory`: the unit; the observed gains and their guesses; by how much it predicted
-# rewards better than the first memory, with the squares of that; errors of each prior.
-UNIT, GAINED, GUESSED, BETTER, SQUARES, ERRORS = 0, 1, 2, 3, 4, 5
+# Columns of `memory`: the unit; the observed gains and their guesses; the squared distances of
+# rewards from their means, and what they would be for rewards of 0 and 1; by how much it
+# predicted rewards better than the first memory, with the squares of that; errors of each prior.
+UNIT, GAINED, GUESSED, VARIED, COULD_VARY, BETTER, SQUARES, ERRORS = 0, 1, 2, 3, 4, 5, 6, 7
 COLUMNS = ERRORS + len(PRIORS)
 
-# Each result counts as that many trials of the Beta posteriors.
-SHARPNESS = 4.0
+# A result counts as that many trials of the Beta posteriors if rewards are 0 or 1; as more where
+# they vary less, at most by the factor MOST_SHARPER.
+SHARPNESS, MOST_SHARPER = 4.0, 3.0
 # The variance of a pair's gain that is explored, as a share of the posterior's.
-PAIR_NOISE = 0.1
+PAIR_NOISE = 0.03
 # Another memory is used when it predicts better by that many standard deviations.
-DRIFT = 1.25
+DRIFT = 1.0
 DRIFT_DISCOUNT = 0.97
 # Where it is better by that many, the world has changed: all memories keep only that part.
 CHANGE, KEPT = 3.0, 0.01
@@ -46,7 +48,7 @@ def start_memory(memory: FloatArray) -> None:
     """What `memory` holds before the first round."""
     memory[:] = 0.0
     for m in range(memory.shape[0]):
-        memory[m, UNIT] = memory[m, GAINED] = memory[m, GUESSED] = 1.0
+        memory[m, :BETTER] = 1.0
 
 
 @kernel
@@ -82,6 +84,12 @@ def guessed_gain(memory: FloatArray, first: float, second: float) -> float:
 
 
 @kernel
+def sharpness(memory: FloatArray) -> float:
+    """How many trials a result counts as."""
+    return float(SHARPNESS * min(max(memory[COULD_VARY] / memory[VARIED], 1.0), MOST_SHARPER))
+
+
+@kernel
 def best_prior(memory: FloatArray) -> float:
     """The number of observations that has predicted best."""
     best = 0
@@ -107,14 +115,15 @@ def build_set(
     is scratch of length n_arms.
     """
     n_arms, unit = arms.shape[1], memory[UNIT]
+    trials = sharpness(memory) * unit
     counter = key
     for a in range(n_arms):
         if flat:
             counter += STEP
             scores[a] = uniform_at(counter)
             continue
-        good = SHARPNESS * unit * arms[0, a]
-        bad = SHARPNESS * unit * max(arms[1, a] - arms[0, a], 0.0)
+        good = trials * arms[0, a]
+        bad = trials * max(arms[1, a] - arms[0, a], 0.0)
         counter, scores[a] = beta_from(counter, 1.0 + good, 1.0 + bad)
     chosen[0] = np.argmax(scores)
     paired = pairs.shape[1] > 0 and not flat
@@ -194,6 +203,12 @@ def _learn_memory(
     seen: FloatArray,
 ) -> None:
     count, unit = chosen.shape[0], memory[UNIT]
+    memory[VARIED] *= discount
+    memory[COULD_VARY] *= discount
+    for i in range(count):
+        mean = mean_reward(arms, unit, chosen[i])
+        memory[VARIED] += (1.0 - seen[i] - mean) ** 2
+        memory[COULD_VARY] += mean * (1.0 - mean)
     paired = pairs.shape[1] > 0
     if paired:
         gained, guessed = 0.0, 0.0

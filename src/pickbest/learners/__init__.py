@@ -3,6 +3,8 @@
 from pickbest.learners.adaptive import FPMLAdaptive
 from pickbest.learners.auto import Auto, Pairwise
 from pickbest.learners.baselines import UCB, Exp3M, Fixed, Leaders, Thompson, Uniform
+from pickbest.learners.cells import cells_of
+from pickbest.learners.contextual import Contextual
 from pickbest.learners.doubling import Doubling
 from pickbest.learners.greedy import Greedy
 from pickbest.learners.greedy_slots import GreedyThompson, GreedyUCB
@@ -18,6 +20,7 @@ __all__ = [
     "FPML",
     "UCB",
     "Auto",
+    "Contextual",
     "Doubling",
     "Exp3",
     "Exp3IX",
@@ -40,4 +43,5 @@ __all__ = [
     "Warm",
     "Weights",
     "Yielding",
+    "cells_of",
 ]
