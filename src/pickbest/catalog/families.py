@@ -265,7 +265,7 @@ def build_og_hybrid(
             explore=explore,
         )
     distinct = _distinct(slots, tuning)
-    # It pays where slots are distinct and weights unbiased: docs/findings.md has the numbers.
+    # It pays where slots are distinct and weights unbiased: docs/learners.md has the numbers.
     if shared is None:
         shared = distinct and inner.unbiased and tuning not in AS_IN_THE_PAPER
     return Greedy(inner, budget // slot_budget, distinct, _flag("shared", shared))
