@@ -225,7 +225,7 @@ def flagged_share(world):
         choice = learner.pick(state, rng_for(keys, t))
         around = world.react(around, choice.arms, costs)
         state = learner.learn(state, choice, visible(learner, choice, costs))
-        flagged += sum(bool(wear.wears_off(row)) for row in state["wear"])
+        flagged += sum(bool(wear.wears_off(row, 2)) for row in state["wear"])
     return flagged / (world.rounds * replicates)
 
 

@@ -55,7 +55,7 @@ def pick_row(
     """The pick of one replicate; scratch is (2, n_arms)."""
     n_arms, last = costs.shape[0], chosen.shape[0] - 1
     used = memory_in_use(memory)
-    flat = wears_off(wear)
+    flat = wears_off(wear, chosen.shape[0])
     build_set(arms[used], pairs[used], memory[used], flat, key, chosen, scratch[0])
     spread = scratch[1]
     rate = rate_of(n_arms, guard[SLACK])

@@ -18,14 +18,16 @@ from pickbest.kernels.compiled import kernel
 SUM, SQUARES, USES, NUMBER, HEAD = 0, 1, 2, 3, 4
 WINDOW = 0.99
 USE = 0.9
-CLEARLY = 3.0
+# Standard deviations; with one arm a round there is less to see, and less harm in a false alarm.
+CLEARLY, CLEARLY_ALONE = 3.0, 2.5
 FEWEST_PLAYS = 2.0
 
 
 @kernel
-def wears_off(wear: FloatArray) -> bool:
+def wears_off(wear: FloatArray, budget: int) -> bool:
     """Whether use clearly makes arms worse."""
-    return bool(wear[SUM] < -CLEARLY * math.sqrt(wear[SQUARES]))
+    clearly = CLEARLY_ALONE if budget == 1 else CLEARLY
+    return bool(wear[SUM] < -clearly * math.sqrt(wear[SQUARES]))
 
 
 @kernel
