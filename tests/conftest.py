@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from pickbest.environments import Table
 
 SHARED = Path(__file__).parents[2] / "shared"
 
@@ -14,3 +17,24 @@ def paper_rewards() -> Path:
     if not path.exists():
         pytest.skip(f"the paper's recorded rewards are not shipped; looked for {path}")
     return path
+
+
+@pytest.fixture
+def table():
+    """12 rounds, 5 arms, no two rounds alike."""
+    return Table(np.random.default_rng(0).random((12, 5)))
+
+
+@pytest.fixture
+def make_cell(table):
+    """A cell of the benchmark from its numbers."""
+    from pickbest.benchmark.cells import Result
+    from pickbest.benchmark.shares import Cell
+    from pickbest.benchmark.worlds import REAL, World
+
+    def make(world, learner, rewards, budget=1, random=0.0, best=1.0, family=None, group=REAL):
+        place = World(world, family or world, group, table)
+        result = Result(tuple(rewards), (best,), (random,), (best,), 0.1)
+        return Cell(place, budget, learner, result)
+
+    return make

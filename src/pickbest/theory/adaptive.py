@@ -17,6 +17,9 @@ def adaptive_bound(*, n_arms: int, budget: int, rounds: int) -> float:
     2 Δ with Δ ≤ sqrt(Δ_0² + 2 (1 + ln N) N T) + B, for any costs in [0, 1]. The sum under the
     root is the expected variance Σ p ĉ² of the estimates at its largest; the learner's state
     holds the Δ that was really met.
+
+    >>> round(adaptive_bound(n_arms=10, budget=2, rounds=100_000))
+    5144
     """
     check_budget(budget, n_arms)
     check_count("rounds", rounds)
@@ -29,6 +32,9 @@ def auto_bound(*, n_arms: int, rounds: int) -> float:
     2 Δ for the guard, which sees its own arm with a probability of at least its share (at first
     1/32); and for each share below 1 what the costs paid may exceed the guard's before the
     share doubles.
+
+    >>> round(auto_bound(n_arms=10, rounds=1_000_000))
+    150608
     """
     check_count("rounds", rounds)
     check_budget(1, n_arms)
