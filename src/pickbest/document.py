@@ -119,12 +119,16 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Report:
-    """All that the page shows. `facts`: (what, value) pairs about how it was made."""
+    """All that the page shows.
+
+    facts: (what, value) pairs about how it was made. command: what makes it.
+    """
 
     title: str
     intro: str
     facts: Sequence[tuple[str, str]]
     chapters: Sequence[Chapter] = field(default_factory=tuple)
+    command: str = "pickbest reproduce"
 
     @property
     def sections(self) -> list[Section]:

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +13,7 @@ from pickbest.benchmark.shares import Cell, references
 from pickbest.benchmark.worlds import World
 from pickbest.game import Environment, Learner, PickbestError, check_count, check_seed
 from pickbest.simulation import simulate
+from pickbest.workers import each_finished
 
 # finished(done, total), in rounds of learners.
 Finished = Callable[[int, int], None]
@@ -76,7 +72,7 @@ def run_cells(plan: Plan, finished: Finished | None = None) -> list[Cell]:
             units.append(Unit(environment, place.budget, plan.replicates, plan.seed, missing))
     plan.kept.mkdir(parents=True, exist_ok=True)
     done, total = 0, sum(unit.work for unit in units)
-    for unit, played in _played(units, plan.workers):
+    for unit, played in each_finished(play_unit, units, plan.workers, lambda one: one.work):
         for key, result in played.items():
             keep(plan.kept, key, result)
         found |= played
@@ -142,39 +138,3 @@ def play_unit(unit: Unit) -> dict[str, Result]:
             seconds=finishes[index + 1] - finishes[index],
         )
     return results
-
-
-def _played(units: Sequence[Unit], workers: int) -> Iterator[tuple[Unit, dict[str, Result]]]:
-    if workers == 1 or len(units) < 2:
-        for unit in units:
-            yield unit, play_unit(unit)
-        return
-    # Spawned, not forked: a fork would copy locks that other threads may hold.
-    context = multiprocessing.get_context("spawn")
-    before = set(multiprocessing.active_children())
-    longest_first = sorted(units, key=lambda unit: -unit.work)
-    count = min(workers, len(units))
-    with ProcessPoolExecutor(count, mp_context=context, initializer=_follow_parent) as pool:
-        try:
-            futures = {pool.submit(play_unit, unit): unit for unit in longest_first}
-            for future in as_completed(futures):
-                yield futures[future], future.result()
-        except BaseException:
-            # What is finished is kept: nothing that runs is worth waiting for.
-            pool.shutdown(wait=False, cancel_futures=True)
-            for child in set(multiprocessing.active_children()) - before:
-                child.terminate()
-            raise
-
-
-def _follow_parent() -> None:
-    """Workers leave Ctrl-C to the main process, and end with it even where it was killed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-
-    def watch() -> None:
-        if parent is not None:
-            parent.join()
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from pickbest.game import FloatArray, IntArray
+from pickbest.kernels.adaptive import first_probability
 from pickbest.kernels.compiled import kernel
-from pickbest.kernels.inclusion import inclusion_probabilities
 from pickbest.kernels.leaders import decayed, fill_spread
 
 
@@ -23,10 +23,9 @@ def chances_to_lead(
     best = np.empty(costs.shape[1])
     spread = np.empty(costs.shape[1])
     nobody = np.zeros(0, np.bool_)
-    arm = np.empty(1, np.int64)
     for r in range(costs.shape[0]):
         rate = decayed(epsilon, decay, learned[r])
-        fill_spread(costs[r], nobody, rate, arm, best, spread)
+        fill_spread(costs[r], nobody, rate, arms[r, :1], best, spread)
+        least = spread.min()
         for j in range(arms.shape[1]):
-            arm[0] = arms[r, j]
-            inclusion_probabilities(spread, arm, chances[r, j : j + 1])
+            chances[r, j] = first_probability(spread, least, arms[r, j])

@@ -5,12 +5,9 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import multiprocessing
-import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from pickbest._version import __version__
@@ -21,6 +18,7 @@ from pickbest.paper.parts import run_part, why_missing
 from pickbest.paper.recipes import RECIPES, Recipe, recipe_named
 from pickbest.paper.rewards import Rewards, find_rewards
 from pickbest.savefile import write_atomically
+from pickbest.workers import each_finished
 
 RESULTS_DEPEND_ON = (
     "paper", "simulation.py", "outcome.py", "hindsight.py", "catalog", "learners", "environments",
@@ -78,7 +76,8 @@ def run_parts(
             finished(recipe, True)
     if to_run:
         plan.kept.mkdir(parents=True, exist_ok=True)
-    for recipe, section in _run_all(plan, to_run, rewards):
+    run = partial(_run, plan.seed, plan.replicates, rewards)
+    for recipe, section in each_finished(run, to_run, plan.workers, lambda one: one.seconds):
         place = _place(plan, recipe, rewards)
         write_atomically(place, (section_to_json(section) + "\n").encode())
         results[recipe.name] = section
@@ -139,36 +138,5 @@ def _read_kept(place: Path) -> Section | None:
         return None
 
 
-def _run_all(
-    plan: Plan, recipes: Sequence[Recipe], rewards: Rewards
-) -> Iterator[tuple[Recipe, Section]]:
-    def setting(recipe: Recipe) -> Setting:
-        return Setting(plan.seed, plan.replicates or recipe.replicates, rewards)
-
-    if plan.workers == 1 or len(recipes) < 2:
-        for recipe in recipes:
-            yield recipe, run_part(recipe, setting(recipe))
-        return
-    # Spawned, not forked: a fork would copy locks that other threads may hold.
-    context = multiprocessing.get_context("spawn")
-    before = set(multiprocessing.active_children())
-    longest_first = sorted(recipes, key=lambda recipe: -recipe.seconds)
-    workers = min(plan.workers, len(recipes))
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_leave_ctrl_c) as pool:
-        try:
-            futures = {
-                pool.submit(run_part, recipe, setting(recipe)): recipe for recipe in longest_first
-            }
-            for future in as_completed(futures):
-                yield futures[future], future.result()
-        except BaseException:
-            # Nothing that runs is worth waiting for: what is finished is kept already.
-            pool.shutdown(wait=False, cancel_futures=True)
-            for child in set(multiprocessing.active_children()) - before:
-                child.terminate()
-            raise
-
-
-def _leave_ctrl_c() -> None:
-    """Workers leave Ctrl-C to the main process, which ends them."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _run(seed: int, replicates: int | None, rewards: Rewards, recipe: Recipe) -> Section:
+    return run_part(recipe, Setting(seed, replicates or recipe.replicates, rewards))

@@ -27,7 +27,7 @@ def to_html(report: Report, figures: Path) -> str:
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="generator" content="pickbest reproduce">
+<meta name="generator" content="{escape(report.command)}">
 <link rel="icon" href="data:,">
 <title>{escape(report.title)}</title>
 <style>{CSS}</style>
@@ -42,8 +42,8 @@ def to_html(report: Report, figures: Path) -> str:
 {_contents(report)}
 <main>
 {"".join(body)}
-<footer>Made with <code>pickbest reproduce</code>. Tables as CSV and figures as PNG and SVG lie
-beside this page.</footer>
+<footer>Made with <code>{escape(report.command)}</code>. Tables as CSV and figures as PNG and
+SVG lie beside this page.</footer>
 </main>
 </div>
 </body>

@@ -1,0 +1,59 @@
+"""Work spread over processes, given back as it finishes."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Done = TypeVar("Done")
+
+
+def each_finished(
+    work: Callable[[Item], Done],
+    items: Sequence[Item],
+    workers: int,
+    length: Callable[[Item], float],
+) -> Iterator[tuple[Item, Done]]:
+    """(item, work(item)) as they finish; several processes begin with the longest.
+
+    Whoever stops asking ends the processes: nothing that runs is worth waiting for.
+    """
+    if workers == 1 or len(items) < 2:
+        for item in items:
+            yield item, work(item)
+        return
+    # Spawned, not forked: a fork would copy locks that other threads may hold.
+    context = multiprocessing.get_context("spawn")
+    before = set(multiprocessing.active_children())
+    count = min(workers, len(items))
+    with ProcessPoolExecutor(count, mp_context=context, initializer=_follow_parent) as pool:
+        try:
+            futures = {
+                pool.submit(work, item): item for item in sorted(items, key=length, reverse=True)
+            }
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in set(multiprocessing.active_children()) - before:
+                child.terminate()
+            raise
+
+
+def _follow_parent() -> None:
+    """Workers leave Ctrl-C to the main process, and end with it even where it was killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
