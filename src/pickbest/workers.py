@@ -40,7 +40,8 @@ def each_finished(
             for future in as_completed(futures):
                 yield futures[future], future.result()
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            # The pool takes it for a crash and drops the rest; leaving `with` waits for its thread,
+            # which must not close its pipe while the interpreter ends.
             for child in set(multiprocessing.active_children()) - before:
                 child.terminate()
             raise
