@@ -12,6 +12,7 @@ import sys
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ MIXED = Space(
 )
 TINY = Space((Integer("bit", 0, 1), Categorical("kernel", ("rbf", "linear"))))
 SMOOTH = Space(tuple(Real(f"x{i}", -5.0, 5.0) for i in range(5)))
-SPACES = {"mixed": MIXED, "tiny": TINY, "smooth": SMOOTH}
+SPACES = {"mixed": MIXED, "tiny": TINY, "smooth": SMOOTH, "coarse": SMOOTH}
 
 # Designs learn nothing; boosted trees gain too little in the few calls that a test can afford.
 UNCOMPARED = {"random", "optuna-qmc", "skopt-gbrt-hedge"}
@@ -44,9 +45,11 @@ RANDOM_BEST = {30: 10.6, 100: 7.0}
 
 
 def loss_of(space: str, point: Point) -> float:
-    """A smooth bowl; on the other spaces a loss of either sign."""
+    """A smooth bowl; two large losses; on the other spaces a loss of either sign."""
     if space == "smooth":
         return sum((float(point[f"x{i}"]) - 1.0 - 0.3 * i) ** 2 for i in range(5))
+    if space == "coarse":
+        return 1e9 + (float(point["x0"]) > 0.0)
     values = [len(value) if isinstance(value, str) else value for value in point.values()]
     return float(sum(math.log1p(abs(value)) for value in values)) - 3.0
 
@@ -70,15 +73,18 @@ def played(name: str, hash_seed: int, *runs: tuple[str, int, int]) -> list[list[
             version(package)
         except PackageNotFoundError:
             pytest.skip(f"{name} needs {package}: pip install 'pickbest[tuning]'")
-    result = subprocess.run(
-        [sys.executable, __file__, name, json.dumps(runs)],
-        env=os.environ | {"PYTHONHASHSEED": str(hash_seed)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert result.returncode == 0, result.stderr
-    assert result.stderr == ""
+    with TemporaryDirectory() as folder:
+        result = subprocess.run(
+            [sys.executable, __file__, name, json.dumps(runs)],
+            env=os.environ | {"PYTHONHASHSEED": str(hash_seed), "TMPDIR": folder},
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert result.returncode == 0, result.stderr
+        assert result.stderr == ""
+        assert os.listdir(folder) == []
     points: list[list[Point]] = json.loads(result.stdout)
     return points
 
@@ -105,6 +111,11 @@ def test_it_beats_random_search(name: str) -> None:
     runs = played(name, 1, *(("smooth", seed, calls) for seed in seeds))
     best = [min(loss_of("smooth", point) for point in points) for points in runs]
     assert np.median(best) < 0.8 * RANDOM_BEST[calls]
+
+
+def test_smac_takes_large_equal_losses() -> None:
+    # Left alone, SMAC takes the logarithm of 0.
+    assert len(played("smac", 1, ("coarse", 1, 16))[0]) == 16
 
 
 def test_global_generators_and_logging_are_left_alone() -> None:
@@ -142,10 +153,16 @@ def test_bad_numbers_are_refused(seed: int, calls: int) -> None:
         make_optimizer("random", SMOOTH, seed, calls)
 
 
-def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "skopt", None)
-    with pytest.raises(MissingExtraError, match=r"scikit-optimize.*pickbest\[tuning\]"):
-        make_optimizer("skopt-gp-lcb", SMOOTH, 1, 10)
+@pytest.mark.parametrize(
+    ("module", "name", "package"),
+    [("skopt", "skopt-gp-lcb", "scikit-optimize"), ("smac", "smac", "smac and ConfigSpace")],
+)
+def test_a_missing_package_is_named(
+    module: str, name: str, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtraError, match=rf"{package}.*pickbest\[tuning\]"):
+        make_optimizer(name, SMOOTH, 1, 10)
 
 
 class Corner:

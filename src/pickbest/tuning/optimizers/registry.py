@@ -125,6 +125,14 @@ _ENTRIES = (
     OptimizerEntry(
         "cmaes", "CMAES", "cmaes", ("cmaes",), False, "covariance matrix adaptation, unit cube"
     ),
+    OptimizerEntry(
+        "smac",
+        "SMAC",
+        "smac",
+        ("smac", "ConfigSpace"),
+        False,
+        "a random forest, acquisition by expected improvement",
+    ),
 )
 
 OPTIMIZERS: dict[str, OptimizerEntry] = {entry.name: entry for entry in _ENTRIES}
