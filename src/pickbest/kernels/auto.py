@@ -1,10 +1,13 @@
 """Complementary sets behind a guard: what `learners.auto` picks and learns.
 
-The set of `kernels.pairs` is the proposal C. With probability `share`, its last arm gives way
-to the leader f of an FPML with one arm (the guard), unless f is in C. Given C, the arms before
-the last are certain, the last one stays with probability 1 - share + share P(f in C), and any
-other arm comes with share · P(f is that arm): so all weights are exact, and the guard's
-estimates are unbiased whatever the proposals are.
+The set of `kernels.pairs` is the proposal C: its first half (rounded down) comes from the anchor,
+which remembers everything, the rest from the memory that has predicted best lately. So it
+follows the latest problems, and is insured against the next.
+
+With probability `share`, the last arm of C gives way to the leader f of an FPML with one arm (the
+guard), unless f is in C. Given C, the arms before the last are certain, the last one stays with
+probability 1 - share + share P(f in C), and any other arm comes with share · P(f is that arm):
+so all weights are exact, and the guard's estimates are unbiased whatever the proposals are.
 
 The guard's own expected cost is known the same way. Where the costs paid exceed its sum by more
 than chance explains, the share doubles; at 1 the guard's arm is always among those picked.
@@ -20,7 +23,7 @@ from pickbest.game import FloatArray, IntArray, KeyArray
 from pickbest.kernels.adaptive import first_probability, first_slack, rate_of, shortfall
 from pickbest.kernels.compiled import kernel
 from pickbest.kernels.leaders import fill_spread
-from pickbest.kernels.pairs import build_set, learn_set, memory_in_use
+from pickbest.kernels.pairs import build_set, learn_set, memory_in_use, share_of_arms
 from pickbest.kernels.random import STEP, round_key, slot_key, uniform_at
 from pickbest.kernels.wear import watch_wear, wears_off
 
@@ -54,9 +57,7 @@ def pick_row(
 ) -> None:
     """The pick of one replicate; scratch is (2, n_arms)."""
     n_arms, last = costs.shape[0], chosen.shape[0] - 1
-    used = memory_in_use(memory)
-    flat = wears_off(wear, chosen.shape[0])
-    build_set(arms[used], pairs[used], memory[used], flat, key, chosen, scratch[0])
+    _propose(arms, pairs, memory, wears_off(wear, last + 1), key, chosen, scratch[0])
     spread = scratch[1]
     rate = rate_of(n_arms, guard[SLACK])
     fill_spread(costs, np.zeros(0, np.bool_), rate, chosen[:1], scratch[0], spread)
@@ -82,6 +83,26 @@ def pick_row(
     for j in range(last + 1):
         inside += first_probability(spread, least, chosen[j])
     weights[last] = 1.0 / (1.0 - share + share * min(inside, 1.0))
+
+
+@kernel
+def _propose(
+    arms: FloatArray,
+    pairs: FloatArray,
+    memory: FloatArray,
+    flat: bool,
+    key: np.uint64,
+    chosen: IntArray,
+    scores: FloatArray,
+) -> None:
+    """The set C; its first arms are the anchor's."""
+    budget, anchor = chosen.shape[0], arms.shape[0] - 1
+    used = memory_in_use(memory, share_of_arms(budget, arms.shape[2]))
+    kept = 0 if flat else budget // 2
+    if kept > 0:
+        own = slot_key(key, 3)
+        build_set(arms[anchor], pairs[anchor], memory[anchor], False, 0, kept, own, chosen, scores)
+    build_set(arms[used], pairs[used], memory[used], flat, kept, budget, key, chosen, scores)
 
 
 @kernel

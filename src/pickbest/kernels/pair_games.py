@@ -17,7 +17,10 @@ def pick_pairs(
     """The set of every replicate, from its first memory."""
     scores = np.empty(arms.shape[3])
     for r in range(arms.shape[0]):
-        build_set(arms[r, 0], pairs[r, 0], memory[r, 0], False, keys[r], chosen[r], scores)
+        places = chosen.shape[1]
+        build_set(
+            arms[r, 0], pairs[r, 0], memory[r, 0], False, 0, places, keys[r], chosen[r], scores
+        )
 
 
 @kernel
@@ -53,7 +56,7 @@ def play_pairs(
         game = table[r if table.shape[0] > 1 else 0]
         for t in range(game.shape[0]):
             key = round_key(lasting[r], first_round + t)
-            build_set(arms[r, 0], pairs[r, 0], memory[r, 0], False, key, chosen, scores)
+            build_set(arms[r, 0], pairs[r, 0], memory[r, 0], False, 0, budget, key, chosen, scores)
             lowest = 1.0
             for j in range(budget):
                 seen[j] = game[t, chosen[j]]

@@ -7,7 +7,8 @@ and decide how many observations it is worth: the number in PRIORS that has pred
 best so far. So a set becomes complementary where pairs differ from it, and else is the top B.
 
 All of it is kept once for each memory, a discount by round. What is stored is divided by the
-memory's unit, so that discounting is one product.
+memory's unit, so that discounting is one product. Where there are several, the last one never
+forgets a change of the world: it is the anchor, from which sets take their first arms.
 
 Of one replicate: arms is (memories, 2, n_arms), pairs (memories, 2, n_arms, n_arms), or
 (memories, 2, 0, 0) where there are too many arms for pairs; memory is (memories, COLUMNS).
@@ -33,13 +34,17 @@ COLUMNS = ERRORS + len(PRIORS)
 # A result counts as that many trials of the Beta posteriors if rewards are 0 or 1; as more where
 # they vary less, at most by the factor MOST_SHARPER.
 SHARPNESS, MOST_SHARPER = 4.0, 3.0
-# The variance of a pair's gain that is explored, as a share of the posterior's.
-PAIR_NOISE = 0.03
-# Another memory is used when it predicts better by that many standard deviations.
-DRIFT = 1.0
+# The variance of a pair's gain that is explored, as a share of the posterior's, times N²: the
+# more pairs there are, the less can be learned of each.
+PAIR_NOISE = 4.0
+# An arm keeps at least that share of its reward beside another one, if B = N; less if B is less.
+LEAST_SHARE = 0.04
+# Another memory is used when it predicts better by that many standard deviations, if B = 1;
+# fewer where more arms run, because a short memory then sees more.
+DRIFT, DRIFT_FALL = 1.25, 2.5
 DRIFT_DISCOUNT = 0.97
-# Where it is better by that many, the world has changed: all memories keep only that part.
-CHANGE, KEPT = 3.0, 0.01
+# Where it is better by that many, the world has changed: all but the anchor keep only that part.
+CHANGE, KEPT = 3.0, 0.1
 SMALLEST_UNIT = 1e-6
 
 
@@ -52,10 +57,19 @@ def start_memory(memory: FloatArray) -> None:
 
 
 @kernel
-def memory_in_use(memory: FloatArray) -> int:
-    """The first memory, unless another one has predicted clearly better lately."""
-    used, highest = 0, DRIFT
-    for m in range(1, memory.shape[0]):
+def share_of_arms(budget: int, n_arms: int) -> float:
+    """0 where one arm runs, 1 where all do."""
+    return float((budget - 1) / max(n_arms - 1, 1))
+
+
+@kernel
+def memory_in_use(memory: FloatArray, running: float) -> int:
+    """The first memory, unless another one has predicted clearly better lately.
+
+    running: see `share_of_arms`.
+    """
+    used, highest = 0, max(DRIFT - DRIFT_FALL * running, 0.0)
+    for m in range(1, memory.shape[0] - 1):
         lead = memory[m, BETTER] / math.sqrt(memory[m, SQUARES] + 1e-300)
         if lead > highest:
             used, highest = m, lead
@@ -105,16 +119,20 @@ def build_set(
     pairs: FloatArray,
     memory: FloatArray,
     flat: bool,
+    first: int,
+    end: int,
     key: np.uint64,
     chosen: IntArray,
     scores: FloatArray,
 ) -> None:
     """Arms one by one: a posterior draw of the mean, times what each earlier arm leaves of it.
 
+    Fills the places from `first` to `end` (excluded) of `chosen`, behind the arms that are there.
     arms, pairs and memory are those of one memory. flat: draw arms uniformly instead. scores
     is scratch of length n_arms.
     """
     n_arms, unit = arms.shape[1], memory[UNIT]
+    least = LEAST_SHARE * share_of_arms(chosen.shape[0], n_arms)
     trials = sharpness(memory) * unit
     counter = key
     for a in range(n_arms):
@@ -125,11 +143,12 @@ def build_set(
         good = trials * arms[0, a]
         bad = trials * max(arms[1, a] - arms[0, a], 0.0)
         counter, scores[a] = beta_from(counter, 1.0 + good, 1.0 + bad)
-    chosen[0] = np.argmax(scores)
+    if first == 0:
+        chosen[0] = np.argmax(scores)
     paired = pairs.shape[1] > 0 and not flat
     prior = best_prior(memory)
     noise = slot_key(key, 1)
-    for place in range(1, chosen.shape[0]):
+    for place in range(1, end):
         last = chosen[place - 1]
         scores[last] = -1.0
         if paired:
@@ -140,12 +159,13 @@ def build_set(
                     continue
                 mean = mean_reward(arms, unit, a)
                 gain = expected_gain(pairs, unit, prior, guessed_gain(memory, mean, other), a, last)
-                spread = PAIR_NOISE * gain * (1.0 - gain)
+                spread = PAIR_NOISE / (n_arms * n_arms) * gain * (1.0 - gain)
                 spread /= prior + unit * pairs[1, a, last] + 1.0
                 # A uniform draw of that variance is as good as any, and quick.
                 gain += math.sqrt(12.0 * spread) * (uniform_at(noise) - 0.5)
-                scores[a] *= min(max(gain / mean, 0.0), 1.0)
-        chosen[place] = np.argmax(scores)
+                scores[a] *= min(max(gain / mean, least), 1.0)
+        if place >= first:
+            chosen[place] = np.argmax(scores)
 
 
 @kernel
@@ -161,13 +181,13 @@ def learn_set(
     if memory.shape[0] > 1:
         changed = False
         usual = _squared_errors(arms[0], pairs[0], memory[0], chosen, seen)
-        for m in range(1, memory.shape[0]):
+        for m in range(1, memory.shape[0] - 1):
             better = usual - _squared_errors(arms[m], pairs[m], memory[m], chosen, seen)
             memory[m, BETTER] = DRIFT_DISCOUNT * memory[m, BETTER] + better
             memory[m, SQUARES] = DRIFT_DISCOUNT * memory[m, SQUARES] + better * better
             changed = changed or memory[m, BETTER] > CHANGE * math.sqrt(memory[m, SQUARES])
         if changed:
-            for m in range(memory.shape[0]):
+            for m in range(memory.shape[0] - 1):
                 memory[m, UNIT] *= KEPT
                 memory[m, BETTER] = memory[m, SQUARES] = 0.0
     for m in range(memory.shape[0]):

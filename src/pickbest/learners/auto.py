@@ -24,7 +24,8 @@ from pickbest.learners.leaders import weights_of
 
 # With more arms than this, the table of pairs would not fit: sets are the top B then.
 MOST_PAIRED = 500
-MEMORIES = (1.0, 0.97)
+# The anchor comes last; see kernels.pairs.
+MEMORIES = (1.0, 0.97, 0.88, 1.0)
 
 
 @dataclass(frozen=True)
@@ -80,9 +81,10 @@ class Auto:
     """The learner to start with: nothing to set, any number of rounds, any costs.
 
     It follows the top B or builds a complementary set as the data show (see `Pairwise`),
-    forgets when that predicts better, spreads its picks where arms wear off with use, and is
-    guarded by FPML: its expected regret against the single best arm is O(sqrt(T N ln N)) for
-    any costs (`theory.auto_bound`). docs/learners.md has the derivation.
+    forgets when that predicts better (in half of a set, where there are several arms), spreads
+    its picks where arms wear off with use, and is guarded by FPML: its expected regret against
+    the single best arm is O(sqrt(T N ln N)) for any costs (`theory.auto_bound`).
+    docs/learners.md has the derivation.
 
     >>> from pickbest.game import replicate_keys, rng_for
     >>> learner = Auto(n_arms=4, budget=2)

@@ -19,7 +19,7 @@ from pickbest.game import (
     replicate_keys,
     rng_for,
 )
-from pickbest.kernels.pairs import BETTER, UNIT, memory_in_use
+from pickbest.kernels.pairs import BETTER, UNIT, memory_in_use, share_of_arms
 from pickbest.learners.auto import Auto
 from pickbest.learners.cells import Row, Rows, checked_features, nearest, standardised
 
@@ -85,9 +85,10 @@ class Contextual:
             for name in ("arms", "pairs"):
                 array = known[name].copy()
                 own = state[name][rows, cell][led]
-                array[led, 0] = _blend(own, _scaled(array[led, 0], unit), worth[led])
+                blend = _blend(own, _scaled(array[led, 0], unit), worth[led])
+                array[led, 0] = array[led, -1] = blend
                 known[name] = array
-            known["memory"][led, 0, UNIT] = 1.0
+            known["memory"][led, 0, UNIT] = known["memory"][led, -1, UNIT] = 1.0
             known["memory"][led, :, BETTER] = 0.0
         return self._auto.pick(known, rng)
 
@@ -161,7 +162,8 @@ def _learn_lead(state: State, cell: IntArray, arms: IntArray, rewards: FloatArra
     a cell's rounds, and those of the squares."""
     rows = np.arange(len(cell))
     counts, memory = state["all/arms"], state["all/memory"]
-    used = np.array([memory_in_use(row) for row in memory])
+    running = share_of_arms(arms.shape[1], counts.shape[-1])
+    used = np.array([memory_in_use(row, running) for row in memory])
     free = _means(_scaled(counts[rows, used], memory[rows, used, UNIT]), arms)
     usual = ((free - rewards) ** 2).sum(axis=1)
     everything = _scaled(counts[:, 0], memory[:, 0, UNIT])
