@@ -258,6 +258,28 @@ def test_a_guard_with_share_one_picks_by_its_own_law():
         assert (arms == arm).any(axis=1).mean() > led - 0.03
 
 
+def test_the_anchor_outlives_changes_of_the_world():
+    """Arm 0 is the best one over all; families of 20 rounds each have a favourite of their own."""
+    rounds, n_arms = 800, 6
+    rng = np.random.default_rng(3)
+    chances = np.full((rounds, n_arms), 0.3)
+    chances[:, 0] = 0.75
+    chances[np.arange(rounds), 1 + np.arange(rounds) // 20 % (n_arms - 1)] = 0.95
+    table = (rng.random((rounds, n_arms)) > chances).astype(float)
+    learner, keys = Auto(n_arms, 2), replicate_keys(5, 20)
+    state, held = learner.start(20), 0.0
+    forgetful = np.zeros(20, bool)
+    for t in range(rounds):
+        choice = learner.pick(state, rng_for(keys, t))
+        held += (choice.arms[:, 0] == 0).mean() * (t >= 200)
+        state = learner.learn(state, choice, table[t][choice.arms])
+        assert (state["arms"][:, -1, 1].sum(axis=1) == 2 * (t + 1)).all()
+        assert (state["memory"][:, -1, pairs.UNIT] == 1.0).all()
+        forgetful |= state["memory"][:, 0, pairs.UNIT] < 1.0
+    assert forgetful.mean() > 0.2, "the world changes, and the other memories notice"
+    assert held / (rounds - 200) > 0.8
+
+
 def test_auto_stays_under_its_bound_where_good_arms_keep_turning_bad():
     """Arm 0 always costs 0.35; the others are good for 40 rounds, then bad, by turns."""
     rounds, replicates = 150_000, 2
@@ -322,6 +344,10 @@ def test_auto_on_complementary_portfolios(name, budget, target):
 )
 @pytest.mark.parametrize("budget", [1, 2, 4])
 def test_auto_is_not_worse_than_fpml_as_run(world, budget):
+    assert_not_worse(world, budget)
+
+
+def assert_not_worse(world, budget):
     learners = {
         "auto": Auto(world.n_arms, budget),
         "as run": make_learner(
@@ -331,3 +357,10 @@ def test_auto_is_not_worse_than_fpml_as_run(world, budget):
     runs = simulate(learners, world, 60, seed=2).runs
     excess = (runs["auto"].paid - runs["as run"].paid).mean(axis=1)
     assert excess.mean() <= 3.0 * excess.std(ddof=1) / np.sqrt(60) + 1e-12
+
+
+@pytest.mark.parametrize(("name", "budget"), [("CPMP-2015", 3), ("ASP-POTASSCO", 6)])
+def test_auto_is_not_worse_where_most_arms_run_and_problems_come_in_families(name, budget):
+    if not (ASLIB / name).exists():
+        pytest.skip(f"ASlib scenarios are not shipped; looked for {ASLIB / name}")
+    assert_not_worse(read_scenario(ASLIB / name).costs(), budget)
