@@ -16,10 +16,10 @@ def pick_pairs(
 ) -> None:
     """The set of every replicate, from its first memory."""
     scores = np.empty(arms.shape[3])
+    budget = chosen.shape[1]
     for r in range(arms.shape[0]):
-        places = chosen.shape[1]
         build_set(
-            arms[r, 0], pairs[r, 0], memory[r, 0], False, 0, places, keys[r], chosen[r], scores
+            arms[r, 0], pairs[r, 0], memory[r, 0], False, 0, budget, keys[r], chosen[r], scores
         )
 
 
