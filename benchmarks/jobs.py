@@ -13,10 +13,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pickbest import jobs as families
-from pickbest.jobs import TableJobs, greedy_schedule
 from pickbest.learners import FPML, Exp3, Hedge
 from pickbest.submodular import OnlineGreedy, play_jobs
+from pickbest.submodular import jobs as families
+from pickbest.submodular.jobs import TableJobs, greedy_schedule
 from timing import Row, best_of, ratio_row
 
 N_ARMS, N_ITEMS, ROUNDS, SLOTS = 30, 40, 2_000, 5

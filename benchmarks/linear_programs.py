@@ -10,9 +10,9 @@ import time
 
 import numpy as np
 
+from pickbest.experiments.linear_programs.applications import exactly
+from pickbest.experiments.linear_programs.instances import at_most, random_problem, set_cover
 from pickbest.feasibility import Box, Polytope, solve_feasibility
-from pickbest.feasibility.applications import exactly
-from pickbest.feasibility.instances import at_most, random_problem, set_cover
 from timing import Row
 
 EPSILON = 0.1

@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 
 from pickbest.catalog import make_learner
-from pickbest.game import replicate_keys, rng_for
+from pickbest.core import replicate_keys, rng_for
 from pickbest.kernels import buckets
 from pickbest.kernels.fused import add_costs, n_blocks, pick_from_blocks
 from pickbest.kernels.many import learn_many, pick_many

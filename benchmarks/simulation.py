@@ -23,7 +23,7 @@ import reference
 from pickbest.catalog import make_learner
 from pickbest.environments import Table
 from pickbest.player import Player
-from pickbest.simulation import deal_all, play_dealt
+from pickbest.simulation.simulate import deal_all, play_dealt
 from timing import Row, best_of, limit_row, ratio_row
 
 N_ARMS, ROUNDS, REPLICATES = 9, 368, 100
@@ -231,7 +231,7 @@ def compile_row() -> Row:
     code = (
         "from pickbest.catalog import make_learner\n"
         "from pickbest.environments import Task2\n"
-        "from pickbest.simulation import simulate\n"
+        "from pickbest.simulation.simulate import simulate\n"
         "names = ['fpml', 'fpml-partial', 'og', 'og-hybrid', 'thompson', 'uniform', 'leaders']\n"
         "learners = {n: make_learner(n, 10, 2, 20) for n in names}\n"
         "s = simulate(learners, Task2(20), 2)\n"

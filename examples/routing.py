@@ -18,12 +18,12 @@ from itertools import islice, pairwise
 import networkx as nx
 import numpy as np
 
-from pickbest.game import replicate_keys, rng_for
-from pickbest.jobs import TableJobs, best_of, best_schedule
+from pickbest.core import replicate_keys, rng_for
 from pickbest.learners import Uniform
 from pickbest.report.palette import GREY, OKABE_ITO
 from pickbest.report.plots import check_plot_path, label_ends, style
 from pickbest.submodular import OnlineGreedy, online_greedy, online_hybrid, play_jobs
+from pickbest.submodular.jobs import TableJobs, best_of, best_schedule
 
 SOURCE, GOAL = 0, 33
 ROUTES, COPIES, PACKETS, GAMES = 30, 3, 5_000, 20

@@ -14,12 +14,18 @@ import argparse
 
 import numpy as np
 
-from pickbest.game import replicate_keys, rng_for
-from pickbest.jobs import TableJobs, best_schedule, coverage, greedy_schedule, schedule_bound
+from pickbest.core import replicate_keys, rng_for
 from pickbest.learners import Uniform
 from pickbest.report.palette import GREY, OKABE_ITO
 from pickbest.report.plots import check_plot_path, label_ends, style
 from pickbest.submodular import OnlineGreedy, online_greedy, online_hybrid, play_jobs
+from pickbest.submodular.jobs import (
+    TableJobs,
+    best_schedule,
+    coverage,
+    greedy_schedule,
+    schedule_bound,
+)
 
 POSTS, SENSORS, DAYS, GAMES = 80, 6, 730, 20
 REACH = 0.16

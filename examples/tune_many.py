@@ -28,11 +28,11 @@ from pathlib import Path
 import numpy as np
 
 from pickbest import Player, make_learner
-from pickbest.paper.shipped import measured_losses
+from pickbest.cli.measure import optimizer_names
+from pickbest.experiments.paper.shipped import measured_losses
 from pickbest.report.palette import GREY, OKABE_ITO
 from pickbest.report.plots import check_plot_path, label_ends, new_figure
 from pickbest.tuning.data import EMBEDDED, dataset_names, load_dataset
-from pickbest.tuning.measuring import optimizer_names
 from pickbest.tuning.plan import Unit
 from pickbest.tuning.playing import to_request
 from pickbest.tuning.processes import Processes

@@ -28,9 +28,9 @@ def table():
 @pytest.fixture
 def make_cell(table):
     """A cell of the benchmark from its numbers."""
-    from pickbest.benchmark.cells import Result
-    from pickbest.benchmark.shares import Cell
-    from pickbest.benchmark.worlds import REAL, World
+    from pickbest.experiments.benchmark.cells import Result
+    from pickbest.experiments.benchmark.environments import REAL, World
+    from pickbest.experiments.benchmark.shares import Cell
 
     def make(world, learner, rewards, budget=1, random=0.0, best=1.0, family=None, group=REAL):
         place = World(world, family or world, group, table)

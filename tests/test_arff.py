@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pickbest.environments.arff import read_arff, split_cells
-from pickbest.environments.yaml_text import parse_yaml
-from pickbest.game import PickbestError
+from pickbest.core import PickbestError
+from pickbest.environments.aslib.arff import read_arff, split_cells
+from pickbest.environments.aslib.yaml_text import parse_yaml
 
 MIXED = (
     "% a comment\r\n"

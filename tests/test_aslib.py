@@ -9,12 +9,12 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from pickbest.aslib_commands import register
 from pickbest.catalog import make_environment
-from pickbest.environments.aslib import read_scenario, read_scenarios, scenario_folders
-from pickbest.game import PickbestError
+from pickbest.cli.aslib import register
+from pickbest.core import PickbestError
+from pickbest.environments.aslib.scenario import read_scenario, read_scenarios, scenario_folders
+from pickbest.experiments.races import read_runtimes
 from pickbest.hindsight import best_subset, subset_cost
-from pickbest.portfolio.study import read_runtimes
 from pickbest.report.scenarios import random_subset_cost
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "aslib"

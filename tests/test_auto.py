@@ -7,6 +7,14 @@ import pytest
 
 from pickbest import theory
 from pickbest.catalog import make_learner
+from pickbest.core import (
+    Choice,
+    PickbestError,
+    play_table,
+    replicate_keys,
+    rng_for,
+    visible,
+)
 from pickbest.environments import (
     Bernoulli,
     Chasing,
@@ -19,13 +27,17 @@ from pickbest.environments import (
     read_scenario,
     read_table,
 )
-from pickbest.game import Choice, PickbestError, play_table, replicate_keys, rng_for, visible
 from pickbest.kernels import adaptive, auto, pairs, wear
 from pickbest.kernels.inclusion import inclusion_probabilities
 from pickbest.kernels.random import fill_beta
 from pickbest.learners import Auto, FPMLAdaptive, Pairwise
-from pickbest.simulation import simulate
-from pickbest.testing import check_bound, check_learner, check_long_run, check_unbiased
+from pickbest.simulation.simulate import simulate
+from pickbest.testing.learners import (
+    check_bound,
+    check_learner,
+    check_long_run,
+    check_unbiased,
+)
 
 ASLIB = Path(__file__).parents[2] / "shared" / "data" / "aslib"
 

@@ -12,7 +12,7 @@ from pickbest.catalog import (
     rebuild,
     register_learner,
 )
-from pickbest.game import PickbestError
+from pickbest.core import PickbestError
 from pickbest.learners import FPML, Doubling, Exp3, FPMLPartial, Greedy, Hedge, Uniform, Weights
 
 GAME = {"n_arms": 9, "budget": 3, "rounds": 368}

@@ -10,9 +10,9 @@ import time
 import pytest
 from typer.testing import CliRunner
 
-from pickbest.cli import app
+from pickbest.cli.main import app
 
-PROGRAM = [sys.executable, "-m", "pickbest.cli"]
+PROGRAM = [sys.executable, "-m", "pickbest.cli.main"]
 
 
 def run(*arguments, **options):

@@ -15,10 +15,10 @@ from pickbest.catalog import (
     register_learner,
     unregister_learner,
 )
+from pickbest.core import Choice, Feedback
 from pickbest.environments import OneGoodArm
-from pickbest.game import Choice, Feedback
-from pickbest.simulation import play
-from pickbest.testing import (
+from pickbest.simulation.simulate import play
+from pickbest.testing.learners import (
     check_bound,
     check_learner,
     check_learns,

@@ -3,10 +3,15 @@
 import numpy as np
 import pytest
 
-from pickbest.game import PickbestError, play_rounds, replicate_keys, rng_for
+from pickbest.core import (
+    PickbestError,
+    play_rounds,
+    replicate_keys,
+    rng_for,
+)
 from pickbest.learners import Auto, Contextual, cells_of
 from pickbest.learners.contextual import play_contextual
-from pickbest.testing import copy_state, same_choice, same_state
+from pickbest.testing.learners import copy_state, same_choice, same_state
 
 N_ARMS, ROUNDS, REPLICATES = 6, 600, 20
 RANDOM = np.random.default_rng(0)

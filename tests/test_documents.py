@@ -44,7 +44,7 @@ def test_shell_block_runs(code, tmp_path):
         words = shlex.split(line, comments=True)
         assert words[0] == "pickbest", f"a line that no test can run: {line}"
         outcome = subprocess.run(
-            [sys.executable, "-m", "pickbest.cli", *words[1:]],
+            [sys.executable, "-m", "pickbest.cli.main", *words[1:]],
             cwd=tmp_path,
             capture_output=True,
             text=True,

@@ -5,6 +5,7 @@ import pytest
 
 from pickbest import theory
 from pickbest.catalog import environment_names, make_environment
+from pickbest.core import PickbestError, replicate_keys, rng_for
 from pickbest.environments import (
     Alternating,
     Bernoulli,
@@ -19,10 +20,9 @@ from pickbest.environments import (
     Task3,
     read_table,
 )
-from pickbest.game import PickbestError, replicate_keys, rng_for
 from pickbest.hindsight import best_subset, greedy_subset, subset_cost, top_arms
 from pickbest.learners import FPML, Leaders, Uniform
-from pickbest.simulation import deal, deal_all, play
+from pickbest.simulation.simulate import deal, deal_all, play
 
 
 @pytest.mark.parametrize("name", environment_names())

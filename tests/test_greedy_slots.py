@@ -5,13 +5,18 @@ import math
 import numpy as np
 import pytest
 
+from pickbest.core import (
+    Choice,
+    PickbestError,
+    replicate_keys,
+    rng_for,
+)
 from pickbest.environments import Bernoulli, RegimeChange, Task1
-from pickbest.game import Choice, PickbestError, replicate_keys, rng_for
 from pickbest.kernels.random import gamma_from
 from pickbest.learners import Thompson
 from pickbest.learners.greedy_slots import GreedyThompson, GreedyUCB
-from pickbest.simulation import play
-from pickbest.testing import check_learner, check_long_run
+from pickbest.simulation.simulate import play
+from pickbest.testing.learners import check_learner, check_long_run
 
 each_kind = pytest.mark.parametrize("kind", [GreedyThompson, GreedyUCB])
 each_discount = pytest.mark.parametrize("discount", [1.0, 0.9])

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from pickbest import theory
+from pickbest.core import Choice, Learner
 from pickbest.environments import Bernoulli, Chasing, Table
-from pickbest.game import Choice, Learner
 from pickbest.learners import UCB, FPMLPartial, GreedyThompson, GreedyUCB, Thompson
 from pickbest.learners.guarded import Guarded
 from pickbest.learners.yielding import Yielding
-from pickbest.simulation import play
+from pickbest.simulation.simulate import play
 
 N_ARMS, ROUNDS = 6, 4000
 

@@ -8,7 +8,12 @@ import pytest
 
 from pickbest import theory
 from pickbest.catalog import make_learner
-from pickbest.game import Choice, PickbestError, replicate_keys, rng_for
+from pickbest.core import (
+    Choice,
+    PickbestError,
+    replicate_keys,
+    rng_for,
+)
 from pickbest.learners import (
     FPML,
     UCB,
@@ -24,7 +29,7 @@ from pickbest.learners import (
 from pickbest.learners.greedy import slot_state
 from pickbest.learners.guarded import Guarded
 from pickbest.learners.yielding import Yielding
-from pickbest.testing import check_learner, check_long_run, check_unbiased
+from pickbest.testing.learners import check_learner, check_long_run, check_unbiased
 
 N_ARMS = 6
 OPEN = {

@@ -9,7 +9,7 @@ import pytest
 from scipy import optimize, sparse
 
 from pickbest import hindsight
-from pickbest.game import PickbestError
+from pickbest.core import PickbestError
 from pickbest.hindsight import (
     Subset,
     best_arm,

@@ -6,8 +6,15 @@ import numpy as np
 import pytest
 
 from pickbest.catalog import make_learner
+from pickbest.core import (
+    GOLDEN,
+    Choice,
+    PickbestError,
+    keep_best,
+    replicate_keys,
+    rng_for,
+)
 from pickbest.environments import Bernoulli
-from pickbest.game import GOLDEN, Choice, PickbestError, keep_best, replicate_keys, rng_for
 from pickbest.kernels.random import exponential_at
 from pickbest.learners import (
     FPML,
@@ -24,7 +31,7 @@ from pickbest.learners import (
     Uniform,
     Weights,
 )
-from pickbest.simulation import deal_all, play_dealt
+from pickbest.simulation.simulate import deal_all, play_dealt
 
 TABLE = np.random.default_rng(0).random((120, 6))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import pickbest
-from pickbest.game import MissingExtraError
+from pickbest.core import MissingExtraError
 
 ROOT = Path(__file__).parents[1]
 
@@ -26,7 +26,7 @@ def test_import_is_light():
 
 def test_import_compiles_nothing():
     code = (
-        "import pickbest, pickbest.simulation, pickbest.player, pickbest.hindsight\n"
+        "import pickbest, pickbest.simulation.simulate, pickbest.player, pickbest.hindsight\n"
         "from pickbest.kernels import leaders, softmax\n"
         "print(len(leaders.pick_leaders.signatures) + len(softmax.pick_one.signatures))"
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pickbest import reproducing
+from pickbest.cli import reproduce as reproducing
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 DRIVER = shutil.which("chromedriver")

@@ -6,7 +6,7 @@ import pytest
 from pickbest.catalog import make_learner
 from pickbest.environments import Task3, read_table
 from pickbest.hindsight import best_subset
-from pickbest.simulation import simulate
+from pickbest.simulation.simulate import simulate
 
 PRINTED_FPML = (0.426, 0.652, 0.751, 0.813, 0.855, 0.888)
 HINDSIGHT = (0.574, 0.710, 0.779, 0.836, 0.874, 0.901)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pickbest.catalog import learner_names, make_learner
-from pickbest.game import Feedback, PickbestError
+from pickbest.core import Feedback, PickbestError
 from pickbest.learners import FPMLPartial
 from pickbest.player import Player, Ticket
 
@@ -46,7 +46,7 @@ def test_it_plays_and_learns():
 
 def test_a_live_game_is_replicate_0_of_a_simulation():
     from pickbest.environments import Table
-    from pickbest.simulation import simulate
+    from pickbest.simulation.simulate import simulate
 
     learner = FPMLPartial(n_arms=6, budget=2, epsilon=0.3)
     arms = advance(Player(learner, seed=5), 50)

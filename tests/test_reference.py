@@ -8,7 +8,7 @@ import pytest
 
 from pickbest.catalog import make_learner
 from pickbest.environments import Table
-from pickbest.simulation import simulate
+from pickbest.simulation.simulate import simulate
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 import reference

@@ -7,11 +7,16 @@ import numpy as np
 import pytest
 
 from pickbest.catalog import make_learner
+from pickbest.core import (
+    Choice,
+    PickbestError,
+    replicate_keys,
+    rng_for,
+)
 from pickbest.environments import Bernoulli, Task1
-from pickbest.game import Choice, PickbestError, replicate_keys, rng_for
 from pickbest.learners import FPML, Exp3, Exp3IX, FPMLPartial, Greedy, Weights
-from pickbest.simulation import play
-from pickbest.testing import check_learner, check_long_run
+from pickbest.simulation.simulate import play
+from pickbest.testing.learners import check_learner, check_long_run
 
 COSTS = np.array([0.1, 0.8, 0.4, 0.9, 0.6])
 GAMMA = 0.3

@@ -6,11 +6,16 @@ import numpy as np
 import pytest
 
 from pickbest.catalog import make_learner
+from pickbest.core import PickbestError
 from pickbest.environments import Bernoulli, Chasing, OneGoodArm, Table, Task1
-from pickbest.game import PickbestError
 from pickbest.hindsight import best_subset, greedy_subset, top_arms
 from pickbest.learners import FPML, Fixed, FPMLPartial, Leaders, Uniform
-from pickbest.simulation import deal_all, play, play_dealt, simulate
+from pickbest.simulation.simulate import (
+    deal_all,
+    play,
+    play_dealt,
+    simulate,
+)
 
 
 def learners(n_arms, budget=2):
@@ -140,7 +145,7 @@ def test_progress_reaches_the_end():
 
 
 def test_tables_too_large_to_keep_still_give_regret_against_the_best_arm(monkeypatch):
-    monkeypatch.setattr("pickbest.simulation.MOST_KEPT", 10)
+    monkeypatch.setattr("pickbest.simulation.simulate.MOST_KEPT", 10)
     kept = simulate({"fpml": FPML(15, 2, 0.3)}, Task1(40), replicates=3, seed=1)
     assert kept.run("fpml").table is None
     monkeypatch.undo()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pickbest import theory
-from pickbest.game import BoolArray, FloatArray, PickbestError
+from pickbest.core import BoolArray, FloatArray, PickbestError
 
 GAME: dict[str, Any] = {"n_arms": 9, "budget": 2, "rounds": 368}
 LN9, E = math.log(9), math.e

@@ -5,11 +5,16 @@ import math
 import numpy as np
 import pytest
 
+from pickbest.core import (
+    Choice,
+    PickbestError,
+    replicate_keys,
+    rng_for,
+)
 from pickbest.environments import Alternating, Bernoulli, Chasing, RegimeChange
-from pickbest.game import Choice, PickbestError, replicate_keys, rng_for
 from pickbest.kernels import tsallis as kernels
 from pickbest.learners.tsallis import Tsallis
-from pickbest.testing import check_learner, check_long_run
+from pickbest.testing.learners import check_learner, check_long_run
 
 SIZES = [(6, 2), (9, 4), (5, 1), (7, 6), (4, 4), (1, 1)]
 

@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 
 from pickbest.catalog import describe, make_learner, rebuild
+from pickbest.core import (
+    PickbestError,
+    learns_any,
+    play_rounds,
+    replicate_keys,
+)
 from pickbest.environments import Table, read_past
-from pickbest.game import PickbestError, learns_any, play_rounds, replicate_keys
 from pickbest.learners import (
     FPML,
     UCB,
@@ -24,8 +29,8 @@ from pickbest.learners.guarded import Guarded
 from pickbest.learners.warm import PAST_STREAM, Warm
 from pickbest.learners.yielding import Yielding
 from pickbest.player import Player
-from pickbest.simulation import play
-from pickbest.testing import check_learner, same_state
+from pickbest.simulation.simulate import play
+from pickbest.testing.learners import check_learner, same_state
 
 N_ARMS = 5
 PAST = np.random.default_rng(0).random((40, N_ARMS)).round(2)

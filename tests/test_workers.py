@@ -10,7 +10,7 @@ from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 
-from pickbest.workers import each_finished
+from pickbest.core.workers import each_finished
 
 
 def square(number: int) -> int:

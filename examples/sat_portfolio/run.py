@@ -20,9 +20,16 @@ import families
 import numpy as np
 
 from pickbest.portfolio import Limits, Portfolio
+from pickbest.portfolio.answers.sat import (
+    DIVERSE,
+    SatSolver,
+    read_dimacs,
+    satisfies,
+    works,
+    write_dimacs,
+)
 from pickbest.portfolio.engines.local import LocalEngine
-from pickbest.portfolio.knowledge import DEFAULT_LEARNER
-from pickbest.portfolio.sat import DIVERSE, SatSolver, read_dimacs, satisfies, works, write_dimacs
+from pickbest.portfolio.state.fold import DEFAULT_LEARNER
 
 BUDGET = 2
 # The default learner, sound against any sequence, and one that trusts problems to be alike.

@@ -16,27 +16,34 @@ if TYPE_CHECKING:
         make_learner,
         register_learner,
     )
+    from pickbest.core import (
+        Choice,
+        Draws,
+        Environment,
+        Feedback,
+        Learner,
+        PickbestError,
+    )
     from pickbest.environments import Table, read_table
     from pickbest.feasibility import solve_feasibility, solve_game
-    from pickbest.game import Choice, Draws, Environment, Feedback, Learner, PickbestError
     from pickbest.hindsight import best_arm, best_subset, greedy_subset, top_arms
-    from pickbest.outcome import Simulation
     from pickbest.player import Player, Ticket
     from pickbest.portfolio import Portfolio
-    from pickbest.simulation import simulate
+    from pickbest.simulation.result import Simulation
+    from pickbest.simulation.simulate import simulate
 
 # Where each public name lives; loaded on first use, so that importing pickbest is quick.
 _HOMES = {
-    "Choice": "game",
-    "Draws": "game",
-    "Environment": "game",
-    "Feedback": "game",
-    "Learner": "game",
+    "Choice": "core",
+    "Draws": "core",
+    "Environment": "core",
+    "Feedback": "core",
+    "Learner": "core",
     "LearnerEntry": "catalog",
-    "PickbestError": "game",
+    "PickbestError": "core",
     "Player": "player",
     "Portfolio": "portfolio",
-    "Simulation": "outcome",
+    "Simulation": "simulation.result",
     "Table": "environments",
     "Ticket": "player",
     "best_arm": "hindsight",
@@ -48,7 +55,7 @@ _HOMES = {
     "make_learner": "catalog",
     "read_table": "environments",
     "register_learner": "catalog",
-    "simulate": "simulation",
+    "simulate": "simulation.simulate",
     "solve_feasibility": "feasibility",
     "solve_game": "feasibility",
     "top_arms": "hindsight",

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pickbest import savefile
 from pickbest.catalog import describe, rebuild
-from pickbest.game import (
+from pickbest.core import (
     Choice,
     Feedback,
     Learner,
@@ -22,6 +21,7 @@ from pickbest.game import (
     check_seed,
     replicate_keys,
     rng_for,
+    savefile,
 )
 
 FORMAT, VERSION = "pickbest-player", 1

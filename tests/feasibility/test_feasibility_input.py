@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from pickbest.core import MissingExtraError, PickbestError
 from pickbest.feasibility import (
     Answer,
     Ball,
@@ -19,7 +20,6 @@ from pickbest.feasibility import (
     solve_feasibility,
     solve_game,
 )
-from pickbest.game import MissingExtraError, PickbestError
 from pickbest.learners import FPML
 
 GOOD_A, GOOD_B, BOX = [[1.0, 1.0], [-1.0, 0.0]], [1.0, -0.8], Box.cube(2)

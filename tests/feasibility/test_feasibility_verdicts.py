@@ -8,6 +8,8 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 from pickbest.catalog import make_learner
+from pickbest.experiments.linear_programs.grudging import GrudgingOracle
+from pickbest.experiments.linear_programs.instances import at_most, random_problem, set_cover
 from pickbest.feasibility import (
     Ball,
     Box,
@@ -17,8 +19,6 @@ from pickbest.feasibility import (
     Status,
     solve_feasibility,
 )
-from pickbest.feasibility.grudging import GrudgingOracle
-from pickbest.feasibility.instances import at_most, random_problem, set_cover
 from pickbest.feasibility.polytopes import as_rows
 from pickbest.feasibility.sets import ConvexSet
 from pickbest.feasibility.system import System

@@ -10,10 +10,10 @@ import pytest
 from scipy.sparse import csr_array, save_npz
 from typer.testing import CliRunner
 
-from pickbest.cli import app
+from pickbest.cli.main import app
+from pickbest.core import PickbestError
 from pickbest.feasibility import read_problem
 from pickbest.feasibility.problems import read_files, read_tables
-from pickbest.game import PickbestError
 
 MODEL = """Maximize
  obj: 3 x + 2 y + 1

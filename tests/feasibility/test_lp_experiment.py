@@ -6,14 +6,14 @@ import json
 
 import pytest
 
-from pickbest.feasibility.experiment import (
+from pickbest.experiments.linear_programs.experiment import (
     BUDGETS,
     CALLS_ALLOWED,
     INFEASIBLE,
     POOLED,
     lp_experiment,
 )
-from pickbest.feasibility.families import FAMILIES
+from pickbest.experiments.linear_programs.families import FAMILIES
 
 
 def test_experiment() -> None:

@@ -7,11 +7,11 @@ import pytest
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
+from pickbest.core import PickbestError
 from pickbest.feasibility import Ball, Box, Law, Maximizer, Polytope, Simplex
 from pickbest.feasibility.choosing import oracle_for
 from pickbest.feasibility.sets import ConvexSet, width_over
 from pickbest.feasibility.system import System
-from pickbest.game import PickbestError
 
 DIMENSION = 3
 

@@ -110,7 +110,7 @@ def test_samples_converge_to_the_exact_law() -> None:
 
 
 def keys_of(count: int) -> np.ndarray:
-    from pickbest.game import replicate_keys
+    from pickbest.core import replicate_keys
 
     return replicate_keys(0, count)
 

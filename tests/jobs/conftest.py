@@ -5,8 +5,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from pickbest.game import SlotLearner
-from pickbest.jobs import (
+from pickbest.core import SlotLearner
+from pickbest.learners import FPML, Exp3, Exp3IX, FPMLPartial, Hedge, Weights
+from pickbest.submodular import AdaHedge
+from pickbest.submodular.jobs import (
     TableJobs,
     best_of,
     coverage,
@@ -14,8 +16,6 @@ from pickbest.jobs import (
     probabilistic_coverage,
     time_to_solve,
 )
-from pickbest.learners import FPML, Exp3, Exp3IX, FPMLPartial, Hedge, Weights
-from pickbest.submodular import AdaHedge
 
 ROUNDS, N_ARMS, N_ITEMS = 40, 6, 7
 

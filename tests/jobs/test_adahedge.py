@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from pickbest.game import replicate_keys, rng_for
+from pickbest.core import replicate_keys, rng_for
 from pickbest.submodular import AdaHedge
-from pickbest.testing import check_learner
+from pickbest.testing.learners import check_learner
 
 
 def test_adahedge_is_a_learner() -> None:

@@ -7,20 +7,20 @@ import numpy as np
 import pytest
 
 from pickbest import theory
-from pickbest.jobs import (
-    TableJobs,
-    best_schedule,
-    coverage,
-    greedy_schedule,
-    time_to_solve,
-)
+from pickbest.experiments.jobs import FAMILIES, hidden_jobs, theorem6_experiment
 from pickbest.submodular import (
     og_adahedge_regret_bound,
     online_greedy,
     online_hybrid,
     play_jobs,
 )
-from pickbest.submodular.theorem6 import FAMILIES, hidden_jobs, theorem6_experiment
+from pickbest.submodular.jobs import (
+    TableJobs,
+    best_schedule,
+    coverage,
+    greedy_schedule,
+    time_to_solve,
+)
 
 SHARE = 1.0 - math.exp(-1.0)
 

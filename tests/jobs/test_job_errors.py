@@ -5,10 +5,20 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from pickbest.game import Choice, PickbestError, replicate_keys, rng_for
-from pickbest.jobs import Action, FunctionJobs, Schedule, best_of
+from pickbest.core import (
+    Choice,
+    PickbestError,
+    replicate_keys,
+    rng_for,
+)
 from pickbest.learners import FPML, Exp3, FPMLPartial, Hedge, Uniform
 from pickbest.submodular import OnlineGreedy, Plan, online_greedy, online_hybrid, play_jobs
+from pickbest.submodular.jobs import (
+    Action,
+    FunctionJobs,
+    Schedule,
+    best_of,
+)
 
 
 def too_much(t: int, schedule: Schedule) -> float:

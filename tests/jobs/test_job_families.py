@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from pickbest.game import PickbestError
-from pickbest.jobs import (
+from pickbest.core import PickbestError
+from pickbest.submodular.jobs import (
     Action,
     FunctionJobs,
     TableJobs,

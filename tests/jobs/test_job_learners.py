@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from pickbest.game import (
+from pickbest.core import (
     Choice,
     SlotLearner,
     State,
@@ -14,9 +14,15 @@ from pickbest.game import (
     rng_for,
     visible,
 )
-from pickbest.jobs import Action, FunctionJobs, TableJobs, best_of, probabilistic_coverage
 from pickbest.learners import Exp3, FPMLPartial, Greedy, Hedge
 from pickbest.submodular import OnlineGreedy, Plan, online_greedy, online_hybrid, play_jobs
+from pickbest.submodular.jobs import (
+    Action,
+    FunctionJobs,
+    TableJobs,
+    best_of,
+    probabilistic_coverage,
+)
 from pickbest.submodular.play import JobRun
 
 MakeSlot = Callable[[int, int], SlotLearner]

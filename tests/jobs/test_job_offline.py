@@ -6,9 +6,10 @@ from itertools import combinations, combinations_with_replacement, product
 import numpy as np
 import pytest
 
-from pickbest.game import MissingExtraError
+from pickbest.core import MissingExtraError
 from pickbest.hindsight import best_subset
-from pickbest.jobs import (
+from pickbest.submodular import greedy_guarantee
+from pickbest.submodular.jobs import (
     Action,
     FunctionJobs,
     TableJobs,
@@ -21,9 +22,8 @@ from pickbest.jobs import (
     probabilistic_coverage,
     schedule_bound,
 )
-from pickbest.jobs import offline as offline_module
-from pickbest.jobs.programs import best_by_program
-from pickbest.submodular import greedy_guarantee
+from pickbest.submodular.jobs import offline as offline_module
+from pickbest.submodular.jobs.milp import best_by_program
 
 
 def brute_force(jobs: TableJobs, budget: int) -> float:

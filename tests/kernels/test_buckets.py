@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 from numba import njit
 
-from pickbest.game import Choice, PickbestError, replicate_keys, rng_for
+from pickbest.core import (
+    Choice,
+    PickbestError,
+    replicate_keys,
+    rng_for,
+)
 from pickbest.kernels import buckets
 from pickbest.kernels.inclusion import inclusion_probabilities
 from pickbest.kernels.many import pick_many

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pickbest.game import replicate_keys
+from pickbest.core import replicate_keys
 from pickbest.kernels.fused import ARMS_PER_BLOCK, add_costs, n_blocks, pick_from_blocks
 from pickbest.kernels.heap import keep_smallest, sort_kept
 from pickbest.kernels.inclusion import inclusion_probabilities

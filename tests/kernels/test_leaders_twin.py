@@ -5,7 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from pickbest.game import GOLDEN, MIX_2, mix, mix_array, replicate_keys, rng_for
+from pickbest.core import (
+    GOLDEN,
+    MIX_2,
+    mix,
+    mix_array,
+    replicate_keys,
+    rng_for,
+)
 from pickbest.kernels import leaders, random
 from pickbest.kernels.random import exponential_at, fill_beta, round_key, slot_key, uniform_at
 

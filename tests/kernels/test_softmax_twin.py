@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pickbest.game import replicate_keys, rng_for
+from pickbest.core import replicate_keys, rng_for
 from pickbest.kernels import softmax
 
 

@@ -10,13 +10,23 @@ import pytest
 
 from pickbest import theory
 from pickbest.catalog import make_learner
-from pickbest.document import Table, Verdict, section_from_json, section_to_json
-from pickbest.paper import hard, parts, worst_sequence
-from pickbest.paper.experiment import Setting
-from pickbest.paper.lower_bounds import foreseeing
-from pickbest.paper.recipes import CHAPTERS, RECIPES, Recipe, recipe_named
-from pickbest.paper.rewards import find_rewards
-from pickbest.simulation import simulate
+from pickbest.experiments.paper import hard, parts, worst_sequence
+from pickbest.experiments.paper.experiment import Setting
+from pickbest.experiments.paper.lower_bounds import foreseeing
+from pickbest.experiments.paper.recipes import (
+    CHAPTERS,
+    RECIPES,
+    Recipe,
+    recipe_named,
+)
+from pickbest.experiments.paper.rewards import find_rewards
+from pickbest.report.document import (
+    Table,
+    Verdict,
+    section_from_json,
+    section_to_json,
+)
+from pickbest.simulation.simulate import simulate
 
 QUICK = [recipe for recipe in RECIPES if not recipe.needs_modules]
 REWARDS = find_rewards(None)
@@ -45,7 +55,7 @@ def test_every_part_runs_and_keeps_through_json(recipe: Recipe) -> None:
 
 
 def test_linear_programs_judge_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = pytest.importorskip("pickbest.feasibility.experiment")
+    module = pytest.importorskip("pickbest.experiments.linear_programs.experiment")
     call = {"budget": 1, "problem": 0, "epsilon": 0.1, "calls": 90, "calls_bound": 100}
     application = {
         "name": "packing", "budget": 1, "status": "feasible", "calls": 5, "calls_bound": 9,

@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pickbest import reproducing
-from pickbest.document import Table, Verdict
+from pickbest.cli import reproduce as reproducing
 from pickbest.environments import Table as Costs
-from pickbest.paper.experiment import Setting
-from pickbest.paper.measured import CLAIMS, measured
-from pickbest.paper.numbers import Estimate
-from pickbest.paper.printed import TABLE_2
-from pickbest.paper.recorded import recorded
-from pickbest.paper.rewards import find_rewards
-from pickbest.paper.shipped import measured_rewards
+from pickbest.experiments.paper.experiment import Setting
+from pickbest.experiments.paper.measured import CLAIMS, measured
+from pickbest.experiments.paper.numbers import Estimate
+from pickbest.experiments.paper.printed import TABLE_2
+from pickbest.experiments.paper.recorded import recorded
+from pickbest.experiments.paper.rewards import find_rewards
+from pickbest.experiments.paper.shipped import measured_rewards
+from pickbest.report.document import Table, Verdict
 
 
 def blocks_of(found, kind):  # type: ignore[no-untyped-def]

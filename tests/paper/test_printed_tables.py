@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from pickbest.document import Table, Verdict
-from pickbest.paper.experiment import Setting
-from pickbest.paper.numbers import Estimate, slope, z_score
-from pickbest.paper.printed import TABLE_2, TABLE_6, Printed
-from pickbest.paper.recorded import recorded
-from pickbest.paper.rewards import find_rewards
-from pickbest.paper.tasks import task_3
+from pickbest.experiments.paper.experiment import Setting
+from pickbest.experiments.paper.numbers import Estimate, slope, z_score
+from pickbest.experiments.paper.printed import TABLE_2, TABLE_6, Printed
+from pickbest.experiments.paper.recorded import recorded
+from pickbest.experiments.paper.rewards import find_rewards
+from pickbest.experiments.paper.tasks import task_3
+from pickbest.report.document import Table, Verdict
 
 
 def test_every_printed_mean_is_met(paper_rewards: Path) -> None:

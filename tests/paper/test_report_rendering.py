@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pickbest.document import (
+from pickbest.report.document import (
     Chapter,
     Column,
     Figure,

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from pickbest import reproducing
-from pickbest.cli import app
-from pickbest.document import Section, section_from_json
-from pickbest.game import PickbestError
-from pickbest.paper import parts, reproduce
-from pickbest.paper.recipes import recipe_named
+from pickbest.cli import reproduce as reproducing
+from pickbest.cli.main import app
+from pickbest.core import PickbestError
+from pickbest.experiments.paper import parts, reproduce
+from pickbest.experiments.paper.recipes import recipe_named
+from pickbest.report.document import Section, section_from_json
 
 PART = "gamma"
 
@@ -103,7 +103,7 @@ def test_same_numbers_for_any_number_of_workers(tmp_path: Path) -> None:
 def test_ctrl_c_leaves_no_broken_file_and_a_rerun_goes_on(tmp_path: Path) -> None:
     out = tmp_path / "out"
     parts = ["gamma", "task-3", "overtaking", "trade-off"]
-    command = [sys.executable, "-m", "pickbest.cli", "reproduce", *parts, "--out", str(out)]
+    command = [sys.executable, "-m", "pickbest.cli.main", "reproduce", *parts, "--out", str(out)]
     command += ["--replicates", "40", "--workers", "2"]
     process = subprocess.Popen(
         command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True

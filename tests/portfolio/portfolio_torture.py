@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 
 from pickbest.portfolio import Portfolio
-from pickbest.portfolio.records import Finished, Lost, Picked
+from pickbest.portfolio.journal.records import Finished, Lost, Picked
 
 ARMS = {
     "true": ["true"],

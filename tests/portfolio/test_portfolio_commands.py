@@ -15,12 +15,12 @@ import pytest
 from portfolio_helpers import eventually, running
 from typer.testing import CliRunner
 
-from pickbest.cli import app, main
-from pickbest.game import PickbestError
+from pickbest.cli.main import app, main
+from pickbest.core import PickbestError
 from pickbest.portfolio import AskTell
 from pickbest.portfolio.advise import advise, seen_costs
-from pickbest.portfolio.config import read_config
 from pickbest.portfolio.costs import Own, Quality, Runtime
+from pickbest.portfolio.settings import read_config
 
 SMALL = """
 budget = 2
@@ -255,7 +255,7 @@ def test_ctrl_c_finishes_and_a_second_one_kills(tmp_path: Path, presses: int) ->
     (tmp_path / "portfolio.toml").write_text(
         f'budget = 1\ndeadline = 100\n[arms]\nsleep = ["sleep", "{seconds}"]\n'
     )
-    command = [sys.executable, "-m", "pickbest.cli", "run", str(tmp_path / "portfolio.toml")]
+    command = [sys.executable, "-m", "pickbest.cli.main", "run", str(tmp_path / "portfolio.toml")]
     process = subprocess.Popen(
         [*command, "p1", "p2", "p3"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
@@ -276,7 +276,7 @@ def test_the_live_table_on_a_terminal(tmp_path: Path) -> None:
     (tmp_path / "portfolio.toml").write_text(
         'budget = 1\ndeadline = 20\n[arms]\nsleep = ["sleep", "1.5"]\n'
     )
-    command = [sys.executable, "-m", "pickbest.cli", "run", str(tmp_path / "portfolio.toml")]
+    command = [sys.executable, "-m", "pickbest.cli.main", "run", str(tmp_path / "portfolio.toml")]
     ours, theirs = pty.openpty()
     process = subprocess.Popen([*command, "p1", "p2"], stdout=subprocess.DEVNULL, stderr=theirs)
     os.close(theirs)

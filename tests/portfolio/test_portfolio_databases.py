@@ -11,11 +11,11 @@ import pytest
 import sqlalchemy as sa
 from portfolio_clients import ARMS
 
-from pickbest.game import PickbestError
+from pickbest.core import PickbestError
 from pickbest.portfolio import AskTell, Portfolio, RepeatedTellError
-from pickbest.portfolio import schema as schemas
-from pickbest.portfolio.storage import as_url
-from pickbest.portfolio.transfer import export_file, read_export
+from pickbest.portfolio.journal import schema as schemas
+from pickbest.portfolio.journal.sql import as_url
+from pickbest.portfolio.journal.transfer import export_file, read_export
 
 HERE = Path(__file__).parent
 
@@ -102,8 +102,8 @@ def test_export_and_import_on_either_database(any_database: str, tmp_path: Path)
     with pytest.raises(PickbestError, match="an import needs an empty portfolio"):
         other.ledger.restore(read_export(tmp_path / "journal.jsonl"))
     other.close()
-    from pickbest.portfolio.ledger import Ledger
-    from pickbest.portfolio.storage import SqlJournal
+    from pickbest.portfolio.journal.ledger import Ledger
+    from pickbest.portfolio.journal.sql import SqlJournal
 
     copy = Ledger(SqlJournal(any_database, "copy"))
     copy.restore(read_export(tmp_path / "journal.jsonl"))

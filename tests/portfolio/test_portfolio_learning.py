@@ -8,13 +8,18 @@ import numpy as np
 import pytest
 
 from pickbest.catalog import make_learner
-from pickbest.game import Choice, PickbestError, replicate_keys, rng_for
+from pickbest.core import (
+    Choice,
+    PickbestError,
+    replicate_keys,
+    rng_for,
+)
+from pickbest.experiments.races import compare, race, read_runtimes
 from pickbest.portfolio import AskTell
-from pickbest.portfolio.carry import carried, pick_shares
 from pickbest.portfolio.censoring import Stopping, learned_costs
 from pickbest.portfolio.costs import Runtime, Solved
 from pickbest.portfolio.runs import Run, Status
-from pickbest.portfolio.study import compare, race, read_runtimes
+from pickbest.portfolio.state.carry import carried, pick_shares
 
 SEEN = Run("a", Status.FINISHED, 1.0, 0.2, 0.2, 0.2)
 UNSEEN = Run("b", Status.STOPPED, 1.0, None, 0.1, 1.0)

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from pickbest.game import PickbestError, replicate_keys, rng_for
+from pickbest.core import PickbestError, replicate_keys, rng_for
 from pickbest.portfolio import AskTell, RepeatedTellError
-from pickbest.portfolio import schema as schemas
 from pickbest.portfolio.censoring import Stopping
-from pickbest.portfolio.journal import StorageError
-from pickbest.portfolio.ledger import Ledger
-from pickbest.portfolio.records import (
+from pickbest.portfolio.journal import schema as schemas
+from pickbest.portfolio.journal.ledger import Ledger
+from pickbest.portfolio.journal.protocol import StorageError
+from pickbest.portfolio.journal.records import (
     Finished,
     Opened,
     Picked,
@@ -27,8 +27,8 @@ from pickbest.portfolio.records import (
     encode,
     kind_of,
 )
-from pickbest.portfolio.replay import ReplayError, replayed, same_knowledge
-from pickbest.portfolio.storage import SqlJournal
+from pickbest.portfolio.journal.sql import SqlJournal
+from pickbest.portfolio.state.verify import ReplayError, replayed, same_knowledge
 
 ARMS = ("a", "b", "c", "d", "e")
 COSTS = {"a": 0.1, "b": 0.5, "c": 0.9, "d": 0.7, "e": 0.3}
@@ -264,7 +264,7 @@ def test_bad_openings_write_nothing(tmp_path: Path) -> None:
 
 def test_a_portfolio_does_not_cross_a_fork(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     book = AskTell(ARMS, 2, database)
-    monkeypatch.setattr("pickbest.portfolio.ledger.os.getpid", lambda: 1)
+    monkeypatch.setattr("pickbest.portfolio.journal.ledger.os.getpid", lambda: 1)
     with pytest.raises(PickbestError, match="across a fork"):
         book.ask()
     monkeypatch.undo()
@@ -303,7 +303,7 @@ def test_a_database_of_version_1_is_migrated_and_keeps_its_rounds(
         "VALUES (:portfolio, :position, :kind, :body, :opens, :closes)"
     )
     with monkeypatch.context() as version_1:
-        version_1.setattr("pickbest.portfolio.storage._INSERT", old_insert)
+        version_1.setattr("pickbest.portfolio.journal.sql._INSERT", old_insert)
         book = AskTell(ARMS, 2, database)
         picks = play(book, 4)
         book.close()

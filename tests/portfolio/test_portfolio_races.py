@@ -15,7 +15,7 @@ import portfolio_arms
 import pytest
 from portfolio_helpers import alive, eventually, parent, running
 
-from pickbest.game import PickbestError
+from pickbest.core import PickbestError
 from pickbest.portfolio import (
     Command,
     GivenUpError,

@@ -13,11 +13,9 @@ import pytest
 
 pytest.importorskip("pysat", reason="PySAT is not installed (extra: sat)")
 
-from pickbest.game import PickbestError
+from pickbest.core import PickbestError
 from pickbest.portfolio import Portfolio
-from pickbest.portfolio.config import read_config
-from pickbest.portfolio.runs import Status
-from pickbest.portfolio.sat import (
+from pickbest.portfolio.answers.sat import (
     DIVERSE,
     SatSolver,
     read_dimacs,
@@ -26,6 +24,8 @@ from pickbest.portfolio.sat import (
     works,
     write_dimacs,
 )
+from pickbest.portfolio.runs import Status
+from pickbest.portfolio.settings import read_config
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "sat_portfolio"
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from pickbest.game import PickbestError
+from pickbest.core import PickbestError
 from pickbest.portfolio import AskTell
 
 fastapi = pytest.importorskip("fastapi", reason="the extra serve is not installed")
@@ -144,7 +144,7 @@ def served(tmp_path: Path) -> Iterator[tuple[str, Path]]:
         book.tell(ticket, [{"a": 0.1, "b": 0.5, "c": 0.9}[arm] for arm in ticket.arms])
     book.close()
     process = subprocess.Popen(
-        [sys.executable, "-m", "pickbest.cli", "serve", str(store), "--port", "0"],
+        [sys.executable, "-m", "pickbest.cli.main", "serve", str(store), "--port", "0"],
         stderr=subprocess.PIPE,
         text=True,
     )

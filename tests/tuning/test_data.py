@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pickbest.game import MissingExtraError, PickbestError
+from pickbest.core import MissingExtraError, PickbestError
 from pickbest.tuning import data
 from pickbest.tuning.data import Caps, dataset_names, load_dataset, sample_rows
 from pickbest.tuning.encoding import encode, encode_column

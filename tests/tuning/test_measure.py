@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from pickbest.cli.measure import measure_tables
+from pickbest.core import PickbestError
 from pickbest.environments import read_table
-from pickbest.game import PickbestError
 from pickbest.tuning import playing
 from pickbest.tuning.data import Caps
 from pickbest.tuning.journal import Record, Records, open_journal, read_journal
 from pickbest.tuning.measure import measure
-from pickbest.tuning.measuring import measure_tables
 from pickbest.tuning.plan import Settings, make_plan
 from pickbest.tuning.table import collect, reward_rows, write_tables
 from pickbest.tuning.tasks import Evaluation, loss_of_frequencies
@@ -29,7 +29,7 @@ pytest.importorskip("sklearn")
 
 HERE = Path(__file__).parent
 TABLES = ("losses.csv", "pool.csv", "rewards.csv", "tasks.csv", "provenance.json")
-COMMAND = "import typer; from pickbest.tuning.commands import measure; typer.run(measure)"
+COMMAND = "import typer; from pickbest.cli.tuning import measure; typer.run(measure)"
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pickbest.game import MissingExtraError, PickbestError
+from pickbest.core import MissingExtraError, PickbestError
 from pickbest.tuning.optimizers import OPTIMIZERS, make_optimizer
 from pickbest.tuning.space import Categorical, Integer, Point, Real, Space, Warp
 

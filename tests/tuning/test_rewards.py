@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from pickbest.game import PickbestError
+from pickbest.core import PickbestError
 from pickbest.tuning.rewards import best_loss, expected_best, is_degenerate, rewards_of
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pickbest.paper.shipped import (
+from pickbest.experiments.paper.shipped import (
     DATA,
     SHIPPED,
     measured_losses,
@@ -40,7 +40,7 @@ def test_it_loads_without_any_extra():
 import sys
 for name in {EXTRAS!r}:
     sys.modules[name] = None
-from pickbest.paper.shipped import measured_losses, measured_provenance, measured_rewards
+from pickbest.experiments.paper.shipped import measured_losses, measured_provenance, measured_rewards
 table = measured_rewards()
 print(table.n_arms, len(measured_losses()) >= table.rounds, measured_provenance()["seed"])
 """

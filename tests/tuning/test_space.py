@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pickbest.game import PickbestError
+from pickbest.core import PickbestError
 from pickbest.tuning.space import Categorical, Integer, Point, Real, Space, Warp
 
 SPACE = Space(

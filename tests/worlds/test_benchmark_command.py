@@ -11,9 +11,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from pickbest.benchmark.commands import register
+from pickbest.cli.benchmark import register
+from pickbest.core import PickbestError
 from pickbest.environments import Table
-from pickbest.game import PickbestError
 
 
 @pytest.fixture

@@ -7,12 +7,22 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from pickbest.benchmark.commands import parse_budgets
-from pickbest.benchmark.lineup import Entry, all_entries, chosen_entries, player
-from pickbest.benchmark.worlds import GROUPS, chosen_worlds, recorded, worlds_at_hand
 from pickbest.catalog import LearnerEntry, learner_names, register_learner, unregister_learner
+from pickbest.cli.benchmark import parse_budgets
+from pickbest.core import PickbestError
 from pickbest.environments import Table, Task1
-from pickbest.game import PickbestError
+from pickbest.experiments.benchmark.environments import (
+    GROUPS,
+    chosen_worlds,
+    recorded,
+    worlds_at_hand,
+)
+from pickbest.experiments.benchmark.lineup import (
+    Entry,
+    all_entries,
+    chosen_entries,
+    player,
+)
 from pickbest.learners import Uniform
 
 

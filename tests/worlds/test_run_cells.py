@@ -14,14 +14,14 @@ from pathlib import Path
 import benchmark_to_kill
 import pytest
 
-from pickbest.benchmark import run
-from pickbest.benchmark.lineup import chosen_entries
-from pickbest.benchmark.run import Plan, run_cells
-from pickbest.benchmark.shares import Cell
-from pickbest.benchmark.sources import _reached
-from pickbest.benchmark.worlds import World, recorded
+from pickbest.core import PickbestError
 from pickbest.environments import Chasing, Table, Task2
-from pickbest.game import PickbestError
+from pickbest.experiments.benchmark import run
+from pickbest.experiments.benchmark.environments import World, recorded
+from pickbest.experiments.benchmark.lineup import chosen_entries
+from pickbest.experiments.benchmark.run import Plan, run_cells
+from pickbest.experiments.benchmark.shares import Cell
+from pickbest.experiments.benchmark.sources import _reached
 from pickbest.learners import Uniform
 
 
@@ -96,7 +96,7 @@ def test_another_seed_or_number_of_replicates_is_another_cell(
 
 def test_kept_results_follow_the_code_that_they_ran() -> None:
     reached = _reached(frozenset({Uniform.__module__}))
-    assert {"pickbest.learners.baselines", "pickbest.kernels.random", "pickbest.game"} <= reached
+    assert {"pickbest.learners.baselines", "pickbest.kernels.random", "pickbest.core"} <= reached
     assert "pickbest.learners.greedy" not in reached
 
 

@@ -7,10 +7,15 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from pickbest.benchmark.shares import best_reward, mean_shares, random_reward, references
 from pickbest.environments import Chasing, Table, Task1
-from pickbest.environments.recorded import Shuffled
-from pickbest.simulation import deal_all
+from pickbest.environments.tables import Shuffled
+from pickbest.experiments.benchmark.shares import (
+    best_reward,
+    mean_shares,
+    random_reward,
+    references,
+)
+from pickbest.simulation.simulate import deal_all
 
 
 @pytest.mark.parametrize("budget", [1, 2, 3, 4])

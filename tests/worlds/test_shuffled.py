@@ -5,9 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from pickbest.environments import Table
-from pickbest.environments.recorded import Shuffled
+from pickbest.environments.tables import Shuffled
 from pickbest.learners import Thompson, Uniform
-from pickbest.simulation import deal_all, play, play_dealt, simulate
+from pickbest.simulation.simulate import (
+    deal_all,
+    play,
+    play_dealt,
+    simulate,
+)
 
 
 def rows(table: np.ndarray) -> list[tuple[float, ...]]:

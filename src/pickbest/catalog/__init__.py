@@ -2,6 +2,7 @@
 
 from pickbest.catalog import builtin as _builtin  # noqa: F401 - registers the built-in learners
 from pickbest.catalog.describe import describe, rebuild
+from pickbest.catalog.environments import ENVIRONMENTS, environment_names, make_environment
 from pickbest.catalog.registry import (
     LearnerEntry,
     applicable,
@@ -11,11 +12,6 @@ from pickbest.catalog.registry import (
     make_learner,
     register_learner,
     unregister_learner,
-)
-from pickbest.catalog.worlds import (
-    ENVIRONMENTS,
-    environment_names,
-    make_environment,
 )
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TypeVar
 
-from pickbest.game import unknown_name
+from pickbest.core import unknown_name
 
 Member = TypeVar("Member", bound=Enum)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pickbest.catalog.registry import learner_kind
-from pickbest.game import Learner, PickbestError
+from pickbest.core import Learner, PickbestError
 
 
 def describe(thing: object) -> Any:

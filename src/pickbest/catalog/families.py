@@ -10,7 +10,14 @@ from pickbest.catalog.choices import (
     Perturbations,
     member,
 )
-from pickbest.game import Feedback, Learner, PickbestError, SlotLearner, check_budget, unknown_name
+from pickbest.core import (
+    Feedback,
+    Learner,
+    PickbestError,
+    SlotLearner,
+    check_budget,
+    unknown_name,
+)
 from pickbest.learners import (
     FPML,
     UCB,

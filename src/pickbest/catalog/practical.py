@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pickbest import theory
 from pickbest.catalog.registry import make_learner
-from pickbest.game import PickbestError, check_count
+from pickbest.core import PickbestError, check_count
 from pickbest.learners import (
     Auto,
     FPMLAdaptive,

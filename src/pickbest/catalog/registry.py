@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from pickbest.game import Feedback, Learner, PickbestError, check_budget, check_count, unknown_name
+from pickbest.core import (
+    Feedback,
+    Learner,
+    PickbestError,
+    check_budget,
+    check_count,
+    unknown_name,
+)
 from pickbest.learners import Doubling
 
 Build = Callable[..., Learner]

@@ -8,9 +8,14 @@ from pickbest.environments.adversarial import (
     OneGoodArm,
     Predicting,
 )
-from pickbest.environments.aslib import Scenario, read_scenario, read_scenarios
-from pickbest.environments.recorded import Shuffled, Table, read_past, read_table
+from pickbest.environments.aslib.scenario import Scenario, read_scenario, read_scenarios
 from pickbest.environments.synthetic import RegimeChange, Task1, Task2, Task3
+from pickbest.environments.tables import (
+    Shuffled,
+    Table,
+    read_past,
+    read_table,
+)
 
 __all__ = [
     "Alternating",

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pickbest.environments.oblivious import Oblivious
-from pickbest.game import (
+from pickbest.core import (
     Choice,
     Draws,
     Feedback,
@@ -19,6 +18,7 @@ from pickbest.game import (
     check_budget,
     check_count,
 )
+from pickbest.environments.oblivious import Oblivious
 
 
 @dataclass(frozen=True)

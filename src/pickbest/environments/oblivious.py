@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pickbest.game import FloatArray, IntArray, State
+from pickbest.core import FloatArray, IntArray, State
 
 
 class Oblivious:

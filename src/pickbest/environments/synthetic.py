@@ -7,8 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pickbest.environments.oblivious import Oblivious
-from pickbest.game import (
+from pickbest.core import (
     Draws,
     Environment,
     FloatArray,
@@ -17,6 +16,7 @@ from pickbest.game import (
     State,
     check_count,
 )
+from pickbest.environments.oblivious import Oblivious
 from pickbest.kernels.random import fill_beta
 
 VARIANCE = 0.01

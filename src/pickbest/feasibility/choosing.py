@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from pickbest.core import PickbestError
 from pickbest.feasibility.oracles import LinearOracle, Oracle
 from pickbest.feasibility.polytopes import as_rows
 from pickbest.feasibility.programs import ProgramOracle
 from pickbest.feasibility.sets import Ball, ConvexSet, check_dimension
 from pickbest.feasibility.smoothing import SmoothedOracle
 from pickbest.feasibility.system import System
-from pickbest.game import PickbestError
 
 
 def oracle_for(convex: ConvexSet, system: System, budget: int, tolerance: float) -> Oracle:

@@ -13,14 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pickbest import theory
-from pickbest.feasibility.choosing import oracle_for
-from pickbest.feasibility.linear import LinearProgram
-from pickbest.feasibility.loop import Progress, calls_of
-from pickbest.feasibility.schedules import SPARE_ACCURACY, Phase, eager_phase, schedule
-from pickbest.feasibility.sets import Simplex
-from pickbest.feasibility.solve import phases_for
-from pickbest.feasibility.system import System
-from pickbest.game import (
+from pickbest.core import (
     FloatArray,
     Learner,
     PickbestError,
@@ -28,6 +21,13 @@ from pickbest.game import (
     check_positive,
     check_seed,
 )
+from pickbest.feasibility.choosing import oracle_for
+from pickbest.feasibility.linear import LinearProgram
+from pickbest.feasibility.loop import Progress, calls_of
+from pickbest.feasibility.schedules import SPARE_ACCURACY, Phase, eager_phase, schedule
+from pickbest.feasibility.sets import Simplex
+from pickbest.feasibility.solve import phases_for
+from pickbest.feasibility.system import System
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
-from pickbest.game import (
+from pickbest.core import (
     Choice,
     FloatArray,
     IntArray,

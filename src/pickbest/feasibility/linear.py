@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from pickbest.core import FloatArray, IntArray, PickbestError
 from pickbest.feasibility.packages import load
-from pickbest.game import FloatArray, IntArray, PickbestError
 
 PURPOSE = "solving linear programs with HiGHS"
 

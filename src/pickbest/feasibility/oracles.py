@@ -11,10 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from pickbest.core import FloatArray
 from pickbest.feasibility.laws import Law, weighted_sum
 from pickbest.feasibility.sets import ConvexSet, width_over
 from pickbest.feasibility.system import System
-from pickbest.game import FloatArray
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import sys
 from importlib import import_module
 from typing import Any
 
-from pickbest.game import MissingExtraError
+from pickbest.core import MissingExtraError
 
 
 def load(module: str, purpose: str) -> Any:

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from pickbest.core import FloatArray, PickbestError
 from pickbest.feasibility.packages import load
 from pickbest.feasibility.sets import Ball, Box, ConvexSet, Simplex
-from pickbest.game import FloatArray, PickbestError
 
 MODEL_SUFFIXES = (".mps", ".mps.gz", ".lp", ".lp.gz")
 READING_MODELS = "reading MPS and LP files"

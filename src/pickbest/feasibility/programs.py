@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from pickbest.core import FloatArray, IntArray
 from pickbest.feasibility.laws import Law
 from pickbest.feasibility.linear import PURPOSE, LinearProgram
 from pickbest.feasibility.oracles import Answer, linear_bound
@@ -13,7 +14,6 @@ from pickbest.feasibility.packages import load
 from pickbest.feasibility.polytopes import Rows, stacked
 from pickbest.feasibility.sets import ConvexSet, width_over
 from pickbest.feasibility.system import System
-from pickbest.game import FloatArray, IntArray
 
 
 class ProgramOracle:

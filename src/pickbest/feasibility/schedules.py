@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pickbest import theory
-from pickbest.game import Learner, unknown_name
+from pickbest.core import Learner, unknown_name
 from pickbest.learners import FPML
 
 TUNINGS = ("eager", "proposition_8")

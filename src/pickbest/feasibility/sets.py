@@ -13,9 +13,9 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pickbest.core import FloatArray, PickbestError, check_count
 from pickbest.feasibility.packages import is_sparse
 from pickbest.feasibility.system import System, as_numbers
-from pickbest.game import FloatArray, PickbestError, check_count
 
 
 @runtime_checkable

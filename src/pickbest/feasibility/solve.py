@@ -11,14 +11,7 @@ from numpy.typing import ArrayLike
 
 from pickbest import theory
 from pickbest.catalog import make_learner
-from pickbest.feasibility.choosing import as_oracle
-from pickbest.feasibility.laws import sampling_error
-from pickbest.feasibility.loop import ROUNDING, Call, Progress, calls_of
-from pickbest.feasibility.oracles import Oracle
-from pickbest.feasibility.schedules import SPARE_ACCURACY, Phase, schedule
-from pickbest.feasibility.sets import ConvexSet
-from pickbest.feasibility.system import System
-from pickbest.game import (
+from pickbest.core import (
     FloatArray,
     Learner,
     PickbestError,
@@ -26,6 +19,13 @@ from pickbest.game import (
     check_positive,
     check_seed,
 )
+from pickbest.feasibility.choosing import as_oracle
+from pickbest.feasibility.laws import sampling_error
+from pickbest.feasibility.loop import ROUNDING, Call, Progress, calls_of
+from pickbest.feasibility.oracles import Oracle
+from pickbest.feasibility.schedules import SPARE_ACCURACY, Phase, schedule
+from pickbest.feasibility.sets import ConvexSet
+from pickbest.feasibility.system import System
 
 
 class Status(Enum):

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from pickbest.core import FloatArray
 from pickbest.feasibility.problems import Problem
 from pickbest.feasibility.solve import Feasibility
-from pickbest.game import FloatArray
 
 # Exit codes of `pickbest feasible`; 2 is for bad input, as in every command.
 EXIT_CODES = {"feasible": 0, "infeasible": 3, "undecided": 4}

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pickbest.core import FloatArray, IntArray, PickbestError
 from pickbest.feasibility.packages import is_sparse, load
-from pickbest.game import FloatArray, IntArray, PickbestError
 
 
 @dataclass(frozen=True)

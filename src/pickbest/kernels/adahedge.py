@@ -10,7 +10,12 @@ import math
 
 import numpy as np
 
-from pickbest.game import BoolArray, FloatArray, IntArray, KeyArray
+from pickbest.core import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    KeyArray,
+)
 from pickbest.kernels.compiled import kernel
 from pickbest.kernels.softmax import pick_one_row
 

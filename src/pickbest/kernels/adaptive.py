@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from pickbest.game import FloatArray, IntArray, KeyArray
+from pickbest.core import FloatArray, IntArray, KeyArray
 from pickbest.kernels.compiled import kernel
 from pickbest.kernels.inclusion import FEW_ARMS, inclusion_probabilities
 from pickbest.kernels.integrals import LANES, NODE_WEIGHTS, NODES

@@ -19,7 +19,7 @@ import math
 
 import numpy as np
 
-from pickbest.game import FloatArray, IntArray, KeyArray
+from pickbest.core import FloatArray, IntArray, KeyArray
 from pickbest.kernels.adaptive import first_probability, first_slack, rate_of, shortfall
 from pickbest.kernels.compiled import kernel
 from pickbest.kernels.leaders import fill_spread

@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from pickbest.game import FloatArray, IntArray
+from pickbest.core import FloatArray, IntArray
 from pickbest.kernels.buckets import (
     BASE,
     BLOCK,

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from pickbest.game import FloatArray, IntArray
+from pickbest.core import FloatArray, IntArray
 from pickbest.kernels.bucket_picks import level_for
 from pickbest.kernels.buckets import (
     COUNT,

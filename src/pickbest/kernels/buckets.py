@@ -34,7 +34,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from pickbest.game import FloatArray, IntArray
+from pickbest.core import FloatArray, IntArray
 from pickbest.kernels.compiled import kernel
 from pickbest.kernels.integrals import POWERS
 

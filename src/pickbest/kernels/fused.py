@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from pickbest.game import FloatArray, IntArray, KeyArray
+from pickbest.core import FloatArray, IntArray, KeyArray
 from pickbest.kernels.bucket_picks import stretch_of
 from pickbest.kernels.compiled import kernel
 from pickbest.kernels.heap import EMPTY, keep_smallest, sort_kept

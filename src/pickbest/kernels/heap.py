@@ -10,7 +10,7 @@ from typing import cast
 
 import numpy as np
 
-from pickbest.game import FloatArray, IntArray
+from pickbest.core import FloatArray, IntArray
 from pickbest.kernels.compiled import kernel
 
 # What `filled` begins with. Not a plain 0: Numba takes that for a type of its own, and

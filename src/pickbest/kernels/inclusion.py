@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pickbest.game import FloatArray, IntArray
+from pickbest.core import FloatArray, IntArray
 from pickbest.kernels.compiled import kernel
 from pickbest.kernels.integrals import (
     HEAVIEST,

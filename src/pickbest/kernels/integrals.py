@@ -28,7 +28,7 @@ from typing import cast
 
 import numpy as np
 
-from pickbest.game import FloatArray
+from pickbest.core import FloatArray
 from pickbest.kernels.compiled import kernel
 
 LANES = 4

@@ -15,7 +15,12 @@ import math
 
 import numpy as np
 
-from pickbest.game import BoolArray, FloatArray, IntArray, KeyArray
+from pickbest.core import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    KeyArray,
+)
 from pickbest.kernels.adahedge import adaptive_rate, mixability_gap
 from pickbest.kernels.compiled import kernel
 from pickbest.kernels.inclusion import inclusion_probabilities

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from pickbest.game import FloatArray, IntArray, KeyArray
+from pickbest.core import FloatArray, IntArray, KeyArray
 from pickbest.kernels.compiled import kernel
 from pickbest.kernels.random import STEP, uniform_at
 

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from pickbest.game import FloatArray, IntArray, KeyArray
+from pickbest.core import FloatArray, IntArray, KeyArray
 from pickbest.kernels.compiled import kernel
 from pickbest.kernels.leaders import (
     BLOCK,

@@ -13,7 +13,12 @@ import math
 
 import numpy as np
 
-from pickbest.game import BoolArray, FloatArray, IntArray, KeyArray
+from pickbest.core import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    KeyArray,
+)
 from pickbest.kernels.compiled import kernel, part
 from pickbest.kernels.heap import EMPTY, keep_smallest, sort_kept
 from pickbest.kernels.inclusion import inclusion_probabilities

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pickbest.game import FloatArray, IntArray
+from pickbest.core import FloatArray, IntArray
 from pickbest.kernels.adaptive import first_probability
 from pickbest.kernels.compiled import kernel
 from pickbest.kernels.leaders import decayed, fill_spread

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pickbest.game import FloatArray, IntArray, KeyArray
+from pickbest.core import FloatArray, IntArray, KeyArray
 from pickbest.kernels.bucket_picks import draw, list_filled
 from pickbest.kernels.bucket_weights import inclusion
 from pickbest.kernels.buckets import WINDOW, LinkArray, learn

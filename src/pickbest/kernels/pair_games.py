@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pickbest.game import FloatArray, IntArray, KeyArray
+from pickbest.core import FloatArray, IntArray, KeyArray
 from pickbest.kernels.compiled import kernel
 from pickbest.kernels.pairs import build_set, learn_set
 from pickbest.kernels.random import round_key

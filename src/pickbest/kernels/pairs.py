@@ -20,7 +20,7 @@ import math
 
 import numpy as np
 
-from pickbest.game import FloatArray, IntArray
+from pickbest.core import FloatArray, IntArray
 from pickbest.kernels.compiled import kernel
 from pickbest.kernels.random import STEP, beta_from, slot_key, uniform_at
 

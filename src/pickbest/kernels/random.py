@@ -10,7 +10,13 @@ import math
 
 import numpy as np
 
-from pickbest.game import GOLDEN, MIX_1, MIX_2, FloatArray, KeyArray
+from pickbest.core import (
+    GOLDEN,
+    MIX_1,
+    MIX_2,
+    FloatArray,
+    KeyArray,
+)
 from pickbest.kernels.compiled import kernel
 
 STEP = np.uint64(GOLDEN)

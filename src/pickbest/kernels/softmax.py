@@ -6,7 +6,12 @@ import math
 
 import numpy as np
 
-from pickbest.game import BoolArray, FloatArray, IntArray, KeyArray
+from pickbest.core import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    KeyArray,
+)
 from pickbest.kernels.compiled import kernel
 from pickbest.kernels.random import STEP, uniform_at
 

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from pickbest.game import FloatArray, KeyArray
+from pickbest.core import FloatArray, KeyArray
 from pickbest.kernels.compiled import kernel
 from pickbest.kernels.random import round_key, slot_key
 from pickbest.kernels.shared_slots import shared_weight

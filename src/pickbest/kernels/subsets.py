@@ -13,7 +13,7 @@ from typing import cast
 import numpy as np
 from numba import njit
 
-from pickbest.game import BoolArray, FloatArray, IntArray
+from pickbest.core import BoolArray, FloatArray, IntArray
 from pickbest.kernels.compiled import kernel
 
 # Chosen by trial on anticorrelated, sparse and uniform tables: 100 steps come within 1 % of

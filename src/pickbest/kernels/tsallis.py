@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from pickbest.game import FloatArray, IntArray, KeyArray
+from pickbest.core import FloatArray, IntArray, KeyArray
 from pickbest.kernels.compiled import kernel, part
 from pickbest.kernels.random import STEP, round_key, uniform_at
 

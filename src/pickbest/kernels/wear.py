@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from pickbest.game import FloatArray, IntArray
+from pickbest.core import FloatArray, IntArray
 from pickbest.kernels.compiled import kernel
 
 SUM, SQUARES, USES, NUMBER, HEAD = 0, 1, 2, 3, 4

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pickbest.game import (
+from pickbest.core import (
     Choice,
     Draws,
     Feedback,
@@ -26,7 +26,7 @@ class FPMLAdaptive:
     Its expected regret against the single best arm is at most twice the expected slack, for
     any costs: `theory.adaptive_bound` and docs/learners.md.
 
-    >>> from pickbest.game import replicate_keys, rng_for
+    >>> from pickbest.core import replicate_keys, rng_for
     >>> learner = FPMLAdaptive(n_arms=4, budget=2)
     >>> learner.pick(learner.start(1), rng_for(replicate_keys(0, 1), 0)).weights
     array([[2., 2.]])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pickbest.game import (
+from pickbest.core import (
     Choice,
     Draws,
     Feedback,
@@ -86,7 +86,7 @@ class Auto:
     the single best arm is O(sqrt(T N ln N)) for any costs (`theory.auto_bound`).
     docs/learners.md has the derivation.
 
-    >>> from pickbest.game import replicate_keys, rng_for
+    >>> from pickbest.core import replicate_keys, rng_for
     >>> learner = Auto(n_arms=4, budget=2)
     >>> learner.pick(learner.start(1), rng_for(replicate_keys(0, 1), 0)).arms.shape
     (1, 2)

@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pickbest.game import FloatArray, IntArray, PickbestError, check_count
+from pickbest.core import (
+    FloatArray,
+    IntArray,
+    PickbestError,
+    check_count,
+)
 
 Rows = tuple[tuple[float, ...], ...]
 Row = tuple[float, ...]

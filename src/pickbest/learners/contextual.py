@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pickbest.game import (
+from pickbest.core import (
     Choice,
     Draws,
     Feedback,
@@ -42,7 +42,7 @@ class Contextual:
 
     centers, shift, scale: from `cells_of`.
 
-    >>> from pickbest.game import replicate_keys, rng_for
+    >>> from pickbest.core import replicate_keys, rng_for
     >>> from pickbest.learners.cells import cells_of
     >>> learner = Contextual(4, 2, *cells_of([[0.0], [1.0], [10.0], [11.0]]))
     >>> learner.pick_in(learner.start(1), rng_for(replicate_keys(0, 1), 0), [0.5]).arms.shape

@@ -7,7 +7,14 @@ from typing import Protocol
 
 import numpy as np
 
-from pickbest.game import Choice, Draws, Feedback, FloatArray, Learner, State
+from pickbest.core import (
+    Choice,
+    Draws,
+    Feedback,
+    FloatArray,
+    Learner,
+    State,
+)
 
 
 class ForRounds(Protocol):

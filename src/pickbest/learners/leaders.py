@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from pickbest.game import (
+from pickbest.core import (
     BoolArray,
     Choice,
     Draws,
@@ -104,7 +104,7 @@ class FPML:
     fresh: draw perturbations anew in each round, or once for the whole run. Against costs
         that do not react to the player both have the same expected regret.
 
-    >>> from pickbest.game import replicate_keys, rng_for
+    >>> from pickbest.core import replicate_keys, rng_for
     >>> learner = FPML(n_arms=3, budget=2, epsilon=1.0)
     >>> state = learner.start(replicates=1)
     >>> choice = learner.pick(state, rng_for(replicate_keys(0, 1), 0))
@@ -174,7 +174,7 @@ class FPMLPartial:
         EXPLORE, where with probability `explore` the last arm of the budget is a uniform one
         and only that arm's cost is learned (section 2.1).
 
-    >>> from pickbest.game import replicate_keys, rng_for
+    >>> from pickbest.core import replicate_keys, rng_for
     >>> learner = FPMLPartial(n_arms=4, budget=2, epsilon=1.0)
     >>> state = learner.start(replicates=1)
     >>> learner.pick(state, rng_for(replicate_keys(0, 1), 0)).weights

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pickbest.game import (
+from pickbest.core import (
     Choice,
     Draws,
     Feedback,
@@ -33,7 +33,7 @@ class FPMLManyArms:
     of similar weight, so that a round touches only a few of them (see kernels.buckets). Time
     grows with the square of the budget, for the weights, and hardly with n_arms.
 
-    >>> from pickbest.game import replicate_keys, rng_for
+    >>> from pickbest.core import replicate_keys, rng_for
     >>> learner = FPMLManyArms(n_arms=1_000, budget=2, epsilon=0.01)
     >>> state = learner.start(replicates=1)
     >>> choice = learner.pick(state, rng_for(replicate_keys(0, 1), 0))
@@ -99,7 +99,7 @@ class FPMLFullManyArms:
     Its picks have FPML's law, but only the few arms that may lead are perturbed (see
     kernels.fused).
 
-    >>> from pickbest.game import replicate_keys, rng_for
+    >>> from pickbest.core import replicate_keys, rng_for
     >>> learner = FPMLFullManyArms(n_arms=5_000, budget=2, epsilon=1.0)
     >>> state = learner.start(replicates=1)
     >>> costs = np.ones((1, 5_000))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pickbest.game import (
+from pickbest.core import (
     Choice,
     Draws,
     Feedback,
@@ -30,7 +30,7 @@ class Tsallis:
     costs are drawn independently, and for B ≤ N / 2 of order √(B N T) whatever they are. For
     B = 1 that is the regret of this game; for B ≥ 2 it is not one against the best arm.
 
-    >>> from pickbest.game import replicate_keys, rng_for
+    >>> from pickbest.core import replicate_keys, rng_for
     >>> learner = Tsallis(n_arms=4, budget=2)
     >>> state = learner.start(replicates=1)
     >>> choice = learner.pick(state, rng_for(replicate_keys(0, 1), 0))

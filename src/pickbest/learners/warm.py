@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pickbest.game import (
+from pickbest.core import (
     Choice,
     Draws,
     Feedback,

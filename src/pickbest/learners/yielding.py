@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pickbest.game import (
+from pickbest.core import (
     Choice,
     Draws,
     Feedback,

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pickbest.portfolio.arms import Command, Function, Limits
-    from pickbest.portfolio.asking import AskTell
+    from pickbest.portfolio.ask_tell import AskTell
     from pickbest.portfolio.costs import Quality, Runtime, Solved
-    from pickbest.portfolio.ledger import RepeatedTellError, Ticket
+    from pickbest.portfolio.journal.ledger import RepeatedTellError, Ticket
     from pickbest.portfolio.portfolio import Portfolio
     from pickbest.portfolio.race import GivenUpError
     from pickbest.portfolio.runs import RawRun, Result, Run
 
 # Loaded on first use: the keeper process and `import pickbest` stay light.
 _HOMES = {
-    "AskTell": "asking",
+    "AskTell": "ask_tell",
     "Command": "arms",
     "Function": "arms",
     "GivenUpError": "race",
@@ -24,12 +24,12 @@ _HOMES = {
     "Portfolio": "portfolio",
     "Quality": "costs",
     "RawRun": "runs",
-    "RepeatedTellError": "ledger",
+    "RepeatedTellError": "journal.ledger",
     "Result": "runs",
     "Run": "runs",
     "Runtime": "costs",
     "Solved": "costs",
-    "Ticket": "ledger",
+    "Ticket": "journal.ledger",
 }
 
 __all__ = [

@@ -17,9 +17,14 @@ import numpy as np
 
 from pickbest import hindsight, theory
 from pickbest.catalog import make_learner
-from pickbest.game import FloatArray, PickbestError, play_table, replicate_keys
-from pickbest.portfolio.journal import Entry
-from pickbest.portfolio.records import Finished, Opened, Picked
+from pickbest.core import (
+    FloatArray,
+    PickbestError,
+    play_table,
+    replicate_keys,
+)
+from pickbest.portfolio.journal.protocol import Entry
+from pickbest.portfolio.journal.records import Finished, Opened, Picked
 
 REPLICATES = 10
 SUBSET_SECONDS = 5.0

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
-from pickbest.game import PickbestError, check_positive
+from pickbest.core import PickbestError, check_positive
 from pickbest.portfolio.runs import Ending, RawRun, Task
 
 PLACEHOLDER = "{problem}"

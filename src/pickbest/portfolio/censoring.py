@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pickbest.game import PickbestError, unknown_name
+from pickbest.core import PickbestError, unknown_name
 from pickbest.portfolio.runs import Run
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from pickbest.game import PickbestError, check_positive, unknown_name
+from pickbest.core import PickbestError, check_positive, unknown_name
 from pickbest.portfolio.runs import Ending, RawRun
 
 Span = tuple[float, float]

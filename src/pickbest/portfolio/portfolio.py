@@ -11,18 +11,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from pickbest.game import check_count
+from pickbest.core import check_count
 from pickbest.portfolio.arms import ArmSpec, Limits, as_arm, as_arms
-from pickbest.portfolio.asking import AskTell, Costs
+from pickbest.portfolio.ask_tell import AskTell, Costs
 from pickbest.portfolio.censoring import Stopping
 from pickbest.portfolio.costs import Cost, as_cost, check_deadline
 from pickbest.portfolio.engines import Engine, make_engine
-from pickbest.portfolio.knowledge import DEFAULT_LEARNER, Knowledge
-from pickbest.portfolio.ledger import CLOCK_SLACK, Ticket
-from pickbest.portfolio.overview import RoundView, Status
+from pickbest.portfolio.journal.ledger import CLOCK_SLACK, Ticket
+from pickbest.portfolio.journal.watchers import Silent, Watcher
 from pickbest.portfolio.race import GivenUpError, run_race
 from pickbest.portfolio.runs import RawRun, Result
-from pickbest.portfolio.watchers import Silent, Watcher
+from pickbest.portfolio.state.fold import DEFAULT_LEARNER, Knowledge
+from pickbest.portfolio.state.overview import RoundView, Status
 
 
 class Portfolio:

@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pickbest.game import PickbestError
+from pickbest.core import PickbestError
 from pickbest.portfolio.arms import Arm, Limits, failure
 from pickbest.portfolio.censoring import Stop, Stopping, learned_costs
 from pickbest.portfolio.costs import BadAnswerError, Cost
 from pickbest.portfolio.engines import Engine
-from pickbest.portfolio.ledger import Ticket
-from pickbest.portfolio.records import Finished, RunRecord
+from pickbest.portfolio.journal.ledger import Ticket
+from pickbest.portfolio.journal.records import Finished, RunRecord
 from pickbest.portfolio.runs import Ending, RawRun, Result, Run, Status
 
 # A longer answer is kept in the journal as its beginning only.

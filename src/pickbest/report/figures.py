@@ -11,9 +11,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pickbest.document import Figure, Series
+from pickbest.core.savefile import write_atomically
 from pickbest.report import palette, plots
-from pickbest.savefile import write_atomically
+from pickbest.report.document import Figure, Series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,8 +7,16 @@ import io
 from collections.abc import Iterable
 from pathlib import Path
 
-from pickbest.document import Figure, Report, Section, Table, Text, Verdict, shown
-from pickbest.savefile import write_atomically
+from pickbest.core.savefile import write_atomically
+from pickbest.report.document import (
+    Figure,
+    Report,
+    Section,
+    Table,
+    Text,
+    Verdict,
+    shown,
+)
 
 BADGES = {True: "holds", False: "does not hold", None: "note"}
 

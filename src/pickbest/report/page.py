@@ -9,7 +9,16 @@ from html import escape
 from itertools import groupby
 from pathlib import Path
 
-from pickbest.document import Chapter, Figure, Report, Section, Table, Text, Verdict, shown
+from pickbest.report.document import (
+    Chapter,
+    Figure,
+    Report,
+    Section,
+    Table,
+    Text,
+    Verdict,
+    shown,
+)
 from pickbest.report.markdown import BADGES, findings_of
 from pickbest.report.stylesheet import CSS
 

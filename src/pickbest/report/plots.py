@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pickbest.game import MissingExtraError, PickbestError
-from pickbest.outcome import Simulation
+from pickbest.core import MissingExtraError, PickbestError
 from pickbest.report.palette import ink, look
+from pickbest.simulation.result import Simulation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

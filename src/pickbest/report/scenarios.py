@@ -10,10 +10,10 @@ import numpy as np
 from rich import box
 from rich.table import Table as RichTable
 
-from pickbest.environments.aslib import Scenario
-from pickbest.game import FloatArray, check_budget
+from pickbest.cli.tables import table
+from pickbest.core import FloatArray, check_budget
+from pickbest.environments.aslib.scenario import Scenario
 from pickbest.hindsight import Subset, best_subset, greedy_subset, top_arms
-from pickbest.report.console import table
 
 # Tables show cutoffs and PAR10 from here on without decimals.
 WHOLE_FROM = 100.0

@@ -7,10 +7,10 @@ from typing import Any
 
 from pickbest import hindsight, theory
 from pickbest.catalog import ENVIRONMENTS, feedback_of, learner_entry, learner_names
+from pickbest.core import Environment, FloatArray, check_budget
 from pickbest.environments import Table
-from pickbest.game import Environment, FloatArray, check_budget
 from pickbest.hindsight import Subset
-from pickbest.outcome import AGAINST, Simulation
+from pickbest.simulation.result import AGAINST, Simulation
 
 
 def simulation_summary(

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pickbest.game import (
+from pickbest.core import (
     BoolArray,
     Choice,
     Draws,
@@ -25,7 +25,10 @@ from pickbest.game import (
     check_budget,
     check_count,
 )
-from pickbest.jobs import (
+from pickbest.kernels.jobs import COINS
+from pickbest.learners.greedy import slot_state
+from pickbest.learners.leaders import weights_of
+from pickbest.submodular.jobs import (
     NOTHING,
     RoundJobs,
     Schedule,
@@ -33,9 +36,6 @@ from pickbest.jobs import (
     durations_of,
     unit_actions,
 )
-from pickbest.kernels.jobs import COINS
-from pickbest.learners.greedy import slot_state
-from pickbest.learners.leaders import weights_of
 from pickbest.submodular.sharing import check_sharing, shared_weights
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pickbest.game import (
+from pickbest.core import (
     Feedback,
     FloatArray,
     IntArray,
@@ -20,12 +20,12 @@ from pickbest.game import (
     replicate_keys,
     rng_for,
 )
-from pickbest.jobs import Jobs, TableJobs, durations_of
 from pickbest.kernels import jobs as kernels
 from pickbest.kernels.leaders import EXACT, EXPLORE, GEOMETRIC, NO_WEIGHTS
 from pickbest.learners import FPML, Exp3, Exp3IX, FPMLPartial, Hedge, Weights
+from pickbest.learners.adahedge import AdaHedge
 from pickbest.learners.greedy import slot_state
-from pickbest.submodular.adahedge import AdaHedge
+from pickbest.submodular.jobs import Jobs, TableJobs, durations_of
 from pickbest.submodular.learner import OnlineGreedy
 
 _SOURCES = {
@@ -61,7 +61,7 @@ class JobRun:
 def play_jobs(learner: OnlineGreedy, jobs: Jobs, replicates: int = 20, seed: int = 0) -> JobRun:
     """Independent games of a learner on the same jobs (or each replicate on its own).
 
-    >>> from pickbest.jobs import coverage
+    >>> from pickbest.submodular.jobs import coverage
     >>> from pickbest.submodular import online_greedy
     >>> jobs = coverage([[1, 1, 1, 0], [0, 0, 0, 1], [0, 1, 0, 0]], np.full((200, 4), 0.25))
     >>> run = play_jobs(online_greedy(3, budget=2, rounds=200), jobs)

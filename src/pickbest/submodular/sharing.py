@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pickbest.game import (
+from pickbest.core import (
     BoolArray,
     FloatArray,
     IntArray,

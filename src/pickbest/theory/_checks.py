@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from pickbest.game import PickbestError, check_count
+from pickbest.core import PickbestError, check_count
 
 
 def check_probability(probability: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from pickbest.game import check_budget, check_count
+from pickbest.core import check_budget, check_count
 from pickbest.theory._checks import leader_factor
 
 # Those of kernels.adaptive and kernels.auto, which need Numba; the tests compare them.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from pickbest.game import PickbestError, check_count, check_positive
+from pickbest.core import PickbestError, check_count, check_positive
 from pickbest.theory._checks import leader_factor
 from pickbest.theory.leaders import fpml_regret_bound
 

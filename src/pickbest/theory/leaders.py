@@ -10,7 +10,12 @@ import math
 
 import numpy as np
 
-from pickbest.game import PickbestError, check_budget, check_count, check_positive
+from pickbest.core import (
+    PickbestError,
+    check_budget,
+    check_count,
+    check_positive,
+)
 from pickbest.theory._checks import check_not_negative, harmonic_number, leader_factor
 from pickbest.theory.tunings import fpml_anytime_epsilon
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from pickbest.game import check_budget, check_count
+from pickbest.core import check_budget, check_count
 
 
 def deterministic_lower_bound(*, n_arms: int, budget: int, rounds: int) -> float:

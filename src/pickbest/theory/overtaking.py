@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pickbest.game import (
+from pickbest.core import (
     BoolArray,
     FloatArray,
     IntArray,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from pickbest.game import check_budget, check_count, check_positive
+from pickbest.core import check_budget, check_count, check_positive
 from pickbest.theory._checks import leader_factor
 from pickbest.theory.tunings import fpml_epsilon
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from pickbest.game import check_budget, check_count, check_positive
+from pickbest.core import check_budget, check_count, check_positive
 from pickbest.theory._checks import tuning_log
 
 

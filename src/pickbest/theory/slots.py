@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from pickbest.game import PickbestError, check_count, check_positive
+from pickbest.core import PickbestError, check_count, check_positive
 from pickbest.theory._checks import check_not_negative, check_slot_budget
 from pickbest.theory.budgets import constant_regret_bound, constant_regret_budget
 from pickbest.theory.leaders import fpml_regret_bound

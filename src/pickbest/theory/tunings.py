@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from pickbest.game import check_budget, check_count, check_positive
+from pickbest.core import check_budget, check_count, check_positive
 from pickbest.theory._checks import check_slot_budget, leader_factor, tuning_log
 
 

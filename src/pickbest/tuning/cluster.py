@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pickbest.game import MissingExtraError, PickbestError
+from pickbest.core import MissingExtraError, PickbestError
 from pickbest.tuning.playing import Message, play_request
 from pickbest.tuning.processes import Event
 from pickbest.tuning.worker import PINNED

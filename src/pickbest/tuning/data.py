@@ -14,7 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from pickbest.game import FloatArray, IntArray, MissingExtraError, PickbestError, unknown_name
+from pickbest.core import (
+    FloatArray,
+    IntArray,
+    MissingExtraError,
+    PickbestError,
+    unknown_name,
+)
 from pickbest.tuning.encoding import CATEGORY_RULE, encode
 
 SUFFIXES = (".tsv.gz", ".csv.gz", ".tsv", ".csv")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pickbest.game import FloatArray
+from pickbest.core import FloatArray
 
 MISSING = frozenset({"", "?", "na", "nan", "null", "none"})
 MOST_CATEGORIES = 10

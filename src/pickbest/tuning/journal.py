@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from pickbest.game import PickbestError
-from pickbest.savefile import damaged
+from pickbest.core import PickbestError
+from pickbest.core.savefile import damaged
 from pickbest.tuning.space import Point
 
 FORMAT = "pickbest-measure"

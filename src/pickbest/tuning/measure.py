@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-from pickbest.game import check_count, unknown_name
+from pickbest.core import check_count, unknown_name
 from pickbest.tuning.journal import Journal, Record, open_journal
 from pickbest.tuning.plan import Plan, Unit
 from pickbest.tuning.playing import Message, to_request

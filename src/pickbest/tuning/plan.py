@@ -8,7 +8,13 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from pickbest.game import MissingExtraError, PickbestError, check_count, check_seed, unknown_name
+from pickbest.core import (
+    MissingExtraError,
+    PickbestError,
+    check_count,
+    check_seed,
+    unknown_name,
+)
 from pickbest.tuning.data import DEFAULT_CAPS, Caps, Dataset, dataset_names, load_dataset
 from pickbest.tuning.models import MODELS
 from pickbest.tuning.optimizers import OPTIMIZERS

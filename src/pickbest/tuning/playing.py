@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pickbest.game import MissingExtraError
+from pickbest.core import MissingExtraError
 from pickbest.tuning.data import Caps
 from pickbest.tuning.journal import Record
 from pickbest.tuning.optimizers import make_optimizer

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 
-from pickbest.game import PickbestError
+from pickbest.core import PickbestError
 from pickbest.tuning.playing import Message
 from pickbest.tuning.worker import PINNED
 

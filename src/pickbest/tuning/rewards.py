@@ -7,7 +7,7 @@ from math import comb, fsum
 
 import numpy as np
 
-from pickbest.game import FloatArray, PickbestError
+from pickbest.core import FloatArray, PickbestError
 
 DEGENERATE = 1e-9
 RULES = {

@@ -9,7 +9,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pickbest.game import FloatArray, PickbestError
+from pickbest.core import FloatArray, PickbestError
 
 Value = int | float | str
 Point = dict[str, Value]

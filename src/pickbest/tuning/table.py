@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pickbest._version import __version__
-from pickbest.savefile import write_atomically
+from pickbest.core.savefile import write_atomically
 from pickbest.tuning import data, rewards, tasks
 from pickbest.tuning.journal import Record, Records
 from pickbest.tuning.models import MODELS

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from pickbest.game import FloatArray, IntArray
+from pickbest.core import FloatArray, IntArray
 from pickbest.tuning.data import DEFAULT_CAPS, Caps, Dataset, load_dataset
 from pickbest.tuning.models import MODELS
 from pickbest.tuning.space import Point, Space

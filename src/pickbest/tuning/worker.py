@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import IO, Any
 
-from pickbest.game import MissingExtraError, PickbestError
+from pickbest.core import MissingExtraError, PickbestError
 from pickbest.tuning.models import MODELS
 from pickbest.tuning.optimizers import make_optimizer
 from pickbest.tuning.playing import Message, play_request, task_of

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from pickbest.game import PickbestError, unknown_name
+from pickbest.core import PickbestError, unknown_name
 from pickbest.portfolio.runs import RawRun, Task
 
 NAMES = ("local", "ray")

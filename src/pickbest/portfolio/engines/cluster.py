@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pickbest.game import MissingExtraError
+from pickbest.core import MissingExtraError
 from pickbest.portfolio.engines.local import LocalEngine
 from pickbest.portfolio.runs import Ending, RawRun, Task
 

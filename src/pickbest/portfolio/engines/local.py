@@ -15,7 +15,7 @@ from dataclasses import asdict
 from multiprocessing import spawn
 from typing import Any
 
-from pickbest.game import PickbestError
+from pickbest.core import PickbestError
 from pickbest.portfolio.engines import keeper
 from pickbest.portfolio.runs import Ending, RawRun, Task
 

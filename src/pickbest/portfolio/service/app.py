@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from pickbest.game import MissingExtraError, PickbestError
+from pickbest.core import MissingExtraError, PickbestError
 
 try:
     from fastapi import Depends, FastAPI, HTTPException, Query, Request
@@ -18,11 +18,11 @@ except ImportError as _error:
     raise MissingExtraError("fastapi", "serve", "the service") from _error
 
 from pickbest._version import __version__
-from pickbest.portfolio.asking import AskTell
-from pickbest.portfolio.ledger import ClosedRoundError, UnknownRoundError
-from pickbest.portfolio.overview import RoundView, Status
+from pickbest.portfolio.ask_tell import AskTell
+from pickbest.portfolio.journal.ledger import ClosedRoundError, UnknownRoundError
 from pickbest.portfolio.service.page import PAGE
 from pickbest.portfolio.service.views import Curve, Viewer
+from pickbest.portfolio.state.overview import RoundView, Status
 
 HOUR = 3600.0
 MOST_ROUNDS = 1000

@@ -6,8 +6,8 @@ import ipaddress
 import socket
 import sys
 
-from pickbest.game import MissingExtraError, PickbestError
-from pickbest.portfolio.asking import AskTell
+from pickbest.core import MissingExtraError, PickbestError
+from pickbest.portfolio.ask_tell import AskTell
 
 LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]", "::1")
 
@@ -31,7 +31,7 @@ def opened_book(store: str, name: str) -> AskTell:
     if not store.endswith(".toml"):
         return AskTell.reopened(store, name)
     from pickbest.portfolio.censoring import Stopping
-    from pickbest.portfolio.config import read_config
+    from pickbest.portfolio.settings import read_config
 
     config = read_config(store)
     return AskTell(

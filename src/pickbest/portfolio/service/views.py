@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 
-from pickbest.portfolio.asking import AskTell
-from pickbest.portfolio.overview import RoundLog, RoundView
+from pickbest.portfolio.ask_tell import AskTell
+from pickbest.portfolio.state.overview import RoundLog, RoundView
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pickbest.game import FloatArray
+from pickbest.core import FloatArray
 from pickbest.tuning.optimizers.protocol import Factory
 from pickbest.tuning.optimizers.sandbox import Sandbox, small_seed
 from pickbest.tuning.space import Point, Space

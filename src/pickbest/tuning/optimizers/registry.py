@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 
-from pickbest.game import (
+from pickbest.core import (
     MissingExtraError,
     PickbestError,
     check_count,

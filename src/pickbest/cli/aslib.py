@@ -1,0 +1,79 @@
+"""`pickbest aslib`: what a scenario of ASlib holds, and what B of its algorithms are worth."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def aslib(
+    directory: Annotated[
+        Path,
+        typer.Argument(metavar="DIR", help="A scenario, or a folder whose folders are scenarios."),
+    ],
+    cost: Annotated[
+        str | None,
+        typer.Option(
+            help="What an algorithm pays: solved, runtime or quality; if not given, solved for a "
+            "runtime and quality for a solution quality.",
+        ),
+    ] = None,
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            help="A performance measure by name, or runtime or quality for the first of that "
+            "kind; the scenario's first if not given.",
+        ),
+    ] = None,
+    budget: Annotated[
+        int, typer.Option("--budget", "-b", help="The largest B, algorithms per instance.")
+    ] = 6,
+    time_limit: Annotated[
+        float,
+        typer.Option("--time-limit", help="Seconds to search for each best subset."),
+    ] = 60.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
+) -> None:
+    """Read scenarios of ASlib: their facts, and what B algorithms a round would have brought.
+
+    Each instance is a round. The reward is the share of instances solved (cost solved), or
+    1 - the mean cost: of runtime, as a share of the cutoff; of quality, from the best (1) to
+    the worst (0) algorithm of each instance; 0 where unsolved. **random**: B different
+    algorithms at random, in expectation. **top B**: the B best single ones. **greedy**: added
+    one at a time. **best**: the best B together, in hindsight. **virtual best**: all of them.
+    Runs that are missing count as unsolved.
+
+    **Examples**
+
+        pickbest aslib aslib_data/CPMP-2015
+
+        pickbest aslib aslib_data --cost runtime --budget 3 --json
+    """
+    from rich.console import Console
+
+    from pickbest.cli.running import progress_bar
+    from pickbest.core import check_count
+    from pickbest.environments.aslib.scenario import read_scenario, scenario_folders
+    from pickbest.report.scenarios import scenario_summary, scenario_tables
+
+    check_count("budget", budget)
+    folders = scenario_folders(directory)
+    summaries = []
+    with progress_bar("reading scenarios") as progress:
+        for done, folder in enumerate(folders, start=1):
+            scenario = read_scenario(folder, measure)
+            summaries.append(scenario_summary(scenario, cost, budget, time_limit))
+            if progress is not None:
+                progress(done, len(folders))
+    if as_json:
+        typer.echo(json.dumps({"scenarios": summaries}, indent=2))
+    else:
+        Console().print(*scenario_tables(summaries))
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command()(aslib)

@@ -1,0 +1,180 @@
+"""The portfolio's commands: run, status, history, export, import, advise, serve."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from pickbest.portfolio.journal.ledger import Ledger
+
+ConfigArgument = Annotated[Path, typer.Argument(metavar="PORTFOLIO.TOML", help="What to run.")]
+StoreArgument = Annotated[
+    str,
+    typer.Argument(metavar="STORE", help="A portfolio.toml, an SQLite file, or a database URL."),
+]
+NameOption = Annotated[
+    str, typer.Option("--name", help="Which portfolio of the database, unless STORE is a .toml.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+
+
+def run(
+    config: ConfigArgument,
+    problems: Annotated[list[str], typer.Argument(help="Problems, often files: problems/*.cnf")],
+    concurrency: Annotated[
+        int | None, typer.Option("--concurrency", "-c", help="Problems at a time.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object a round, with the answer.")
+    ] = False,
+) -> None:
+    """Run a portfolio on problems: pick arms, race them, keep the best answer, learn.
+
+    Ctrl-C finishes the rounds that run, a second one kills them. Exit code 0: all done; 2: bad
+    input, or an arm is set up wrongly (the other arms went on); 130: interrupted.
+
+    **Example**
+
+        pickbest run portfolio.toml problems/*.cnf
+    """
+    from pickbest.cli.portfolio_runs import run_problems
+
+    code = run_problems(config, problems, concurrency, as_json)
+    if code:
+        raise typer.Exit(code)
+
+
+def status(store: StoreArgument, name: NameOption = "default", as_json: JsonOption = False) -> None:
+    """Show a portfolio's arms: picks, wins, costs, and how likely each is picked next."""
+    from pickbest.cli.portfolio_tables import show, status_table
+    from pickbest.portfolio.state.overview import overview
+
+    with opened(store, name) as ledger:
+        view = overview(ledger.knowledge)
+    if as_json:
+        typer.echo(json.dumps(asdict(view), indent=2))
+    else:
+        show(status_table(view))
+
+
+def history(
+    store: StoreArgument,
+    last: Annotated[int, typer.Option("--last", "-n", help="How many rounds.")] = 20,
+    name: NameOption = "default",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object a round.")] = False,
+) -> None:
+    """Show the last rounds: problem, arms, costs, who won, what was lost and why."""
+    from pickbest.cli.portfolio_tables import history_table, show
+    from pickbest.portfolio.state.overview import rounds_of
+
+    with opened(store, name) as ledger:
+        views = rounds_of(ledger.entries(), last)
+    if as_json:
+        for view in views:
+            typer.echo(json.dumps(asdict(view)))
+    else:
+        show(history_table(views))
+
+
+def export(
+    store: StoreArgument,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="A file; else printed.")] = None,
+    name: NameOption = "default",
+) -> None:
+    """Write the whole journal as JSON lines."""
+    from pickbest.portfolio.journal.transfer import export_file, export_lines
+
+    with opened(store, name) as ledger:
+        entries = ledger.entries()
+    if out is not None:
+        export_file(entries, out)
+        return
+    for line in export_lines(entries):
+        typer.echo(line)
+
+
+def import_journal(
+    file: Annotated[Path, typer.Argument(help="A file that `pickbest export` wrote.")],
+    store: StoreArgument,
+    name: NameOption = "default",
+) -> None:
+    """Fill an empty portfolio from an exported journal."""
+    from pickbest.portfolio.journal.transfer import read_export
+
+    records = read_export(file)
+    with opened(store, name, create=True) as ledger:
+        ledger.restore(records)
+    typer.echo(f"{len(records)} records")
+
+
+def advise(store: StoreArgument, name: NameOption = "default", as_json: JsonOption = False) -> None:
+    """Say what more or fewer arms a round would have brought."""
+    from pickbest.cli.portfolio_tables import advice_tables, show
+    from pickbest.portfolio.advise import advise as advice
+
+    with opened(store, name) as ledger:
+        roster = ledger.knowledge.roster
+        advised = advice(ledger.entries(), roster.budget if roster else 1)
+    if as_json:
+        typer.echo(json.dumps(asdict(advised), indent=2))
+    else:
+        for table in advice_tables(advised):
+            show(table)
+
+
+def serve(
+    store: StoreArgument,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port; 0: any that is free.")] = 8000,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            envvar="PICKBEST_TOKEN", help="What clients must send; needed beyond loopback."
+        ),
+    ] = None,
+    name: NameOption = "default",
+) -> None:
+    """Offer ask, tell and history over HTTP, and a page that shows the portfolio at work.
+
+    STORE must hold a portfolio (`pickbest run` makes one), or be a portfolio.toml.
+    """
+    from pickbest.portfolio.service.server import serve_store
+
+    serve_store(store, name, host, port, token)
+
+
+@contextmanager
+def opened(store: str, name: str, create: bool = False) -> Iterator[Ledger]:
+    """A ledger to look at; nothing is written unless `create`."""
+    from pickbest.portfolio.journal.ledger import Ledger
+    from pickbest.portfolio.journal.sql import SqlJournal
+
+    journal = SqlJournal(*located(store, name), create)
+    try:
+        yield Ledger(journal)
+    finally:
+        journal.close()
+
+
+def located(store: str, name: str) -> tuple[str, str]:
+    """Storage and name of the portfolio that STORE means."""
+    if store.endswith(".toml"):
+        from pickbest.portfolio.settings import read_config
+
+        config = read_config(store)
+        return config.storage, config.name
+    return store, name
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    for command in (run, status, history, export, advise, serve):
+        app.command()(command)
+    app.command("import")(import_journal)

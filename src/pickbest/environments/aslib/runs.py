@@ -1,0 +1,112 @@
+"""The runs of an ASlib scenario: algorithm_runs.arff as a table of instances and algorithms."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pickbest.core import FloatArray, PickbestError
+from pickbest.environments.aslib.arff import Relation, read_arff
+from pickbest.environments.aslib.description import RUNTIME, Measure
+
+OK, UNKNOWN = "ok", "?"
+STATUSES = frozenset(
+    {OK, "timeout", "memout", "not_applicable", "crash", "presolved", "unknown", "other"}
+)
+# The limit where there is no cutoff and every solved run takes no time at all.
+SHORTEST = 1e-9
+INSTANCE, ALGORITHM, STATUS, REPETITION = "instance_id", "algorithm", "runstatus", "repetition"
+
+
+@dataclass(frozen=True)
+class Runs:
+    """All runs by one measure; for the fields see Scenario."""
+
+    instances: tuple[str, ...]
+    algorithms: tuple[str, ...]
+    limit: float | None
+    performance: FloatArray
+    solved: FloatArray
+    missing: int
+    repetitions: int
+    statuses: Mapping[str, int]
+
+
+def read_runs(path: Path, measure: Measure, cutoff: float | None) -> Runs:
+    """Read algorithm_runs.arff. Rows with the same instance and algorithm are repetitions."""
+    relation = read_arff(path)
+    if not relation.rows:
+        raise PickbestError(f"{path}: there are no runs after @data")
+    instance_of, algorithm_of = names_in(relation, INSTANCE), names_in(relation, ALGORITHM)
+    instances = {name: place for place, name in enumerate(dict.fromkeys(instance_of))}
+    algorithms = {name: place for place, name in enumerate(sorted(set(algorithm_of)))}
+    shape = len(instances), len(algorithms)
+    cells = np.array(
+        [
+            instances[instance] * shape[1] + algorithms[algorithm]
+            for instance, algorithm in zip(instance_of, algorithm_of, strict=True)
+        ]
+    )
+
+    def sums(values: FloatArray) -> FloatArray:
+        total = np.zeros(shape[0] * shape[1])
+        np.add.at(total, cells, values)
+        return total.reshape(shape)
+
+    statuses = _statuses(relation)
+    values = relation.numbers(_place(relation, measure.name))
+    ok = np.isfinite(values) & np.array([status == OK for status in statuses])
+    runs = sums(np.ones(len(cells)))
+    limit = None
+    if measure.kind == RUNTIME:
+        ok &= values < (cutoff or np.inf)
+        limit = cutoff or max(float(values.max(initial=0.0, where=ok)), SHORTEST)
+        total = sums(np.where(ok, values, limit))
+        performance = np.where(runs > 0, total / np.maximum(runs, 1.0), limit)
+    else:
+        total, solved = sums(np.where(ok, values, 0.0)), sums(ok.astype(np.float64))
+        performance = np.where(solved > 0, total / np.maximum(solved, 1.0), np.nan)
+    return Runs(
+        instances=tuple(instances),
+        algorithms=tuple(algorithms),
+        limit=limit,
+        performance=performance,
+        solved=sums(ok.astype(np.float64)) / np.maximum(runs, 1.0),
+        missing=int((runs == 0).sum()),
+        repetitions=int(runs.max()),
+        statuses=dict(Counter(statuses)),
+    )
+
+
+def names_in(relation: Relation, column: str) -> list[str]:
+    """A column of names, none of which may be missing."""
+    names = relation.texts(_place(relation, column))
+    for name, line in zip(names, relation.lines, strict=True):
+        if not name:
+            raise PickbestError(f"{relation.path}, line {line}: {column} must not be missing")
+    return [name for name in names if name]
+
+
+def _place(relation: Relation, column: str) -> int:
+    place = relation.place(column)
+    if place < 0:
+        names = ", ".join(relation.names)
+        raise PickbestError(f"{relation.path}: there must be an attribute {column}, got {names}")
+    return place
+
+
+def _statuses(relation: Relation) -> list[str]:
+    place = _place(relation, STATUS)
+    known = STATUSES | {value.lower() for value in relation.attributes[place].values}
+    statuses = [UNKNOWN if text is None else text.lower() for text in relation.texts(place)]
+    for status, line in zip(statuses, relation.lines, strict=True):
+        if status not in known and status != UNKNOWN:
+            raise PickbestError(
+                f"{relation.path}, line {line}: {STATUS} must be one of "
+                f"{', '.join(sorted(known))}, got {status!r}"
+            )
+    return statuses

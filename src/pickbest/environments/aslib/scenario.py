@@ -1,0 +1,190 @@
+"""Scenarios of ASlib, the algorithm selection library, in their own format.
+
+A scenario is a folder with description.txt, algorithm_runs.arff and, where it has features,
+feature_values.arff, feature_runstatus.arff and feature_costs.arff. Instances become rounds, in
+the order of the runs; algorithms become arms, in the order of their names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pickbest.core import FloatArray, PickbestError, unknown_name
+from pickbest.environments.aslib.description import (
+    QUALITY,
+    RUNTIME,
+    Description,
+    Measure,
+    read_description,
+)
+from pickbest.environments.aslib.features import Features, read_features
+from pickbest.environments.aslib.runs import Runs, read_runs
+from pickbest.environments.tables import Table
+
+SOLVED = "solved"
+COSTS = (SOLVED, RUNTIME, QUALITY)
+DESCRIPTION, RUNS = "description.txt", "algorithm_runs.arff"
+
+
+@dataclass(frozen=True, eq=False)
+class Scenario:
+    """What every algorithm did on every instance, by one performance measure.
+
+    measure: its name; kind is 'runtime' or 'quality', maximize whether more is better.
+    cutoff: of runtimes; None where the scenario has none.
+    limit: what an unsolved runtime counts as: the cutoff, or else the longest solved run.
+    performance: (instances, algorithms), means over repetitions. An unsolved repetition counts
+        as the limit if the kind is runtime, else not at all: NaN where none was solved.
+    solved: (instances, algorithms), the share of repetitions with status ok and a value; for
+        runtimes, one below the cutoff.
+    missing_runs: pairs of instance and algorithm without a run; they count as unsolved.
+    repetitions: the most that a pair has.
+    statuses: how often each run status occurs.
+    features: (instances, n), means over repetitions, NaN where missing.
+    feature_costs, feature_ok: (instances, feature_steps): the cost of a step, the share of
+        repetitions in which it went well; NaN where unknown, None without the file.
+    """
+
+    name: str
+    instances: tuple[str, ...]
+    algorithms: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    measure: str
+    kind: str
+    maximize: bool
+    cutoff: float | None
+    limit: float | None
+    performance: FloatArray
+    solved: FloatArray
+    missing_runs: int
+    repetitions: int
+    statuses: Mapping[str, int]
+    features: FloatArray
+    feature_names: tuple[str, ...]
+    feature_steps: tuple[str, ...]
+    feature_costs: FloatArray | None
+    feature_ok: FloatArray | None
+    description: Description
+
+    @property
+    def default_cost(self) -> str:
+        """'solved' for a runtime, 'quality' for a quality."""
+        return SOLVED if self.kind == RUNTIME else QUALITY
+
+    def costs(self, cost: str | None = None) -> Table:
+        """A table of costs in [0, 1], one round an instance, one arm an algorithm.
+
+        solved: 1 - the share of repetitions solved.
+        runtime: min(runtime, limit) / limit, 1 where unsolved; mean over repetitions.
+        quality: from 0, the best algorithm of the instance, to 1, its worst; 1 where unsolved;
+            0 for all that solved an instance on which these do not differ.
+        """
+        cost = cost or self.default_cost
+        if cost not in COSTS:
+            raise unknown_name("cost", cost, COSTS)
+        if cost not in {SOLVED, self.kind}:
+            others = [measure.name for measure in self.measures if measure.kind == cost]
+            hint = f"; choose the measure {' or '.join(others)}" if others else ""
+            raise PickbestError(
+                f"{self.name}: the measure {self.measure} is a {self.kind}; its cost is "
+                f"{SOLVED} or {self.kind}, got {cost}{hint}"
+            )
+        if cost == SOLVED:
+            values = 1.0 - self.solved
+        elif self.limit is not None:
+            values = self.performance / self.limit
+        else:
+            values = self._shortfall()
+        return Table(np.clip(values, 0.0, 1.0), self.algorithms, f"ASlib {self.name}")
+
+    def par10(self) -> FloatArray:
+        """(instances, algorithms) runtimes where an unsolved run counts as 10 limits."""
+        if self.limit is None:
+            raise PickbestError(
+                f"{self.name}: PAR10 needs a runtime, the measure {self.measure} is a {self.kind}"
+            )
+        penalized: FloatArray = self.performance + 9.0 * self.limit * (1.0 - self.solved)
+        return penalized
+
+    def filled_features(self) -> FloatArray:
+        """The features with the median of its column for each that is not finite; else 0."""
+        known = np.where(np.isfinite(self.features), self.features, np.nan)
+        some = np.isfinite(known).any(axis=0)
+        medians = np.zeros(known.shape[1])
+        medians[some] = np.nanmedian(known[:, some], axis=0)
+        return np.where(np.isnan(known), medians, known)
+
+    def _shortfall(self) -> FloatArray:
+        loss = -self.performance if self.maximize else self.performance
+        best = np.min(loss, axis=1, keepdims=True, where=self.solved > 0, initial=np.inf)
+        worst = np.max(loss, axis=1, keepdims=True, where=self.solved > 0, initial=-np.inf)
+        spread = np.where(worst > best, worst - best, 1.0)
+        scaled = np.where(self.solved > 0, loss - best, 0.0) / spread
+        return 1.0 - self.solved * (1.0 - scaled)
+
+
+def read_scenario(folder: str | Path, measure: str | None = None) -> Scenario:
+    """Read a scenario.
+
+    measure: the name of one of its performance measures, or 'runtime' or 'quality' for the
+        first of that kind; the scenario's first if None.
+    """
+    folder = Path(folder)
+    for name in (DESCRIPTION, RUNS):
+        if not (folder / name).is_file():
+            raise PickbestError(
+                f"{folder}: not a scenario of ASlib: it must be a folder with {name}"
+            )
+    description = read_description(folder / DESCRIPTION)
+    chosen = description.measure(measure)
+    runs = read_runs(folder / RUNS, chosen, description.cutoff)
+    return _scenario(description, chosen, runs, read_features(folder, runs.instances))
+
+
+def read_scenarios(folder: str | Path, measure: str | None = None) -> list[Scenario]:
+    """All scenarios in the folders of a folder, in the order of the folders' names."""
+    return [read_scenario(path, measure) for path in scenario_folders(folder)]
+
+
+def scenario_folders(folder: str | Path) -> list[Path]:
+    """The folder itself if it is a scenario, else those of its folders that are."""
+    folder = Path(folder)
+    if (folder / DESCRIPTION).is_file():
+        return [folder]
+    found = sorted(path.parent for path in folder.glob(f"*/{DESCRIPTION}"))
+    if not found:
+        raise PickbestError(
+            f"{folder}: neither this folder nor one in it has a {DESCRIPTION} of ASlib"
+        )
+    return found
+
+
+def _scenario(
+    description: Description, measure: Measure, runs: Runs, features: Features
+) -> Scenario:
+    return Scenario(
+        name=description.name,
+        instances=runs.instances,
+        algorithms=runs.algorithms,
+        measures=description.measures,
+        measure=measure.name,
+        kind=measure.kind,
+        maximize=measure.maximize,
+        cutoff=description.cutoff if measure.kind == RUNTIME else None,
+        limit=runs.limit,
+        performance=runs.performance,
+        solved=runs.solved,
+        missing_runs=runs.missing,
+        repetitions=runs.repetitions,
+        statuses=runs.statuses,
+        features=features.values,
+        feature_names=features.names,
+        feature_steps=features.steps,
+        feature_costs=features.costs,
+        feature_ok=features.ok,
+        description=description,
+    )

@@ -1,0 +1,245 @@
+"""Recorded tables: costs or rewards from CSV, Parquet or NumPy files."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pickbest.core import (
+    Draws,
+    FloatArray,
+    IntArray,
+    MissingExtraError,
+    PickbestError,
+    State,
+    check_costs,
+)
+from pickbest.environments.oblivious import Oblivious
+
+SUFFIXES = (".csv", ".tsv", ".parquet", ".npy", ".npz")
+
+
+@dataclass(frozen=True, eq=False)
+class Table(Oblivious):
+    """A recorded cost table, played row by row, the same in every replicate.
+
+    table: (rounds, n_arms) costs in [0, 1].
+
+    >>> Table([[0.1, 0.9], [0.3, 0.2]]).n_arms
+    2
+    """
+
+    table: ArrayLike
+    arm_names: tuple[str, ...] = ()
+    source: str = "array"
+    varies = False
+
+    def __post_init__(self) -> None:
+        costs = as_costs(self.table, self.source)
+        names = self.arm_names or tuple(f"arm {a}" for a in range(costs.shape[1]))
+        if len(names) != costs.shape[1]:
+            raise PickbestError(
+                f"arm_names must have one name for each of {costs.shape[1]} arms, got {len(names)}"
+            )
+        if len(set(names)) != len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise PickbestError(f"{self.source}: the arm {twice!r} occurs twice")
+        object.__setattr__(self, "table", costs)
+        object.__setattr__(self, "arm_names", tuple(names))
+
+    @property
+    def costs_table(self) -> FloatArray:
+        """(rounds, n_arms) costs."""
+        return np.asarray(self.table)
+
+    @property
+    def n_arms(self) -> int:
+        return int(self.costs_table.shape[1])
+
+    @property
+    def rounds(self) -> int:
+        return int(self.costs_table.shape[0])
+
+    def costs(self, state: State, round_index: int, rng: Draws) -> FloatArray:
+        return np.tile(self.costs_table[round_index], (len(rng.keys), 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Shuffled(Oblivious):
+    """A recorded table whose rounds come in an order of their own in each replicate.
+
+    >>> Shuffled(Table([[0.1, 0.9], [0.3, 0.2]])).rounds
+    2
+    """
+
+    inner: Table
+    varies = True
+
+    @property
+    def n_arms(self) -> int:
+        return self.inner.n_arms
+
+    @property
+    def rounds(self) -> int:
+        return self.inner.rounds
+
+    def costs(self, state: State, round_index: int, rng: Draws) -> FloatArray:
+        order = _orders(rng.lasting.tobytes(), self.rounds)
+        return self.inner.costs_table[order[:, round_index]]
+
+
+@lru_cache(maxsize=4)
+def _orders(lasting: bytes, rounds: int) -> IntArray:
+    """(replicates, rounds): an order of the rounds for each lasting key; kept for a whole run."""
+    keys = np.frombuffer(lasting, dtype=np.uint64)
+    return np.argsort(Draws(keys, keys).uniforms(rounds), axis=1)
+
+
+def as_costs(values: ArrayLike, source: str) -> FloatArray:
+    """A checked (rounds, n_arms) table of costs."""
+    array = np.asarray(values)
+    if array.ndim != 2 or 0 in array.shape:
+        raise PickbestError(
+            f"{source}: a table needs at least one round and one arm, got shape {array.shape}"
+        )
+    return check_costs(array, array.shape, name=f"{source}: costs")
+
+
+def read_table(path: str | Path, rewards: bool = False) -> Table:
+    """Read a table of costs, or of rewards (then cost = 1 - reward), one row a round.
+
+    A first column of text is a row label, not an arm; a first row of text names the arms.
+    """
+    values, names = _read(Path(path))
+    kind = "rewards" if rewards else "costs"
+    checked = check_costs(values, values.shape, name=f"{path}: {kind}")
+    return Table(1.0 - checked if rewards else checked, names, str(path))
+
+
+def read_past(
+    path: str | Path, rewards: bool = False, arm_names: tuple[str, ...] = ()
+) -> FloatArray:
+    """As `read_table`, for past results: NaN where a cell is empty or nan (the arm was not run).
+
+    arm_names: the arms wanted, in their order, where the file names its own; a file without
+        names must have the arms in the same order.
+    """
+    values, names = _read(Path(path), missing=True)
+    if names and arm_names:
+        unknown = [name for name in arm_names if name not in names]
+        if unknown:
+            raise PickbestError(f"{path}: there is no arm {unknown[0]!r}, only {', '.join(names)}")
+        values = values[:, [names.index(name) for name in arm_names]]
+    known = np.where(np.isnan(values), 0.0, values)
+    check_costs(known, known.shape, name=f"{path}: {'rewards' if rewards else 'costs'}")
+    return 1.0 - values if rewards else values
+
+
+def _read(path: Path, missing: bool = False) -> tuple[FloatArray, tuple[str, ...]]:
+    """(values, names of arms, if any); missing: whether cells of text may be empty."""
+    if not path.exists():
+        raise PickbestError(f"{path}: no such file")
+    if path.suffix not in SUFFIXES:
+        raise PickbestError(
+            f"{path}: a table must be one of {', '.join(SUFFIXES)}, got suffix {path.suffix!r}"
+        )
+    if path.suffix in {".csv", ".tsv"}:
+        values, names = _read_text(path, "\t" if path.suffix == ".tsv" else ",", missing)
+    elif path.suffix == ".parquet":
+        values, names = _read_parquet(path)
+    else:
+        values, names = _read_numpy(path)
+    if values.ndim != 2 or 0 in values.shape:
+        raise PickbestError(
+            f"{path}: a table needs at least one round and one arm, got shape {values.shape}"
+        )
+    return values, names
+
+
+def _read_text(path: Path, delimiter: str, missing: bool) -> tuple[FloatArray, tuple[str, ...]]:
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            rows = [row for row in csv.reader(file, delimiter=delimiter) if any(row)]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise PickbestError(f"{path}: not a text table ({error})") from error
+    if not rows:
+        raise PickbestError(f"{path}: the file is empty; a table needs at least one row")
+    if missing:
+        rows = [[cell if cell.strip() else "nan" for cell in row] for row in rows]
+    header = rows.pop(0) if not all(_is_number(cell) for cell in rows[0][1:] or rows[0]) else None
+    if not rows:
+        raise PickbestError(f"{path}: there is a header but no round; add one row per round")
+    width = len(header or rows[0])
+    for number, row in enumerate(rows, start=2 if header else 1):
+        if len(row) != width:
+            raise PickbestError(f"{path}: row {number} has {len(row)} cells, expected {width}")
+    labelled = not any(_is_number(row[0]) for row in rows)
+    first = 1 if labelled else 0
+    values = np.empty((len(rows), width - first))
+    for index, row in enumerate(rows):
+        for column, cell in enumerate(row[first:]):
+            if not _is_number(cell):
+                number = index + (2 if header else 1)
+                raise PickbestError(
+                    f"{path}: row {number}, column {column + first + 1} must be a number, "
+                    f"got {cell!r}"
+                )
+            values[index, column] = float(cell)
+    names = tuple(cell.strip() for cell in header[first:]) if header else ()
+    return values, names
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _read_parquet(path: Path) -> tuple[FloatArray, tuple[str, ...]]:
+    try:
+        import pyarrow as arrow
+        import pyarrow.parquet as parquet
+    except ImportError as error:
+        raise MissingExtraError("pyarrow", "data", "reading Parquet tables") from error
+    try:
+        table = parquet.read_table(path)
+    except (arrow.ArrowException, OSError) as error:
+        raise PickbestError(f"{path}: not a readable Parquet file ({error})") from error
+    names = list(table.column_names)
+    if names and not _is_numeric(table.column(0).type, arrow):
+        names = names[1:]
+    columns = []
+    for name in names:
+        if not _is_numeric(table.column(name).type, arrow):
+            raise PickbestError(f"{path}: column {name!r} must hold numbers")
+        columns.append(table.column(name).to_numpy().astype(np.float64))
+    return np.stack(columns, axis=1) if columns else np.empty((0, 0)), tuple(names)
+
+
+def _is_numeric(kind: object, arrow: object) -> bool:
+    types = arrow.types  # type: ignore[attr-defined]
+    return bool(types.is_floating(kind) or types.is_integer(kind))
+
+
+def _read_numpy(path: Path) -> tuple[FloatArray, tuple[str, ...]]:
+    try:
+        loaded = np.load(path, allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise PickbestError(f"{path}: not a readable NumPy file ({error})") from error
+    if isinstance(loaded, np.lib.npyio.NpzFile):
+        with loaded:
+            if len(loaded.files) != 1:
+                raise PickbestError(
+                    f"{path}: an npz table must hold exactly one array, got {loaded.files}"
+                )
+            loaded = loaded[loaded.files[0]]
+    if loaded.dtype.kind not in "fiub":
+        raise PickbestError(f"{path}: a table must hold numbers, got {loaded.dtype}")
+    return loaded.astype(np.float64), ()

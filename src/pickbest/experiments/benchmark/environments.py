@@ -1,0 +1,103 @@
+"""The environments of the benchmark: recorded tables, in order and shuffled, tasks, adversaries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pickbest.core import Environment, PickbestError, unknown_name
+from pickbest.environments import (
+    Alternating,
+    Bernoulli,
+    Chasing,
+    Halving,
+    OneGoodArm,
+    RegimeChange,
+    Table,
+    Task1,
+    Task2,
+    Task3,
+    read_table,
+)
+from pickbest.environments.aslib.scenario import read_scenarios
+from pickbest.environments.tables import Shuffled
+from pickbest.experiments.paper.shipped import measured_rewards
+
+REAL, SYNTHETIC, ADVERSARY = "real", "synthetic", "adversary"
+GROUPS = (REAL, SYNTHETIC, ADVERSARY)
+SHUFFLED = " shuffled"
+PAPER, MEASURED = "paper-rewards", "measured-rewards"
+ROUNDS, ARMS = 300, 10
+
+GENERATED: dict[str, tuple[str, Environment]] = {
+    "task-1": (SYNTHETIC, Task1(ROUNDS)),
+    "task-2": (SYNTHETIC, Task2(ROUNDS)),
+    "task-3": (SYNTHETIC, Task3(ROUNDS)),
+    "regime-change": (SYNTHETIC, RegimeChange(Task2(ROUNDS))),
+    "regime-change-1": (SYNTHETIC, RegimeChange(Task1(ROUNDS))),
+    "bernoulli": (ADVERSARY, Bernoulli(ARMS, ROUNDS)),
+    "one-good-arm": (ADVERSARY, OneGoodArm(ARMS, ROUNDS)),
+    "halving": (ADVERSARY, Halving(64, 10)),
+    "alternating": (ADVERSARY, Alternating(ARMS, ROUNDS)),
+    "chasing-2": (ADVERSARY, Chasing(ARMS, ROUNDS, width=2)),
+    "chasing-5": (ADVERSARY, Chasing(ARMS, ROUNDS, width=5)),
+    "chasing-8": (ADVERSARY, Chasing(ARMS, ROUNDS, width=8)),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """A named environment.
+
+    family: worlds of one family count once in averages: a recorded table in its own order and
+        shuffled is one family.
+    group: real, synthetic or adversary.
+    """
+
+    name: str
+    family: str
+    group: str
+    environment: Environment
+
+
+def worlds_at_hand(aslib: Path | None = None, paper_rewards: Path | None = None) -> list[World]:
+    """Every world that the given files and this package have."""
+    tables: list[tuple[str, Table]] = []
+    if paper_rewards is not None:
+        tables.append((PAPER, read_table(paper_rewards, rewards=True)))
+    tables.append((MEASURED, measured_rewards()))
+    if aslib is not None:
+        tables += [(scenario.name, scenario.costs()) for scenario in read_scenarios(aslib)]
+    worlds = [world for name, table in tables for world in recorded(name, table)]
+    for name, (group, environment) in GENERATED.items():
+        worlds.append(World(name, name, group, environment))
+    names = [world.name for world in worlds]
+    for name in names:
+        if names.count(name) > 1:
+            raise PickbestError(f"two worlds are named {name!r}; leave one of them out")
+    return worlds
+
+
+def recorded(name: str, table: Table) -> list[World]:
+    """A recorded table in its own order, and shuffled anew in each replicate."""
+    # Results are kept by content: where the table lies is no part of it.
+    table = replace(table, source=name)
+    return [
+        World(name, name, REAL, table),
+        World(name + SHUFFLED, name, REAL, Shuffled(table)),
+    ]
+
+
+def chosen_worlds(worlds: Sequence[World], names: Sequence[str]) -> list[World]:
+    """The worlds with these names, families or groups; all where none is named."""
+    known = {label for world in worlds for label in _labels(world)}
+    for name in names:
+        if name not in known:
+            raise unknown_name("world", name, known)
+    return [world for world in worlds if not names or _labels(world) & set(names)]
+
+
+def _labels(world: World) -> set[str]:
+    # The name of a family is that of its table in recorded order: it means both.
+    return {world.name, world.family, world.group}

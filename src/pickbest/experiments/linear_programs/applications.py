@@ -1,0 +1,118 @@
+"""Set cover, packing and a zero-sum game, solved to epsilon, with HiGHS's time beside ours."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from pickbest.core import FloatArray
+from pickbest.experiments.linear_programs.instances import at_most, packing, set_cover
+from pickbest.feasibility.games import exact_value, solve_game
+from pickbest.feasibility.linear import PURPOSE, EmptySetError, LinearProgram
+from pickbest.feasibility.packages import load
+from pickbest.feasibility.polytopes import Polytope, as_rows
+from pickbest.feasibility.sets import ConvexSet
+from pickbest.feasibility.solve import solve_feasibility
+
+N_SETS, N_ELEMENTS = 200, 2_000
+N_ITEMS, N_RESOURCES = 150, 300
+
+
+def applications(seed: int) -> list[dict[str, Any]]:
+    """Set cover and packing, where there is a solution and where there is none, B = 1 and 2."""
+    rng = np.random.default_rng([seed, 2_000_003])
+    rows = []
+    cover = set_cover(rng, N_ELEMENTS, N_SETS, sets_each=6)
+    for name, total in (("set cover", 80.0), ("set cover, too few sets", 70.0)):
+        polytope = Polytope(np.ones((1, N_SETS)), np.array([total]), 0.0, 1.0)
+        for budget, convex in ((1, at_most(total, N_SETS)), (2, polytope)):
+            rows.append(
+                application(name, cover, np.ones(N_ELEMENTS), convex, polytope, 0.1, budget)
+            )
+    use, profits = packing(rng, N_RESOURCES, N_ITEMS, items_each=8)
+    ones = np.ones((1, N_RESOURCES))
+    for name, profit in (("packing", 31.0), ("packing, too much profit", 36.0)):
+        enough = Polytope(-profits[None], np.array([-profit]), 0.0, 1.0)
+        for budget in (1, 2):
+            rows.append(application(name, -use, -ones[0], enough, enough, 0.1, budget))
+    return rows
+
+
+def application(
+    name: str,
+    A: Any,  # noqa: N803 - the paper's name
+    b: FloatArray,
+    convex: ConvexSet,
+    polytope: Polytope,
+    epsilon: float,
+    budget: int,
+) -> dict[str, Any]:
+    """One problem: our verdict and time, and those of HiGHS on the exact problem."""
+    start = time.perf_counter()
+    found = solve_feasibility(A, b, convex, epsilon, budget)
+    seconds = time.perf_counter() - start
+    feasible, highs_seconds = exactly(A, b, polytope)
+    return {
+        "name": name,
+        "n_constraints": int(A.shape[0]),
+        "dimension": int(A.shape[1]),
+        "budget": budget,
+        "epsilon": epsilon,
+        "status": found.status.value,
+        "calls": found.calls,
+        "calls_bound": found.calls_bound,
+        "worst_slack": found.worst_slack,
+        "seconds": seconds,
+        "exactly_feasible": feasible,
+        "highs_seconds": highs_seconds,
+    }
+
+
+def exactly(A: Any, b: FloatArray, convex: ConvexSet) -> tuple[bool, float]:  # noqa: N803
+    """(feasible, seconds): HiGHS on A x ≥ b over a set that linear rows describe."""
+    rows = as_rows(convex)
+    if rows is None:
+        raise TypeError(f"{convex!r} has no linear description")
+    matrix = load("scipy.sparse", PURPOSE).vstack([rows.matrix, A])
+    start = time.perf_counter()
+    program = LinearProgram(
+        matrix,
+        np.concatenate([rows.row_lower, b]),
+        np.concatenate([rows.row_upper, np.full(len(b), np.inf)]),
+        rows.lower,
+        rows.upper,
+    )
+    try:
+        program.maximize(np.zeros(matrix.shape[1]))
+    except EmptySetError:
+        return False, time.perf_counter() - start
+    return True, time.perf_counter() - start
+
+
+def games(seed: int) -> list[dict[str, Any]]:
+    """A random zero-sum game, solved to epsilon for B = 1, 2, 3, and exactly."""
+    payoffs = np.random.default_rng([seed, 3_000_017]).uniform(-1.0, 1.0, (30, 30))
+    start = time.perf_counter()
+    value = exact_value(payoffs)
+    highs_seconds = time.perf_counter() - start
+    rows = []
+    for budget in (1, 2, 3):
+        start = time.perf_counter()
+        game = solve_game(payoffs, 0.02, budget)
+        rows.append(
+            {
+                "budget": budget,
+                "epsilon": game.epsilon,
+                "lower": game.lower,
+                "upper": game.upper,
+                "value": game.value,
+                "exact_value": value,
+                "calls": game.calls,
+                "calls_bound": game.calls_bound,
+                "seconds": time.perf_counter() - start,
+                "highs_seconds": highs_seconds,
+            }
+        )
+    return rows

@@ -1,0 +1,152 @@
+"""The numbers behind section 5: calls against accuracy, verdicts, and time beside HiGHS.
+
+`lp_experiment` returns plain data for `pickbest reproduce`:
+
+calls: rows of {family, budget, problem, epsilon, status, calls, calls_bound}: problems of
+    `families`, FPML tuned as in the proof, an oracle that does no more than it must.
+slopes: rows of {family, budget, slope, low, high, theory, problems}: the growth of ln calls
+    with ln 1/epsilon, its mean over problems with a 95% confidence interval, beside (B+1)/B;
+    family "all feasible" pools the feasible ones. Problems that end within FEWEST_CALLS say
+    nothing about the rate and are left out.
+verdicts: {problems, feasible, infeasible, undecided, wrong, most_of_bound}: random problems
+    of mixed size and budget beside HiGHS; wrong counts verdicts that it contradicts;
+    most_of_bound is the largest calls / calls_bound.
+applications: rows of {name, n_constraints, dimension, budget, epsilon, status, calls,
+    calls_bound, worst_slack, seconds, highs_seconds}: HiGHS solves the same problem exactly.
+game: rows of {budget, epsilon, lower, upper, value, exact_value, calls, calls_bound, seconds,
+    highs_seconds}.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from pickbest import theory
+from pickbest.core import check_count, check_seed
+from pickbest.experiments.linear_programs.applications import applications, games
+from pickbest.experiments.linear_programs.families import FAMILIES, best_worst_slack
+from pickbest.experiments.linear_programs.grudging import GrudgingOracle
+from pickbest.experiments.linear_programs.instances import random_problem
+from pickbest.feasibility.packages import load
+from pickbest.feasibility.sets import Box, width_over
+from pickbest.feasibility.solve import Feasibility, Status, solve_feasibility
+from pickbest.feasibility.system import System
+
+BUDGETS = (1, 2, 3)
+# Accuracies are those that Proposition 8 promises after so many calls.
+CALLS_ALLOWED = (2_000, 4_000, 8_000)
+# Fewer calls than this: the answers met the accuracy before anything was learned.
+FEWEST_CALLS = 20
+INFEASIBLE = "random, infeasible"
+POOLED = "all feasible"
+
+
+def lp_experiment(seed: int = 0, replicates: int = 3) -> dict[str, Any]:
+    """The whole experiment as plain data; see the head of this file for its keys."""
+    check_seed(seed)
+    check_count("replicates", replicates)
+    calls = [
+        row for name in FAMILIES for k in range(replicates) for row in calls_needed(name, seed, k)
+    ]
+    names = (*(name for name in FAMILIES if name != INFEASIBLE), POOLED)
+    return {
+        "seed": seed,
+        "replicates": replicates,
+        "calls": calls,
+        "slopes": [slope_of(calls, name, budget) for name in names for budget in BUDGETS],
+        "verdicts": verdicts(seed, 10 * replicates),
+        "applications": applications(seed),
+        "game": games(seed),
+    }
+
+
+def calls_needed(family: str, seed: int, problem: int) -> list[dict[str, Any]]:
+    """Calls that one problem takes, for each budget and accuracy."""
+    rng = np.random.default_rng([seed, problem, list(FAMILIES).index(family)])
+    system, convex = FAMILIES[family](rng)
+    width = width_over(convex, system)
+    rows = []
+    for budget in BUDGETS:
+        for allowed in CALLS_ALLOWED:
+            epsilon = theory.accuracy_after(
+                n_constraints=system.n_constraints, budget=budget, width=width, calls=allowed
+            )
+            found = solve_feasibility(
+                system.matrix,
+                system.bounds,
+                GrudgingOracle(system, convex, budget),
+                epsilon,
+                budget,
+                tuning="proposition_8",
+            )
+            rows.append(
+                {
+                    "family": family,
+                    "budget": budget,
+                    "problem": problem,
+                    "epsilon": epsilon,
+                    "status": found.status.value,
+                    "calls": found.calls,
+                    "calls_bound": found.calls_bound,
+                }
+            )
+    return rows
+
+
+def slope_of(calls: list[dict[str, Any]], family: str, budget: int) -> dict[str, Any]:
+    """The mean slope over problems, and a 95% interval from Student's t."""
+    by_problem: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    for row in calls:
+        wanted = row["family"] == family or (family == POOLED and row["family"] != INFEASIBLE)
+        if wanted and row["budget"] == budget:
+            by_problem.setdefault((row["family"], row["problem"]), []).append(row)
+    slopes = []
+    for own in by_problem.values():
+        if min(row["calls"] for row in own) >= FEWEST_CALLS:
+            accuracies = [-math.log(row["epsilon"]) for row in own]
+            logs = [math.log(row["calls"]) for row in own]
+            slopes.append(float(np.polyfit(accuracies, logs, 1)[0]))
+    mean = float(np.mean(slopes)) if slopes else None
+    low = high = None
+    if mean is not None and len(slopes) > 1:
+        student = load("scipy.stats", "confidence intervals").t
+        error = float(np.std(slopes, ddof=1)) / len(slopes) ** 0.5
+        reach = error * float(student.ppf(0.975, len(slopes) - 1))
+        low, high = mean - reach, mean + reach
+    return {
+        "family": family,
+        "budget": budget,
+        "slope": mean,
+        "low": low,
+        "high": high,
+        "theory": (budget + 1) / budget,
+        "problems": len(slopes),
+    }
+
+
+def verdicts(seed: int, problems: int) -> dict[str, Any]:
+    """Random problems, feasible and not, of mixed size: our verdict beside HiGHS's."""
+    rng = np.random.default_rng([seed, 1_000_003])
+    counts = dict.fromkeys(Status, 0)
+    wrong, most = 0, 0.0
+    for k in range(problems):
+        n_constraints, dimension = int(rng.integers(4, 80)), int(rng.integers(2, 12))
+        margin = float(rng.choice([0.05, 0.0, -0.1, -0.3]))
+        A, b = random_problem(rng, n_constraints, dimension, margin, slack=0.05)  # noqa: N806
+        box = Box.cube(dimension, -1.0, 1.0)
+        found = solve_feasibility(A, b, box, 0.05, BUDGETS[k % len(BUDGETS)])
+        counts[found.status] += 1
+        wrong += contradicts(found, best_worst_slack(System.of(A, b), box))
+        most = max(most, found.calls / found.calls_bound)
+    named = {status.value: count for status, count in counts.items()}
+    return {"problems": problems, **named, "wrong": wrong, "most_of_bound": most}
+
+
+def contradicts(found: Feasibility, exact: float) -> bool:
+    """Whether the verdict is wrong, where `exact` is the largest worst slack over P."""
+    if found.status is Status.INFEASIBLE:
+        return exact >= 0.0
+    return found.status is Status.FEASIBLE and exact < -found.epsilon

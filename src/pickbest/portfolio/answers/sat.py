@@ -1,0 +1,119 @@
+"""PySAT's solvers as arms (extra: sat), each in a process of its own, every model checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pickbest.core import MissingExtraError, PickbestError, unknown_name
+from pickbest.portfolio.arms import Function, Limits
+from pickbest.portfolio.runs import RawRun, Task
+
+Clauses = list[list[int]]
+
+# Solvers of one lineage differ least; these are of different ones, where the wheel has them.
+DIVERSE = (
+    "cadical195",
+    "glucose4",
+    "minisat22",
+    "mergesat3",
+    "maplechrono",
+    "lingeling",
+    "kissat404",
+)
+
+
+@dataclass(frozen=True)
+class SatSolver:
+    """A solver of PySAT by name; the problem is a DIMACS file or a list of clauses.
+
+    It answers ("SAT", model) or ("UNSAT", None). A model that does not satisfy every clause
+    is an error of the arm, never an answer.
+    """
+
+    solver: str
+
+    def __post_init__(self) -> None:
+        if self.solver not in solver_names():
+            raise unknown_name("SAT solver", self.solver, solver_names())
+
+    def task(self, name: str, problem: Any, deadline: float, limits: Limits) -> Task:
+        function = Function(solve, (self.solver,), preload=("pysat.solvers",))
+        return function.task(name, problem, deadline, limits)
+
+    def solved(self, run: RawRun) -> bool:
+        return run.exit_code == 0 and run.value is not None
+
+
+def solver_names() -> tuple[str, ...]:
+    """The names of all solvers that this PySAT offers."""
+    try:
+        from pysat.solvers import SolverNames
+    except ImportError as error:
+        raise MissingExtraError("python-sat", "sat", "a SAT solver as an arm") from error
+    return tuple(name for name in vars(SolverNames) if not name.startswith("_"))
+
+
+def works(solver: str) -> bool:
+    """Whether a solver is in this wheel and answers a small question."""
+    from pysat.solvers import Solver
+
+    try:
+        with Solver(name=solver, bootstrap_with=[[1, 2], [-1]]) as built:
+            return built.solve() is True and satisfies(built.get_model(), [[1, 2], [-1]])
+    except Exception:
+        return False
+
+
+def solve(problem: Any, solver: str) -> tuple[str, list[int] | None]:
+    """Solve a formula and check the model; runs in the arm's own process."""
+    from pysat.solvers import Solver
+
+    clauses = read_dimacs(Path(problem)) if isinstance(problem, str | Path) else problem
+    with Solver(name=solver, bootstrap_with=clauses) as built:
+        if not built.solve():
+            return "UNSAT", None
+        model = built.get_model() or []
+    if not satisfies(model, clauses):
+        raise RuntimeError(f"{solver} gave a model that does not satisfy the formula")
+    return "SAT", model
+
+
+def satisfies(model: list[int] | None, clauses: Clauses) -> bool:
+    """Whether every clause has a literal that the model makes true."""
+    true = set(model or ())
+    return all(any(literal in true for literal in clause) for clause in clauses)
+
+
+def read_dimacs(path: Path) -> Clauses:
+    """The clauses of a DIMACS CNF file."""
+    clauses: Clauses = []
+    current: list[int] = []
+    for line in path.read_text().splitlines():
+        if line.startswith("%"):
+            break
+        if not line or line[0] in "cp":
+            continue
+        try:
+            literals = [int(word) for word in line.split()]
+        except ValueError as error:
+            raise PickbestError(f"{path}: not a line of DIMACS: {line[:80]!r}") from error
+        for literal in literals:
+            if literal:
+                current.append(literal)
+            else:
+                clauses.append(current)
+                current = []
+    if current:
+        clauses.append(current)
+    return clauses
+
+
+def write_dimacs(clauses: Clauses, path: Path, comment: str = "") -> None:
+    """Write clauses as a DIMACS CNF file."""
+    variables = max((abs(literal) for clause in clauses for literal in clause), default=0)
+    lines = [f"c {comment}"] if comment else []
+    lines.append(f"p cnf {variables} {len(clauses)}")
+    lines += [" ".join(map(str, [*clause, 0])) for clause in clauses]
+    path.write_text("\n".join(lines) + "\n")

@@ -1,0 +1,173 @@
+"""What a journal holds: five kinds of records, as frozen dataclasses and as JSON.
+
+The state of a portfolio is a fold over these records in the order of the journal, and of
+nothing else: no clock, no configuration, no randomness enters the fold.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from pickbest.core import PickbestError
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The first record: what is fixed for the life of a portfolio.
+
+    rounds: how many rounds are expected, None when nobody knows.
+    options: of the learner, as `make_learner` takes them; `tuning` may be among them.
+    """
+
+    seed: int
+    learner: str
+    rounds: int | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Roster:
+    """Which arms there are from here on, and how many are picked.
+
+    arms: all arms that are not removed, in the order in which the learner counts them.
+    paused: those of them that are not picked for now.
+    """
+
+    arms: tuple[str, ...]
+    budget: int
+    paused: tuple[str, ...] = ()
+
+    @property
+    def active(self) -> tuple[str, ...]:
+        """The arms that may be picked."""
+        return tuple(arm for arm in self.arms if arm not in self.paused)
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The process that asked for a round, well enough described to see whether it lives.
+
+    place: machine, boot and process namespace; pid and started identify a process there.
+    """
+
+    place: str
+    pid: int
+    started: str
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """A round was opened: these arms are about to run.
+
+    weights: as in game.Choice, one per arm; None where the learner has none.
+    owner: None for tickets that outlive the process that asked (they only expire).
+    expires: seconds since the epoch after which the round may be closed as lost.
+    watched: all arms run to their own end or the deadline, whoever answers first.
+    at: seconds since the epoch.
+    """
+
+    round: int
+    arms: tuple[str, ...]
+    weights: tuple[float, ...] | None
+    expires: float
+    owner: Owner | None = None
+    problem: str = ""
+    watched: bool = True
+    at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """What is kept of one arm's run; see runs.Run."""
+
+    arm: str
+    status: str
+    cost: float | None
+    seconds: float
+    reason: str = ""
+    value: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A round was closed with results.
+
+    learned: the costs that the learner is taught, in the order of the picked arms; None when
+        the round teaches nothing (costs are unknown and nothing stands in for them).
+    scale: factor on the weights (1 / probability that the round was watched).
+    winner: the arm with the best answer; None when no arm gave one.
+    answer: the winner's answer where it is JSON, else its repr.
+    """
+
+    round: int
+    runs: tuple[RunRecord, ...]
+    learned: tuple[float, ...] | None
+    scale: float = 1.0
+    winner: str | None = None
+    cost: float | None = None
+    answer: Any = None
+    at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A round was closed without results; it is never learned."""
+
+    round: int
+    reason: str
+    at: float = 0.0
+
+
+Record = Opened | Roster | Picked | Finished | Lost
+
+KINDS: dict[str, type[Record]] = {
+    "opened": Opened,
+    "roster": Roster,
+    "picked": Picked,
+    "finished": Finished,
+    "lost": Lost,
+}
+_NAMES = {kind: name for name, kind in KINDS.items()}
+
+
+def kind_of(record: Record) -> str:
+    """The name of a record's kind.
+
+    >>> kind_of(Lost(round=3, reason="the process died"))
+    'lost'
+    """
+    return _NAMES[type(record)]
+
+
+def encode(record: Record) -> str:
+    """A record as JSON; numbers come back bit for bit.
+
+    >>> decode("lost", encode(Lost(3, "gone"))) == Lost(3, "gone")
+    True
+    """
+    return json.dumps(asdict(record), separators=(",", ":"), allow_nan=False)
+
+
+def decode(kind: str, body: str) -> Record:
+    """The record that `encode` wrote."""
+    if kind not in KINDS:
+        raise PickbestError(f"the journal holds a record of unknown kind {kind!r}")
+    try:
+        fields = json.loads(body)
+        return KINDS[kind](**_rebuilt(kind, fields))
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise PickbestError(f"the journal is damaged: a {kind} record reads {body!r}") from error
+
+
+def _rebuilt(kind: str, fields: dict[str, Any]) -> dict[str, Any]:
+    for name in ("arms", "paused", "weights", "learned"):
+        if isinstance(fields.get(name), list):
+            fields[name] = tuple(fields[name])
+    if kind == "picked" and fields["owner"] is not None:
+        fields["owner"] = Owner(**fields["owner"])
+    if kind == "finished":
+        fields["runs"] = tuple(RunRecord(**run) for run in fields["runs"])
+    return fields

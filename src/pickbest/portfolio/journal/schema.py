@@ -1,0 +1,106 @@
+"""The database schema, the same on SQLite and PostgreSQL, built up by numbered migrations.
+
+A fresh database runs all of them in order; an older one runs those that it lacks; a newer one
+is refused. Migrations only ever add: old records stay as they were written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    inspect,
+    text,
+)
+from sqlalchemy.engine import Connection
+
+from pickbest.core import PickbestError
+
+metadata = MetaData()
+
+portfolios = Table(
+    "pickbest_portfolios",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", String(200), nullable=False, unique=True),
+)
+
+records = Table(
+    "pickbest_records",
+    metadata,
+    Column("portfolio", ForeignKey("pickbest_portfolios.id"), primary_key=True),
+    Column("position", BigInteger, primary_key=True, autoincrement=False),
+    Column("kind", String(20), nullable=False),
+    Column("body", Text, nullable=False),
+    Column("opens", BigInteger),
+    Column("closes", BigInteger),
+    # Fewer pages change with each commit, and the disk has less to write.
+    sqlite_with_rowid=False,
+)
+
+# A round has one record that opens it and one that closes it: a doubled result is impossible,
+# whatever a client does.
+for _column in (records.c.opens, records.c.closes):
+    Index(
+        f"pickbest_round_{_column.name}_once",
+        records.c.portfolio,
+        _column,
+        unique=True,
+        sqlite_where=_column.is_not(None),
+        postgresql_where=_column.is_not(None),
+    )
+
+versions = Table("pickbest_schema", MetaData(), Column("version", Integer, nullable=False))
+
+
+def _create(connection: Connection) -> None:
+    metadata.create_all(connection)
+
+
+def _add_written_at(connection: Connection) -> None:
+    """When the database took a record in, for `pickbest history` and for people who look."""
+    column = Column("written_at", Float)
+    kind = column.type.compile(connection.dialect)
+    connection.execute(text(f"ALTER TABLE pickbest_records ADD COLUMN written_at {kind}"))
+
+
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (_create, _add_written_at)
+NEWEST = len(MIGRATIONS)
+
+
+def migrate(connection: Connection, where: str) -> None:
+    """Bring a database to the newest schema; call it while nobody else can write."""
+    present = version_of(connection)
+    if present > NEWEST:
+        raise PickbestError(
+            f"{where}: written by a newer pickbest (schema {present}, this one reads up to "
+            f"{NEWEST}); upgrade with pip install --upgrade pickbest"
+        )
+    if present == NEWEST:
+        return
+    if present == 0:
+        versions.create(connection)
+        connection.execute(versions.insert().values(version=0))
+    for step in MIGRATIONS[present:]:
+        step(connection)
+    connection.execute(versions.update().values(version=NEWEST))
+
+
+def version_of(connection: Connection) -> int:
+    """The schema version of a database; 0 for one that is empty of our tables."""
+    if not inspect(connection).has_table(versions.name):
+        return 0
+    found = connection.execute(versions.select()).scalar_one_or_none()
+    if found is None:
+        raise PickbestError("the table pickbest_schema is empty; restore the database from a copy")
+    return int(found)

@@ -1,0 +1,75 @@
+"""Which arms a portfolio has: checks, and changes from one roster to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from pickbest.core import (
+    PickbestError,
+    check_budget,
+    check_seed,
+    unknown_name,
+)
+from pickbest.portfolio.journal.protocol import Entry
+from pickbest.portfolio.journal.records import Opened, Roster
+from pickbest.portfolio.state.fold import Knowledge
+
+
+def check_opening(
+    settings: Opened, arms: Sequence[str], budget: int, paused: Sequence[str] | None = None
+) -> Roster:
+    """The roster of a portfolio that could be opened so; raises if it could not."""
+    check_seed(settings.seed)
+    roster = check_roster(Roster(tuple(arms), budget, tuple(paused or ())))
+    trial = Knowledge()
+    trial.apply(Entry(1, settings))
+    trial.apply(Entry(2, roster))
+    return roster
+
+
+def check_roster(roster: Roster) -> Roster:
+    """Arms with names of their own, and enough of them active for the budget."""
+    if len(set(roster.arms)) < len(roster.arms):
+        raise PickbestError(f"arms must have different names, got {', '.join(roster.arms)}")
+    for arm in (*roster.arms, *roster.paused):
+        if not isinstance(arm, str) or not arm or len(arm) > 200:
+            raise PickbestError(f"an arm's name must be text of 1 to 200 characters, got {arm!r}")
+    for arm in roster.paused:
+        if arm not in roster.arms:
+            raise unknown_name("arm", arm, roster.arms)
+    if len(roster.active) == 0:
+        raise PickbestError("a portfolio needs at least one active arm, got none")
+    check_budget(roster.budget, len(roster.active))
+    return roster
+
+
+def updated(before: Roster, wanted: Roster, keep_paused: bool) -> Roster:
+    """The wanted arms in the order that the journal has; new ones come last."""
+    stay = [arm for arm in before.arms if arm in wanted.arms]
+    arms = (*stay, *(arm for arm in wanted.arms if arm not in stay))
+    resting = before.paused if keep_paused else wanted.paused
+    return Roster(arms, wanted.budget, tuple(arm for arm in arms if arm in resting))
+
+
+def changed(
+    roster: Roster,
+    add: Iterable[str],
+    remove: Iterable[str],
+    pause: Iterable[str],
+    resume: Iterable[str],
+) -> Roster:
+    """The roster after a change, checked."""
+    arms, paused = list(roster.arms), set(roster.paused)
+    for arm in add:
+        if arm in arms:
+            raise PickbestError(f"arm {arm!r} is in the portfolio already")
+        arms.append(arm)
+    remove = list(remove)
+    for arm in (*remove, *(pause := list(pause)), *(resume := list(resume))):
+        if arm not in arms:
+            raise unknown_name("arm", arm, arms)
+    arms = [arm for arm in arms if arm not in remove]
+    paused = ((paused | set(pause)) - set(resume)) & set(arms)
+    kept = tuple(arm for arm in arms if arm in paused)
+    return check_roster(replace(roster, arms=tuple(arms), paused=kept))

@@ -1,0 +1,287 @@
+"""Play learners against an environment, many replicates at once, on any number of processes."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from pickbest.core import (
+    ENVIRONMENT_STREAM,
+    LEARNER_STREAM,
+    Environment,
+    FloatArray,
+    Learner,
+    MissingExtraError,
+    PickbestError,
+    check_costs,
+    check_count,
+    check_seed,
+    keep_best,
+    play_table,
+    replicate_keys,
+    rng_for,
+    unknown_name,
+    visible,
+)
+from pickbest.environments import Table
+from pickbest.simulation.result import Run, Simulation
+
+Progress = Callable[[int, int], None]
+
+ENGINES = ("processes", "ray")
+
+# Tables of costs are kept for hindsight up to this many entries a learner or run.
+MOST_KEPT = 50_000_000
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A share of the work: some replicates of every learner."""
+
+    learners: Mapping[str, Learner]
+    environment: Environment
+    first: int
+    replicates: int
+    seed: int
+    keep_tables: bool
+
+
+def simulate(
+    learners: Mapping[str, Learner],
+    environment: Environment,
+    replicates: int = 100,
+    seed: int = 0,
+    workers: int = 1,
+    progress: Progress | None = None,
+    engine: str = "processes",
+) -> Simulation:
+    """Play every learner in `replicates` independent games, all on the same draws.
+
+    The result is the same for any number of workers and either engine: "processes" of this
+    machine, or "ray", a cluster that is reached as ray.init() finds it. progress(done, total)
+    is called with rounds played, summed over learners and shares of replicates.
+
+    >>> from pickbest.environments import Task3
+    >>> from pickbest.learners import Uniform
+    >>> simulation = simulate({"random": Uniform(4, 3)}, Task3(rounds=40), replicates=10)
+    >>> 0.8 < simulation.mean_reward("random") < 1.0
+    True
+    """
+    check_count("replicates", replicates)
+    check_count("workers", workers)
+    check_seed(seed)
+    if engine not in ENGINES:
+        raise unknown_name("engine", engine, ENGINES)
+    _check_learners(learners, environment)
+    keep = _tables_fit(learners, environment, replicates)
+    shares = _split(replicates, workers)
+    tasks = [_Task(learners, environment, first, count, seed, keep) for first, count in shares]
+    total = len(learners) * environment.rounds * len(tasks)
+    if engine == "ray":
+        parts = _on_ray(tasks, progress, total)
+    elif len(tasks) == 1:
+        parts = [_play_share(tasks[0], progress, total)]
+    else:
+        parts = list(_in_processes(tasks, workers, progress, total))
+    runs = {name: Run.joined([part[name] for part in parts]) for name in learners}
+    return Simulation(runs, dict(learners), environment, replicates, seed)
+
+
+def _check_learners(learners: Mapping[str, Learner], environment: Environment) -> None:
+    if not learners:
+        raise PickbestError("simulate needs at least one learner, got none")
+    for name, learner in learners.items():
+        if learner.n_arms != environment.n_arms:
+            raise PickbestError(
+                f"learner {name!r} has n_arms={learner.n_arms}, "
+                f"but the environment has n_arms={environment.n_arms}"
+            )
+
+
+def _tables_fit(learners: Mapping[str, Learner], environment: Environment, replicates: int) -> bool:
+    tables = len(learners) if environment.adaptive else 1
+    copies = replicates if environment.varies else 1
+    return tables * copies * environment.rounds * environment.n_arms <= MOST_KEPT
+
+
+def _split(replicates: int, workers: int) -> list[tuple[int, int]]:
+    """Shares of nearly equal size, as (first replicate, count)."""
+    bounds = [replicates * k // workers for k in range(workers + 1)]
+    return [(a, b - a) for a, b in pairwise(bounds) if b > a]
+
+
+def _in_processes(
+    tasks: list[_Task], workers: int, progress: Progress | None, total: int
+) -> Iterator[dict[str, Run]]:
+    # Spawned, not forked: a fork would copy locks that other threads may hold.
+    context = multiprocessing.get_context("spawn")
+    done = 0
+    with ProcessPoolExecutor(min(workers, len(tasks)), mp_context=context) as pool:
+        try:
+            futures = [pool.submit(_play_share, task) for task in tasks]
+            for finished in as_completed(futures):
+                finished.result()
+                done += total // len(tasks)
+                if progress:
+                    progress(done, total)
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+        yield from (future.result() for future in futures)
+
+
+def _on_ray(tasks: list[_Task], progress: Progress | None, total: int) -> list[dict[str, Run]]:
+    try:
+        import ray
+    except ImportError as error:
+        raise MissingExtraError("ray", "ray", "engine='ray'") from error
+    if not ray.is_initialized():
+        ray.init(log_to_driver=False, include_dashboard=False)
+    remote = ray.remote(_play_share)
+    futures = [remote.remote(task) for task in tasks]
+    try:
+        waiting = futures
+        while waiting:
+            finished, waiting = ray.wait(waiting)
+            ray.get(finished)
+            if progress:
+                progress(total * (len(tasks) - len(waiting)) // len(tasks), total)
+    except BaseException:
+        for future in futures:
+            ray.cancel(future, force=True)
+        raise
+    parts: list[dict[str, Run]] = ray.get(futures)
+    return parts
+
+
+def _play_share(task: _Task, progress: Progress | None = None, total: int = 0) -> dict[str, Run]:
+    runs: dict[str, Run] = {}
+    dealt: Dealt | None = None
+    if task.keep_tables and not task.environment.adaptive:
+        # Oblivious environments deal every learner the same costs: once is enough.
+        dealt = deal_all(task.environment, task.replicates, task.seed, task.first)
+    for index, (name, learner) in enumerate(task.learners.items()):
+        offset = index * task.environment.rounds
+
+        def report(done: int, offset: int = offset) -> None:
+            if progress:
+                progress(offset + done, total)
+
+        if dealt is not None:
+            runs[name] = play_dealt(learner, dealt, task.replicates, task.seed, task.first, report)
+        else:
+            runs[name] = play(
+                learner,
+                task.environment,
+                task.replicates,
+                task.seed,
+                task.first,
+                task.keep_tables,
+                report,
+            )
+    return runs
+
+
+@dataclass(frozen=True, eq=False)
+class Dealt:
+    """All costs of an oblivious environment, and what hindsight needs of them.
+
+    table: (replicates or 1, rounds, n_arms); best_arm and totals as in Run.
+    """
+
+    table: FloatArray
+    best_arm: FloatArray
+    totals: FloatArray
+
+
+def deal_all(environment: Environment, replicates: int, seed: int, first: int = 0) -> Dealt:
+    """Deal every round at once."""
+    copies = replicates if environment.varies else 1
+    if isinstance(environment, Table):
+        table = environment.costs_table[None]
+    else:
+        keys = replicate_keys(seed, copies, first, ENVIRONMENT_STREAM)
+        world = environment.start(copies)
+        table = np.empty((copies, environment.rounds, environment.n_arms))
+        for t in range(environment.rounds):
+            costs = environment.costs(world, t, rng_for(keys, t))
+            table[:, t] = check_costs(costs, (copies, environment.n_arms), f"round {t}: costs")
+    cumulative = np.cumsum(table, axis=1)
+    best_arm = np.broadcast_to(cumulative.min(axis=2), (replicates, environment.rounds))
+    totals = np.broadcast_to(cumulative[:, -1], (replicates, environment.n_arms))
+    return Dealt(table, best_arm, totals)
+
+
+def play_dealt(
+    learner: Learner,
+    dealt: Dealt,
+    replicates: int,
+    seed: int,
+    first_replicate: int = 0,
+    report: Callable[[int], None] | None = None,
+) -> Run:
+    """One learner's games on costs that are known beforehand, compiled where it can be."""
+    keys = replicate_keys(seed, replicates, first_replicate, LEARNER_STREAM)
+    rounds = dealt.table.shape[1]
+    state = learner.start(replicates)
+    paid = np.empty((replicates, rounds))
+    # Short stretches, so that a progress bar moves and Ctrl-C is heard.
+    stretch = max(1, 50_000 // replicates)
+    for first in range(0, rounds, stretch):
+        part = dealt.table[:, first : first + stretch]
+        played = slice(first, first + part.shape[1])
+        state, paid[:, played] = play_table(learner, state, np.ascontiguousarray(part), keys, first)
+        if report:
+            report(played.stop)
+    return Run(paid, dealt.best_arm, dealt.totals, dealt.table)
+
+
+def play(
+    learner: Learner,
+    environment: Environment,
+    replicates: int,
+    seed: int,
+    first_replicate: int = 0,
+    keep_table: bool = True,
+    report: Callable[[int], None] | None = None,
+) -> Run:
+    """One learner's games: costs → pick → keep the best → hide → learn, round by round."""
+    n_arms, rounds = environment.n_arms, environment.rounds
+    learner_keys = replicate_keys(seed, replicates, first_replicate, LEARNER_STREAM)
+    environment_keys = replicate_keys(seed, replicates, first_replicate, ENVIRONMENT_STREAM)
+    state, world = learner.start(replicates), environment.start(replicates)
+    paid = np.empty((replicates, rounds))
+    best_arm = np.empty((replicates, rounds))
+    totals = np.zeros((replicates, n_arms))
+    copies = replicates if environment.varies else 1
+    table = np.empty((copies, rounds, n_arms)) if keep_table else None
+    for t in range(rounds):
+        costs = environment.costs(world, t, rng_for(environment_keys, t))
+        costs = check_costs(costs, (replicates, n_arms), name=f"round {t}: costs")
+        choice = learner.pick(state, rng_for(learner_keys, t))
+        paid[:, t] = keep_best(choice.arms, costs)
+        totals += costs
+        best_arm[:, t] = totals.min(axis=1)
+        if table is not None:
+            table[:, t] = costs[:copies]
+        state = learner.learn(state, choice, visible(learner, choice, costs))
+        world = environment.react(world, choice.arms, costs)
+        if report and (t % 64 == 63 or t == rounds - 1):
+            report(t + 1)
+    return Run(paid, best_arm, totals, table)
+
+
+def deal(environment: Environment, seed: int = 0) -> FloatArray:
+    """(rounds, n_arms) costs that the first replicate of a simulation with this seed meets."""
+    if environment.adaptive:
+        raise PickbestError(
+            "the costs of an adaptive environment depend on the player: there is no table "
+            "without one; use simulate"
+        )
+    table: FloatArray = deal_all(environment, 1, seed).table[0]
+    return table

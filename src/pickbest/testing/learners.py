@@ -1,0 +1,216 @@
+"""What every learner must do, as checks that anyone can run on a learner of their own.
+
+    from pickbest.testing.learners import check_learner
+    check_learner(MyLearner(n_arms=6, budget=2))
+
+Each check raises AssertionError with one sentence. Nothing here is random: seeds are fixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from pickbest.core import (
+    Choice,
+    Environment,
+    FloatArray,
+    Learner,
+    State,
+    play_rounds,
+    play_table,
+    replicate_keys,
+    rng_for,
+    visible,
+)
+from pickbest.environments import Bernoulli, OneGoodArm
+from pickbest.simulation.simulate import play
+
+
+def check_learner(learner: Learner, *, learns: bool = True, distinct: bool = True) -> None:
+    """Run every check that fits the learner; the long run and bounds are separate.
+
+    learns: whether it should beat random arms where one arm is good.
+    distinct: whether its arms within a round must differ.
+    """
+    check_picks(learner, distinct=distinct)
+    check_pick_is_pure(learner)
+    check_same_seed_same_bits(learner)
+    check_split_replicates(learner)
+    check_replayed_learning(learner)
+    check_table_play(learner)
+    if learner.unbiased:
+        check_unbiased(learner)
+    if learns:
+        check_learns(learner)
+
+
+def check_picks(learner: Learner, *, distinct: bool = True, rounds: int = 50) -> None:
+    """Picks are in range, of the right shape, and distinct."""
+    for _, choice in _rounds(learner, replicates=20, rounds=rounds):
+        shape = (20, learner.budget)
+        assert choice.arms.shape == shape, f"arms must have shape {shape}, got {choice.arms.shape}"
+        assert choice.arms.min() >= 0, "an arm below 0 was picked"
+        assert choice.arms.max() < learner.n_arms, "an arm beyond n_arms was picked"
+        if choice.weights is not None:
+            assert choice.weights.shape == shape, "weights must have the shape of arms"
+            assert np.all(np.isfinite(choice.weights)), "weights must be finite"
+            assert np.all(choice.weights >= 0), "weights must not be negative"
+        if distinct:
+            ordered = np.sort(choice.arms, axis=1)
+            assert np.all(np.diff(ordered, axis=1) > 0), "an arm was picked twice in a round"
+
+
+def check_pick_is_pure(learner: Learner) -> None:
+    """pick leaves the state unchanged and depends on nothing but state and randomness."""
+    for state, _ in _rounds(learner, replicates=3, rounds=10):
+        before = copy_state(state)
+        rng = rng_for(replicate_keys(7, 3), 99)
+        first, second = learner.pick(state, rng), learner.pick(state, rng)
+        assert same_state(before, state), "pick changed the state"
+        assert same_choice(first, second), "the same randomness gave two different picks"
+
+
+def check_same_seed_same_bits(learner: Learner) -> None:
+    """The same seed gives the same run, another seed (for randomized learners) need not."""
+    world = _world(learner)
+    first, second = (play(learner, world, 4, seed=3).paid for _ in range(2))
+    assert np.array_equal(first, second), "the same seed gave two different runs"
+
+
+def check_split_replicates(learner: Learner) -> None:
+    """Replicates do not influence each other: a split run equals a whole run."""
+    world = _world(learner)
+    whole = play(learner, world, 5, seed=4).paid
+    parts = [play(learner, world, 2, 4, first_replicate=0), play(learner, world, 3, 4, 2)]
+    joined = np.concatenate([part.paid for part in parts])
+    assert np.array_equal(whole, joined), "replicates played apart differ from those together"
+
+
+def check_replayed_learning(learner: Learner) -> None:
+    """learn is a deterministic fold: replaying the same choices gives the same state."""
+    history: list[tuple[Choice, FloatArray]] = []
+    final: State = {}
+    for state, _ in _rounds(learner, replicates=2, rounds=30, history=history):
+        final = state
+    replayed = learner.start(2)
+    for choice, seen in history:
+        replayed = learner.learn(replayed, choice, seen)
+    assert same_state(final, replayed), "replaying the same rounds gave another state"
+
+
+def check_table_play(learner: Learner) -> None:
+    """A compiled loop over a table gives exactly what picking and learning by hand gives."""
+    table = np.random.default_rng(10).random((3, 60, learner.n_arms)).round(1)
+    keys = replicate_keys(13, 3)
+    for costs in (table, table[:1]):
+        state, paid = learner.start(3), []
+        for first in (0, 25):
+            part = np.ascontiguousarray(costs[:, first : 25 if first == 0 else None])
+            state, played = play_table(learner, state, part, keys, first)
+            paid.append(played)
+        slow_state, slow_paid = play_rounds(learner, learner.start(3), costs, keys, 0)
+        assert np.array_equal(np.hstack(paid), slow_paid), "the compiled loop paid other costs"
+        assert same_state(state, slow_state), "the compiled loop learned another state"
+
+
+def check_unbiased(learner: Learner, replicates: int = 40_000, rounds: int = 5) -> None:
+    """The weights with which an arm occurs have expectation 1, in states that differ by arm.
+
+    All replicates are given one learned state, so each arm has a sample mean with a known
+    standard error; six of them never happen by chance.
+    """
+    state: State = learner.start(1)
+    keys = replicate_keys(11, 1)
+    costs = np.linspace(0.0, 1.0, learner.n_arms)[None, :]
+    for t in range(rounds):
+        choice = learner.pick(state, rng_for(keys, t))
+        state = learner.learn(state, choice, visible(learner, choice, costs))
+    many = {name: np.repeat(array, replicates, axis=0) for name, array in state.items()}
+    choice = learner.pick(many, rng_for(replicate_keys(12, replicates), rounds))
+    assert choice.weights is not None, "an unbiased learner must give weights"
+    totals = np.zeros((replicates, learner.n_arms))
+    np.add.at(totals, (np.arange(replicates)[:, None], choice.arms), choice.weights)
+    error = totals.std(axis=0, ddof=1) / np.sqrt(replicates)
+    gap = np.abs(totals.mean(axis=0) - 1.0)
+    assert np.all(gap <= 6.0 * error + 1e-9), (
+        f"weights are biased: means {totals.mean(axis=0).round(3)}, errors {error.round(4)}"
+    )
+
+
+def check_learns(learner: Learner, rounds: int = 3_000) -> None:
+    """Where one arm is good, the last quarter costs at most half of what random arms cost."""
+    if learner.budget == learner.n_arms:
+        return
+    run = play(learner, OneGoodArm(learner.n_arms, rounds), 20, seed=5, keep_table=False)
+    late = float(run.paid[:, -rounds // 4 :].mean())
+    random = 1.0 - learner.budget / learner.n_arms
+    assert late <= 0.5 * random, f"mean cost {late:.3f} at the end, random arms cost {random:.3f}"
+
+
+def check_bound(learner: Learner, environment: Environment, bound: float) -> None:
+    """Mean regret against the best arm stays under the theorem's bound."""
+    run = play(learner, environment, 50, seed=6, keep_table=False)
+    regret = run.paid.sum(axis=1) - run.best_arm[:, -1]
+    assert regret.mean() <= bound, f"mean regret {regret.mean():.2f} is above {bound:.2f}"
+
+
+def check_long_run(learner: Learner, rounds: int = 1_000_000) -> None:
+    """Very many rounds, arms good and bad by turns: no overflow, no NaN, picks stay valid."""
+    keys = replicate_keys(8, 1)
+    table = np.random.default_rng(9).random((1, 1000, learner.n_arms))
+    table[:, ::2, 0] = 0.0
+    table[:, :, -1] = 1.0
+    state = learner.start(1)
+    with np.errstate(over="raise", invalid="raise", divide="raise"):
+        for first in range(0, rounds, table.shape[1]):
+            state, _ = play_table(learner, state, table, keys, first)
+    choice = learner.pick(state, rng_for(keys, rounds))
+    for name, array in state.items():
+        assert np.all(np.isfinite(array)), f"{name} is no longer finite after {rounds} rounds"
+    assert 0 <= choice.arms.min() <= choice.arms.max() < learner.n_arms, "picks left the range"
+    if choice.weights is not None:
+        assert np.all(np.isfinite(choice.weights)), "weights are no longer finite"
+
+
+def copy_state(state: State) -> State:
+    """An independent copy."""
+    return {name: array.copy() for name, array in state.items()}
+
+
+def same_state(first: State, second: State) -> bool:
+    """Whether two states are equal bit for bit."""
+    return first.keys() == second.keys() and all(
+        np.array_equal(first[name], second[name]) for name in first
+    )
+
+
+def same_choice(first: Choice, second: Choice) -> bool:
+    """Whether two choices are equal bit for bit."""
+    if first.weights is None or second.weights is None:
+        return first.weights is second.weights and np.array_equal(first.arms, second.arms)
+    return np.array_equal(first.arms, second.arms) and np.array_equal(first.weights, second.weights)
+
+
+def _world(learner: Learner) -> Environment:
+    return Bernoulli(learner.n_arms, rounds=40, probability=0.6)
+
+
+def _rounds(
+    learner: Learner,
+    replicates: int,
+    rounds: int,
+    history: list[tuple[Choice, FloatArray]] | None = None,
+) -> Iterable[tuple[State, Choice]]:
+    """(state after the round, its choice) for every round of a small game."""
+    world = _world(learner)
+    state = learner.start(replicates)
+    keys, world_keys = replicate_keys(1, replicates), replicate_keys(2, replicates)
+    for t in range(rounds):
+        choice = learner.pick(state, rng_for(keys, t))
+        seen = visible(learner, choice, world.costs({}, t, rng_for(world_keys, t)))
+        state = learner.learn(state, choice, seen)
+        if history is not None:
+            history.append((choice, seen))
+        yield state, choice
