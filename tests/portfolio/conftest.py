@@ -10,11 +10,8 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-import portfolio_postgres
-from portfolio_helpers import children_of_this_process, eventually
+from tests.portfolio import postgres
+from tests.portfolio.helpers import children_of_this_process, eventually
 
 
 @pytest.fixture(autouse=True)
@@ -38,8 +35,8 @@ def postgres_server() -> Iterator[str]:
     """A PostgreSQL server of this test run."""
     with contextlib.ExitStack() as stack:
         try:
-            url = stack.enter_context(portfolio_postgres.server())
-        except portfolio_postgres.NoServerError as error:
+            url = stack.enter_context(postgres.server())
+        except postgres.NoServerError as error:
             pytest.skip(str(error))
         yield url
 

@@ -40,7 +40,8 @@ def test_it_loads_without_any_extra():
 import sys
 for name in {EXTRAS!r}:
     sys.modules[name] = None
-from pickbest.experiments.paper.shipped import measured_losses, measured_provenance, measured_rewards
+from pickbest.experiments.paper.shipped import (
+    measured_losses, measured_provenance, measured_rewards)
 table = measured_rewards()
 print(table.n_arms, len(measured_losses()) >= table.rounds, measured_provenance()["seed"])
 """

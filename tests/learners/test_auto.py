@@ -39,7 +39,7 @@ from pickbest.testing.learners import (
     check_unbiased,
 )
 
-ASLIB = Path(__file__).parents[2] / "shared" / "data" / "aslib"
+ASLIB = Path(__file__).parents[3] / "shared" / "data" / "aslib"
 
 
 @pytest.mark.parametrize(

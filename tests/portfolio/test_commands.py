@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from portfolio_helpers import eventually, running
+from tests.portfolio.helpers import eventually, running
 from typer.testing import CliRunner
 
 from pickbest.cli.main import app, main

@@ -1,4 +1,4 @@
-"""Many clients of one portfolio at once: python portfolio_clients.py STORAGE CLIENTS ROUNDS.
+"""Many clients of one portfolio at once: python clients.py STORAGE CLIENTS ROUNDS.
 
 Each client is a process of its own (forked, so that nothing is imported 16 times). It prints
 the rounds that it told, one JSON list a client.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from portfolio_clients import ARMS
+from tests.portfolio.clients import ARMS
 
 from pickbest.core import PickbestError
 from pickbest.portfolio import AskTell, Portfolio, RepeatedTellError
@@ -51,7 +51,7 @@ def test_both_databases_give_the_same_bits(any_database: str) -> None:
 
 def test_sixteen_clients_lose_and_double_nothing(any_database: str) -> None:
     clients, rounds = 16, 8
-    command = [sys.executable, str(HERE / "portfolio_clients.py"), any_database]
+    command = [sys.executable, str(HERE / "clients.py"), any_database]
     done = subprocess.run(
         [*command, str(clients), str(rounds)], check=False, capture_output=True, timeout=240
     )

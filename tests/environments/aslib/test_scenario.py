@@ -17,7 +17,7 @@ from pickbest.experiments.races import read_runtimes
 from pickbest.hindsight import best_subset, subset_cost
 from pickbest.report.scenarios import random_subset_cost
 
-DATA = Path(__file__).parents[2] / "shared" / "data" / "aslib"
+DATA = Path(__file__).parents[4] / "shared" / "data" / "aslib"
 NEW = """\
 scenario_id: TOY
 performance_measures:

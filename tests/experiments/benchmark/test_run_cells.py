@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import benchmark_to_kill
 import pytest
+from tests.experiments.benchmark import benchmark_to_kill
 
 from pickbest.core import PickbestError
 from pickbest.environments import Chasing, Table, Task2

@@ -11,9 +11,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import portfolio_arms
 import pytest
-from portfolio_helpers import alive, eventually, parent, running
+from tests.portfolio import arms as portfolio_arms
+from tests.portfolio.helpers import alive, eventually, parent, running
 
 from pickbest.core import PickbestError
 from pickbest.portfolio import (
@@ -297,10 +297,11 @@ def test_a_keyboard_interrupt_closes_the_round(tmp_path: Path) -> None:
 
 def test_no_orphan_survives_a_sigkill_of_the_portfolio(tmp_path: Path) -> None:
     pids = tmp_path / "stay"
-    here = str(Path(__file__).parent)
+    here = str(Path(__file__).parents[2])
     code = (
         f"import sys; sys.path.insert(0, {here!r})\n"
-        "import portfolio_arms\nfrom pickbest.portfolio import Portfolio\n"
+        "from tests.portfolio import arms as portfolio_arms\n"
+        "from pickbest.portfolio import Portfolio\n"
         "arms = {'daemons': portfolio_arms.leaves_daemon, 'sleep': ['sleep', '61.25']}\n"
         f"portfolio = Portfolio(arms, 2, 60.0, {str(tmp_path / 'r.db')!r})\n"
         f"portfolio.solve({str(pids)!r})\n"

@@ -10,7 +10,7 @@ from pickbest.catalog import make_learner
 from pickbest.environments import Table
 from pickbest.simulation.simulate import simulate
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import reference
 
 N_ARMS, ROUNDS, RUNS = 5, 60, 150
