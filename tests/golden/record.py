@@ -25,7 +25,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -889,6 +889,14 @@ def plain(value: Any) -> Any:
     return getattr(value, "value", value)
 
 
+def set_of(convex: Any) -> dict[str, Any]:
+    """The class of a set and the arguments that make it again."""
+    arguments = {
+        field.name: plain(getattr(convex, field.name)) for field in fields(convex) if field.init
+    }
+    return {"kind": type(convex).__name__, **arguments}
+
+
 def record_feasibility() -> None:
     """feasibility.json.gz."""
     rows: list[dict[str, Any]] = []
@@ -906,7 +914,7 @@ def record_feasibility() -> None:
                 **source,
                 "A": plain(np.asarray(A)),
                 "b": plain(b),
-                "set": {"kind": type(convex).__name__, **plain(asdict(convex))},
+                "set": set_of(convex),
                 "options": options,
                 "found": plain(asdict(found)),
             }
@@ -921,17 +929,17 @@ def record_feasibility() -> None:
                     share: theory.accuracy_after(
                         n_constraints=10, budget=budget, width=width, calls=share
                     )
-                    for share in (200, 600)
+                    for share in (2_000, 20_000)
                 }
                 choices: list[Options] = [
-                    {"epsilon": wanted[600]},
-                    {"epsilon": wanted[200], "tuning": "proposition_8"},
-                    {"epsilon": wanted[200], "tuning": "proposition_8", "grudging": True},
-                    {"epsilon": wanted[200], "samples": 16, "seed": 5},
-                    {"epsilon": wanted[200], "max_calls": 7},
+                    {"epsilon": wanted[20_000]},
+                    {"epsilon": wanted[2_000], "tuning": "proposition_8"},
+                    {"epsilon": wanted[2_000], "tuning": "proposition_8", "grudging": True},
+                    {"epsilon": wanted[2_000], "samples": 16, "seed": 5},
+                    {"epsilon": wanted[2_000], "max_calls": 2},
                 ]
                 if budget == 1:
-                    choices.append({"epsilon": wanted[200], "learner": "hedge"})
+                    choices.append({"epsilon": wanted[2_000], "learner": "hedge"})
                 if budget > 1:
                     choices = choices[:4] if problem == 0 else choices[:1]
                 for options in choices:
@@ -1023,6 +1031,7 @@ COMMON: list[Options] = [
         "top_set_error": 1.5,
         "count": 30,
         "decay": 0.25,
+        "epsilon_first": 0.8,
         "leader_costs": [0.1, 0.4, 0.0, 0.9],
         "costs": make_table("uniform", 1, 1, 8, 5)[0].tolist(),
         "perturbation": [0.1, 0.0, 0.5, 0.2, 0.3],
@@ -1047,6 +1056,7 @@ COMMON: list[Options] = [
         "top_set_error": 0.0,
         "count": 2_000,
         "decay": 0.5,
+        "epsilon_first": 2.5,
         "leader_costs": [1.0, 1.0],
         "costs": make_table("binary", 2, 1, 12, 4)[0].tolist(),
         "perturbation": [0.0, 1.0, 0.0, 2.0],
@@ -1136,7 +1146,9 @@ GOOD: list[str] = [
     "environments --json",
     "feasible A.csv b.csv --box -1 1 --json",
     "feasible A.csv b.csv --ball 1.5 -b 2 -e 0.3 --json",
-    "feasible A.csv b.csv --simplex 1 --max-calls 3 -e 0.01 --json",
+    "feasible A.csv hard.csv --box -1 1 --json",
+    "feasible A.csv hard.csv --simplex 1 -b 2 --json",
+    "feasible A.csv edge.csv --box -1 1 --max-calls 2 -e 0.01 --json",
     "feasible A.csv b.csv --box -1 1 -l hedge --seed 2 --json",
     "status auto.db --json",
     "history auto.db -n 6 --json",
@@ -1237,6 +1249,8 @@ def record_cli() -> None:
         "broken.csv": "a,b\n0.5,0.5\n0.5,1.5\n",
         "A.csv": csv_of(A, "u,v,w,x").split("\n", 1)[1],
         "b.csv": csv_of(b, "b").split("\n", 1)[1],
+        "hard.csv": csv_of(b + 4.0, "b").split("\n", 1)[1],
+        "edge.csv": csv_of(b + 1.0, "b").split("\n", 1)[1],
     }
     here = Path.cwd()
     with tempfile.TemporaryDirectory() as scratch:
