@@ -21,6 +21,7 @@ from pickbest.learners import (
     GreedyThompson,
     GreedyUCB,
     Guarded,
+    GuardedLast,
     Hedge,
     Leaders,
     Pairwise,
@@ -28,7 +29,6 @@ from pickbest.learners import (
     Tsallis,
     Uniform,
     Warm,
-    Yielding,
 )
 
 BUILT_IN: tuple[tuple[LearnerEntry, tuple[type, ...]], ...] = (
@@ -165,7 +165,7 @@ BUILT_IN: tuple[tuple[LearnerEntry, tuple[type, ...]], ...] = (
             "any learner, with FPML's leader always in its set",
             practical.build_guarded,
         ),
-        (Guarded, Yielding, Warm),
+        (Guarded, GuardedLast, Warm),
     ),
     (
         LearnerEntry(

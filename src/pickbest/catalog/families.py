@@ -11,10 +11,10 @@ from pickbest.catalog.choices import (
     member,
 )
 from pickbest.core import (
+    CompiledLearner,
     Feedback,
     Learner,
     PickbestError,
-    SlotLearner,
     check_budget,
     unknown_name,
 )
@@ -225,7 +225,7 @@ def build_og(
     slots: str | None = None,
     shared: bool = False,
 ) -> Greedy:
-    inner: SlotLearner
+    inner: CompiledLearner
     if member(Feedback, "feedback", feedback) is Feedback.FULL:
         _refuse_tuning("og with full feedback", tuning, ("standard",))
         inner = build_hedge(n_arms, 1, rounds, tuning)
@@ -255,7 +255,7 @@ def build_og_hybrid(
         raise PickbestError(
             f"slot_budget must divide the budget: {slot_budget} does not divide {budget}"
         )
-    inner: SlotLearner
+    inner: CompiledLearner
     if member(Feedback, "feedback", feedback) is Feedback.FULL:
         _refuse_tuning("og-hybrid with full feedback", tuning, FPML_TUNINGS)
         inner = build_fpml(n_arms, slot_budget, rounds, tuning, epsilon=epsilon)

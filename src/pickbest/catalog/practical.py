@@ -12,9 +12,9 @@ from pickbest.learners import (
     GreedyThompson,
     GreedyUCB,
     Guarded,
+    GuardedLast,
     Pairwise,
     Tsallis,
-    Yielding,
 )
 
 
@@ -72,7 +72,7 @@ def build_guarded(
     inner: str = "greedy-thompson",
     guard_budget: int = 0,
     epsilon: float | None = None,
-) -> Guarded | Yielding:
+) -> Guarded | GuardedLast:
     """guard_budget: arms of the guard's own; 0: the last arm yields to its leader."""
     if check_count("guard_budget", guard_budget, least=0) >= budget:
         raise PickbestError(
@@ -81,7 +81,7 @@ def build_guarded(
         )
     guard = _guard(n_arms, max(guard_budget, 1), rounds, epsilon)
     free = make_learner(inner, n_arms, budget - guard_budget, rounds)
-    return Guarded(free, guard) if guard_budget else Yielding(free, guard)
+    return Guarded(free, guard) if guard_budget else GuardedLast(free, guard)
 
 
 def _guard(n_arms: int, budget: int, rounds: int | None, epsilon: float | None) -> FPMLPartial:

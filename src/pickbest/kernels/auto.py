@@ -20,8 +20,8 @@ import math
 import numpy as np
 
 from pickbest.core import FloatArray, IntArray, KeyArray
-from pickbest.kernels.adaptive import first_probability, first_slack, rate_of, shortfall
 from pickbest.kernels.compiled import kernel
+from pickbest.kernels.first_leader import first_probability, first_slack, rate_of, shortfall
 from pickbest.kernels.leaders import fill_spread
 from pickbest.kernels.pairs import build_set, learn_set, memory_in_use, share_of_arms
 from pickbest.kernels.random import STEP, round_key, slot_key, uniform_at

@@ -25,6 +25,14 @@ def kernel(function: Function) -> Function:
     return cast(Function, njit(**OPTIONS)(function))
 
 
+def inlined(function: Function) -> Function:
+    """A kernel that the optimiser writes into its callers: what is called many times a round.
+
+    It is compiled by itself once, so unlike `part` it costs its callers little time to compile.
+    """
+    return cast(Function, njit(**{**OPTIONS, "forceinline": True})(function))
+
+
 def part(function: Function) -> Function:
     """A helper that is written into each of its callers, and is not compiled by itself.
 

@@ -1,8 +1,8 @@
-"""Perturbed leaders: Algorithm 1's pick, and the weights of its partial-feedback versions.
+"""Perturbed leaders whose weights are asked for, and what all perturbed leaders share.
 
-Where no weights are needed, arms are ranked by ε C_a - Exp(1), as Algorithm 1 says. With
-weights, by an equal law: with U uniform, -ln U is Exp(1), so the same arms have the smallest
-U_a · h_a with h_a = exp(ε C_a - base). That costs one exponential for each arm whose estimate
+Algorithm 1 ranks arms by ε C_a - Exp(1). Here an equal law is drawn: with U uniform, -ln U is
+Exp(1), so the same arms have the smallest U_a · h_a with h_a = exp(ε C_a - base). That costs one
+exponential for each arm whose estimate
 changed, and none per redraw. The base is a multiple of BLOCK that the leader's ε C determines,
 so that h stays as it is, bit for bit, while an arm's own estimate stays.
 """
@@ -13,19 +13,11 @@ import math
 
 import numpy as np
 
-from pickbest.core import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    KeyArray,
-)
+from pickbest.core import BoolArray, FloatArray, IntArray, PickbestError
 from pickbest.kernels.compiled import kernel, part
 from pickbest.kernels.heap import EMPTY, keep_smallest, sort_kept
-from pickbest.kernels.inclusion import inclusion_probabilities
-from pickbest.kernels.random import STEP, exponential_at, uniform_at
+from pickbest.kernels.random import STEP, uniform_at
 
-# Where the weights come from.
-NO_WEIGHTS, EXACT, GEOMETRIC, EXPLORE = -1, 0, 1, 2
 BLOCK = 64.0
 # Up to this number of arms, counting how many are smaller beats sorting: it has no branches.
 COUNTED = 24
@@ -39,6 +31,12 @@ def smallest(values: FloatArray, arms: IntArray, best: FloatArray) -> None:
     best is scratch of the length of values.
     """
     n_arms, size = values.shape[0], arms.shape[0]
+    if size == 1:
+        lowest, arms[0] = values[0], 0
+        for a in range(1, n_arms):
+            if values[a] < lowest:
+                lowest, arms[0] = values[a], a
+        return
     if n_arms <= COUNTED:
         pairs = 0
         for a in range(n_arms):
@@ -113,6 +111,42 @@ def _spread_far(
     return base
 
 
+@kernel
+def refresh_spread(
+    costs: FloatArray,
+    taken: BoolArray,
+    epsilon: float,
+    base: float,
+    kept: FloatArray,
+    arms: IntArray,
+    best: FloatArray,
+    spread: FloatArray,
+) -> float:
+    """Fill spread from the h that are kept for this base, or anew; returns the base.
+
+    NaN as a base says that nothing is kept.
+    """
+    n_arms = costs.shape[0]
+    if not math.isnan(base):
+        lowest = np.inf
+        within = 0
+        for a in range(n_arms):
+            free = taken.shape[0] == 0 or not taken[a]
+            spread[a] = kept[a] if free else np.inf
+            within += 1 if spread[a] < np.inf else 0
+            lowest = min(lowest, epsilon * costs[a] if free else np.inf)
+        if within >= arms.shape[0] and np.floor(lowest / BLOCK) * BLOCK == base:
+            return base
+    base = fill_spread(costs, taken, epsilon, arms, best, spread)
+    if taken.shape[0] > 0 or np.floor(base / BLOCK) * BLOCK != base:
+        for a in range(n_arms):
+            kept[a] = math.exp(epsilon * costs[a] - base)
+    else:
+        for a in range(n_arms):
+            kept[a] = spread[a]
+    return base
+
+
 @part
 def draw_leaders(
     spread: FloatArray, counter: np.uint64, arms: IntArray, best: FloatArray, noisy: FloatArray
@@ -123,27 +157,6 @@ def draw_leaders(
         noisy[a] = uniform_at(counter) * spread[a]
     smallest(noisy, arms, best)
     return counter
-
-
-@kernel
-def draw_perturbed(
-    costs: FloatArray,
-    taken: BoolArray,
-    epsilon: float,
-    counter: np.uint64,
-    arms: IntArray,
-    best: FloatArray,
-    noisy: FloatArray,
-) -> None:
-    """Algorithm 1, steps 1 to 3, in units of 1 / ε."""
-    for a in range(costs.shape[0]):
-        counter += STEP
-        noisy[a] = epsilon * costs[a] - exponential_at(counter)
-    if taken.shape[0] > 0:
-        for a in range(costs.shape[0]):
-            if taken[a]:
-                noisy[a] = np.inf
-    smallest(noisy, arms, best)
 
 
 @kernel
@@ -220,118 +233,12 @@ def explore_one(
 
 
 @part
-def weigh(
-    spread: FloatArray,
-    taken: BoolArray,
-    counter: np.uint64,
-    source: int,
-    cap: int,
-    probability: float,
-    arms: IntArray,
-    weights: FloatArray,
-    noisy: FloatArray,
-) -> None:
-    """The weights of picked arms, from the source that was asked for."""
-    if source == EXACT:
-        inclusion_probabilities(spread, arms, weights)
-        for j in range(arms.shape[0]):
-            weights[j] = 1.0 / weights[j]
-    elif source == GEOMETRIC:
-        geometric_weights(spread, counter, arms, cap, noisy, weights)
-    elif source == EXPLORE:
-        explore_one(taken, counter, probability, spread.shape[0], arms, weights)
-
-
-@kernel
-def pick_row(
-    costs: FloatArray,
-    taken: BoolArray,
-    epsilon: float,
-    key: np.uint64,
-    source: int,
-    cap: int,
-    probability: float,
-    arms: IntArray,
-    weights: FloatArray,
-    best: FloatArray,
-    spread: FloatArray,
-    noisy: FloatArray,
-) -> None:
-    """FPML's pick for one replicate, with the weights that `source` asks for."""
-    if source == NO_WEIGHTS:
-        draw_perturbed(costs, taken, epsilon, key, arms, best, noisy)
-        return
-    fill_spread(costs, taken, epsilon, arms, best, spread)
-    counter = draw_leaders(spread, key, arms, best, noisy)
-    weigh(spread, taken, counter, source, cap, probability, arms, weights, noisy)
-
-
-@part
 def decayed(epsilon: float, decay: float, learned: int) -> float:
     """epsilon of the round after `learned` ones."""
     return epsilon if decay == 0.0 else epsilon * (learned + 1.0) ** -decay
 
 
-@kernel
-def pick_leaders(
-    costs: FloatArray,
-    learned: IntArray,
-    taken: BoolArray,
-    keys: KeyArray,
-    epsilon: float,
-    decay: float,
-    source: int,
-    cap: int,
-    probability: float,
-    arms: IntArray,
-    weights: FloatArray,
-) -> None:
-    """FPML's pick for every replicate.
-
-    taken is (replicates, n_arms), or (replicates, 0) where no arm is taken.
-    """
-    best = np.empty(costs.shape[1])
-    spread = np.empty(costs.shape[1])
-    noisy = np.empty(costs.shape[1])
-    for r in range(costs.shape[0]):
-        pick_row(
-            costs[r],
-            taken[r],
-            decayed(epsilon, decay, learned[r]),
-            keys[r],
-            source,
-            cap,
-            probability,
-            arms[r],
-            weights[r],
-            best,
-            spread,
-            noisy,
-        )
-
-
-@kernel
-def add_weighted(totals: FloatArray, arms: IntArray, weights: FloatArray, seen: FloatArray) -> None:
-    """totals[r, arm] += weight · seen, for every picked arm."""
-    for r in range(arms.shape[0]):
-        for j in range(arms.shape[1]):
-            totals[r, arms[r, j]] += weights[r, j] * seen[r, j]
-
-
-@kernel
-def learn_picked(
-    totals: FloatArray, learned: IntArray, arms: IntArray, weights: FloatArray, seen: FloatArray
-) -> None:
-    """FPML-partial's update: weighted costs of the picked arms, and one more round."""
-    add_weighted(totals, arms, weights, seen)
-    for r in range(learned.shape[0]):
-        learned[r] += 1
-
-
-@kernel
-def learn_all(totals: FloatArray, learned: IntArray, seen: FloatArray) -> None:
-    """FPML's update (Algorithm 1, step 4), and one more round."""
-    for r in range(learned.shape[0]):
-        for a in range(totals.shape[1]):
-            totals[r, a] += seen[r, a]
-        learned[r] += 1
+def check_decay(decay: float) -> None:
+    """The decay of an anytime tuning is in [0, 1)."""
+    if not 0.0 <= decay < 1.0:
+        raise PickbestError(f"decay must be at least 0 and below 1, got {decay!r}")

@@ -1,35 +1,18 @@
-"""Exponential weights, in the log domain: one arm for Hedge and Exp3, a subset for Exp3.M."""
+"""Exponential weights in the log domain: what Hedge, AdaHedge and the family of Exp3 share."""
 
 from __future__ import annotations
 
 import math
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from pickbest.core import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    KeyArray,
-)
-from pickbest.kernels.compiled import kernel
+from pickbest.core import BoolArray, FloatArray, IntArray
+from pickbest.core.states import sums
+from pickbest.kernels.compiled import inlined, kernel
 from pickbest.kernels.random import STEP, uniform_at
 
 BLOCK = 64.0
-
-
-@kernel
-def softmax(scores: FloatArray, rate: float, out: FloatArray) -> None:
-    """out ∝ exp(rate · scores), summing to 1; the largest score never overflows."""
-    highest = scores[0]
-    for a in range(1, scores.shape[0]):
-        highest = max(highest, scores[a])
-    total = 0.0
-    for a in range(scores.shape[0]):
-        out[a] = math.exp(rate * (scores[a] - highest))
-        total += out[a]
-    for a in range(scores.shape[0]):
-        out[a] /= total
 
 
 @kernel
@@ -102,109 +85,57 @@ def draw_share(
     return chosen, 1.0 / (law + implicit)
 
 
+class ShareLaw(NamedTuple):
+    """P(arm) = (1 - mixing) softmax(rate · gains) + mixing / n_arms; see draw_share."""
+
+    rate: float
+    mixing: float
+    implicit: float
+
+
+class ShareState(NamedTuple):
+    """gains: cumulative gains, or their estimates; a cost counts as -cost, or as 1 - cost."""
+
+    gains: Annotated[FloatArray, sums(-1)]
+
+
+class ShareWork(NamedTuple):
+    """shares, base: of every row (see fill_shares), from one round to the next; base is NaN where
+    nothing is kept."""
+
+    shares: FloatArray
+    base: FloatArray
+
+
 @kernel
-def pick_one_row(
-    scores: FloatArray,
+def new_share_work(law: ShareLaw, state: ShareState, budget: int) -> ShareWork:
+    return ShareWork(np.empty(state.gains.shape), np.full(state.gains.shape[0], np.nan))
+
+
+@inlined
+def pick_share(
+    law: ShareLaw,
+    state: ShareState,
+    row: int,
     taken: BoolArray,
-    rate: float,
-    mixing: float,
-    implicit: float,
     key: np.uint64,
-    shares: FloatArray,
-) -> tuple[int, float]:
-    """(arm, weight) of one replicate; shares is scratch."""
-    fill_shares(scores, taken, rate, np.nan, shares)
-    return draw_share(shares, taken, mixing, implicit, key)
-
-
-@kernel
-def pick_one(
-    scores: FloatArray,
-    taken: BoolArray,
-    keys: KeyArray,
-    rate: float,
-    mixing: float,
-    implicit: float,
+    work: ShareWork,
     arms: IntArray,
     weights: FloatArray,
 ) -> None:
-    """One arm for every replicate; taken is (replicates, n_arms), or (replicates, 0)."""
-    shares = np.empty(scores.shape[1])
-    for r in range(scores.shape[0]):
-        arms[r, 0], weights[r, 0] = pick_one_row(
-            scores[r], taken[r], rate, mixing, implicit, keys[r], shares
-        )
+    """One arm, and its weight: the pick of Hedge and Exp3."""
+    shares = work.shares[row]
+    work.base[row] = fill_shares(state.gains[row], taken, law.rate, work.base[row], shares)
+    arms[0], weights[0] = draw_share(shares, taken, law.mixing, law.implicit, key)
 
 
-@kernel
-def capped_law(scores: FloatArray, mixing: float, budget: int, law: FloatArray) -> None:
-    """Exp3.M's inclusion probabilities: they sum to the budget, none above 1.
-
-    Weights above a threshold are cut to it, so that the cut arms get probability exactly 1
-    (Uchiya, Nakamura and Kudo 2010, Algorithm Exp3.M).
-    """
-    n_arms = scores.shape[0]
-    if budget == n_arms or mixing == 1.0:
-        for a in range(n_arms):
-            law[a] = budget / n_arms
-        return
-    # The share of the cut weights at which an arm has probability exactly 1.
-    limit = (1.0 / budget - mixing / n_arms) / (1.0 - mixing)
-    order = np.argsort(-scores)
-    for cut in range(budget):
-        # Shares among the arms that are not cut, relative to the largest of them: nothing
-        # cancels and nothing underflows, however far ahead the cut arms are.
-        total = 0.0
-        for i in range(cut, n_arms):
-            law[order[i]] = math.exp(scores[order[i]] - scores[order[cut]])
-            total += law[order[i]]
-        left = 1.0 - cut * limit
-        if left / total < limit or cut == budget - 1:
-            for i in range(cut, n_arms):
-                share = min(left * law[order[i]] / total, limit)
-                law[order[i]] = budget * ((1.0 - mixing) * share + mixing / n_arms)
-            return
-        law[order[cut]] = 1.0
-
-
-@kernel
-def dependent_rounding(law: FloatArray, counter: np.uint64, arms: IntArray) -> None:
-    """A subset whose inclusion probabilities are exactly `law` (DepRound, Gandhi et al. 2006)."""
-    left = law.copy()
-    n_arms = law.shape[0]
-    i = 0
-    for j in range(1, n_arms):
-        # Arm i is the one still undecided; settle it or arm j.
-        if left[i] <= 1e-12 or left[i] >= 1.0 - 1e-12:
-            i = j
-            continue
-        if left[j] <= 1e-12 or left[j] >= 1.0 - 1e-12:
-            continue
-        up = min(1.0 - left[i], left[j])
-        down = min(left[i], 1.0 - left[j])
-        counter += STEP
-        if uniform_at(counter) * (up + down) < down:
-            left[i] += up
-            left[j] -= up
-        else:
-            left[i] -= down
-            left[j] += down
-        if left[i] <= 1e-12 or left[i] >= 1.0 - 1e-12:
-            i = j
-    # Rounding errors leave at most one arm undecided: the largest values are the subset.
-    order = np.argsort(-left)
-    for j in range(arms.shape[0]):
-        arms[j] = order[j]
-
-
-@kernel
-def pick_capped(
-    scores: FloatArray, mixing: float, keys: KeyArray, arms: IntArray, weights: FloatArray
+@inlined
+def add_gain(
+    law: ShareLaw, state: ShareState, row: int, arm: int, gain: float, work: ShareWork
 ) -> None:
-    """Exp3.M's pick for every replicate; the weight of a cut arm is exactly 1."""
-    law = np.empty(scores.shape[1])
-    for r in range(scores.shape[0]):
-        capped_law(scores[r], mixing, arms.shape[1], law)
-        dependent_rounding(law, keys[r], arms[r])
-        for j in range(arms.shape[1]):
-            weights[r, j] = 1.0 / law[arms[r, j]]
+    """Add an estimated gain of one arm, and keep its share in step."""
+    if gain != 0.0:
+        state.gains[row, arm] += gain
+        if not math.isnan(work.base[row]):
+            scaled = law.rate * state.gains[row, arm]
+            work.shares[row, arm] = math.exp(scaled - work.base[row])

@@ -1,24 +1,30 @@
-"""Rules that pick arms: a file per family, all through the protocol `game.Learner`."""
+"""Rules that pick arms, one file each, all through the protocol `core.Learner`."""
 
-from pickbest.learners.adaptive import FPMLAdaptive
+from pickbest.learners.adahedge import AdaHedge
 from pickbest.learners.auto import Auto, Pairwise
-from pickbest.learners.baselines import UCB, Exp3M, Fixed, Leaders, Thompson, Uniform
+from pickbest.learners.baselines import Fixed, Leaders, Uniform
 from pickbest.learners.cells import cells_of
 from pickbest.learners.contextual import Contextual
 from pickbest.learners.doubling import Doubling
+from pickbest.learners.exp3 import Exp3, Exp3IX
+from pickbest.learners.exp3_m import Exp3M
+from pickbest.learners.fpml import FPML
+from pickbest.learners.fpml_adaptive import FPMLAdaptive
+from pickbest.learners.fpml_partial import FPMLPartial, Weights
 from pickbest.learners.greedy import Greedy
 from pickbest.learners.greedy_slots import GreedyThompson, GreedyUCB
-from pickbest.learners.guarded import Guarded
-from pickbest.learners.leaders import FPML, FPMLPartial, Weights
+from pickbest.learners.guarded import Guarded, GuardedLast
+from pickbest.learners.hedge import Hedge
 from pickbest.learners.many import FPMLFullManyArms, FPMLManyArms
+from pickbest.learners.thompson import Thompson
 from pickbest.learners.tsallis import Tsallis
+from pickbest.learners.ucb import UCB
 from pickbest.learners.warm import Warm
-from pickbest.learners.weights import Exp3, Exp3IX, Hedge
-from pickbest.learners.yielding import Yielding
 
 __all__ = [
     "FPML",
     "UCB",
+    "AdaHedge",
     "Auto",
     "Contextual",
     "Doubling",
@@ -34,6 +40,7 @@ __all__ = [
     "GreedyThompson",
     "GreedyUCB",
     "Guarded",
+    "GuardedLast",
     "Hedge",
     "Leaders",
     "Pairwise",
@@ -42,6 +49,5 @@ __all__ = [
     "Uniform",
     "Warm",
     "Weights",
-    "Yielding",
     "cells_of",
 ]

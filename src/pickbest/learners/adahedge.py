@@ -1,13 +1,16 @@
-"""AdaHedge as a learner: Hedge whose rate needs no tuning, and fits slots of small gains.
+"""AdaHedge (de Rooij, van Erven, Grünwald and Koolen 2014): Hedge that finds its own rate.
 
-What later slots of OG can gain is far below 1, so a rate for costs that may fill [0, 1] learns
-them slowly. AdaHedge's rate follows the costs that occur.
+The rate is ln N / gap, where gap adds up by how much Hedge's expected cost exceeded its mix
+cost, -ln Σ p exp(-rate · cost) / rate, in the rounds so far. What later slots of OG can gain is far
+below 1, so a rate for costs that may fill [0, 1] learns them slowly; this rate follows the costs.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -17,10 +20,105 @@ from pickbest.core import (
     Draws,
     Feedback,
     FloatArray,
-    State,
+    IntArray,
     check_count,
 )
-from pickbest.kernels.adahedge import learn_adaptive, pick_adaptive
+from pickbest.core.states import sums
+from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.rules import Rule
+from pickbest.kernels.softmax import draw_share, fill_shares
+
+# In place of an infinite rate while there is no gap: only the leaders have weight.
+LEAST_GAP = 1e-9
+# Weights below exp of this count as 0.
+LEAST_LOG = -700.0
+
+
+@kernel
+def adaptive_rate(gap: float, n_arms: int) -> float:
+    """ln N / gap, with one arm taken as two."""
+    return math.log(max(n_arms, 2)) / max(gap, LEAST_GAP)
+
+
+@kernel
+def mixability_gap(gains: FloatArray, rate: float, costs: FloatArray) -> float:
+    """Expected cost minus mix cost of a round, for Hedge with these gains and this rate."""
+    highest = gains[0]
+    for a in range(1, gains.shape[0]):
+        highest = max(highest, gains[a])
+    lowest = np.inf
+    for a in range(gains.shape[0]):
+        # An arm whose weight is 0 is no part of the mix, however little it costs.
+        if rate * (gains[a] - highest) > LEAST_LOG and costs[a] < lowest:
+            lowest = costs[a]
+    total = expected = mixed = 0.0
+    for a in range(gains.shape[0]):
+        log_share = rate * (gains[a] - highest)
+        if log_share > LEAST_LOG:
+            share = math.exp(log_share)
+            total += share
+            expected += share * (costs[a] - lowest)
+            mixed += share * math.exp(-rate * (costs[a] - lowest))
+    return max(expected / total + math.log(mixed / total) / rate, 0.0)
+
+
+class AdaHedgeState(NamedTuple):
+    """gains: minus cumulative costs; gap: sum of the mixability gaps."""
+
+    gains: Annotated[FloatArray, sums(-1)]
+    gap: Annotated[FloatArray, sums()]
+
+
+class Law(NamedTuple):
+    """Nothing is set: one arm counts as two in the rate."""
+
+    n_arms: int
+
+
+class Work(NamedTuple):
+    """Scratch of length n_arms."""
+
+    shares: FloatArray
+
+
+@kernel
+def new_work(law: Law, state: AdaHedgeState, budget: int) -> Work:
+    return Work(np.empty(law.n_arms))
+
+
+@inlined
+def pick_row(
+    law: Law,
+    state: AdaHedgeState,
+    row: int,
+    taken: BoolArray,
+    key: np.uint64,
+    work: Work,
+    arms: IntArray,
+    weights: FloatArray,
+) -> None:
+    rate = adaptive_rate(state.gap[row], law.n_arms)
+    fill_shares(state.gains[row], taken, rate, np.nan, work.shares)
+    arms[0], weights[0] = draw_share(work.shares, taken, 0.0, 0.0, key)
+
+
+@inlined
+def learn_row(
+    law: Law,
+    state: AdaHedgeState,
+    row: int,
+    arms: IntArray,
+    weights: FloatArray,
+    seen: FloatArray,
+    work: Work,
+) -> None:
+    rate = adaptive_rate(state.gap[row], law.n_arms)
+    state.gap[row] += mixability_gap(state.gains[row], rate, seen)
+    for a in range(seen.shape[0]):
+        state.gains[row, a] -= seen[a]
+
+
+RULE = Rule(__name__, new_work, pick_row, learn_row, weighted=False, fills_slots=True)
 
 
 @dataclass(frozen=True)
@@ -29,27 +127,26 @@ class AdaHedge:
 
     n_arms: int
     budget = 1
+    fresh = True
     feedback = Feedback.FULL
     unbiased = False
+    rule = RULE
 
     def __post_init__(self) -> None:
         check_count("n_arms", self.n_arms)
 
-    def start(self, replicates: int) -> State:
-        """gains: minus cumulative costs; gap: sum of the mixability gaps."""
-        return {"gains": np.zeros((replicates, self.n_arms)), "gap": np.zeros(replicates)}
+    @cached_property
+    def law(self) -> Law:
+        return Law(self.n_arms)
 
-    def pick(self, state: State, rng: Draws) -> Choice:
-        return self.pick_free(state, rng, np.empty((len(state["gap"]), 0), np.bool_))
+    def start(self, replicates: int) -> AdaHedgeState:
+        return AdaHedgeState(np.zeros((replicates, self.n_arms)), np.zeros(replicates))
 
-    def pick_free(self, state: State, rng: Draws, taken: BoolArray) -> Choice:
-        arms = np.empty((len(rng.keys), 1), np.int64)
-        pick_adaptive(state["gains"], state["gap"], taken, rng.keys, arms)
-        return Choice(arms)
+    def pick(self, state: AdaHedgeState, rng: Draws) -> Choice:
+        return RULE.pick(self, state, rng)
 
-    def learn(self, state: State, choice: Choice, seen: FloatArray) -> State:
-        learn_adaptive(state["gains"], state["gap"], seen)
-        return state
+    def learn(self, state: AdaHedgeState, choice: Choice, seen: FloatArray) -> AdaHedgeState:
+        return RULE.learn(self, state, choice, seen)
 
 
 def og_adahedge_regret_bound(*, n_arms: int, budget: int, rounds: int) -> float:

@@ -19,8 +19,8 @@ from pickbest.core import (
 from pickbest.kernels import auto as kernels
 from pickbest.kernels import pair_games
 from pickbest.kernels.pairs import COLUMNS, start_memory
+from pickbest.kernels.rules import weights_of
 from pickbest.kernels.wear import HEAD
-from pickbest.learners.leaders import weights_of
 
 # With more arms than this, the table of pairs would not fit: sets are the top B then.
 MOST_PAIRED = 500

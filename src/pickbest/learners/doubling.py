@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -12,15 +12,23 @@ from pickbest.core import (
     Draws,
     Feedback,
     FloatArray,
+    IntArray,
     Learner,
-    State,
 )
+from pickbest.core.states import counts, portable, restored
 
 
 class ForRounds(Protocol):
     """Makes a learner that is tuned for a number of rounds."""
 
     def __call__(self, rounds: int) -> Learner: ...
+
+
+class DoublingState(NamedTuple):
+    """inner: of the epoch's learner; learned: rounds, the same number in every replicate."""
+
+    inner: Any
+    learned: Annotated[IntArray, counts()]
 
 
 @dataclass(frozen=True)
@@ -49,33 +57,33 @@ class Doubling:
     def unbiased(self) -> bool:
         return self.for_rounds(1).unbiased
 
-    def start(self, replicates: int) -> State:
-        """The inner learner's state, and epoch_round: rounds learned, a number a replicate."""
-        return {**self._inner(0).start(replicates), "epoch_round": np.zeros(replicates, np.int64)}
+    def start(self, replicates: int) -> DoublingState:
+        return DoublingState(self.after(0).start(replicates), np.zeros(replicates, np.int64))
 
-    def pick(self, state: State, rng: Draws) -> Choice:
-        return self._inner(_learned(state)).pick(_without_count(state), rng)
+    def pick(self, state: DoublingState, rng: Draws) -> Choice:
+        return self._now(state).pick(state.inner, rng)
 
-    def learn(self, state: State, choice: Choice, seen: FloatArray) -> State:
-        learned = _learned(state)
-        counts = state["epoch_round"] + 1
-        state = self._inner(learned).learn(_without_count(state), choice, seen)
+    def learn(self, state: DoublingState, choice: Choice, seen: FloatArray) -> DoublingState:
+        learned = int(state.learned[0])
+        inner = self.after(learned).learn(state.inner, choice, seen)
         if _epoch(learned + 1) != _epoch(learned):
-            state = self._inner(learned + 1).start(len(counts))
-        return {**state, "epoch_round": counts}
+            inner = self.after(learned + 1).start(len(state.learned))
+        return DoublingState(inner, state.learned + 1)
 
-    def _inner(self, learned: int) -> Learner:
+    def portable(self, state: DoublingState) -> DoublingState:
+        return state._replace(inner=portable(self._now(state), state.inner))
+
+    def restored(self, known: DoublingState) -> DoublingState:
+        return known._replace(inner=restored(self._now(known), known.inner))
+
+    def _now(self, state: DoublingState) -> Learner:
+        return self.after(int(state.learned[0]))
+
+    def after(self, learned: int) -> Learner:
+        """The learner of the epoch that holds the next round."""
         return self.for_rounds(2 ** _epoch(learned))
 
 
 def _epoch(learned: int) -> int:
     """Epoch k holds rounds 2^k - 1 to 2^(k+1) - 2, counted from 0."""
     return (learned + 1).bit_length() - 1
-
-
-def _learned(state: State) -> int:
-    return int(state["epoch_round"][0])
-
-
-def _without_count(state: State) -> State:
-    return {name: array for name, array in state.items() if name != "epoch_round"}

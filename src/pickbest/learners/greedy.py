@@ -1,32 +1,43 @@
 """Online greedy: one learner per slot, each fed what it adds to the slots before it.
 
-OG (Algorithm 3, unit durations) has a single-arm learner in each slot; OG_hybrid
-(Algorithm 2) has FPML with budget `slot_budget` in each.
+OG (Algorithm 3, unit durations) has a single-arm learner in each slot; OG_hybrid (Algorithm 2)
+has FPML with budget `slot_budget` in each.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pickbest.core import (
     BoolArray,
     Choice,
+    CompiledLearner,
     Draws,
     Feedback,
     FloatArray,
     IntArray,
     KeyArray,
+    Learner,
     PickbestError,
-    SlotLearner,
     State,
-    TableSlotLearner,
     check_budget,
     check_count,
-    play_rounds,
 )
-from pickbest.learners.leaders import weights_of
+from pickbest.core.states import map_state
+from pickbest.kernels.cost_slots import CostGame, cost_loops
+from pickbest.kernels.slots import COINS, Filling
+
+_loops = cache(cost_loops)
+
+
+class GreedyState(NamedTuple):
+    """slots: the state of the slots' learner, with an axis for the slots behind the replicates."""
+
+    slots: Any
 
 
 @dataclass(frozen=True)
@@ -48,18 +59,19 @@ class Greedy:
         What slots before i took costs 1 in slot i, with certainty. All this holds for distinct
         and for independent slots.
 
-    >>> from pickbest.learners.weights import Hedge
+    >>> from pickbest.learners.hedge import Hedge
     >>> Greedy(Hedge(n_arms=5, rate=0.1), slots=3).budget
     3
     """
 
-    inner: SlotLearner
+    inner: CompiledLearner
     slots: int
     distinct: bool = True
     shared: bool = False
 
     def __post_init__(self) -> None:
         check_count("slots", self.slots)
+        check_slot_learner(self.inner)
         if self.shared and self.inner.feedback is Feedback.FULL:
             raise PickbestError(
                 "shared needs slots that see picked arms only: with full feedback each slot "
@@ -85,99 +97,101 @@ class Greedy:
         """The weights are unbiased slot by slot, not for the round as a whole."""
         return False
 
-    def start(self, replicates: int) -> State:
-        """The states of the slots, their names prefixed with the slot's number."""
-        return {
-            f"{slot}/{name}": array
-            for slot in range(self.slots)
-            for name, array in self.inner.start(replicates).items()
-        }
-
-    def pick(self, state: State, rng: Draws) -> Choice:
-        replicates = len(rng.keys)
-        taken = np.zeros((replicates, self.n_arms if self.distinct else 0), np.bool_)
-        return self.pick_free(state, rng, taken)
-
-    def pick_free(self, state: State, rng: Draws, taken: BoolArray) -> Choice:
-        choices = []
-        for slot in range(self.slots):
-            choice = self.inner.pick_free(slot_state(state, slot), rng.child(slot), taken)
-            choices.append(choice)
-            if self.distinct and slot + 1 < self.slots:
-                taken = taken.copy()
-                np.put_along_axis(taken, choice.arms, True, axis=1)
-        arms = np.hstack([choice.arms for choice in choices])
-        if choices[0].weights is None:
-            return Choice(arms)
-        return Choice(arms, np.hstack([weights_of(choice) for choice in choices]))
-
-    def learn(self, state: State, choice: Choice, seen: FloatArray) -> State:
+    @cached_property
+    def filling(self) -> Filling:
         full = self.feedback is Feedback.FULL
-        paid = np.take_along_axis(seen, choice.arms, axis=1) if full else seen
-        lowest = np.ones((len(seen), 1))
-        for slot in range(self.slots):
-            first, last = slot * self.inner.budget, (slot + 1) * self.inner.budget
-            slot_choice = (
-                self._shared(choice, slot) if self.shared else columns(choice, first, last)
-            )
-            costs = seen if full or self.shared else np.ascontiguousarray(seen[:, first:last])
-            if slot > 0:
-                # Algorithm 2: one minus what the arm adds to the best of the slots before.
-                costs = 1.0 - np.maximum(lowest - costs, 0.0)
-            if self.distinct and not (full or self.shared):
-                slot_choice, costs = _with_known(choice, slot_choice, costs, first)
-            learned = self.inner.learn(slot_state(state, slot), slot_choice, costs)
-            state.update({f"{slot}/{name}": array for name, array in learned.items()})
-            lowest = np.minimum(lowest, paid[:, first:last].min(axis=1, keepdims=True))
+        return Filling(self.distinct, self.shared, full, np.empty(0, np.int64), 0)
+
+    def start(self, replicates: int) -> GreedyState:
+        return GreedyState(start_slots(self.inner, replicates, self.slots))
+
+    def pick(self, state: GreedyState, rng: Draws) -> Choice:
+        arms, weights, _ = pick_slots(self.inner, state.slots, self.slots, self.filling, rng)
+        replicates = len(rng.keys)
+        return Choice(
+            arms.reshape(replicates, -1),
+            weights.reshape(replicates, -1) if self.inner.rule.weighted else None,
+        )
+
+    def learn(self, state: GreedyState, choice: Choice, seen: FloatArray) -> GreedyState:
+        replicates = len(seen)
+        shape = (replicates, self.slots, self.inner.budget)
+        costs = seen
+        if self.feedback is Feedback.PICKED:
+            costs = np.ones((replicates, self.n_arms))
+            np.put_along_axis(costs, choice.arms, seen, axis=1)
+        weights = np.empty(shape) if choice.weights is None else choice.weights.reshape(shape)
+        _loops(self.inner.rule).learn(
+            self.inner.law,
+            slot_rows(state.slots),
+            self.filling,
+            CostGame(costs[:, None]),
+            self.n_arms,
+            choice.arms.reshape(shape),
+            weights,
+            np.ones(shape[:2], np.bool_),
+        )
         return state
 
-    def _shared(self, choice: Choice, slot: int) -> Choice:
-        """All arms of a round, with the weights that they have in one slot."""
-        slot_of = np.arange(self.budget) // self.inner.budget
-        after = self.slots - 1 - slot_of
-        weights = np.where(slot_of < slot, 1.0, (weights_of(choice) + after) / (self.slots - slot))
-        return Choice(choice.arms, weights if self.distinct else once(choice.arms, weights))
-
     def play_table(
-        self, state: State, table: FloatArray, lasting: KeyArray, first_round: int
-    ) -> tuple[State, FloatArray]:
-        if not isinstance(self.inner, TableSlotLearner):
-            return play_rounds(self, state, table, lasting, first_round)
-        states = [slot_state(state, slot) for slot in range(self.slots)]
-        paid = self.inner.play_slots(
-            states, table, lasting, first_round, self.distinct, self.shared
+        self, state: GreedyState, table: FloatArray, lasting: KeyArray, first_round: int
+    ) -> tuple[GreedyState, FloatArray]:
+        shape = (len(lasting), table.shape[1])
+        paid = np.empty(shape)
+        _loops(self.inner.rule).play(
+            self.inner.law,
+            slot_rows(state.slots),
+            self.filling,
+            CostGame(table),
+            self.n_arms,
+            self.slots,
+            self.inner.budget,
+            lasting,
+            first_round,
+            self.inner.fresh,
+            paid,
+            np.empty(shape, np.int64),
         )
         return state, paid
 
 
-def slot_state(state: State, slot: int | str) -> State:
-    """The state of one slot's learner, or of another part of a learner."""
-    prefix = f"{slot}/"
-    return {
-        name.removeprefix(prefix): array for name, array in state.items() if name.startswith(prefix)
-    }
+def check_slot_learner(inner: Learner) -> None:
+    """A slot needs a learner with compiled functions that can leave taken arms out."""
+    if not isinstance(inner, CompiledLearner) or not inner.rule.fills_slots:
+        raise PickbestError(
+            f"{type(inner).__name__} cannot fill a slot: it needs compiled functions that leave "
+            "taken arms out (see kernels.rules)"
+        )
 
 
-def columns(choice: Choice, first: int, last: int) -> Choice:
-    """The part of a choice from column `first` up to `last`."""
-    arms = np.ascontiguousarray(choice.arms[:, first:last])
-    if choice.weights is None:
-        return Choice(arms)
-    return Choice(arms, np.ascontiguousarray(choice.weights[:, first:last]))
+def start_slots(inner: CompiledLearner, replicates: int, slots: int) -> State:
+    """The state of `slots` copies of a learner, (replicates, slots, …)."""
+    rows = inner.start(replicates * slots)
+    return map_state(lambda array: array.reshape(replicates, slots, *array.shape[1:]), rows)
 
 
-def _with_known(
-    choice: Choice, slot_choice: Choice, costs: FloatArray, taken: int
-) -> tuple[Choice, FloatArray]:
-    """Add the arms that earlier slots took: in this slot their cost is 1, with certainty."""
-    known = np.ones((len(costs), taken))
-    arms = np.hstack([slot_choice.arms, choice.arms[:, :taken]])
-    weights = np.hstack([weights_of(slot_choice), known])
-    return Choice(arms, weights), np.hstack([costs, known])
+def slot_rows(state: State) -> State:
+    """The same arrays with a row for each slot of each replicate, as `kernels.slots` has them."""
+    return map_state(lambda array: array.reshape(-1, *array.shape[2:]), state)
 
 
-def once(arms: IntArray, weights: FloatArray) -> FloatArray:
-    """The weights, but 0 for an arm that occurs before in its row."""
-    same = arms[:, :, None] == arms[:, None, :]
-    repeated = np.tril(same, k=-1).any(axis=2)
-    return np.where(repeated, 0.0, weights)
+def pick_slots(
+    inner: CompiledLearner, state: State, slots: int, filling: Filling, rng: Draws
+) -> tuple[IntArray, FloatArray, BoolArray]:
+    """(arms, weights, kept): (replicates, slots, slot_budget) twice, (replicates, slots)."""
+    keys = rng.keys if inner.fresh else rng.lasting
+    shape = (len(keys), slots, inner.budget)
+    arms, weights = np.empty(shape, np.int64), np.empty(shape)
+    kept = np.empty(shape[:2], np.bool_)
+    _loops(inner.rule).pick(
+        inner.law,
+        slot_rows(state),
+        filling,
+        inner.n_arms,
+        keys,
+        rng.child(COINS).keys,
+        arms,
+        weights,
+        kept,
+    )
+    return arms, weights, kept

@@ -22,7 +22,9 @@ from pickbest.core import (
     check_positive,
 )
 from pickbest.kernels import buckets, fused, many
-from pickbest.learners.leaders import check_decay, start_leaders, weights_of
+from pickbest.kernels.leaders import check_decay
+from pickbest.kernels.rules import weights_of
+from pickbest.learners.fpml import start_leaders
 
 
 @dataclass(frozen=True)

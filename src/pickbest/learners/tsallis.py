@@ -17,7 +17,7 @@ from pickbest.core import (
     check_budget,
 )
 from pickbest.kernels import tsallis as kernels
-from pickbest.learners.leaders import weights_of
+from pickbest.kernels.rules import weights_of
 
 
 @dataclass(frozen=True)

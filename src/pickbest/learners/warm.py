@@ -22,6 +22,7 @@ from pickbest.core import (
     replicate_keys,
     rng_for,
 )
+from pickbest.core.states import portable, repeat_state, restored
 
 # The past is played with randomness of its own: that of live rounds has other streams.
 PAST_STREAM = 4
@@ -31,7 +32,7 @@ PAST_STREAM = 4
 class Warm:
     """The inner learner, started with what a table of past results teaches it.
 
-    A learner that can learn of any arms (see game.OpenLearner) is told of all results of a
+    A learner that can learn of any arms (see core.OpenLearner) is told of all results of a
     row: those of the arms that it would have picked first, then the others, the best on
     average first. Where results are missing, an arm's weight is rows / rows with a result, so
     that every arm has the total that a complete table is expected to have. All other learners
@@ -40,8 +41,8 @@ class Warm:
     table: (rounds, n_arms) costs in [0, 1], NaN or None where an arm was not run. It is kept
         as tuples, so that a saved player can be rebuilt.
 
-    >>> from pickbest.learners.baselines import Thompson
-    >>> Warm(Thompson(n_arms=2, budget=1), [[0.25, None], [0.5, 1.0]]).start(1)["costs"]
+    >>> from pickbest.learners.thompson import Thompson
+    >>> Warm(Thompson(n_arms=2, budget=1), [[0.25, None], [0.5, 1.0]]).start(1).costs
     array([[0.75, 1.  ]])
     """
 
@@ -87,13 +88,19 @@ class Warm:
             state = _told(self.inner, state, past, keys)
         else:
             state, _ = play_table(self.inner, state, past[None], keys, 0)
-        return {name: np.repeat(array, replicates, axis=0) for name, array in state.items()}
+        return repeat_state(state, replicates)
 
     def pick(self, state: State, rng: Draws) -> Choice:
         return self.inner.pick(state, rng)
 
     def learn(self, state: State, choice: Choice, seen: FloatArray) -> State:
         return self.inner.learn(state, choice, seen)
+
+    def portable(self, state: State) -> State:
+        return portable(self.inner, state)
+
+    def restored(self, known: State) -> State:
+        return restored(self.inner, known)
 
     def play_table(
         self, state: State, table: FloatArray, lasting: KeyArray, first_round: int

@@ -9,7 +9,7 @@ from pickbest.catalog import make_learner
 from pickbest.core import (
     Feedback,
     PickbestError,
-    SlotLearner,
+    CompiledLearner,
     check_count,
     unknown_name,
 )
@@ -43,7 +43,7 @@ def online_greedy(
     """
     chosen = _actions(actions)
     check_count("budget", budget)
-    inner: SlotLearner
+    inner: CompiledLearner
     if _feedback(feedback) is Feedback.FULL and tuning in (None, "adaptive"):
         inner = AdaHedge(len(chosen))
     elif _feedback(feedback) is Feedback.FULL:
@@ -110,8 +110,8 @@ def _feedback(name: str) -> Feedback:
 
 def _slot_learner(
     name: str, n_arms: int, budget: int, rounds: int, tuning: str | None
-) -> SlotLearner:
+) -> CompiledLearner:
     learner = make_learner(name, n_arms, budget, rounds, tuning)
-    if not isinstance(learner, SlotLearner):
+    if not isinstance(learner, CompiledLearner):
         raise PickbestError(f"{name} cannot fill a slot")
     return learner

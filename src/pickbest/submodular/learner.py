@@ -20,7 +20,7 @@ from pickbest.core import (
     FloatArray,
     IntArray,
     PickbestError,
-    SlotLearner,
+    CompiledLearner,
     State,
     check_budget,
     check_count,
@@ -73,7 +73,7 @@ class OnlineGreedy:
     3
     """
 
-    inner: SlotLearner
+    inner: CompiledLearner
     slots: int
     actions: Schedule | None = None
     distinct: bool = False

@@ -13,7 +13,7 @@ from pickbest.core import (
     IntArray,
     KeyArray,
     PickbestError,
-    SlotLearner,
+    CompiledLearner,
     State,
     check_count,
     check_seed,
@@ -176,7 +176,7 @@ class _Law(NamedTuple):
     implicit: float = 0.0
 
 
-def _law(inner: SlotLearner) -> _Law:
+def _law(inner: CompiledLearner) -> _Law:
     if isinstance(inner, FPML):
         return _Law(leaders=True, rate=inner.epsilon, decay=inner.decay, fresh=inner.fresh)
     if isinstance(inner, FPMLPartial):

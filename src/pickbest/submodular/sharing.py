@@ -20,14 +20,14 @@ from pickbest.core import (
     FloatArray,
     IntArray,
     PickbestError,
-    SlotLearner,
+    CompiledLearner,
     State,
 )
 from pickbest.kernels.jobs import fill_inclusions
 from pickbest.learners import Exp3, FPMLPartial, Weights
 
 
-def check_sharing(inner: SlotLearner, tied: bool) -> None:
+def check_sharing(inner: CompiledLearner, tied: bool) -> None:
     """Sharing needs slots that do not know of each other, and exact probabilities.
 
     tied: whether a slot's actions depend on those of the slots before it.
@@ -46,7 +46,7 @@ def check_sharing(inner: SlotLearner, tied: bool) -> None:
 
 
 def shared_weights(
-    inner: SlotLearner, states: list[State], arms: IntArray, kept: BoolArray, durations: IntArray
+    inner: CompiledLearner, states: list[State], arms: IntArray, kept: BoolArray, durations: IntArray
 ) -> FloatArray:
     """(replicates, slots, budget): in slot i, the weight of the k-th pulled action.
 
@@ -67,7 +67,7 @@ def shared_weights(
     return weights
 
 
-def pick_chances(inner: SlotLearner, state: State, arms: IntArray) -> FloatArray:
+def pick_chances(inner: CompiledLearner, state: State, arms: IntArray) -> FloatArray:
     """P(the learner picks arm arms[r, k]), in the given state."""
     chances = np.empty(arms.shape)
     if isinstance(inner, FPMLPartial):

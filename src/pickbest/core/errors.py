@@ -1,0 +1,25 @@
+"""Errors of ours: each says what must hold, what came, and what to do."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class PickbestError(ValueError):
+    """Bad input: the message says what must hold, what came, and what to do."""
+
+
+class MissingExtraError(ImportError):
+    """An optional package is absent: the message names it and the extra that brings it."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs the package {package}: pip install 'pickbest[{extra}]'")
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> PickbestError:
+    """The error for a name that is not known, with the nearest one suggested."""
+    names = sorted(known)
+    near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.4)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return PickbestError(f"unknown {kind} {name!r}{hint} (known: {', '.join(names)})")

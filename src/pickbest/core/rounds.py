@@ -1,0 +1,65 @@
+"""The round: costs → pick → keep the best → hide what the feedback hides → learn."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pickbest.core.arrays import FloatArray, IntArray, KeyArray
+from pickbest.core.randomness import rng_for
+from pickbest.core.types import (
+    Choice,
+    CompiledLearner,
+    Feedback,
+    Learner,
+    OpenLearner,
+    State,
+    TableLearner,
+)
+
+
+def keep_best(arms: IntArray, costs: FloatArray) -> FloatArray:
+    """What the game charges: the smallest cost among the picked arms, for each replicate.
+
+    >>> keep_best(np.array([[0, 2]]), np.array([[0.4, 0.1, 0.3]]))
+    array([0.3])
+    """
+    best: FloatArray = np.take_along_axis(costs, arms, axis=1).min(axis=1)
+    return best
+
+
+def play_table(
+    learner: Learner, state: State, table: FloatArray, lasting: KeyArray, first_round: int
+) -> tuple[State, FloatArray]:
+    """(state, paid): play a table in one compiled loop where the learner has one."""
+    if isinstance(learner, CompiledLearner):
+        return learner.rule.play(learner, state, table, lasting, first_round)
+    if isinstance(learner, TableLearner):
+        return learner.play_table(state, table, lasting, first_round)
+    return play_rounds(learner, state, table, lasting, first_round)
+
+
+def play_rounds(
+    learner: Learner, state: State, table: FloatArray, lasting: KeyArray, first_round: int
+) -> tuple[State, FloatArray]:
+    """(state, paid): play a table round by round. See TableLearner for the arguments."""
+    replicates, rounds = len(lasting), table.shape[1]
+    shape = (replicates, table.shape[2])
+    paid = np.empty((replicates, rounds))
+    for t in range(rounds):
+        costs = np.ascontiguousarray(np.broadcast_to(table[:, t], shape))
+        choice = learner.pick(state, rng_for(lasting, first_round + t))
+        paid[:, t] = keep_best(choice.arms, costs)
+        state = learner.learn(state, choice, visible(learner, choice, costs))
+    return state, paid
+
+
+def learns_any(learner: Learner) -> bool:
+    """Whether the learner can learn of arms that others ran in its rounds (see OpenLearner)."""
+    return isinstance(learner, OpenLearner) and learner.learns_any
+
+
+def visible(learner: Learner, choice: Choice, costs: FloatArray) -> FloatArray:
+    """What the learner may see of the costs (replicates, n_arms) of a round."""
+    if learner.feedback is Feedback.FULL:
+        return costs
+    return np.take_along_axis(costs, choice.arms, axis=1)

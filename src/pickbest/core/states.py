@@ -1,0 +1,175 @@
+"""What a learner knows: a named tuple of arrays, whose fields say what they are.
+
+    class FPMLState(NamedTuple):
+        costs: Annotated[FloatArray, sums(-1)]    cumulative estimated costs; the last axis is arms
+        round: Annotated[IntArray, counts()]      rounds learned
+
+A field may be a named tuple itself (the state of a part), in which every array may have further
+axes behind the replicates; so arm axes are counted from the end. Who adds, removes or saves arms
+reads the declarations, and guesses nothing.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pickbest.core.errors import PickbestError
+from pickbest.core.types import Learner, State
+
+AnyArray = NDArray[Any]
+
+
+class Kind(Enum):
+    """What a field's numbers are.
+
+    SUM: sums of estimates over all rounds: an arm that comes must be charged for those it missed.
+    COUNT: sums over what was seen of an arm itself: one that comes has seen nothing.
+    DERIVED: follows from the other fields (see `Portable`).
+    """
+
+    SUM = "sum"
+    COUNT = "count"
+    DERIVED = "derived"
+
+
+@dataclass(frozen=True)
+class Field:
+    """The declaration of an array: its kind, and which axes, counted from the end, are arms."""
+
+    kind: Kind
+    arm_axes: tuple[int, ...] = ()
+
+
+def sums(*arm_axes: int) -> Field:
+    """Sums of estimates over all rounds."""
+    return Field(Kind.SUM, arm_axes)
+
+
+def counts(*arm_axes: int) -> Field:
+    """Numbers of what was seen itself."""
+    return Field(Kind.COUNT, arm_axes)
+
+
+def derived(*arm_axes: int) -> Field:
+    """Numbers that follow from the other fields."""
+    return Field(Kind.DERIVED, arm_axes)
+
+
+@runtime_checkable
+class Portable(Protocol):
+    """A learner whose state holds more than can be carried to other arms."""
+
+    def portable(self, state: State) -> State:
+        """What is known, in a state without derived fields (not a copy)."""
+        ...
+
+    def restored(self, known: State) -> State:
+        """The learner's state that follows from `known` (which may become part of it)."""
+        ...
+
+
+def portable(learner: Learner, state: State) -> State:
+    """What of a state can be carried to other arms."""
+    return learner.portable(state) if isinstance(learner, Portable) else state
+
+
+def restored(learner: Learner, known: State) -> State:
+    """The inverse of `portable`."""
+    return learner.restored(known) if isinstance(learner, Portable) else known
+
+
+def fields(state: State) -> Iterator[tuple[str, AnyArray, Field]]:
+    """(path, array, declaration) of every array, parts in depth first."""
+    declared = _declarations(type(state))
+    for name, value in zip(_names(state), state, strict=True):
+        if isinstance(value, tuple):
+            for path, array, field in fields(value):
+                yield f"{name}/{path}", array, field
+        else:
+            yield name, value, declared[name]
+
+
+def arrays_of(state: State) -> dict[str, AnyArray]:
+    """Every array by its path, as a save file has them."""
+    return {path: array for path, array, _ in fields(state)}
+
+
+def map_state(change: Callable[[AnyArray], AnyArray], state: State) -> State:
+    """The same named tuples around changed arrays."""
+    return type(state)(
+        *(
+            map_state(change, value) if isinstance(value, tuple) else change(value)
+            for value in state
+        )
+    )
+
+
+def restore_arrays(pattern: State, arrays: Mapping[str, AnyArray]) -> State:
+    """A state shaped like `pattern` from arrays by path; raises where they do not fit."""
+    expected = arrays_of(pattern)
+    if arrays.keys() != expected.keys() or any(
+        arrays[path].shape != expected[path].shape for path in expected
+    ):
+        raise PickbestError(
+            "the saved state does not fit the learner: "
+            f"expected {_shapes(expected)}, got {_shapes(arrays)}"
+        )
+    ordered = iter([arrays[path].astype(array.dtype) for path, array in expected.items()])
+    return map_state(lambda _: next(ordered), pattern)
+
+
+def copy_state(state: State) -> State:
+    """An independent copy."""
+    return map_state(np.ndarray.copy, state)
+
+
+def repeat_state(state: State, times: int) -> State:
+    """Every replicate `times` times, side by side."""
+    return map_state(lambda array: np.repeat(array, times, axis=0), state)
+
+
+def same_state(first: State, second: State) -> bool:
+    """Whether two states are equal bit for bit."""
+    return same_layout(first, second) and all(
+        np.array_equal(one, other)
+        for (_, one, _), (_, other, _) in zip(fields(first), fields(second), strict=True)
+    )
+
+
+def same_layout(first: State, second: State) -> bool:
+    """Whether two states have the same fields and shapes."""
+    one, other = arrays_of(first), arrays_of(second)
+    return one.keys() == other.keys() and all(one[path].shape == other[path].shape for path in one)
+
+
+def _names(state: State) -> tuple[str, ...]:
+    if not hasattr(type(state), "_fields"):
+        raise PickbestError(
+            f"a learner's state must be a typing.NamedTuple of arrays, got {type(state).__name__}"
+        )
+    names: tuple[str, ...] = type(state)._fields
+    return names
+
+
+@cache
+def _declarations(kind: type) -> dict[str, Field]:
+    """The declaration of every field; a plain array is a count without arms."""
+    hints = typing.get_type_hints(kind, include_extras=True)
+    return {
+        name: next(
+            (one for one in getattr(hint, "__metadata__", ()) if isinstance(one, Field)), counts()
+        )
+        for name, hint in hints.items()
+    }
+
+
+def _shapes(arrays: Mapping[str, AnyArray]) -> dict[str, tuple[int, ...]]:
+    return {path: array.shape for path, array in arrays.items()}

@@ -1,0 +1,200 @@
+"""The game loop, once, for every learner that has a compiled pick and learn.
+
+A learner's file gives three compiled functions, each for one row (a replicate) of its state:
+
+    new_work(law, state, budget)                      scratch, and what is kept between rounds
+    pick_row(law, state, row, taken, key, work, arms, weights)
+    learn_row(law, state, row, arms, weights, seen, work)
+
+law and state are named tuples, of the learner's numbers and of arrays whose axis 0 is rows.
+taken is (n_arms,), or (0,) where no arm is; pick_row fills arms and, where the learner has any,
+weights. seen are the costs of all arms with full feedback, else those of `arms`. Rounds one by one
+and whole tables call the same two functions, and `kernels.slots` fills slots with them.
+
+`Rule` makes the loops from the code below, with the three names bound to the learner's functions.
+(A loop that takes compiled functions as arguments would not be found again in the cache on disk.)
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import cached_property, lru_cache
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from pickbest.core import (
+    BoolArray,
+    Choice,
+    CompiledLearner,
+    Draws,
+    Feedback,
+    FloatArray,
+    IntArray,
+    KeyArray,
+    PickbestError,
+    State,
+)
+from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.random import round_key
+
+Compiled = Callable[..., Any]
+
+
+def unbound(*_: Any) -> Any:
+    """What a loop calls in place of a function that `Rule.loop` has not bound yet."""
+    raise TypeError("this loop is code for Rule.loop, not a function to call")
+
+
+new_work = pick_row = learn_row = unbound
+
+
+def specialised(
+    loop: Compiled, home: str, functions: dict[str, Compiled], compile: Compiled
+) -> Compiled:
+    """The loop, compiled with these functions in place of the names that it calls.
+
+    It gets a name of its own in the module `home`, and so a place of its own in the cache.
+    """
+    name = "_".join([loop.__name__, *(function.__name__ for function in functions.values())])
+    path = str(sys.modules[home].__file__)
+    made = FunctionType(
+        loop.__code__.replace(co_filename=path, co_name=name), {**loop.__globals__, **functions}
+    )
+    made.__module__, made.__qualname__ = home, name
+    compiled: Compiled = compile(made)
+    return compiled
+
+
+class Rule:
+    """A learner's compiled functions, and the loops that play them.
+
+    home: the learner's module, beside which machine code is kept.
+    weighted: whether picks have weights.
+    fills_slots: whether pick_row leaves taken arms out.
+    """
+
+    def __init__(
+        self,
+        home: str,
+        new_work: Compiled,
+        pick_row: Compiled,
+        learn_row: Compiled,
+        weighted: bool = True,
+        fills_slots: bool = False,
+    ) -> None:
+        self._home = home
+        self._functions = {"new_work": new_work, "pick_row": pick_row, "learn_row": learn_row}
+        self.weighted, self.fills_slots = weighted, fills_slots
+
+    def loop(self, code: Compiled, inline: bool = False, **further: Compiled) -> Compiled:
+        """A loop over the learner's functions (and further ones that it calls by name)."""
+        functions = {**self._functions, **further}
+        return specialised(code, self._home, functions, inlined if inline else kernel)
+
+    def pick(
+        self, learner: CompiledLearner, state: State, rng: Draws, taken: BoolArray | None = None
+    ) -> Choice:
+        """The picks of every replicate; taken (replicates, n_arms): arms that are left out."""
+        keys = rng.keys if learner.fresh else rng.lasting
+        shape = (len(keys), learner.budget)
+        arms, weights = np.empty(shape, np.int64), np.empty(shape)
+        excluded = nobody_taken(len(keys)) if taken is None else taken
+        self._pick_rows(learner.law, state, excluded, keys, arms, weights)
+        return Choice(arms, weights if self.weighted else None)
+
+    def learn(
+        self, learner: CompiledLearner, state: State, choice: Choice, seen: FloatArray
+    ) -> State:
+        """Fold a round into every replicate, in place."""
+        weights = weights_of(choice) if self.weighted else np.empty(choice.arms.shape)
+        self._learn_rows(learner.law, state, choice.arms, weights, seen)
+        return state
+
+    def play(
+        self,
+        learner: CompiledLearner,
+        state: State,
+        table: FloatArray,
+        lasting: KeyArray,
+        first_round: int,
+    ) -> tuple[State, FloatArray]:
+        """Whole games (see TableLearner), equal bit for bit to picking and learning by turns."""
+        paid = np.empty((len(lasting), table.shape[1]))
+        full = learner.feedback is Feedback.FULL
+        arms = np.empty(learner.budget, np.int64)
+        self._play_rows(
+            learner.law, state, table, lasting, first_round, learner.fresh, full, arms, paid
+        )
+        return state, paid
+
+    @cached_property
+    def _pick_rows(self) -> Compiled:
+        return self.loop(_pick_rows)
+
+    @cached_property
+    def _learn_rows(self) -> Compiled:
+        return self.loop(_learn_rows)
+
+    @cached_property
+    def _play_rows(self) -> Compiled:
+        return self.loop(_play_rows)
+
+
+def _pick_rows(
+    law: Any, state: Any, taken: BoolArray, keys: KeyArray, arms: IntArray, weights: FloatArray
+) -> None:
+    work = new_work(law, state, arms.shape[1])
+    for row in range(keys.shape[0]):
+        pick_row(law, state, row, taken[row], keys[row], work, arms[row], weights[row])
+
+
+def _learn_rows(
+    law: Any, state: Any, arms: IntArray, weights: FloatArray, seen: FloatArray
+) -> None:
+    work = new_work(law, state, arms.shape[1])
+    for row in range(arms.shape[0]):
+        learn_row(law, state, row, arms[row], weights[row], seen[row], work)
+
+
+def _play_rows(
+    law: Any,
+    state: Any,
+    table: FloatArray,
+    lasting: KeyArray,
+    first_round: int,
+    fresh: bool,
+    full: bool,
+    arms: IntArray,
+    paid: FloatArray,
+) -> None:
+    work = new_work(law, state, arms.shape[0])
+    weights = np.empty(arms.shape[0])
+    seen = np.empty(arms.shape[0])
+    nobody = np.zeros(0, np.bool_)
+    for row in range(lasting.shape[0]):
+        game = table[row if table.shape[0] > 1 else 0]
+        for t in range(game.shape[0]):
+            key = round_key(lasting[row], first_round + t) if fresh else lasting[row]
+            pick_row(law, state, row, nobody, key, work, arms, weights)
+            lowest = 1.0
+            for j in range(arms.shape[0]):
+                seen[j] = game[t, arms[j]]
+                lowest = min(lowest, seen[j])
+            paid[row, t] = lowest
+            learn_row(law, state, row, arms, weights, game[t] if full else seen, work)
+
+
+@lru_cache(maxsize=8)
+def nobody_taken(replicates: int) -> BoolArray:
+    """The `taken` argument of a pick that leaves no arm out."""
+    return np.empty((replicates, 0), np.bool_)
+
+
+def weights_of(choice: Choice) -> FloatArray:
+    """The weights of a choice that must have them."""
+    if choice.weights is None:
+        raise PickbestError("this learner needs the weights of the choice, and there are none")
+    return choice.weights

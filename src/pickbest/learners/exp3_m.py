@@ -1,0 +1,179 @@
+"""Exp3.M (Uchiya, Nakamura and Kudo 2010): Exp3 for subsets."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from pickbest.core import (
+    BoolArray,
+    Choice,
+    Draws,
+    Feedback,
+    FloatArray,
+    IntArray,
+    PickbestError,
+    check_budget,
+)
+from pickbest.core.states import sums
+from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.random import STEP, uniform_at
+from pickbest.kernels.rules import Rule
+
+
+class Exp3MState(NamedTuple):
+    """scores: logarithms of the weights."""
+
+    scores: Annotated[FloatArray, sums(-1)]
+
+
+class Law(NamedTuple):
+    """gamma: the share of uniform picks."""
+
+    gamma: float
+
+
+class Work(NamedTuple):
+    """law: scratch of length n_arms."""
+
+    law: FloatArray
+
+
+@kernel
+def new_work(law: Law, state: Exp3MState, budget: int) -> Work:
+    return Work(np.empty(state.scores.shape[1]))
+
+
+@kernel
+def capped_law(scores: FloatArray, mixing: float, budget: int, law: FloatArray) -> None:
+    """Exp3.M's inclusion probabilities: they sum to the budget, none above 1.
+
+    Weights above a threshold are cut to it, so that the cut arms get probability exactly 1
+    (Uchiya, Nakamura and Kudo 2010, Algorithm Exp3.M).
+    """
+    n_arms = scores.shape[0]
+    if budget == n_arms or mixing == 1.0:
+        for a in range(n_arms):
+            law[a] = budget / n_arms
+        return
+    # The share of the cut weights at which an arm has probability exactly 1.
+    limit = (1.0 / budget - mixing / n_arms) / (1.0 - mixing)
+    order = np.argsort(-scores)
+    for cut in range(budget):
+        # Shares among the arms that are not cut, relative to the largest of them: nothing
+        # cancels and nothing underflows, however far ahead the cut arms are.
+        total = 0.0
+        for i in range(cut, n_arms):
+            law[order[i]] = math.exp(scores[order[i]] - scores[order[cut]])
+            total += law[order[i]]
+        left = 1.0 - cut * limit
+        if left / total < limit or cut == budget - 1:
+            for i in range(cut, n_arms):
+                share = min(left * law[order[i]] / total, limit)
+                law[order[i]] = budget * ((1.0 - mixing) * share + mixing / n_arms)
+            return
+        law[order[cut]] = 1.0
+
+
+@kernel
+def dependent_rounding(law: FloatArray, counter: np.uint64, arms: IntArray) -> None:
+    """A subset whose inclusion probabilities are exactly `law` (DepRound, Gandhi et al. 2006)."""
+    left = law.copy()
+    n_arms = law.shape[0]
+    i = 0
+    for j in range(1, n_arms):
+        # Arm i is the one still undecided; settle it or arm j.
+        if left[i] <= 1e-12 or left[i] >= 1.0 - 1e-12:
+            i = j
+            continue
+        if left[j] <= 1e-12 or left[j] >= 1.0 - 1e-12:
+            continue
+        up = min(1.0 - left[i], left[j])
+        down = min(left[i], 1.0 - left[j])
+        counter += STEP
+        if uniform_at(counter) * (up + down) < down:
+            left[i] += up
+            left[j] -= up
+        else:
+            left[i] -= down
+            left[j] += down
+        if left[i] <= 1e-12 or left[i] >= 1.0 - 1e-12:
+            i = j
+    # Rounding errors leave at most one arm undecided: the largest values are the subset.
+    order = np.argsort(-left)
+    for j in range(arms.shape[0]):
+        arms[j] = order[j]
+
+
+@inlined
+def pick_row(
+    law: Law,
+    state: Exp3MState,
+    row: int,
+    taken: BoolArray,
+    key: np.uint64,
+    work: Work,
+    arms: IntArray,
+    weights: FloatArray,
+) -> None:
+    """Steps 1 to 4; the weight of an arm that was cut is exactly 1."""
+    capped_law(state.scores[row], law.gamma, arms.shape[0], work.law)
+    dependent_rounding(work.law, key, arms)
+    for j in range(arms.shape[0]):
+        weights[j] = 1.0 / work.law[arms[j]]
+
+
+@inlined
+def learn_row(
+    law: Law,
+    state: Exp3MState,
+    row: int,
+    arms: IntArray,
+    weights: FloatArray,
+    seen: FloatArray,
+    work: Work,
+) -> None:
+    """Step 5: arms whose weight was cut have probability 1 and keep their score."""
+    budget, n_arms = arms.shape[0], state.scores.shape[1]
+    for j in range(budget):
+        if weights[j] != 1.0:
+            step = weights[j] * budget * law.gamma / n_arms
+            state.scores[row, arms[j]] += step * (1.0 - seen[j])
+
+
+RULE = Rule(__name__, new_work, pick_row, learn_row)
+
+
+@dataclass(frozen=True)
+class Exp3M:
+    """Exp3.M (Uchiya, Nakamura and Kudo 2010): Exp3 for subsets and sums of rewards."""
+
+    n_arms: int
+    budget: int
+    gamma: float
+    feedback = Feedback.PICKED
+    unbiased = True
+    fresh = True
+    rule = RULE
+
+    def __post_init__(self) -> None:
+        check_budget(self.budget, self.n_arms)
+        if not 0.0 < self.gamma <= 1.0:
+            raise PickbestError(f"gamma must be above 0 and at most 1, got {self.gamma!r}")
+
+    @cached_property
+    def law(self) -> Law:
+        return Law(self.gamma)
+
+    def start(self, replicates: int) -> Exp3MState:
+        return Exp3MState(np.zeros((replicates, self.n_arms)))
+
+    def pick(self, state: Exp3MState, rng: Draws) -> Choice:
+        return RULE.pick(self, state, rng)
+
+    def learn(self, state: Exp3MState, choice: Choice, seen: FloatArray) -> Exp3MState:
+        return RULE.learn(self, state, choice, seen)

@@ -1,0 +1,147 @@
+"""FPML: follow the perturbed multiple leaders (Algorithm 1), with full feedback."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from pickbest.core import (
+    BoolArray,
+    Choice,
+    Draws,
+    Feedback,
+    FloatArray,
+    IntArray,
+    check_budget,
+    check_positive,
+)
+from pickbest.core.states import counts, sums
+from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.leaders import check_decay, decayed, smallest
+from pickbest.kernels.random import STEP, exponential_at
+from pickbest.kernels.rules import Rule
+
+
+class FPMLState(NamedTuple):
+    """costs: cumulative costs, or their estimates; round: how many rounds were learned."""
+
+    costs: Annotated[FloatArray, sums(-1)]
+    round: Annotated[IntArray, counts()]
+
+
+class Law(NamedTuple):
+    """In the round after t ones, perturbations are Exp(1) / (epsilon · (t + 1)^-decay)."""
+
+    epsilon: float
+    decay: float
+
+
+class Work(NamedTuple):
+    """Scratch of length n_arms."""
+
+    noisy: FloatArray
+    best: FloatArray
+
+
+@kernel
+def new_work(law: Law, state: FPMLState, budget: int) -> Work:
+    n_arms = state.costs.shape[1]
+    return Work(np.empty(n_arms), np.empty(n_arms))
+
+
+@inlined
+def pick_row(
+    law: Law,
+    state: FPMLState,
+    row: int,
+    taken: BoolArray,
+    key: np.uint64,
+    work: Work,
+    arms: IntArray,
+    weights: FloatArray,
+) -> None:
+    """Algorithm 1, in units of 1 / ε."""
+    costs, noisy = state.costs[row], work.noisy
+    epsilon = decayed(law.epsilon, law.decay, state.round[row])
+    counter = key
+    for a in range(costs.shape[0]):
+        # Steps 1 and 2: the perturbation Exp(1) / ε is taken off the cumulative cost.
+        counter += STEP
+        noisy[a] = epsilon * costs[a] - exponential_at(counter)
+    for a in range(taken.shape[0]):
+        if taken[a]:
+            noisy[a] = np.inf
+    # Step 3: the B lowest.
+    smallest(noisy, arms, work.best)
+
+
+@inlined
+def learn_row(
+    law: Law,
+    state: FPMLState,
+    row: int,
+    arms: IntArray,
+    weights: FloatArray,
+    seen: FloatArray,
+    work: Work,
+) -> None:
+    """Algorithm 1, step 4: all costs of the round are added."""
+    for a in range(seen.shape[0]):
+        state.costs[row, a] += seen[a]
+    state.round[row] += 1
+
+
+RULE = Rule(__name__, new_work, pick_row, learn_row, weighted=False, fills_slots=True)
+
+
+@dataclass(frozen=True)
+class FPML:
+    """Follow the Perturbed Multiple Leaders, full feedback (Algorithm 1); FPL when budget = 1.
+
+    epsilon: perturbations are Exp(1) / epsilon.
+    decay: in round t, epsilon is divided by t^decay (0: constant; 1 / (budget + 1): anytime).
+    fresh: draw perturbations anew in each round, or once for the whole run. Against costs
+        that do not react to the player both have the same expected regret.
+
+    >>> from pickbest.core import replicate_keys, rng_for
+    >>> learner = FPML(n_arms=3, budget=2, epsilon=1.0)
+    >>> state = learner.start(replicates=1)
+    >>> choice = learner.pick(state, rng_for(replicate_keys(0, 1), 0))
+    >>> learner.learn(state, choice, np.array([[0.2, 1.0, 0.5]])).costs
+    array([[0.2, 1. , 0.5]])
+    """
+
+    n_arms: int
+    budget: int
+    epsilon: float
+    decay: float = 0.0
+    fresh: bool = True
+    feedback = Feedback.FULL
+    unbiased = False
+    rule = RULE
+
+    def __post_init__(self) -> None:
+        check_budget(self.budget, self.n_arms)
+        check_positive("epsilon", self.epsilon)
+        check_decay(self.decay)
+
+    @cached_property
+    def law(self) -> Law:
+        return Law(self.epsilon, self.decay)
+
+    def start(self, replicates: int) -> FPMLState:
+        return start_leaders(replicates, self.n_arms)
+
+    def pick(self, state: FPMLState, rng: Draws) -> Choice:
+        return RULE.pick(self, state, rng)
+
+    def learn(self, state: FPMLState, choice: Choice, seen: FloatArray) -> FPMLState:
+        return RULE.learn(self, state, choice, seen)
+
+
+def start_leaders(replicates: int, n_arms: int) -> FPMLState:
+    """Zero cumulative costs."""
+    return FPMLState(np.zeros((replicates, n_arms)), np.zeros(replicates, np.int64))

@@ -1,0 +1,65 @@
+"""States as 0.1.0 saved them: flat arrays whose prefixed names had to be known. Read only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pickbest.core import Learner, State
+from pickbest.core.states import arrays_of, restore_arrays
+from pickbest.learners.doubling import Doubling, DoublingState
+from pickbest.learners.greedy import Greedy, GreedyState
+from pickbest.learners.guarded import Guarded, GuardedLast, GuardedState
+from pickbest.learners.warm import Warm
+
+Flat = Mapping[str, NDArray[Any]]
+
+
+@singledispatch
+def from_flat(learner: Learner, flat: Flat) -> State:
+    """The state that 0.1.0's arrays stand for; raises where they do not fit the learner.
+
+    Most learners have kept the names of their fields.
+    """
+    replicates = len(next(iter(flat.values()))) if flat else 1
+    return restore_arrays(learner.start(replicates), flat)
+
+
+@from_flat.register
+def _(learner: Greedy, flat: Flat) -> State:
+    slots = [from_flat(learner.inner, _part(flat, str(slot))) for slot in range(learner.slots)]
+    named = [arrays_of(slot) for slot in slots]
+    stacked = {name: np.stack([slot[name] for slot in named], axis=1) for name in named[0]}
+    start = learner.start(len(next(iter(stacked.values()))))
+    return GreedyState(restore_arrays(start.slots, stacked))
+
+
+@from_flat.register
+def _(learner: Doubling, flat: Flat) -> State:
+    rest = dict(flat)
+    learned = rest.pop("epoch_round")
+    return DoublingState(from_flat(learner.after(int(learned[0])), rest), learned)
+
+
+@from_flat.register(Guarded)
+@from_flat.register(GuardedLast)
+def _(learner: Guarded | GuardedLast, flat: Flat) -> State:
+    inner = from_flat(learner.inner, _part(flat, "inner"))
+    return GuardedState(inner, from_flat(learner.guard, _part(flat, "guard")))
+
+
+@from_flat.register
+def _(learner: Warm, flat: Flat) -> State:
+    return from_flat(learner.inner, flat)
+
+
+def _part(flat: Flat, name: str) -> Flat:
+    """The arrays of one part, without its prefix."""
+    prefix = f"{name}/"
+    return {
+        path.removeprefix(prefix): array for path, array in flat.items() if path.startswith(prefix)
+    }

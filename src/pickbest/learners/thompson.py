@@ -1,0 +1,125 @@
+"""Multiple-play Thompson sampling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from pickbest.core import (
+    BoolArray,
+    Choice,
+    Draws,
+    Feedback,
+    FloatArray,
+    IntArray,
+    check_budget,
+    check_positive,
+)
+from pickbest.core.states import counts
+from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.leaders import smallest
+from pickbest.kernels.random import beta_from
+from pickbest.kernels.rules import Rule
+
+
+class ThompsonState(NamedTuple):
+    """costs, rewards: sums over the rounds in which the arm was picked."""
+
+    costs: Annotated[FloatArray, counts(-1)]
+    rewards: Annotated[FloatArray, counts(-1)]
+
+
+class Law(NamedTuple):
+    """prior: both parameters of the Beta prior."""
+
+    prior: float
+
+
+class Work(NamedTuple):
+    """Scratch of length n_arms."""
+
+    draws: FloatArray
+    best: FloatArray
+
+
+@kernel
+def new_work(law: Law, state: ThompsonState, budget: int) -> Work:
+    n_arms = state.costs.shape[1]
+    return Work(np.empty(n_arms), np.empty(n_arms))
+
+
+@inlined
+def pick_row(
+    law: Law,
+    state: ThompsonState,
+    row: int,
+    taken: BoolArray,
+    key: np.uint64,
+    work: Work,
+    arms: IntArray,
+    weights: FloatArray,
+) -> None:
+    """A draw of every arm's mean cost from its posterior; the lowest lead."""
+    counter = key
+    for a in range(state.costs.shape[1]):
+        counter, work.draws[a] = beta_from(
+            counter, law.prior + state.costs[row, a], law.prior + state.rewards[row, a]
+        )
+    smallest(work.draws, arms, work.best)
+
+
+@inlined
+def learn_row(
+    law: Law,
+    state: ThompsonState,
+    row: int,
+    arms: IntArray,
+    weights: FloatArray,
+    seen: FloatArray,
+    work: Work,
+) -> None:
+    """A cost between 0 and 1 counts as that share of a failure."""
+    for j in range(arms.shape[0]):
+        state.costs[row, arms[j]] += seen[j]
+        state.rewards[row, arms[j]] += 1.0 - seen[j]
+
+
+RULE = Rule(__name__, new_work, pick_row, learn_row, weighted=False)
+
+
+@dataclass(frozen=True)
+class Thompson:
+    """Multiple-play Thompson sampling: the B arms with the best draws from Beta posteriors.
+
+    A reward between 0 and 1 counts as that share of a success.
+    """
+
+    n_arms: int
+    budget: int
+    prior: float = 1.0
+    feedback = Feedback.PICKED
+    unbiased = False
+    learns_any = True
+    fresh = True
+    rule = RULE
+
+    def __post_init__(self) -> None:
+        check_budget(self.budget, self.n_arms)
+        check_positive("prior", self.prior)
+
+    @cached_property
+    def law(self) -> Law:
+        return Law(self.prior)
+
+    def start(self, replicates: int) -> ThompsonState:
+        shape = (replicates, self.n_arms)
+        return ThompsonState(np.zeros(shape), np.zeros(shape))
+
+    def pick(self, state: ThompsonState, rng: Draws) -> Choice:
+        return RULE.pick(self, state, rng)
+
+    def learn(self, state: ThompsonState, choice: Choice, seen: FloatArray) -> ThompsonState:
+        return RULE.learn(self, state, choice, seen)

@@ -1,0 +1,126 @@
+"""Multiple-play UCB1."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from pickbest.core import (
+    BoolArray,
+    Choice,
+    Draws,
+    Feedback,
+    FloatArray,
+    IntArray,
+    check_budget,
+    check_positive,
+)
+from pickbest.core.states import counts
+from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.leaders import smallest
+from pickbest.kernels.rules import Rule
+
+
+class UCBState(NamedTuple):
+    """costs, plays: sums over the rounds in which the arm was picked; round: rounds learned."""
+
+    costs: Annotated[FloatArray, counts(-1)]
+    plays: Annotated[FloatArray, counts(-1)]
+    round: Annotated[IntArray, counts()]
+
+
+class Law(NamedTuple):
+    """width: of the confidence bounds."""
+
+    width: float
+
+
+class Work(NamedTuple):
+    """Scratch of length n_arms."""
+
+    index: FloatArray
+    best: FloatArray
+
+
+@kernel
+def new_work(law: Law, state: UCBState, budget: int) -> Work:
+    n_arms = state.costs.shape[1]
+    return Work(np.empty(n_arms), np.empty(n_arms))
+
+
+@inlined
+def pick_row(
+    law: Law,
+    state: UCBState,
+    row: int,
+    taken: BoolArray,
+    key: np.uint64,
+    work: Work,
+    arms: IntArray,
+    weights: FloatArray,
+) -> None:
+    """The lowest lower bounds of the mean cost; arms that never ran come first."""
+    log_round = math.log(state.round[row] + 1.0)
+    for a in range(state.costs.shape[1]):
+        plays = state.plays[row, a]
+        work.index[a] = -np.inf
+        if plays > 0.0:
+            played = max(plays, 1.0)
+            radius = math.sqrt(law.width * log_round / played)
+            work.index[a] = state.costs[row, a] / played - radius
+    smallest(work.index, arms, work.best)
+
+
+@inlined
+def learn_row(
+    law: Law,
+    state: UCBState,
+    row: int,
+    arms: IntArray,
+    weights: FloatArray,
+    seen: FloatArray,
+    work: Work,
+) -> None:
+    for j in range(arms.shape[0]):
+        state.costs[row, arms[j]] += seen[j]
+        state.plays[row, arms[j]] += 1.0
+    state.round[row] += 1
+
+
+RULE = Rule(__name__, new_work, pick_row, learn_row, weighted=False)
+
+
+@dataclass(frozen=True)
+class UCB:
+    """Multiple-play UCB1: the B arms with the lowest mean cost minus sqrt(width ln t / n)."""
+
+    n_arms: int
+    budget: int
+    width: float = 2.0
+    feedback = Feedback.PICKED
+    unbiased = False
+    learns_any = True
+    fresh = True
+    rule = RULE
+
+    def __post_init__(self) -> None:
+        check_budget(self.budget, self.n_arms)
+        check_positive("width", self.width)
+
+    @cached_property
+    def law(self) -> Law:
+        return Law(self.width)
+
+    def start(self, replicates: int) -> UCBState:
+        shape = (replicates, self.n_arms)
+        return UCBState(np.zeros(shape), np.zeros(shape), np.zeros(replicates, np.int64))
+
+    def pick(self, state: UCBState, rng: Draws) -> Choice:
+        return RULE.pick(self, state, rng)
+
+    def learn(self, state: UCBState, choice: Choice, seen: FloatArray) -> UCBState:
+        return RULE.learn(self, state, choice, seen)
