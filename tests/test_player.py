@@ -9,6 +9,7 @@ import pytest
 
 from pickbest.catalog import learner_names, make_learner
 from pickbest.core import Feedback, PickbestError
+from pickbest.core.states import same_state
 from pickbest.learners import FPMLPartial
 from pickbest.player import Player, Ticket
 
@@ -76,7 +77,7 @@ def test_the_order_of_telling_does_not_change_what_is_learned():
         first.tell(ticket, seen(first, ticket, ticket.number))
     for ticket in reversed(tickets):
         second.tell(ticket, seen(second, ticket, ticket.number))
-    assert np.allclose(first._state["costs"], second._state["costs"], rtol=1e-12)
+    assert np.allclose(first._state.costs, second._state.costs, rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -133,8 +134,7 @@ def test_a_restored_player_goes_on_bit_identically(tmp_path, name, suffix):
     for p in (player, restored):
         p.tell(late, seen(p, late, 50))
     assert advance(player, 60, 60) == advance(restored, 60, 60)
-    for key, array in player._state.items():
-        assert np.array_equal(array, restored._state[key])
+    assert same_state(player._state, restored._state)
     with pytest.raises(PickbestError, match="has expired"):
         restored.tell(dropped, [0.0] * budget)
 

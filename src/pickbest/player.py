@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,8 +22,11 @@ from pickbest.core import (
     rng_for,
     savefile,
 )
+from pickbest.core.states import arrays_of, restore_arrays
+from pickbest.learners.states_0_1 import from_flat
 
-FORMAT, VERSION = "pickbest-player", 1
+# Version 1 (0.1.0) had flat names of states: `learners.states_0_1` reads them.
+FORMAT, VERSION = "pickbest-player", 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,7 @@ class Player:
             "forgotten": sorted(self._forgotten),
             "open": sorted(self._open),
         }
-        arrays = {f"state/{name}": array for name, array in self._state.items()}
+        arrays = {f"state/{path}": array for path, array in arrays_of(self._state).items()}
         for number, choice in self._open.items():
             arrays[f"open/{number}/arms"] = choice.arms
             if choice.weights is not None:
@@ -130,20 +132,15 @@ class Player:
         return player
 
     def _restore(self, header: dict[str, Any], arrays: dict[str, np.ndarray[Any, Any]]) -> None:
-        expected = self._state
-        state = {
-            name.removeprefix("state/"): array
-            for name, array in arrays.items()
-            if name.startswith("state/")
+        saved = {
+            path.removeprefix("state/"): array
+            for path, array in arrays.items()
+            if path.startswith("state/")
         }
-        if state.keys() != expected.keys() or any(
-            state[name].shape != expected[name].shape for name in state
-        ):
-            raise PickbestError(
-                "the saved state does not fit the learner: "
-                f"expected {_shapes(expected)}, got {_shapes(state)}"
-            )
-        self._state = {name: state[name].astype(expected[name].dtype) for name in expected}
+        if header["version"] == 1:
+            self._state = from_flat(self.learner, saved)
+        else:
+            self._state = restore_arrays(self._state, saved)
         self._asked, self._told = header["asked"], header["told"]
         self._forgotten = set(header["forgotten"])
         self._open = {
@@ -160,7 +157,3 @@ class Player:
         if isinstance(number, int) and 0 <= number < self._asked:
             raise PickbestError(f"ticket {number} was told already; each ticket is told once")
         raise PickbestError(f"unknown ticket {number!r}: it was not asked of this player")
-
-
-def _shapes(state: State) -> dict[str, Sequence[int]]:
-    return {name: array.shape for name, array in state.items()}

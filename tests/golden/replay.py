@@ -7,7 +7,6 @@ import platform
 from pathlib import Path
 
 import numpy as np
-
 from tests.golden.golden_assets import FOLDER
 
 

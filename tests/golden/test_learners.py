@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.golden.golden_assets import FOLDER, Unpacker, digest, make_table, read_json
+from tests.golden.replay import assert_same
 
 from pickbest.catalog import make_learner, rebuild
 from pickbest.core import play_table, replicate_keys, rng_for, visible
 from pickbest.core.states import arrays_of
 from pickbest.learners import AdaHedge
 from pickbest.learners.states_0_1 import from_flat
-from tests.golden.golden_assets import FOLDER, Unpacker, digest, make_table, read_json
-from tests.golden.replay import assert_same
 
 ASSETS = read_json(FOLDER / "learners.json.gz")
 ARRAYS = Unpacker(FOLDER / "learners.npz")

@@ -1,10 +1,28 @@
-"""Exponential-weight kernels against plain NumPy twins."""
+"""Exponential weights against plain NumPy twins."""
+
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
-from pickbest.core import replicate_keys, rng_for
-from pickbest.kernels import softmax
+from pickbest.core import Feedback, replicate_keys, rng_for
+from pickbest.kernels.softmax import ShareLaw, ShareState
+from pickbest.learners.exp3 import EXP3_IX
+
+
+@dataclass(frozen=True)
+class Bare:
+    """Any law of the family."""
+
+    law: ShareLaw
+    budget = 1
+    fresh = True
+    feedback = Feedback.PICKED
+
+
+def pick_one(scores, taken, rng, law):
+    choice = EXP3_IX.pick(Bare(law), ShareState(scores), rng, taken)
+    return choice.arms, choice.weights
 
 
 def law_twin(scores, rate, mixing, taken):
@@ -20,8 +38,7 @@ def test_pick_one_inverts_the_law(mixing):
     taken = np.zeros((300, 6), np.bool_)
     taken[:, 2] = True
     rng = rng_for(replicate_keys(1, 300), 0)
-    arms, weights = np.empty((300, 1), np.int64), np.empty((300, 1))
-    softmax.pick_one(scores, taken, rng.keys, 0.7, mixing, 0.1, arms, weights)
+    arms, weights = pick_one(scores, taken, rng, ShareLaw(0.7, mixing, 0.1))
     uniforms = rng.uniforms(1)[:, 0]
     for r in range(300):
         law = law_twin(scores[r], 0.7, mixing, taken[r])
@@ -43,9 +60,8 @@ def test_pick_one_has_the_law():
     scores = np.tile([0.0, 2.0, 1.0, 3.0, 0.5], (count, 1))
     taken = np.zeros((count, 5), np.bool_)
     taken[:, 3] = True
-    keys = rng_for(replicate_keys(2, count), 0).keys
-    arms, weights = np.empty((count, 1), np.int64), np.empty((count, 1))
-    softmax.pick_one(scores, taken, keys, 1.0, mixing, 0.0, arms, weights)
+    rng = rng_for(replicate_keys(2, count), 0)
+    arms, _ = pick_one(scores, taken, rng, ShareLaw(1.0, mixing, 0.0))
     law = law_twin(scores[0], 1.0, mixing, taken[0])
     share = np.bincount(arms[:, 0], minlength=5) / count
     assert np.all(np.abs(share - law) <= 6 * np.sqrt(law * (1 - law) / count))
@@ -53,37 +69,8 @@ def test_pick_one_has_the_law():
 
 def test_scores_of_any_size_do_not_overflow():
     scores = np.array([[1e300, 0.0, -1e300], [0.0, 0.0, 0.0]])
-    arms, weights = np.empty((2, 1), np.int64), np.empty((2, 1))
-    keys = rng_for(replicate_keys(1, 2), 0).keys
-    softmax.pick_one(scores, np.empty((2, 0), np.bool_), keys, 1.0, 0.0, 0.0, arms, weights)
+    rng = rng_for(replicate_keys(1, 2), 0)
+    arms, weights = pick_one(scores, None, rng, ShareLaw(1.0, 0.0, 0.0))
     assert arms[0, 0] == 0
     assert weights[0, 0] == 1.0
     assert np.all(np.isfinite(weights))
-
-
-@pytest.mark.parametrize("budget", [1, 2, 4])
-@pytest.mark.parametrize("mixing", [0.01, 0.5])
-@pytest.mark.parametrize("scale", [0.1, 3.0, 50.0, 5000.0])
-def test_capped_law_sums_to_the_budget(budget, mixing, scale):
-    rng = np.random.default_rng(4)
-    law = np.empty(5)
-    for _ in range(50):
-        scores = rng.random(5) * scale
-        softmax.capped_law(scores, mixing, budget, law)
-        assert law.sum() == pytest.approx(budget, rel=1e-9)
-        assert law.max() <= 1 + 1e-12
-        assert law.min() >= budget * mixing / 5 - 1e-12
-        assert np.all(np.diff(law[np.argsort(scores)]) >= -1e-12)
-
-
-def test_dependent_rounding_keeps_the_marginals():
-    law = np.array([1.0, 0.7, 0.25, 0.05, 0.5, 0.5])
-    draws = 20_000
-    counts = np.zeros(6)
-    arms = np.empty(3, np.int64)
-    for key in replicate_keys(2, draws):
-        softmax.dependent_rounding(law, key, arms)
-        assert len(set(arms)) == 3
-        counts[arms] += 1
-    error = np.sqrt(law * (1 - law) / draws)
-    assert np.all(np.abs(counts / draws - law) <= 6 * error + 1e-12)

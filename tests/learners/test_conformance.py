@@ -1,6 +1,7 @@
 """Every learner of the catalog, and one that a user registers, passes the conformance suite."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -117,6 +118,10 @@ def test_two_arms_of_budget_explore_still_lead():
     check_learns(make_learner("fpml-partial", 6, 2, 3000, weights="explore"))
 
 
+class Turn(NamedTuple):
+    turn: np.ndarray
+
+
 @dataclass(frozen=True)
 class EveryOther:
     """A user's own learner: the arm after the last one, no weights."""
@@ -127,14 +132,13 @@ class EveryOther:
     unbiased = False
 
     def start(self, replicates):
-        return {"turn": np.zeros(replicates, np.int64)}
+        return Turn(np.zeros(replicates, np.int64))
 
     def pick(self, state, rng):
-        return Choice((state["turn"][:, None] + np.arange(self.budget)) % self.n_arms)
+        return Choice((state.turn[:, None] + np.arange(self.budget)) % self.n_arms)
 
     def learn(self, state, choice, seen):
-        state["turn"] += 1
-        return state
+        return Turn(state.turn + 1)
 
 
 def test_a_registered_learner_conforms_and_is_known_everywhere():
@@ -155,7 +159,7 @@ class Broken(EveryOther):
     """Picks the same arm twice."""
 
     def pick(self, state, rng):
-        return Choice(np.zeros((len(state["turn"]), self.budget), np.int64))
+        return Choice(np.zeros((len(state.turn), self.budget), np.int64))
 
 
 def test_the_suite_can_fail():

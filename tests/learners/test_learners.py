@@ -96,7 +96,7 @@ def test_fpml_partial_adds_weighted_costs_of_its_arms_only():
     learner = FPMLPartial(n_arms=4, budget=2, epsilon=1.0)
     choice = Choice(np.array([[3, 1]]), np.array([[2.0, 4.0]]))
     state = learner.learn(learner.start(1), choice, np.array([[0.5, 0.25]]))
-    assert state["costs"].tolist() == [[0.0, 1.0, 0.0, 1.0]]
+    assert state.costs.tolist() == [[0.0, 1.0, 0.0, 1.0]]
 
 
 def test_hybrid_with_one_slot_is_fpml():
@@ -132,8 +132,8 @@ def test_og_feeds_exp3_the_gain_of_its_own_arm():
     learner = Greedy(Exp3(4, gamma=0.2), slots=2, distinct=False)
     choice = Choice(np.array([[1, 2]]), np.array([[3.0, 5.0]]))
     state = learner.learn(learner.start(1), choice, np.array([[0.6, 0.1]]))
-    assert np.allclose(state["0/gains"], [[0, 3 * 0.4, 0, 0]])
-    assert np.allclose(state["1/gains"], [[0, 0, 5 * (0.9 - 0.4), 0]])
+    assert np.allclose(state.slots.gains[:, 0], [[0, 3 * 0.4, 0, 0]])
+    assert np.allclose(state.slots.gains[:, 1], [[0, 0, 5 * (0.9 - 0.4), 0]])
 
 
 def test_distinct_slots_are_unbiased_given_the_slots_before():
@@ -142,12 +142,12 @@ def test_distinct_slots_are_unbiased_given_the_slots_before():
     costs = np.array([0.1, 0.8, 0.4, 0.9, 0.6])
     replicates = 60_000
     state = learner.start(replicates)
-    state["0/costs"][:] = [0.0, 0.3, 0.6, 0.9, 1.2]
-    state["1/costs"][:] = [1.2, 0.1, 0.5, 0.2, 0.0]
-    before = state["1/costs"].copy()
+    state.slots.costs[:, 0][:] = [0.0, 0.3, 0.6, 0.9, 1.2]
+    state.slots.costs[:, 1][:] = [1.2, 0.1, 0.5, 0.2, 0.0]
+    before = state.slots.costs[:, 1].copy()
     choice = learner.pick(state, rng_for(replicate_keys(0, replicates), 0))
     state = learner.learn(state, choice, costs[choice.arms])
-    estimates = state["1/costs"] - before
+    estimates = state.slots.costs[:, 1] - before
     for first in range(5):
         given = estimates[choice.arms[:, 0] == first]
         truth = 1 - np.maximum(costs[first] - costs, 0)
@@ -158,7 +158,7 @@ def test_distinct_slots_are_unbiased_given_the_slots_before():
 def test_hedge_follows_exponential_weights():
     learner = Hedge(n_arms=3, rate=0.5)
     state = learner.start(20_000)
-    state["gains"][:] = [-1.0, -3.0, 0.0]
+    state.gains[:] = [-1.0, -3.0, 0.0]
     choice = learner.pick(state, rng_for(replicate_keys(0, 20_000), 0))
     law = np.exp([-0.5, -1.5, 0.0])
     law /= law.sum()
@@ -177,15 +177,15 @@ def test_exp3_m_leaves_capped_arms_alone():
     learner = Exp3M(n_arms=3, budget=2, gamma=0.3)
     choice = Choice(np.array([[0, 1]]), np.array([[1.0, 2.0]]))
     state = learner.learn(learner.start(1), choice, np.array([[0.0, 0.0]]))
-    assert np.allclose(state["scores"], [[0.0, 2 * 0.3 / 3 * 2.0, 0.0]])
+    assert np.allclose(state.scores, [[0.0, 2 * 0.3 / 3 * 2.0, 0.0]])
 
 
 def test_thompson_counts_shares_of_success():
     learner = Thompson(n_arms=2, budget=1)
     choice = Choice(np.array([[1]]))
     state = learner.learn(learner.start(1), choice, np.array([[0.25]]))
-    assert state["costs"].tolist() == [[0.0, 0.25]]
-    assert state["rewards"].tolist() == [[0.0, 0.75]]
+    assert state.costs.tolist() == [[0.0, 0.25]]
+    assert state.rewards.tolist() == [[0.0, 0.75]]
 
 
 def test_leaders_follow_the_lowest_costs():
@@ -213,7 +213,7 @@ def test_doubling_restarts_with_the_tuning_of_its_epoch():
     for t in range(20):
         choice = learner.pick(state, rng_for(keys, t))
         state = learner.learn(state, choice, np.ones((1, 2)))
-        if not state["costs"].any():
+        if not state.inner.costs.any():
             restarts.append(t + 1)
     assert restarts == [1, 3, 7, 15]
     assert learner.for_rounds(4).epsilon > learner.for_rounds(64).epsilon

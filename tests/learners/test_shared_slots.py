@@ -45,7 +45,7 @@ def estimates(learner, choice):
     """(slots, replicates, n_arms) of what every slot adds to the gains or costs of its arms."""
     name = "gains" if isinstance(learner.inner, Exp3) else "costs"
     state = learner.learn(learner.start(len(choice.arms)), choice, COSTS[choice.arms])
-    return np.array([state[f"{slot}/{name}"] for slot in range(learner.slots)])
+    return getattr(state.slots, name).swapaxes(0, 1)
 
 
 def true_costs(arms_before):
@@ -74,7 +74,7 @@ def test_the_law_above_is_that_of_the_learner():
     learner = Greedy(Exp3(5, GAMMA), 3, shared=True)
     state = learner.start(2000)
     for slot in range(3):
-        state[f"{slot}/gains"][:] = GAINS[slot]
+        state.slots.gains[:, slot] = GAINS[slot]
     choice = learner.pick(state, rng_for(replicate_keys(0, 2000), 0))
     laws = dict(all_rounds(3, True))
     expected = [laws[tuple(arms)] for arms in choice.arms.tolist()]
@@ -85,7 +85,7 @@ def drawn(learner, replicates):
     """A choice from states in which arms differ, for every slot in another way."""
     state = learner.start(replicates)
     for slot in range(learner.slots):
-        state[f"{slot}/costs"][:] = np.roll([0.0, 0.5, 1.0, 1.5, 2.0], 2 * slot)
+        state.slots.costs[:, slot] = np.roll([0.0, 0.5, 1.0, 1.5, 2.0], 2 * slot)
     return learner.pick(state, rng_for(replicate_keys(slot, replicates), 0))
 
 
@@ -119,17 +119,17 @@ def test_weights_of_a_round_by_hand():
     choice = Choice(np.array([[2, 0, 3]]), np.array([[3.0, 5.0, 2.0]]))
     state = learner.learn(learner.start(1), choice, np.array([[0.5, 0.2, 0.4]]))
     first = [0.2 * (5 + 1) / 3, 0, 0.5 * (3 + 2) / 3, 0.4 * 2 / 3]
-    assert np.allclose(state["0/costs"], [first])
-    assert np.allclose(state["1/costs"], [[0.7 * (5 + 1) / 2, 0, 1, 0.9 * 2 / 2]])
-    assert np.allclose(state["2/costs"], [[1, 0, 1, 2]])
+    assert np.allclose(state.slots.costs[:, 0], [first])
+    assert np.allclose(state.slots.costs[:, 1], [[0.7 * (5 + 1) / 2, 0, 1, 0.9 * 2 / 2]])
+    assert np.allclose(state.slots.costs[:, 2], [[1, 0, 1, 2]])
 
 
 def test_an_arm_that_repeats_counts_once():
     learner = Greedy(FPMLPartial(4, 1, 1.0), 2, distinct=False, shared=True)
     choice = Choice(np.array([[2, 2]]), np.array([[3.0, 5.0]]))
     state = learner.learn(learner.start(1), choice, np.array([[0.5, 0.5]]))
-    assert np.allclose(state["0/costs"], [[0, 0, 0.5 * (3 + 1) / 2, 0]])
-    assert np.allclose(state["1/costs"], [[0, 0, 1, 0]])
+    assert np.allclose(state.slots.costs[:, 0], [[0, 0, 0.5 * (3 + 1) / 2, 0]])
+    assert np.allclose(state.slots.costs[:, 1], [[0, 0, 1, 0]])
 
 
 @pytest.mark.parametrize("distinct", [True, False])

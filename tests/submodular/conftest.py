@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from pickbest.core import SlotLearner
+from pickbest.core import CompiledLearner
 from pickbest.learners import FPML, Exp3, Exp3IX, FPMLPartial, Hedge, Weights
 from pickbest.submodular import AdaHedge
 from pickbest.submodular.jobs import (
@@ -38,7 +38,7 @@ FAMILIES: dict[str, Callable[[np.random.Generator], TableJobs]] = {
     ),
 }
 
-SLOTS: dict[str, Callable[[int, int], SlotLearner]] = {
+SLOTS: dict[str, Callable[[int, int], CompiledLearner]] = {
     "hedge": lambda n_arms, _: Hedge(n_arms, 0.4),
     "adahedge": lambda n_arms, _: AdaHedge(n_arms),
     "exp3": lambda n_arms, _: Exp3(n_arms, 0.2),
@@ -62,6 +62,6 @@ def jobs(request: pytest.FixtureRequest) -> TableJobs:
 
 
 @pytest.fixture(params=SLOTS)
-def slot(request: pytest.FixtureRequest) -> Callable[[int, int], SlotLearner]:
+def slot(request: pytest.FixtureRequest) -> Callable[[int, int], CompiledLearner]:
     """A function (n_arms, budget) -> learner for one slot."""
     return SLOTS[request.param]

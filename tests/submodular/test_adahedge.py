@@ -32,8 +32,8 @@ def test_gap_is_that_of_the_paper() -> None:
             mix = -np.log(law @ np.exp(-rate * row)) / rate
         gap += max(law @ row - mix, 0.0)
         totals += row
-        np.testing.assert_allclose(state["gap"][0], gap, rtol=1e-6)
-    np.testing.assert_allclose(state["gains"][0], -totals)
+        np.testing.assert_allclose(state.gap[0], gap, rtol=1e-6)
+    np.testing.assert_allclose(state.gains[0], -totals)
 
 
 def test_regret_is_at_most_twice_the_gap_and_more() -> None:

@@ -1,17 +1,23 @@
 """A job that misbehaves is named, with its round and schedule, and teaches nothing."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from pickbest.core import (
     Choice,
+    Draws,
+    Feedback,
     PickbestError,
     replicate_keys,
     rng_for,
 )
-from pickbest.learners import FPML, Exp3, FPMLPartial, Hedge, Uniform
+from pickbest.core.states import copy_state, same_state
+from pickbest.kernels.compiled import kernel
+from pickbest.kernels.rules import Rule
+from pickbest.learners import FPML, Exp3, Hedge, Thompson, Uniform
 from pickbest.submodular import OnlineGreedy, Plan, online_greedy, online_hybrid, play_jobs
 from pickbest.submodular.jobs import (
     Action,
@@ -46,12 +52,11 @@ def test_nothing_is_learned_from_a_bad_round(
 ) -> None:
     learner = online_greedy(4, 3, 10, feedback=feedback)
     state = learner.start(2)
-    before = {name: array.copy() for name, array in state.items()}
+    before = copy_state(state)
     plan = learner.pick(state, rng_for(replicate_keys(0, 2), 3))
     with pytest.raises(PickbestError, match=message):
         learner.learn(state, plan, FunctionJobs(function, range(4), rounds=10).round(3))
-    for name, array in before.items():
-        np.testing.assert_array_equal(array, state[name])
+    assert same_state(before, state)
 
 
 def test_a_plan_over_the_budget_is_refused() -> None:
@@ -97,25 +102,48 @@ def test_bad_settings_are_named(make: Callable[[], object], message: str) -> Non
         make()
 
 
+def test_a_slot_needs_a_learner_that_leaves_arms_out() -> None:
+    for learner in (Uniform(4, 1), Thompson(4, 1)):
+        with pytest.raises(PickbestError, match=f"{type(learner).__name__} cannot fill a slot"):
+            OnlineGreedy(learner, 2)
+
+
+class StubbornState(NamedTuple):
+    learned: np.ndarray
+
+
+@kernel
+def stubborn_work(law, state, budget):
+    return law
+
+
+@kernel
+def stubborn_pick(law, state, row, taken, key, work, arms, weights):
+    arms[0], weights[0] = np.argmin(taken), 1.0
+
+
+@kernel
+def stubborn_learn(law, state, row, arms, weights, seen, work):
+    for j in range(arms.shape[0]):
+        state.learned[row, arms[j]] = seen[j]
+
+
 def test_any_slot_learner_will_do() -> None:
     class Stubborn:
         """A slot learner that is nobody's: always the first free arm."""
 
-        n_arms, budget, unbiased = 4, 1, False
-        feedback = FPMLPartial(4, 1, 1.0).feedback
+        n_arms, budget, unbiased, fresh, law = 4, 1, False, True, (0.0,)
+        feedback = Feedback.PICKED
+        rule = Rule(__name__, stubborn_work, stubborn_pick, stubborn_learn, fills_slots=True)
 
-        def start(self, replicates: int) -> dict[str, np.ndarray]:
-            return {"learned": np.zeros((replicates, 4))}
+        def start(self, replicates: int) -> StubbornState:
+            return StubbornState(np.zeros((replicates, 4)))
 
-        def pick(self, state: dict, rng: object) -> Choice:
-            return Uniform(4, 1).pick(state, rng)
+        def pick(self, state: StubbornState, rng: Draws) -> Choice:
+            return self.rule.pick(self, state, rng)
 
-        def pick_free(self, state: dict, rng: object, taken: np.ndarray) -> Choice:
-            return Choice(taken.argmin(axis=1)[:, None], np.ones((len(taken), 1)))
-
-        def learn(self, state: dict, choice: Choice, seen: np.ndarray) -> dict:
-            np.put_along_axis(state["learned"], choice.arms, seen, axis=1)
-            return state
+        def learn(self, state: StubbornState, choice: Choice, seen: np.ndarray) -> StubbornState:
+            return self.rule.learn(self, state, choice, seen)
 
     jobs = best_of([[0.1, 0.5, 0.9, 0.2]])
     run = play_jobs(OnlineGreedy(Stubborn(), 2, distinct=True), jobs, replicates=2)

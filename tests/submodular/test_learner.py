@@ -7,13 +7,14 @@ import pytest
 
 from pickbest.core import (
     Choice,
-    SlotLearner,
+    CompiledLearner,
     State,
     play_rounds,
     replicate_keys,
     rng_for,
     visible,
 )
+from pickbest.core.states import arrays_of, repeat_state, same_state
 from pickbest.learners import Exp3, FPMLPartial, Greedy, Hedge
 from pickbest.submodular import OnlineGreedy, Plan, online_greedy, online_hybrid, play_jobs
 from pickbest.submodular.jobs import (
@@ -25,7 +26,7 @@ from pickbest.submodular.jobs import (
 )
 from pickbest.submodular.play import JobRun
 
-MakeSlot = Callable[[int, int], SlotLearner]
+MakeSlot = Callable[[int, int], CompiledLearner]
 
 
 def play_by_hand(
@@ -66,8 +67,7 @@ def test_best_of_jobs_give_the_choices_of_the_min_cost_learners(
         np.testing.assert_array_equal(choice.arms, plan.choice.arms)
         row = np.tile(costs[t], (4, 1))
         state = greedy.learn(state, choice, visible(greedy, choice, row))
-    for name, array in state.items():
-        np.testing.assert_array_equal(array, learned[name])
+    assert same_state(state, learned)
     table = costs[None]
     _, paid = play_rounds(greedy, greedy.start(4), table, keys, 0)
     np.testing.assert_array_equal(play_jobs(online, jobs, 4, seed=5).values, 1.0 - paid)
@@ -129,8 +129,7 @@ def test_unit_durations_equal_no_durations(jobs: TableJobs, slot: MakeSlot) -> N
     second, other_state, other_plans = play_by_hand(with_durations, same, 2, seed=8)
     assert all(plan.kept.all() for plan in other_plans)
     np.testing.assert_array_equal(first.values, second.values)
-    for name, array in state.items():
-        np.testing.assert_array_equal(array, other_state[name])
+    assert same_state(state, other_state)
 
 
 def test_functions_give_what_tables_give(jobs: TableJobs) -> None:
@@ -188,7 +187,7 @@ def estimate_errors(learner: OnlineGreedy, jobs: TableJobs) -> np.ndarray:
     for t in range(6):
         plan = learner.pick(state, rng_for(keys, t))
         state = learner.learn(state, plan, jobs.round(t))
-    many = {name: np.repeat(array, replicates, axis=0) for name, array in state.items()}
+    many = repeat_state(state, replicates)
     plan = learner.pick(many, rng_for(replicate_keys(11, replicates), 6))
     fed = learner._fed(plan, jobs.round(6))
     full = OnlineGreedy(
@@ -251,5 +250,5 @@ def test_late_results_are_learned_with_the_weights_of_their_pick(distinct: bool)
         for t in order:
             state = learner.learn(state, plans[t], jobs.round(t))
         states.append(state)
-    for name, array in states[0].items():
-        np.testing.assert_allclose(array, states[1][name], atol=1e-12)
+    for first, second in zip(*(arrays_of(state).values() for state in states), strict=True):
+        np.testing.assert_allclose(first, second, atol=1e-12)

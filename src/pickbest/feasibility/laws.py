@@ -103,11 +103,11 @@ class ExactLaw:
 
     def law(self, round_index: int) -> Law:
         if isinstance(self._learner, Hedge):
-            gains = self._learner.rate * self._state["gains"][0]
+            gains = self._learner.rate * self._state.gains[0]
             shares = np.exp(gains - gains.max())
             return Law(self._tuples, shares / shares.sum())
         chances = np.empty(len(self._tuples))
-        costs, epsilon = self._state["costs"][0], epsilon_now(self._learner, self._state["round"])
+        costs, epsilon = self._state.costs[0], epsilon_now(self._learner, self._state.round)
         if self._learner.budget == 1:
             joint.leader_law(costs, epsilon, chances)
         else:
@@ -131,8 +131,8 @@ class LeaderDraws:
         rng = rng_for(self._keys, round_index)
         arms = np.empty((self.samples, self._learner.budget), np.int64)
         joint.draw_subsets(
-            self._state["costs"][0],
-            epsilon_now(self._learner, self._state["round"]),
+            self._state.costs[0],
+            epsilon_now(self._learner, self._state.round),
             rng.keys if self._learner.fresh else rng.lasting,
             arms,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -85,6 +86,7 @@ def shared_weight(arms: IntArray, weights: FloatArray, slots: int, slot: int, co
     return float((weights[column] + (slots - 1 - own_slot)) / (slots - slot))
 
 
+@cache
 def cost_loops(rule: Rule) -> SlotLoops:
     """The slot loops of a learner in this game."""
     return SlotLoops(

@@ -17,6 +17,7 @@ and whole tables call the same two functions, and `kernels.slots` fills slots wi
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections.abc import Callable
 from functools import cached_property, lru_cache
@@ -58,7 +59,8 @@ def specialised(
 
     It gets a name of its own in the module `home`, and so a place of its own in the cache.
     """
-    name = "_".join([loop.__name__, *(function.__name__ for function in functions.values())])
+    called = " ".join(f"{one.__module__}.{one.__name__}" for one in functions.values())
+    name = f"{loop.__name__}_{hashlib.sha256(called.encode()).hexdigest()[:12]}"
     path = str(sys.modules[home].__file__)
     made = FunctionType(
         loop.__code__.replace(co_filename=path, co_name=name), {**loop.__globals__, **functions}
@@ -109,7 +111,8 @@ class Rule:
         self, learner: CompiledLearner, state: State, choice: Choice, seen: FloatArray
     ) -> State:
         """Fold a round into every replicate, in place."""
-        weights = weights_of(choice) if self.weighted else np.empty(choice.arms.shape)
+        needs_weights = self.weighted and learner.feedback is Feedback.PICKED
+        weights = weights_of(choice) if needs_weights else np.empty(choice.arms.shape)
         self._learn_rows(learner.law, state, choice.arms, weights, seen)
         return state
 

@@ -7,7 +7,7 @@ has FPML with budget `slot_budget` in each.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,8 +30,6 @@ from pickbest.core import (
 from pickbest.core.states import map_state
 from pickbest.kernels.cost_slots import CostGame, cost_loops
 from pickbest.kernels.slots import COINS, Filling
-
-_loops = cache(cost_loops)
 
 
 class GreedyState(NamedTuple):
@@ -121,7 +119,7 @@ class Greedy:
             costs = np.ones((replicates, self.n_arms))
             np.put_along_axis(costs, choice.arms, seen, axis=1)
         weights = np.empty(shape) if choice.weights is None else choice.weights.reshape(shape)
-        _loops(self.inner.rule).learn(
+        cost_loops(self.inner.rule).learn(
             self.inner.law,
             slot_rows(state.slots),
             self.filling,
@@ -138,7 +136,7 @@ class Greedy:
     ) -> tuple[GreedyState, FloatArray]:
         shape = (len(lasting), table.shape[1])
         paid = np.empty(shape)
-        _loops(self.inner.rule).play(
+        cost_loops(self.inner.rule).play(
             self.inner.law,
             slot_rows(state.slots),
             self.filling,
@@ -183,7 +181,7 @@ def pick_slots(
     shape = (len(keys), slots, inner.budget)
     arms, weights = np.empty(shape, np.int64), np.empty(shape)
     kept = np.empty(shape[:2], np.bool_)
-    _loops(inner.rule).pick(
+    cost_loops(inner.rule).pick(
         inner.law,
         slot_rows(state),
         filling,

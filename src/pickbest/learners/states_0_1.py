@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pickbest.core import Learner, State
 from pickbest.core.states import arrays_of, restore_arrays
 from pickbest.learners.doubling import Doubling, DoublingState
-from pickbest.learners.greedy import Greedy, GreedyState
+from pickbest.learners.greedy import Greedy, GreedyState, start_slots
 from pickbest.learners.guarded import Guarded, GuardedLast, GuardedState
 from pickbest.learners.warm import Warm
 
@@ -31,11 +31,16 @@ def from_flat(learner: Learner, flat: Flat) -> State:
 
 @from_flat.register
 def _(learner: Greedy, flat: Flat) -> State:
-    slots = [from_flat(learner.inner, _part(flat, str(slot))) for slot in range(learner.slots)]
+    return slots_from_flat(learner.inner, learner.slots, flat)
+
+
+def slots_from_flat(inner: Learner, count: int, flat: Flat) -> GreedyState:
+    """The state of online greedy, whose slots had numbers for prefixes."""
+    slots = [from_flat(inner, _part(flat, str(slot))) for slot in range(count)]
     named = [arrays_of(slot) for slot in slots]
     stacked = {name: np.stack([slot[name] for slot in named], axis=1) for name in named[0]}
-    start = learner.start(len(next(iter(stacked.values()))))
-    return GreedyState(restore_arrays(start.slots, stacked))
+    replicates = len(next(iter(stacked.values())))
+    return GreedyState(restore_arrays(start_slots(inner, replicates, count), stacked))
 
 
 @from_flat.register

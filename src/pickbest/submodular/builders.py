@@ -7,9 +7,9 @@ from collections.abc import Hashable, Iterable
 from pickbest import theory
 from pickbest.catalog import make_learner
 from pickbest.core import (
+    CompiledLearner,
     Feedback,
     PickbestError,
-    CompiledLearner,
     check_count,
     unknown_name,
 )

@@ -15,19 +15,20 @@ import numpy as np
 from pickbest.core import (
     BoolArray,
     Choice,
+    CompiledLearner,
     Draws,
     Feedback,
     FloatArray,
     IntArray,
     PickbestError,
-    CompiledLearner,
     State,
     check_budget,
     check_count,
 )
-from pickbest.kernels.jobs import COINS
-from pickbest.learners.greedy import slot_state
-from pickbest.learners.leaders import weights_of
+from pickbest.core.states import arrays_of, map_state
+from pickbest.kernels.rules import weights_of
+from pickbest.kernels.slots import Filling
+from pickbest.learners.greedy import GreedyState, check_slot_learner, pick_slots, start_slots
 from pickbest.submodular.jobs import (
     NOTHING,
     RoundJobs,
@@ -82,6 +83,7 @@ class OnlineGreedy:
 
     def __post_init__(self) -> None:
         check_count("slots", self.slots)
+        check_slot_learner(self.inner)
         if self.distinct:
             check_budget(self.budget, self.n_arms)
         if self.actions is not None and len(self.actions) != self.n_arms:
@@ -112,47 +114,42 @@ class OnlineGreedy:
         """(n_arms,) durations of the actions."""
         return durations_of(unit_actions(self.n_arms) if self.actions is None else self.actions)
 
-    def start(self, replicates: int) -> State:
-        """The states of the slots, their names prefixed with the slot's number."""
-        return {
-            f"{slot}/{name}": array
-            for slot in range(self.slots)
-            for name, array in self.inner.start(replicates).items()
-        }
+    @cached_property
+    def filling(self) -> Filling:
+        """How slots are filled and fed, for compiled code."""
+        units = bool(np.all(self.durations == 1))
+        return Filling(
+            self.distinct,
+            self.shared,
+            self.feedback is Feedback.FULL,
+            np.empty(0, np.int64) if units else self.durations,
+            self.budget if self.hard_budget else 0,
+        )
 
-    def pick(self, state: State, rng: Draws) -> Plan:
+    def start(self, replicates: int) -> GreedyState:
+        return GreedyState(start_slots(self.inner, replicates, self.slots))
+
+    def pick(self, state: GreedyState, rng: Draws) -> Plan:
         replicates, size = len(rng.keys), self.inner.budget
-        coins = rng.child(COINS).uniforms(self.slots)
-        taken = np.zeros((replicates, self.n_arms if self.distinct else 0), np.bool_)
-        used = np.zeros(replicates, np.int64)
-        choices, kept = [], np.empty((replicates, self.budget), np.bool_)
-        for slot in range(self.slots):
-            choice = self.inner.pick_free(slot_state(state, slot), rng.child(slot), taken)
-            choices.append(choice)
-            spans = self.durations[choice.arms]
-            keep = coins[:, slot] * spans[:, 0] < 1.0
-            if self.hard_budget:
-                keep &= used + spans.sum(axis=1) <= self.budget
-            used += np.where(keep, spans.sum(axis=1), 0)
-            kept[:, slot * size : (slot + 1) * size] = keep[:, None]
-            if self.distinct:
-                taken = taken.copy()
-                rows = np.flatnonzero(keep)[:, None]
-                taken[rows, choice.arms[keep]] = True
-        weights = [choice.weights for choice in choices if choice.weights is not None]
-        arms = np.hstack([choice.arms for choice in choices])
+        picked, weights, kept = pick_slots(self.inner, state.slots, self.slots, self.filling, rng)
+        arms = picked.reshape(replicates, -1)
+        kept = np.repeat(kept, size, axis=1)
         shared = None
         if self.shared:
-            states = [slot_state(state, slot) for slot in range(self.slots)]
+            states = [_slot_state(state, slot) for slot in range(self.slots)]
             shared = shared_weights(self.inner, states, arms, kept, self.durations)
-        return Plan(Choice(arms, np.hstack(weights) if weights else None), kept, shared)
+        weighted = self.inner.rule.weighted
+        choice = Choice(arms, weights.reshape(replicates, -1) if weighted else None)
+        return Plan(choice, kept, shared)
 
-    def learn(self, state: State, plan: Plan, job: RoundJobs) -> State:
+    def learn(self, state: GreedyState, plan: Plan, job: RoundJobs) -> GreedyState:
         """Fold one round in; if the job fails, an error is raised and nothing is learned."""
-        fed = self._fed(plan, job)
-        for slot, (choice, costs) in enumerate(fed):
-            learned = self.inner.learn(slot_state(state, slot), choice, costs)
-            state.update({f"{slot}/{name}": array for name, array in learned.items()})
+        for slot, (choice, costs) in enumerate(self._fed(plan, job)):
+            learned = self.inner.learn(_slot_state(state, slot), choice, costs)
+            for array, new in zip(
+                arrays_of(state.slots).values(), arrays_of(learned).values(), strict=True
+            ):
+                array[:, slot] = new
         return state
 
     def schedules(self, plan: Plan) -> list[Schedule]:
@@ -237,6 +234,11 @@ class OnlineGreedy:
         if self.hard_budget:
             for schedule in self.schedules(plan):
                 check_schedule(schedule, self.budget, f"{job.label}: ")
+
+
+def _slot_state(state: GreedyState, slot: int) -> State:
+    """A copy of one slot's state."""
+    return map_state(lambda array: np.ascontiguousarray(array[:, slot]), state.slots)
 
 
 def _columns(choice: Choice, columns: IntArray) -> Choice:

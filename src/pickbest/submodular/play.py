@@ -3,37 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from pickbest.core import (
-    Feedback,
     FloatArray,
     IntArray,
     KeyArray,
     PickbestError,
-    CompiledLearner,
-    State,
     check_count,
     check_seed,
     replicate_keys,
     rng_for,
 )
-from pickbest.kernels import jobs as kernels
-from pickbest.kernels.leaders import EXACT, EXPLORE, GEOMETRIC, NO_WEIGHTS
-from pickbest.learners import FPML, Exp3, Exp3IX, FPMLPartial, Hedge, Weights
-from pickbest.learners.adahedge import AdaHedge
-from pickbest.learners.greedy import slot_state
+from pickbest.learners.greedy import GreedyState, slot_rows
 from pickbest.submodular.jobs import Jobs, TableJobs, durations_of
 from pickbest.submodular.learner import OnlineGreedy
-
-_SOURCES = {
-    Weights.EXACT: EXACT,
-    Weights.GEOMETRIC: GEOMETRIC,
-    Weights.EXPLORE: EXPLORE,
-}
-COMPILED = (AdaHedge, Exp3, Exp3IX, FPML, FPMLPartial, Hedge)
+from pickbest.submodular.slots import JobGame, job_loops
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +59,7 @@ def play_jobs(learner: OnlineGreedy, jobs: Jobs, replicates: int = 20, seed: int
     check_match(learner, jobs, replicates)
     shape = (replicates, jobs.rounds)
     run = JobRun(np.empty(shape), np.zeros(shape, np.int64))
-    if isinstance(jobs, TableJobs) and has_compiled_game(learner):
+    if isinstance(jobs, TableJobs) and not learner.shared:
         # Short stretches, so that Ctrl-C is heard.
         stretch = max(1, 20_000 // replicates)
         for first in range(0, jobs.rounds, stretch):
@@ -102,96 +88,38 @@ def check_match(learner: OnlineGreedy, jobs: Jobs, replicates: int) -> None:
         raise PickbestError(f"there are jobs for {jobs.replicates} replicates, got {replicates}")
 
 
-def has_compiled_game(learner: OnlineGreedy) -> bool:
-    """Whether whole games of the learner are compiled."""
-    known = isinstance(learner.inner, COMPILED)
-    return known and not learner.shared
-
-
 def _play_compiled(
     learner: OnlineGreedy,
-    state: State,
+    state: GreedyState,
     jobs: TableJobs,
     keys: KeyArray,
     first: int,
     last: int,
     run: JobRun,
 ) -> None:
-    inner = learner.inner
-    name = "costs" if isinstance(inner, FPML | FPMLPartial) else "gains"
-    states = [slot_state(state, slot) for slot in range(learner.slots)]
-    scores = np.stack([own[name] for own in states])
-    learned = np.zeros(scores.shape[:2], np.int64)
-    gaps = np.zeros(scores.shape[:2])
-    if "round" in states[0]:
-        learned = np.stack([own["round"] for own in states])
-    if "gap" in states[0]:
-        gaps = np.stack([own["gap"] for own in states])
-    shape = (len(keys), last - first)
+    inner, shape = learner.inner, (len(keys), last - first)
     values, lengths = np.empty(shape), np.empty(shape, np.int64)
-    kernels.play_jobs(
-        scores,
-        learned,
-        gaps,
-        jobs.combine.value,
-        _stretch(jobs.entries, first, last),
-        _stretch(jobs.weights, first, last),
-        learner.durations,
+    job_loops(inner.rule).play(
+        inner.law,
+        slot_rows(state.slots),
+        learner.filling,
+        JobGame(
+            jobs.combine.value,
+            _stretch(jobs.entries, first, last),
+            _stretch(jobs.weights, first, last),
+            learner.durations,
+        ),
+        learner.n_arms,
+        learner.slots,
+        inner.budget,
         keys,
         first,
-        *_law(inner),
-        inner.feedback is Feedback.FULL,
-        isinstance(inner, Exp3),
-        learner.distinct,
-        learner.budget if learner.hard_budget else 0,
-        inner.budget,
+        inner.fresh,
         values,
         lengths,
     )
     run.values[:, first:last], run.lengths[:, first:last] = values, lengths
-    for slot, own in enumerate(states):
-        own[name][...] = scores[slot]
-        if "round" in own:
-            own["round"][...] = learned[slot]
-        if "gap" in own:
-            own["gap"][...] = gaps[slot]
 
 
 def _stretch(array: FloatArray, first: int, last: int) -> FloatArray:
     return np.ascontiguousarray(array[:, first:last]) if array.shape[1] > 1 else array
-
-
-class _Law(NamedTuple):
-    """How a slot picks, as `kernels.play_jobs` takes it."""
-
-    leaders: bool
-    adaptive: bool = False
-    rate: float = 0.0
-    decay: float = 0.0
-    fresh: bool = True
-    source: int = NO_WEIGHTS
-    cap: int = 1
-    probability: float = 1.0
-    mixing: float = 0.0
-    implicit: float = 0.0
-
-
-def _law(inner: CompiledLearner) -> _Law:
-    if isinstance(inner, FPML):
-        return _Law(leaders=True, rate=inner.epsilon, decay=inner.decay, fresh=inner.fresh)
-    if isinstance(inner, FPMLPartial):
-        return _Law(
-            leaders=True,
-            rate=inner.epsilon,
-            decay=inner.decay,
-            source=_SOURCES[inner.weights],
-            cap=inner.resamples,
-            probability=inner.explore,
-        )
-    if isinstance(inner, Exp3):
-        return _Law(leaders=False, rate=inner.gamma / inner.n_arms, mixing=inner.gamma)
-    if isinstance(inner, Exp3IX):
-        return _Law(leaders=False, rate=inner.rate, implicit=inner.implicit)
-    if isinstance(inner, Hedge):
-        return _Law(leaders=False, rate=inner.rate)
-    return _Law(leaders=False, adaptive=True)

@@ -17,14 +17,14 @@ import numpy as np
 
 from pickbest.core import (
     BoolArray,
+    CompiledLearner,
     FloatArray,
     IntArray,
     PickbestError,
-    CompiledLearner,
     State,
 )
-from pickbest.kernels.jobs import fill_inclusions
 from pickbest.learners import Exp3, FPMLPartial, Weights
+from pickbest.submodular.jobs.kernels import fill_inclusions
 
 
 def check_sharing(inner: CompiledLearner, tied: bool) -> None:
@@ -46,7 +46,11 @@ def check_sharing(inner: CompiledLearner, tied: bool) -> None:
 
 
 def shared_weights(
-    inner: CompiledLearner, states: list[State], arms: IntArray, kept: BoolArray, durations: IntArray
+    inner: CompiledLearner,
+    states: list[State],
+    arms: IntArray,
+    kept: BoolArray,
+    durations: IntArray,
 ) -> FloatArray:
     """(replicates, slots, budget): in slot i, the weight of the k-th pulled action.
 
@@ -71,10 +75,10 @@ def pick_chances(inner: CompiledLearner, state: State, arms: IntArray) -> FloatA
     """P(the learner picks arm arms[r, k]), in the given state."""
     chances = np.empty(arms.shape)
     if isinstance(inner, FPMLPartial):
-        epsilon = inner.epsilon * (state["round"] + 1.0) ** -inner.decay
-        fill_inclusions(state["costs"], epsilon, inner.budget, arms, chances)
+        epsilon = inner.epsilon * (state.round + 1.0) ** -inner.decay
+        fill_inclusions(state.costs, epsilon, inner.budget, arms, chances)
     elif isinstance(inner, Exp3):
-        gains = state["gains"] * (inner.gamma / inner.n_arms)
+        gains = state.gains * (inner.gamma / inner.n_arms)
         law = np.exp(gains - gains.max(axis=1, keepdims=True))
         law /= law.sum(axis=1, keepdims=True)
         law = (1.0 - inner.gamma) * law + inner.gamma / inner.n_arms

@@ -24,6 +24,7 @@ from pickbest.core import (
     rng_for,
     visible,
 )
+from pickbest.core.states import arrays_of, copy_state, repeat_state, same_state
 from pickbest.environments import Bernoulli, OneGoodArm
 from pickbest.simulation.simulate import play
 
@@ -91,7 +92,7 @@ def check_split_replicates(learner: Learner) -> None:
 def check_replayed_learning(learner: Learner) -> None:
     """learn is a deterministic fold: replaying the same choices gives the same state."""
     history: list[tuple[Choice, FloatArray]] = []
-    final: State = {}
+    final: State = None
     for state, _ in _rounds(learner, replicates=2, rounds=30, history=history):
         final = state
     replayed = learner.start(2)
@@ -127,7 +128,7 @@ def check_unbiased(learner: Learner, replicates: int = 40_000, rounds: int = 5) 
     for t in range(rounds):
         choice = learner.pick(state, rng_for(keys, t))
         state = learner.learn(state, choice, visible(learner, choice, costs))
-    many = {name: np.repeat(array, replicates, axis=0) for name, array in state.items()}
+    many = repeat_state(state, replicates)
     choice = learner.pick(many, rng_for(replicate_keys(12, replicates), rounds))
     assert choice.weights is not None, "an unbiased learner must give weights"
     totals = np.zeros((replicates, learner.n_arms))
@@ -167,23 +168,11 @@ def check_long_run(learner: Learner, rounds: int = 1_000_000) -> None:
         for first in range(0, rounds, table.shape[1]):
             state, _ = play_table(learner, state, table, keys, first)
     choice = learner.pick(state, rng_for(keys, rounds))
-    for name, array in state.items():
+    for name, array in arrays_of(state).items():
         assert np.all(np.isfinite(array)), f"{name} is no longer finite after {rounds} rounds"
     assert 0 <= choice.arms.min() <= choice.arms.max() < learner.n_arms, "picks left the range"
     if choice.weights is not None:
         assert np.all(np.isfinite(choice.weights)), "weights are no longer finite"
-
-
-def copy_state(state: State) -> State:
-    """An independent copy."""
-    return {name: array.copy() for name, array in state.items()}
-
-
-def same_state(first: State, second: State) -> bool:
-    """Whether two states are equal bit for bit."""
-    return first.keys() == second.keys() and all(
-        np.array_equal(first[name], second[name]) for name in first
-    )
 
 
 def same_choice(first: Choice, second: Choice) -> bool:

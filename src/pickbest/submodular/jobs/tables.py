@@ -16,7 +16,7 @@ from pickbest.core import (
     IntArray,
     PickbestError,
 )
-from pickbest.kernels import jobs as kernels
+from pickbest.submodular.jobs import kernels
 from pickbest.submodular.jobs.rounds import Job
 from pickbest.submodular.jobs.schedules import (
     Action,
