@@ -142,10 +142,7 @@ class EveryOther:
 
 
 def test_a_registered_learner_conforms_and_is_known_everywhere():
-    entry = LearnerEntry(
-        "every-other", "takes turns", lambda n, b, rounds, tuning: EveryOther(n, b)
-    )
-    register_learner(entry, EveryOther)
+    register_learner(LearnerEntry("every-other", "takes turns", EveryOther))
     try:
         assert "every-other" in learner_names()
         learner = make_learner("every-other", n_arms=5, budget=2)

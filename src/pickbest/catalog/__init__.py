@@ -1,10 +1,19 @@
-"""The only place where a string becomes a learner or an environment."""
+"""The only place where a text becomes a learner or an environment, and back."""
 
-from pickbest.catalog import builtin as _builtin  # noqa: F401 - registers the built-in learners
+from pickbest.catalog.builtin import register_built_in
 from pickbest.catalog.describe import describe, rebuild
-from pickbest.catalog.environments import ENVIRONMENTS, environment_names, make_environment
-from pickbest.catalog.registry import (
+from pickbest.catalog.environments import (
+    EnvironmentEntry,
+    EnvironmentSpec,
+    environment_entry,
+    environment_names,
+    make_environment,
+    register_environment,
+    unregister_environment,
+)
+from pickbest.catalog.learners import (
     LearnerEntry,
+    LearnerSpec,
     applicable,
     feedback_of,
     learner_entry,
@@ -13,12 +22,20 @@ from pickbest.catalog.registry import (
     register_learner,
     unregister_learner,
 )
+from pickbest.catalog.spec import SYNTAX, Spec
+
+register_built_in()
 
 __all__ = [
-    "ENVIRONMENTS",
+    "SYNTAX",
+    "EnvironmentEntry",
+    "EnvironmentSpec",
     "LearnerEntry",
+    "LearnerSpec",
+    "Spec",
     "applicable",
     "describe",
+    "environment_entry",
     "environment_names",
     "feedback_of",
     "learner_entry",
@@ -26,6 +43,8 @@ __all__ = [
     "make_environment",
     "make_learner",
     "rebuild",
+    "register_environment",
     "register_learner",
+    "unregister_environment",
     "unregister_learner",
 ]

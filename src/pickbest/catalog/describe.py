@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pickbest.catalog.registry import learner_kind
+from pickbest.catalog.learners import learner_kind
 from pickbest.core import Learner, PickbestError
 
 

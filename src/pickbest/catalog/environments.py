@@ -1,11 +1,16 @@
-"""Names of environments, and files as environments."""
+"""Environments by name, and files as environments: the one way from a text to costs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+from pickbest.catalog.spec import Spec, from_module, parameters
 from pickbest.core import Environment, PickbestError, unknown_name
 from pickbest.environments import (
     Alternating,
@@ -14,39 +19,96 @@ from pickbest.environments import (
     Halving,
     OneGoodArm,
     RegimeChange,
+    Table,
     Task1,
     Task2,
     Task3,
+    read_scenario,
     read_table,
 )
-from pickbest.environments.aslib.scenario import read_scenario
 
 ASLIB = "aslib"
+_OF_MODULE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True)
 class EnvironmentEntry:
-    """A named environment; n_arms is None where the number of arms is part of the task."""
+    """A named environment.
+
+    build: the environment's class, or a function that makes it; its parameters are the options.
+    rounds, n_arms: what these two are by default; None where `build` knows.
+    """
 
     name: str
     summary: str
-    build: Callable[[int, int], Environment]
-    rounds: int = 300
+    build: Callable[..., Environment]
+    rounds: int | None = 300
     n_arms: int | None = None
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """Option names with their default values."""
+        own = {"rounds": self.rounds, "n_arms": self.n_arms}
+        return {
+            name: default if own.get(name) is None else own[name]
+            for name, default in parameters(self.build).items()
+        }
 
-ENVIRONMENTS = {
+    def make(self, given: Mapping[str, Any]) -> Environment:
+        """The environment with these options."""
+        for option in given:
+            if option not in self.options:
+                raise self._refusal(option)
+        options = {**self.options, **given}
+        for option, value in options.items():
+            if value is inspect.Parameter.empty:
+                raise PickbestError(f"{self.name} needs the option {option}")
+        built = self.build(**options)
+        if not isinstance(built, Environment):
+            raise PickbestError(f"{self.name} must make an environment, got {built!r}")
+        return built
+
+    def _refusal(self, option: str) -> PickbestError:
+        if option == "rewards":
+            return PickbestError(f"rewards is for files; {self.name} gives costs")
+        if option in ("folder", "cost", "measure"):
+            return PickbestError(f"{option} is for scenarios of ASlib, not for {self.name}")
+        if option == "n_arms":
+            return PickbestError(f"the number of arms of {self.name} is fixed; leave n_arms out")
+        return unknown_name(f"option of {self.name}", option, self.options)
+
+
+@dataclass(frozen=True)
+class EnvironmentSpec(Spec):
+    """An environment by name, file or folder, with options.
+
+    >>> EnvironmentSpec.parse("bernoulli:n_arms=20,rounds=500").build().n_arms
+    20
+    """
+
+    __hash__ = Spec.__hash__
+
+    def build(self) -> Environment:
+        """The environment; see `make_environment`."""
+        return make_environment(self)
+
+
+def _regime_change(rounds: int, inner: str = "task-2") -> RegimeChange:
+    return RegimeChange(make_environment(inner, rounds=rounds))
+
+
+def _chasing(n_arms: int, rounds: int, width: int | None = None, memory: float = 0.9) -> Chasing:
+    return Chasing(n_arms, rounds, max(n_arms // 2, 1) if width is None else width, memory)
+
+
+_ENTRIES = {
     entry.name: entry
     for entry in (
+        EnvironmentEntry("task-1", "complementary groups: greedy beats the top B", Task1),
+        EnvironmentEntry("task-2", "independent arms: the top B are best", Task2),
+        EnvironmentEntry("task-3", "greedy is worse than the top B", Task3),
         EnvironmentEntry(
-            "task-1", "complementary groups: greedy beats the top B", lambda _, t: Task1(t)
-        ),
-        EnvironmentEntry("task-2", "independent arms: the top B are best", lambda _, t: Task2(t)),
-        EnvironmentEntry("task-3", "greedy is worse than the top B", lambda _, t: Task3(t)),
-        EnvironmentEntry(
-            "regime-change",
-            "task 2 with the order of its arms reversed half-way",
-            lambda _, t: RegimeChange(Task2(t)),
+            "regime-change", "task 2 with the order of its arms reversed half-way", _regime_change
         ),
         EnvironmentEntry(
             "bernoulli", "independent costs, 0 or 1 with equal odds", Bernoulli, n_arms=10
@@ -61,70 +123,108 @@ ENVIRONMENTS = {
             "alternating", "two arms take turns; the leader is always wrong", Alternating, n_arms=10
         ),
         EnvironmentEntry(
-            "chasing",
-            "adaptive: the arms that you favoured lately cost 1",
-            lambda n, t: Chasing(n, t, width=max(n // 2, 1)),
-            n_arms=10,
+            "chasing", "adaptive: the arms that you favoured lately cost 1", _chasing, n_arms=10
         ),
     )
 }
 
 
+def register_environment(entry: EnvironmentEntry) -> None:
+    """Add an environment of your own to the names that `make_environment` knows."""
+    if entry.name in _ENTRIES:
+        raise PickbestError(f"an environment named {entry.name!r} is registered already")
+    _ENTRIES[entry.name] = entry
+
+
+def unregister_environment(name: str) -> None:
+    """Take a registered environment out again."""
+    del _ENTRIES[environment_entry(name).name]
+
+
 def environment_names() -> tuple[str, ...]:
     """All names that `make_environment` knows without a file or folder."""
-    return tuple(ENVIRONMENTS)
+    return tuple(_ENTRIES)
+
+
+def environment_entry(name: str) -> EnvironmentEntry:
+    """What is known about a named environment."""
+    if name not in _ENTRIES:
+        raise unknown_name("environment", name, _ENTRIES)
+    return _ENTRIES[name]
 
 
 def make_environment(
-    name: str | Path,
+    name: str | Path | Mapping[str, Any] | Spec,
     rewards: bool = False,
     rounds: int | None = None,
     n_arms: int | None = None,
     folder: str | Path | None = None,
     cost: str | None = None,
     measure: str | None = None,
+    **options: Any,
 ) -> Environment:
     """An environment by name, a recorded table by its file, or a scenario of ASlib by its folder.
 
+    name: one of `environment_names()`, `module:Name` for a class or function of your own, a
+        file or a folder; options may follow (`bernoulli:n_arms=20`, `times.csv:rewards=true`,
+        see `pickbest.catalog.spec`); or a table with the key `name`, or an EnvironmentSpec.
     rewards: the file holds rewards, not costs. rounds, n_arms: for named environments only.
     folder: the scenario of "aslib"; its path as the name does the same.
     cost, measure: for scenarios only: "solved", "runtime" or "quality", and by which measure.
+    options: those of the named environment. Whatever is given here wins over the name's own.
 
     >>> make_environment("task-3").n_arms
     4
+    >>> make_environment("bernoulli:n_arms=3", rounds=7).rounds
+    7
     """
-    of_scenario = {"folder": folder, "cost": cost, "measure": measure}
-    given = [option for option, value in of_scenario.items() if value is not None]
-    if str(name) in ENVIRONMENTS:
-        if given:
-            raise PickbestError(f"{given[0]} is for scenarios of ASlib, not for {name}")
-        return _named(ENVIRONMENTS[str(name)], rewards, rounds, n_arms)
-    if (folder is None) == (str(name) == ASLIB):
+    text, own = _name_and_options(name)
+    known = {"rounds": rounds, "n_arms": n_arms, "folder": folder, "cost": cost, "measure": measure}
+    beside = {"rewards": rewards or None, **known, **options}
+    given = {**own, **{option: value for option, value in beside.items() if value is not None}}
+    if text in _ENTRIES:
+        return _ENTRIES[text].make(given)
+    if _OF_MODULE.fullmatch(text) and not Path(text).exists():
+        build = from_module(text, "environment", _ENTRIES)
+        return EnvironmentEntry(text, "", build, rounds=None).make(given)
+    return _recorded(text, given)
+
+
+def _name_and_options(name: str | Path | Mapping[str, Any] | Spec) -> tuple[str, dict[str, Any]]:
+    if isinstance(name, Path) or (isinstance(name, str) and _exists(name)):
+        return str(name), {}
+    spec = EnvironmentSpec.of(name)
+    return spec.name, dict(spec.options)
+
+
+def _exists(text: str) -> bool:
+    try:
+        return Path(text).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _recorded(name: str, given: dict[str, Any]) -> Environment:
+    folder = given.pop("folder", None)
+    if (folder is None) == (name == ASLIB):
         raise PickbestError(
             f"a scenario of ASlib is the name {ASLIB!r} with its folder, or the folder as the "
-            f"name, got the name {str(name)!r} and the folder {folder!r}"
+            f"name, got the name {name!r} and the folder {folder!r}"
         )
     path = Path(name if folder is None else folder)
     scenario = folder is not None or path.is_dir()
     if not scenario and not path.suffix and not path.exists():
-        raise unknown_name("environment", str(name), (*ENVIRONMENTS, ASLIB))
-    if rounds is not None or n_arms is not None:
+        raise unknown_name("environment", name, (*_ENTRIES, ASLIB))
+    if "rounds" in given or "n_arms" in given:
         raise PickbestError("rounds and n_arms of a recorded table are those of the file")
-    if not scenario:
-        if given:
-            raise PickbestError(f"{given[0]} is for scenarios of ASlib, not for the file {path}")
-        return read_table(path, rewards)
-    if rewards:
-        raise PickbestError(f"rewards is for files; the scenario {path} gives costs")
+    if scenario:
+        return EnvironmentEntry(f"the scenario {path}", "", partial(_scenario, path)).make(given)
+    return EnvironmentEntry(f"the file {path}", "", partial(_table, path)).make(given)
+
+
+def _table(path: Path, rewards: bool = False) -> Table:
+    return read_table(path, rewards)
+
+
+def _scenario(path: Path, cost: str | None = None, measure: str | None = None) -> Table:
     return read_scenario(path, measure).costs(cost)
-
-
-def _named(
-    entry: EnvironmentEntry, rewards: bool, rounds: int | None, n_arms: int | None
-) -> Environment:
-    if rewards:
-        raise PickbestError(f"rewards is for files; the environment {entry.name} gives costs")
-    if n_arms is not None and entry.n_arms is None:
-        raise PickbestError(f"the number of arms of {entry.name} is fixed; leave n_arms out")
-    arms = n_arms if n_arms is not None else entry.n_arms or 0
-    return entry.build(arms, entry.rounds if rounds is None else rounds)

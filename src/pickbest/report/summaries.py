@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from pickbest import hindsight, theory
-from pickbest.catalog import ENVIRONMENTS, feedback_of, learner_entry, learner_names
+from pickbest.catalog import (
+    environment_entry,
+    environment_names,
+    feedback_of,
+    learner_entry,
+    learner_names,
+    make_environment,
+)
 from pickbest.core import Environment, FloatArray, check_budget
 from pickbest.environments import Table
 from pickbest.hindsight import Subset
@@ -202,8 +209,8 @@ def environments_summary() -> dict[str, Any]:
             "name": entry.name,
             "summary": entry.summary,
             "rounds": entry.rounds,
-            "n_arms": entry.build(entry.n_arms or 0, entry.rounds).n_arms,
+            "n_arms": make_environment(entry.name).n_arms,
         }
-        for entry in ENVIRONMENTS.values()
+        for entry in map(environment_entry, environment_names())
     ]
     return {"environments": rows}

@@ -1,0 +1,242 @@
+"""How learners are tuned that know the game: names and theory on one side, classes on the other.
+
+None as an option means that theory chooses; what is set by hand is taken as it is, 0 too.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TypeVar
+
+from pickbest import theory
+from pickbest.core import PickbestError, unknown_name
+from pickbest.learners import (
+    FPML,
+    Exp3,
+    Exp3IX,
+    Exp3M,
+    Fixed,
+    FPMLFullManyArms,
+    FPMLManyArms,
+    FPMLPartial,
+    Hedge,
+    Weights,
+)
+
+# The paper's own experiments: resampled weights, slots that do not know of each other.
+AS_IN_THE_PAPER = ("as_run", "as_written")
+FPML_TUNINGS = ("theorem_2", "anytime")
+PARTIAL_TUNINGS = ("practical", "as_run", "as_written", "proposition_5")
+EXP3_TUNINGS = ("auer", "as_run", "as_written")
+
+# Perturbed leaders --------------------------------------------------------------------------
+
+
+def fpml(
+    n_arms: int,
+    budget: int,
+    rounds: int | None,
+    tuning: str | None,
+    epsilon: float | None = None,
+    perturbations: str = "fresh",
+) -> FPML:
+    fresh = word("perturbations", perturbations, ("fresh", "fixed")) == "fresh"
+    if epsilon is not None:
+        return FPML(n_arms, budget, epsilon, fresh=fresh)
+    if tuning == "theorem_2" and rounds is None:
+        raise PickbestError("tuning theorem_2 needs the number of rounds; use anytime")
+    if tuning == "anytime" or rounds is None:
+        first, decay = theory.fpml_anytime(n_arms=n_arms, budget=budget)
+        return FPML(n_arms, budget, first, decay, fresh)
+    tuned = theory.fpml_epsilon(n_arms=n_arms, budget=budget, rounds=rounds)
+    return FPML(n_arms, budget, tuned, fresh=fresh)
+
+
+def fpml_partial(
+    n_arms: int,
+    budget: int,
+    rounds: int | None,
+    tuning: str | None,
+    weights: str | None = None,
+    epsilon: float | None = None,
+    resamples: int | None = None,
+    explore: float = 1.0,
+) -> FPMLPartial:
+    if weights is None:
+        weights = "geometric" if tuning in AS_IN_THE_PAPER else "exact"
+    source = member(Weights, "weights", weights)
+    if tuning is None:
+        tuning = "proposition_5" if source is Weights.EXPLORE else "practical"
+    if resamples is None:
+        resamples = _resamples(n_arms, budget, rounds, tuning, source)
+    if epsilon is None:
+        known = known_rounds(rounds, "epsilon")
+        epsilon = _partial_epsilon(n_arms, budget, known, tuning, source, resamples, explore)
+    return FPMLPartial(n_arms, budget, epsilon, source, resamples, explore)
+
+
+def _resamples(n_arms: int, budget: int, rounds: int | None, tuning: str, source: Weights) -> int:
+    if rounds is None and source is not Weights.GEOMETRIC:
+        # Only resampling draws them.
+        return 1
+    written = tuning == "as_written"
+    count = theory.partial_resamples_as_written if written else theory.partial_resamples_as_run
+    return count(n_arms=n_arms, slot_budget=budget, rounds=known_rounds(rounds, "resamples"))
+
+
+def _partial_epsilon(
+    n_arms: int,
+    budget: int,
+    rounds: int,
+    tuning: str,
+    source: Weights,
+    resamples: int,
+    explore: float,
+) -> float:
+    if tuning == "proposition_5":
+        if source is Weights.EXACT:
+            raise PickbestError(
+                "tuning proposition_5 needs bounded estimates: choose weights geometric "
+                "(bounded by resamples) or explore (by n_arms / explore)"
+            )
+        if source is Weights.GEOMETRIC:
+            cap, leaders = float(resamples), budget
+        else:
+            # One arm of the budget explores, the others lead (section 2.1).
+            cap, leaders = n_arms / explore, max(budget - 1, 1)
+        return theory.partial_epsilon(
+            n_arms=n_arms, budget=leaders, rounds=rounds, estimate_cap=cap
+        )
+    tuned = {
+        "practical": theory.partial_epsilon_practical,
+        "as_run": theory.partial_epsilon_as_run,
+        "as_written": theory.partial_epsilon_as_written,
+    }[tuning]
+    return tuned(n_arms=n_arms, slot_budget=budget, rounds=rounds)
+
+
+# Many arms: one name, two classes with the same law -------------------------------------------
+# From these numbers of arms on, one pass over all of them is the slower way, and another class
+# serves fpml (the blocks that may hold a leader) and fpml-partial (buckets of similar weight).
+# docs/performance.md shows the measured crossings. The option `selection` overrides the choice.
+BLOCKS_FROM = 2_000
+BUCKETS_FROM, BUCKETS_ARMS_PER_BUDGET = 100, 10
+
+
+def fpml_of_any_size(
+    n_arms: int,
+    budget: int,
+    rounds: int | None,
+    tuning: str | None,
+    epsilon: float | None = None,
+    perturbations: str = "fresh",
+    selection: str | None = None,
+) -> FPML | FPMLFullManyArms:
+    one = fpml(n_arms, budget, rounds, tuning, epsilon, perturbations)
+    if selection is None:
+        selection = "blocks" if one.fresh and n_arms >= BLOCKS_FROM else "one-pass"
+    if word("selection", selection, ("one-pass", "blocks")) == "one-pass":
+        return one
+    if not one.fresh:
+        raise PickbestError("selection by blocks needs fresh perturbations")
+    return FPMLFullManyArms(n_arms, budget, one.epsilon, one.decay)
+
+
+def fpml_partial_of_any_size(
+    n_arms: int,
+    budget: int,
+    rounds: int | None,
+    tuning: str | None,
+    weights: str | None = None,
+    epsilon: float | None = None,
+    resamples: int | None = None,
+    explore: float = 1.0,
+    selection: str | None = None,
+) -> FPMLPartial | FPMLManyArms:
+    one = fpml_partial(n_arms, budget, rounds, tuning, weights, epsilon, resamples, explore)
+    exact = one.weights is Weights.EXACT
+    if selection is None:
+        many = n_arms >= max(BUCKETS_FROM, BUCKETS_ARMS_PER_BUDGET * budget)
+        selection = "buckets" if exact and many else "one-pass"
+    if word("selection", selection, ("one-pass", "buckets")) == "one-pass":
+        return one
+    if not exact:
+        raise PickbestError("selection by buckets needs exact weights")
+    return FPMLManyArms(n_arms, budget, one.epsilon)
+
+
+# Exponential weights ------------------------------------------------------------------------
+
+
+def hedge(n_arms: int, rounds: int | None, rate: float | None = None) -> Hedge:
+    if rate is None:
+        rate = theory.hedge_rate(n_arms=n_arms, rounds=known_rounds(rounds, "rate"))
+    return Hedge(n_arms, rate)
+
+
+def exp3(n_arms: int, rounds: int | None, tuning: str | None, gamma: float | None = None) -> Exp3:
+    if gamma is None:
+        tuned = {
+            "auer": theory.exp3_gamma,
+            "as_run": theory.exp3_gamma_as_run,
+            "as_written": theory.exp3_gamma_as_written,
+        }[tuning or "auer"]
+        gamma = tuned(n_arms=n_arms, rounds=known_rounds(rounds, "gamma"))
+    return Exp3(n_arms, gamma)
+
+
+def exp3_ix(
+    n_arms: int, rounds: int | None, rate: float | None = None, implicit: float | None = None
+) -> Exp3IX:
+    if rate is None or implicit is None:
+        missing = "implicit" if implicit is None else "rate"
+        tuned = theory.exp3_ix_rates(n_arms=n_arms, rounds=known_rounds(rounds, missing))
+        rate = tuned[0] if rate is None else rate
+        implicit = tuned[1] if implicit is None else implicit
+    return Exp3IX(n_arms, rate, implicit)
+
+
+def exp3_m(n_arms: int, budget: int, rounds: int | None, gamma: float | None = None) -> Exp3M:
+    if gamma is None:
+        known = known_rounds(rounds, "gamma")
+        gamma = theory.exp3_m_gamma(n_arms=n_arms, budget=budget, rounds=known)
+    return Exp3M(n_arms, budget, gamma)
+
+
+# Arms by hand -------------------------------------------------------------------------------
+
+
+def fixed(n_arms: int, budget: int, arms: tuple[int, ...] | None = None) -> Fixed:
+    chosen = tuple(range(budget)) if arms is None else tuple(arms)
+    if len(chosen) != budget:
+        raise PickbestError(f"arms must name budget={budget} arms, got {len(chosen)}")
+    return Fixed(n_arms, chosen)
+
+
+# Options ------------------------------------------------------------------------------------
+
+Member = TypeVar("Member", bound=Enum)
+
+
+def member(kind: type[Member], name: str, value: str | Member) -> Member:
+    """The member of an enum that a string names."""
+    try:
+        return kind(value)
+    except ValueError:
+        raise unknown_name(name, str(value), [choice.value for choice in kind]) from None
+
+
+def word(name: str, value: str, known: tuple[str, ...]) -> str:
+    """An option that is one of a few words."""
+    if value not in known:
+        raise unknown_name(name, str(value), known)
+    return value
+
+
+def known_rounds(rounds: int | None, parameter: str) -> int:
+    """The number of rounds, which a parameter is tuned for that is not set by hand."""
+    if rounds is None:
+        raise PickbestError(
+            f"{parameter} is tuned for the number of rounds: give {parameter}, or rounds"
+        )
+    return rounds

@@ -1,0 +1,135 @@
+"""How learners are made that hold others: slots, and a guard beside any learner."""
+
+from __future__ import annotations
+
+from pickbest import theory
+from pickbest.catalog import builders
+from pickbest.catalog.builders import (
+    AS_IN_THE_PAPER,
+    EXP3_TUNINGS,
+    FPML_TUNINGS,
+    PARTIAL_TUNINGS,
+)
+from pickbest.catalog.learners import make_learner
+from pickbest.core import (
+    CompiledLearner,
+    Feedback,
+    PickbestError,
+    check_budget,
+    check_count,
+    unknown_name,
+)
+from pickbest.learners import FPMLPartial, Greedy, Guarded, GuardedLast
+
+
+def og(
+    n_arms: int,
+    budget: int,
+    rounds: int | None,
+    tuning: str | None,
+    feedback: str = "picked",
+    slots: str | None = None,
+    shared: bool = False,
+    gamma: float | None = None,
+    rate: float | None = None,
+) -> Greedy:
+    """gamma: Exp3's, with feedback of picked arms; rate: Hedge's, with full feedback."""
+    inner: CompiledLearner
+    if builders.member(Feedback, "feedback", feedback) is Feedback.FULL:
+        _refuse("og with full feedback", tuning, ("standard",), gamma=gamma)
+        inner = builders.hedge(n_arms, rounds, rate)
+    else:
+        _refuse("og with feedback of picked arms", tuning, EXP3_TUNINGS, rate=rate)
+        inner = builders.exp3(n_arms, rounds, tuning, gamma)
+    return Greedy(inner, budget, _distinct(slots, tuning), _flag("shared", shared))
+
+
+def og_hybrid(
+    n_arms: int,
+    budget: int,
+    rounds: int | None,
+    tuning: str | None,
+    slot_budget: int = 1,
+    feedback: str = "picked",
+    slots: str | None = None,
+    weights: str | None = None,
+    epsilon: float | None = None,
+    resamples: int | None = None,
+    explore: float = 1.0,
+    shared: bool | None = None,
+) -> Greedy:
+    check_budget(slot_budget, n_arms)
+    if budget % slot_budget:
+        raise PickbestError(
+            f"slot_budget must divide the budget: {slot_budget} does not divide {budget}"
+        )
+    inner: CompiledLearner
+    if builders.member(Feedback, "feedback", feedback) is Feedback.FULL:
+        _refuse("og-hybrid with full feedback", tuning, FPML_TUNINGS)
+        inner = builders.fpml(n_arms, slot_budget, rounds, tuning, epsilon)
+    else:
+        _refuse("og-hybrid with feedback of picked arms", tuning, PARTIAL_TUNINGS)
+        inner = builders.fpml_partial(
+            n_arms, slot_budget, rounds, tuning, weights, epsilon, resamples, explore
+        )
+    distinct = _distinct(slots, tuning)
+    # It pays where slots are distinct and weights unbiased: docs/learners.md has the numbers.
+    if shared is None:
+        shared = distinct and inner.unbiased and tuning not in AS_IN_THE_PAPER
+    return Greedy(inner, budget // slot_budget, distinct, _flag("shared", shared))
+
+
+def _flag(name: str, value: bool) -> bool:
+    if value not in (True, False):
+        raise PickbestError(f"{name} must be true or false (or 1 or 0), got {value!r}")
+    return bool(value)
+
+
+def _distinct(slots: str | None, tuning: str | None) -> bool:
+    if slots is None:
+        return tuning not in AS_IN_THE_PAPER
+    return builders.word("slots", slots, ("distinct", "independent")) == "distinct"
+
+
+def _refuse(
+    name: str, tuning: str | None, tunings: tuple[str, ...], **unused: float | None
+) -> None:
+    if tuning is not None and tuning not in tunings:
+        raise unknown_name(f"tuning of {name}", tuning, tunings)
+    for option, value in unused.items():
+        if value is not None:
+            raise PickbestError(f"{name} has no {option}, got {value!r}")
+
+
+def guarded(
+    n_arms: int,
+    budget: int,
+    rounds: int | None,
+    inner: str = "greedy-thompson",
+    guard_budget: int = 0,
+    epsilon: float | None = None,
+) -> Guarded | GuardedLast:
+    """inner: a learner with its options; epsilon: the guard's.
+
+    guard_budget: arms of the guard's own; 0: the last arm yields to its leader.
+    """
+    if check_count("guard_budget", guard_budget, least=0) >= budget:
+        raise PickbestError(
+            f"budget must be at least {guard_budget + 1} where the guard has {guard_budget} "
+            f"arms of its own, got {budget}; with guard_budget=0 an arm yields to the guard"
+        )
+    guard = _guard(n_arms, max(guard_budget, 1), rounds, epsilon)
+    free = make_learner(inner, n_arms, budget - guard_budget, rounds)
+    return Guarded(free, guard) if guard_budget else GuardedLast(free, guard)
+
+
+def _guard(n_arms: int, budget: int, rounds: int | None, epsilon: float | None) -> FPMLPartial:
+    if epsilon is not None:
+        return FPMLPartial(n_arms, budget, epsilon)
+    tuned = theory.partial_epsilon_practical(
+        n_arms=n_arms, slot_budget=budget, rounds=1 if rounds is None else rounds
+    )
+    if rounds is not None:
+        return FPMLPartial(n_arms, budget, tuned)
+    # Without a horizon epsilon falls with the rounds t: sqrt(ln N / t).
+    return FPMLPartial(n_arms, budget, tuned / 2, decay=0.5)

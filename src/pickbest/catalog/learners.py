@@ -1,0 +1,240 @@
+"""Learners by name: what is registered, and the one way from a text to a learner."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from pickbest.catalog.spec import Spec, from_module, parameters
+from pickbest.core import (
+    Feedback,
+    Learner,
+    PickbestError,
+    check_budget,
+    check_count,
+    unknown_name,
+)
+from pickbest.learners import Doubling
+
+# What a builder is told of the game; all its other parameters are options.
+GAME = ("n_arms", "budget", "rounds", "tuning")
+
+# Classes that had another name when descriptions were written: old save files still open.
+RENAMED_KINDS = {"Yielding": "GuardedLast"}
+
+
+@dataclass(frozen=True)
+class LearnerEntry:
+    """A named learner.
+
+    build: the learner's class, or a function that makes it. Those of its parameters that are
+        called n_arms, budget, rounds (None where unknown) and tuning (None where not chosen)
+        are given by the game; all others are options, and need default values.
+    tunings: the default first; empty where nothing is tuned.
+    needs_rounds: whether the number of rounds must be known to tune it. Where it is not, the
+        doubling trick helps.
+    by_hand: the options that are rates, tuned by default; where one is given, nothing is
+        doubled.
+    single_arm: whether the budget must be 1.
+    """
+
+    name: str
+    summary: str
+    build: Callable[..., Learner]
+    tunings: tuple[str, ...] = ()
+    needs_rounds: bool = False
+    by_hand: tuple[str, ...] = ()
+    single_arm: bool = False
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Option names with their default values."""
+        return {k: default for k, default in parameters(self.build).items() if k not in GAME}
+
+    def make(self, options: Mapping[str, Any], **game: Any) -> Learner:
+        """The learner of a game: n_arms, budget, rounds and tuning."""
+        takes = parameters(self.build)
+        built = self.build(**{k: v for k, v in game.items() if k in takes}, **options)
+        if not isinstance(built, Learner):
+            raise PickbestError(f"{self.name} must make a learner, got {built!r}")
+        return built
+
+
+@dataclass(frozen=True)
+class LearnerSpec(Spec):
+    """A learner by name with options; its tuning is an option like the others.
+
+    >>> LearnerSpec.parse("fpml:epsilon=0.5").build(n_arms=9, budget=3)
+    FPML(n_arms=9, budget=3, epsilon=0.5, decay=0.0, fresh=True)
+    """
+
+    __hash__ = Spec.__hash__
+
+    @property
+    def entry(self) -> LearnerEntry:
+        """What is known about the named learner."""
+        return learner_entry(self.name)
+
+    def build(self, n_arms: int, budget: int = 1, rounds: int | None = None) -> Learner:
+        """The learner for a game; see `make_learner`."""
+        return make_learner(self, n_arms, budget, rounds)
+
+
+_ENTRIES: dict[str, LearnerEntry] = {}
+_KINDS: dict[str, type] = {}
+
+
+def register_learner(entry: LearnerEntry, *kinds: type) -> None:
+    """Add a learner of your own; `kinds`: the dataclasses that a function `build` may return.
+
+    A registered learner works in `simulate`, on the command line of the process that
+    registered it, and in `Player.load`. Without registering, a learner can be named by its
+    module: see `make_learner`.
+    """
+    if entry.name in _ENTRIES:
+        raise PickbestError(f"a learner named {entry.name!r} is registered already")
+    own = (entry.build,) if isinstance(entry.build, type) else ()
+    _ENTRIES[entry.name] = entry
+    register_kinds(*kinds, *own)
+
+
+def register_kinds(*kinds: type) -> None:
+    """Let `rebuild` know classes of learners."""
+    _KINDS.update({kind.__name__: kind for kind in kinds})
+
+
+def unregister_learner(name: str) -> None:
+    """Take a registered learner out again."""
+    if name not in _ENTRIES:
+        raise unknown_name("learner", name, _ENTRIES)
+    del _ENTRIES[name]
+
+
+def learner_names() -> tuple[str, ...]:
+    """All names that `make_learner` knows."""
+    return tuple(_ENTRIES)
+
+
+def learner_entry(name: str) -> LearnerEntry:
+    """What is known about a learner: a registered one, or a class or function of a module."""
+    if name in _ENTRIES:
+        return _ENTRIES[name]
+    known, _, wrong = name.partition(":")
+    if not wrong:
+        raise unknown_name("learner", name, _ENTRIES)
+    if known in _ENTRIES:
+        raise PickbestError(f"options of a learner must be key=value, got {wrong!r} in {name!r}")
+    build = from_module(name, "learner", _ENTRIES, needs=("n_arms",))
+    summary = (inspect.getdoc(build) or name).partition("\n")[0]
+    return LearnerEntry(name, summary, build, single_arm="budget" not in parameters(build))
+
+
+def learner_kind(name: str) -> type:
+    """The class of a described learner."""
+    kind = RENAMED_KINDS.get(name, name)
+    if kind not in _KINDS:
+        raise unknown_name("kind of learner", name, _KINDS)
+    return _KINDS[kind]
+
+
+def make_learner(
+    name: str | Mapping[str, Any] | Spec,
+    n_arms: int,
+    budget: int = 1,
+    rounds: int | None = None,
+    tuning: str | None = None,
+    **options: Any,
+) -> Learner:
+    """A learner by name, tuned for the game.
+
+    name: one of `learner_names()`; `module:Name` for a class or function of your own, which
+        takes n_arms, budget and perhaps rounds; with options behind it (`og:slots=distinct`,
+        see `pickbest.catalog.spec`) or as a table with the key `name`; or a LearnerSpec.
+    rounds: how many rounds will be played; None: unknown, then an anytime tuning or the
+        doubling trick is used, unless the parameters are set by hand.
+    tuning, options: see `pickbest learners` or LearnerEntry. None: chosen for the game. They
+        win over those that came with the name.
+
+    >>> round(make_learner("fpml", n_arms=9, budget=3, rounds=368).epsilon, 4)
+    0.3053
+    >>> make_learner("thompson:prior=0.5", n_arms=9, budget=3)
+    Thompson(n_arms=9, budget=3, prior=0.5)
+    """
+    spec = LearnerSpec.of(name)
+    given = {**spec.options, **{k: v for k, v in options.items() if v is not None}}
+    tuning = given.pop("tuning", None) if tuning is None else tuning
+    entry = spec.entry
+    _check(entry, n_arms, budget, rounds, tuning, given)
+    if rounds is None and entry.needs_rounds and given.keys().isdisjoint(entry.by_hand):
+        for_rounds = Retuned(spec.name, n_arms, budget, tuning, tuple(sorted(given.items())))
+        for_rounds(1)  # what is wrong with the options shows now, not in the first round
+        return Doubling(for_rounds)
+    return entry.make(given, n_arms=n_arms, budget=budget, rounds=rounds, tuning=tuning)
+
+
+def _check(
+    entry: LearnerEntry,
+    n_arms: int,
+    budget: int,
+    rounds: int | None,
+    tuning: str | None,
+    options: Mapping[str, Any],
+) -> None:
+    check_budget(budget, n_arms)
+    if rounds is not None:
+        check_count("rounds", rounds)
+    if entry.single_arm and budget != 1:
+        raise PickbestError(
+            f"{entry.name} picks one arm a round: budget must be 1, got {budget} "
+            "(og fills every slot of a larger budget with such a learner)"
+        )
+    if tuning is not None and tuning not in entry.tunings:
+        if not entry.tunings:
+            raise PickbestError(f"{entry.name} has nothing to tune, got tuning {tuning!r}")
+        raise unknown_name(f"tuning of {entry.name}", tuning, entry.tunings)
+    for option in options:
+        if option not in entry.options:
+            raise unknown_name(f"option of {entry.name}", option, entry.options)
+    for option, default in entry.options.items():
+        if default is inspect.Parameter.empty and option not in options:
+            raise PickbestError(f"{entry.name} needs the option {option}")
+
+
+@dataclass(frozen=True)
+class Retuned:
+    """Makes the named learner for any number of rounds (the doubling wrapper's epochs)."""
+
+    name: str
+    n_arms: int
+    budget: int
+    tuning: str | None
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def __call__(self, rounds: int) -> Learner:
+        return _retuned(self, rounds)
+
+
+@lru_cache(maxsize=256)
+def _retuned(spec: Retuned, rounds: int) -> Learner:
+    return make_learner(
+        spec.name, spec.n_arms, spec.budget, rounds, spec.tuning, **dict(spec.options)
+    )
+
+
+def feedback_of(name: str | Spec) -> Feedback:
+    """What a named learner sees, with its default options where it comes with none."""
+    return make_learner(name, n_arms=2, budget=1, rounds=2).feedback
+
+
+def applicable(name: str | Spec, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the options that the named learner takes; of tunings, one of its own.
+
+    >>> applicable("og", {"slots": "distinct", "epsilon": 0.5, "tuning": "as_run"})
+    {'slots': 'distinct', 'tuning': 'as_run'}
+    """
+    entry = LearnerSpec.of(name).entry
+    own = entry.options.keys() | ({"tuning"} if options.get("tuning") in entry.tunings else set())
+    return {option: value for option, value in options.items() if option in own}

@@ -1,0 +1,212 @@
+"""A name with options, as text and as data: how every entrance names learners and environments.
+
+    og                                      a name
+    og:tuning=as_run,slots=distinct         a name with options
+    fixed:arms=0+2+5                        a list of values; of one value: arms=5+; of none: +
+    guarded:inner=pairwise:discount=0.9     a value may itself be a name with an option …
+    guarded:inner="pairwise:discount=0.9"   … in quotes where it has a comma, a plus or a quote
+    mymodule:MyLearner:rate=0.5             a class or function of a module of your own
+
+The options begin at the first colon that is followed by `key=`. A value ends at a comma, a value
+of a list at a plus. Bare values are numbers (5, .3, 1e-3), true, false or words; text in double
+quotes, written as in JSON, is always text. In TOML and JSON the same is a table whose key `name`
+holds the name, and whose other keys are the options: {name = "og", tuning = "as_run"}.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+
+from pickbest.core import PickbestError
+
+Scalar = bool | int | float | str
+Value = Scalar | tuple[Scalar, ...]
+
+# One line for `--help`.
+SYNTAX = "NAME, NAME:key=value,key=value or module:Name:key=value; a list is key=1+2+3"
+
+_PARTS = re.compile(r"(?P<name>[^:].*?)(?::(?P<options>\s*[A-Za-z_]\w*\s*=.*))?", re.DOTALL)
+_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+# Not like the first half of 1e+3 either: a plus would follow it in a list.
+_BARE = re.compile(r"[^,+\"]+(?<![\d.][eE])", re.DOTALL)
+_KEY = re.compile(r"[A-Za-z_]\w*")
+_WORDS: dict[str, bool] = {"true": True, "false": False}
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A name with options; None as a value means "choose for me", and is left out.
+
+    >>> spec = Spec.parse("og-hybrid:slot_budget=2,slots=distinct")
+    >>> spec.options
+    {'slot_budget': 2, 'slots': 'distinct'}
+    >>> str(spec.with_options(slots=None, tuning="as_run"))
+    'og-hybrid:slot_budget=2,tuning=as_run'
+    """
+
+    name: str
+    options: Mapping[str, Value] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self._parts(self.name) != (self.name, ""):
+            raise PickbestError(f"a name must be text without options, got {self.name!r}")
+        given = {key: value for key, value in self.options.items() if value is not None}
+        for key in given:
+            if not _KEY.fullmatch(key) or key == "name":
+                raise PickbestError(f"an option of {self.name} cannot be called {key!r}")
+        plain = {key: _plain(value, f"{key} of {self.name}") for key, value in given.items()}
+        object.__setattr__(self, "options", plain)
+
+    def __hash__(self) -> int:
+        return hash((self.name, frozenset(self.options.items())))
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The spec that a text stands for; the text of a spec gives the same spec again."""
+        name, rest = cls._parts(text)
+        options: dict[str, Value] = {}
+        for option in _split(rest, ",") if rest else ():
+            key, equals, value = option.partition("=")
+            if not equals:
+                raise PickbestError(f"options must be key=value, got {option!r} in {text!r}")
+            if key.strip() in options:
+                raise PickbestError(f"the option {key.strip()!r} is given twice in {text!r}")
+            options[key.strip()] = _value(value.strip(), text)
+        return cls(name, options)
+
+    @classmethod
+    def of(cls, given: str | Mapping[str, Any] | Spec) -> Self:
+        """From text, from a table with the key `name`, or from a spec."""
+        if isinstance(given, Spec):
+            return cls(given.name, given.options)
+        if isinstance(given, str):
+            return cls.parse(given)
+        if not isinstance(given, Mapping) or not isinstance(given.get("name"), str):
+            raise PickbestError(f"expected text or a table with the key 'name', got {given!r}")
+        own = cls.parse(given["name"])
+        return own.with_options(**{key: given[key] for key in given if key != "name"})
+
+    @staticmethod
+    def _parts(text: str) -> tuple[str, str]:
+        parts = _PARTS.fullmatch(text.strip()) if isinstance(text, str) else None
+        if parts is None:
+            raise PickbestError(f"a name is missing in {text!r}; expected {SYNTAX}")
+        return parts["name"].strip(), parts["options"] or ""
+
+    def __str__(self) -> str:
+        shown = ",".join(f"{key}={_shown(value)}" for key, value in self.options.items())
+        return f"{self.name}:{shown}" if shown else self.name
+
+    def to_data(self) -> dict[str, Any]:
+        """As a table of plain data: the counterpart of `of`."""
+        lists = {k: list(v) if isinstance(v, tuple) else v for k, v in self.options.items()}
+        return {"name": self.name, **lists}
+
+    def with_options(self, **options: Any) -> Self:
+        """The same with these options, too; where both have one, the new value holds."""
+        return type(self)(self.name, {**self.options, **options})
+
+
+def _plain(value: Any, what: str) -> Value:
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, Mapping | Spec):
+        return str(Spec.of(value))
+    if isinstance(value, list | tuple):
+        items = tuple(_plain(item, what) for item in value)
+        if not any(isinstance(item, tuple) for item in items):
+            return items  # type: ignore[return-value]
+    elif isinstance(value, bool | int | float | str):
+        return value
+    raise PickbestError(f"{what} must be a number, true, false, text or a list, got {value!r}")
+
+
+# Text ---------------------------------------------------------------------------------------
+
+
+def _shown(value: Value) -> str:
+    if isinstance(value, tuple):
+        return "+".join(map(_shown, value)) + ("+" if len(value) < 2 else "")
+    if isinstance(value, bool):
+        return str(value).lower()
+    if not isinstance(value, str):
+        return repr(value).replace("e+", "e")
+    bare = _BARE.fullmatch(value) and value == value.strip() and _bare(value) is value
+    return value if bare else json.dumps(value, ensure_ascii=False)
+
+
+def _value(text: str, whole: str) -> Value:
+    if text == "+":
+        return ()
+    items = _split(text, "+")
+    if len(items) == 1 or isinstance(_bare(text), float):
+        return _item(text, whole)
+    return tuple(_item(item.strip(), whole) for item in items[: -1 if items[-1] == "" else None])
+
+
+def _item(text: str, whole: str) -> Scalar:
+    if not text:
+        raise PickbestError(f'a value is missing in {whole!r}; text of no letters is ""')
+    if not text.startswith('"'):
+        return _bare(text)
+    try:
+        return str(json.loads(text))
+    except ValueError:
+        raise PickbestError(f"the text {text} in {whole!r} is not written as in JSON") from None
+
+
+def _bare(text: str) -> Scalar:
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return _WORDS.get(text, text)
+
+
+def _split(text: str, separator: str) -> list[str]:
+    """Parts between separators that are not inside quotes."""
+    hidden = _TEXT.sub(lambda quoted: "." * len(quoted[0]), text)
+    cuts = [-1, *(at for at, letter in enumerate(hidden) if letter == separator), len(text)]
+    return [text[first + 1 : last] for first, last in pairwise(cuts)]
+
+
+# Modules ------------------------------------------------------------------------------------
+
+
+def from_module(name: str, kind: str, known: Iterable[str], needs: Iterable[str] = ()) -> Any:
+    """The class or function that `module:Name` names.
+
+    needs: parameters that it must have. Whatever lacks them is refused before it is called, so
+        that a name in a file starts nothing but what makes such things.
+    """
+    module, _, attribute = name.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        names = ", ".join(sorted(known))
+        raise PickbestError(
+            f"unknown {kind} {name!r}: it is no known name ({names}), and not a class or "
+            f"function of a module that can be imported ({error})"
+        ) from error
+    if not callable(found) or not set(needs) <= parameters(found).keys():
+        needed = f" with the parameters {', '.join(needs)}" if needs else ""
+        raise PickbestError(f"{name} must be a class or function{needed}, got {found!r}")
+    return found
+
+
+def parameters(make: Callable[..., Any]) -> dict[str, Any]:
+    """The names of a class's or function's parameters, with their default values."""
+    try:
+        known = inspect.signature(make).parameters
+    except (TypeError, ValueError) as error:
+        raise PickbestError(f"the parameters of {make!r} cannot be read ({error})") from error
+    return {name: parameter.default for name, parameter in known.items()}

@@ -1,0 +1,63 @@
+"""Learners as plain data and back, also as 0.1.0 wrote them."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from pickbest.catalog import describe, learner_entry, learner_names, make_learner, rebuild
+from pickbest.catalog.learners import RENAMED_KINDS
+from pickbest.core import PickbestError
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+
+def recorded(part):
+    return json.loads(gzip.decompress((GOLDEN / f"{part}.json.gz").read_bytes()))
+
+
+def renamed(described):
+    """A description of 0.1.0 in today's names of classes."""
+    text = json.dumps(described)
+    for old, new in RENAMED_KINDS.items():
+        text = text.replace(f'"kind": "{old}"', f'"kind": "{new}"')
+    return json.loads(text)
+
+
+@pytest.mark.parametrize("name", learner_names())
+def test_every_learner_survives_its_description(name):
+    budget = 1 if learner_entry(name).single_arm else 2
+    for rounds in (50, None):
+        learner = make_learner(name, 5, budget, rounds)
+        assert rebuild(json.loads(json.dumps(describe(learner)))) == learner
+
+
+def test_learners_saved_by_the_first_version_are_rebuilt():
+    saved = [save["described"] for save in recorded("saves")]
+    assert len(saved) > 30
+    for described in saved:
+        assert describe(rebuild(described)) == renamed(described)
+
+
+def test_names_make_what_they_made_in_the_first_version():
+    cases = [case for case in recorded("learners")["cases"] if "n_arms" in case]
+    kept = [case for case in cases if not case["defect"]]
+    assert len(kept) > 800
+    for case in kept:
+        game = (case["name"], case["n_arms"], case["budget"], case["rounds"], case["tuning"])
+        made = describe(make_learner(*game, **case["options"]))
+        assert made == renamed(case["described"])
+
+
+@pytest.mark.parametrize(
+    ("described", "message"),
+    [
+        ({"kind": "Nothing"}, "unknown kind of learner"),
+        ({"kind": "FPML", "arms": 3}, "FPML cannot be rebuilt"),
+        (3, "not the description of a learner"),
+    ],
+)
+def test_what_describes_no_learner_gets_one_sentence(described, message):
+    with pytest.raises(PickbestError, match=message):
+        rebuild(described)

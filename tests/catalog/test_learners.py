@@ -1,0 +1,263 @@
+"""Names, tunings and options; what is unknown is refused with the nearest name."""
+
+import sys
+import types
+
+import pytest
+
+from pickbest import theory
+from pickbest.catalog import (
+    LearnerEntry,
+    LearnerSpec,
+    applicable,
+    learner_entry,
+    learner_names,
+    make_learner,
+    register_learner,
+)
+from pickbest.core import PickbestError
+from pickbest.environments import OneGoodArm
+from pickbest.learners import (
+    FPML,
+    UCB,
+    Doubling,
+    Exp3,
+    Exp3IX,
+    Exp3M,
+    FPMLPartial,
+    Greedy,
+    Hedge,
+    Pairwise,
+    Uniform,
+    Weights,
+)
+from pickbest.simulation.simulate import play
+
+GAME = {"n_arms": 9, "budget": 3, "rounds": 368}
+
+
+def test_the_names_of_the_contract_exist():
+    contract = {"fpml", "fpml-partial", "hedge", "exp3", "og", "og-hybrid", "uniform", "thompson"}
+    assert contract <= set(learner_names())
+
+
+@pytest.mark.parametrize("name", learner_names())
+def test_every_tuning_of_every_learner_builds(name):
+    entry = learner_entry(name)
+    for tuning in entry.tunings:
+        options = {}
+        if tuning in {"standard", "theorem_2", "anytime"} and name.startswith("og"):
+            options["feedback"] = "full"
+        if tuning == "proposition_5":
+            options["weights"] = "geometric"
+        make_learner(name, 5, 1, 100, tuning, **options)
+
+
+def test_tunings_are_those_of_theory():
+    assert make_learner("fpml", **GAME).epsilon == theory.fpml_epsilon(**GAME)
+    game = {"n_arms": 9, "slot_budget": 3, "rounds": 368}
+    run = make_learner("fpml-partial", **GAME, tuning="as_run")
+    assert run.epsilon == theory.partial_epsilon_as_run(**game)
+    assert run.resamples == theory.partial_resamples_as_run(**game)
+    assert run.weights is Weights.GEOMETRIC
+    written = make_learner("fpml-partial", **GAME, tuning="as_written")
+    assert written.epsilon == theory.partial_epsilon_as_written(**game)
+    assert make_learner("fpml-partial", **GAME).weights is Weights.EXACT
+    exact = make_learner("fpml-partial", **GAME, tuning="as_run", weights="exact")
+    assert (exact.weights, exact.epsilon) == (Weights.EXACT, run.epsilon)
+    og = make_learner("og", **GAME, tuning="as_run")
+    assert og == Greedy(Exp3(9, theory.exp3_gamma_as_run(n_arms=9, rounds=368)), 3, distinct=False)
+    assert make_learner("og", **GAME).distinct
+    full = make_learner("og", **GAME, feedback="full")
+    assert full == Greedy(Hedge(9, theory.hedge_rate(n_arms=9, rounds=368)), 3)
+
+
+def test_slots_of_a_hybrid_are_tuned_for_their_own_budget():
+    hybrid = make_learner("og-hybrid", 9, 6, 368, "as_run", slot_budget=3)
+    box = make_learner("fpml-partial", 9, 3, 368, "as_run")
+    assert hybrid == Greedy(box, 2, distinct=False)
+
+
+def test_parameters_by_hand_win():
+    assert make_learner("fpml", **GAME, epsilon=0.5) == FPML(9, 3, 0.5)
+    by_hand = make_learner("fpml-partial", **GAME, weights="geometric", epsilon=0.5, resamples=7)
+    assert by_hand == FPMLPartial(9, 3, 0.5, Weights.GEOMETRIC, 7)
+    assert make_learner("exp3", 9, 1, 368, gamma=0.2) == Exp3(9, 0.2)
+
+
+def test_unknown_rounds_mean_anytime_or_doubling():
+    assert make_learner("fpml", 9, 3).decay == pytest.approx(1 / 4)
+    assert isinstance(make_learner("exp3", 9), Doubling)
+    assert make_learner("uniform", 9, 3) == Uniform(9, 3)
+
+
+HAND_SET = {
+    "fpml-partial:epsilon=0.2": FPMLPartial(9, 3, 0.2),
+    "fpml-partial:epsilon=0.2,weights=explore": FPMLPartial(9, 3, 0.2, Weights.EXPLORE),
+    "hedge:rate=0.4": Hedge(9, 0.4),
+    "exp3:gamma=0.2": Exp3(9, 0.2),
+    "exp3-ix:rate=0.3,implicit=0.1": Exp3IX(9, 0.3, 0.1),
+    "exp3-m:gamma=0.2": Exp3M(9, 3, 0.2),
+    "og:gamma=0.2": Greedy(Exp3(9, 0.2), 3),
+    "og:feedback=full,rate=0.4": Greedy(Hedge(9, 0.4), 3),
+    "og-hybrid:epsilon=0.2": Greedy(FPMLPartial(9, 1, 0.2), 3, shared=True),
+}
+
+
+@pytest.mark.parametrize("text", HAND_SET)
+def test_what_is_set_by_hand_is_not_doubled(text):
+    expected = HAND_SET[text]
+    assert make_learner(text, 9, expected.budget) == expected
+
+
+def test_rates_by_hand_learn_as_well_without_the_number_of_rounds():
+    """0.1.0 forgot all at every power of two: regret 183 instead of 26."""
+    environment = OneGoodArm(9, 1000)
+    regrets = [
+        play(make_learner("fpml-partial", 9, 3, rounds, epsilon=0.2), environment, 50, 0).paid
+        for rounds in (1000, None)
+    ]
+    known, unknown = (paid.sum(axis=1).mean() for paid in regrets)
+    assert unknown == known < 50
+
+
+def test_resamples_alone_leave_the_rate_to_be_tuned():
+    learner = make_learner("fpml-partial", 9, 3, weights="geometric", resamples=4)
+    assert isinstance(learner, Doubling)
+    assert learner.for_rounds(100).resamples == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("fpml-partial:epsilon=0.2,tuning=as_run", "resamples"),
+        ("fpml-partial:epsilon=0.2,weights=geometric", "resamples"),
+        ("exp3-ix:rate=0.3", "implicit"),
+        ("exp3-ix:implicit=0.3", "rate"),
+    ],
+)
+def test_what_still_depends_on_the_rounds_is_named(text, missing):
+    with pytest.raises(PickbestError, match=f"give {missing}, or rounds"):
+        make_learner(text, 9, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["fpml:epsilon=0", "fpml-partial:epsilon=0", "fpml-partial:resamples=0", "hedge:rate=0",
+     "exp3:gamma=0", "exp3-ix:rate=0,implicit=1", "exp3-ix:rate=1,implicit=0", "exp3-m:gamma=0",
+     "og:gamma=0", "og:feedback=full,rate=0", "og-hybrid:epsilon=0", "guarded:epsilon=0"],
+)  # fmt: skip
+@pytest.mark.parametrize("rounds", [100, None])
+def test_zero_by_hand_is_zero_and_refused_where_it_makes_no_sense(text, rounds):
+    with pytest.raises(PickbestError, match=r"must be .*got 0"):
+        make_learner(text, 9, 1, rounds)
+
+
+def test_none_means_choose_for_me():
+    chosen = make_learner("og-hybrid", **GAME)
+    nones = dict.fromkeys(learner_entry("og-hybrid").options)
+    del nones["slot_budget"], nones["feedback"], nones["explore"]
+    assert make_learner("og-hybrid", **GAME, tuning=None, **nones) == chosen
+
+
+# Specs --------------------------------------------------------------------------------------
+
+
+def test_text_table_spec_and_options_say_the_same():
+    expected = make_learner("og", **GAME, tuning="as_run", slots="distinct")
+    text = "og:tuning=as_run,slots=distinct"
+    assert make_learner(text, **GAME) == expected
+    assert make_learner({"name": "og", "tuning": "as_run", "slots": "distinct"}, **GAME) == expected
+    assert LearnerSpec.parse(text).build(**GAME) == expected
+    assert (
+        make_learner("og:slots=independent", **GAME, tuning="as_run", slots="distinct") == expected
+    )
+
+
+def test_a_guarded_learner_holds_a_spec():
+    held = make_learner("guarded:inner=pairwise:discount=0.9", 9, 3)
+    assert held.inner == Pairwise(9, 3, 0.9)
+    table = {"name": "guarded", "inner": {"name": "pairwise", "discount": 0.9}}
+    assert make_learner(table, 9, 3) == held
+
+
+def test_applicable_options():
+    shared = {"epsilon": 0.1, "tuning": "as_run", "slots": "distinct"}
+    assert applicable("fpml-partial", shared) == {"epsilon": 0.1, "tuning": "as_run"}
+    assert applicable("thompson", shared) == {}
+
+
+def turns(n_arms: int, budget: int, rounds: int | None = None, step: int = 1) -> Uniform:
+    """Made by a function."""
+    assert rounds is None or rounds > 0
+    return Uniform(n_arms, min(budget, step))
+
+
+def not_a_learner(n_arms: int) -> int:
+    return n_arms
+
+
+@pytest.fixture
+def own(monkeypatch):
+    module = types.ModuleType("own_learners")
+    module.turns, module.not_a_learner, module.number = turns, not_a_learner, 3
+    module.mine = types.SimpleNamespace()
+    monkeypatch.setitem(sys.modules, "own_learners", module)
+
+
+def test_a_learner_of_a_module(own):
+    assert make_learner("pickbest.learners:UCB:width=0.5", 9, 3) == UCB(9, 3, 0.5)
+    assert make_learner("pickbest.learners:Hedge:rate=0.5", 9) == Hedge(9, 0.5)
+    assert make_learner("own_learners:turns", 9, 3, 10, step=2) == Uniform(9, 2)
+    assert learner_entry("own_learners:turns").summary == "Made by a function."
+    assert make_learner("guarded:inner=own_learners:turns:step=2", 9, 2, guard_budget=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("own_learners:absent", "unknown learner 'own_learners:absent'"),
+        ("no_such_module:Name", "not a class or function of a module that can be imported"),
+        ("own_learners:number", "must be a class or function with the parameters n_arms, got 3"),
+        ("os:system", "must be a class or function with the parameters n_arms"),
+        ("own_learners:not_a_learner", "must make a learner, got 9"),
+        ("own_learners:turns:stop=2", "unknown option of own_learners:turns 'stop'; did you mean"),
+        ("pickbest.learners:Hedge", "pickbest.learners:Hedge needs the option rate"),
+        ("og:distinct", "options of a learner must be key=value, got 'distinct' in 'og:distinct'"),
+        ("..:x", "unknown learner '..:x'"),
+    ],
+)
+def test_a_module_without_the_learner(own, name, message):
+    with pytest.raises(PickbestError, match=message):
+        make_learner(name, 9)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: make_learner("fmpl", 9), "unknown learner 'fmpl'; did you mean 'fpml'"),
+        (lambda: make_learner("fpml", 9, 10), "budget must be between 1 and n_arms=9, got 10"),
+        (lambda: make_learner("fpml", 9, 0), "budget must be between 1 and n_arms=9, got 0"),
+        (lambda: make_learner("exp3", 9, 2), "exp3 picks one arm a round"),
+        (lambda: make_learner("fpml", 9, 2, 0), "rounds must be a whole number"),
+        (lambda: make_learner("fpml", 9, 2, 5, "theorem"), "did you mean 'theorem_2'"),
+        (lambda: make_learner("ucb", 9, 2, 5, "as_run"), "ucb has nothing to tune"),
+        (lambda: make_learner("fpml", 9, 2, 5, epsilom=1), "did you mean 'epsilon'"),
+        (lambda: make_learner("fpml-partial", 9, 2, 5, weights="exakt"), "did you mean 'exact'"),
+        (lambda: make_learner("og-hybrid", 9, 4, 5, slot_budget=3), "3 does not divide 4"),
+        (lambda: make_learner("og-hybrid", 9, 4, 5, slot_budget=0), "budget must be between 1"),
+        (lambda: make_learner("og", 9, 4, 5, slots="indep"), "did you mean 'independent'"),
+        (lambda: make_learner("og", 9, 4, 5, "auer", feedback="full"), "unknown tuning of og"),
+        (lambda: make_learner("og:rate=1", 9, 4, 5), "og with feedback of picked arms has no rate"),
+        (lambda: make_learner("fpml-partial", 9, 2, 5, "proposition_5"), "bounded estimates"),
+        (lambda: make_learner("fixed", 9, 2, 5, arms=(1,)), "arms must name budget=2 arms"),
+        (lambda: make_learner("fpml", 9, 2, None, "theorem_2"), "needs the number of rounds"),
+        (
+            lambda: register_learner(LearnerEntry("fpml", "again", lambda *_: None)),
+            "registered already",
+        ),
+    ],
+)
+def test_bad_input_gets_one_sentence(call, message):
+    with pytest.raises(PickbestError, match=message):
+        call()
