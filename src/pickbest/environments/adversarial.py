@@ -18,7 +18,7 @@ from pickbest.core import (
     check_budget,
     check_count,
 )
-from pickbest.environments.oblivious import Oblivious
+from pickbest.environments.tables import Oblivious
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from pickbest.core import (
     State,
     check_count,
 )
-from pickbest.environments.oblivious import Oblivious
+from pickbest.environments.tables import Oblivious
 from pickbest.kernels.random import fill_beta
 
 VARIANCE = 0.01

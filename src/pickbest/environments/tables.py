@@ -1,4 +1,4 @@
-"""Recorded tables: costs or rewards from CSV, Parquet or NumPy files."""
+"""Costs fixed in advance: recorded tables, and their CSV, Parquet or NumPy files."""
 
 from __future__ import annotations
 
@@ -19,9 +19,20 @@ from pickbest.core import (
     State,
     check_costs,
 )
-from pickbest.environments.oblivious import Oblivious
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".npy", ".npz")
+
+
+class Oblivious:
+    """What environments that do not react to the player have in common: no state, no reaction."""
+
+    adaptive = False
+
+    def start(self, replicates: int) -> State:
+        return {}
+
+    def react(self, state: State, arms: IntArray, costs: FloatArray) -> State:
+        return state
 
 
 @dataclass(frozen=True, eq=False)

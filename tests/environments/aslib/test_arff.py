@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from pickbest.core import PickbestError
 from pickbest.environments.aslib.arff import read_arff, split_cells
-from pickbest.environments.aslib.yaml_text import parse_yaml
 
 MIXED = (
     "% a comment\r\n"
@@ -111,91 +110,3 @@ def test_quoted_values_come_back(cells):
 def test_doubled_quotes_come_back_too(cells):
     doubled = [text.replace("\\", "\\\\").replace("'", "''") for text in cells]
     assert split_cells(",".join(f"'{text}'" for text in doubled)) == cells
-
-
-def trees(alphabet):
-    """Maps of names to names, lists and maps."""
-    names = st.text(alphabet=alphabet, min_size=1, max_size=30)
-    values = st.recursive(
-        names,
-        lambda inner: (
-            st.lists(inner, min_size=1, max_size=4)
-            | st.dictionaries(names, inner, min_size=1, max_size=4)
-        ),
-        max_leaves=8,
-    )
-    return st.dictionaries(names, values, min_size=1, max_size=5)
-
-
-@settings(deadline=None)
-@given(trees("abcXYZ019 _-./+*()':\"#,[]{}&!?%"), st.sampled_from([2, 4]))
-def test_descriptions_are_read_as_a_yaml_package_writes_them(tree, indent):
-    yaml = pytest.importorskip("yaml")
-    text = yaml.safe_dump(tree, default_flow_style=False, indent=indent)
-    assert parse_yaml(text) == tree
-
-
-@settings(deadline=None)
-@given(trees("abcXYZ019_-./+*():#,[]{}&!?%"))
-def test_flow_lists_and_maps_of_names(tree):
-    yaml = pytest.importorskip("yaml")
-    text = yaml.safe_dump({"tree": tree}, default_flow_style=None)
-    assert parse_yaml(text) == {"tree": tree}
-
-
-def test_folded_and_literal_text_anchors_and_long_keys():
-    text = """---
-measures: &m   # an anchor
-- runtime   # a comment
-- 'it''s # no comment'
-again: *m
-folded: one
-  two
-  - three
-literal: |
-    first
-    second
-quoted: "a \\"b\\"
-  c"
-flow: [a, "b, c",
-  {d: e, f: }
-]
-? a long key
-: inner: 1
-  other: ?
-items:
-  - name: x
-    size: 2
-  -
-  - y
-empty:
-tagged: !!str 12
-    """
-    assert parse_yaml(text) == {
-        "measures": ["runtime", "it's # no comment"],
-        "again": ["runtime", "it's # no comment"],
-        "folded": "one two - three",
-        "literal": "first\nsecond",
-        "quoted": 'a "b" c',
-        "flow": ["a", "b, c", {"d": "e", "f": None}],
-        "a long key": {"inner": "1", "other": "?"},
-        "items": [{"name": "x", "size": "2"}, None, "y"],
-        "empty": None,
-        "tagged": "12",
-    }
-    assert parse_yaml("") == {}
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("a: 1\nnonsense\n", "d.txt, line 2: expected 'key: value', got 'nonsense'"),
-        ("a: 1\n- b\n", "d.txt, line 2: expected 'key: value'"),
-        ("a: [b\nc: d\n", r"d.txt, line 1: \[ is opened here and never closed"),
-        ("a: 'b\nc: d\n", "d.txt, line 1: ' is opened here and never closed"),
-        ("a:\n  b: 1\n    c: 2\n d: 1\n", "d.txt, line 4: unexpected indentation"),
-    ],
-)
-def test_broken_descriptions(text, message):
-    with pytest.raises(PickbestError, match=message):
-        parse_yaml(text, "d.txt")

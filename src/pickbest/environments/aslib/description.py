@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pickbest.core import PickbestError, unknown_name
+from pickbest.core import MissingExtraError, PickbestError, unknown_name
 from pickbest.environments.aslib.arff import read_text
-from pickbest.environments.aslib.yaml_text import parse_yaml
 
+# Far beyond any real description: the largest has 21,000 characters.
+MOST_CHARACTERS = MOST_VALUES = 1_000_000
+# Version 1.0 writes a question mark as it is where YAML wants it in quotes.
+BARE_QUESTION = re.compile(r"^(\s*(?:-|[^\s#'\"][^#\n]*:)[ \t]+)\?[ \t]*$", re.MULTILINE)
 RUNTIME, QUALITY = "runtime", "quality"
 NOTHING = frozenset({"", "?", "~", "null", "none", "na"})
 TRUE, FALSE = frozenset({"true", "yes", "on", "1"}), frozenset({"false", "no", "off", "0"})
@@ -29,7 +33,7 @@ class Description:
     """What a description says.
 
     cutoff: of runtimes; None where the file gives none (or 0).
-    entries: the whole file as maps, lists and text.
+    entries: the whole file as maps, lists and text; '' where a key has no value.
     """
 
     path: Path
@@ -67,6 +71,50 @@ def read_description(path: Path) -> Description:
     )
     name = next(iter(_texts(entries.get("scenario_id"))), path.parent.resolve().name)
     return Description(path, name, measures, _cutoff(entries, path), entries)
+
+
+def parse_yaml(text: str, source: str = "text") -> dict[str, Any]:
+    """A map of text, lists and maps. Every scalar stays text: an algorithm may be called 1e5.
+
+    >>> parse_yaml("a: [x, 'y, z']\\nb:\\n- 1.0e+08\\n- ?\\nc:  # none")
+    {'a': ['x', 'y, z'], 'b': ['1.0e+08', '?'], 'c': ''}
+    """
+    try:
+        import yaml
+    except ImportError as error:
+        raise MissingExtraError("pyyaml", "aslib", "reading scenarios of ASlib") from error
+    if len(text) > MOST_CHARACTERS:
+        raise PickbestError(f"{source}: a description must have at most {MOST_CHARACTERS} letters")
+    try:
+        entries = yaml.load(BARE_QUESTION.sub(r"\1'?'", text).expandtabs(), yaml.BaseLoader)
+    except yaml.YAMLError as error:
+        raise PickbestError(f"{source}{_what_is_wrong(error)}") from None
+    except (RecursionError, ValueError, OverflowError) as error:
+        # Nesting without end, or the number of a letter that there is not.
+        raise PickbestError(f"{source}: not the YAML of a description ({error})") from error
+    if entries is not None and not isinstance(entries, dict):
+        raise PickbestError(f"{source}, line 1: expected 'key: value', got {text[:60]!r}")
+    if _size(entries, {}) > MOST_VALUES:
+        raise PickbestError(f"{source}: its aliases stand for more than {MOST_VALUES} values")
+    return entries or {}
+
+
+def _what_is_wrong(error: Any) -> str:
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or error
+    mark, begun = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
+    where = f", line {mark.line + 1}" if mark else ""
+    since = f" ({error.context} that begins on line {begun.line + 1})" if begun else ""
+    return f"{where}: {problem}{since}"
+
+
+def _size(value: object, known: dict[int, int]) -> int:
+    """How many values there are if every alias is written out."""
+    if not isinstance(value, dict | list):
+        return 1
+    if id(value) not in known:
+        inner = value.values() if isinstance(value, dict) else value
+        known[id(value)] = 1 + sum(_size(item, known) for item in inner)
+    return known[id(value)]
 
 
 def _each(
