@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy import optimize, sparse
 
-from pickbest import hindsight
 from pickbest.core import PickbestError
 from pickbest.hindsight import (
     Subset,
@@ -16,6 +15,7 @@ from pickbest.hindsight import (
     best_subset,
     greedy_subset,
     subset_cost,
+    subset_search,
     top_arms,
 )
 from pickbest.kernels import subsets
@@ -50,8 +50,8 @@ def brute_force(costs: np.ndarray, budget: int) -> float:
 @pytest.fixture
 def branching(monkeypatch: pytest.MonkeyPatch) -> None:
     """Never enumerate, bound in single steps, go depth first soon: the tree does all."""
-    monkeypatch.setattr(hindsight, "ENTRIES_AT_ONCE", 1.0)
-    monkeypatch.setattr(hindsight, "OPEN_NODE_NUMBERS", 60.0)
+    monkeypatch.setattr(subset_search, "ENTRIES_AT_ONCE", 1.0)
+    monkeypatch.setattr(subset_search, "OPEN_NODE_NUMBERS", 60.0)
 
 
 def assert_optimal(costs: np.ndarray, budget: int) -> None:
@@ -92,7 +92,7 @@ def test_bound_is_valid_when_time_runs_out(
         costs = rng.random((20, 11))
         ticks = itertools.count()
         monkeypatch.setattr(
-            hindsight._Search,
+            subset_search._Search,
             "_late",
             lambda _search, ticks=ticks: next(ticks) >= checks_before_the_deadline,
         )
@@ -151,7 +151,7 @@ def test_branch_and_bound_agrees_with_milp(seed: int, monkeypatch: pytest.Monkey
     costs = np.random.default_rng(seed).random((40, 15))
     expected = milp_cost(costs, 4)
     assert best_subset(costs, 4).cost == pytest.approx(expected, abs=1e-6)
-    monkeypatch.setattr(hindsight, "ENTRIES_AT_ONCE", 1e4)
+    monkeypatch.setattr(subset_search, "ENTRIES_AT_ONCE", 1e4)
     assert best_subset(costs, 4).cost == pytest.approx(expected, abs=1e-6)
 
 
