@@ -147,20 +147,3 @@ class AdaHedge:
 
     def learn(self, state: AdaHedgeState, choice: Choice, seen: FloatArray) -> AdaHedgeState:
         return RULE.learn(self, state, choice, seen)
-
-
-def og_adahedge_regret_bound(*, n_arms: int, budget: int, rounds: int) -> float:
-    """OG with AdaHedge in its slots, against (1 - 1/e) OPT(B); full feedback.
-
-    2 sqrt(T B ln N) + B (4/3 ln N + 2). Proof: a slot's regret is at most 2 sqrt(V ln N) +
-    4/3 ln N + 2 (de Rooij et al. 2014, Theorem 6), where V, the sum of the variances of its
-    gains, is at most its own expected gain, since gains are in [0, 1]; and the gains of all
-    slots in a round add up to at most 1.
-
-    >>> round(og_adahedge_regret_bound(n_arms=9, budget=4, rounds=368), 2)
-    133.46
-    """
-    check_count("budget", budget)
-    log = math.log(check_count("n_arms", n_arms))
-    root = 2.0 * math.sqrt(check_count("rounds", rounds) * budget * log)
-    return root + budget * (4.0 / 3.0 * log + 2.0)

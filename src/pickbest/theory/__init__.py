@@ -1,66 +1,24 @@
 """What the paper proves, and what its tunings are: one function per statement.
 
-    leaders      Theorem 2 and its sharper forms; horizons that are not known ahead
-    overtaking   Lemmas 3 and 4; guarantees that hold with a given probability
-    limits       Propositions 1 and 10: lower bounds
-    partial      Proposition 5: semi-bandit feedback
-    slots        Theorem 6, Lemmas 11 and 12: OG and OG_hybrid
-    topset       Proposition 7: regret against sets of arms
-    programs     Proposition 8: linear programs
-    budgets      which budget reaches which regret
-    tunings      FPML and FPML-partial
-    rates        Hedge, Exp3, Exp3-IX, Exp3.M
-    adaptive     learners with a rate that adapts, and the guard of `auto`
+    fpml_bounds          Theorem 2 and its sharper forms; unknown horizons; which budget suffices
+    fpml_lemmas          Lemmas 3 and 4: overtakings; guarantees with a given probability
+    fpml_tunings         epsilon of FPML and FPML-partial
+    partial_feedback     Proposition 5: semi-bandit feedback
+    sets_of_arms         Proposition 7: regret against sets of arms
+    lower_bounds         Propositions 1 and 10
+    online_greedy        Theorem 6, Lemmas 11 and 12: OG and OG_hybrid
+    linear_programs      Proposition 8
+    exponential_weights  tunings and bounds of Hedge, Exp3, Exp3-IX, Exp3.M
+    adaptive_rates       learners with a rate that adapts, and the guard of `auto`
 
 (Lemma 9, independence, has no number to compute.) `…_as_written` is what the paper prints
 where that is loose, not what was run, or not true as it stands; `…_as_run` gives its tables;
 "Ours" marks what is not in the paper. T is rounds, N n_arms, B budget, B' target_budget.
 """
 
-from pickbest.theory._checks import harmonic_number
-from pickbest.theory.adaptive import adaptive_bound, auto_bound
-from pickbest.theory.budgets import (
-    budget_for_regret,
-    constant_regret_bound,
-    constant_regret_budget,
-)
-from pickbest.theory.leaders import (
-    anytime_regret_bound,
-    doubling_regret_bound,
-    fpml_cost_bound,
-    fpml_regret_bound,
-    fpml_regret_bound_at,
-    fpml_sharp_regret_bound_at,
-)
-from pickbest.theory.limits import (
-    deterministic_lower_bound,
-    halving_expected_cost,
-    halving_lower_bound,
-    halving_rounds,
-    uniform_lower_bound_as_written,
-    uniform_regret,
-)
-from pickbest.theory.overtaking import (
-    hoeffding_guarantee,
-    leaders_regret,
-    markov_guarantee,
-    markov_tail,
-    overtaking_probability_bound,
-    overtaking_probability_bound_as_written,
-    overtakings,
-)
-from pickbest.theory.partial import (
-    partial_regret_bound,
-    partial_regret_bound_as_written,
-    partial_regret_bound_at,
-    partial_regret_bound_at_as_written,
-)
-from pickbest.theory.programs import (
-    accuracy_after,
-    oracle_calls,
-    program_epsilon,
-)
-from pickbest.theory.rates import (
+from pickbest.theory.adaptive_rates import adaptive_bound, auto_bound
+from pickbest.theory.common import harmonic_number
+from pickbest.theory.exponential_weights import (
     exp3_gamma,
     exp3_gamma_as_run,
     exp3_gamma_as_written,
@@ -72,26 +30,27 @@ from pickbest.theory.rates import (
     hedge_regret_bound,
     og_hedge_rate,
 )
-from pickbest.theory.slots import (
-    greedy_guarantee,
-    hybrid_budget,
-    hybrid_log_budget,
-    hybrid_log_regret_bound,
-    hybrid_regret_bound,
-    hybrid_slots,
-    og_exp3_regret_bound,
-    og_hedge_regret_bound,
-    og_regret_bound,
-    og_separate_hedge_regret_bound,
-    slots_regret_bound,
-    slots_sharp_regret_bound,
+from pickbest.theory.fpml_bounds import (
+    anytime_regret_bound,
+    budget_for_regret,
+    constant_regret_bound,
+    constant_regret_budget,
+    doubling_regret_bound,
+    fpml_cost_bound,
+    fpml_regret_bound,
+    fpml_regret_bound_at,
+    fpml_sharp_regret_bound_at,
 )
-from pickbest.theory.topset import (
-    best_set_regret_bound_as_written,
-    top_mean_regret_bound,
-    top_set_regret_bound_as_written,
+from pickbest.theory.fpml_lemmas import (
+    hoeffding_guarantee,
+    leaders_regret,
+    markov_guarantee,
+    markov_tail,
+    overtaking_probability_bound,
+    overtaking_probability_bound_as_written,
+    overtakings,
 )
-from pickbest.theory.tunings import (
+from pickbest.theory.fpml_tunings import (
     fpml_anytime,
     fpml_anytime_epsilon,
     fpml_anytime_sharp,
@@ -104,6 +63,45 @@ from pickbest.theory.tunings import (
     partial_resamples_as_run,
     partial_resamples_as_written,
     top_set_epsilon,
+)
+from pickbest.theory.linear_programs import (
+    accuracy_after,
+    oracle_calls,
+    program_epsilon,
+)
+from pickbest.theory.lower_bounds import (
+    deterministic_lower_bound,
+    halving_expected_cost,
+    halving_lower_bound,
+    halving_rounds,
+    uniform_lower_bound_as_written,
+    uniform_regret,
+)
+from pickbest.theory.online_greedy import (
+    greedy_guarantee,
+    hybrid_budget,
+    hybrid_log_budget,
+    hybrid_log_regret_bound,
+    hybrid_regret_bound,
+    hybrid_slots,
+    og_adahedge_regret_bound,
+    og_exp3_regret_bound,
+    og_hedge_regret_bound,
+    og_regret_bound,
+    og_separate_hedge_regret_bound,
+    slots_regret_bound,
+    slots_sharp_regret_bound,
+)
+from pickbest.theory.partial_feedback import (
+    partial_regret_bound,
+    partial_regret_bound_as_written,
+    partial_regret_bound_at,
+    partial_regret_bound_at_as_written,
+)
+from pickbest.theory.sets_of_arms import (
+    best_set_regret_bound_as_written,
+    top_mean_regret_bound,
+    top_set_regret_bound_as_written,
 )
 
 __all__ = [
@@ -149,6 +147,7 @@ __all__ = [
     "leaders_regret",
     "markov_guarantee",
     "markov_tail",
+    "og_adahedge_regret_bound",
     "og_exp3_regret_bound",
     "og_hedge_rate",
     "og_hedge_regret_bound",

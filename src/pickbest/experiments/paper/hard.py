@@ -50,7 +50,7 @@ def narrowing(n_arms: int, rounds: int, stage: int) -> Table:
 def top_set_trap(rounds: int) -> Table:
     """Arms 1 and 2 cost 0 and 1 in turn; arms 3 and 4 cost 0.4, then 0.7 from half-way on.
 
-    The counterexample to Proposition 7 (see pickbest.theory.topset): the top two in hindsight
+    The counterexample to Proposition 7 (see pickbest.theory.sets_of_arms): the top two in hindsight
     are arms 1 and 2, which cost nothing together.
     """
     turn = np.arange(rounds)
@@ -61,7 +61,7 @@ def top_set_trap(rounds: int) -> Table:
 def noisy_estimates(n_arms: int, rounds: int, gap: float, rng: np.random.Generator) -> FloatArray:
     """Unbiased estimates in [0, 2] of costs 1 (all arms but the last) and 1 - gap (the last).
 
-    The counterexample to Proposition 5 (see pickbest.theory.partial).
+    The counterexample to Proposition 5 (see pickbest.theory.partial_feedback).
     """
     chances = np.append(np.full(n_arms - 1, 0.5), 0.5 - gap / 2)
     return np.where(rng.random((rounds, n_arms)) < chances, 2.0, 0.0)

@@ -1,6 +1,6 @@
 """Tunings and bounds of the learners with weights: Hedge, Exp3, Exp3-IX and Exp3.M.
 
-As in `tunings`, one arm is tuned as if it were two, and probabilities are at most 1.
+As in `fpml_tunings`, one arm is tuned as if it were two, and probabilities are at most 1.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from pickbest.core import check_budget, check_count, check_positive
-from pickbest.theory._checks import tuning_log
+from pickbest.theory.common import tuning_log
 
 
 def hedge_rate(*, n_arms: int, rounds: int) -> float:

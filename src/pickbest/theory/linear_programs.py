@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 from pickbest.core import check_budget, check_count, check_positive
-from pickbest.theory._checks import leader_factor
-from pickbest.theory.tunings import fpml_epsilon
+from pickbest.theory.common import leader_factor
+from pickbest.theory.fpml_tunings import fpml_epsilon
 
 
 def oracle_calls(*, n_constraints: int, budget: int, width: float, accuracy: float) -> int:

@@ -6,7 +6,7 @@ the step "the leader so far was no worse" of Lemma 3 is lost. It fails by a mult
 arms 1 and 2 cost 0 and 1 in turn (so the pair always has a 0), arms 3 and 4 cost 0.4 in the
 first half and 0.7 in the second. Arms 1 and 2 are the top two in hindsight and cost nothing
 together; FPML rightly follows arms 3 and 4 for three quarters of the game and pays 0.375 T.
-tests/test_theory.py plays it.
+tests/theory/test_theory.py plays it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 
 from pickbest.core import check_budget, check_count, check_positive
-from pickbest.theory._checks import check_not_negative, harmonic_number
+from pickbest.theory.common import check_not_negative, harmonic_number
 
 
 def top_set_regret_bound_as_written(

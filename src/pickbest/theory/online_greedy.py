@@ -10,10 +10,13 @@ import math
 from collections.abc import Sequence
 
 from pickbest.core import PickbestError, check_count, check_positive
-from pickbest.theory._checks import check_not_negative, check_slot_budget
-from pickbest.theory.budgets import constant_regret_bound, constant_regret_budget
-from pickbest.theory.leaders import fpml_regret_bound
-from pickbest.theory.rates import exp3_regret_bound, hedge_regret_bound, og_hedge_rate
+from pickbest.theory.common import check_not_negative, check_slot_budget
+from pickbest.theory.exponential_weights import exp3_regret_bound, hedge_regret_bound, og_hedge_rate
+from pickbest.theory.fpml_bounds import (
+    constant_regret_bound,
+    constant_regret_budget,
+    fpml_regret_bound,
+)
 
 
 def hybrid_slots(*, target_budget: int, rounds: int) -> int:
@@ -191,6 +194,23 @@ def og_exp3_regret_bound(*, n_arms: int, budget: int, rounds: int) -> float:
     894.6
     """
     return check_count("budget", budget) * exp3_regret_bound(n_arms=n_arms, rounds=rounds)
+
+
+def og_adahedge_regret_bound(*, n_arms: int, budget: int, rounds: int) -> float:
+    """OG with AdaHedge in its slots, against (1 - 1/e) OPT(B); full feedback.
+
+    2 sqrt(T B ln N) + B (4/3 ln N + 2). Proof: a slot's regret is at most 2 sqrt(V ln N) +
+    4/3 ln N + 2 (de Rooij et al. 2014, Theorem 6), where V, the sum of the variances of its
+    gains, is at most its own expected gain, since gains are in [0, 1]; and the gains of all
+    slots in a round add up to at most 1.
+
+    >>> round(og_adahedge_regret_bound(n_arms=9, budget=4, rounds=368), 2)
+    133.46
+    """
+    check_count("budget", budget)
+    log = math.log(check_count("n_arms", n_arms))
+    root = 2.0 * math.sqrt(check_count("rounds", rounds) * budget * log)
+    return root + budget * (4.0 / 3.0 * log + 2.0)
 
 
 def _check_slots(slot_regret: float, slots: int, target_budget: int, rounds: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from pickbest.core import check_budget, check_count
-from pickbest.theory._checks import leader_factor
+from pickbest.theory.common import leader_factor
 
 # Those of kernels.adaptive and kernels.auto, which need Numba; the tests compare them.
 FIRST_RATE, FIRST_SHARE, DOUBT = 0.5, 1.0 / 32.0, 6.0

@@ -6,7 +6,7 @@ which depends on ĉ_i and so favours arms whose cost was estimated low. The clai
 one of N arms always cost 1 - d and the others 1, with d of order 1/sqrt(T), and let the
 estimates be 2 with probability c/2, else 0 (unbiased, in [0, 2]). No learner can tell the
 good arm from such estimates within T rounds, so regret is of order sqrt(T) for any fixed
-B < N, above the claimed T^(1/(B+1)). tests/test_theory.py plays it with FPML.
+B < N, above the claimed T^(1/(B+1)). tests/theory/test_theory.py plays it with FPML.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 
 from pickbest.core import check_budget, check_count, check_positive
-from pickbest.theory._checks import harmonic_number
+from pickbest.theory.common import harmonic_number
 
 
 def partial_regret_bound_at_as_written(

@@ -20,8 +20,8 @@ from pickbest.core import (
     check_count,
     check_positive,
 )
-from pickbest.theory._checks import check_probability
-from pickbest.theory.leaders import fpml_regret_bound
+from pickbest.theory.common import check_probability
+from pickbest.theory.fpml_bounds import fpml_regret_bound
 
 
 def overtakings(costs: ArrayLike, budget: int, perturbation: ArrayLike | None = None) -> BoolArray:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from pickbest.core import check_budget, check_count, check_positive
-from pickbest.theory._checks import check_slot_budget, leader_factor, tuning_log
+from pickbest.theory.common import check_slot_budget, leader_factor, tuning_log
 
 
 def fpml_epsilon(*, n_arms: int, budget: int, rounds: int) -> float:
