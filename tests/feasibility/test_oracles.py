@@ -9,9 +9,9 @@ from scipy.sparse import csr_array
 
 from pickbest.core import PickbestError
 from pickbest.feasibility import Ball, Box, Law, Maximizer, Polytope, Simplex
-from pickbest.feasibility.choosing import oracle_for
+from pickbest.feasibility.constraints import System
+from pickbest.feasibility.oracles_of_sets import oracle_for
 from pickbest.feasibility.sets import ConvexSet, width_over
-from pickbest.feasibility.system import System
 
 DIMENSION = 3
 

@@ -19,9 +19,9 @@ from pickbest.feasibility import (
     Status,
     solve_feasibility,
 )
+from pickbest.feasibility.constraints import System
 from pickbest.feasibility.polytopes import as_rows
 from pickbest.feasibility.sets import ConvexSet
-from pickbest.feasibility.system import System
 
 
 def best_worst_slack(rows: np.ndarray, bounds: np.ndarray, convex: ConvexSet) -> float:
@@ -132,7 +132,7 @@ def test_proposition_8_holds_for_an_oracle_that_does_the_least(budget: int, tuni
 
 def test_second_phase_keeps_the_promise() -> None:
     """With the eager phase held back, the rest of the calls is enough (see schedules)."""
-    from pickbest.feasibility.loop import calls_of
+    from pickbest.feasibility.calls import calls_of
     from pickbest.feasibility.schedules import schedule
     from pickbest.theory import oracle_calls
 

@@ -154,8 +154,7 @@ def feasible(
 ) -> dict[str, Any]:
     """`pickbest feasible`. sets: what says where x may lie; options: of solve_feasibility."""
     from pickbest.feasibility import solve_feasibility
-    from pickbest.feasibility.problems import read_files
-    from pickbest.feasibility.summaries import feasibility_summary, write_solution
+    from pickbest.feasibility.problems import feasibility_summary, read_files, write_solution
 
     if out is not None and out.suffix != ".csv":
         raise PickbestError(f"{out}: x must go to a .csv file")

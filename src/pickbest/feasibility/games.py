@@ -21,13 +21,13 @@ from pickbest.core import (
     check_positive,
     check_seed,
 )
-from pickbest.feasibility.choosing import oracle_for
-from pickbest.feasibility.linear import LinearProgram
-from pickbest.feasibility.loop import Progress, calls_of
+from pickbest.feasibility.calls import Progress, calls_of
+from pickbest.feasibility.constraints import System
+from pickbest.feasibility.highs import LinearProgram
+from pickbest.feasibility.oracles_of_sets import oracle_for
 from pickbest.feasibility.schedules import SPARE_ACCURACY, Phase, eager_phase, schedule
 from pickbest.feasibility.sets import Simplex
 from pickbest.feasibility.solve import phases_for
-from pickbest.feasibility.system import System
 
 
 @dataclass(frozen=True)

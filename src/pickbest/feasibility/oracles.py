@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from pickbest.core import FloatArray
+from pickbest.feasibility.constraints import System
 from pickbest.feasibility.laws import Law, weighted_sum
-from pickbest.feasibility.sets import ConvexSet, width_over
-from pickbest.feasibility.system import System
+from pickbest.feasibility.sets import ConvexSet
 
 
 @dataclass(frozen=True)
@@ -54,23 +54,3 @@ def linear_bound(system: System, convex: ConvexSet, multipliers: FloatArray) -> 
     """The largest y · (A x - b) over P."""
     best = convex.maximize(system.direction(multipliers))[1]
     return best - weighted_sum(multipliers, system.bounds)
-
-
-@dataclass(frozen=True)
-class LinearOracle:
-    """B = 1: one linear function is maximised over P."""
-
-    system: System
-    convex: ConvexSet
-    tolerance: float = 0.0
-
-    def width(self) -> float:
-        return width_over(self.convex, self.system)
-
-    def answer(self, law: Law) -> Answer:
-        y = law.first_marginal(self.system.n_constraints)
-        x, best = self.convex.maximize(self.system.direction(y))
-        return Answer(x, best - weighted_sum(y, self.system.bounds), y)
-
-    def bound(self, multipliers: FloatArray) -> float:
-        return linear_bound(self.system, self.convex, multipliers)

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from pickbest.core import FloatArray, PickbestError
-from pickbest.feasibility.linear import PURPOSE, LinearProgram
-from pickbest.feasibility.packages import is_sparse, load
+from pickbest.feasibility.constraints import System, as_numbers
+from pickbest.feasibility.highs import PURPOSE, LinearProgram, is_sparse, load
 from pickbest.feasibility.sets import Box, ConvexSet, Simplex, ranges_by_maximizing
-from pickbest.feasibility.system import System, as_numbers
 
 # Up to this many rows of A their ranges are exact, by two programs a row; beyond, they come
 # from the smallest box around P, which makes the width larger than it need be.

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pickbest.core import FloatArray, PickbestError, check_count
-from pickbest.feasibility.packages import is_sparse
-from pickbest.feasibility.system import System, as_numbers
+from pickbest.feasibility.constraints import System, as_numbers
+from pickbest.feasibility.highs import is_sparse
 
 
 @runtime_checkable

@@ -19,13 +19,13 @@ from pickbest.core import (
     check_positive,
     check_seed,
 )
-from pickbest.feasibility.choosing import as_oracle
+from pickbest.feasibility.calls import ROUNDING, Call, Progress, calls_of
+from pickbest.feasibility.constraints import System
 from pickbest.feasibility.laws import sampling_error
-from pickbest.feasibility.loop import ROUNDING, Call, Progress, calls_of
 from pickbest.feasibility.oracles import Oracle
+from pickbest.feasibility.oracles_of_sets import as_oracle
 from pickbest.feasibility.schedules import SPARE_ACCURACY, Phase, schedule
 from pickbest.feasibility.sets import ConvexSet
-from pickbest.feasibility.system import System
 
 
 class Status(Enum):

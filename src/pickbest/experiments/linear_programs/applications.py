@@ -10,8 +10,7 @@ import numpy as np
 from pickbest.core import FloatArray
 from pickbest.experiments.linear_programs.instances import at_most, packing, set_cover
 from pickbest.feasibility.games import exact_value, solve_game
-from pickbest.feasibility.linear import PURPOSE, EmptySetError, LinearProgram
-from pickbest.feasibility.packages import load
+from pickbest.feasibility.highs import PURPOSE, EmptySetError, LinearProgram, load
 from pickbest.feasibility.polytopes import Polytope, as_rows
 from pickbest.feasibility.sets import ConvexSet
 from pickbest.feasibility.solve import solve_feasibility

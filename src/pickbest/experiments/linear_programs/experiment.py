@@ -30,10 +30,10 @@ from pickbest.experiments.linear_programs.applications import applications, game
 from pickbest.experiments.linear_programs.families import FAMILIES, best_worst_slack
 from pickbest.experiments.linear_programs.grudging import GrudgingOracle
 from pickbest.experiments.linear_programs.instances import random_problem
-from pickbest.feasibility.packages import load
+from pickbest.feasibility.constraints import System
+from pickbest.feasibility.highs import load
 from pickbest.feasibility.sets import Box, width_over
 from pickbest.feasibility.solve import Feasibility, Status, solve_feasibility
-from pickbest.feasibility.system import System
 
 BUDGETS = (1, 2, 3)
 # Accuracies are those that Proposition 8 promises after so many calls.

@@ -12,11 +12,10 @@ import numpy as np
 
 from pickbest.core import FloatArray, PickbestError
 from pickbest.experiments.linear_programs.instances import packing, random_problem, set_cover
-from pickbest.feasibility.linear import PURPOSE, LinearProgram
-from pickbest.feasibility.packages import load
+from pickbest.feasibility.constraints import System
+from pickbest.feasibility.highs import PURPOSE, LinearProgram, load
 from pickbest.feasibility.polytopes import Polytope, as_rows, stacked
 from pickbest.feasibility.sets import Box, ConvexSet, Simplex, width_over
-from pickbest.feasibility.system import System
 
 Problem = tuple[System, ConvexSet]
 N_CONSTRAINTS, DIMENSION = 10, 5

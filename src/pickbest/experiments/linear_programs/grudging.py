@@ -11,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from pickbest.core import FloatArray
-from pickbest.feasibility.choosing import oracle_for
+from pickbest.feasibility.constraints import System
 from pickbest.feasibility.laws import Law
 from pickbest.feasibility.oracles import Answer
+from pickbest.feasibility.oracles_of_sets import oracle_for
 from pickbest.feasibility.sets import ConvexSet
-from pickbest.feasibility.system import System
 
 # Chords drawn to find how far the oracle may go; at B = 1 the first is exact.
 _CHORDS = 6

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pickbest.core import FloatArray
-from pickbest.feasibility.packages import load
+from pickbest.feasibility.highs import load
 from pickbest.feasibility.sets import Maximizer
 
 

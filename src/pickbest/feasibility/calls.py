@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pickbest.core import FloatArray, PickbestError
+from pickbest.feasibility.constraints import System
 from pickbest.feasibility.laws import drawer_for
 from pickbest.feasibility.oracles import Answer, Oracle
 from pickbest.feasibility.schedules import Phase
-from pickbest.feasibility.system import System
 
 # progress(calls made, calls allowed)
 Progress = Callable[[int, int], None]

@@ -15,10 +15,10 @@ import math
 import numpy as np
 
 from pickbest.core import FloatArray, PickbestError, check_positive
+from pickbest.feasibility.constraints import System
 from pickbest.feasibility.laws import Law, summed_at
 from pickbest.feasibility.oracles import Answer, linear_bound
 from pickbest.feasibility.sets import Ball, width_over
-from pickbest.feasibility.system import System
 
 # The gap is looked at after this many steps, since it costs as much as a step.
 _STEPS_BETWEEN_LOOKS = 8

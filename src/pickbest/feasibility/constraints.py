@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pickbest.core import FloatArray, IntArray, PickbestError
-from pickbest.feasibility.packages import is_sparse, load
+from pickbest.feasibility.highs import is_sparse, load
 
 
 @dataclass(frozen=True)

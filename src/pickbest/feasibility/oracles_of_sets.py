@@ -1,19 +1,75 @@
-"""The oracle for B > 1 over sets that linear rows describe: one linear program a call."""
+"""Which oracle belongs to a set and a budget, and those that are exact.
+
+One linear function is maximised at B = 1; over sets that linear rows describe one linear program
+is solved a call at B > 1. For the ball there is `smoothed_oracle`.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from pickbest.core import FloatArray, IntArray
-from pickbest.feasibility.laws import Law
-from pickbest.feasibility.linear import PURPOSE, LinearProgram
-from pickbest.feasibility.oracles import Answer, linear_bound
-from pickbest.feasibility.packages import load
-from pickbest.feasibility.polytopes import Rows, stacked
-from pickbest.feasibility.sets import ConvexSet, width_over
-from pickbest.feasibility.system import System
+from pickbest.core import FloatArray, IntArray, PickbestError
+from pickbest.feasibility.constraints import System
+from pickbest.feasibility.highs import PURPOSE, LinearProgram, load
+from pickbest.feasibility.laws import Law, weighted_sum
+from pickbest.feasibility.oracles import Answer, Oracle, linear_bound
+from pickbest.feasibility.polytopes import Rows, as_rows, stacked
+from pickbest.feasibility.sets import Ball, ConvexSet, check_dimension, width_over
+from pickbest.feasibility.smoothed_oracle import SmoothedOracle
+
+
+def oracle_for(convex: ConvexSet, system: System, budget: int, tolerance: float) -> Oracle:
+    """The oracle of a set: closed form at B = 1, HiGHS or smoothing above.
+
+    tolerance is for the ball at B > 1; the other oracles are exact up to rounding.
+    """
+    check_dimension(convex, system)
+    if budget == 1:
+        return LinearOracle(system, convex)
+    if isinstance(convex, Ball):
+        return SmoothedOracle(system, convex, tolerance)
+    rows = as_rows(convex)
+    if rows is None:
+        raise PickbestError(
+            f"a set that is known by its linear maximiser alone allows budget 1, got {budget}: "
+            "use a Box, Simplex, Ball or Polytope, or an Oracle of your own"
+        )
+    return ProgramOracle(system, convex, rows)
+
+
+def as_oracle(oracle: ConvexSet | Oracle, system: System, budget: int, tolerance: float) -> Oracle:
+    """The oracle of a set, or the one that was given."""
+    if isinstance(oracle, ConvexSet):
+        return oracle_for(oracle, system, budget, tolerance)
+    if isinstance(oracle, Oracle):
+        return oracle
+    raise PickbestError(
+        "oracle must be a Box, Simplex, Ball, Polytope or Maximizer, or have the methods of "
+        f"feasibility.Oracle, got {type(oracle).__name__}"
+    )
+
+
+@dataclass(frozen=True)
+class LinearOracle:
+    """B = 1: one linear function is maximised over P."""
+
+    system: System
+    convex: ConvexSet
+    tolerance: float = 0.0
+
+    def width(self) -> float:
+        return width_over(self.convex, self.system)
+
+    def answer(self, law: Law) -> Answer:
+        y = law.first_marginal(self.system.n_constraints)
+        x, best = self.convex.maximize(self.system.direction(y))
+        return Answer(x, best - weighted_sum(y, self.system.bounds), y)
+
+    def bound(self, multipliers: FloatArray) -> float:
+        return linear_bound(self.system, self.convex, multipliers)
 
 
 class ProgramOracle:

@@ -1,16 +1,31 @@
-"""A linear program that HiGHS solves again and again for changing objectives, warm-started."""
+"""HiGHS and SciPy, loaded where they are needed, and a linear program solved again and again."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from pickbest.core import FloatArray, IntArray, PickbestError
-from pickbest.feasibility.packages import load
+from pickbest.core import FloatArray, IntArray, MissingExtraError, PickbestError
 
 PURPOSE = "solving linear programs with HiGHS"
+
+
+def load(module: str, purpose: str) -> Any:
+    """A module of the extra `lp`, or one sentence that says how to get it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(module.partition(".")[0], "lp", purpose) from error
+
+
+def is_sparse(matrix: object) -> bool:
+    """Whether this is a SciPy sparse matrix: none can exist where scipy.sparse is not loaded."""
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and bool(sparse.issparse(matrix))
 
 
 class EmptySetError(PickbestError):
@@ -27,7 +42,10 @@ class Optimum:
 
 
 class LinearProgram:
-    """max objective · x over row_lower ≤ rows · x ≤ row_upper and lower ≤ x ≤ upper."""
+    """A program whose objective changes, warm-started:
+
+    max objective · x over row_lower ≤ rows · x ≤ row_upper and lower ≤ x ≤ upper.
+    """
 
     def __init__(
         self,
