@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from pickbest.core import (
     Choice,
     Draws,
-    Feedback,
     FloatArray,
     IntArray,
     Learner,
@@ -17,6 +17,7 @@ from pickbest.core import (
     State,
     check_budget,
     check_count,
+    visible,
 )
 from pickbest.environments.tables import Oblivious
 
@@ -51,10 +52,8 @@ class Predicting:
         return costs
 
     def react(self, state: State, arms: IntArray, costs: FloatArray) -> State:
-        if self.learner.feedback is Feedback.FULL:
-            return self.learner.learn(state, Choice(arms), costs)
-        seen = np.take_along_axis(costs, arms, axis=1)
-        return self.learner.learn(state, Choice(arms, np.ones(arms.shape)), seen)
+        choice = Choice(arms, np.ones(arms.shape))
+        return self.learner.learn(state, choice, visible(self.learner, choice, costs))
 
 
 @dataclass(frozen=True)
@@ -125,6 +124,12 @@ class Bernoulli(Oblivious):
         return (rng.uniforms(self.n_arms) < np.asarray(self.probability)).astype(np.float64)
 
 
+class ChasingState(NamedTuple):
+    """favour: (replicates, n_arms), discounted number of times that an arm was picked."""
+
+    favour: FloatArray
+
+
 @dataclass(frozen=True)
 class Chasing:
     """An adaptive adversary: the arms that the player favoured lately cost 1, the others 0.
@@ -146,22 +151,21 @@ class Chasing:
         if not 0.0 <= self.memory < 1.0:
             raise PickbestError(f"memory must be at least 0 and below 1, got {self.memory!r}")
 
-    def start(self, replicates: int) -> State:
-        """favour: discounted number of times that an arm was picked."""
-        return {"favour": np.zeros((replicates, self.n_arms))}
+    def start(self, replicates: int) -> ChasingState:
+        return ChasingState(np.zeros((replicates, self.n_arms)))
 
-    def costs(self, state: State, round_index: int, rng: Draws) -> FloatArray:
-        score = state["favour"] + 1e-9 * rng.uniforms(self.n_arms)
+    def costs(self, state: ChasingState, round_index: int, rng: Draws) -> FloatArray:
+        score = state.favour + 1e-9 * rng.uniforms(self.n_arms)
         chased = np.argsort(-score, axis=1)[:, : self.width]
         costs = np.zeros(score.shape)
         np.put_along_axis(costs, chased, 1.0, axis=1)
         return costs
 
-    def react(self, state: State, arms: IntArray, costs: FloatArray) -> State:
-        favour = state["favour"] * self.memory
+    def react(self, state: ChasingState, arms: IntArray, costs: FloatArray) -> ChasingState:
+        favour = state.favour * self.memory
         rows = np.arange(len(arms))[:, None]
         np.add.at(favour, (rows, arms), 1.0)
-        return {"favour": favour}
+        return ChasingState(favour)
 
 
 @dataclass(frozen=True)

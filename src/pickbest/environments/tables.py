@@ -29,7 +29,7 @@ class Oblivious:
     adaptive = False
 
     def start(self, replicates: int) -> State:
-        return {}
+        return ()
 
     def react(self, state: State, arms: IntArray, costs: FloatArray) -> State:
         return state

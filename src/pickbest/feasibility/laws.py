@@ -20,6 +20,7 @@ from pickbest.core import (
     IntArray,
     KeyArray,
     Learner,
+    State,
     replicate_keys,
     rng_for,
     visible,
@@ -31,7 +32,8 @@ from pickbest.learners import FPML, Hedge
 MOST_SUBSETS = 600
 DEFAULT_SAMPLES = 256
 
-_NO_CHOICE = Choice(np.empty((1, 0), np.int64))
+# Learners that see every cost learn the same whatever they picked.
+_NO_CHOICE = Choice(np.empty((1, 0), np.int64), np.empty((1, 0)))
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ class ExactLaw:
 
     def __init__(self, learner: FPML | Hedge) -> None:
         self._learner = learner
-        self._state = learner.start(1)
+        self._state: State = learner.start(1)
         subsets = list(combinations(range(learner.n_arms), learner.budget))
         self._tuples = np.array(subsets, np.int64)
 
