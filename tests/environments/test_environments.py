@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pickbest import theory
-from pickbest.catalog import environment_names, make_environment
+from pickbest.catalog import make_environment
 from pickbest.core import PickbestError, replicate_keys, rng_for
 from pickbest.environments import (
     Alternating,
@@ -23,22 +23,6 @@ from pickbest.environments import (
 from pickbest.hindsight import best_subset, greedy_subset, subset_cost, top_arms
 from pickbest.learners import FPML, Leaders, Uniform
 from pickbest.simulation.simulate import deal, deal_all, play
-
-
-@pytest.mark.parametrize("name", environment_names())
-def test_costs_are_costs_and_depend_on_seed_and_replicate_only(name):
-    environment = make_environment(name)
-    keys = replicate_keys(0, 4)
-    world = environment.start(4)
-    for t in (0, 1, 7):
-        costs = environment.costs(world, t, rng_for(keys, t))
-        assert costs.shape == (4, environment.n_arms)
-        assert costs.min() >= 0
-        assert costs.max() <= 1
-        again = environment.costs(environment.start(4), t, rng_for(keys, t))
-        assert np.array_equal(costs, again)
-        alone = environment.costs(environment.start(1), t, rng_for(keys[1:2], t))
-        assert np.array_equal(costs[1], alone[0])
 
 
 def test_task_1_has_the_means_of_table_3():
