@@ -50,12 +50,31 @@ def test_names_make_what_they_made_in_the_first_version():
         assert made == renamed(case["described"])
 
 
+GAME = {"n_arms": 5, "budget": 2}
+NESTED: dict = {"kind": "Uniform", **GAME}
+for _ in range(3000):
+    NESTED = {"kind": "Warm", "inner": NESTED, "table": [[0.0] * 5]}
+
+
+def retuned(name):
+    return {"kind": "Retuned", "name": name, **GAME, "tuning": None, "options": []}
+
+
 @pytest.mark.parametrize(
     ("described", "message"),
     [
         ({"kind": "Nothing"}, "unknown kind of learner"),
         ({"kind": "FPML", "arms": 3}, "FPML cannot be rebuilt"),
         (3, "not the description of a learner"),
+        ({"kind": ["FPML"]}, "unknown kind of learner"),
+        ({"kind": "FPMLPartial", **GAME, "epsilon": 1, "weights": "x"}, "not a valid Weights"),
+        ({"kind": "FPML", **GAME, "epsilon": "x"}, "epsilon must be a number above 0, got 'x'"),
+        ({"kind": "Greedy", "inner": 3, "slots": 2}, "int cannot fill a slot"),
+        ({"kind": "Doubling", "for_rounds": {"kind": "Uniform", **GAME}}, "cannot be rebuilt"),
+        ({"kind": "Doubling", "for_rounds": retuned("os:system")}, "to be tuned anew 'os:system'"),
+        ({"kind": "Doubling", "for_rounds": retuned("guarded")}, "to be tuned anew 'guarded'"),
+        ({"kind": "Doubling", "for_rounds": retuned("exp3")}, "exp3 picks one arm a round"),
+        (NESTED, "cannot be rebuilt from its description|unknown kind"),
     ],
 )
 def test_what_describes_no_learner_gets_one_sentence(described, message):

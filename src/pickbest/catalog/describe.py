@@ -40,10 +40,15 @@ def describe(thing: object) -> Any:
 
 def rebuild(description: Any) -> Learner:
     """The learner that `describe` described."""
-    built = _rebuilt(description)
-    if not isinstance(built, Learner):
-        raise PickbestError(f"not the description of a learner: {description!r}")
-    return built
+    try:
+        built = _rebuilt(description)
+        if isinstance(built, Learner):
+            return built
+    except PickbestError:
+        raise
+    except (TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise PickbestError(f"a learner cannot be rebuilt from its description: {error}") from error
+    raise PickbestError(f"not the description of a learner: {description!r}")
 
 
 def _rebuilt(description: Any) -> Any:

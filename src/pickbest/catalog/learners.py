@@ -213,6 +213,12 @@ class Retuned:
     tuning: str | None
     options: tuple[tuple[str, Any], ...] = ()
 
+    def __post_init__(self) -> None:
+        # It stands in save files, which must not be able to name modules to be imported.
+        if self.name not in _ENTRIES or not _ENTRIES[self.name].needs_rounds:
+            known = [name for name, entry in _ENTRIES.items() if entry.needs_rounds]
+            raise unknown_name("learner to be tuned anew", self.name, known)
+
     def __call__(self, rounds: int) -> Learner:
         return _retuned(self, rounds)
 
