@@ -34,7 +34,7 @@ def og_hedge_rate(*, n_arms: int, budget: int, rounds: int) -> float:
     """The rate of every Hedge in OG with B slots: min(1, sqrt(B ln N / ((e - 2) T))).
 
     It uses that the gains of the slots add up to at most 1 in a round, and minimises
-    `slots.og_hedge_regret_bound`; better than `hedge_rate` in every slot from B = 6 on.
+    `og_hedge_regret_bound`; better than `hedge_rate` in every slot from B = 6 on.
 
     >>> round(og_hedge_rate(n_arms=9, budget=4, rounds=368), 4)
     0.1823

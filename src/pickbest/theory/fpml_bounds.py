@@ -120,7 +120,7 @@ def anytime_regret_bound(
     epsilon_t bounds by epsilon_t^B. Fresh perturbations cost the same in expectation.
 
     epsilon_first defaults to (1 + ln N)^(1/(B+1)), as in Theorem 2; then the bound is at most
-    (B + 2) T^(1/(B+1)) (1 + ln N)^(B/(B+1)). `tunings.fpml_anytime_sharp` lowers the factor.
+    (B + 2) T^(1/(B+1)) (1 + ln N)^(B/(B+1)). `fpml_anytime_sharp` lowers the factor.
     Past 10,000 rounds the sum is replaced by the integral above it.
 
     >>> round(anytime_regret_bound(n_arms=9, budget=2, rounds=368), 2)

@@ -42,7 +42,7 @@ def fpml_least_epsilon(*, n_arms: int, budget: int, rounds: int) -> float:
 def fpml_anytime(*, n_arms: int, budget: int) -> tuple[float, float]:
     """FPML without a horizon: (epsilon_1, decay), where epsilon_t = epsilon_1 / t^decay.
 
-    Theorem 2's epsilon at T = t. Bounded by `leaders.anytime_regret_bound`.
+    Theorem 2's epsilon at T = t. Bounded by `anytime_regret_bound`.
 
     >>> first, decay = fpml_anytime(n_arms=9, budget=2)
     >>> round(first, 4), round(decay, 4)

@@ -159,7 +159,7 @@ def og_regret_bound(*, n_arms: int, budget: int, target_budget: int, rounds: int
 
 
 def og_hedge_regret_bound(*, n_arms: int, budget: int, rounds: int) -> float:
-    """OG with Hedge at the rate `rates.og_hedge_rate`, against (1 - 1/e) OPT(B).
+    """OG with Hedge at the rate `og_hedge_rate`, against (1 - 1/e) OPT(B).
 
     Streeter and Golovin's O(sqrt(T B ln N)) with a constant: 2 sqrt((e - 2) T B ln N) for a
     rate of at most 1. Proof: Hedge on gains in [0, 1] at a rate r ≤ 1 has regret at most
@@ -188,7 +188,7 @@ def og_exp3_regret_bound(*, n_arms: int, budget: int, rounds: int) -> float:
     """OG with Exp3 in its slots (semi-bandit feedback), against (1 - 1/e) OPT(B).
 
     O(B sqrt(T N ln N)) with Auer et al.'s constant: B 2 sqrt(e - 1) sqrt(T N ln N), for
-    `rates.exp3_gamma` with its default gain bound.
+    `exp3_gamma` with its default gain bound.
 
     >>> round(og_exp3_regret_bound(n_arms=9, budget=4, rounds=368), 1)
     894.6

@@ -43,7 +43,7 @@ def partial_regret_bound_as_written(
 ) -> float:
     """Proposition 5 as printed, tuned, with its constant: 2 T^(1/(B+1)) (K ln N)^(B/(B+1)).
 
-    For epsilon from `tunings.partial_epsilon`. The conditions, and the doubt for B ≥ 2, are
+    For epsilon from `partial_epsilon`. The conditions, and the doubt for B ≥ 2, are
     those of `partial_regret_bound_at_as_written`.
 
     >>> bound = partial_regret_bound_as_written(
@@ -85,7 +85,7 @@ def partial_regret_bound(*, n_arms: int, budget: int, rounds: int, estimate_cap:
     """FPML-partial's expected regret for any budget, tuned: 2 sqrt(T K ln N).
 
     Ours; `partial_regret_bound_at` with epsilon = sqrt(ln N / (T K)), which is
-    `tunings.partial_epsilon` for a budget of 1, and with H_N - 1 ≤ ln N, 1 - e^-x ≤ x.
+    `partial_epsilon` for a budget of 1, and with H_N - 1 ≤ ln N, 1 - e^-x ≤ x.
 
     >>> round(partial_regret_bound(n_arms=9, budget=2, rounds=368, estimate_cap=9.0), 2)
     170.61

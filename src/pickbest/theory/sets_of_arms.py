@@ -24,7 +24,7 @@ def top_set_regret_bound_as_written(
 
     (1 - 1/B + ln(N/B))/epsilon + T (1 - e^(-epsilon B)). Full feedback. For B ≥ 2 it is not
     true of every cost sequence (see the head of this module); `top_mean_regret_bound` is.
-    `tunings.top_set_epsilon` makes it at most 2 sqrt(T B (1 - 1/B + ln(N/B))).
+    `top_set_epsilon` makes it at most 2 sqrt(T B (1 - 1/B + ln(N/B))).
 
     >>> bound = top_set_regret_bound_as_written(n_arms=9, budget=2, rounds=368, epsilon=0.05)
     >>> round(bound, 2)
