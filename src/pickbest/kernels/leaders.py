@@ -16,12 +16,15 @@ import numpy as np
 from pickbest.core import BoolArray, FloatArray, IntArray, PickbestError
 from pickbest.kernels.compiled import kernel, part
 from pickbest.kernels.heap import EMPTY, keep_smallest, sort_kept
-from pickbest.kernels.random import STEP, uniform_at
+from pickbest.kernels.random import STEP, exponential_at, uniform_at
 
 BLOCK = 64.0
 # Up to this number of arms, counting how many are smaller beats sorting: it has no branches.
 COUNTED = 24
 SMALLEST = 1e-300
+# ln of an Exp(1) draw is not below minus this (the smallest scale of the ziggurat), but for a draw
+# of 0, one in 2^53.
+NEVER = 40.0
 
 
 @kernel
@@ -157,6 +160,34 @@ def draw_leaders(
         noisy[a] = uniform_at(counter) * spread[a]
     smallest(noisy, arms, best)
     return counter
+
+
+@kernel
+def draw_gumbel(
+    scores: FloatArray,
+    rate: float,
+    taken: BoolArray,
+    key: np.uint64,
+    arms: IntArray,
+    best: FloatArray,
+) -> None:
+    """The arms with the smallest rate · score + ln E, E ~ Exp(1): minus ln E is Gumbel noise.
+
+    That is drawing from P(arm) ∝ exp(-rate · score) without replacement, first arm first. No draw
+    is below e^-NEVER, so arms that far behind need none.
+    """
+    size = arms.shape[0]
+    heap = best[:size]
+    filled = EMPTY
+    for a in range(scores.shape[0]):
+        if taken.shape[0] > 0 and taken[a]:
+            continue
+        value = rate * scores[a]
+        if filled == size and value - NEVER >= heap[0]:
+            continue
+        value += math.log(exponential_at(key + np.uint64(a + 1) * STEP))
+        filled = keep_smallest(heap, arms, filled, value, a)
+    sort_kept(heap, arms)
 
 
 @kernel

@@ -1,8 +1,14 @@
-"""FPML: follow the perturbed multiple leaders (Algorithm 1), with full feedback."""
+"""FPML: follow the perturbed multiple leaders (Algorithm 1), with full feedback.
+
+With Gumbel noise the same algorithm draws B arms from Hedge's law without replacement. Then, at the
+constant rate of `theory.constant_rate` and B ≥ 2, its regret does not grow with time
+(docs/two-picks.md).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from functools import cached_property
 from typing import Annotated, NamedTuple
 
@@ -20,7 +26,7 @@ from pickbest.core import (
 )
 from pickbest.core.states import counts, sums
 from pickbest.kernels.compiled import inlined, kernel
-from pickbest.kernels.leaders import check_decay, decayed, smallest
+from pickbest.kernels.leaders import check_decay, decayed, draw_gumbel, smallest
 from pickbest.kernels.random import STEP, exponential_at
 from pickbest.kernels.rules import Rule
 
@@ -32,11 +38,19 @@ class FPMLState(NamedTuple):
     round: Annotated[IntArray, counts()]
 
 
+class Noise(Enum):
+    """What is taken off the cumulative costs: the paper's noise, or the one of Hedge's law."""
+
+    EXPONENTIAL = "exponential"
+    GUMBEL = "gumbel"
+
+
 class Law(NamedTuple):
-    """In the round after t ones, perturbations are Exp(1) / (epsilon · (t + 1)^-decay)."""
+    """In the round after t ones, perturbations are noise / (epsilon · (t + 1)^-decay)."""
 
     epsilon: float
     decay: float
+    gumbel: bool
 
 
 class Work(NamedTuple):
@@ -66,6 +80,9 @@ def pick_row(
     """Algorithm 1, in units of 1 / ε."""
     costs, noisy = state.costs[row], work.noisy
     epsilon = decayed(law.epsilon, law.decay, state.round[row])
+    if law.gumbel:
+        draw_gumbel(costs, epsilon, taken, key, arms, work.best)
+        return
     counter = key
     for a in range(costs.shape[0]):
         # Steps 1 and 2: the perturbation Exp(1) / ε is taken off the cumulative cost.
@@ -101,10 +118,12 @@ RULE = Rule(__name__, new_work, pick_row, learn_row, weighted=False, fills_slots
 class FPML:
     """Follow the Perturbed Multiple Leaders, full feedback (Algorithm 1); FPL when budget = 1.
 
-    epsilon: perturbations are Exp(1) / epsilon.
+    epsilon: perturbations are noise / epsilon.
     decay: in round t, epsilon is divided by t^decay (0: constant; 1 / (budget + 1): anytime).
     fresh: draw perturbations anew in each round, or once for the whole run. Against costs
         that do not react to the player both have the same expected regret.
+    noise: EXPONENTIAL, the paper's, or GUMBEL, which makes a pick the draw of B arms from Hedge's
+        law, P(arm) ∝ exp(-epsilon · cumulative cost), without replacement.
 
     >>> from pickbest.core import replicate_keys, rng_for
     >>> learner = FPML(n_arms=3, budget=2, epsilon=1.0)
@@ -119,6 +138,7 @@ class FPML:
     epsilon: float
     decay: float = 0.0
     fresh: bool = True
+    noise: Noise = Noise.EXPONENTIAL
     feedback = Feedback.FULL
     unbiased = False
     rule = RULE
@@ -130,7 +150,7 @@ class FPML:
 
     @cached_property
     def law(self) -> Law:
-        return Law(self.epsilon, self.decay)
+        return Law(self.epsilon, self.decay, self.noise is Noise.GUMBEL)
 
     def start(self, replicates: int) -> FPMLState:
         return start_leaders(replicates, self.n_arms)

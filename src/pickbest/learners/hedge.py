@@ -1,70 +1,143 @@
-"""Hedge: exponential weights over single arms, with full feedback."""
+"""Hedge: exponential weights, with full feedback; one arm a round, or B draws.
+
+At the constant rate of `theory.constant_rate`, B ≥ 2 draws have expected regret ≤ ln N / η_B
+against the best arm, for every number of rounds and every adversary (docs/two-picks.md).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from pickbest.core import (
+    BoolArray,
     Choice,
     Draws,
     Feedback,
     FloatArray,
     IntArray,
-    check_count,
+    PickbestError,
+    check_budget,
     check_positive,
 )
-from pickbest.kernels.compiled import inlined
+from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.leaders import draw_gumbel
 from pickbest.kernels.rules import Rule
-from pickbest.kernels.softmax import ShareLaw, ShareState, ShareWork, new_share_work, pick_share
+from pickbest.kernels.softmax import ShareState, draw_share, fill_shares
+
+
+class Law(NamedTuple):
+    """P(arm) ∝ exp(rate · gain)."""
+
+    rate: float
+
+
+class Work(NamedTuple):
+    """shares, best: scratch of length n_arms."""
+
+    shares: FloatArray
+    best: FloatArray
+
+
+@kernel
+def new_work(law: Law, state: ShareState, budget: int) -> Work:
+    n_arms = state.gains.shape[1]
+    return Work(np.empty(n_arms), np.empty(n_arms))
+
+
+@inlined
+def pick_row(
+    law: Law,
+    state: ShareState,
+    row: int,
+    taken: BoolArray,
+    key: np.uint64,
+    work: Work,
+    arms: IntArray,
+    weights: FloatArray,
+) -> None:
+    """Draws from the law until B arms differ."""
+    if arms.shape[0] > 1:
+        draw_gumbel(state.gains[row], -law.rate, taken, key, arms, work.best)
+        return
+    fill_shares(state.gains[row], taken, law.rate, np.nan, work.shares)
+    arms[0], weights[0] = draw_share(work.shares, taken, 0.0, 0.0, key)
 
 
 @inlined
 def learn_row(
-    law: ShareLaw,
+    law: Law,
     state: ShareState,
     row: int,
     arms: IntArray,
     weights: FloatArray,
     seen: FloatArray,
-    work: ShareWork,
+    work: Work,
 ) -> None:
     """All costs of the round are taken off."""
     for a in range(seen.shape[0]):
         state.gains[row, a] -= seen[a]
-    work.base[row] = np.nan
 
 
-RULE = Rule(__name__, new_share_work, pick_share, learn_row, fills_slots=True)
+ONE_DRAW = Rule(__name__, new_work, pick_row, learn_row, fills_slots=True)
+DRAWS = Rule(__name__, new_work, pick_row, learn_row, weighted=False, fills_slots=True)
 
 
 @dataclass(frozen=True)
 class Hedge:
-    """Hedge: one arm a round, P(arm) ∝ exp(-rate · cumulative cost); full feedback."""
+    """Hedge: P(arm) ∝ prior(arm) · exp(-rate · cumulative cost); full feedback.
+
+    budget: draws a round; those that repeat an arm are replaced by further ones. (That is FPML with
+        Gumbel noise.) Picks of several arms have no weights.
+    prior: positive numbers, one an arm; None: all arms are alike.
+
+    >>> Hedge(n_arms=3, rate=0.5, prior=(2.0, 1.0, 1.0)).start(1).gains.round(3)
+    array([[1.386, 0.   , 0.   ]])
+    """
 
     n_arms: int
     rate: float
-    budget = 1
+    budget: int = 1
+    prior: tuple[float, ...] | None = None
     fresh = True
     feedback = Feedback.FULL
-    unbiased = True
-    rule = RULE
 
     def __post_init__(self) -> None:
-        check_count("n_arms", self.n_arms)
+        check_budget(self.budget, self.n_arms)
         check_positive("rate", self.rate)
+        if self.prior is not None:
+            if len(self.prior) != self.n_arms:
+                raise PickbestError(
+                    f"prior must have n_arms={self.n_arms} numbers, got {len(self.prior)}"
+                )
+            for weight in self.prior:
+                check_positive("prior", weight)
+
+    @property
+    def unbiased(self) -> bool:
+        """Only single draws have weights."""
+        return self.budget == 1
+
+    @property
+    def rule(self) -> Rule:
+        return ONE_DRAW if self.budget == 1 else DRAWS
 
     @cached_property
-    def law(self) -> ShareLaw:
-        return ShareLaw(self.rate, 0.0, 0.0)
+    def law(self) -> Law:
+        return Law(self.rate)
 
     def start(self, replicates: int) -> ShareState:
-        return ShareState(np.zeros((replicates, self.n_arms)))
+        """An arm with a prior starts with the gains that give it that weight."""
+        gains = np.zeros((replicates, self.n_arms))
+        if self.prior is not None:
+            gains += np.log(np.array(self.prior) / min(self.prior)) / self.rate
+        return ShareState(gains)
 
     def pick(self, state: ShareState, rng: Draws) -> Choice:
-        return RULE.pick(self, state, rng)
+        return self.rule.pick(self, state, rng)
 
     def learn(self, state: ShareState, choice: Choice, seen: FloatArray) -> ShareState:
-        return RULE.learn(self, state, choice, seen)
+        return self.rule.learn(self, state, choice, seen)

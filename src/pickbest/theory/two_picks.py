@@ -1,0 +1,218 @@
+"""Regret that does not grow with time, for B ≥ 2: docs/two-picks.md has the proofs.
+
+Hedge with the constant rate η_B, the positive root of e^η = 1 + B η, and B independent draws from
+its law p has E[min of the draws] ≤ mix loss in every round. So its expected regret against arm a is
+at most ln(1 / prior(a)) / η_B, for every number of rounds and every adversary, adaptive ones
+included. The first B distinct draws, and FPML with Gumbel noise, which is drawing from p without
+replacement, contain these draws and pay no more. Related: Bhaskara, Gollapudi, Im, Kollias and
+Munagala, "Online Learning and Bandits with Queried Hints" (ITCS 2023).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+
+from pickbest.core import PickbestError, check_budget, check_count, check_positive
+
+
+def _root(slope: float) -> float:
+    """The positive root of e^x = 1 + slope · x, slope > 1, by Newton's method from the right."""
+    x = 2.0 * math.log(slope) + 1.0
+    for _ in range(200):
+        step = (math.expm1(x) - slope * x) / (math.exp(x) - slope)
+        x -= step
+        if abs(step) <= 1e-15 * x:
+            break
+    return x
+
+
+def constant_rate(*, budget: int) -> float:
+    """η_B: the largest rate at which E[min of B draws] ≤ mix loss for every law on [0, 1].
+
+    >>> [round(constant_rate(budget=b), 4) for b in (2, 3, 4, 6)]
+    [1.2564, 1.9038, 2.3367, 2.9183]
+    """
+    return _root(float(_several(budget)))
+
+
+def hedge_bound(*, n_arms: int, budget: int, best: int = 1) -> float:
+    """ln(N / best) / η_B: expected regret of B draws against the mean of the `best` best arms.
+
+    It holds for every number of rounds, without tuning. best=1: against the best arm.
+
+    >>> round(hedge_bound(n_arms=32, budget=2), 2)
+    2.76
+    """
+    check_budget(_several(budget), n_arms)
+    check_budget(best, n_arms)
+    return math.log(n_arms / best) / constant_rate(budget=budget)
+
+
+def gumbel_bound(*, n_arms: int, budget: int, best: int = 1) -> float:
+    """The same for FPML with Gumbel noise at the rate η_B: its arms contain those of B draws."""
+    return hedge_bound(n_arms=n_arms, budget=budget, best=best)
+
+
+def prior_bound(*, prior: float, budget: int) -> float:
+    """ln(1 / prior) / η_B: expected regret against an arm that has this prior weight."""
+    if not 0.0 < prior <= 1.0:
+        raise PickbestError(f"prior must be above 0 and at most 1, got {prior!r}")
+    return -math.log(prior) / constant_rate(budget=budget)
+
+
+def subset_bound(*, n_arms: int, budget: int, set_size: int) -> float:
+    """ln C(N, k) / η_(B/k): expected regret against the best k-subset, with B/k draws of k-subsets.
+
+    >>> round(subset_bound(n_arms=9, budget=6, set_size=3), 2)
+    3.53
+    """
+    check_budget(budget, n_arms)
+    if budget % check_count("set_size", set_size) or budget == set_size:
+        raise PickbestError(f"budget must be set_size={set_size} times 2, 3, …, got {budget}")
+    return math.log(math.comb(n_arms, set_size)) / constant_rate(budget=budget // set_size)
+
+
+def tail_rate(*, budget: int, tail: float) -> float:
+    """The largest η with E exp(tail · (min - mix loss)) ≤ 1 for every law on [0, 1].
+
+    The positive root of tail (e^η - 1) / η = B (1 - e^-tail); tail must be below the root of
+    tail = B (1 - e^-tail), at which it is 0.
+
+    >>> round(tail_rate(budget=2, tail=0.5), 3)
+    0.848
+    """
+    slope = -_several(budget) * math.expm1(-check_positive("tail", tail)) / tail
+    if slope <= 1.0:
+        raise PickbestError(f"tail is too large for {budget} draws, got {tail!r}")
+    return _root(slope)
+
+
+def tail_bound(*, n_arms: int, budget: int, doubt: float, rate: float | None = None) -> float:
+    """With probability 1 - doubt the regret is below this for all numbers of rounds at once.
+
+    ln N / η + ln(1 / doubt) / tail, by Ville's inequality: exp(tail · Σ (paid - mix loss)) is a
+    supermartingale. rate: η; None: the one that makes the bound smallest.
+
+    >>> round(tail_bound(n_arms=10, budget=2, doubt=0.01), 2)
+    9.45
+    """
+    check_budget(_several(budget), n_arms)
+    if not 0.0 < doubt < 1.0:
+        raise PickbestError(f"doubt must be between 0 and 1, got {doubt!r}")
+    if rate is not None:
+        tail = _tail_of(budget, check_positive("rate", rate))
+        return math.log(n_arms) / rate - math.log(doubt) / tail
+
+    def bound(tail: float) -> float:
+        return math.log(n_arms) / tail_rate(budget=budget, tail=tail) - math.log(doubt) / tail
+
+    return bound(_lowest(bound, 1e-6, _largest_tail(budget) * (1.0 - 1e-9)))
+
+
+def _tail_of(budget: int, rate: float) -> float:
+    """The largest tail for which `tail_rate` is at least `rate`: it falls as the rate grows."""
+    if rate >= constant_rate(budget=budget):
+        raise PickbestError(
+            f"rate must be below η_B = {constant_rate(budget=budget):.4f} for a tail, got {rate!r}"
+        )
+    low, high = 0.0, _largest_tail(budget)
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        if middle > 0.0 and tail_rate(budget=budget, tail=middle) >= rate:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _largest_tail(budget: int) -> float:
+    """The positive root of tail = B (1 - e^-tail), from above by Newton's method."""
+    x = float(budget)
+    for _ in range(100):
+        x -= (x + budget * math.expm1(-x)) / (1.0 - budget * math.exp(-x))
+    return x * (1.0 - 1e-12)
+
+
+def _lowest(function: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function with one valley is lowest, by golden sections."""
+    ratio = (math.sqrt(5.0) - 1.0) / 2.0
+    for _ in range(200):
+        left, right = high - ratio * (high - low), low + ratio * (high - low)
+        if function(left) < function(right):
+            high = right
+        else:
+            low = left
+    return 0.5 * (low + high)
+
+
+def relative_rate(*, n_arms: int, budget: int) -> float:
+    """η of `hedge-partial`: z · P(an arm is explored), z the root of 2 (e^z - 1 - z) = v z."""
+    return _relative_root(budget) * _explored(n_arms, budget)
+
+
+def hedge_partial_bound(*, n_arms: int, budget: int) -> float:
+    """Expected regret of hedge-partial against the best arm: costs fixed in advance, any rounds.
+
+    1.31 N ln N / (B - 2) for B ≥ 3, 4.64 N ln N for B = 2.
+
+    >>> [round(hedge_partial_bound(n_arms=10, budget=b), 1) for b in (2, 4)]
+    [106.9, 15.1]
+    """
+    check_budget(_several(budget), n_arms)
+    return math.log(n_arms) / relative_rate(n_arms=n_arms, budget=budget)
+
+
+def _relative_root(budget: int) -> float:
+    return _root(1.0 + (0.25 if _several(budget) == 2 else 0.5))
+
+
+def _explored(n_arms: int, budget: int) -> float:
+    return 1.0 / (2 * n_arms) if _several(budget) == 2 else (budget - 2) / n_arms
+
+
+def lower_bound_nested(*, n_arms: int, budget: int) -> float:
+    """No learner has less worst-case regret against the best arm, at some number of rounds.
+
+    Arms cost 0 in nested random sets S_1 ⊃ S_2 ⊃ …, else 1. Any B picks miss a random subset of m'
+    of m arms with probability at least C(m - m', B) / C(m, B), and an arm of the last set never
+    fails. The sizes that add up to most are found by a dynamic program over m.
+
+    >>> [round(lower_bound_nested(n_arms=512, budget=b), 2) for b in (2, 4, 10)]
+    [2.46, 1.69, 1.21]
+    """
+    check_budget(budget, n_arms)
+    return _nested(n_arms, budget)[n_arms]
+
+
+@lru_cache(maxsize=32)
+def _nested(n_arms: int, budget: int) -> tuple[float, ...]:
+    values = [0.0] * (n_arms + 1)
+    for size in range(budget + 1, n_arms + 1):
+        missed, best = 1.0, 0.0
+        for smaller in range(1, size - budget + 1):
+            # C(size - smaller, B) / C(size, B), one factor at a time.
+            missed *= (size - smaller + 1 - budget) / (size - smaller + 1)
+            best = max(best, missed + values[smaller])
+        values[size] = best
+    return tuple(values)
+
+
+def program_calls(*, n_constraints: int, width: float, epsilon: float, budget: int) -> int:
+    """⌈2 width ln n / (η_B epsilon)⌉: oracle calls after which all constraints hold up to epsilon.
+
+    The product law of B draws in place of Proposition 8's tuples.
+
+    >>> program_calls(n_constraints=1_000, width=1.0, epsilon=0.01, budget=2)
+    1100
+    """
+    check_count("n_constraints", n_constraints, least=2)
+    width, epsilon = check_positive("width", width), check_positive("epsilon", epsilon)
+    rate = constant_rate(budget=budget)
+    return max(1, math.ceil(2.0 * width * math.log(n_constraints) / (rate * epsilon)))
+
+
+def _several(budget: int) -> int:
+    """One draw has no constant regret: it needs two."""
+    return check_count("budget", budget, least=2)
