@@ -29,7 +29,7 @@ from pickbest.portfolio.answers.sat import (
     write_dimacs,
 )
 from pickbest.portfolio.engines.local import LocalEngine
-from pickbest.portfolio.state.fold import DEFAULT_LEARNER
+from pickbest.portfolio.settings import DEFAULT_LEARNER
 
 BUDGET = 2
 # The default learner, sound against any sequence, and one that trusts problems to be alike.

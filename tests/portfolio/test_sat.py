@@ -24,8 +24,8 @@ from pickbest.portfolio.answers.sat import (
     works,
     write_dimacs,
 )
-from pickbest.portfolio.runs import Status
-from pickbest.portfolio.settings import read_config
+from pickbest.portfolio.portfolio_file import read_portfolio_file
+from pickbest.portfolio.runs import RunStatus
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "sat_portfolio"
 
@@ -66,7 +66,7 @@ def test_solvers_answer_and_models_are_checked(tmp_path: Path) -> None:
         assert {run.answer[0] for run in result.runs} == {"SAT"}
         assert portfolio.history()[0].answer == list(result.answer)
         missing = portfolio.solve(str(tmp_path / "none.cnf"))
-        assert {run.status for run in missing.runs} == {Status.CRASHED}
+        assert {run.status for run in missing.runs} == {RunStatus.CRASHED}
         assert "No such file" in missing.runs[0].reason
 
 
@@ -79,7 +79,7 @@ def test_bad_names_and_files(tmp_path: Path) -> None:
         read_dimacs(path)
     file = tmp_path / "portfolio.toml"
     file.write_text('budget = 1\ndeadline = 5\n[arms.x]\nsat = "cadical195"\n')
-    assert read_config(file).arms == {"x": SatSolver("cadical195")}
+    assert read_portfolio_file(file).arms == {"x": SatSolver("cadical195")}
 
 
 def test_families_are_what_they_say(example: ModuleType) -> None:

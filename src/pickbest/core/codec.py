@@ -36,18 +36,34 @@ def encode(thing: Any) -> str:
     return json.dumps(plain(thing), separators=(",", ":"), allow_nan=False)
 
 
-def decode(kind: Callable[..., T], data: Any) -> T:
-    """The dataclass that `plain` took apart; ValueError or TypeError where data does not fit.
+def decode(kind: Callable[..., T], text: str) -> T:
+    """The dataclass that `encode` wrote; ValueError or TypeError where the text does not fit.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
     ... class Point:
     ...     at: tuple[float, ...]
-    >>> decode(Point, plain(Point((0.5, 1.0))))
+    >>> decode(Point, encode(Point((0.5, 1.0))))
     Point(at=(0.5, 1.0))
     """
-    thing: T = _reader(kind)(data)
+    thing: T = _reader(kind)(json.loads(text))
     return thing
+
+
+def read_back(data: Any) -> Any:
+    """Plain data as JSON gives it back; TypeError or ValueError for what JSON does not have."""
+    return json.loads(json.dumps(data, allow_nan=False))
+
+
+def storable(data: Any, longest: int) -> Any:
+    """Anything as JSON can hold it: itself where it can, else its repr; cut where it is long."""
+    try:
+        text = json.dumps(data, allow_nan=False)
+    except (TypeError, ValueError):
+        return repr(data)[:longest]
+    if len(text) <= longest:
+        return data
+    return (data if isinstance(data, str) else text)[:longest]
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import Any
 
 from pickbest.core import MissingExtraError, PickbestError, unknown_name
 from pickbest.portfolio.arms import Function, Limits
-from pickbest.portfolio.runs import RawRun, Task
+from pickbest.portfolio.runs import Run, Task
 
 Clauses = list[list[int]]
 
@@ -42,8 +42,8 @@ class SatSolver:
         function = Function(solve, (self.solver,), preload=("pysat.solvers",))
         return function.task(name, problem, deadline, limits)
 
-    def solved(self, run: RawRun) -> bool:
-        return run.exit_code == 0 and run.value is not None
+    def solved(self, run: Run) -> bool:
+        return run.exit_code == 0 and run.answer is not None
 
 
 def solver_names() -> tuple[str, ...]:

@@ -18,11 +18,11 @@ except ImportError as _error:
     raise MissingExtraError("fastapi", "serve", "the service") from _error
 
 from pickbest._version import __version__
+from pickbest.core.tickets import ClosedRoundError, UnknownRoundError
 from pickbest.portfolio.ask_tell import AskTell
-from pickbest.portfolio.journal.ledger import ClosedRoundError, UnknownRoundError
 from pickbest.portfolio.service.page import PAGE
-from pickbest.portfolio.service.views import Curve, Viewer
-from pickbest.portfolio.state.overview import RoundView, Status
+from pickbest.portfolio.service.viewer import Curve, Viewer
+from pickbest.portfolio.state.views import RoundView, Status
 
 HOUR = 3600.0
 MOST_ROUNDS = 1000

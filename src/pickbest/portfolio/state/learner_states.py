@@ -1,4 +1,6 @@
-"""Learned state when arms come and go: what is known of an arm goes with its name.
+"""All that looks inside a learner's state: comparing it, and taking it along to other arms.
+
+When arms come and go, what is known of an arm goes with its name.
 
 The arrays of a learner's state have axes that count arms; they are found by asking how the
 arrays of a new learner grow with its number of arms. Then:
@@ -60,6 +62,20 @@ def pick_shares(learner: Learner, state: State, probes: int = PROBES) -> FloatAr
     counts = np.bincount(choice.arms.ravel(), minlength=learner.n_arms)
     shares: FloatArray = counts / probes
     return shares
+
+
+def same_state(first: State, second: State) -> bool:
+    """Whether two states are equal bit for bit."""
+    return same_shape(first, second) and all(
+        np.array_equal(first[name], second[name]) for name in first
+    )
+
+
+def same_shape(first: State, second: State) -> bool:
+    """Whether two states have the same arrays with the same shapes."""
+    return first.keys() == second.keys() and all(
+        first[name].shape == second[name].shape for name in first
+    )
 
 
 def carried(
