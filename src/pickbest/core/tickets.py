@@ -7,10 +7,11 @@ closes it with a result, forget(ticket) without one.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from pickbest.core import FloatArray, PickbestError
+from pickbest.core.codec import EXCLUDED
 
 Arm = TypeVar("Arm", bound=Hashable)
 Cost = TypeVar("Cost")
@@ -27,7 +28,7 @@ class Ticket(Generic[Arm]):
     round: int
     arms: tuple[Arm, ...]
     problem: str = ""
-    watched: bool = True
+    watched: bool = field(default=True, metadata=EXCLUDED)
 
 
 class UnknownRoundError(PickbestError):
