@@ -75,8 +75,9 @@ class RayEngine:
                     self._cancel(waiting, force=True)
         except BaseException:
             self._cancel(waiting, force=False)
-            ray.wait(waiting, num_returns=len(waiting), timeout=FORCE_AFTER)
-            self._cancel(waiting, force=True)
+            # Only those that did not end: Ray aborts this process where an ended task is forced.
+            _, stuck = ray.wait(waiting, num_returns=len(waiting), timeout=FORCE_AFTER)
+            self._cancel(stuck, force=True)
             raise
         return [runs[place] for place in range(len(tasks))]
 
