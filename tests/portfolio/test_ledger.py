@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import sqlite3
 import subprocess
 import sys
@@ -356,6 +357,28 @@ def test_a_tampered_journal_is_found_by_the_replay(database: str) -> None:
     with pytest.raises(ReplayError, match="a replay picks"):
         replayed(entries)
     book.close()
+
+
+@pytest.mark.parametrize("field", ["state", "lost", "open", "tallies", "next_round", "position"])
+def test_a_state_that_differs_from_the_replay_is_found(database: str, field: str) -> None:
+    with AskTell(ARMS, 2, database) as book:
+        play(book, 5)
+        book.ask("stays open")
+        other = copy.deepcopy(book.ledger.state)
+        if field == "state":
+            other.live.learn(other.open[5], Finished(5, (), (0.5, 0.5)))
+        elif field == "lost":
+            other.lost[3] = "never"
+        elif field == "open":
+            del other.open[5]
+        elif field == "tallies":
+            other.tallies["a"].seconds += 1e-9
+        else:
+            setattr(other, field, getattr(other, field) + 1)
+        assert same_fold(book.ledger.state, copy.deepcopy(book.ledger.state))
+        assert not same_fold(book.ledger.state, other)
+        with pytest.raises(ReplayError, match="in memory differs"):
+            replayed(book.ledger.entries(), other)
 
 
 def test_an_empty_ledger_says_so(database: str) -> None:
