@@ -8,12 +8,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from tests.golden.golden_assets import FOLDER, as_arrays, read_json, told_cost
 
 from pickbest.catalog import describe
 from pickbest.core.codec import encode
+from pickbest.core.states import same_state
+from pickbest.learners.states_0_1 import from_flat
 from pickbest.portfolio import AskTell, PortfolioState
 from pickbest.portfolio.journal.export import export_lines, read_export
 from pickbest.portfolio.journal.records import decode_record
@@ -30,10 +31,8 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def check_state(state: PortfolioState, expected: dict[str, Any]) -> None:
-    arrays = as_arrays(expected)
-    assert state.live.state.keys() == arrays.keys()
-    for name, array in arrays.items():
-        assert np.array_equal(state.live.state[name], array), f"{name} differs"
+    flat = from_flat(state.live.learner, as_arrays(expected))
+    assert same_state(state.live.state, flat), f"{state.live.state} differs from {flat}"
 
 
 @pytest.mark.parametrize(

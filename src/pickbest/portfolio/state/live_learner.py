@@ -16,9 +16,10 @@ from pickbest.core import (
     replicate_keys,
     rng_for,
 )
+from pickbest.core.states import same_layout
 from pickbest.portfolio.journal.records import Finished, Opened, Picked, Roster
 from pickbest.portfolio.settings import DEFAULT_LEARNER
-from pickbest.portfolio.state.learner_states import Archive, carried, pick_shares, same_shape
+from pickbest.portfolio.state.learner_states import Archive, carried, pick_shares
 
 # Beside the streams of learners (1) and environments (2): which rounds are watched.
 WATCH_STREAM = 3
@@ -46,7 +47,7 @@ class LiveLearner:
         if self._budget != budget:
             # What was learned of arms is true for any budget, but some states are shaped by it.
             reshaped = self._made(len(self.arms), budget).start(1)
-            if not same_shape(self.state, reshaped):
+            if not same_layout(self.state, reshaped):
                 self.state = reshaped
         if self.arms != arms:
             self.state = carried(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pickbest.core import PickbestError
+from pickbest.core.states import same_state
 from pickbest.portfolio.journal.protocol import Entry
 from pickbest.portfolio.journal.records import Picked
-from pickbest.portfolio.state.learner_states import same_state
 from pickbest.portfolio.state.portfolio_state import PortfolioState
 
 
