@@ -14,7 +14,6 @@ from pickbest.core import (
     Feedback,
     FloatArray,
     Learner,
-    PickbestError,
     State,
     check_costs,
     check_seed,
@@ -23,8 +22,8 @@ from pickbest.core import (
     savefile,
 )
 from pickbest.core.states import arrays_of, restore_arrays
-from pickbest.learners.states_0_1 import from_flat
 from pickbest.core.tickets import Ticket, in_order, not_open, round_of
+from pickbest.learners.states_0_1 import from_flat
 
 # Version 1 (0.1.0) had flat names of states: `learners.states_0_1` reads them.
 FORMAT, VERSION = "pickbest-player", 2
