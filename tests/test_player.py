@@ -212,7 +212,7 @@ def test_a_newer_version_and_foreign_files_are_refused(tmp_path):
     path = tmp_path / "p.json"
     new_player().save(path)
     document = json.loads(path.read_text())
-    path.write_text(json.dumps({**document, "version": 2}))
+    path.write_text(json.dumps({**document, "version": 99}))
     with pytest.raises(PickbestError, match="written by a newer pickbest"):
         Player.load(path)
     path.write_text(json.dumps({**document, "format": "other"}))

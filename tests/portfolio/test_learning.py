@@ -14,6 +14,7 @@ from pickbest.core import (
     replicate_keys,
     rng_for,
 )
+from pickbest.core.states import Kind, arrays_of, copy_state, fields
 from pickbest.experiments.races import compare, race, read_runtimes
 from pickbest.portfolio import AskTell
 from pickbest.portfolio.censoring import Stopping, learned_costs
@@ -44,7 +45,7 @@ def test_watched_rounds_keep_estimates_unbiased() -> None:
     stopping = Stopping.of("first", "watch", 0.25)
     learner = make_learner("fpml-partial", 4, 2, rounds=100)
     state = learner.start(1)
-    state["costs"][0] = [3.0, 2.0, 0.0, 5.0]
+    state.costs[0] = [3.0, 2.0, 0.0, 5.0]
     keys, watch_keys = replicate_keys(3, 1), replicate_keys(3, 1, stream=3)
     rounds = 8_000
     estimates = np.zeros((rounds, 4))
@@ -105,13 +106,14 @@ def learned(name: str, played: int = 200, **options: object) -> tuple[AskTell, d
 )
 def test_arms_keep_what_is_known_of_them(name: str) -> None:
     book, _ = learned(name)
-    held = {key: array.copy() for key, array in book.ledger.state.live.state.items()}
+    held = arrays_of(copy_state(book.ledger.state.live.state))
     book.add_arm("f")
     book.remove_arm("c")
     stay = [0, 1, 3, 4]
-    for key, array in book.ledger.state.live.state.items():
-        if array.ndim == 2 and array.shape[1] == 5:
-            assert np.allclose(array[0, :4], held[key][0, stay], rtol=1e-12, atol=1e-12)
+    for path, array, field in fields(book.ledger.state.live.state):
+        if field.arm_axes == (-1,) and field.kind is not Kind.DERIVED:
+            kept = held[path][..., stay]
+            assert np.allclose(array[..., :4], kept, rtol=1e-12, atol=1e-12)
     assert book.ledger.state.live.arms == ("a", "b", "d", "e", "f")
     book.verify()
     book.close()
@@ -145,10 +147,10 @@ def test_a_new_arm_rises_if_it_is_good_and_falls_if_it_is_bad(cost: float, chose
 
 def test_a_paused_arm_comes_back_where_it_stood() -> None:
     book, costs = learned("fpml-partial", 300, rounds=800)
-    state = book.ledger.state.live.state["costs"].copy()
+    state = book.ledger.state.live.state.costs.copy()
     book.pause_arm("a")
     book.resume_arm("a")
-    assert np.array_equal(book.ledger.state.live.state["costs"], state)
+    assert np.array_equal(book.ledger.state.live.state.costs, state)
     book.pause_arm("a")
     assert book.ledger.state.live.arms == ("b", "c", "d", "e")
     for _ in range(50):
@@ -157,7 +159,7 @@ def test_a_paused_arm_comes_back_where_it_stood() -> None:
         book.tell(ticket, {arm: costs[arm] for arm in ticket.arms})
     assert {arm.name: arm.state for arm in book.status().arms}["a"] == "paused"
     book.resume_arm("a")
-    again = book.ledger.state.live.state["costs"]
+    again = book.ledger.state.live.state.costs
     # It was charged what the picked arms cost in the 50 rounds: b and one of the bad ones.
     assert 50 * 0.15 < again[0, 0] - state[0, 0] < 50 * 0.95
     assert np.all(again[0, 0] < again[0, 2:])
@@ -212,7 +214,7 @@ def test_a_change_that_the_learner_cannot_follow_is_refused_before_it_is_written
     book.close()
 
 
-def test_carrying_knows_axes_of_arms_by_how_they_grow() -> None:
+def test_axes_of_arms_are_declared() -> None:
     """Also when the number of arms happens to equal another size of the state."""
 
     def make(n_arms: int):  # type: ignore[no-untyped-def]
@@ -223,6 +225,6 @@ def test_carrying_knows_axes_of_arms_by_how_they_grow() -> None:
         learner.start(1), Choice(np.array([[0]]), np.array([[1.0]])), np.array([[0.5]])
     )
     grown = carried(make, state, ["a"], ["b", "a"], {})
-    assert grown["costs"].tolist() == [[0.5, 0.5]]
-    assert grown["round"].tolist() == [1]
+    assert grown.costs.tolist() == [[0.5, 0.5]]
+    assert grown.round.tolist() == [1]
     assert pick_shares(make(2), grown).sum() == pytest.approx(1.0)

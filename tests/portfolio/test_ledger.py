@@ -9,12 +9,12 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 import sqlalchemy as sa
 
 from pickbest.core import PickbestError, replicate_keys, rng_for
 from pickbest.core.codec import encode
+from pickbest.core.states import copy_state, same_state
 from pickbest.portfolio import AskTell, RepeatedTellError, Run, RunStatus
 from pickbest.portfolio.journal import schema as schemas
 from pickbest.portfolio.journal.ledger import Ledger
@@ -70,9 +70,7 @@ def test_a_split_run_equals_a_whole_run(tmp_path: Path) -> None:
         book.close()
     assert parts == picks
     again = AskTell(ARMS, 2, tmp_path / "parts.db", seed=5)
-    assert np.array_equal(
-        again.ledger.state.live.state["costs"], whole.ledger.state.live.state["costs"]
-    )
+    assert same_state(again.ledger.state.live.state, whole.ledger.state.live.state)
     assert again.ask().arms == whole.ask().arms
     again.close()
     whole.close()
@@ -92,7 +90,7 @@ def test_telling_twice_changes_nothing(database: str) -> None:
     book = AskTell(ARMS, 2, database)
     ticket = book.ask()
     book.tell(ticket, [0.0, 1.0])
-    state = {name: array.copy() for name, array in book.ledger.state.live.state.items()}
+    state = copy_state(book.ledger.state.live.state)
     records = len(book.ledger.entries())
     with pytest.raises(RepeatedTellError, match="told already"):
         book.tell(ticket, [1.0, 0.0])
@@ -100,7 +98,7 @@ def test_telling_twice_changes_nothing(database: str) -> None:
     with pytest.raises(RepeatedTellError, match="twice at once"):
         book.tell_many([(again, [0, 0]), (again, [0, 0])])
     assert len(book.ledger.entries()) == records + 1
-    assert all(np.array_equal(state[n], book.ledger.state.live.state[n]) for n in state)
+    assert same_state(state, book.ledger.state.live.state)
     book.verify()
     book.close()
 
