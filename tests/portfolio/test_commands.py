@@ -125,7 +125,7 @@ def test_a_broken_arm_gives_exit_code_2_and_the_others_go_on(
         ("cost = {kind = 'qualty'}", "unknown kind of cost 'qualty'; did you mean 'quality'?"),
         ("cost = {kind = 'quality', bset = 1}", "did you mean 'best'"),
         ("limits = {memory = 3}", "did you mean 'memory_mb'"),
-        ("learner = {weights = 'exact'}", "needs the key 'name'"),
+        ("learner = {weights = 'exact'}", "a table with the key 'name'"),
         ("learner = 'fpml-partail'", "did you mean 'fpml-partial'"),
         ("engine = 'rai'", "did you mean 'ray'"),
         ("stop = 'frst'", "did you mean 'first'"),

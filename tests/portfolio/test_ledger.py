@@ -391,8 +391,19 @@ def test_options_survive_the_journal(database: str) -> None:
         book = AskTell(ARMS, 2, database, learner="fixed", learner_options={"arms": (1, 3)})
         assert book.ask().arms == ("b", "d")
         book.close()
-    with pytest.raises(PickbestError, match="must be plain data"):
+    with pytest.raises(PickbestError, match="prior of thompson must be a number"):
         AskTell(ARMS, 2, learner="thompson", learner_options={"prior": object()})
+    with pytest.raises(PickbestError, match="must be finite numbers"):
+        AskTell(ARMS, 2, learner="thompson:prior=inf")
+
+
+def test_a_learner_with_options_may_be_text_or_a_table(database: str) -> None:
+    table = {"name": "thompson", "prior": 2.0}
+    for options in ({"learner": table}, {"learner": "thompson:prior=2.0"}):
+        with AskTell(ARMS, 2, database, **options) as book:  # type: ignore[arg-type]
+            assert book.ledger.state.settings == Opened(0, "thompson", None, {"prior": 2.0})
+    with AskTell.reopened(database) as book:
+        assert book.status().learner == "thompson"
 
 
 @pytest.mark.parametrize("counted", [False, True])

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pickbest.catalog.spec import Spec
 from pickbest.core import PickbestError, unknown_name
 from pickbest.portfolio.arms import Arm, Command, Function, Limits
 from pickbest.portfolio.costs import NAMED, Cost, Own, Quality, as_cost
@@ -94,11 +95,8 @@ def _portfolio(content: dict[str, Any], folder: Path) -> PortfolioFile:
     settings["cost"] = _cost(settings.get("cost", "solved"), folder)
     settings["limits"] = _limits(settings.get("limits", {}))
     settings["paused"] = tuple(name for name, (_, paused) in arms.items() if paused)
-    if isinstance(learner := settings.get("learner"), dict):
-        if "name" not in learner:
-            raise PickbestError("the table learner needs the key 'name'")
-        settings["learner"] = learner["name"]
-        settings["learner_options"] = {k: v for k, v in learner.items() if k != "name"}
+    if "learner" in settings:
+        settings["learner"] = Spec.of(settings["learner"])
     built = {name: arm for name, (arm, _) in arms.items()}
     return PortfolioFile(arms=built, settings=RaceSettings(**settings), **place)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
+from pickbest.catalog.spec import Spec
 from pickbest.core import PickbestError
 from pickbest.core.codec import read_back
 from pickbest.portfolio.arms import Limits
@@ -23,13 +24,15 @@ class Settings:
     """How a portfolio learns.
 
     name: several portfolios may share one database.
-    learner, learner_options, rounds, seed: as in `make_learner`; fixed when it is created.
+    learner: a name, with options (`thompson:prior=2.0`) or not, a table with the key `name`, or
+        a LearnerSpec. learner_options: further options. rounds: how many are expected. These and
+        the seed are fixed when it is created.
     stop, censored, watch: see `censoring`.
     paused: arms that are not picked for now; None: as the journal has them.
     """
 
     name: str = "default"
-    learner: str = DEFAULT_LEARNER
+    learner: str | Mapping[str, Any] | Spec = DEFAULT_LEARNER
     learner_options: Mapping[str, Any] | None = None
     rounds: int | None = None
     seed: int = 0
@@ -46,14 +49,13 @@ class Settings:
     @property
     def opened(self) -> Opened:
         """What the journal's first record says of them."""
+        learner = Spec.of(self.learner).with_options(**(self.learner_options or {}))
         try:
             # As the journal gives them back, so that they compare equal.
-            options = read_back(dict(self.learner_options or {}))
-        except (TypeError, ValueError) as error:
-            raise PickbestError(
-                f"options of a learner must be plain data, got {self.learner_options!r}"
-            ) from error
-        return Opened(self.seed, self.learner, self.rounds, options)
+            options = read_back(learner.options)
+        except ValueError as error:
+            raise PickbestError(f"options must be finite numbers, got {learner}") from error
+        return Opened(self.seed, learner.name, self.rounds, options)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +77,7 @@ class SettingsOptions(TypedDict, total=False):
     """The fields of Settings as keyword arguments, for type checkers."""
 
     name: str
-    learner: str
+    learner: str | Mapping[str, Any] | Spec
     learner_options: Mapping[str, Any] | None
     rounds: int | None
     seed: int

@@ -17,7 +17,7 @@ NAMES = ("local", "ray")
 
 @runtime_checkable
 class Engine(Protocol):
-    """Runs races. Every method may be called from any thread."""
+    """Runs races. Every method may be called from any thread; see pickbest.testing.engines."""
 
     def race(
         self,
