@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
-from pickbest.portfolio.engines import Engine, make_engine
+from pickbest.portfolio.engines import Engine
 from pickbest.portfolio.runs import Run, RunStatus, Task
 from pickbest.testing import engines as suite
-
-
-@pytest.fixture(scope="module", params=["local", "ray"])
-def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    options = {}
-    if request.param == "ray":
-        pytest.importorskip("ray", reason="Ray is not installed (extra: ray)")
-        options = {"num_cpus": 8}
-    built = make_engine(request.param, options)
-    # Started before the first test, so that each test sees only its own processes.
-    built.race([Task("warm", 60.0, argv=("true",))], lambda run: False, lambda: False)
-    yield built
-    built.close()
-
 
 CHECKS = [name for name in vars(suite) if name.startswith("check_") and name != "check_engine"]
 

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,23 +23,9 @@ from pickbest.portfolio import (
     Quality,
     Run,
 )
-from pickbest.portfolio.engines import Engine, make_engine
+from pickbest.portfolio.engines import Engine
 from pickbest.portfolio.engines.local import LocalEngine
 from pickbest.portfolio.runs import RunStatus, Task
-
-
-@pytest.fixture(scope="module", params=["local", "ray"])
-def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    """The same tests on both engines, where Ray is installed."""
-    options = {}
-    if request.param == "ray":
-        pytest.importorskip("ray", reason="Ray is not installed (extra: ray)")
-        options = {"num_cpus": 8}
-    built = make_engine(request.param, options)
-    # Started before the first test, so that each test sees only its own processes.
-    built.race([Task("warm", 60.0, argv=("true",))], lambda run: False, lambda: False)
-    yield built
-    built.close()
 
 
 class Shared:
@@ -200,16 +185,6 @@ def test_grace_lets_an_arm_write_its_answer(engine: Engine) -> None:
         limits=Limits(grace=10.0),
     )  # fmt: skip
     assert runs["anytime"].cost == 0.7
-
-
-def test_daemons_of_an_arm_do_not_survive_it(engine: Engine, tmp_path: Path) -> None:
-    pids = tmp_path / "pids"
-    arms = {"daemons": portfolio_arms.leaves_daemon}
-    _, runs, _ = run_all(engine, arms, str(pids), deadline=30.0)
-    assert runs["daemons"].answer == "done"
-    written = [int(line) for line in pids.read_text().split()]
-    assert len(written) == 3
-    assert not any(alive(pid) for pid in written)
 
 
 def test_an_arm_whose_worker_dies_is_run_again(engine: Engine, tmp_path: Path) -> None:
