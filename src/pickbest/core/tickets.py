@@ -10,8 +10,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from pickbest.core import FloatArray, PickbestError
+from pickbest.core.arrays import FloatArray
 from pickbest.core.codec import EXCLUDED
+from pickbest.core.errors import PickbestError
 
 Arm = TypeVar("Arm", bound=Hashable)
 Cost = TypeVar("Cost")
