@@ -125,9 +125,9 @@ def postgres(stack: contextlib.ExitStack) -> str | None:
     """A PostgreSQL server of our own, as the tests start it; None where there is none."""
     sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "portfolio"))
     try:
-        import portfolio_postgres
+        import postgres
 
-        return stack.enter_context(portfolio_postgres.server())
+        return stack.enter_context(postgres.server())
     except (ImportError, RuntimeError) as error:
         print(f"PostgreSQL is left out: {error}")
         return None

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import families
 import numpy as np
+from pysat.formula import CNF
 
 from pickbest.portfolio import Limits, Portfolio
 from pickbest.portfolio.answers.sat import (
@@ -26,10 +27,9 @@ from pickbest.portfolio.answers.sat import (
     read_dimacs,
     satisfies,
     works,
-    write_dimacs,
 )
 from pickbest.portfolio.engines.local import LocalEngine
-from pickbest.portfolio.state.fold import DEFAULT_LEARNER
+from pickbest.portfolio.settings import DEFAULT_LEARNER
 
 BUDGET = 2
 # The default learner, sound against any sequence, and one that trusts problems to be alike.
@@ -50,7 +50,7 @@ def write_problems(folder: Path, count: int, seed: int) -> list[Path]:
     paths = []
     for name, clauses in families.stream(count, seed):
         paths.append(folder / f"{name.replace(' ', '-')}.cnf")
-        write_dimacs(clauses, paths[-1], comment=name)
+        CNF(from_clauses=clauses).to_file(str(paths[-1]), comments=[f"c {name}"])
     return paths
 
 
@@ -102,9 +102,9 @@ def run_offline(
                     SatSolver(name).task(name, str(problem), deadline, Limits()) for name in pair
                 ]
                 for run in engine.race(tasks, lambda run: False, lambda: False):
-                    if run.value is not None:
+                    if run.answer is not None:
                         seconds[row, solvers.index(run.arm)] = run.seconds
-                        found.add(run.value[0])
+                        found.add(run.answer[0])
             if len(found) > 1:
                 raise SystemExit(f"the solvers disagree about {problem}")
             if (row + 1) % 10 == 0:

@@ -24,10 +24,11 @@ if TYPE_CHECKING:
         Learner,
         PickbestError,
     )
+    from pickbest.core.tickets import Ticket
     from pickbest.environments import Table, read_table
     from pickbest.feasibility import solve_feasibility, solve_game
     from pickbest.hindsight import best_arm, best_subset, greedy_subset, top_arms
-    from pickbest.player import Player, Ticket
+    from pickbest.player import Player
     from pickbest.portfolio import Portfolio
     from pickbest.simulation.result import Simulation
     from pickbest.simulation.simulate import simulate
@@ -45,7 +46,7 @@ _HOMES = {
     "Portfolio": "portfolio",
     "Simulation": "simulation.result",
     "Table": "environments",
-    "Ticket": "player",
+    "Ticket": "core.tickets",
     "best_arm": "hindsight",
     "best_subset": "hindsight",
     "environment_names": "catalog",

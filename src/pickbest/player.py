@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pickbest.catalog import describe, rebuild
 from pickbest.core import (
     Choice,
     Feedback,
+    FloatArray,
     Learner,
-    PickbestError,
     State,
     check_costs,
     check_seed,
@@ -23,18 +22,13 @@ from pickbest.core import (
     savefile,
 )
 from pickbest.core.states import arrays_of, restore_arrays
+from pickbest.core.tickets import Ticket, in_order, not_open, round_of
 from pickbest.learners.states_0_1 import from_flat
 
 # Version 1 (0.1.0) had flat names of states: `learners.states_0_1` reads them.
 FORMAT, VERSION = "pickbest-player", 2
 
-
-@dataclass(frozen=True, slots=True)
-class Ticket:
-    """One round that was asked for: run these arms, then tell their costs."""
-
-    number: int
-    arms: tuple[int, ...]
+Costs = Sequence[float] | Mapping[int, float] | FloatArray
 
 
 class Player:
@@ -57,13 +51,11 @@ class Player:
         self.seed = check_seed(seed)
         self._keys = replicate_keys(seed, 1)
         self._state: State = learner.start(1)
-        self._open: dict[int, Choice] = {}
+        self._all_arms = tuple(range(learner.n_arms)) if learner.feedback is Feedback.FULL else ()
+        self._open: dict[int, tuple[Ticket[int], Choice]] = {}
         self._forgotten: set[int] = set()
         self._asked = 0
         self._told = 0
-        self._seen_shape = (
-            learner.n_arms if learner.feedback is Feedback.FULL else learner.budget,
-        )
 
     @property
     def rounds_learned(self) -> int:
@@ -71,29 +63,35 @@ class Player:
         return self._told
 
     @property
-    def open_tickets(self) -> tuple[Ticket, ...]:
+    def open_tickets(self) -> tuple[Ticket[int], ...]:
         """Tickets that were asked for and neither told nor forgotten."""
-        return tuple(Ticket(n, tuple(c.arms[0].tolist())) for n, c in self._open.items())
+        return tuple(ticket for ticket, _ in self._open.values())
 
-    def ask(self) -> Ticket:
-        """Pick arms for a new round."""
+    def ask(self, problem: str = "") -> Ticket[int]:
+        """Pick arms for a new round. problem: any label."""
         number = self._asked
         choice = self.learner.pick(self._state, rng_for(self._keys, number))
-        self._open[number] = choice
+        ticket = Ticket(number, tuple(choice.arms[0].tolist()), problem)
+        self._open[number] = ticket, choice
         self._asked += 1
-        return Ticket(number, tuple(choice.arms[0].tolist()))
+        return ticket
 
-    def tell(self, ticket: Ticket | int, costs: ArrayLike) -> None:
-        """Learn a round: the costs of the ticket's arms in its order, or of all arms with
-        full feedback. A ticket can be told once; anything wrong changes nothing."""
+    def tell(self, ticket: Ticket[int] | int, costs: Costs) -> None:
+        """Close a round with the costs of its arms, in the ticket's order or by arm.
+
+        With full feedback they are the costs of all arms. A ticket can be told once; anything
+        wrong changes nothing.
+        """
         number = self._open_number(ticket)
-        seen = check_costs(costs, self._seen_shape)
-        choice = self._open.pop(number)
+        asked, choice = self._open[number]
+        arms = self._all_arms or asked.arms
+        seen = check_costs(in_order(number, arms, costs), (len(arms),))
+        del self._open[number]
         self._state = self.learner.learn(self._state, choice, seen[None, :])
         self._told += 1
 
-    def forget(self, ticket: Ticket | int) -> None:
-        """Give a ticket up: nothing is learned from it, and telling it is refused."""
+    def forget(self, ticket: Ticket[int] | int) -> None:
+        """Give a round up: nothing is learned from it, and telling it is refused."""
         number = self._open_number(ticket)
         del self._open[number]
         self._forgotten.add(number)
@@ -109,9 +107,10 @@ class Player:
             "told": self._told,
             "forgotten": sorted(self._forgotten),
             "open": sorted(self._open),
+            "problems": {str(number): t.problem for number, (t, _) in self._open.items()},
         }
         arrays = {f"state/{path}": array for path, array in arrays_of(self._state).items()}
-        for number, choice in self._open.items():
+        for number, (_, choice) in self._open.items():
             arrays[f"open/{number}/arms"] = choice.arms
             if choice.weights is not None:
                 arrays[f"open/{number}/weights"] = choice.weights
@@ -143,17 +142,14 @@ class Player:
             self._state = restore_arrays(self._state, saved)
         self._asked, self._told = header["asked"], header["told"]
         self._forgotten = set(header["forgotten"])
-        self._open = {
-            number: Choice(arrays[f"open/{number}/arms"], arrays.get(f"open/{number}/weights"))
-            for number in header["open"]
-        }
+        problems = header.get("problems", {})
+        for number in header["open"]:
+            arms, weights = arrays[f"open/{number}/arms"], arrays.get(f"open/{number}/weights")
+            ticket = Ticket(number, tuple(arms[0].tolist()), problems.get(str(number), ""))
+            self._open[number] = ticket, Choice(arms, weights)
 
-    def _open_number(self, ticket: Ticket | int) -> int:
-        number = ticket.number if isinstance(ticket, Ticket) else ticket
-        if number in self._open:
-            return number
-        if number in self._forgotten:
-            raise PickbestError(f"ticket {number} has expired: it was forgotten; ask for a new one")
-        if isinstance(number, int) and 0 <= number < self._asked:
-            raise PickbestError(f"ticket {number} was told already; each ticket is told once")
-        raise PickbestError(f"unknown ticket {number!r}: it was not asked of this player")
+    def _open_number(self, ticket: Ticket[int] | int) -> int:
+        number = round_of(ticket)
+        if number not in self._open:
+            raise not_open(number, self._asked, dict.fromkeys(self._forgotten, "given up"))
+        return number

@@ -13,6 +13,9 @@ import sqlalchemy as sa
 from tests.portfolio import postgres
 from tests.portfolio.helpers import children_of_this_process, eventually
 
+from pickbest.portfolio.engines import Engine, make_engine
+from pickbest.portfolio.runs import Task
+
 
 @pytest.fixture(autouse=True)
 def no_process_left_behind() -> Iterator[None]:
@@ -53,3 +56,17 @@ def any_database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         connection.execute(sa.text(f"CREATE DATABASE {name}"))
     engine.dispose()
     return url.replace("/postgres?", f"/{name}?", 1)
+
+
+@pytest.fixture(scope="module", params=["local", "ray"])
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    """Each engine in turn, where Ray is installed."""
+    options = {}
+    if request.param == "ray":
+        pytest.importorskip("ray", reason="Ray is not installed (extra: ray)")
+        options = {"num_cpus": 8}
+    built = make_engine(request.param, options)
+    # Started before the first test, so that each test sees only its own processes.
+    built.race([Task("warm", 60.0, argv=("true",))], lambda run: False, lambda: False)
+    yield built
+    built.close()

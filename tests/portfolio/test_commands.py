@@ -20,7 +20,7 @@ from pickbest.core import PickbestError
 from pickbest.portfolio import AskTell
 from pickbest.portfolio.advise import advise, seen_costs
 from pickbest.portfolio.costs import Own, Quality, Runtime
-from pickbest.portfolio.settings import read_config
+from pickbest.portfolio.portfolio_file import read_portfolio_file
 
 SMALL = """
 budget = 2
@@ -125,7 +125,7 @@ def test_a_broken_arm_gives_exit_code_2_and_the_others_go_on(
         ("cost = {kind = 'qualty'}", "unknown kind of cost 'qualty'; did you mean 'quality'?"),
         ("cost = {kind = 'quality', bset = 1}", "did you mean 'best'"),
         ("limits = {memory = 3}", "did you mean 'memory_mb'"),
-        ("learner = {weights = 'exact'}", "needs the key 'name'"),
+        ("learner = {weights = 'exact'}", "a table with the key 'name'"),
         ("learner = 'fpml-partail'", "did you mean 'fpml-partial'"),
         ("engine = 'rai'", "did you mean 'ray'"),
         ("stop = 'frst'", "did you mean 'first'"),
@@ -167,7 +167,7 @@ def test_missing_keys_and_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     file = tmp_path / "portfolio.toml"
     file.write_text("budget = 1")
     with pytest.raises(PickbestError, match="the key 'arms' is missing"):
-        read_config(file)
+        read_portfolio_file(file)
     for words in (
         ("run", tmp_path / "none.toml", "p"),
         ("status", tmp_path / "none.db"),
@@ -228,10 +228,10 @@ def test_a_full_file_is_read(tmp_path: Path) -> None:
         paused = true
         """
     )
-    config = read_config(file)
-    assert config.cost == Quality(0, 6)
-    assert config.paused == ("command",)
-    assert config.limits.memory_bytes == 4000 * 1024**2
+    config = read_portfolio_file(file)
+    assert config.settings.cost == Quality(0, 6)
+    assert config.settings.paused == ("command",)
+    assert config.settings.limits.memory_bytes == 4000 * 1024**2
     assert config.storage == f"sqlite:///{tmp_path.resolve()}/portfolio.db"
     with config.open() as portfolio:
         assert portfolio.solve("p").cost == 0.5
@@ -241,10 +241,10 @@ def test_a_full_file_is_read(tmp_path: Path) -> None:
     file.write_text(
         file.read_text().replace('{kind = "quality", best = 0, worst = 6}', '"runtime"')
     )
-    assert read_config(file).cost == Runtime()
+    assert read_portfolio_file(file).settings.cost == Runtime()
     python = '{kind = "python", function = "my_arms_for_toml:c", accept = 0.6}'
     file.write_text(file.read_text().replace('"runtime"', python))
-    cost = read_config(file).cost
+    cost = read_portfolio_file(file).settings.cost
     assert isinstance(cost, Own)
     assert cost.accept == 0.6
 

@@ -12,10 +12,11 @@ import sqlalchemy as sa
 from tests.portfolio.clients import ARMS
 
 from pickbest.core import PickbestError
+from pickbest.core.states import same_state
 from pickbest.portfolio import AskTell, Portfolio, RepeatedTellError
 from pickbest.portfolio.journal import schema as schemas
+from pickbest.portfolio.journal.export import export_file, read_export
 from pickbest.portfolio.journal.sql import as_url
-from pickbest.portfolio.journal.transfer import export_file, read_export
 
 HERE = Path(__file__).parent
 
@@ -42,9 +43,7 @@ def test_both_databases_give_the_same_bits(any_database: str) -> None:
         assert first.arms == second.arms
         for book, ticket in ((here, first), (memory, second)):
             book.tell(ticket, [number / 30, 1.0 / 3.0])
-    assert here.ledger.knowledge.state["costs"].tobytes() == (
-        memory.ledger.knowledge.state["costs"].tobytes()
-    )
+    assert same_state(here.ledger.state.live.state, memory.ledger.state.live.state)
     here.close()
     memory.close()
 

@@ -14,15 +14,16 @@ from pickbest.core import (
     replicate_keys,
     rng_for,
 )
+from pickbest.core.states import Kind, arrays_of, copy_state, fields
 from pickbest.experiments.races import compare, race, read_runtimes
 from pickbest.portfolio import AskTell
 from pickbest.portfolio.censoring import Stopping, learned_costs
 from pickbest.portfolio.costs import Runtime, Solved
-from pickbest.portfolio.runs import Run, Status
-from pickbest.portfolio.state.carry import carried, pick_shares
+from pickbest.portfolio.runs import Run, RunStatus
+from pickbest.portfolio.state.learner_states import carried, pick_shares
 
-SEEN = Run("a", Status.FINISHED, 1.0, 0.2, 0.2, 0.2)
-UNSEEN = Run("b", Status.STOPPED, 1.0, None, 0.1, 1.0)
+SEEN = Run("a", RunStatus.FINISHED, 0.2, 1.0)
+UNSEEN = Run("b", RunStatus.STOPPED, None, 1.0, bounds=(0.1, 1.0))
 ARMS = ("a", "b", "c", "d", "e")
 
 
@@ -44,7 +45,7 @@ def test_watched_rounds_keep_estimates_unbiased() -> None:
     stopping = Stopping.of("first", "watch", 0.25)
     learner = make_learner("fpml-partial", 4, 2, rounds=100)
     state = learner.start(1)
-    state["costs"][0] = [3.0, 2.0, 0.0, 5.0]
+    state.costs[0] = [3.0, 2.0, 0.0, 5.0]
     keys, watch_keys = replicate_keys(3, 1), replicate_keys(3, 1, stream=3)
     rounds = 8_000
     estimates = np.zeros((rounds, 4))
@@ -105,15 +106,15 @@ def learned(name: str, played: int = 200, **options: object) -> tuple[AskTell, d
 )
 def test_arms_keep_what_is_known_of_them(name: str) -> None:
     book, _ = learned(name)
-    before = book.ledger.knowledge
-    held = {key: array.copy() for key, array in before.state.items()}
+    held = arrays_of(copy_state(book.ledger.state.live.state))
     book.add_arm("f")
     book.remove_arm("c")
     stay = [0, 1, 3, 4]
-    for key, array in book.ledger.knowledge.state.items():
-        if array.ndim == 2 and array.shape[1] == 5:
-            assert np.allclose(array[0, :4], held[key][0, stay], rtol=1e-12, atol=1e-12)
-    assert book.ledger.knowledge.active == ("a", "b", "d", "e", "f")
+    for path, array, field in fields(book.ledger.state.live.state):
+        if field.arm_axes == (-1,) and field.kind is not Kind.DERIVED:
+            kept = held[path][..., stay]
+            assert np.allclose(array[..., :4], kept, rtol=1e-12, atol=1e-12)
+    assert book.ledger.state.live.arms == ("a", "b", "d", "e", "f")
     book.verify()
     book.close()
 
@@ -146,19 +147,19 @@ def test_a_new_arm_rises_if_it_is_good_and_falls_if_it_is_bad(cost: float, chose
 
 def test_a_paused_arm_comes_back_where_it_stood() -> None:
     book, costs = learned("fpml-partial", 300, rounds=800)
-    state = book.ledger.knowledge.state["costs"].copy()
+    state = book.ledger.state.live.state.costs.copy()
     book.pause_arm("a")
     book.resume_arm("a")
-    assert np.array_equal(book.ledger.knowledge.state["costs"], state)
+    assert np.array_equal(book.ledger.state.live.state.costs, state)
     book.pause_arm("a")
-    assert book.ledger.knowledge.active == ("b", "c", "d", "e")
+    assert book.ledger.state.live.arms == ("b", "c", "d", "e")
     for _ in range(50):
         ticket = book.ask()
         assert "a" not in ticket.arms
         book.tell(ticket, {arm: costs[arm] for arm in ticket.arms})
     assert {arm.name: arm.state for arm in book.status().arms}["a"] == "paused"
     book.resume_arm("a")
-    again = book.ledger.knowledge.state["costs"]
+    again = book.ledger.state.live.state.costs
     # It was charged what the picked arms cost in the 50 rounds: b and one of the bad ones.
     assert 50 * 0.15 < again[0, 0] - state[0, 0] < 50 * 0.95
     assert np.all(again[0, 0] < again[0, 2:])
@@ -208,12 +209,12 @@ def test_a_change_that_the_learner_cannot_follow_is_refused_before_it_is_written
     with pytest.raises(PickbestError, match="arms must be distinct and between 0 and 3"):
         book.remove_arm("a")
     assert book.ask().arms == ("d", "e")
-    assert book.ledger.knowledge.active == ARMS
+    assert book.ledger.state.live.arms == ARMS
     book.verify()
     book.close()
 
 
-def test_carrying_knows_axes_of_arms_by_how_they_grow() -> None:
+def test_axes_of_arms_are_declared() -> None:
     """Also when the number of arms happens to equal another size of the state."""
 
     def make(n_arms: int):  # type: ignore[no-untyped-def]
@@ -224,6 +225,6 @@ def test_carrying_knows_axes_of_arms_by_how_they_grow() -> None:
         learner.start(1), Choice(np.array([[0]]), np.array([[1.0]])), np.array([[0.5]])
     )
     grown = carried(make, state, ["a"], ["b", "a"], {})
-    assert grown["costs"].tolist() == [[0.5, 0.5]]
-    assert grown["round"].tolist() == [1]
+    assert grown.costs.tolist() == [[0.5, 0.5]]
+    assert grown.round.tolist() == [1]
     assert pick_shares(make(2), grown).sum() == pytest.approx(1.0)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import sqlite3
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 import sqlalchemy as sa
 
 from pickbest.core import PickbestError, replicate_keys, rng_for
-from pickbest.portfolio import AskTell, RepeatedTellError
-from pickbest.portfolio.censoring import Stopping
+from pickbest.core.codec import encode
+from pickbest.core.states import copy_state, same_state
+from pickbest.portfolio import AskTell, RepeatedTellError, Run, RunStatus
 from pickbest.portfolio.journal import schema as schemas
 from pickbest.portfolio.journal.ledger import Ledger
 from pickbest.portfolio.journal.protocol import StorageError
@@ -22,13 +23,11 @@ from pickbest.portfolio.journal.records import (
     Finished,
     Opened,
     Picked,
-    RunRecord,
-    decode,
-    encode,
+    decode_record,
     kind_of,
 )
 from pickbest.portfolio.journal.sql import SqlJournal
-from pickbest.portfolio.state.verify import ReplayError, replayed, same_knowledge
+from pickbest.portfolio.state.verify import ReplayError, replayed, same_fold
 
 ARMS = ("a", "b", "c", "d", "e")
 COSTS = {"a": 0.1, "b": 0.5, "c": 0.9, "d": 0.7, "e": 0.3}
@@ -45,18 +44,18 @@ def play(book: AskTell, rounds: int) -> list[tuple[str, ...]]:
 
 def test_records_survive_json_bit_for_bit() -> None:
     picked = Picked(3, ("a", "b"), (1 / 3, 2e-17), 12.5, None, "p", False, 1e9 / 7)
-    assert decode(kind_of(picked), encode(picked)) == picked
+    assert decode_record(kind_of(picked), encode(picked)) == picked
     with pytest.raises(PickbestError, match="unknown kind 'stolen'"):
-        decode("stolen", "{}")
+        decode_record("stolen", "{}")
     with pytest.raises(PickbestError, match="damaged"):
-        decode("lost", '{"round": 1}')
+        decode_record("lost", '{"round": 1}')
 
 
 def test_picks_come_from_the_seed_and_the_round(database: str) -> None:
     book = AskTell(ARMS, 2, database, seed=7)
     ticket = book.ask()
-    known = book.ledger.knowledge
-    expected = known.learner.pick(known.learner.start(1), rng_for(replicate_keys(7, 1), 0))
+    learner = book.ledger.state.live.learner
+    expected = learner.pick(learner.start(1), rng_for(replicate_keys(7, 1), 0))
     assert ticket.arms == tuple(ARMS[arm] for arm in expected.arms[0])
     book.close()
 
@@ -71,9 +70,7 @@ def test_a_split_run_equals_a_whole_run(tmp_path: Path) -> None:
         book.close()
     assert parts == picks
     again = AskTell(ARMS, 2, tmp_path / "parts.db", seed=5)
-    assert np.array_equal(
-        again.ledger.knowledge.state["costs"], whole.ledger.knowledge.state["costs"]
-    )
+    assert same_state(again.ledger.state.live.state, whole.ledger.state.live.state)
     assert again.ask().arms == whole.ask().arms
     again.close()
     whole.close()
@@ -93,7 +90,7 @@ def test_telling_twice_changes_nothing(database: str) -> None:
     book = AskTell(ARMS, 2, database)
     ticket = book.ask()
     book.tell(ticket, [0.0, 1.0])
-    state = {name: array.copy() for name, array in book.ledger.knowledge.state.items()}
+    state = copy_state(book.ledger.state.live.state)
     records = len(book.ledger.entries())
     with pytest.raises(RepeatedTellError, match="told already"):
         book.tell(ticket, [1.0, 0.0])
@@ -101,7 +98,7 @@ def test_telling_twice_changes_nothing(database: str) -> None:
     with pytest.raises(RepeatedTellError, match="twice at once"):
         book.tell_many([(again, [0, 0]), (again, [0, 0])])
     assert len(book.ledger.entries()) == records + 1
-    assert all(np.array_equal(state[n], book.ledger.knowledge.state[n]) for n in state)
+    assert same_state(state, book.ledger.state.live.state)
     book.verify()
     book.close()
 
@@ -156,17 +153,17 @@ def test_unknown_and_lost_rounds_are_refused() -> None:
 
 
 def test_unknown_costs_are_never_invented() -> None:
-    book = AskTell(ARMS, 2, stopping=Stopping.of("first", "watch", 0.5))
+    book = AskTell(ARMS, 2, censored="watch", watch=0.5)
     ticket = book.ask()
     book.tell(ticket, [0.5, None])
     assert (book.status().finished, book.status().learned) == (1, 0)
     book.close()
-    book = AskTell(ARMS, 2, stopping=Stopping.of("first", "optimistic", 0.5))
+    book = AskTell(ARMS, 2, censored="optimistic")
     ticket = book.ask()
     book.tell(ticket, {ticket.arms[0]: None, ticket.arms[1]: 1.0})
     finished = book.ledger.entries()[-1].record
     assert finished.learned == (0.0, 1.0)  # type: ignore[union-attr]
-    assert finished.runs[0] == RunRecord(ticket.arms[0], "stopped", None, 0.0)  # type: ignore[union-attr]
+    assert finished.runs[0] == Run(ticket.arms[0], RunStatus.STOPPED)  # type: ignore[union-attr]
     book.close()
 
 
@@ -223,7 +220,7 @@ def test_two_clients_fold_the_same_journal(database: str) -> None:
         play(first, 1)
         play(second, 2)
     first.ledger.refresh()
-    assert same_knowledge(first.ledger.knowledge, second.ledger.knowledge)
+    assert same_fold(first.ledger.state, second.ledger.state)
     first.verify()
     second.close()
     first.close()
@@ -238,7 +235,7 @@ def test_settings_are_fixed_but_budget_and_arms_may_change(database: str) -> Non
     with pytest.raises(PickbestError, match="created with learner='auto'"):
         AskTell(ARMS, 2, database, seed=3, learner="uniform")
     wider = AskTell((*ARMS[1:], "f"), 3, database, seed=3)
-    assert wider.ledger.knowledge.active == ("b", "c", "d", "e", "f")
+    assert wider.ledger.state.live.arms == ("b", "c", "d", "e", "f")
     assert len(wider.ask().arms) == 3
     wider.verify()
     wider.close()
@@ -349,7 +346,7 @@ def test_a_tampered_journal_is_found_by_the_replay(database: str) -> None:
     book = AskTell(ARMS, 2, database)
     play(book, 5)
     entries = book.ledger.entries()
-    replayed(entries, book.ledger.knowledge)
+    replayed(entries, book.ledger.state)
     picked = next(place for place, e in enumerate(entries) if kind_of(e.record) == "picked")
     record = entries[picked].record
     assert isinstance(record, Picked)
@@ -358,6 +355,28 @@ def test_a_tampered_journal_is_found_by_the_replay(database: str) -> None:
     with pytest.raises(ReplayError, match="a replay picks"):
         replayed(entries)
     book.close()
+
+
+@pytest.mark.parametrize("field", ["state", "lost", "open", "tallies", "next_round", "position"])
+def test_a_state_that_differs_from_the_replay_is_found(database: str, field: str) -> None:
+    with AskTell(ARMS, 2, database) as book:
+        play(book, 5)
+        book.ask("stays open")
+        other = copy.deepcopy(book.ledger.state)
+        if field == "state":
+            other.live.learn(other.open[5], Finished(5, (), (0.5, 0.5)))
+        elif field == "lost":
+            other.lost[3] = "never"
+        elif field == "open":
+            del other.open[5]
+        elif field == "tallies":
+            other.tallies["a"].seconds += 1e-9
+        else:
+            setattr(other, field, getattr(other, field) + 1)
+        assert same_fold(book.ledger.state, copy.deepcopy(book.ledger.state))
+        assert not same_fold(book.ledger.state, other)
+        with pytest.raises(ReplayError, match="in memory differs"):
+            replayed(book.ledger.entries(), other)
 
 
 def test_an_empty_ledger_says_so(database: str) -> None:
@@ -372,8 +391,19 @@ def test_options_survive_the_journal(database: str) -> None:
         book = AskTell(ARMS, 2, database, learner="fixed", learner_options={"arms": (1, 3)})
         assert book.ask().arms == ("b", "d")
         book.close()
-    with pytest.raises(PickbestError, match="must be plain data"):
+    with pytest.raises(PickbestError, match="prior of thompson must be a number"):
         AskTell(ARMS, 2, learner="thompson", learner_options={"prior": object()})
+    with pytest.raises(PickbestError, match="must be finite numbers"):
+        AskTell(ARMS, 2, learner="thompson:prior=inf")
+
+
+def test_a_learner_with_options_may_be_text_or_a_table(database: str) -> None:
+    table = {"name": "thompson", "prior": 2.0}
+    for options in ({"learner": table}, {"learner": "thompson:prior=2.0"}):
+        with AskTell(ARMS, 2, database, **options) as book:  # type: ignore[arg-type]
+            assert book.ledger.state.settings == Opened(0, "thompson", None, {"prior": 2.0})
+    with AskTell.reopened(database) as book:
+        assert book.status().learner == "thompson"
 
 
 @pytest.mark.parametrize("counted", [False, True])
@@ -383,7 +413,7 @@ def test_a_result_outlives_a_database_that_fails_for_a_while(
     """Also when the commit that seemed to fail had counted."""
     book = AskTell(ARMS, 2, database)
     ticket = book.open_round("p", 60.0)
-    runs = tuple(RunRecord(arm, "finished", 0.5, 1.0) for arm in ticket.arms)
+    runs = tuple(Run(arm, RunStatus.FINISHED, 0.5, 1.0) for arm in ticket.arms)
     record = Finished(ticket.round, runs, (0.5, 0.5), winner=ticket.arms[0], cost=0.5)
     tell, failures = book.ledger.tell, [1, 1]
 

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,25 +21,11 @@ from pickbest.portfolio import (
     Limits,
     Portfolio,
     Quality,
-    RawRun,
+    Run,
 )
-from pickbest.portfolio.engines import Engine, make_engine
+from pickbest.portfolio.engines import Engine
 from pickbest.portfolio.engines.local import LocalEngine
-from pickbest.portfolio.runs import Status, Task
-
-
-@pytest.fixture(scope="module", params=["local", "ray"])
-def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    """The same tests on both engines, where Ray is installed."""
-    options = {}
-    if request.param == "ray":
-        pytest.importorskip("ray", reason="Ray is not installed (extra: ray)")
-        options = {"num_cpus": 8}
-    built = make_engine(request.param, options)
-    # Started before the first test, so that each test sees only its own processes.
-    built.race([Task("warm", 60.0, argv=("true",))], lambda run: False, lambda: False)
-    yield built
-    built.close()
+from pickbest.portfolio.runs import RunStatus, Task
 
 
 class Shared:
@@ -85,12 +70,12 @@ def test_every_way_to_fail_has_a_reason_and_the_others_go_on(engine: Engine) -> 
     result, runs, _ = run_all(engine, arms, "p")
     assert result.winner == "good"
     assert {arm: run.status for arm, run in runs.items()} == {
-        "fails": Status.CRASHED,
-        "nothing": Status.FINISHED,
-        "missing": Status.BROKEN,
-        "exit": Status.CRASHED,
-        "killed": Status.CRASHED,
-        "good": Status.FINISHED,
+        "fails": RunStatus.CRASHED,
+        "nothing": RunStatus.FINISHED,
+        "missing": RunStatus.BROKEN,
+        "exit": RunStatus.CRASHED,
+        "killed": RunStatus.CRASHED,
+        "good": RunStatus.FINISHED,
     }
     assert {arm: run.cost for arm, run in runs.items() if arm != "good"} == dict.fromkeys(
         ("fails", "nothing", "missing", "exit", "killed"), 1.0
@@ -108,7 +93,7 @@ def test_exit_codes_that_mean_success(engine: Engine) -> None:
     }
     result, runs, _ = run_all(engine, arms, "p")
     assert result.winner == "sat"
-    assert (runs["unknown"].status, runs["unknown"].cost) == (Status.FINISHED, 1.0)
+    assert (runs["unknown"].status, runs["unknown"].cost) == (RunStatus.FINISHED, 1.0)
 
 
 def test_the_deadline_stops_arms(engine: Engine) -> None:
@@ -116,7 +101,7 @@ def test_the_deadline_stops_arms(engine: Engine) -> None:
     started = time.monotonic()
     result, runs, view = run_all(engine, arms, "p", deadline=0.5)
     assert time.monotonic() - started < 20.0
-    assert {run.status for run in runs.values()} == {Status.TIMEOUT}
+    assert {run.status for run in runs.values()} == {RunStatus.TIMEOUT}
     assert {run.cost for run in runs.values()} == {1.0}
     assert not result.solved
     assert view.learned
@@ -128,7 +113,7 @@ def test_the_first_answer_stops_the_others_and_their_cost_stays_unknown(engine: 
     result, runs, _ = run_all(engine, arms, "p", stop="first", deadline=30.0, cost="runtime")
     assert time.monotonic() - started < 20.0
     assert result.winner == "quick"
-    assert runs["slow"].status is Status.STOPPED
+    assert runs["slow"].status is RunStatus.STOPPED
     assert runs["slow"].cost is None
     assert 0.0 < runs["slow"].low < runs["slow"].high == 1.0
     assert runs["quick"].cost == pytest.approx(runs["quick"].seconds / 30.0)
@@ -147,11 +132,11 @@ def test_quality_between_bounds(engine: Engine) -> None:
     result, runs, _ = run_all(engine, arms, "50", cost=cost, deadline=3.0)
     costs = {"function": 0.5, "command": 0.75, "anytime": 0.6}
     assert {arm: runs[arm].cost for arm in costs} == costs
-    assert runs["anytime"].status is Status.TIMEOUT
+    assert runs["anytime"].status is RunStatus.TIMEOUT
     assert result.winner == "function"
     assert result.cost == 0.5
     for arm in ("wrong", "empty", "word"):
-        assert (runs[arm].status, runs[arm].cost) == (Status.BROKEN, 1.0)
+        assert (runs[arm].status, runs[arm].cost) == (RunStatus.BROKEN, 1.0)
         assert "must be a number" in runs[arm].reason
 
 
@@ -160,10 +145,10 @@ def test_good_enough_quality_ends_a_race(engine: Engine) -> None:
     cost = Quality(best=0.0, worst=100.0, good_enough=20.0)
     result, runs, _ = run_all(engine, arms, "p", cost=cost, stop="first", deadline=30.0)
     assert result.winner == "good"
-    assert runs["slow"].status is Status.STOPPED
+    assert runs["slow"].status is RunStatus.STOPPED
 
 
-def own_cost(run: RawRun) -> float:
+def own_cost(run: Run) -> float:
     return {"fair": 0.5, "wrong": 1.5}[run.arm]
 
 
@@ -171,7 +156,7 @@ def test_own_costs_and_costs_outside_the_range(engine: Engine) -> None:
     arms = {"fair": ["true"], "wrong": ["true"], "raises": ["true"]}
     result, runs, _ = run_all(engine, arms, "p", cost=own_cost)
     assert (result.winner, result.cost) == ("fair", 0.5)
-    assert runs["wrong"].status is Status.BROKEN
+    assert runs["wrong"].status is RunStatus.BROKEN
     assert "between 0 and 1, got 1.5" in runs["wrong"].reason
     assert "cost function failed: KeyError('raises')" in runs["raises"].reason
 
@@ -189,7 +174,7 @@ def test_output_is_capped_at_its_end(engine: Engine) -> None:
     _, runs, _ = run_all(engine, arms, "p", limits=Limits(output_bytes=1000))
     assert len(runs["loud"].answer) == 1000
     assert runs["loud"].answer.endswith("end\n")
-    assert runs["loud"].raw.truncated
+    assert runs["loud"].truncated
 
 
 def test_grace_lets_an_arm_write_its_answer(engine: Engine) -> None:
@@ -200,16 +185,6 @@ def test_grace_lets_an_arm_write_its_answer(engine: Engine) -> None:
         limits=Limits(grace=10.0),
     )  # fmt: skip
     assert runs["anytime"].cost == 0.7
-
-
-def test_daemons_of_an_arm_do_not_survive_it(engine: Engine, tmp_path: Path) -> None:
-    pids = tmp_path / "pids"
-    arms = {"daemons": portfolio_arms.leaves_daemon}
-    _, runs, _ = run_all(engine, arms, str(pids), deadline=30.0)
-    assert runs["daemons"].answer == "done"
-    written = [int(line) for line in pids.read_text().split()]
-    assert len(written) == 3
-    assert not any(alive(pid) for pid in written)
 
 
 def test_an_arm_whose_worker_dies_is_run_again(engine: Engine, tmp_path: Path) -> None:
@@ -331,7 +306,7 @@ def test_an_arm_that_another_process_added_is_not_blamed(tmp_path: Path) -> None
             second.remove_arm("a")
             result = first.solve("p")
         (run,) = (run for run in result.runs if run.arm == "c")
-        assert (run.status, run.cost) == (Status.STOPPED, None)
+        assert (run.status, run.cost) == (RunStatus.STOPPED, None)
         assert "another process added this arm" in run.reason
 
 

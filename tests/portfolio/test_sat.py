@@ -13,6 +13,8 @@ import pytest
 
 pytest.importorskip("pysat", reason="PySAT is not installed (extra: sat)")
 
+from pysat.formula import CNF
+
 from pickbest.core import PickbestError
 from pickbest.portfolio import Portfolio
 from pickbest.portfolio.answers.sat import (
@@ -22,10 +24,9 @@ from pickbest.portfolio.answers.sat import (
     satisfies,
     solve,
     works,
-    write_dimacs,
 )
-from pickbest.portfolio.runs import Status
-from pickbest.portfolio.settings import read_config
+from pickbest.portfolio.portfolio_file import read_portfolio_file
+from pickbest.portfolio.runs import RunStatus
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "sat_portfolio"
 
@@ -53,7 +54,7 @@ def test_enough_solvers_work() -> None:
 
 def test_solvers_answer_and_models_are_checked(tmp_path: Path) -> None:
     path = tmp_path / "small.cnf"
-    write_dimacs([[1, -2], [2], [-1, 3]], path, comment="small")
+    CNF(from_clauses=[[1, -2], [2], [-1, 3]]).to_file(str(path), comments=["c small"])
     assert read_dimacs(path) == [[1, -2], [2], [-1, 3]]
     answer, model = solve(str(path), "cadical195")
     assert answer == "SAT"
@@ -66,8 +67,25 @@ def test_solvers_answer_and_models_are_checked(tmp_path: Path) -> None:
         assert {run.answer[0] for run in result.runs} == {"SAT"}
         assert portfolio.history()[0].answer == list(result.answer)
         missing = portfolio.solve(str(tmp_path / "none.cnf"))
-        assert {run.status for run in missing.runs} == {Status.CRASHED}
+        assert {run.status for run in missing.runs} == {RunStatus.CRASHED}
         assert "No such file" in missing.runs[0].reason
+
+
+@pytest.mark.parametrize(
+    ("text", "clauses"),
+    [
+        ("c a clause may span lines\np cnf 3 2\n1 -2\n3 0 -1\n0\n", [[1, -2, 3], [-1]]),
+        ("p cnf 2 1\n1 2 0\n%\n0\n", [[1, 2]]),
+        ("p cnf 2 2\n1 0 -2 0\n", [[1], [-2]]),
+        ("p cnf 2 1\n1 2", [[1, 2]]),
+        ("p cnf 1 1\n0\n", [[]]),
+        ("p cnf 0 0\n", []),
+    ],
+)
+def test_all_that_dimacs_allows_is_read(tmp_path: Path, text: str, clauses: object) -> None:
+    path = tmp_path / "formula.cnf"
+    path.write_text(text)
+    assert read_dimacs(path) == clauses
 
 
 def test_bad_names_and_files(tmp_path: Path) -> None:
@@ -79,7 +97,7 @@ def test_bad_names_and_files(tmp_path: Path) -> None:
         read_dimacs(path)
     file = tmp_path / "portfolio.toml"
     file.write_text('budget = 1\ndeadline = 5\n[arms.x]\nsat = "cadical195"\n')
-    assert read_config(file).arms == {"x": SatSolver("cadical195")}
+    assert read_portfolio_file(file).arms == {"x": SatSolver("cadical195")}
 
 
 def test_families_are_what_they_say(example: ModuleType) -> None:

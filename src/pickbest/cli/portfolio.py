@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from pickbest.core.codec import plain
 
 if TYPE_CHECKING:
     from pickbest.portfolio.journal.ledger import Ledger
@@ -54,12 +55,12 @@ def run(
 def status(store: StoreArgument, name: NameOption = "default", as_json: JsonOption = False) -> None:
     """Show a portfolio's arms: picks, wins, costs, and how likely each is picked next."""
     from pickbest.cli.portfolio_tables import show, status_table
-    from pickbest.portfolio.state.overview import overview
+    from pickbest.portfolio.state.views import overview
 
     with opened(store, name) as ledger:
-        view = overview(ledger.knowledge)
+        view = overview(ledger.state)
     if as_json:
-        typer.echo(json.dumps(asdict(view), indent=2))
+        typer.echo(json.dumps(plain(view), indent=2))
     else:
         show(status_table(view))
 
@@ -72,13 +73,13 @@ def history(
 ) -> None:
     """Show the last rounds: problem, arms, costs, who won, what was lost and why."""
     from pickbest.cli.portfolio_tables import history_table, show
-    from pickbest.portfolio.state.overview import rounds_of
+    from pickbest.portfolio.state.views import rounds_of
 
     with opened(store, name) as ledger:
         views = rounds_of(ledger.entries(), last)
     if as_json:
         for view in views:
-            typer.echo(json.dumps(asdict(view)))
+            typer.echo(json.dumps(plain(view)))
     else:
         show(history_table(views))
 
@@ -89,7 +90,7 @@ def export(
     name: NameOption = "default",
 ) -> None:
     """Write the whole journal as JSON lines."""
-    from pickbest.portfolio.journal.transfer import export_file, export_lines
+    from pickbest.portfolio.journal.export import export_file, export_lines
 
     with opened(store, name) as ledger:
         entries = ledger.entries()
@@ -106,7 +107,7 @@ def import_journal(
     name: NameOption = "default",
 ) -> None:
     """Fill an empty portfolio from an exported journal."""
-    from pickbest.portfolio.journal.transfer import read_export
+    from pickbest.portfolio.journal.export import read_export
 
     records = read_export(file)
     with opened(store, name, create=True) as ledger:
@@ -120,10 +121,10 @@ def advise(store: StoreArgument, name: NameOption = "default", as_json: JsonOpti
     from pickbest.portfolio.advise import advise as advice
 
     with opened(store, name) as ledger:
-        roster = ledger.knowledge.roster
+        roster = ledger.state.roster
         advised = advice(ledger.entries(), roster.budget if roster else 1)
     if as_json:
-        typer.echo(json.dumps(asdict(advised), indent=2))
+        typer.echo(json.dumps(plain(advised), indent=2))
     else:
         for table in advice_tables(advised):
             show(table)
@@ -166,10 +167,10 @@ def opened(store: str, name: str, create: bool = False) -> Iterator[Ledger]:
 def located(store: str, name: str) -> tuple[str, str]:
     """Storage and name of the portfolio that STORE means."""
     if store.endswith(".toml"):
-        from pickbest.portfolio.settings import read_config
+        from pickbest.portfolio.portfolio_file import read_portfolio_file
 
-        config = read_config(store)
-        return config.storage, config.name
+        config = read_portfolio_file(store)
+        return config.storage, config.settings.name
     return store, name
 
 

@@ -10,8 +10,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from pickbest.portfolio.journal.ledger import Ticket
-from pickbest.portfolio.runs import Result, Run, Status
+from pickbest.core.tickets import Ticket
+from pickbest.portfolio.runs import Result, Run, RunStatus
 
 
 class LiveTable:
@@ -28,17 +28,17 @@ class LiveTable:
         self._started = time.monotonic()
         self.finishing = False
 
-    def started(self, ticket: Ticket) -> None:
+    def started(self, ticket: Ticket[str]) -> None:
         with self._lock:
             for arm in ticket.arms:
                 self._running[ticket.round, arm] = ticket.problem, time.monotonic()
                 self._picked[arm] += 1
 
-    def ended(self, ticket: Ticket, run: Run) -> None:
+    def ended(self, ticket: Ticket[str], run: Run) -> None:
         with self._lock:
             self._running.pop((ticket.round, run.arm), None)
 
-    def finished(self, ticket: Ticket, result: Result) -> None:
+    def finished(self, ticket: Ticket[str], result: Result) -> None:
         with self._lock:
             self._forget(ticket)
             self._done += 1
@@ -46,11 +46,11 @@ class LiveTable:
                 self._solved += 1
                 self._won[result.winner] += 1
 
-    def lost(self, ticket: Ticket) -> None:
+    def lost(self, ticket: Ticket[str]) -> None:
         with self._lock:
             self._forget(ticket)
 
-    def _forget(self, ticket: Ticket) -> None:
+    def _forget(self, ticket: Ticket[str]) -> None:
         for arm in ticket.arms:
             self._running.pop((ticket.round, arm), None)
 
@@ -91,7 +91,7 @@ def summary_line(result: Result) -> str:
 
 
 def _outcome(run: Run) -> str:
-    if run.status in (Status.CRASHED, Status.BROKEN):
+    if run.status in (RunStatus.CRASHED, RunStatus.BROKEN):
         return f"{run.status.value}: {run.reason}"
     if run.cost is None:
         return f"stopped after {run.seconds:.2f} s"

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
@@ -16,10 +17,11 @@ from rich.console import Console
 from rich.live import Live
 
 from pickbest.cli.portfolio_live import LiveTable, summary_line
+from pickbest.core.codec import plain, storable
 from pickbest.portfolio.portfolio import Portfolio
-from pickbest.portfolio.race import GivenUpError, storable
-from pickbest.portfolio.runs import Result, Status
-from pickbest.portfolio.settings import read_config
+from pickbest.portfolio.portfolio_file import read_portfolio_file
+from pickbest.portfolio.race import LONGEST_ANSWER, GivenUpError
+from pickbest.portfolio.runs import Result, RunStatus
 
 DONE, BAD_ARM, INTERRUPTED = 0, 2, 130
 
@@ -28,7 +30,7 @@ def run_problems(
     path: Path, problems: Sequence[str], concurrency: int | None, as_json: bool
 ) -> int:
     """Run them all; the exit code."""
-    config = read_config(path)
+    config = read_portfolio_file(path)
     table = LiveTable(len(problems), config.deadline)
     finishing = threading.Event()
     broken: dict[str, str] = {}
@@ -39,7 +41,7 @@ def run_problems(
             for result in portfolio.map(waiting, concurrency or config.concurrency):
                 _report(result, as_json)
                 broken |= {
-                    run.arm: run.reason for run in result.runs if run.status is Status.BROKEN
+                    run.arm: run.reason for run in result.runs if run.status is RunStatus.BROKEN
                 }
         if not as_json:
             from pickbest.cli.portfolio_tables import show, status_table
@@ -92,29 +94,7 @@ def _shown(table: LiveTable) -> AbstractContextManager[object]:
 
 def _report(result: Result, as_json: bool) -> None:
     if as_json:
-        runs = [
-            {
-                "arm": run.arm,
-                "status": run.status.value,
-                "cost": run.cost,
-                "seconds": run.seconds,
-                "reason": run.reason,
-            }
-            for run in result.runs
-        ]
-        print(  # noqa: T201 - this is the command's output
-            json.dumps(
-                {
-                    "round": result.round,
-                    "problem": result.problem,
-                    "winner": result.winner,
-                    "cost": result.cost,
-                    "seconds": result.seconds,
-                    "answer": storable(result.answer),
-                    "runs": runs,
-                }
-            ),
-            flush=True,
-        )
+        shown = replace(result, answer=storable(result.answer, LONGEST_ANSWER))
+        print(json.dumps(plain(shown)), flush=True)  # noqa: T201 - this is the command's output
     elif not sys.stderr.isatty():
         print(summary_line(result), flush=True)  # noqa: T201 - this is the command's output

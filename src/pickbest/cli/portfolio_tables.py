@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pickbest.portfolio.advise import Advised
-from pickbest.portfolio.state.overview import RoundView, Status
+from pickbest.portfolio.state.views import RoundView, Status
 
 
 def show(table: Table) -> None:

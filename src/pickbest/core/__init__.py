@@ -16,6 +16,7 @@ from pickbest.core.randomness import (
     rng_for,
 )
 from pickbest.core.rounds import keep_best, learns_any, play_rounds, play_table, visible
+from pickbest.core.tickets import Ticket
 from pickbest.core.types import (
     Choice,
     CompiledLearner,
@@ -48,6 +49,7 @@ __all__ = [
     "PickbestError",
     "State",
     "TableLearner",
+    "Ticket",
     "check_budget",
     "check_costs",
     "check_count",

@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import csv
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
@@ -29,8 +29,9 @@ from pickbest.environments.aslib.description import RUNTIME
 from pickbest.environments.aslib.scenario import read_scenario
 from pickbest.portfolio.censoring import Censored, Stop, Stopping, learned_costs
 from pickbest.portfolio.costs import Cost, as_cost
-from pickbest.portfolio.runs import Ending, RawRun, Run, Status
-from pickbest.portfolio.state.fold import DEFAULT_LEARNER, WATCH_STREAM
+from pickbest.portfolio.runs import Run, RunStatus
+from pickbest.portfolio.settings import DEFAULT_LEARNER
+from pickbest.portfolio.state.live_learner import WATCH_STREAM
 
 POLICIES: dict[str, Stopping] = {
     "deadline": Stopping(Stop.DEADLINE),
@@ -123,16 +124,15 @@ def race(
     runs = []
     for place, time in enumerate(times):
         end = min(time, first if stops else deadline)
-        ending = Ending.EXITED if time <= end and time < deadline else Ending.STOPPED
-        if ending is Ending.STOPPED and end >= deadline:
-            ending = Ending.DEADLINE
-        raw = RawRun(str(place), ending, end)
-        if ending is Ending.STOPPED:
-            low, high = cost.span(raw, deadline)
-            runs.append(Run(raw.arm, Status.STOPPED, end, None, low, high))
+        status = RunStatus.FINISHED if time <= end and time < deadline else RunStatus.STOPPED
+        if status is RunStatus.STOPPED and end >= deadline:
+            status = RunStatus.TIMEOUT
+        run = Run(str(place), status, seconds=end)
+        if status is RunStatus.STOPPED:
+            runs.append(replace(run, bounds=cost.span(run, deadline)))
         else:
-            paid = cost.judge(raw, ending is Ending.EXITED, deadline).cost
-            runs.append(Run(raw.arm, Status.FINISHED, end, paid, paid, paid))
+            paid = cost.judge(run, status is RunStatus.FINISHED, deadline).cost
+            runs.append(replace(run, cost=paid))
     return runs
 
 
@@ -143,7 +143,9 @@ def _yardsticks(runtimes: FloatArray, deadline: float, budget: int, cost: Cost) 
     paid = np.array(
         [
             [
-                cost.judge(RawRun("", Ending.EXITED, time), time < deadline, deadline).cost
+                cost.judge(
+                    Run("", RunStatus.FINISHED, seconds=time), time < deadline, deadline
+                ).cost
                 for time in row
             ]
             for row in first

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
 from pickbest.core import PickbestError, check_positive
-from pickbest.portfolio.runs import Ending, RawRun, Task
+from pickbest.portfolio.runs import Run, RunStatus, Task
 
 PLACEHOLDER = "{problem}"
 
@@ -43,7 +43,7 @@ class Arm(Protocol):
         """What an engine needs to run it."""
         ...
 
-    def solved(self, run: RawRun) -> bool:
+    def solved(self, run: Run) -> bool:
         """Whether a run that ended by itself reports success."""
         ...
 
@@ -72,7 +72,7 @@ class Command:
         argv = tuple(word.replace(PLACEHOLDER, str(problem)) for word in self.argv)
         return _limited(Task(name, deadline, argv=argv, cwd=self.cwd, env=self.env), limits)
 
-    def solved(self, run: RawRun) -> bool:
+    def solved(self, run: Run) -> bool:
         return run.exit_code in self.success
 
 
@@ -97,8 +97,8 @@ class Function:
         call = _pickled((self.function, (problem, *self.arguments)), f"the problem of arm {name!r}")
         return _limited(Task(name, deadline, call=call, preload=self.preload), limits)
 
-    def solved(self, run: RawRun) -> bool:
-        return run.exit_code == 0 and run.value is not None
+    def solved(self, run: Run) -> bool:
+        return run.exit_code == 0 and run.answer is not None
 
 
 ArmSpec = Arm | Callable[[Any], Any] | Sequence[str]
@@ -130,12 +130,14 @@ def as_arms(specs: Mapping[str, ArmSpec]) -> dict[str, Arm]:
     return {str(name): as_arm(str(name), spec) for name, spec in specs.items()}
 
 
-def failure(run: RawRun, arm: Arm) -> str:
-    """Why a run that ended by itself failed; "" if it did not."""
-    if run.ending is Ending.NOT_STARTED:
-        return f"cannot start: {run.error}"
-    if run.error:
-        return run.error
+def failure(run: Run, arm: Arm) -> str:
+    """Why a run that an engine reports failed; "" if it did not, or was made to end."""
+    if run.status is RunStatus.BROKEN:
+        return f"cannot start: {run.reason}"
+    if run.status is not RunStatus.FINISHED:
+        return ""
+    if run.reason:
+        return run.reason
     if run.exit_code is not None and run.exit_code < 0:
         return f"ended by signal {-run.exit_code}"
     if run.exit_code and not arm.solved(run):

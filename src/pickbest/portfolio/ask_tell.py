@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
-from pickbest.core import (
-    PickbestError,
-    check_costs,
-    check_count,
-    check_positive,
-)
-from pickbest.portfolio.censoring import Stopping, learned_costs
-from pickbest.portfolio.journal.ledger import Ledger, RepeatedTellError, Ticket
+from pickbest.core import PickbestError, check_costs, check_count, check_positive
+from pickbest.core.tickets import RepeatedTellError, Ticket, in_order, round_of
+from pickbest.portfolio.censoring import learned_costs
+from pickbest.portfolio.journal.ledger import Ledger
 from pickbest.portfolio.journal.protocol import StorageError
-from pickbest.portfolio.journal.records import Finished, Opened, Picked
+from pickbest.portfolio.journal.records import Finished, Picked
 from pickbest.portfolio.race import finished
-from pickbest.portfolio.runs import Result, Run
-from pickbest.portfolio.runs import Status as RunStatus
-from pickbest.portfolio.state.fold import DEFAULT_LEARNER, Knowledge
-from pickbest.portfolio.state.overview import (
-    RoundView,
-    Status,
-    overview,
-    rounds_of,
-)
+from pickbest.portfolio.runs import Result, Run, RunStatus
+from pickbest.portfolio.settings import Settings, SettingsOptions
+from pickbest.portfolio.state.portfolio_state import PortfolioState
 from pickbest.portfolio.state.rosters import check_opening
 from pickbest.portfolio.state.verify import replayed
+from pickbest.portfolio.state.views import RoundView, Status, overview, rounds_of
 
 Costs = Sequence[float | None] | Mapping[str, float | None]
 SWEEP_SECONDS = 30.0
@@ -40,15 +31,15 @@ RETRY_SECONDS = (0.1, 0.5, 2.0, 5.0)
 class AskTell:
     """A portfolio's learner and journal without an engine: names of arms, asked and told.
 
-    arms: names. storage, name, learner, learner_options, rounds, seed: see Portfolio.
-    stopping: what is learned where a cost is told as None (see `censoring`).
+    arms: names. budget: how many of them are picked. storage: sqlite:///FILE, a file name,
+        postgresql://…; the default keeps nothing.
+    settings: see Settings; its fields are also taken one by one, as keyword arguments.
 
-    >>> book = AskTell(["a", "b", "c"], budget=2)
-    >>> ticket = book.ask("problem 1")
-    >>> book.tell(ticket, [0.25, 0.5])
-    >>> book.status().finished
+    >>> with AskTell(["a", "b", "c"], budget=2, learner="thompson") as book:
+    ...     ticket = book.ask("problem 1")
+    ...     book.tell(ticket, [0.25, 0.5])
+    ...     book.status().finished
     1
-    >>> book.close()
     """
 
     def __init__(
@@ -57,23 +48,19 @@ class AskTell:
         budget: int,
         storage: str | Path = "sqlite://",
         *,
-        name: str = "default",
-        learner: str = DEFAULT_LEARNER,
-        learner_options: Mapping[str, Any] | None = None,
-        rounds: int | None = None,
-        seed: int = 0,
-        stopping: Stopping | None = None,
-        paused: Sequence[str] | None = None,
+        settings: Settings | None = None,
+        **options: Unpack[SettingsOptions],
     ) -> None:
         from pickbest.portfolio.journal.sql import SqlJournal
 
-        settings = Opened(seed, learner, rounds, _as_json(learner_options or {}))
-        check_opening(settings, arms, budget, paused)  # before a database is made
-        self.stopping = stopping or Stopping()
-        journal = SqlJournal(str(storage), name)
+        settings = replace(settings or Settings(), **options)
+        opened, paused = settings.opened, settings.paused
+        check_opening(opened, arms, budget, paused)  # before a database is made
+        self.stopping = settings.stopping
+        journal = SqlJournal(str(storage), settings.name)
         try:
             self.ledger = Ledger(journal)
-            self.ledger.open(settings, arms, budget, paused)
+            self.ledger.open(opened, arms, budget, paused)
             self.ledger.sweep()
         except BaseException:
             journal.close()
@@ -89,24 +76,31 @@ class AskTell:
 
         journal = SqlJournal(str(storage), name, create=False)
         try:
-            known = Ledger(journal).knowledge
+            state = Ledger(journal).state
         finally:
             journal.close()
-        settings, roster = known.settings, known.roster
-        if settings is None or roster is None:
+        opened, roster = state.settings, state.roster
+        if opened is None or roster is None:
             raise PickbestError(f"the portfolio {name!r} is empty: it was never opened with arms")
-        return cls(
-            roster.arms,
-            roster.budget,
-            storage,
+        settings = Settings(
             name=name,
-            learner=settings.learner,
-            learner_options=settings.options,
-            rounds=settings.rounds,
-            seed=settings.seed,
+            learner=opened.learner,
+            learner_options=opened.options,
+            rounds=opened.rounds,
+            seed=opened.seed,
+        )
+        return cls(roster.arms, roster.budget, storage, settings=settings)
+
+    @property
+    def open_tickets(self) -> tuple[Ticket[str], ...]:
+        """Tickets, of any process, that were asked for and neither told nor lost."""
+        self.ledger.refresh()
+        return tuple(
+            Ticket(picked.round, picked.arms, picked.problem, picked.watched)
+            for picked in self.ledger.state.open.values()
         )
 
-    def ask(self, problem: str = "", lifetime: float | None = None) -> Ticket:
+    def ask(self, problem: str = "", lifetime: float | None = None) -> Ticket[str]:
         """Open a round: which arms to run. The pick is on disk when this returns.
 
         lifetime: seconds for which the ticket is good, whatever becomes of this process; None:
@@ -114,7 +108,7 @@ class AskTell:
         """
         return self.ask_many([problem], lifetime)[0]
 
-    def ask_many(self, problems: Sequence[str], lifetime: float | None = None) -> list[Ticket]:
+    def ask_many(self, problems: Sequence[str], lifetime: float | None = None) -> list[Ticket[str]]:
         """Open one round per problem in one commit: many times quicker than one by one."""
         check_count("the number of problems", len(problems))
         self._sweep_sometimes()
@@ -126,7 +120,7 @@ class AskTell:
             self._mine.update(ticket.round for ticket in tickets)
         return tickets
 
-    def tell(self, ticket: Ticket | int, costs: Costs, answer: Any = None) -> None:
+    def tell(self, ticket: Ticket[str] | int, costs: Costs, answer: Any = None) -> None:
         """Close a round with the costs of its arms, in the ticket's order or by name.
 
         A cost that is not known (the arm was stopped) is None. Telling a round again is
@@ -136,7 +130,7 @@ class AskTell:
 
     def tell_many(
         self,
-        results: Iterable[tuple[Ticket | int, Costs]],
+        results: Iterable[tuple[Ticket[str] | int, Costs]],
         answers: Sequence[Any] | None = None,
     ) -> None:
         """Close many rounds in one commit, all or none."""
@@ -144,21 +138,20 @@ class AskTell:
         told = list(answers) if answers is not None else [None] * len(results)
         records = []
         for (ticket, costs), answer in zip(results, told, strict=True):
-            number = ticket.round if isinstance(ticket, Ticket) else ticket
-            picked = self.ledger.picked(number)
+            picked = self.ledger.picked(round_of(ticket))
             result = _result(picked, costs, answer)
             records.append(finished(result, *learned_costs(result.runs, self.stopping, True)))
         self.ledger.tell(records)
         with self._mine_lock:
             self._mine.difference_update(record.round for record in records)
 
-    def forget(self, ticket: Ticket | int) -> None:
+    def forget(self, ticket: Ticket[str] | int) -> None:
         """Give a round up: it is closed as lost and never learned."""
-        number = ticket.round if isinstance(ticket, Ticket) else ticket
+        number = round_of(ticket)
         self.ledger.picked(number)
         self.ledger.lose([number], "given up")
 
-    def open_round(self, problem: str, lifetime: float) -> Ticket:
+    def open_round(self, problem: str, lifetime: float) -> Ticket[str]:
         """A round for an engine of this process, watched to its end or not."""
         self._sweep_sometimes()
         watch = self.stopping.watch_probability
@@ -180,12 +173,12 @@ class AskTell:
                     raise
                 time.sleep(patience)
 
-    def lose_round(self, ticket: Ticket, reason: str) -> None:
+    def lose_round(self, ticket: Ticket[str], reason: str) -> None:
         """Journal that there is no result."""
         self.ledger.lose([ticket.round], reason)
 
     def add_arm(self, name: str) -> None:
-        """Add an arm; it starts fairly (see `carry`)."""
+        """Add an arm; it starts fairly (see `learner_states`)."""
         self.ledger.change(add=[name])
 
     def remove_arm(self, name: str) -> None:
@@ -203,16 +196,16 @@ class AskTell:
     def status(self) -> Status:
         """Rounds, arms, wins and pick probabilities as they are now."""
         self.ledger.refresh()
-        return overview(self.ledger.knowledge)
+        return overview(self.ledger.state)
 
     def history(self, last: int | None = None) -> list[RoundView]:
         """What happened in each round, oldest first."""
         return rounds_of(self.ledger.entries(), last)
 
-    def verify(self) -> Knowledge:
+    def verify(self) -> PortfolioState:
         """Replay the journal from its beginning; says if any pick or the state differs."""
         self.ledger.refresh()
-        return replayed(self.ledger.entries(), self.ledger.knowledge)
+        return replayed(self.ledger.entries(), self.ledger.state)
 
     def close(self) -> None:
         """Close the rounds that this object still has open as lost; the journal stays."""
@@ -222,6 +215,12 @@ class AskTell:
             self.ledger.lose(mine, "the portfolio was closed before the result")
         self.ledger.close()
 
+    def __enter__(self) -> AskTell:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def _sweep_sometimes(self) -> None:
         now = time.monotonic()
         if now - self._swept > SWEEP_SECONDS:
@@ -229,40 +228,16 @@ class AskTell:
             self.ledger.sweep()
 
 
-def _as_json(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options as the journal gives them back, so that they compare equal."""
-    try:
-        plain: dict[str, Any] = json.loads(json.dumps(dict(options), allow_nan=False))
-    except (TypeError, ValueError) as error:
-        raise PickbestError(f"options of a learner must be plain data, got {options!r}") from error
-    return plain
-
-
 def _result(picked: Picked, costs: Costs, answer: Any) -> Result:
-    ordered = _in_order(picked, costs)
+    ordered = in_order(picked.round, picked.arms, costs)
     known = [cost for cost in ordered if cost is not None]
     check_costs(known, (len(known),))
     runs = tuple(
-        Run(arm, RunStatus.STOPPED, 0.0, None, 0.0, 1.0)
+        Run(arm, RunStatus.STOPPED)
         if cost is None
-        else Run(arm, RunStatus.FINISHED, 0.0, float(cost), float(cost), float(cost))
+        else Run(arm, RunStatus.FINISHED, cost=float(cost))
         for arm, cost in zip(picked.arms, ordered, strict=True)
     )
     best = min(known) if known else None
     winner = next((run.arm for run in runs if best is not None and run.cost == best), None)
-    return Result(picked.round, picked.problem, runs, winner, best, answer, 0.0)
-
-
-def _in_order(picked: Picked, costs: Costs) -> list[float | None]:
-    if isinstance(costs, Mapping):
-        if set(costs) != set(picked.arms):
-            raise PickbestError(
-                f"round {picked.round} needs the costs of {', '.join(picked.arms)}, got those of "
-                f"{', '.join(map(str, costs)) or 'no arm'}"
-            )
-        return [costs[arm] for arm in picked.arms]
-    if len(costs) != len(picked.arms):
-        raise PickbestError(
-            f"round {picked.round} has {len(picked.arms)} arms, got {len(costs)} costs"
-        )
-    return list(costs)
+    return Result(picked.round, picked.problem, winner, best, 0.0, answer, runs)

@@ -81,8 +81,4 @@ def learned_costs(
             return None, 1.0
         return tuple(run.cost for run in runs if run.cost is not None), 1.0 / stopping.watch
     optimistic = stopping.censored is Censored.OPTIMISTIC
-    stand_in = [run.low if optimistic else run.high for run in runs]
-    costs = [
-        bound if run.cost is None else run.cost for run, bound in zip(runs, stand_in, strict=True)
-    ]
-    return tuple(costs), 1.0
+    return tuple(run.low if optimistic else run.high for run in runs), 1.0

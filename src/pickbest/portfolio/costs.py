@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from pickbest.core import PickbestError, check_positive, unknown_name
-from pickbest.portfolio.runs import Ending, RawRun
+from pickbest.portfolio.runs import Run, RunStatus
 
 Span = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """A cost, and what the answer is worth.
+class Verdict:
+    """What a run costs, and what its answer is worth.
 
     accepted: the answer may win the round. ends_race: with stop="first", nobody need go on.
     value: the number that the cost came from.
@@ -38,13 +38,13 @@ class BadAnswerError(PickbestError):
 
 @runtime_checkable
 class Cost(Protocol):
-    """Judges the runs of a round. `solved` says whether the arm itself reports success."""
+    """Judges runs as an engine reports them; solved: whether the arm itself reports success."""
 
-    def judge(self, run: RawRun, solved: bool, deadline: float) -> Judged:
+    def judge(self, run: Run, solved: bool, deadline: float) -> Verdict:
         """The cost of a run that was not stopped early."""
         ...
 
-    def span(self, run: RawRun, deadline: float) -> Span:
+    def span(self, run: Run, deadline: float) -> Span:
         """(lowest, highest) cost that a run stopped early could have had."""
         ...
 
@@ -53,10 +53,10 @@ class Cost(Protocol):
 class Solved:
     """0 if solved in time, else 1."""
 
-    def judge(self, run: RawRun, solved: bool, deadline: float) -> Judged:
-        return Judged(0.0 if solved else 1.0, solved, solved)
+    def judge(self, run: Run, solved: bool, deadline: float) -> Verdict:
+        return Verdict(0.0 if solved else 1.0, solved, solved)
 
-    def span(self, run: RawRun, deadline: float) -> Span:
+    def span(self, run: Run, deadline: float) -> Span:
         return 0.0, 1.0
 
 
@@ -64,11 +64,11 @@ class Solved:
 class Runtime:
     """Runtime / deadline if solved, else 1."""
 
-    def judge(self, run: RawRun, solved: bool, deadline: float) -> Judged:
+    def judge(self, run: Run, solved: bool, deadline: float) -> Verdict:
         cost = min(run.seconds / deadline, 1.0) if solved else 1.0
-        return Judged(cost, solved, solved)
+        return Verdict(cost, solved, solved)
 
-    def span(self, run: RawRun, deadline: float) -> Span:
+    def span(self, run: Run, deadline: float) -> Span:
         # It had not answered yet, so it costs at least the time that it took so far.
         return min(run.seconds / deadline, 1.0), 1.0
 
@@ -103,22 +103,22 @@ class Quality:
         share = (value - self.best) / (self.worst - self.best)
         return min(max(share, 0.0), 1.0)
 
-    def judge(self, run: RawRun, solved: bool, deadline: float) -> Judged:
-        if not solved and run.ending is not Ending.DEADLINE:
-            return Judged(1.0, False, False)
+    def judge(self, run: Run, solved: bool, deadline: float) -> Verdict:
+        if not solved and run.status is not RunStatus.TIMEOUT:
+            return Verdict(1.0, False, False)
         value = number_of(run)
         if value is None:
-            if run.ending is Ending.DEADLINE:
-                return Judged(1.0, False, False)
+            if run.status is RunStatus.TIMEOUT:
+                return Verdict(1.0, False, False)
             raise BadAnswerError(
                 f"the answer must be a number (a command: its last line of output), got "
                 f"{_shown(run)}"
             )
         cost = self.scaled(value)
         ends = self.good_enough is not None and cost <= self.scaled(self.good_enough)
-        return Judged(cost, True, ends, value)
+        return Verdict(cost, True, ends, value)
 
-    def span(self, run: RawRun, deadline: float) -> Span:
+    def span(self, run: Run, deadline: float) -> Span:
         value = number_of(run)
         # An arm keeps the best answer that it has found: it can only get better.
         return 0.0, 1.0 if value is None else self.scaled(value)
@@ -126,15 +126,15 @@ class Quality:
 
 @dataclass(frozen=True)
 class Own:
-    """A function of the user: RawRun to a cost in [0, 1].
+    """A function of the user: a run, as the engine reports it, to a cost in [0, 1].
 
     accept: an answer that costs at most this much is acceptable.
     """
 
-    function: Callable[[RawRun], float]
+    function: Callable[[Run], float]
     accept: float = 1.0
 
-    def judge(self, run: RawRun, solved: bool, deadline: float) -> Judged:
+    def judge(self, run: Run, solved: bool, deadline: float) -> Verdict:
         try:
             cost = float(self.function(run))
         except Exception as error:
@@ -144,17 +144,17 @@ class Own:
                 f"a cost must be between 0 and 1, got {cost:g} (for rewards, use 1 - reward)"
             )
         accepted = solved and cost <= self.accept
-        return Judged(cost, accepted, accepted)
+        return Verdict(cost, accepted, accepted)
 
-    def span(self, run: RawRun, deadline: float) -> Span:
+    def span(self, run: Run, deadline: float) -> Span:
         return 0.0, 1.0
 
 
 NAMED: dict[str, Callable[[], Cost]] = {"solved": Solved, "runtime": Runtime}
 
 
-def as_cost(spec: str | Cost | Callable[[RawRun], float]) -> Cost:
-    """A cost from its name, a Cost, or a function of RawRun.
+def as_cost(spec: str | Cost | Callable[[Run], float]) -> Cost:
+    """A cost from its name, a Cost, or a function of a run.
 
     >>> as_cost("runtime")
     Runtime()
@@ -170,11 +170,11 @@ def as_cost(spec: str | Cost | Callable[[RawRun], float]) -> Cost:
     raise PickbestError(f"cost must be a name, a Cost or a function, got {spec!r}")
 
 
-def number_of(run: RawRun) -> float | None:
+def number_of(run: Run) -> float | None:
     """The number in an answer: a function's value, or the last line of a command's output."""
-    if run.value is not None:
+    if run.answer is not None:
         try:
-            number = float(run.value)
+            number = float(run.answer)
         except (TypeError, ValueError):
             return None
         return number if math.isfinite(number) else None
@@ -190,8 +190,8 @@ def check_deadline(deadline: float) -> float:
     return check_positive("deadline", deadline)
 
 
-def _shown(run: RawRun) -> str:
-    if run.value is not None:
-        return repr(run.value)[:80]
+def _shown(run: Run) -> str:
+    if run.answer is not None:
+        return repr(run.answer)[:80]
     lines = run.stdout.strip().splitlines()
     return repr(lines[-1][:80]) if lines else "nothing"

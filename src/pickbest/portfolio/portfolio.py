@@ -5,24 +5,25 @@ from __future__ import annotations
 import itertools
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any
+from typing import Any, Unpack
 
 from pickbest.core import check_count
+from pickbest.core.tickets import Ticket
 from pickbest.portfolio.arms import ArmSpec, Limits, as_arm, as_arms
 from pickbest.portfolio.ask_tell import AskTell, Costs
-from pickbest.portfolio.censoring import Stopping
-from pickbest.portfolio.costs import Cost, as_cost, check_deadline
-from pickbest.portfolio.engines import Engine, make_engine
-from pickbest.portfolio.journal.ledger import CLOCK_SLACK, Ticket
-from pickbest.portfolio.journal.watchers import Silent, Watcher
+from pickbest.portfolio.costs import as_cost, check_deadline
+from pickbest.portfolio.engines import make_engine
+from pickbest.portfolio.journal.ledger import CLOCK_SLACK
+from pickbest.portfolio.progress import Progress, Unseen
 from pickbest.portfolio.race import GivenUpError, run_race
-from pickbest.portfolio.runs import RawRun, Result
-from pickbest.portfolio.state.fold import DEFAULT_LEARNER, Knowledge
-from pickbest.portfolio.state.overview import RoundView, Status
+from pickbest.portfolio.runs import Result
+from pickbest.portfolio.settings import RaceOptions, RaceSettings
+from pickbest.portfolio.state.portfolio_state import PortfolioState
+from pickbest.portfolio.state.views import RoundView, Status
 
 
 class Portfolio:
@@ -32,10 +33,9 @@ class Portfolio:
         which {problem} is replaced.
     budget: how many arms run on each problem. deadline: seconds that each may take.
     storage: sqlite:///FILE, a file name, postgresql://…; the default keeps nothing.
-    name: several portfolios may share one database.
-    learner, learner_options, rounds, seed: as in `make_learner`; fixed when it is created.
-    cost: "solved", "runtime", a Cost such as Quality(best, worst), or a function of RawRun.
-    stop, censored, watch: see `censoring`. limits: see Limits. engine: "local" or "ray".
+    progress: who is told what happens while it happens.
+    settings: see RaceSettings (learner, cost, stop, limits, engine, …); its fields are also
+        taken one by one, as keyword arguments.
 
     >>> portfolio = Portfolio({"echo": ["echo", "{problem}"], "true": ["true"]}, 1, deadline=10.0)
     >>> portfolio.solve("a problem").solved
@@ -50,42 +50,21 @@ class Portfolio:
         deadline: float,
         storage: str | Path = "sqlite://",
         *,
-        name: str = "default",
-        learner: str = DEFAULT_LEARNER,
-        learner_options: Mapping[str, Any] | None = None,
-        rounds: int | None = None,
-        seed: int = 0,
-        cost: str | Cost | Callable[[RawRun], float] = "solved",
-        stop: str = "first",
-        censored: str = "pessimistic",
-        watch: float = 0.25,
-        limits: Limits | None = None,
-        engine: str | Engine = "local",
-        engine_options: Mapping[str, Any] | None = None,
-        paused: Sequence[str] | None = None,
-        watcher: Watcher | None = None,
+        progress: Progress | None = None,
+        settings: RaceSettings | None = None,
+        **options: Unpack[RaceOptions],
     ) -> None:
+        settings = replace(settings or RaceSettings(), **options)
         self.arms = as_arms(arms)
         self.deadline = check_deadline(deadline)
-        self.cost = as_cost(cost)
-        self.limits = limits or Limits()
-        self._watcher: Watcher = watcher or Silent()
+        self.cost = as_cost(settings.cost)
+        self.limits = settings.limits or Limits()
+        self.stopping = settings.stopping
+        self._progress: Progress = progress or Unseen()
         self._killed = threading.Event()
-        self.stopping = Stopping.of(stop, censored, watch)
-        self._engine = make_engine(engine, engine_options)
+        self._engine = make_engine(settings.engine, settings.engine_options)
         try:
-            self.book = AskTell(
-                tuple(self.arms),
-                budget,
-                storage,
-                name=name,
-                learner=learner,
-                learner_options=learner_options,
-                rounds=rounds,
-                seed=seed,
-                stopping=self.stopping,
-                paused=paused,
-            )
+            self.book = AskTell(tuple(self.arms), budget, storage, settings=settings)
         except BaseException:
             self._engine.close()
             raise
@@ -127,13 +106,22 @@ class Portfolio:
             left.set()
             pool.shutdown(wait=True, cancel_futures=True)
 
-    def ask(self, problem: str = "", lifetime: float | None = None) -> Ticket:
+    def ask(self, problem: str = "", lifetime: float | None = None) -> Ticket[str]:
         """Open a round for arms that you run yourself; see AskTell.ask."""
         return self.book.ask(problem, lifetime)
 
-    def tell(self, ticket: Ticket | int, costs: Costs, answer: Any = None) -> None:
+    def tell(self, ticket: Ticket[str] | int, costs: Costs, answer: Any = None) -> None:
         """Close a round that was asked for; see AskTell.tell."""
         self.book.tell(ticket, costs, answer)
+
+    def forget(self, ticket: Ticket[str] | int) -> None:
+        """Give a round up: it is closed as lost and never learned."""
+        self.book.forget(ticket)
+
+    @property
+    def open_tickets(self) -> tuple[Ticket[str], ...]:
+        """Tickets that were asked for and neither told nor lost; see AskTell.open_tickets."""
+        return self.book.open_tickets
 
     def status(self) -> Status:
         """Rounds, arms, wins and pick probabilities as they are now."""
@@ -143,12 +131,12 @@ class Portfolio:
         """What happened in each round, oldest first."""
         return self.book.history(last)
 
-    def verify(self) -> Knowledge:
+    def verify(self) -> PortfolioState:
         """Replay the journal from its beginning; says if any pick or the state differs."""
         return self.book.verify()
 
     def add_arm(self, name: str, arm: ArmSpec) -> None:
-        """Add an arm to the running portfolio; it starts fairly (see `carry`)."""
+        """Add an arm to the running portfolio; it starts fairly (see `learner_states`)."""
         built = as_arm(name, arm)
         self.book.add_arm(name)
         self.arms = {**self.arms, name: built}
@@ -180,7 +168,7 @@ class Portfolio:
             raise GivenUpError("the portfolio was stopped; no round was opened")
         lifetime = self.deadline + self.limits.grace + CLOCK_SLACK
         ticket = self.book.open_round(str(problem), lifetime)
-        self._watcher.started(ticket)
+        self._progress.started(ticket)
         try:
             result, record = run_race(
                 ticket,
@@ -192,25 +180,20 @@ class Portfolio:
                 self.limits,
                 self.stopping,
                 given_up,
-                lambda run: self._watcher.ended(ticket, run),
+                lambda run: self._progress.ended(ticket, run),
             )
         except BaseException as error:
             self.book.lose_round(ticket, _in_short(error))
-            self._watcher.lost(ticket)
+            self._progress.lost(ticket)
             raise
         self.book.close_round(record)
-        self._watcher.finished(ticket, result)
+        self._progress.finished(ticket, result)
         return result
 
     def __enter__(self) -> Portfolio:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

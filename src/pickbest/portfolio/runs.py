@@ -1,22 +1,15 @@
-"""What an engine reports of an arm that ran, and what a round makes of it."""
+"""One arm on one problem: what an engine is given, what becomes of it, and the round's result."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import Enum, StrEnum
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
-
-class Ending(Enum):
-    """How a run came to its end, as the engine saw it."""
-
-    EXITED = "exited"
-    DEADLINE = "deadline"
-    STOPPED = "stopped"
-    NOT_STARTED = "not started"
+from pickbest.core.codec import EXCLUDED
 
 
-class Status(StrEnum):
+class RunStatus(StrEnum):
     """What a run amounts to.
 
     FINISHED: it ended by itself in time. TIMEOUT: the deadline stopped it. STOPPED: it was
@@ -60,46 +53,51 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class RawRun:
-    """One run as the engine saw it; every process of the arm is gone when this exists.
-
-    exit_code: negative: the signal that ended it. error: why it could not start, or the last
-    line of the exception that a function raised. value: what a function returned.
-    """
-
-    arm: str
-    ending: Ending
-    seconds: float
-    exit_code: int | None = None
-    error: str = ""
-    value: Any = None
-    stdout: str = ""
-    stderr: str = ""
-    truncated: bool = False
-    cpu_seconds: float = 0.0
-    peak_bytes: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Run:
-    """One arm's part in a round.
+    """One arm's part in a round, from the engine to the journal; no process of it is left.
 
-    cost: None when it is not known, because the run was stopped early; then it lies between
-        low and high.
-    answer: what a function returned, or what a command wrote to its standard output.
+    An engine reports how it ended (FINISHED, TIMEOUT, STOPPED, BROKEN), the seconds, and why
+    it could not start or what a function raised; judging adds the cost, the value and the
+    final status. The first six fields are what the journal keeps and what JSON shows.
+
+    cost: None while it is not known: before judging, and for good where the run was stopped
+        early; then it lies within `bounds`.
     value: the number that a quality cost read from the answer.
+    answer: what a function returned, or (once judged) what a command wrote to standard output.
+    accepted: whether the answer may win the round.
+    exit_code: negative: the signal that ended it. truncated: only the end of the output is here.
     """
 
     arm: str
-    status: Status
-    seconds: float
-    cost: float | None
-    low: float
-    high: float
+    status: RunStatus
+    cost: float | None = None
+    seconds: float = 0.0
     reason: str = ""
-    answer: Any = None
     value: float | None = None
-    raw: RawRun | None = None
+    answer: Any = field(default=None, metadata=EXCLUDED)
+    bounds: tuple[float, float] = field(default=(0.0, 1.0), metadata=EXCLUDED)
+    accepted: bool = field(default=False, metadata=EXCLUDED)
+    exit_code: int | None = field(default=None, metadata=EXCLUDED)
+    stdout: str = field(default="", metadata=EXCLUDED)
+    stderr: str = field(default="", metadata=EXCLUDED)
+    truncated: bool = field(default=False, metadata=EXCLUDED)
+    cpu_seconds: float = field(default=0.0, metadata=EXCLUDED)
+    peak_bytes: int = field(default=0, metadata=EXCLUDED)
+
+    @property
+    def low(self) -> float:
+        """The lowest cost that it can have had."""
+        return self.bounds[0] if self.cost is None else self.cost
+
+    @property
+    def high(self) -> float:
+        """The highest cost that it can have had."""
+        return self.bounds[1] if self.cost is None else self.cost
+
+    def kept(self) -> Run:
+        """As the journal keeps it: equal to what is read back."""
+        seconds = round(self.seconds, 6)
+        return Run(self.arm, self.status, self.cost, seconds, self.reason, self.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +109,11 @@ class Result:
 
     round: int
     problem: Any
-    runs: tuple[Run, ...]
     winner: str | None
     cost: float | None
-    answer: Any
     seconds: float
+    answer: Any
+    runs: tuple[Run, ...]
 
     @property
     def solved(self) -> bool:

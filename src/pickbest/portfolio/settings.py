@@ -1,239 +1,96 @@
-"""portfolio.toml: arms, budget, deadline, cost, learner and storage in one small file."""
+"""What a portfolio is set to: one list, shared by Portfolio, AskTell, portfolio.toml and serve."""
 
 from __future__ import annotations
 
-import importlib
-import sys
-import tomllib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypedDict
 
-from pickbest.core import PickbestError, unknown_name
-from pickbest.portfolio.arms import Arm, Command, Function, Limits
-from pickbest.portfolio.costs import NAMED, Cost, Own, Quality, as_cost
-from pickbest.portfolio.journal.watchers import Watcher
-from pickbest.portfolio.portfolio import Portfolio
-from pickbest.portfolio.state.fold import DEFAULT_LEARNER
+from pickbest.catalog.spec import Spec
+from pickbest.core import PickbestError
+from pickbest.core.codec import read_back
+from pickbest.portfolio.arms import Limits
+from pickbest.portfolio.censoring import Stopping
+from pickbest.portfolio.costs import Cost
+from pickbest.portfolio.engines import Engine
+from pickbest.portfolio.journal.records import Opened
+from pickbest.portfolio.runs import Run
 
-_NUMBER = (int, float)
+DEFAULT_LEARNER = "auto"
 
 
-@dataclass(frozen=True)
-class Config:
-    """What a portfolio.toml says; the fields are the arguments of Portfolio."""
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How a portfolio learns.
 
-    arms: Mapping[str, Arm]
-    budget: int
-    deadline: float
-    storage: str
+    name: several portfolios may share one database.
+    learner: a name, with options (`thompson:prior=2.0`) or not, a table with the key `name`, or
+        a LearnerSpec. learner_options: further options. rounds: how many are expected. These and
+        the seed are fixed when it is created.
+    stop, censored, watch: see `censoring`.
+    paused: arms that are not picked for now; None: as the journal has them.
+    """
+
     name: str = "default"
-    learner: str = DEFAULT_LEARNER
-    learner_options: Mapping[str, Any] = field(default_factory=dict)
+    learner: str | Mapping[str, Any] | Spec = DEFAULT_LEARNER
+    learner_options: Mapping[str, Any] | None = None
     rounds: int | None = None
     seed: int = 0
-    cost: Cost = field(default_factory=lambda: as_cost("solved"))
     stop: str = "first"
     censored: str = "pessimistic"
     watch: float = 0.25
-    limits: Limits = field(default_factory=Limits)
-    engine: str = "local"
-    engine_options: Mapping[str, Any] = field(default_factory=dict)
-    paused: tuple[str, ...] = ()
-    concurrency: int = 1
+    paused: Sequence[str] | None = None
 
-    def open(self, watcher: Watcher | None = None) -> Portfolio:
-        """The portfolio that the file describes."""
-        given = {each.name: getattr(self, each.name) for each in fields(self)}
-        del given["concurrency"]
-        return Portfolio(**given, watcher=watcher)
+    @property
+    def stopping(self) -> Stopping:
+        """When arms are stopped, and what is learned then; checked."""
+        return Stopping.of(self.stop, self.censored, self.watch)
 
-
-def read_config(path: str | Path) -> Config:
-    """Read and check a portfolio.toml; every mistake is one sentence."""
-    path = Path(path)
-    try:
-        text = path.read_text()
-    except OSError as error:
-        raise PickbestError(f"{path}: cannot be read ({error.strerror})") from error
-    try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise PickbestError(f"{path}: not valid TOML: {error}") from error
-    try:
-        return _config(content, path.resolve().parent)
-    except PickbestError as error:
-        raise PickbestError(f"{path}: {error}") from error
+    @property
+    def opened(self) -> Opened:
+        """What the journal's first record says of them."""
+        learner = Spec.of(self.learner).with_options(**(self.learner_options or {}))
+        try:
+            # As the journal gives them back, so that they compare equal.
+            options = read_back(learner.options)
+        except ValueError as error:
+            raise PickbestError(f"options must be finite numbers, got {learner}") from error
+        return Opened(self.seed, learner.name, self.rounds, options)
 
 
-# What each key must be; tables are read by functions of their own.
-_KEYS: dict[str, tuple[type, ...]] = {
-    "arms": (dict,),
-    "budget": (int,),
-    "deadline": _NUMBER,
-    "storage": (str,),
-    "name": (str,),
-    "learner": (str, dict),
-    "rounds": (int,),
-    "seed": (int,),
-    "cost": (str, dict),
-    "stop": (str,),
-    "censored": (str,),
-    "watch": _NUMBER,
-    "limits": (dict,),
-    "engine": (str,),
-    "engine_options": (dict,),
-    "concurrency": (int,),
-}
+@dataclass(frozen=True, kw_only=True)
+class RaceSettings(Settings):
+    """How a portfolio learns, and how it runs its arms.
+
+    cost: "solved", "runtime", a Cost such as Quality(best, worst), or a function of a Run.
+    limits: what each arm may use.
+    engine, engine_options: "local", or "ray" with what ray.init takes.
+    """
+
+    cost: str | Cost | Callable[[Run], float] = "solved"
+    limits: Limits | None = None
+    engine: str | Engine = "local"
+    engine_options: Mapping[str, Any] | None = None
 
 
-def _config(content: dict[str, Any], folder: Path) -> Config:
-    _check_keys("key", content, _KEYS)
-    for name in ("arms", "budget", "deadline"):
-        if name not in content:
-            raise PickbestError(f"the key {name!r} is missing")
-    arms = {name: _arm(name, table, folder) for name, table in content.pop("arms").items()}
-    resting = [name for name, (_, paused) in arms.items() if paused]
-    values: dict[str, Any] = dict(content)
-    values["storage"] = _beside(values.get("storage", "sqlite:///portfolio.db"), folder)
-    values["cost"] = _cost(values.get("cost", "solved"), folder)
-    values["limits"] = _limits(values.get("limits", {}))
-    if isinstance(learner := values.get("learner"), dict):
-        if "name" not in learner:
-            raise PickbestError("the table learner needs the key 'name'")
-        values["learner"] = learner["name"]
-        values["learner_options"] = {k: v for k, v in learner.items() if k != "name"}
-    built = {name: arm for name, (arm, _) in arms.items()}
-    return Config(arms=built, paused=tuple(resting), **values)
+class SettingsOptions(TypedDict, total=False):
+    """The fields of Settings as keyword arguments, for type checkers."""
+
+    name: str
+    learner: str | Mapping[str, Any] | Spec
+    learner_options: Mapping[str, Any] | None
+    rounds: int | None
+    seed: int
+    stop: str
+    censored: str
+    watch: float
+    paused: Sequence[str] | None
 
 
-def _check_keys(
-    kind: str, content: Mapping[str, Any], known: Mapping[str, tuple[type, ...]]
-) -> None:
-    for name, value in content.items():
-        if name not in known:
-            raise unknown_name(kind, name, known)
-        wrong_bool = isinstance(value, bool) and bool not in known[name]
-        if wrong_bool or not isinstance(value, known[name]):
-            wanted = " or ".join(_WORDS[each] for each in known[name])
-            raise PickbestError(f"{kind} {name!r} must be {wanted}, got {value!r}")
+class RaceOptions(SettingsOptions, total=False):
+    """The fields of RaceSettings as keyword arguments, for type checkers."""
 
-
-_WORDS = {
-    int: "a whole number",
-    float: "a number",
-    str: "text",
-    dict: "a table",
-    list: "a list",
-    bool: "true or false",
-}
-
-_ARM_KEYS: dict[str, tuple[type, ...]] = {
-    "command": (list,),
-    "python": (str,),
-    "sat": (str,),
-    "success": (list,),
-    "cwd": (str,),
-    "env": (dict,),
-    "paused": (bool,),
-}
-
-
-def _arm(name: str, table: Any, folder: Path) -> tuple[Arm, bool]:
-    """An arm, and whether it is paused."""
-    if isinstance(table, list):
-        table = {"command": table}
-    if not isinstance(table, dict):
-        raise PickbestError(f"arm {name!r} must be a table or a list of words, got {table!r}")
-    _check_keys(f"key of arm {name!r}", table, _ARM_KEYS)
-    kinds = [kind for kind in ("command", "python", "sat") if kind in table]
-    if len(kinds) != 1:
-        raise PickbestError(
-            f"arm {name!r} must have one of command, python and sat, "
-            f"got {', '.join(kinds) or 'none'}"
-        )
-    for key in ("success", "cwd", "env"):
-        if key in table and kinds != ["command"]:
-            raise PickbestError(f"arm {name!r}: {key} is for commands only")
-    paused = bool(table.get("paused", False))
-    if "python" in table:
-        return Function(_imported(table["python"], folder)), paused
-    if "sat" in table:
-        from pickbest.portfolio.answers.sat import SatSolver
-
-        return SatSolver(table["sat"]), paused
-    environment = tuple((str(key), str(value)) for key, value in table.get("env", {}).items())
-    success = table.get("success", [0])
-    if not success or not all(isinstance(code, int) for code in success):
-        raise PickbestError(f"arm {name!r}: success must be a list of exit codes, got {success!r}")
-    cwd = str(folder / table["cwd"]) if "cwd" in table else None
-    return Command(tuple(table["command"]), tuple(success), cwd, environment), paused
-
-
-def _imported(reference: str, folder: Path) -> Callable[..., Any]:
-    """module:function, looked up beside the file first."""
-    module, colon, name = reference.partition(":")
-    if not colon or not module or not name:
-        raise PickbestError(f"a function must be written as module:function, got {reference!r}")
-    if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
-    try:
-        found = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise PickbestError(f"the function {reference!r} cannot be imported: {error}") from error
-    if not callable(found):
-        raise PickbestError(f"{reference!r} must be a function, got {found!r}")
-    result: Callable[..., Any] = found
-    return result
-
-
-def _cost(spec: str | dict[str, Any], folder: Path) -> Cost:
-    if isinstance(spec, str):
-        return as_cost(spec)
-    kind = spec.get("kind")
-    known: dict[str, dict[str, tuple[type, ...]]] = {
-        **{name: {"kind": (str,)} for name in NAMED},
-        "quality": {"kind": (str,), "best": _NUMBER, "worst": _NUMBER, "good_enough": _NUMBER},
-        "python": {"kind": (str,), "function": (str,), "accept": _NUMBER},
-    }
-    if kind not in known:
-        raise unknown_name("kind of cost", str(kind), known)
-    _check_keys(f"key of the cost {kind!r}", spec, known[kind])
-    given = {name: value for name, value in spec.items() if name != "kind"}
-    needed = {"quality": ("best", "worst"), "python": ("function",)}.get(kind, ())
-    for name in needed:
-        if name not in given:
-            raise PickbestError(f"the cost {kind!r} needs the key {name!r}")
-    if kind == "quality":
-        return Quality(**given)
-    if kind == "python":
-        return Own(_imported(given.pop("function"), folder), **given)
-    return as_cost(kind)
-
-
-def _limits(table: dict[str, Any]) -> Limits:
-    known: dict[str, tuple[type, ...]] = {
-        "memory_mb": _NUMBER,
-        "cpu_seconds": _NUMBER,
-        "output_kb": _NUMBER,
-        "grace": _NUMBER,
-    }
-    _check_keys("key of limits", table, known)
-    memory, output = table.get("memory_mb"), table.get("output_kb", 64)
-    return Limits(
-        memory_bytes=None if memory is None else round(memory * 1024**2),
-        cpu_seconds=table.get("cpu_seconds"),
-        output_bytes=round(output * 1024),
-        grace=float(table.get("grace", 0.0)),
-    )
-
-
-def _beside(storage: str, folder: Path) -> str:
-    """SQLite files lie beside the portfolio.toml unless their path is absolute."""
-    prefix = "sqlite:///"
-    if storage.startswith(prefix) and not storage.startswith(prefix + "/"):
-        return prefix + str(folder / storage.removeprefix(prefix))
-    if "://" not in storage:
-        return prefix + str(folder / storage)
-    return storage
+    cost: str | Cost | Callable[[Run], float]
+    limits: Limits | None
+    engine: str | Engine
+    engine_options: Mapping[str, Any] | None

@@ -8,7 +8,7 @@ from typing import Any
 
 from pickbest.core import MissingExtraError, PickbestError, unknown_name
 from pickbest.portfolio.arms import Function, Limits
-from pickbest.portfolio.runs import RawRun, Task
+from pickbest.portfolio.runs import Run, Task
 
 Clauses = list[list[int]]
 
@@ -42,8 +42,8 @@ class SatSolver:
         function = Function(solve, (self.solver,), preload=("pysat.solvers",))
         return function.task(name, problem, deadline, limits)
 
-    def solved(self, run: RawRun) -> bool:
-        return run.exit_code == 0 and run.value is not None
+    def solved(self, run: Run) -> bool:
+        return run.exit_code == 0 and run.answer is not None
 
 
 def solver_names() -> tuple[str, ...]:
@@ -87,9 +87,13 @@ def satisfies(model: list[int] | None, clauses: Clauses) -> bool:
 
 
 def read_dimacs(path: Path) -> Clauses:
-    """The clauses of a DIMACS CNF file."""
-    clauses: Clauses = []
-    current: list[int] = []
+    """The clauses of a DIMACS CNF file.
+
+    Not by PySAT's reader: it takes one clause a line only (DIMACS lets a clause span lines;
+    releases without its compiled parser drop a literal of such clauses without a word), and it
+    refuses the lone % with which the files of SATLIB end.
+    """
+    clauses: Clauses = [[]]
     for line in path.read_text().splitlines():
         if line.startswith("%"):
             break
@@ -101,19 +105,7 @@ def read_dimacs(path: Path) -> Clauses:
             raise PickbestError(f"{path}: not a line of DIMACS: {line[:80]!r}") from error
         for literal in literals:
             if literal:
-                current.append(literal)
+                clauses[-1].append(literal)
             else:
-                clauses.append(current)
-                current = []
-    if current:
-        clauses.append(current)
-    return clauses
-
-
-def write_dimacs(clauses: Clauses, path: Path, comment: str = "") -> None:
-    """Write clauses as a DIMACS CNF file."""
-    variables = max((abs(literal) for clause in clauses for literal in clause), default=0)
-    lines = [f"c {comment}"] if comment else []
-    lines.append(f"p cnf {variables} {len(clauses)}")
-    lines += [" ".join(map(str, [*clause, 0])) for clause in clauses]
-    path.write_text("\n".join(lines) + "\n")
+                clauses.append([])
+    return clauses if clauses[-1] else clauses[:-1]

@@ -10,21 +10,21 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from pickbest.core import PickbestError, unknown_name
-from pickbest.portfolio.runs import RawRun, Task
+from pickbest.portfolio.runs import Run, Task
 
 NAMES = ("local", "ray")
 
 
 @runtime_checkable
 class Engine(Protocol):
-    """Runs races. Every method may be called from any thread."""
+    """Runs races. Every method may be called from any thread; see pickbest.testing.engines."""
 
     def race(
         self,
         tasks: Sequence[Task],
-        ends_race: Callable[[RawRun], bool],
+        ends_race: Callable[[Run], bool],
         given_up: Callable[[], bool],
-    ) -> list[RawRun]:
+    ) -> list[Run]:
         """Run all tasks at once; their runs, in the order of the tasks.
 
         ends_race is called once for each run, as it ends; when it returns True, the others are

@@ -21,7 +21,7 @@ from typing import Any
 
 from pickbest.core import MissingExtraError
 from pickbest.portfolio.engines.local import LocalEngine
-from pickbest.portfolio.runs import Ending, RawRun, Task
+from pickbest.portfolio.runs import Run, RunStatus, Task
 
 PATIENCE = 0.2
 # A worker that does not react to a cancellation in this time is killed.
@@ -47,9 +47,9 @@ class RayEngine:
     def race(
         self,
         tasks: Sequence[Task],
-        ends_race: Callable[[RawRun], bool],
+        ends_race: Callable[[Run], bool],
         given_up: Callable[[], bool],
-    ) -> list[RawRun]:
+    ) -> list[Run]:
         ray = self._ray
         started = time.monotonic()
         places = {
@@ -58,7 +58,7 @@ class RayEngine:
             ): place
             for place, task in enumerate(tasks)
         }
-        runs: dict[int, RawRun] = {}
+        runs: dict[int, Run] = {}
         waiting = list(places)
         stopped_at: float | None = None
         try:
@@ -75,8 +75,9 @@ class RayEngine:
                     self._cancel(waiting, force=True)
         except BaseException:
             self._cancel(waiting, force=False)
-            ray.wait(waiting, num_returns=len(waiting), timeout=FORCE_AFTER)
-            self._cancel(waiting, force=True)
+            # Only those that did not end: Ray aborts this process where an ended task is forced.
+            _, stuck = ray.wait(waiting, num_returns=len(waiting), timeout=FORCE_AFTER)
+            self._cancel(stuck, force=True)
             raise
         return [runs[place] for place in range(len(tasks))]
 
@@ -90,15 +91,16 @@ class RayEngine:
             return task
         return replace(task, call=self._ray.cloudpickle.dumps(pickle.loads(task.call)))
 
-    def _result(self, task: Task, reference: Any, started: float) -> RawRun:
+    def _result(self, task: Task, reference: Any, started: float) -> Run:
         seconds = time.monotonic() - started
         try:
-            run: RawRun = self._ray.get(reference)
+            run: Run = self._ray.get(reference)
         except self._ray.exceptions.TaskCancelledError:
-            return RawRun(task.arm, Ending.STOPPED, seconds)
+            return Run(task.arm, RunStatus.STOPPED, seconds=seconds)
         except self._ray.exceptions.RayError as error:
             reason = f"the cluster lost it: {type(error).__name__}"
-            return RawRun(task.arm, Ending.EXITED, seconds, exit_code=1, error=reason)
+            status = RunStatus.FINISHED
+            return Run(task.arm, status, seconds=seconds, reason=reason, exit_code=1)
         return run
 
     def _cancel(self, references: Sequence[Any], force: bool) -> float:
@@ -119,7 +121,7 @@ def _ray() -> Any:
 _engine: LocalEngine | None = None
 
 
-def run_here(task: Task, paths: Sequence[str]) -> RawRun:
+def run_here(task: Task, paths: Sequence[str]) -> Run:
     """Run an arm in the worker process that Ray chose; paths: where the driver finds modules."""
     global _engine
     if _engine is None:

@@ -125,10 +125,10 @@ class Guard:
         self._drain(pipes)
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         report = {
-            "ending": "not started" if self.failure else ending,
+            "status": "broken" if self.failure else ending,
             "seconds": seconds,
             "exit_code": None if status is None else os.waitstatus_to_exitcode(status),
-            "error": self.failure.decode(errors="replace"),
+            "reason": self.failure.decode(errors="replace"),
             "truncated": self.truncated,
             "cpu_seconds": usage.ru_utime + usage.ru_stime,
             "peak_bytes": usage.ru_maxrss * (1024 if LINUX else 1),
@@ -166,11 +166,11 @@ class Guard:
         for descriptor in (portfolio, arm):
             if descriptor is not None:
                 selector.register(descriptor, selectors.EVENT_READ)
-        ending = "exited"
+        ending = "finished"
         while True:
             patience = deadline - time.monotonic()
-            if patience <= 0.0 and ending == "exited":
-                ending, deadline = "deadline", self._ask_to_end(pid)
+            if patience <= 0.0 and ending == "finished":
+                ending, deadline = "timeout", self._ask_to_end(pid)
                 continue
             if patience <= 0.0:
                 return ending, None

@@ -17,7 +17,7 @@ from typing import Any
 
 from pickbest.core import PickbestError
 from pickbest.portfolio.engines import keeper
-from pickbest.portfolio.runs import Ending, RawRun, Task
+from pickbest.portfolio.runs import Run, RunStatus, Task
 
 # How often a race asks whether it was given up.
 PATIENCE = 0.2
@@ -41,10 +41,10 @@ class LocalEngine:
     def race(
         self,
         tasks: Sequence[Task],
-        ends_race: Callable[[RawRun], bool],
+        ends_race: Callable[[Run], bool],
         given_up: Callable[[], bool],
-    ) -> list[RawRun]:
-        runs: dict[int, RawRun] = {}
+    ) -> list[Run]:
+        runs: dict[int, Run] = {}
         with selectors.DefaultSelector() as selector, contextlib.ExitStack() as sockets:
             for place, task in enumerate(tasks):
                 connection = sockets.enter_context(self._start(task))
@@ -170,17 +170,16 @@ def _stop_all(selector: selectors.BaseSelector) -> None:
             key.fileobj.shutdown(socket.SHUT_WR)  # type: ignore[union-attr]
 
 
-def _received(task: Task, connection: socket.socket) -> RawRun:
+def _received(task: Task, connection: socket.socket) -> Run:
     try:
         report, payload = keeper.receive(connection)
     except OSError as error:
-        return RawRun(task.arm, Ending.NOT_STARTED, 0.0, error=f"its guard was killed ({error})")
-    value = None
+        return Run(task.arm, RunStatus.BROKEN, reason=f"its guard was killed ({error})")
+    answer = None
     if payload:
         try:
-            failure, value = pickle.loads(payload)
+            failure, answer = pickle.loads(payload)
         except Exception as error:
             failure = f"its answer cannot be read here: {error!r}"
-        report["error"] = report["error"] or failure
-    report["ending"] = Ending(report["ending"])
-    return RawRun(task.arm, value=value, **report)
+        report["reason"] = report["reason"] or failure
+    return Run(task.arm, RunStatus(report.pop("status")), answer=answer, **report)

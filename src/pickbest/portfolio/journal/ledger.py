@@ -1,4 +1,4 @@
-"""Ask and tell: a journal and the knowledge folded from it, kept in step."""
+"""A journal and the state folded from it, kept in step: every write goes through here."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from pickbest.core import PickbestError
-from pickbest.portfolio.journal.owners import abandoned, this_process
+from pickbest.core.tickets import RepeatedTellError, Ticket, not_open
+from pickbest.portfolio.journal.leases import abandoned, this_process
 from pickbest.portfolio.journal.protocol import Entry, Journal, Turn
 from pickbest.portfolio.journal.records import (
     Finished,
@@ -21,7 +21,7 @@ from pickbest.portfolio.journal.records import (
     Record,
     Roster,
 )
-from pickbest.portfolio.state.fold import Knowledge
+from pickbest.portfolio.state.portfolio_state import PortfolioState
 from pickbest.portfolio.state.rosters import (
     changed,
     check_opening,
@@ -33,28 +33,6 @@ from pickbest.portfolio.state.rosters import (
 CLOCK_SLACK = 60.0
 
 
-class UnknownRoundError(PickbestError):
-    """No such round was asked for."""
-
-
-class ClosedRoundError(PickbestError):
-    """A round is over; nothing was changed."""
-
-
-class RepeatedTellError(ClosedRoundError):
-    """A round was told already; telling it again changed nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ticket:
-    """A round that was asked for: run these arms on the problem, then tell their costs."""
-
-    round: int
-    arms: tuple[str, ...]
-    problem: str = ""
-    watched: bool = True
-
-
 class Ledger:
     """One portfolio's memory. Every method may be called from any thread.
 
@@ -63,7 +41,7 @@ class Ledger:
     """
 
     def __init__(self, journal: Journal) -> None:
-        self.knowledge = Knowledge()
+        self.state = PortfolioState()
         self._journal = journal
         self._lock = threading.RLock()
         self._process = os.getpid()
@@ -72,8 +50,8 @@ class Ledger:
     def refresh(self) -> None:
         """Fold in what other processes wrote."""
         with self._lock:
-            for entry in self._journal.read_from(self.knowledge.position):
-                self.knowledge.apply(entry)
+            for entry in self._journal.read_from(self.state.position):
+                self.state.apply(entry)
 
     def open(
         self,
@@ -89,7 +67,7 @@ class Ledger:
         """
         roster = check_opening(settings, arms, budget, paused)
         with self._turn() as turn:
-            present, before = self.knowledge.settings, self.knowledge.roster
+            present, before = self.state.settings, self.state.roster
             if present is not None and present != settings:
                 raise PickbestError(_other_settings(present, settings))
             if before is None:
@@ -110,8 +88,11 @@ class Ledger:
     ) -> Roster:
         """Change the arms of a running portfolio; open rounds go on."""
         with self._turn() as turn:
-            roster = changed(self._roster(), add, remove, pause, resume)
-            if roster != self._roster():
+            before = self.state.roster
+            if before is None:
+                raise PickbestError("the portfolio has no arms yet: open it with some")
+            roster = changed(before, add, remove, pause, resume)
+            if roster != before:
                 self._try_out(roster)
                 turn.append(roster)
         return roster
@@ -123,7 +104,7 @@ class Ledger:
         lifetime: float,
         owned: bool = True,
         watch: float = 1.0,
-    ) -> list[Ticket]:
+    ) -> list[Ticket[str]]:
         """One round per problem, all in one commit.
 
         lifetime: seconds after which the round may be closed as lost; with `owned`, it is
@@ -133,12 +114,12 @@ class Ledger:
         now = time.time()
         owner = this_process() if owned else None
         with self._turn() as turn:
-            self._roster()
+            live = self.state.live
             tickets = []
             # Rounds of one batch are picked from the same state: none of them is told yet.
-            for number, problem in enumerate(problems, self.knowledge.next_round):
-                arms, weights = self.knowledge.pick(number)
-                watched = self.knowledge.watch_draw(number) < watch
+            for number, problem in enumerate(problems, self.state.next_round):
+                arms, weights = live.pick(number)
+                watched = live.watch_draw(number) < watch
                 picked = Picked(number, arms, weights, now + lifetime, owner, problem, watched, now)
                 turn.append(picked)
                 tickets.append(Ticket(number, arms, problem, watched))
@@ -147,7 +128,7 @@ class Ledger:
     def picked(self, number: int) -> Picked:
         """The open round of that number; says why if there is none."""
         with self._lock:
-            if number not in self.knowledge.open:
+            if number not in self.state.open:
                 self.refresh()
             return self._open_round(number)
 
@@ -168,7 +149,7 @@ class Ledger:
         now = time.time()
         with self._turn() as turn:
             for number in numbers:
-                if number in self.knowledge.open:
+                if number in self.state.open:
                     turn.append(Lost(number, reason, now))
 
     def sweep(self) -> list[Lost]:
@@ -176,7 +157,7 @@ class Ledger:
         now = time.time()
         losses: list[Lost] = []
         with self._turn() as turn:
-            for number, picked in sorted(self.knowledge.open.items()):
+            for number, picked in sorted(self.state.open.items()):
                 reason = abandoned(picked, now)
                 if reason:
                     losses.append(Lost(number, reason, now))
@@ -191,12 +172,12 @@ class Ledger:
     def restore(self, records: Iterable[Record]) -> None:
         """Fill an empty journal."""
         with self._turn() as turn:
-            if self.knowledge.position:
+            if self.state.position:
                 raise PickbestError(
                     f"an import needs an empty portfolio, this one has "
-                    f"{self.knowledge.position} records; give another name or storage"
+                    f"{self.state.position} records; give another name or storage"
                 )
-            trial = Knowledge()
+            trial = PortfolioState()
             for record in records:
                 trial.apply(turn.append(record))
 
@@ -211,35 +192,23 @@ class Ledger:
                 "a portfolio cannot be used across a fork: open it in the new process"
             )
         with self._lock:
-            with self._journal.turn(self.knowledge.position) as turn:
+            with self._journal.turn(self.state.position) as turn:
                 for entry in turn.news:
-                    self.knowledge.apply(entry)
+                    self.state.apply(entry)
                 recorder = _Recorder(turn)
                 yield recorder
             for entry in recorder.appended:
-                self.knowledge.apply(entry)
+                self.state.apply(entry)
 
     def _try_out(self, roster: Roster) -> None:
         """Raise before anything is written if the learner cannot play with these arms."""
-        trial = copy.deepcopy(self.knowledge)
+        trial = copy.deepcopy(self.state)
         trial.apply(Entry(trial.position + 1, roster))
 
-    def _roster(self) -> Roster:
-        if self.knowledge.roster is None:
-            raise PickbestError("the portfolio has no arms yet: open it with some")
-        return self.knowledge.roster
-
     def _open_round(self, number: int) -> Picked:
-        known = self.knowledge
-        if number in known.open:
-            return known.open[number]
-        if number in known.lost:
-            raise ClosedRoundError(
-                f"round {number} was closed as lost ({known.lost[number]}); ask for a new one"
-            )
-        if isinstance(number, int) and 0 <= number < known.next_round:
-            raise RepeatedTellError(f"round {number} was told already; nothing was changed")
-        raise UnknownRoundError(f"unknown round {number!r}: it was not asked of this portfolio")
+        if number not in self.state.open:
+            raise not_open(number, self.state.next_round, self.state.lost)
+        return self.state.open[number]
 
 
 class _Recorder:

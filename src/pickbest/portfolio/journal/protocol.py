@@ -39,7 +39,11 @@ class Turn(Protocol):
 
 
 class Journal(Protocol):
-    """Two verbs, as all processes see the same records in the same order."""
+    """Two verbs; all processes see the same records in the same order.
+
+    A round is opened once and closed once: a second such record is refused with a PickbestError,
+    whatever a client does. `pickbest.testing.journals` checks all of this.
+    """
 
     def read_from(self, position: int) -> list[Entry]:
         """Entries after `position`, in order."""

@@ -1,4 +1,4 @@
-"""What a journal holds: five kinds of records, as frozen dataclasses and as JSON.
+"""What a journal holds: five kinds of records, stored as JSON.
 
 The state of a portfolio is a fold over these records in the order of the journal, and of
 nothing else: no clock, no configuration, no randomness enters the fold.
@@ -6,12 +6,13 @@ nothing else: no clock, no configuration, no randomness enters the fold.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from pickbest.core import PickbestError
+from pickbest.core.codec import decode
+from pickbest.portfolio.runs import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class Owner:
 class Picked:
     """A round was opened: these arms are about to run.
 
-    weights: as in game.Choice, one per arm; None where the learner has none.
+    weights: as in core.Choice, one per arm; None where the learner has none.
     owner: None for tickets that outlive the process that asked (they only expire).
     expires: seconds since the epoch after which the round may be closed as lost.
     watched: all arms run to their own end or the deadline, whoever answers first.
@@ -80,18 +81,6 @@ class Picked:
 
 
 @dataclass(frozen=True, slots=True)
-class RunRecord:
-    """What is kept of one arm's run; see runs.Run."""
-
-    arm: str
-    status: str
-    cost: float | None
-    seconds: float
-    reason: str = ""
-    value: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Finished:
     """A round was closed with results.
 
@@ -103,7 +92,7 @@ class Finished:
     """
 
     round: int
-    runs: tuple[RunRecord, ...]
+    runs: tuple[Run, ...]
     learned: tuple[float, ...] | None
     scale: float = 1.0
     winner: str | None = None
@@ -142,32 +131,16 @@ def kind_of(record: Record) -> str:
     return _NAMES[type(record)]
 
 
-def encode(record: Record) -> str:
-    """A record as JSON; numbers come back bit for bit.
+def decode_record(kind: str, body: str) -> Record:
+    """The record of a kind that `codec.encode` wrote.
 
-    >>> decode("lost", encode(Lost(3, "gone"))) == Lost(3, "gone")
-    True
+    >>> decode_record("lost", '{"round":3,"reason":"gone"}')
+    Lost(round=3, reason='gone', at=0.0)
     """
-    return json.dumps(asdict(record), separators=(",", ":"), allow_nan=False)
-
-
-def decode(kind: str, body: str) -> Record:
-    """The record that `encode` wrote."""
     if kind not in KINDS:
         raise PickbestError(f"the journal holds a record of unknown kind {kind!r}")
+    build: Callable[..., Record] = KINDS[kind]
     try:
-        fields = json.loads(body)
-        return KINDS[kind](**_rebuilt(kind, fields))
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        return decode(build, body)
+    except (ValueError, TypeError) as error:
         raise PickbestError(f"the journal is damaged: a {kind} record reads {body!r}") from error
-
-
-def _rebuilt(kind: str, fields: dict[str, Any]) -> dict[str, Any]:
-    for name in ("arms", "paused", "weights", "learned"):
-        if isinstance(fields.get(name), list):
-            fields[name] = tuple(fields[name])
-    if kind == "picked" and fields["owner"] is not None:
-        fields["owner"] = Owner(**fields["owner"])
-    if kind == "finished":
-        fields["runs"] = tuple(RunRecord(**run) for run in fields["runs"])
-    return fields

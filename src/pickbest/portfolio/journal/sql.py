@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from pickbest.core import MissingExtraError, PickbestError
+from pickbest.core.codec import encode
 
 try:
     import sqlalchemy as sa
@@ -32,8 +33,7 @@ from pickbest.portfolio.journal.records import (
     Lost,
     Picked,
     Record,
-    decode,
-    encode,
+    decode_record,
     kind_of,
 )
 
@@ -58,7 +58,7 @@ _LOCK = sa.text("SELECT id FROM pickbest_portfolios WHERE id = :portfolio FOR UP
 
 
 class SqlTurn:
-    """See journal.Turn."""
+    """See protocol.Turn."""
 
     def __init__(self, connection: Connection, portfolio: int, after: int) -> None:
         self.news = _entries(connection, portfolio, after)
@@ -215,7 +215,7 @@ def _begin_sqlite(connection: Connection) -> None:
 
 def _entries(connection: Connection, portfolio: int, after: int) -> list[Entry]:
     rows = connection.execute(_NEWS, {"portfolio": portfolio, "after": after})
-    return [Entry(position, decode(kind, body)) for position, kind, body in rows]
+    return [Entry(position, decode_record(kind, body)) for position, kind, body in rows]
 
 
 def _sync_folder(url: sa.URL) -> None:

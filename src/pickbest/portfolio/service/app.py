@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any
 
 from pickbest.core import MissingExtraError, PickbestError
 
 try:
     from fastapi import Depends, FastAPI, HTTPException, Query, Request
-    from fastapi.responses import HTMLResponse, JSONResponse
+    from fastapi.responses import FileResponse, JSONResponse
     from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+    from fastapi.staticfiles import StaticFiles
     from pydantic import BaseModel, ConfigDict, Field
     from starlette.middleware.trustedhost import TrustedHostMiddleware
 except ImportError as _error:
     raise MissingExtraError("fastapi", "serve", "the service") from _error
 
 from pickbest._version import __version__
+from pickbest.core.tickets import ClosedRoundError, Ticket, UnknownRoundError
 from pickbest.portfolio.ask_tell import AskTell
-from pickbest.portfolio.journal.ledger import ClosedRoundError, UnknownRoundError
-from pickbest.portfolio.service.page import PAGE
-from pickbest.portfolio.service.views import Curve, Viewer
-from pickbest.portfolio.state.overview import RoundView, Status
+from pickbest.portfolio.service.viewer import Curve, Viewer
+from pickbest.portfolio.state.views import RoundView, Status
 
+# One page without anything from elsewhere, drawn from the service's own data.
+STATIC = Path(__file__).parent / "static"
 HOUR = 3600.0
 MOST_ROUNDS = 1000
 # Larger numbers are no round: PostgreSQL and JavaScript could not hold them.
@@ -45,14 +48,6 @@ class Ask(Strict):
 
     problem: str = Field(default="", max_length=10_000)
     lifetime: float = Field(default=HOUR, gt=0.0, le=1e7)
-
-
-class Ticket(BaseModel):
-    """Run these arms on the problem, then tell their costs in this order."""
-
-    round: int
-    arms: list[str]
-    problem: str
 
 
 class Tell(Strict):
@@ -107,9 +102,11 @@ def create_app(
     def refused(request: Request, error: PickbestError) -> JSONResponse:
         return JSONResponse({"detail": str(error)}, _code_for(error))
 
-    @app.get("/", response_class=HTMLResponse, include_in_schema=False)
-    def page() -> str:
-        return PAGE
+    app.mount("/static", StaticFiles(directory=STATIC))
+
+    @app.get("/", include_in_schema=False)
+    def page() -> FileResponse:
+        return FileResponse(STATIC / "page.html")
 
     @app.get("/api/status", dependencies=guarded, responses=refusals)
     def status() -> Status:
@@ -130,10 +127,9 @@ def create_app(
         return viewer.curve(points)
 
     @app.post("/api/ask", dependencies=guarded, responses=refusals)
-    def ask(body: Ask) -> Ticket:
+    def ask(body: Ask) -> Ticket[str]:
         """Open a round. The pick is on disk when the answer comes."""
-        ticket = book.ask(body.problem, body.lifetime)
-        return Ticket(round=ticket.round, arms=list(ticket.arms), problem=ticket.problem)
+        return book.ask(body.problem, body.lifetime)
 
     @app.post("/api/tell", dependencies=guarded, responses=closed)
     def tell(body: Tell) -> Done:

@@ -30,22 +30,10 @@ def opened_book(store: str, name: str) -> AskTell:
     """The portfolio of a portfolio.toml (made where there is none), or of a database."""
     if not store.endswith(".toml"):
         return AskTell.reopened(store, name)
-    from pickbest.portfolio.censoring import Stopping
-    from pickbest.portfolio.settings import read_config
+    from pickbest.portfolio.portfolio_file import read_portfolio_file
 
-    config = read_config(store)
-    return AskTell(
-        tuple(config.arms),
-        config.budget,
-        config.storage,
-        name=config.name,
-        learner=config.learner,
-        learner_options=config.learner_options,
-        rounds=config.rounds,
-        seed=config.seed,
-        stopping=Stopping.of(config.stop, config.censored, config.watch),
-        paused=config.paused,
-    )
+    file = read_portfolio_file(store)
+    return AskTell(tuple(file.arms), file.budget, file.storage, settings=file.settings)
 
 
 def serve_store(store: str, name: str, host: str, port: int, token: str | None) -> None:

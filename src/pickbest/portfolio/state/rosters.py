@@ -13,7 +13,7 @@ from pickbest.core import (
 )
 from pickbest.portfolio.journal.protocol import Entry
 from pickbest.portfolio.journal.records import Opened, Roster
-from pickbest.portfolio.state.fold import Knowledge
+from pickbest.portfolio.state.portfolio_state import PortfolioState
 
 
 def check_opening(
@@ -22,7 +22,7 @@ def check_opening(
     """The roster of a portfolio that could be opened so; raises if it could not."""
     check_seed(settings.seed)
     roster = check_roster(Roster(tuple(arms), budget, tuple(paused or ())))
-    trial = Knowledge()
+    trial = PortfolioState()
     trial.apply(Entry(1, settings))
     trial.apply(Entry(2, roster))
     return roster

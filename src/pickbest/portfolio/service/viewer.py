@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass, field
 
 from pickbest.portfolio.ask_tell import AskTell
-from pickbest.portfolio.state.overview import RoundLog, RoundView
+from pickbest.portfolio.state.views import RoundLog, RoundView
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from pickbest.core import PickbestError
+from pickbest.core.codec import encode
 from pickbest.core.savefile import write_atomically
 from pickbest.portfolio.journal.protocol import Entry
-from pickbest.portfolio.journal.records import (
-    Record,
-    decode,
-    encode,
-    kind_of,
-)
+from pickbest.portfolio.journal.records import Record, decode_record, kind_of
 
 FORMAT, VERSION = "pickbest-journal", 1
 
@@ -24,8 +20,7 @@ def export_lines(entries: Iterable[Entry]) -> Iterator[str]:
     """A header, then one record a line."""
     yield json.dumps({"format": FORMAT, "version": VERSION})
     for entry in entries:
-        record = {"kind": kind_of(entry.record), "record": json.loads(encode(entry.record))}
-        yield json.dumps(record, separators=(",", ":"))
+        yield encode({"kind": kind_of(entry.record), "record": entry.record})
 
 
 def export_file(entries: Iterable[Entry], path: Path) -> None:
@@ -56,7 +51,7 @@ def read_export(path: Path) -> list[Record]:
     for number, line in enumerate(lines[1:], 2):
         parsed = _parsed(path, number, line)
         try:
-            records.append(decode(parsed["kind"], json.dumps(parsed["record"])))
+            records.append(decode_record(parsed["kind"], json.dumps(parsed["record"])))
         except (KeyError, PickbestError) as error:
             raise PickbestError(f"{path}: line {number} is not a record ({error})") from error
     return records

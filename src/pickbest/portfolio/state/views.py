@@ -11,9 +11,9 @@ from pickbest.portfolio.journal.records import (
     Finished,
     Lost,
     Picked,
-    RunRecord,
 )
-from pickbest.portfolio.state.fold import Knowledge, Tally
+from pickbest.portfolio.runs import Run
+from pickbest.portfolio.state.portfolio_state import PortfolioState, Tally
 
 
 @dataclass(frozen=True)
@@ -61,15 +61,15 @@ class RoundView:
     at: float
     winner: str | None = None
     cost: float | None = None
-    runs: tuple[RunRecord, ...] = ()
+    runs: tuple[Run, ...] = ()
     reason: str = ""
     learned: bool = False
     answer: Any = None
 
 
-def overview(known: Knowledge) -> Status:
+def overview(known: PortfolioState) -> Status:
     """The status from the fold."""
-    shares = known.shares() if known.roster is not None else {}
+    shares = known.live.shares() if known.roster is not None else {}
     roster, settings = known.roster, known.settings
     return Status(
         learner=settings.learner if settings else "",
@@ -88,7 +88,7 @@ def overview(known: Knowledge) -> Status:
     )
 
 
-def _arm_view(name: str, tally: Tally, known: Knowledge, share: float) -> ArmView:
+def _arm_view(name: str, tally: Tally, known: PortfolioState, share: float) -> ArmView:
     roster = known.roster
     state = "removed"
     if roster is not None and name in roster.arms:

@@ -1,4 +1,4 @@
-"""Who asked for a round, and whether that process still lives."""
+"""How long a round may stay open: while the process that asked lives, or until it expires."""
 
 from __future__ import annotations
 

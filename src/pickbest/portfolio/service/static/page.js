@@ -1,41 +1,3 @@
-"""The page: one file without anything from elsewhere, drawn from the service's own data."""
-
-PAGE = """<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>pickbest portfolio</title>
-<style>
-  :root { color-scheme: light dark; --line: #8884; --soft: #8882; --good: #0072B2; }
-  body { font: 15px/1.45 system-ui, sans-serif; margin: 1.5rem auto; max-width: 68rem;
-         padding: 0 1rem; }
-  h1 { font-size: 1.35rem; margin: 0 0 .25rem } h2 { font-size: 1.05rem; margin: 1.6rem 0 .4rem }
-  table { border-collapse: collapse; width: 100% } th { text-align: left; font-weight: 600 }
-  td, th { padding: .25rem .6rem .25rem 0; border-bottom: 1px solid var(--line);
-           vertical-align: top }
-  td.n, th.n { text-align: right; font-variant-numeric: tabular-nums }
-  .bar { background: var(--soft); height: .7rem; width: 8rem; display: inline-block;
-         vertical-align: middle; margin-right: .4rem }
-  .bar i { background: var(--good); height: 100%; display: block }
-  .lost { color: #b3460b } #error { color: #b3460b; font-weight: 600 }
-  svg { width: 100%; height: 16rem } svg text { font-size: 11px; fill: currentColor }
-  .scroll { overflow-x: auto } #legend span { margin-right: 1rem; white-space: nowrap }
-  #legend b { display: inline-block; width: 1.2rem; height: .25rem; margin-right: .35rem;
-              vertical-align: middle }
-</style>
-<h1>pickbest portfolio</h1>
-<div id="summary">loading …</div><div id="error" role="alert"></div>
-<h2>Arms</h2>
-<div class="scroll"><table id="arms"><thead><tr><th>arm</th><th>state</th><th class="n">picked</th>
-<th class="n">won</th><th class="n">failed</th><th class="n">mean cost</th>
-<th>picked next</th></tr></thead><tbody></tbody></table></div>
-<h2>Mean cost over time</h2>
-<svg id="chart" role="img" aria-label="Mean cost of the portfolio and of each arm"></svg>
-<div id="legend"></div>
-<h2>Last rounds</h2>
-<div class="scroll"><table id="rounds"><thead><tr><th class="n">round</th><th>problem</th>
-<th>arms</th><th>winner</th><th class="n">cost</th></tr></thead><tbody></tbody></table></div>
-<script>
 "use strict";
 const colours = ["#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#888888"];
 // The token stands after # so that it is never sent to anyone but this service.
@@ -127,6 +89,3 @@ async function refresh() {
   setTimeout(refresh, 2000);
 }
 refresh();
-</script>
-</html>
-"""

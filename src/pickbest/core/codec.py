@@ -1,0 +1,109 @@
+"""Dataclasses as JSON and back: for all that is stored, sent or printed for scripts.
+
+A field marked with metadata EXCLUDED lives in memory only. The mark is Pydantic's own, so that
+a web service leaves the same fields out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import cache
+from types import UnionType
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+
+EXCLUDED = {"exclude": True}
+
+T = TypeVar("T")
+
+
+def plain(thing: Any) -> Any:
+    """Dataclasses as dictionaries and tuples as lists, all the way down."""
+    if is_dataclass(thing):
+        kind: Any = type(thing)
+        return {name: plain(getattr(thing, name)) for name in _stored(kind)}
+    if isinstance(thing, list | tuple):
+        return [plain(each) for each in thing]
+    if isinstance(thing, Mapping):
+        return {name: plain(each) for name, each in thing.items()}
+    return thing
+
+
+def encode(thing: Any) -> str:
+    """Compact JSON; numbers come back bit for bit. ValueError for what JSON does not have."""
+    return json.dumps(plain(thing), separators=(",", ":"), allow_nan=False)
+
+
+def decode(kind: Callable[..., T], text: str) -> T:
+    """The dataclass that `encode` wrote; ValueError or TypeError where the text does not fit.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Point:
+    ...     at: tuple[float, ...]
+    >>> decode(Point, encode(Point((0.5, 1.0))))
+    Point(at=(0.5, 1.0))
+    """
+    thing: T = _reader(kind)(json.loads(text))
+    return thing
+
+
+def read_back(data: Any) -> Any:
+    """Plain data as JSON gives it back; TypeError or ValueError for what JSON does not have."""
+    return json.loads(json.dumps(data, allow_nan=False))
+
+
+def storable(data: Any, longest: int) -> Any:
+    """Anything as JSON can hold it: itself where it can, else its repr; cut where it is long."""
+    try:
+        text = json.dumps(data, allow_nan=False)
+    except (TypeError, ValueError):
+        return repr(data)[:longest]
+    if len(text) <= longest:
+        return data
+    return (data if isinstance(data, str) else text)[:longest]
+
+
+@cache
+def _stored(kind: Any) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(kind) if not each.metadata.get("exclude"))
+
+
+@cache
+def _reader(hint: Any) -> Callable[[Any], Any]:
+    """What makes a value of the annotated type from JSON; plain values stay as they are."""
+    if isinstance(hint, UnionType):
+        kinds = [_reader(each) for each in get_args(hint) if each is not type(None)]
+        (kind,) = kinds if len(kinds) == 1 else (_as_is,)
+        return lambda data: None if data is None else kind(data)
+    if get_origin(hint) is tuple:
+        item = _reader(get_args(hint)[0])
+        return lambda data: tuple(item(each) for each in _typed(list, data))
+    if not isinstance(hint, type):
+        return _as_is
+    if issubclass(hint, Enum):
+        return hint
+    if not is_dataclass(hint):
+        return _as_is
+    hints = get_type_hints(hint)
+    readers = {name: _reader(hints[name]) for name in _stored(hint)}
+
+    def build(data: Any) -> Any:
+        given = _typed(dict, data)
+        if unknown := given.keys() - readers.keys():
+            raise ValueError(f"unknown fields: {', '.join(sorted(unknown))}")
+        return hint(**{name: readers[name](value) for name, value in given.items()})
+
+    return build
+
+
+def _as_is(data: Any) -> Any:
+    return data
+
+
+def _typed(kind: type[T], data: Any) -> T:
+    if not isinstance(data, kind):
+        raise TypeError(f"expected a {kind.__name__}, got {data!r}")
+    return data

@@ -1,0 +1,232 @@
+"""portfolio.toml: arms, budget, deadline, cost, learner and storage in one small file."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pickbest.catalog.spec import Spec
+from pickbest.core import PickbestError, unknown_name
+from pickbest.portfolio.arms import Arm, Command, Function, Limits
+from pickbest.portfolio.costs import NAMED, Cost, Own, Quality, as_cost
+from pickbest.portfolio.portfolio import Portfolio
+from pickbest.portfolio.progress import Progress
+from pickbest.portfolio.settings import RaceSettings
+
+_NUMBER = (int, float)
+
+
+@dataclass(frozen=True)
+class PortfolioFile:
+    """What a portfolio.toml says: the arguments of Portfolio, and how many problems at a time."""
+
+    arms: Mapping[str, Arm]
+    budget: int
+    deadline: float
+    storage: str
+    settings: RaceSettings
+    concurrency: int = 1
+
+    def open(self, progress: Progress | None = None) -> Portfolio:
+        """The portfolio that the file describes."""
+        return Portfolio(
+            self.arms,
+            self.budget,
+            self.deadline,
+            self.storage,
+            settings=self.settings,
+            progress=progress,
+        )
+
+
+def read_portfolio_file(path: str | Path) -> PortfolioFile:
+    """Read and check a portfolio.toml; every mistake is one sentence."""
+    path = Path(path)
+    try:
+        text = path.read_text()
+    except OSError as error:
+        raise PickbestError(f"{path}: cannot be read ({error.strerror})") from error
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise PickbestError(f"{path}: not valid TOML: {error}") from error
+    try:
+        return _portfolio(content, path.resolve().parent)
+    except PickbestError as error:
+        raise PickbestError(f"{path}: {error}") from error
+
+
+# What each key must be; tables are read by functions of their own.
+_KEYS: dict[str, tuple[type, ...]] = {
+    "arms": (dict,),
+    "budget": (int,),
+    "deadline": _NUMBER,
+    "storage": (str,),
+    "name": (str,),
+    "learner": (str, dict),
+    "rounds": (int,),
+    "seed": (int,),
+    "cost": (str, dict),
+    "stop": (str,),
+    "censored": (str,),
+    "watch": _NUMBER,
+    "limits": (dict,),
+    "engine": (str,),
+    "engine_options": (dict,),
+    "concurrency": (int,),
+}
+_NO_SETTINGS = ("budget", "deadline", "storage", "concurrency")
+
+
+def _portfolio(content: dict[str, Any], folder: Path) -> PortfolioFile:
+    _check_keys("key", content, _KEYS)
+    for name in ("arms", "budget", "deadline"):
+        if name not in content:
+            raise PickbestError(f"the key {name!r} is missing")
+    arms = {name: _arm(name, table, folder) for name, table in content.pop("arms").items()}
+    settings: dict[str, Any] = dict(content)
+    place = {name: settings.pop(name) for name in _NO_SETTINGS if name in settings}
+    place["storage"] = _beside(place.get("storage", "sqlite:///portfolio.db"), folder)
+    settings["cost"] = _cost(settings.get("cost", "solved"), folder)
+    settings["limits"] = _limits(settings.get("limits", {}))
+    settings["paused"] = tuple(name for name, (_, paused) in arms.items() if paused)
+    if "learner" in settings:
+        settings["learner"] = Spec.of(settings["learner"])
+    built = {name: arm for name, (arm, _) in arms.items()}
+    return PortfolioFile(arms=built, settings=RaceSettings(**settings), **place)
+
+
+def _check_keys(
+    kind: str, content: Mapping[str, Any], known: Mapping[str, tuple[type, ...]]
+) -> None:
+    for name, value in content.items():
+        if name not in known:
+            raise unknown_name(kind, name, known)
+        wrong_bool = isinstance(value, bool) and bool not in known[name]
+        if wrong_bool or not isinstance(value, known[name]):
+            wanted = " or ".join(_WORDS[each] for each in known[name])
+            raise PickbestError(f"{kind} {name!r} must be {wanted}, got {value!r}")
+
+
+_WORDS = {
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    dict: "a table",
+    list: "a list",
+    bool: "true or false",
+}
+
+_ARM_KEYS: dict[str, tuple[type, ...]] = {
+    "command": (list,),
+    "python": (str,),
+    "sat": (str,),
+    "success": (list,),
+    "cwd": (str,),
+    "env": (dict,),
+    "paused": (bool,),
+}
+
+
+def _arm(name: str, table: Any, folder: Path) -> tuple[Arm, bool]:
+    """An arm, and whether it is paused."""
+    if isinstance(table, list):
+        table = {"command": table}
+    if not isinstance(table, dict):
+        raise PickbestError(f"arm {name!r} must be a table or a list of words, got {table!r}")
+    _check_keys(f"key of arm {name!r}", table, _ARM_KEYS)
+    kinds = [kind for kind in ("command", "python", "sat") if kind in table]
+    if len(kinds) != 1:
+        raise PickbestError(
+            f"arm {name!r} must have one of command, python and sat, "
+            f"got {', '.join(kinds) or 'none'}"
+        )
+    for key in ("success", "cwd", "env"):
+        if key in table and kinds != ["command"]:
+            raise PickbestError(f"arm {name!r}: {key} is for commands only")
+    paused = bool(table.get("paused", False))
+    if "python" in table:
+        return Function(_imported(table["python"], folder)), paused
+    if "sat" in table:
+        from pickbest.portfolio.answers.sat import SatSolver
+
+        return SatSolver(table["sat"]), paused
+    environment = tuple((str(key), str(value)) for key, value in table.get("env", {}).items())
+    success = table.get("success", [0])
+    if not success or not all(isinstance(code, int) for code in success):
+        raise PickbestError(f"arm {name!r}: success must be a list of exit codes, got {success!r}")
+    cwd = str(folder / table["cwd"]) if "cwd" in table else None
+    return Command(tuple(table["command"]), tuple(success), cwd, environment), paused
+
+
+def _imported(reference: str, folder: Path) -> Callable[..., Any]:
+    """module:function, looked up beside the file first."""
+    module, colon, name = reference.partition(":")
+    if not colon or not module or not name:
+        raise PickbestError(f"a function must be written as module:function, got {reference!r}")
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise PickbestError(f"the function {reference!r} cannot be imported: {error}") from error
+    if not callable(found):
+        raise PickbestError(f"{reference!r} must be a function, got {found!r}")
+    result: Callable[..., Any] = found
+    return result
+
+
+def _cost(spec: str | dict[str, Any], folder: Path) -> Cost:
+    if isinstance(spec, str):
+        return as_cost(spec)
+    kind = spec.get("kind")
+    known: dict[str, dict[str, tuple[type, ...]]] = {
+        **{name: {"kind": (str,)} for name in NAMED},
+        "quality": {"kind": (str,), "best": _NUMBER, "worst": _NUMBER, "good_enough": _NUMBER},
+        "python": {"kind": (str,), "function": (str,), "accept": _NUMBER},
+    }
+    if kind not in known:
+        raise unknown_name("kind of cost", str(kind), known)
+    _check_keys(f"key of the cost {kind!r}", spec, known[kind])
+    given = {name: value for name, value in spec.items() if name != "kind"}
+    needed = {"quality": ("best", "worst"), "python": ("function",)}.get(kind, ())
+    for name in needed:
+        if name not in given:
+            raise PickbestError(f"the cost {kind!r} needs the key {name!r}")
+    if kind == "quality":
+        return Quality(**given)
+    if kind == "python":
+        return Own(_imported(given.pop("function"), folder), **given)
+    return as_cost(kind)
+
+
+def _limits(table: dict[str, Any]) -> Limits:
+    known: dict[str, tuple[type, ...]] = {
+        "memory_mb": _NUMBER,
+        "cpu_seconds": _NUMBER,
+        "output_kb": _NUMBER,
+        "grace": _NUMBER,
+    }
+    _check_keys("key of limits", table, known)
+    memory, output = table.get("memory_mb"), table.get("output_kb", 64)
+    return Limits(
+        memory_bytes=None if memory is None else round(memory * 1024**2),
+        cpu_seconds=table.get("cpu_seconds"),
+        output_bytes=round(output * 1024),
+        grace=float(table.get("grace", 0.0)),
+    )
+
+
+def _beside(storage: str, folder: Path) -> str:
+    """SQLite files lie beside the portfolio.toml unless their path is absolute."""
+    prefix = "sqlite:///"
+    if storage.startswith(prefix) and not storage.startswith(prefix + "/"):
+        return prefix + str(folder / storage.removeprefix(prefix))
+    if "://" not in storage:
+        return prefix + str(folder / storage)
+    return storage

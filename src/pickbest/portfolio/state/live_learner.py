@@ -1,0 +1,105 @@
+"""The learner of a portfolio at play: arms by name, and the state that it has learned of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pickbest.catalog import make_learner
+from pickbest.core import (
+    Choice,
+    Feedback,
+    Learner,
+    PickbestError,
+    State,
+    replicate_keys,
+    rng_for,
+)
+from pickbest.core.states import same_layout
+from pickbest.portfolio.journal.records import Finished, Opened, Picked, Roster
+from pickbest.portfolio.settings import DEFAULT_LEARNER
+from pickbest.portfolio.state.learner_states import Archive, carried, pick_shares
+
+# Beside the streams of learners (1) and environments (2): which rounds are watched.
+WATCH_STREAM = 3
+
+
+class LiveLearner:
+    """Picks, learns, and follows its arms when some come or go.
+
+    arms: those that may be picked, in the learner's order. state: not a copy.
+    """
+
+    def __init__(self, settings: Opened, roster: Roster) -> None:
+        self._settings = settings
+        self._archive: Archive = {}
+        self._keys = replicate_keys(settings.seed, 1)
+        self._watch_keys = replicate_keys(settings.seed, 1, stream=WATCH_STREAM)
+        self._budget, self.arms = roster.budget, roster.active
+        self.learner = self._made(len(roster.active), roster.budget)
+        self.state: State = self.learner.start(1)
+
+    def follow(self, roster: Roster) -> None:
+        """Go on with other arms or another budget."""
+        budget, arms = roster.budget, roster.active
+        learner = self._made(len(arms), budget)
+        if self._budget != budget:
+            # What was learned of arms is true for any budget, but some states are shaped by it.
+            reshaped = self._made(len(self.arms), budget).start(1)
+            if not same_layout(self.state, reshaped):
+                self.state = reshaped
+        if self.arms != arms:
+            self.state = carried(
+                lambda n_arms: self._made(n_arms, budget),
+                self.state,
+                self.arms,
+                arms,
+                self._archive,
+            )
+        self.learner, self._budget, self.arms = learner, budget, arms
+
+    def pick(self, number: int) -> tuple[tuple[str, ...], tuple[float, ...] | None]:
+        """Names and weights of the arms of a round that opens now; changes nothing."""
+        choice = self.learner.pick(self.state, rng_for(self._keys, number))
+        names = tuple(self.arms[arm] for arm in choice.arms[0].tolist())
+        weights = None if choice.weights is None else tuple(choice.weights[0].tolist())
+        return names, weights
+
+    def watch_draw(self, number: int) -> float:
+        """The uniform number of a round that decides whether it is watched to the end."""
+        return float(rng_for(self._watch_keys, number).uniforms(1)[0, 0])
+
+    def shares(self) -> dict[str, float]:
+        """How likely each arm is picked next."""
+        shares = pick_shares(self.learner, self.state)
+        return dict(zip(self.arms, shares.tolist(), strict=True))
+
+    def learn(self, picked: Picked, result: Finished) -> bool:
+        """Fold a round in; False where it teaches nothing.
+
+        A round is not learned if an arm has left, or the budget has changed, since it was
+        picked: then the result stays in the journal only.
+        """
+        places = {arm: place for place, arm in enumerate(self.arms)}
+        if result.learned is None or any(arm not in places for arm in picked.arms):
+            return False
+        if len(picked.arms) != self.learner.budget:
+            return False
+        arms = np.array([[places[arm] for arm in picked.arms]], np.int64)
+        weights = None if picked.weights is None else np.array([picked.weights]) * result.scale
+        seen = np.array([result.learned])
+        self.state = self.learner.learn(self.state, Choice(arms, weights), seen)
+        return True
+
+    def _made(self, n_arms: int, budget: int) -> Learner:
+        """The learner for a number of arms, checked to be one that can run live."""
+        settings = self._settings
+        options: dict[str, Any] = dict(settings.options)
+        learner = make_learner(settings.learner, n_arms, budget, settings.rounds, **options)
+        if learner.feedback is Feedback.FULL:
+            raise PickbestError(
+                f"learner {settings.learner!r} must see the cost of every arm, but a portfolio "
+                f"sees only those of the arms that it ran; use {DEFAULT_LEARNER!r}"
+            )
+        return learner

@@ -1,0 +1,281 @@
+"""What every engine must do, as checks that anyone can run on an engine of their own.
+
+    from pickbest.testing.engines import check_engine
+    check_engine(MyEngine())
+
+The arms run for real, on this machine; each check takes seconds at most where nothing is
+wrong. Each raises AssertionError with one sentence.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+import shlex
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pickbest.portfolio.engines import Engine
+from pickbest.portfolio.runs import Run, RunStatus, Task
+
+# A race that should be over at once may take so long on a busy machine, but no longer.
+PATIENCE = 30.0
+# What an arm sleeps that must be stopped: far longer than PATIENCE.
+LONG = 120.0
+
+
+def check_engine(engine: Engine) -> None:
+    """Run every check."""
+    check_results(engine)
+    check_failures(engine)
+    check_deadline(engine)
+    check_stop(engine)
+    check_giving_up(engine)
+    check_errors_of_the_caller(engine)
+    check_limits(engine)
+    check_grace(engine)
+    check_races_at_once(engine)
+    if sys.platform.startswith("linux"):
+        check_no_process_left(engine)
+
+
+def check_results(engine: Engine) -> None:
+    """Commands and functions answer; runs come in the order of the tasks, each reported once."""
+    reported: list[str] = []
+
+    def report(run: Run) -> bool:
+        reported.append(run.arm)
+        return False
+
+    tasks = [
+        _command("later", "sleep 0.3; echo one"),
+        _function("function", _double, 21),
+        _command("code", "echo two; echo oops >&2; exit 10"),
+        Task("words", PATIENCE, argv=("printf", "%s", "a b"), env=(("X", "1"),)),
+    ]
+    runs = engine.race(tasks, report, _never)
+    assert [run.arm for run in runs] == [task.arm for task in tasks], "runs are not in order"
+    assert sorted(reported) == sorted(run.arm for run in runs), f"reported were {reported}"
+    assert {run.status for run in runs} == {RunStatus.FINISHED}, f"they ended as {runs}"
+    later, function, code, words = runs
+    assert later.stdout == "one\n", f"a command wrote 'one', got {later.stdout!r}"
+    assert later.seconds >= 0.3, f"0.3 seconds of sleep took {later.seconds}"
+    assert function.answer == 42, f"a function returned 42, got {function.answer!r}"
+    assert (code.exit_code, code.stderr) == (10, "oops\n"), f"got {code}"
+    assert words.stdout == "a b", "a word of a command must stay one word"
+    assert all(run.cost is None for run in runs), "costs are not for engines to give"
+
+
+def check_failures(engine: Engine) -> None:
+    """Every way to fail is told apart, and the other arms go on."""
+    tasks = [
+        Task("missing", PATIENCE, argv=("no-such-program-anywhere",)),
+        _command("signal", "kill -SEGV $$"),
+        _function("raises", _fail, "no luck"),
+        _function("unreadable", _unreadable, 0),
+        _command("good", "echo fine"),
+    ]
+    missing, ended, raises, unreadable, good = engine.race(tasks, _no_end, _never)
+    assert missing.status is RunStatus.BROKEN, f"a command that does not exist: {missing}"
+    assert "no-such-program-anywhere" in missing.reason, f"the reason reads {missing.reason!r}"
+    assert ended.exit_code == -signal.SIGSEGV, f"ended by a signal, got {ended.exit_code}"
+    assert raises.reason == "RuntimeError: no luck", f"the reason reads {raises.reason!r}"
+    assert unreadable.answer is None, "an answer that cannot be sent must not be made up"
+    assert unreadable.reason, "an answer that cannot be sent needs a reason"
+    assert good.stdout == "fine\n", "an arm must not suffer from another's failure"
+
+
+def check_deadline(engine: Engine) -> None:
+    """An arm is stopped at its deadline, and what it wrote until then is kept."""
+    tasks = [
+        _command("sleeps", f"echo begun; sleep {LONG}", deadline=0.5),
+        _function("function", time.sleep, LONG, deadline=0.5),
+    ]
+    runs = _in_time(engine, tasks)
+    assert {run.status for run in runs} == {RunStatus.TIMEOUT}, f"they ended as {runs}"
+    assert all(run.seconds >= 0.5 for run in runs), "an arm was stopped before its deadline"
+    assert runs[0].stdout == "begun\n", "output before the deadline must be kept"
+
+
+def check_stop(engine: Engine) -> None:
+    """When a run ends the race, the others are stopped, and are reported as such."""
+    tasks = [_command("slow", f"sleep {LONG}"), _command("quick", "echo first")]
+    slow, quick = _in_time(engine, tasks, lambda run: run.arm == "quick")
+    assert quick.status is RunStatus.FINISHED, f"the winner ended as {quick}"
+    assert slow.status is RunStatus.STOPPED, f"the loser ended as {slow}"
+
+
+def check_giving_up(engine: Engine) -> None:
+    """When the race is given up, every arm is stopped."""
+    asked: list[int] = []
+
+    def given_up() -> bool:
+        asked.append(1)
+        return len(asked) > 2
+
+    tasks = [_command(name, f"sleep {LONG}") for name in ("one", "two")]
+    runs = _in_time(engine, tasks, given_up=given_up)
+    assert {run.status for run in runs} == {RunStatus.STOPPED}, f"they ended as {runs}"
+
+
+def check_errors_of_the_caller(engine: Engine) -> None:
+    """An error of the caller's own reaches the caller, and the engine can race again."""
+
+    def raises(run: Run) -> bool:
+        raise KeyError(run.arm)
+
+    tasks = [_command("slow", f"sleep {LONG}"), _command("quick", "true")]
+    try:
+        _in_time(engine, tasks, raises)
+    except KeyError:
+        pass
+    else:
+        raise AssertionError("an error of ends_race did not reach the caller")
+    (run,) = engine.race([_command("after", "echo on")], _no_end, _never)
+    assert run.stdout == "on\n", "the engine could not go on after an error"
+
+
+def check_limits(engine: Engine) -> None:
+    """Memory and processor time are limited; of long output the end is kept."""
+    big, short = 2_000_000_000, 1.0
+    tasks = [
+        _function("hungry", _allocate, 2 * big, memory_bytes=big),
+        _function("busy", _spin, 0, cpu_seconds=short),
+        _command("loud", "yes | head -c 300000; echo; echo end", output_bytes=1000),
+    ]
+    hungry, busy, loud = _in_time(engine, tasks)
+    assert hungry.reason.startswith("MemoryError"), f"the reason reads {hungry.reason!r}"
+    assert busy.exit_code == -signal.SIGXCPU, f"a busy arm ended with {busy.exit_code}"
+    assert loud.truncated, "output that was cut must say so"
+    assert len(loud.stdout) == 1000, f"1000 bytes were to be kept, got {len(loud.stdout)}"
+    assert loud.stdout.endswith("end\n"), "the end of the output must be kept"
+
+
+def check_grace(engine: Engine) -> None:
+    """With grace, an arm hears SIGTERM and may still write its answer."""
+    script = f"trap 'echo 7; exit 0' TERM; sleep {LONG} & wait"
+    (run,) = _in_time(engine, [_command("asked", script, deadline=1.0, grace=10.0)])
+    assert (run.status, run.stdout) == (RunStatus.TIMEOUT, "7\n"), f"got {run}"
+
+
+def check_races_at_once(engine: Engine, races: int = 3) -> None:
+    """Races of several threads do not disturb each other."""
+    found: dict[int, list[str]] = {}
+
+    def race(number: int) -> None:
+        tasks = [_command(str(place), f"echo {number}.{place}") for place in range(2)]
+        found[number] = [run.stdout for run in engine.race(tasks, _no_end, _never)]
+
+    threads = [threading.Thread(target=race, args=(number,)) for number in range(races)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    expected = {number: [f"{number}.0\n", f"{number}.1\n"] for number in range(races)}
+    assert found == expected, f"races of {races} threads gave {found}"
+
+
+def check_no_process_left(engine: Engine) -> None:
+    """Nothing that an arm started outlives its run: neither children nor daemons. Linux only."""
+    daemon = "import os, sys, time, signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
+    daemon += "os.fork() and os._exit(0); os.setsid(); "
+    daemon += f"open(sys.argv[1], 'a').write(f'{{os.getpid()}}\\n'); time.sleep({LONG})"
+    for stays, ending in ((False, RunStatus.FINISHED), (True, RunStatus.TIMEOUT)):
+        with _pids_file() as pids:
+            start = f"{sys.executable} -c {shlex.quote(daemon)} {pids}"
+            script = f"sleep {LONG} & echo $! >> {pids}; {start}; "
+            script += f"while [ $(wc -l < {pids}) -lt 2 ]; do sleep 0.02; done; "
+            script += f"sleep {LONG}" if stays else "true"
+            deadline = 5.0 if stays else PATIENCE
+            (run,) = _in_time(engine, [_command("parent", script, deadline=deadline)])
+            started = [int(line) for line in pids.read_text().split()]
+        assert run.status is ending, f"it should have {ending}, got {run}"
+        assert len(started) == 2, f"two processes should have started, got {started}"
+        left = [pid for pid in started if _alive(pid)]
+        assert not left, f"processes {left} of an arm were left after its race"
+
+
+# What the arms do -----------------------------------------------------------------------------
+
+
+def _double(number: int) -> int:
+    return 2 * number
+
+
+def _fail(message: str) -> None:
+    raise RuntimeError(message)
+
+
+def _unreadable(_: object) -> Any:
+    return lambda: None
+
+
+def _allocate(count: int) -> int:
+    return len(bytearray(count))
+
+
+def _spin(_: object) -> None:
+    while True:
+        pass
+
+
+# Races ----------------------------------------------------------------------------------------
+
+
+def _command(arm: str, script: str, deadline: float = PATIENCE, **limits: Any) -> Task:
+    return Task(arm, deadline, argv=("sh", "-c", script), **limits)
+
+
+def _function(
+    arm: str,
+    function: Callable[[Any], Any],
+    argument: object,
+    deadline: float = PATIENCE,
+    **limits: Any,
+) -> Task:
+    return Task(arm, deadline, call=pickle.dumps((function, (argument,))), **limits)
+
+
+def _never() -> bool:
+    return False
+
+
+def _no_end(run: Run) -> bool:
+    return False
+
+
+def _in_time(
+    engine: Engine,
+    tasks: Sequence[Task],
+    ends_race: Callable[[Run], bool] = _no_end,
+    given_up: Callable[[], bool] = _never,
+) -> list[Run]:
+    started = time.monotonic()
+    try:
+        return engine.race(tasks, ends_race, given_up)
+    finally:
+        taken = time.monotonic() - started
+        assert taken < PATIENCE, f"a race that should have been stopped took {taken:.1f} seconds"
+
+
+@contextlib.contextmanager
+def _pids_file() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "pids"
+        path.touch()
+        yield path
+
+
+def _alive(pid: int) -> bool:
+    """Whether a process exists and is more than a zombie."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"

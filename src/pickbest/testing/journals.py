@@ -1,0 +1,231 @@
+"""What every journal must do, as checks that anyone can run on a journal of their own.
+
+    from pickbest.testing.journals import check_journal
+
+    def fresh():                      # a new place, and how to open the journal that lies there
+        place = new_place()
+        return lambda: MyJournal(place)
+
+    check_journal(fresh)
+
+Each check takes a place of its own and opens the journal there several times, as several
+processes would. Each raises AssertionError with one sentence.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from pickbest.core import PickbestError
+from pickbest.portfolio.journal.protocol import Entry, Journal
+from pickbest.portfolio.journal.records import (
+    Finished,
+    Lost,
+    Opened,
+    Owner,
+    Picked,
+    Record,
+    Roster,
+)
+from pickbest.portfolio.runs import Run, RunStatus
+
+Open = Callable[[], Journal]
+
+# One record of every kind, with numbers and texts that a careless format would change.
+RECORDS: tuple[Record, ...] = (
+    Opened(2**63 + 1, "fpml-partial", None, {"epsilon": 0.1, "arms": [1, 2], "prior": None}),
+    Roster(("a", "ä ∅ \n '\"\\", "c"), 2, ("c",)),
+    Picked(0, ("a", "c"), (1 / 3, 2e-17), 1e9 / 7, Owner("here", 7, "x"), "p {0}", False, 0.1),
+    Picked(1, ("a", "c"), None, 5e-324),
+    Finished(
+        0,
+        (Run("a", RunStatus.STOPPED, None, 0.25), Run("c", RunStatus.CRASHED, 1.0, 3.5, "why")),
+        (0.5, 1.0),
+        4.0,
+        None,
+        1.0,
+        {"x": [1, None, "y"]},
+        12.5,
+    ),
+    Lost(1, "nobody told", 3.0),
+)
+
+
+def check_journal(fresh: Callable[[], Open]) -> None:
+    """Run every check but that for damage, which must be told how to do damage."""
+    check_order(fresh())
+    check_records_come_back(fresh())
+    check_all_or_nothing(fresh())
+    check_turns_are_exclusive(fresh())
+    check_two_writers(fresh())
+    check_rounds_are_closed_once(fresh())
+    check_a_cut_journal_is_noticed(fresh())
+
+
+def check_order(opened: Open) -> None:
+    """Positions count from 1 without gaps, and reading goes on after any position."""
+    with _two(opened) as (first, second):
+        assert first.read_from(0) == [], "a fresh journal must be empty"
+        written: list[Entry] = []
+        for number in range(4):
+            with (first, second)[number % 2].turn(0) as turn:
+                assert list(turn.news) == written, "a turn must begin with all that was written"
+                written += [turn.append(Picked(2 * number + k, ("a",), None, 0.0)) for k in (0, 1)]
+        assert [entry.position for entry in written] == list(range(1, 9)), "positions have gaps"
+        for journal in (first, second):
+            for position in (0, 3, 8):
+                read = journal.read_from(position)
+                assert read == written[position:], f"reading from {position} gave {read}"
+        with first.turn(7) as turn:
+            assert list(turn.news) == written[7:], "news must be what follows the position"
+
+
+def check_records_come_back(opened: Open) -> None:
+    """Every kind of record is read back equal, by another opening, to the last bit."""
+    with _two(opened) as (first, second):
+        with first.turn(0) as turn:
+            for record in RECORDS:
+                turn.append(record)
+        for entry, record in zip(second.read_from(0), RECORDS, strict=True):
+            assert entry.record == record, f"{record} came back as {entry.record}"
+
+
+def check_all_or_nothing(opened: Open) -> None:
+    """What is appended counts when the turn has ended, all of it, or none after an error."""
+    with _two(opened) as (first, second):
+        with first.turn(0) as turn:
+            turn.append(RECORDS[0])
+            turn.append(RECORDS[1])
+            assert second.read_from(0) == [], "a record must not be seen before its turn ends"
+        assert len(second.read_from(0)) == 2, "records must be seen once their turn has ended"
+        _fails_in_turn(first)
+        assert len(second.read_from(0)) == 2, "an error within a turn must leave nothing behind"
+        with second.turn(2) as turn:
+            entry = turn.append(RECORDS[2])
+        assert entry.position == 3, "a turn that failed must not use up positions"
+
+
+def check_turns_are_exclusive(opened: Open) -> None:
+    """While one has the turn, nobody else can begin one."""
+    with _two(opened) as (first, second):
+        begun, ended = threading.Event(), threading.Event()
+        seen: list[bool] = []
+
+        def wait_for_turn() -> None:
+            begun.wait(60.0)
+            with second.turn(0) as turn:
+                seen.append(ended.is_set())
+                seen.append(len(turn.news) == 1)
+
+        waiting = threading.Thread(target=wait_for_turn)
+        waiting.start()
+        with first.turn(0) as turn:
+            turn.append(RECORDS[0])
+            begun.set()
+            waiting.join(0.3)
+            ended.set()
+        waiting.join(60.0)
+        assert seen == [True, True], "a second turn began while the first had not ended"
+
+
+def check_two_writers(opened: Open, turns: int = 25) -> None:
+    """Two who write at once lose and double nothing, and each knows all that came before."""
+    with _two(opened) as journals:
+        problems: list[str] = []
+
+        def write(number: int) -> None:
+            last = 0
+            for turn_number in range(turns):
+                with journals[number].turn(last) as turn:
+                    entry = turn.append(Lost(2 * turn_number + number, str(number)))
+                    if [each.position for each in turn.news] != [*range(last + 1, entry.position)]:
+                        problems.append(f"writer {number} had the news {turn.news} after {last}")
+                last = entry.position
+
+        threads = [threading.Thread(target=write, args=(number,)) for number in (0, 1)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not problems, problems[0]
+        entries = journals[0].read_from(0)
+        assert entries == journals[1].read_from(0), "two readers must see the same"
+        assert [e.position for e in entries] == list(range(1, 2 * turns + 1)), "records are missing"
+        for number in (0, 1):
+            rounds = _rounds_by(number, entries)
+            assert rounds == list(range(number, 2 * turns, 2)), "a writer's order was not kept"
+
+
+def check_rounds_are_closed_once(opened: Open) -> None:
+    """A second record that opens or closes a round is refused, whatever a client does."""
+    with _two(opened) as (first, second):
+        with first.turn(0) as turn:
+            for record in RECORDS:
+                turn.append(record)
+        for record in (RECORDS[2], Lost(0, "again"), RECORDS[4], RECORDS[5]):
+            try:
+                with second.turn(0) as turn:
+                    turn.append(record)
+            except PickbestError:
+                pass
+            else:
+                raise AssertionError(f"a round was opened or closed twice, by {record}")
+        assert len(first.read_from(0)) == len(RECORDS), "what is refused must leave nothing behind"
+
+
+def check_a_cut_journal_is_noticed(opened: Open) -> None:
+    """Who has seen more than there is must not go on writing: the journal was replaced."""
+    with _two(opened) as (journal, _):
+        with journal.turn(0) as turn:
+            turn.append(RECORDS[0])
+        try:
+            with journal.turn(5) as turn:
+                turn.append(RECORDS[1])
+        except PickbestError:
+            return
+        raise AssertionError("a turn began after a position that the journal does not have")
+
+
+def check_damage_is_noticed(opened: Open, damage: Callable[[], None]) -> None:
+    """A record that was changed to something else is one sentence, not a wrong state.
+
+    damage: changes the body of some record of the journal that `opened` opens.
+    """
+    with _two(opened) as (journal, _), journal.turn(0) as turn:
+        for record in RECORDS:
+            turn.append(record)
+    damage()
+    with _two(opened) as (journal, _):
+        try:
+            journal.read_from(0)
+        except PickbestError:
+            return
+        raise AssertionError("a damaged record was read without a word")
+
+
+@contextmanager
+def _two(opened: Open) -> Iterator[tuple[Journal, Journal]]:
+    first, second = opened(), opened()
+    try:
+        yield first, second
+    finally:
+        second.close()
+        first.close()
+
+
+def _fails_in_turn(journal: Journal) -> None:
+    try:
+        with journal.turn(2) as turn:
+            turn.append(RECORDS[2])
+            raise ZeroDivisionError
+    except ZeroDivisionError:
+        return
+    raise AssertionError("an error within a turn must reach the caller")
+
+
+def _rounds_by(number: int, entries: Sequence[Entry]) -> list[int]:
+    """The rounds that a writer of `check_two_writers` closed, in the order of the journal."""
+    records = [entry.record for entry in entries]
+    return [r.round for r in records if isinstance(r, Lost) and r.reason == str(number)]

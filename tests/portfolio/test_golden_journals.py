@@ -1,0 +1,86 @@
+"""Journals that 0.1.0 wrote: they open, replay, and go on as they did (tests/golden/README.md)."""
+
+from __future__ import annotations
+
+import gzip
+import sqlite3
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.golden.golden_assets import FOLDER, as_arrays, read_json, told_cost
+
+from pickbest.catalog import describe
+from pickbest.core.codec import encode
+from pickbest.core.states import same_state
+from pickbest.learners.states_0_1 import from_flat
+from pickbest.portfolio import AskTell, PortfolioState
+from pickbest.portfolio.journal.export import export_lines, read_export
+from pickbest.portfolio.journal.records import decode_record
+
+ROWS: list[dict[str, Any]] = read_json(FOLDER / "journals.json.gz")
+
+
+@pytest.fixture
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A copy of the journal: opening it may migrate it."""
+    path = tmp_path / "golden.db"
+    path.write_bytes(gzip.decompress((FOLDER / "journals" / request.param["file"]).read_bytes()))
+    return path
+
+
+def check_state(state: PortfolioState, expected: dict[str, Any]) -> None:
+    flat = from_flat(state.live.learner, as_arrays(expected))
+    assert same_state(state.live.state, flat), f"{state.live.state} differs from {flat}"
+
+
+@pytest.mark.parametrize(
+    ("row", "store"), [pytest.param(row, row, id=row["label"]) for row in ROWS], indirect=["store"]
+)
+def test_a_journal_of_0_1_0_opens_replays_and_goes_on(row: dict[str, Any], store: Path) -> None:
+    with AskTell.reopened(store) as book:
+        book.verify()
+        state, known = book.ledger.state, row["known"]
+        status = asdict(book.status())
+        assert {**status, "arms": list(status["arms"])} == known["status"]
+        assert {arm: asdict(tally) for arm, tally in state.tallies.items()} == known["tallies"]
+        assert {str(number): reason for number, reason in state.lost.items()} == known["lost"]
+        assert sorted(state.open) == known["open"]
+        assert [ticket.round for ticket in book.open_tickets] == known["open"]
+        assert describe(state.live.learner) == known["described"]
+        assert state.live.shares() == known["shares"]
+        check_state(state, known["state"])
+        picks = [{"round": view.round, "arms": list(view.arms)} for view in book.history()]
+        assert picks == row["picks"]
+        for following in row["next"]:
+            ticket = book.ask("next")
+            weights = book.ledger.picked(ticket.round).weights
+            assert list(ticket.arms) == following["arms"]
+            assert (None if weights is None else list(weights)) == following["weights"]
+            costs = [told_cost(ticket.round, "abcdefgh".index(arm)) for arm in ticket.arms]
+            book.tell(ticket, costs)
+        check_state(state, row["state_after"])
+        book.verify()
+
+
+@pytest.mark.parametrize(
+    "store", [pytest.param(row, id=row["label"]) for row in ROWS], indirect=True
+)
+def test_every_stored_record_would_be_written_the_same(store: Path) -> None:
+    connection = sqlite3.connect(store)
+    rows = connection.execute("SELECT kind, body FROM pickbest_records").fetchall()
+    connection.close()
+    assert len(rows) > 40
+    for kind, body in rows:
+        assert encode(decode_record(kind, body)) == body
+
+
+@pytest.mark.parametrize("store", [ROWS[0]], indirect=True)
+def test_an_export_of_0_1_0_is_read_and_written_the_same(store: Path) -> None:
+    path = FOLDER / "journals" / "auto.jsonl"
+    with AskTell.reopened(store) as book:
+        entries = book.ledger.entries()
+    assert ROWS[0]["label"] == "auto"
+    assert [entry.record for entry in entries] == read_export(path)
+    assert "".join(f"{line}\n" for line in export_lines(entries)) == path.read_text()
