@@ -33,11 +33,26 @@ def test_every_learner_survives_its_description(name):
         assert rebuild(json.loads(json.dumps(describe(learner)))) == learner
 
 
+# Fields that came later, with the values under which the learner is what it was.
+LATER = {"FPML": {"noise": "exponential"}, "Hedge": {"budget": 1, "prior": None}}
+
+
+def as_then(described):
+    """A description without the fields that came later."""
+    if isinstance(described, list):
+        return [as_then(item) for item in described]
+    if not isinstance(described, dict):
+        return described
+    later = LATER.get(described.get("kind"), {})
+    assert all(described[name] == value for name, value in later.items())
+    return {name: as_then(value) for name, value in described.items() if name not in later}
+
+
 def test_learners_saved_by_the_first_version_are_rebuilt():
     saved = [save["described"] for save in recorded("saves")]
     assert len(saved) > 30
     for described in saved:
-        assert describe(rebuild(described)) == renamed(described)
+        assert as_then(describe(rebuild(described))) == renamed(described)
 
 
 def test_names_make_what_they_made_in_the_first_version():
@@ -46,7 +61,7 @@ def test_names_make_what_they_made_in_the_first_version():
     assert len(kept) > 800
     for case in kept:
         game = (case["name"], case["n_arms"], case["budget"], case["rounds"], case["tuning"])
-        made = describe(make_learner(*game, **case["options"]))
+        made = as_then(describe(make_learner(*game, **case["options"])))
         assert made == renamed(case["described"])
 
 

@@ -50,7 +50,8 @@ def test_every_tuning_of_every_learner_builds(name):
             options["feedback"] = "full"
         if tuning == "proposition_5":
             options["weights"] = "geometric"
-        make_learner(name, 5, 1, 100, tuning, **options)
+        budget = 2 if tuning == "constant" else 1
+        make_learner(name, 5, budget, 100, tuning, **options)
 
 
 def test_tunings_are_those_of_theory():

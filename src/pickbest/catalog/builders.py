@@ -5,11 +5,12 @@ None as an option means that theory chooses; what is set by hand is taken as it 
 
 from __future__ import annotations
 
+import math
 from enum import Enum
 from typing import TypeVar
 
 from pickbest import theory
-from pickbest.core import PickbestError, unknown_name
+from pickbest.core import PickbestError, UnknownRoundsError, check_count, unknown_name
 from pickbest.learners import (
     FPML,
     Exp3,
@@ -20,6 +21,8 @@ from pickbest.learners import (
     FPMLManyArms,
     FPMLPartial,
     Hedge,
+    HedgePartial,
+    HedgeSubsets,
     Weights,
 )
 
@@ -27,6 +30,7 @@ from pickbest.learners import (
 AS_IN_THE_PAPER = ("as_run", "as_written")
 FPML_TUNINGS = ("theorem_2", "anytime")
 PARTIAL_TUNINGS = ("practical", "as_run", "as_written", "proposition_5")
+HEDGE_TUNINGS = ("constant", "standard")
 EXP3_TUNINGS = ("auer", "as_run", "as_written")
 
 # Perturbed leaders --------------------------------------------------------------------------
@@ -168,10 +172,45 @@ def fpml_partial_of_any_size(
 # Exponential weights ------------------------------------------------------------------------
 
 
-def hedge(n_arms: int, rounds: int | None, rate: float | None = None) -> Hedge:
+def hedge(
+    n_arms: int,
+    budget: int,
+    rounds: int | None,
+    tuning: str | None,
+    rate: float | None = None,
+    prior: tuple[float, ...] | None = None,
+    set_size: int = 1,
+) -> Hedge | HedgeSubsets:
+    """set_size: draw sets of so many arms, against the best such set."""
+    check_count("set_size", set_size)
     if rate is None:
-        rate = theory.hedge_rate(n_arms=n_arms, rounds=known_rounds(rounds, "rate"))
-    return Hedge(n_arms, rate)
+        draws, whole = divmod(budget, set_size)
+        if whole:
+            raise PickbestError(f"set_size must divide the budget: {set_size}, {budget}")
+        rate = _hedge_rate(n_arms, draws, rounds, tuning, set_size)
+    if set_size == 1:
+        return Hedge(n_arms, rate, budget, None if prior is None else tuple(prior))
+    if prior is not None:
+        raise PickbestError("prior is for single arms: leave it out where set_size is above 1")
+    return HedgeSubsets(n_arms, budget, set_size, rate)
+
+
+def _hedge_rate(
+    n_arms: int, draws: int, rounds: int | None, tuning: str | None, set_size: int
+) -> float:
+    if tuning == "constant" or (tuning is None and draws > 1):
+        return theory.constant_rate(budget=draws)
+    experts = math.comb(n_arms, set_size)
+    return theory.hedge_rate(n_arms=experts, rounds=known_rounds(rounds, "rate"))
+
+
+def hedge_partial(
+    n_arms: int, budget: int, rate: float | None = None, explore: float | None = None
+) -> HedgePartial:
+    explore = theory.RELATIVE_EXPLORE if explore is None else explore
+    if rate is None:
+        rate = theory.relative_rate(n_arms=n_arms, budget=budget, explore=explore)
+    return HedgePartial(n_arms, budget, rate, explore)
 
 
 def exp3(n_arms: int, rounds: int | None, tuning: str | None, gamma: float | None = None) -> Exp3:
@@ -236,7 +275,7 @@ def word(name: str, value: str, known: tuple[str, ...]) -> str:
 def known_rounds(rounds: int | None, parameter: str) -> int:
     """The number of rounds, which a parameter is tuned for that is not set by hand."""
     if rounds is None:
-        raise PickbestError(
+        raise UnknownRoundsError(
             f"{parameter} is tuned for the number of rounds: give {parameter}, or rounds"
         )
     return rounds

@@ -49,12 +49,16 @@ BUILT_IN = (
     ),
     LearnerEntry(
         "hedge",
-        "exponential weights, one arm, sees all costs",
+        "exponential weights, B draws, sees all costs: regret that does not grow from B = 2 on",
         builders.hedge,
-        ("standard",),
+        builders.HEDGE_TUNINGS,
         needs_rounds=True,
         by_hand=("rate",),
-        single_arm=True,
+    ),
+    LearnerEntry(
+        "hedge-partial",
+        "exponential weights over relative costs, sees its own arms; B ≥ 2, bounded regret",
+        builders.hedge_partial,
     ),
     LearnerEntry(
         "exp3",

@@ -19,7 +19,7 @@ from pickbest.core import (
     check_count,
     unknown_name,
 )
-from pickbest.learners import FPMLPartial, Greedy, Guarded, GuardedLast
+from pickbest.learners import FPMLPartial, Greedy, Guarded, GuardedLast, Hedge
 
 
 def og(
@@ -37,7 +37,7 @@ def og(
     inner: CompiledLearner
     if builders.member(Feedback, "feedback", feedback) is Feedback.FULL:
         _refuse("og with full feedback", tuning, ("standard",), gamma=gamma)
-        inner = builders.hedge(n_arms, rounds, rate)
+        inner = _single(n_arms, rounds, rate)
     else:
         _refuse("og with feedback of picked arms", tuning, EXP3_TUNINGS, rate=rate)
         inner = builders.exp3(n_arms, rounds, tuning, gamma)
@@ -57,7 +57,9 @@ def og_hybrid(
     resamples: int | None = None,
     explore: float = 1.0,
     shared: bool | None = None,
+    slot_learner: str = "fpml",
 ) -> Greedy:
+    """slot_learner: fpml, or, with full feedback, hedge: slot_budget draws at a constant rate."""
     check_budget(slot_budget, n_arms)
     if budget % slot_budget:
         raise PickbestError(
@@ -65,10 +67,10 @@ def og_hybrid(
         )
     inner: CompiledLearner
     if builders.member(Feedback, "feedback", feedback) is Feedback.FULL:
-        _refuse("og-hybrid with full feedback", tuning, FPML_TUNINGS)
-        inner = builders.fpml(n_arms, slot_budget, rounds, tuning, epsilon)
+        inner = _full_slot(n_arms, slot_budget, rounds, tuning, epsilon, slot_learner)
     else:
         _refuse("og-hybrid with feedback of picked arms", tuning, PARTIAL_TUNINGS)
+        builders.word("slot_learner", slot_learner, ("fpml",))
         inner = builders.fpml_partial(
             n_arms, slot_budget, rounds, tuning, weights, epsilon, resamples, explore
         )
@@ -77,6 +79,33 @@ def og_hybrid(
     if shared is None:
         shared = distinct and inner.unbiased and tuning not in AS_IN_THE_PAPER
     return Greedy(inner, budget // slot_budget, distinct, _flag("shared", shared))
+
+
+def _single(n_arms: int, rounds: int | None, rate: float | None) -> Hedge:
+    if rate is None:
+        rate = theory.hedge_rate(n_arms=n_arms, rounds=builders.known_rounds(rounds, "rate"))
+    return Hedge(n_arms, rate)
+
+
+def _full_slot(
+    n_arms: int,
+    slot_budget: int,
+    rounds: int | None,
+    tuning: str | None,
+    epsilon: float | None,
+    slot_learner: str,
+) -> CompiledLearner:
+    """What fills a slot that sees all costs; epsilon: FPML's, or Hedge's rate."""
+    if builders.word("slot_learner", slot_learner, ("fpml", "hedge")) == "hedge":
+        _refuse("og-hybrid with hedge in its slots", tuning, ())
+        if slot_budget == 1:
+            return _single(n_arms, rounds, epsilon)
+        rate = theory.constant_rate(budget=slot_budget) if epsilon is None else epsilon
+        return Hedge(n_arms, rate, slot_budget)
+    _refuse("og-hybrid with full feedback", tuning, FPML_TUNINGS)
+    if epsilon is None:
+        builders.known_rounds(rounds, "epsilon")
+    return builders.fpml(n_arms, slot_budget, rounds, tuning, epsilon)
 
 
 def _flag(name: str, value: bool) -> bool:

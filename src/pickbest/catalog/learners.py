@@ -13,6 +13,7 @@ from pickbest.core import (
     Feedback,
     Learner,
     PickbestError,
+    UnknownRoundsError,
     check_budget,
     check_count,
     unknown_name,
@@ -34,8 +35,8 @@ class LearnerEntry:
         called n_arms, budget, rounds (None where unknown) and tuning (None where not chosen)
         are given by the game; all others are options, and need default values.
     tunings: the default first; empty where nothing is tuned.
-    needs_rounds: whether the number of rounds must be known to tune it. Where it is not, the
-        doubling trick helps.
+    needs_rounds: whether it may be tuned for the number of rounds. Where `build` says that it
+        must know them and does not (UnknownRoundsError), the doubling trick helps.
     by_hand: the options that are rates, tuned by default; where one is given, nothing is
         doubled.
     single_arm: whether the budget must be 1.
@@ -67,8 +68,8 @@ class LearnerEntry:
 class LearnerSpec(Spec):
     """A learner by name with options; its tuning is an option like the others.
 
-    >>> LearnerSpec.parse("fpml:epsilon=0.5").build(n_arms=9, budget=3)
-    FPML(n_arms=9, budget=3, epsilon=0.5, decay=0.0, fresh=True)
+    >>> LearnerSpec.parse("thompson:prior=0.5").build(n_arms=9, budget=3)
+    Thompson(n_arms=9, budget=3, prior=0.5)
     """
 
     __hash__ = Spec.__hash__
@@ -168,11 +169,14 @@ def make_learner(
     tuning = given.pop("tuning", None) if tuning is None else tuning
     entry = spec.entry
     _check(entry, n_arms, budget, rounds, tuning, given)
-    if rounds is None and entry.needs_rounds and given.keys().isdisjoint(entry.by_hand):
-        for_rounds = Retuned(spec.name, n_arms, budget, tuning, tuple(sorted(given.items())))
-        for_rounds(1)  # what is wrong with the options shows now, not in the first round
-        return Doubling(for_rounds)
-    return entry.make(given, n_arms=n_arms, budget=budget, rounds=rounds, tuning=tuning)
+    try:
+        return entry.make(given, n_arms=n_arms, budget=budget, rounds=rounds, tuning=tuning)
+    except UnknownRoundsError:
+        if not entry.needs_rounds or not given.keys().isdisjoint(entry.by_hand):
+            raise
+    for_rounds = Retuned(spec.name, n_arms, budget, tuning, tuple(sorted(given.items())))
+    for_rounds(1)  # what is wrong with the options shows now, not in the first round
+    return Doubling(for_rounds)
 
 
 def _check(

@@ -2,7 +2,12 @@
 
 from pickbest.core.arrays import BoolArray, FloatArray, IntArray, KeyArray
 from pickbest.core.checks import check_budget, check_costs, check_count, check_positive, check_seed
-from pickbest.core.errors import MissingExtraError, PickbestError, unknown_name
+from pickbest.core.errors import (
+    MissingExtraError,
+    PickbestError,
+    UnknownRoundsError,
+    unknown_name,
+)
 from pickbest.core.randomness import (
     ENVIRONMENT_STREAM,
     GOLDEN,
@@ -50,6 +55,7 @@ __all__ = [
     "State",
     "TableLearner",
     "Ticket",
+    "UnknownRoundsError",
     "check_budget",
     "check_costs",
     "check_count",

@@ -15,6 +15,8 @@ from pickbest.learners.greedy import Greedy
 from pickbest.learners.greedy_slots import GreedyThompson, GreedyUCB
 from pickbest.learners.guarded import Guarded, GuardedLast
 from pickbest.learners.hedge import Hedge
+from pickbest.learners.hedge_partial import HedgePartial
+from pickbest.learners.hedge_subsets import HedgeSubsets
 from pickbest.learners.many import FPMLFullManyArms, FPMLManyArms
 from pickbest.learners.thompson import Thompson
 from pickbest.learners.tsallis import Tsallis
@@ -42,6 +44,8 @@ __all__ = [
     "Guarded",
     "GuardedLast",
     "Hedge",
+    "HedgePartial",
+    "HedgeSubsets",
     "Leaders",
     "Pairwise",
     "Thompson",

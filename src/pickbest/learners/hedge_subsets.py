@@ -1,0 +1,167 @@
+"""Hedge over k-subsets: regret against the best set of k arms itself, with B = 2k, 3k, … picks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import combinations
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from pickbest.core import (
+    BoolArray,
+    Choice,
+    Draws,
+    Feedback,
+    FloatArray,
+    IntArray,
+    PickbestError,
+    check_budget,
+    check_count,
+    check_positive,
+)
+from pickbest.core.states import sums
+from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.leaders import draw_gumbel
+from pickbest.kernels.rules import Rule
+
+# Every subset has a total of its own.
+MOST_SUBSETS = 1_000_000
+
+
+class HedgeSubsetsState(NamedTuple):
+    """costs: cumulative costs of the subsets, in lexicographic order; a subset costs what its best
+    arm costs."""
+
+    costs: Annotated[FloatArray, sums()]
+
+
+class Law(NamedTuple):
+    """rate: P(subset) ∝ exp(-rate · cost); subsets: (count, set_size); n_arms."""
+
+    rate: float
+    subsets: IntArray
+    n_arms: int
+
+
+class Work(NamedTuple):
+    """best: scratch of the number of subsets; drawn: of as many subsets as are drawn at most;
+    inside: of length n_arms; nobody: none is taken."""
+
+    best: FloatArray
+    drawn: IntArray
+    inside: BoolArray
+    nobody: BoolArray
+
+
+@kernel
+def new_work(law: Law, state: HedgeSubsetsState, budget: int) -> Work:
+    count = state.costs.shape[1]
+    most = min(count, budget)
+    inside = np.empty(law.n_arms, np.bool_)
+    return Work(np.empty(count), np.empty(most, np.int64), inside, np.zeros(0, np.bool_))
+
+
+@inlined
+def pick_row(
+    law: Law,
+    state: HedgeSubsetsState,
+    row: int,
+    taken: BoolArray,
+    key: np.uint64,
+    work: Work,
+    arms: IntArray,
+    weights: FloatArray,
+) -> None:
+    """The arms of subsets drawn from the law, until B arms differ."""
+    draw_gumbel(state.costs[row], law.rate, work.nobody, key, work.drawn, work.best)
+    work.inside[:] = False
+    filled = 0
+    for i in range(work.drawn.shape[0]):
+        for j in range(law.subsets.shape[1]):
+            arm = law.subsets[work.drawn[i], j]
+            if filled < arms.shape[0] and not work.inside[arm]:
+                work.inside[arm] = True
+                arms[filled] = arm
+                filled += 1
+    for a in range(law.n_arms):
+        if filled < arms.shape[0] and not work.inside[a]:
+            arms[filled] = a
+            filled += 1
+
+
+@inlined
+def learn_row(
+    law: Law,
+    state: HedgeSubsetsState,
+    row: int,
+    arms: IntArray,
+    weights: FloatArray,
+    seen: FloatArray,
+    work: Work,
+) -> None:
+    for s in range(law.subsets.shape[0]):
+        lowest = 1.0
+        for j in range(law.subsets.shape[1]):
+            lowest = min(lowest, seen[law.subsets[s, j]])
+        state.costs[row, s] += lowest
+
+
+RULE = Rule(__name__, new_work, pick_row, learn_row, weighted=False)
+
+
+@dataclass(frozen=True)
+class HedgeSubsets:
+    """Hedge whose experts are the k-subsets; B / k draws a round, full feedback.
+
+    At the rate `theory.constant_rate(budget=B // k)` its expected regret against the best k-subset
+    is at most `theory.subset_bound`, for every number of rounds and every adversary.
+
+    >>> HedgeSubsets(n_arms=6, budget=4, set_size=2, rate=1.0).start(1).costs.shape
+    (1, 15)
+    """
+
+    n_arms: int
+    budget: int
+    set_size: int
+    rate: float
+    feedback = Feedback.FULL
+    unbiased = False
+    fresh = True
+    rule = RULE
+
+    def __post_init__(self) -> None:
+        check_budget(self.budget, self.n_arms)
+        if self.budget % check_count("set_size", self.set_size):
+            raise PickbestError(
+                f"set_size must divide the budget: {self.set_size} does not divide {self.budget}"
+            )
+        check_positive("rate", self.rate)
+        count = math.comb(self.n_arms, self.set_size)
+        if count > MOST_SUBSETS:
+            raise PickbestError(
+                f"there are {count} subsets of {self.set_size} of {self.n_arms} arms, at most "
+                f"{MOST_SUBSETS} fit: choose a smaller set_size"
+            )
+
+    @cached_property
+    def law(self) -> Law:
+        return Law(self.rate, _subsets(self.n_arms, self.set_size), self.n_arms)
+
+    def start(self, replicates: int) -> HedgeSubsetsState:
+        return HedgeSubsetsState(np.zeros((replicates, math.comb(self.n_arms, self.set_size))))
+
+    def pick(self, state: HedgeSubsetsState, rng: Draws) -> Choice:
+        return RULE.pick(self, state, rng)
+
+    def learn(
+        self, state: HedgeSubsetsState, choice: Choice, seen: FloatArray
+    ) -> HedgeSubsetsState:
+        return RULE.learn(self, state, choice, seen)
+
+
+@lru_cache(maxsize=16)
+def _subsets(n_arms: int, set_size: int) -> IntArray:
+    return np.array(list(combinations(range(n_arms), set_size)), np.int64)
