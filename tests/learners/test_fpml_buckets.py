@@ -10,6 +10,7 @@ from pickbest.core.states import arrays_of, copy_state, portable, restored, same
 from pickbest.kernels.inclusion import inclusions_of
 from pickbest.learners import FPMLManyArms, FPMLPartial
 from pickbest.learners.fpml import FPMLState
+from pickbest.learners.states_0_1 import from_flat
 
 
 @pytest.mark.parametrize(("n_arms", "budget"), [(1, 1), (2, 1), (9, 9), (50, 7), (300, 1)])
@@ -137,3 +138,10 @@ def check_law(learner, state, costs, plain):
     likely = law > 0.01
     assert likely.any()
     assert np.all(np.abs(excess - draws)[likely] < 6.0 * error[likely] + 6.0 / law[likely])
+
+
+def test_buckets_of_another_size_are_refused():
+    learner = FPMLManyArms(n_arms=100, budget=2, epsilon=0.1)
+    flat = {"bits": np.zeros((1, 100)), "links": np.zeros((1, 5)), "slots": np.zeros((1, 7))}
+    with pytest.raises(PickbestError, match="does not fit"):
+        from_flat(learner, flat)

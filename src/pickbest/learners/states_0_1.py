@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pickbest.core import Learner, State
+from pickbest.core import Learner, PickbestError, State
 from pickbest.core.states import arrays_of, restore_arrays
 from pickbest.kernels.integrals import POWERS
 from pickbest.kernels.many_arms.buckets import N_BUCKETS, RING
@@ -73,11 +73,15 @@ def _(learner: FPMLManyArms, flat: Flat) -> State:
     begins at 0.
     """
     n_arms, links, packed = learner.n_arms, flat["links"], flat["slots"]
+    sizes = (1, 1, 1, 1, N_BUCKETS, N_BUCKETS, N_BUCKETS, RING * POWERS)
+    if links.ndim != 2 or packed.shape[1:] != (sum(sizes),):
+        raise PickbestError(
+            "the saved state does not fit the learner: expected buckets of shape "
+            f"(replicates, {sum(sizes)}), got {packed.shape}"
+        )
+    parts = np.split(packed, np.cumsum(sizes[:-1]), axis=1)
+    base, reference, _, used, first, size, room, powers = parts
     replicates = len(packed)
-    sizes = (1, 1, 1, 1, N_BUCKETS, N_BUCKETS, N_BUCKETS)
-    base, reference, _, used, first, size, room, powers = np.split(
-        packed, np.cumsum(sizes), axis=1
-    )
     buckets = {
         "base": base[:, 0],
         "reference": reference[:, 0],

@@ -22,6 +22,7 @@ from pickbest.kernels.heap import EMPTY, keep_smallest, sort_kept
 from pickbest.kernels.many_arms.buckets import (
     BLOCK,
     HEAVY,
+    LN2,
     RING,
     WIDE,
     WINDOW,
@@ -32,7 +33,6 @@ from pickbest.kernels.many_arms.buckets import (
 )
 from pickbest.kernels.random import STEP, uniform_at
 
-_LN2 = 0.6931471805599453
 # T of heavier arms underflows; they are all picked, so that their order does not matter.
 _FURTHEST = 900.0
 
@@ -115,7 +115,7 @@ def draw(
         arm: int = buckets.pool[buckets.first[HEAVY] + i] + WIDE
         counter += STEP
         ahead = min(reference - bits[arm], _FURTHEST)
-        value = uniform_at(counter) * math.exp(-_LN2 * ahead)
+        value = uniform_at(counter) * math.exp(-LN2 * ahead)
         found = keep_smallest(noisy, arms, found, value, arm)
     low = 0.0
     high = level_for(budget + 3.0 * math.sqrt(budget), filled, n_filled)

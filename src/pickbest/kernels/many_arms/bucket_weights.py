@@ -18,9 +18,7 @@ from pickbest.kernels.integrals import (
     integrate,
 )
 from pickbest.kernels.many_arms.bucket_picks import Filled, level_for
-from pickbest.kernels.many_arms.buckets import HEAVY, Buckets, bucket_of, least_bits, sum_scale
-
-_LN2 = 0.6931471805599453
+from pickbest.kernels.many_arms.buckets import HEAVY, LN2, Buckets, bucket_of, least_bits, sum_scale
 
 
 @kernel
@@ -96,4 +94,4 @@ def bucket_inclusion(
 @kernel
 def _scaled(ahead: float, end: float) -> float:
     """The weight of an arm so many bits ahead, where the range of integration ends at 1."""
-    return end * math.exp(_LN2 * min(ahead, HEAVIEST_BITS))
+    return end * math.exp(LN2 * min(ahead, HEAVIEST_BITS))

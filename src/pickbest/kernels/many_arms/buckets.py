@@ -50,6 +50,7 @@ N_BUCKETS = FAR + LEVELS * DIGITS
 WIDE = cast(int, np.int64(0))
 
 SMALLEST_ROOM = 4
+LN2 = 0.6931471805599453
 MOST_ARMS = 1 << 28
 MOST_BITS = 1.7e308
 # From 2^52 bits on, neighbouring floats are a bit or more apart, and each is its own key.
@@ -147,7 +148,7 @@ def least_bits(key: int) -> float:
 @kernel
 def mantissa(bits: float) -> float:
     """2^(key - bits), in (1/2, 1]."""
-    return math.exp((np.floor(bits) - bits) * 0.6931471805599453)
+    return math.exp((np.floor(bits) - bits) * LN2)
 
 
 @kernel
