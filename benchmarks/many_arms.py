@@ -8,6 +8,7 @@ after costs have spread the arms; the slower of the two counts. Times are the le
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from functools import cache
@@ -19,11 +20,18 @@ from numba import njit
 
 from pickbest.catalog import make_learner
 from pickbest.core import replicate_keys, rng_for
-from pickbest.kernels import buckets
-from pickbest.kernels.fused import add_costs, n_blocks, pick_from_blocks
-from pickbest.kernels.many import learn_many, pick_many
+from pickbest.kernels.many_arms.blocks import (
+    add_costs,
+    block_minima,
+    block_work,
+    pick_from_blocks,
+)
+from pickbest.kernels.many_arms.bucket_picks import draw, list_filled
+from pickbest.kernels.many_arms.buckets import row_of
 from pickbest.kernels.random import STEP, uniform_at
-from pickbest.learners import FPMLPartial
+from pickbest.learners import FPMLManyArms, FPMLPartial
+from pickbest.learners.fpml import FPMLState
+from pickbest.learners.fpml_buckets import learn_row, new_work, pick_row
 from pickbest.player import Player
 from pickbest.report.palette import OKABE_ITO
 from pickbest.report.plots import label_ends, new_figure
@@ -43,41 +51,37 @@ def seconds(work: Callable[[], object], repeats: int = 5) -> float:
 
 
 @njit(cache=True)
-def play(bits, links, slots, rounds, counter, weigh, bits_per_cost, arms, weights, seen):  # type: ignore[no-untyped-def]
+def play(law, state, budget, rounds, counter, weigh):  # type: ignore[no-untyped-def]
     """Semi-bandit rounds; without weights, every arm learns as if its weight were n / budget."""
-    keys = np.empty(1, np.uint64)
+    arms, weights, seen = np.empty(budget, np.int64), np.empty(budget), np.empty(budget)
+    weights[:] = state.bits.shape[1] / budget
+    nobody, work = np.empty(0, np.bool_), new_work(law, state, budget)
     for _ in range(rounds):
         counter += STEP
-        keys[0] = np.uint64(uniform_at(counter) * 2.0**63)
-        pick_many(bits, links, slots, keys, weigh, arms, weights)
-        for j in range(arms.shape[1]):
+        key = np.uint64(uniform_at(counter) * 2.0**63)
+        if weigh:
+            pick_row(law, state, 0, nobody, key, work, arms, weights)
+        else:
+            buckets = row_of(state.buckets, 0)
+            n_filled = list_filled(buckets, work.filled)
+            draw(state.bits[0], buckets, work.filled, n_filled, key, work.noisy, arms)
+        for j in range(budget):
             counter += STEP
-            seen[0, j] = uniform_at(counter)
-            if not weigh:
-                weights[0, j] = bits.shape[1] / arms.shape[1]
-        learn_many(bits, links, slots, bits_per_cost, arms, weights, seen)
+            seen[j] = uniform_at(counter)
+        learn_row(law, state, 0, arms, weights, seen, work)
 
 
 def round_seconds(n_arms: int, budget: int, weigh: bool, spread: float, rounds: int) -> float:
     """One round of the bucketed learner, from arms whose costs are `spread` bits apart."""
-    bits = np.random.default_rng(n_arms).exponential(size=n_arms) * spread
-    links = np.zeros((1, buckets.links_size(n_arms)), np.int32)
-    slots = np.zeros((1, buckets.SLOTS_SIZE), np.int64)
-    buckets.fill(bits, links[0], slots[0], budget)
-    arms, weights, seen = (
-        np.empty((1, budget), np.int64),
-        np.ones((1, budget)),
-        np.ones((1, budget)),
-    )
     # About a tenth of a bit a round, as a learner tuned for so many arms would move.
     rate = 0.2 * budget / n_arms
-    state = (bits[None], links, slots)
-    play(*state, 2, np.uint64(1), weigh, rate, arms, weights, seen)
+    learner = FPMLManyArms(n_arms, budget, epsilon=rate * math.log(2.0))
+    costs = np.random.default_rng(n_arms).exponential(size=(1, n_arms)) * spread / rate
+    state = learner.restored(FPMLState(costs, np.zeros(1, np.int64)))
+    play(learner.law, state, budget, 2, np.uint64(1), weigh)
     seeds = iter(range(2, 100))
     return (
-        seconds(
-            lambda: play(*state, rounds, np.uint64(next(seeds)), weigh, rate, arms, weights, seen)
-        )
+        seconds(lambda: play(learner.law, state, budget, rounds, np.uint64(next(seeds)), weigh))
         / rounds
     )
 
@@ -123,25 +127,26 @@ def exact_seconds(n_arms: int, budget: int) -> float:
     replicates = 50
     learner = FPMLPartial(n_arms, budget, EPSILON)
     state = learner.start(replicates)
-    state["costs"] += np.random.default_rng(0).exponential(size=state["costs"].shape)
+    state.costs[:] = np.random.default_rng(0).exponential(size=state.costs.shape)
     rng = rng_for(replicate_keys(0, replicates), 0)
     learner.pick(state, rng)
     return seconds(lambda: learner.pick(state, rng)) / replicates
 
 
-def fused_seconds(costs: np.ndarray[Any, Any], budget: int) -> tuple[float, float]:
+def blocks_seconds(costs: np.ndarray[Any, Any], budget: int) -> tuple[float, float]:
     """Update and selection in one pass, and a plain update, over the same memory."""
     added = np.random.default_rng(1).random(costs.shape) * 1e-6
-    lowest, arms = np.zeros((1, n_blocks(costs.shape[1]))), np.empty((1, budget), np.int64)
-    epsilon = np.array([EPSILON])
+    lowest = block_minima(costs[None])[0]
+    arms, work = np.empty(budget, np.int64), block_work(len(lowest), budget)
     seeds = iter(range(10_000))
 
-    def fused() -> None:
+    def one_pass() -> None:
         add_costs(costs, added, lowest)
-        pick_from_blocks(costs, lowest, epsilon, replicate_keys(next(seeds), 1), arms)
+        key = replicate_keys(next(seeds), 1)[0]
+        pick_from_blocks(costs, lowest, EPSILON, key, work, arms)
 
-    fused()
-    return seconds(fused, 30), seconds(lambda: np.add(costs, added, out=costs), 30)
+    one_pass()
+    return seconds(one_pass, 30), seconds(lambda: np.add(costs, added, out=costs), 30)
 
 
 def row(name: str, ours: float, reference: float, target: float) -> dict[str, Any]:
@@ -187,7 +192,7 @@ def rows() -> list[dict[str, Any]]:
             100.0,
         )
     )
-    table += fused_rows()
+    table += blocks_rows()
     return table
 
 
@@ -245,23 +250,25 @@ def plot_curve(path: Path) -> None:
     figure.savefig(path)
 
 
-def fused_rows() -> list[dict[str, Any]]:
+def blocks_rows() -> list[dict[str, Any]]:
     rng = np.random.default_rng(0)
     shapes = {
-        "flat": lambda n: np.zeros((1, n)),
-        "exponential": lambda n: 100.0 * rng.exponential(size=(1, n)),
-        "widely spread": lambda n: 1e7 * rng.random((1, n)),
+        "flat": lambda n: np.zeros(n),
+        "exponential": lambda n: 100.0 * rng.exponential(size=n),
+        "widely spread": lambda n: 1e7 * rng.random(n),
     }
     table = []
     for shape, costs in shapes.items():
         for budget in (1, 10):
-            ours, plain = fused_seconds(costs(MILLION), budget)
-            table.append(row(f"fused full feedback, N=1e6, B={budget}, {shape}", ours, plain, 0.5))
+            ours, plain = blocks_seconds(costs(MILLION), budget)
+            table.append(
+                row(f"full feedback from blocks, N=1e6, B={budget}, {shape}", ours, plain, 0.5)
+            )
     # A corner would show as a time far from proportional to n_arms and budget.
     for n_arms, budget in ((10_000, 10), (10_000, 100), (MILLION, 100)):
-        ours = max(fused_seconds(costs(n_arms), budget)[0] for costs in shapes.values())
+        ours = max(blocks_seconds(costs(n_arms), budget)[0] for costs in shapes.values())
         limit = 2e-9 * n_arms + 2e-6 * budget
-        table.append(row(f"no corner: fused, N={n_arms:.0e}, B={budget}", ours, limit, 1.0))
+        table.append(row(f"no corner: blocks, N={n_arms:.0e}, B={budget}", ours, limit, 1.0))
     return table
 
 

@@ -18,7 +18,7 @@ from pickbest.feasibility.laws import (
     merged,
     sampling_error,
 )
-from pickbest.kernels import joint
+from pickbest.kernels import leader_laws
 from pickbest.learners import FPML, Hedge
 
 
@@ -40,7 +40,7 @@ def leader_law_twin(costs: np.ndarray, epsilon: float) -> np.ndarray:
 def test_leader_law_equals_its_twin(n_arms: int, epsilon: float) -> None:
     costs = np.random.default_rng(n_arms).uniform(0, 10, n_arms)
     chances = np.empty(n_arms)
-    joint.leader_law(costs, epsilon, chances)
+    leader_laws.leader_law(costs, epsilon, chances)
     np.testing.assert_allclose(chances, leader_law_twin(costs, epsilon), rtol=1e-9, atol=1e-14)
 
 
@@ -48,10 +48,10 @@ def test_leader_law_of_many_arms() -> None:
     """Equal arms are equally likely; arms far behind have no chance; nothing overflows."""
     costs = np.zeros(100_000)
     chances = np.empty(100_000)
-    joint.leader_law(costs, 0.1, chances)
+    leader_laws.leader_law(costs, 0.1, chances)
     np.testing.assert_allclose(chances, 1e-5, rtol=1e-9)
     costs[500:] = 1e6
-    joint.leader_law(costs, 2.0, chances)
+    leader_laws.leader_law(costs, 2.0, chances)
     np.testing.assert_allclose(chances[:500], 1 / 500, rtol=1e-9)
     assert chances[500:].max() == 0.0
 
@@ -75,7 +75,7 @@ def test_subset_law_is_that_of_the_draws(costs: list[float], epsilon: float, bud
     table, draws = np.array(costs), 100_000
     subsets = np.array(list(combinations(range(5), budget)))
     chances = np.empty(len(subsets))
-    joint.subset_law(table, epsilon, subsets, chances)
+    leader_laws.subset_law(table, epsilon, subsets, chances)
     assert chances.sum() == pytest.approx(1.0, abs=1e-12)
     seen = merged(draws_twin(table, budget, epsilon, draws), 5)
     frequency = np.zeros(len(subsets))
@@ -90,7 +90,7 @@ def test_subset_law_of_sixty_arms_sums_to_one() -> None:
     costs = np.random.default_rng(3).uniform(0, 30, 60)
     subsets = np.array(list(combinations(range(60), 2)))
     chances = np.empty(len(subsets))
-    joint.subset_law(costs, 0.3, subsets, chances)
+    leader_laws.subset_law(costs, 0.3, subsets, chances)
     assert chances.min() >= 0.0
     assert chances.sum() == pytest.approx(1.0, abs=1e-12)
 

@@ -15,10 +15,10 @@ from pickbest.hindsight import (
     best_subset,
     greedy_subset,
     subset_cost,
+    subset_loops,
     subset_search,
     top_arms,
 )
-from pickbest.kernels import subsets
 
 KINDS = ["uniform", "binary", "ties", "equal arms", "equal rounds", "mostly ones", "constant"]
 
@@ -287,7 +287,7 @@ def test_best_swap_equals_trying_all() -> None:
             for place in range(arms.size)
             for arm in set(range(7)) - set(arms.tolist())
         }
-        change, place, arm = subsets.best_swap(table, arms)
+        change, place, arm = subset_loops.best_swap(table, arms)
         assert change == pytest.approx(min(0.0, *changes.values()), abs=1e-12)
         if change < 0.0:
             assert changes[place, arm] == pytest.approx(change)
@@ -299,7 +299,7 @@ def test_dominated_arms() -> None:
         table = rng.integers(0, 3, (8, 4)).astype(float)
         order = np.argsort(table.sum(axis=1), kind="stable")
         kept = np.ones(8, dtype=np.bool_)
-        subsets.mark_dominated(table, order, 0, 8, kept)
+        subset_loops.mark_dominated(table, order, 0, 8, kept)
         for place, arm in enumerate(order):
             dominated = any((table[rival] <= table[arm]).all() for rival in order[:place])
             assert kept[arm] == (not dominated)
@@ -315,7 +315,7 @@ def test_ascent_gives_the_bound_of_its_prices() -> None:
             for arms in itertools.combinations(range(1, 9), 3)
         )
         prices, scores = rng.random(15), np.empty(8)
-        bound, step = subsets.ascend(table, free, 3, ceiling, prices, least, 1.0, 100, scores)
+        bound, step = subset_loops.ascend(table, free, 3, ceiling, prices, least, 1.0, 100, scores)
         refunds = np.minimum(0.0, table[1:] - prices).sum(axis=1)
         np.testing.assert_allclose(scores, refunds, atol=1e-12)
         assert (prices <= ceiling).all()
@@ -334,7 +334,7 @@ def test_exhaust_equals_trying_all() -> None:
             for arms in itertools.combinations(range(1, 9), picks)
         }
         found = np.full(picks, -1)
-        least = subsets.exhaust(table, free, picks, ceiling, np.inf, found)
+        least = subset_loops.exhaust(table, free, picks, ceiling, np.inf, found)
         assert least == pytest.approx(min(costs.values()))
         assert costs[tuple(sorted(found.tolist()))] == pytest.approx(least)
-        assert subsets.exhaust(table, free, picks, ceiling, 0.5 * least, found) == 0.5 * least
+        assert subset_loops.exhaust(table, free, picks, ceiling, 0.5 * least, found) == 0.5 * least

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from itertools import combinations, pairwise
 
@@ -9,9 +10,10 @@ import numpy as np
 import pytest
 from numba import njit
 
-from pickbest.kernels import buckets
-from pickbest.kernels.inclusion import inclusion_probabilities
-from pickbest.kernels.many import pick_many
+from pickbest.core import replicate_keys, rng_for
+from pickbest.kernels.inclusion import inclusion_probabilities, inclusions_of
+from pickbest.learners import FPMLManyArms
+from pickbest.learners.fpml import FPMLState
 
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(12)
 
@@ -135,11 +137,10 @@ def test_arms_in_buckets_against_brute_force(n_arms, budget, kind):
         bits = rng.random(n_arms)
     elif kind == "one heavy":
         bits[7] = bits.min() - 14.0
-    links = np.zeros((1, buckets.links_size(n_arms)), np.int32)
-    slots = np.zeros((1, buckets.SLOTS_SIZE), np.int64)
-    buckets.fill(bits, links[0], slots[0], budget)
-    arms, weights = np.empty((1, budget), np.int64), np.empty((1, budget))
-    pick_many(bits[None], links, slots, np.array([n_arms], np.uint64), True, arms, weights)
+    learner = FPMLManyArms(n_arms, budget, epsilon=math.log(2.0))
+    state = learner.restored(FPMLState(bits[None], np.zeros(1, np.int64)))
+    choice = learner.pick(state, rng_for(replicate_keys(n_arms, 1), 0))
+    arms, weights = choice.arms, choice.weights
     spread = spread_of(bits, budget)
     for j in range(budget) if n_arms < 1_000 else [budget - 1]:
         expected = brute(spread, arms[0, j], budget, NODES, NODE_WEIGHTS)
@@ -148,13 +149,33 @@ def test_arms_in_buckets_against_brute_force(n_arms, budget, kind):
 
 @pytest.mark.parametrize(("n_arms", "budget"), [(50, 5), (200, 40)])
 def test_probabilities_of_all_arms_sum_to_the_budget(n_arms, budget):
-    spread = spread_of(np.random.default_rng(1).exponential(5.0, n_arms), budget)
-    out = np.empty(budget)
-    total = 0.0
-    for begin in range(0, n_arms, budget):
-        inclusion_probabilities(spread, np.arange(begin, begin + budget), out)
-        total += out.sum()
-    assert total == pytest.approx(budget, rel=1e-13)
+    bits = np.random.default_rng(1).exponential(5.0, n_arms)
+    out = np.empty(n_arms)
+    inclusions_of(bits, math.log(2.0), budget, np.arange(n_arms), out)
+    assert out.sum() == pytest.approx(budget, rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    "bits",
+    [
+        [0, 1, 1, 5],
+        [0, 0, 1030, 1031, 2],
+        [0, 1020, 1025, 1026, 1027],
+        [3000, 0, 1, 2999, 3900],
+        [0, 900, 901, 1800, 1801, 2400],
+        [7, 7 + 10**6, 9 + 10**6, 7 + 10**9],
+    ],
+)
+def test_any_arm_has_its_probability_however_far_behind(bits):
+    """Against fractions, where weights are powers of 2; exp of so many bits loses some digits."""
+    # The law depends on differences to the last of the leaders only, up to 2^-1000.
+    for budget in range(1, len(bits) + 1):
+        last = sorted(bits)[budget - 1]
+        weights = [Fraction(2) ** min(max(last - b, -5000), 5000) for b in bits]
+        expected = [float(exact(weights, arm, budget)) for arm in range(len(bits))]
+        out = np.empty(len(bits))
+        inclusions_of(np.array(bits, float), math.log(2.0), budget, np.arange(len(bits)), out)
+        np.testing.assert_allclose(out, expected, rtol=1e-9, atol=1e-300)
 
 
 def test_a_large_budget_does_not_underflow():

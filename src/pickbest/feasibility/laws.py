@@ -25,7 +25,7 @@ from pickbest.core import (
     rng_for,
     visible,
 )
-from pickbest.kernels import joint
+from pickbest.kernels import leader_laws
 from pickbest.learners import FPML, Hedge
 
 # Where there are at most this many subsets, FPML's law is computed for each of them.
@@ -111,9 +111,9 @@ class ExactLaw:
         chances = np.empty(len(self._tuples))
         costs, epsilon = self._state.costs[0], epsilon_now(self._learner, self._state.round)
         if self._learner.budget == 1:
-            joint.leader_law(costs, epsilon, chances)
+            leader_laws.leader_law(costs, epsilon, chances)
         else:
-            joint.subset_law(costs, epsilon, self._tuples, chances)
+            leader_laws.subset_law(costs, epsilon, self._tuples, chances)
         return Law(self._tuples, chances)
 
     def learn(self, costs: FloatArray) -> None:
@@ -132,7 +132,7 @@ class LeaderDraws:
     def law(self, round_index: int) -> Law:
         rng = rng_for(self._keys, round_index)
         arms = np.empty((self.samples, self._learner.budget), np.int64)
-        joint.draw_subsets(
+        leader_laws.draw_subsets(
             self._state.costs[0],
             epsilon_now(self._learner, self._state.round),
             rng.keys if self._learner.fresh else rng.lasting,
@@ -182,7 +182,7 @@ def with_exact_law(learner: Learner) -> FPML | Hedge | None:
         return learner
     if not isinstance(learner, FPML):
         return None
-    few = learner.n_arms <= joint.MOST_ARMS
+    few = learner.n_arms <= leader_laws.MOST_ARMS
     if learner.budget == 1 or (few and math.comb(learner.n_arms, learner.budget) <= MOST_SUBSETS):
         return learner
     return None

@@ -26,7 +26,7 @@ from pickbest.hindsight.comparators import (
     proven,
     unproven,
 )
-from pickbest.kernels.subsets import ascend, best_swap, exhaust, load, mark_dominated
+from pickbest.hindsight.subset_loops import ascend, best_swap, exhaust, load, mark_dominated
 
 TOLERANCE = 1e-9
 # Work is counted in entries of the table that are read; 1e9 of them take about 0.1 s.

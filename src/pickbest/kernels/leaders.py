@@ -84,12 +84,12 @@ def fill_spread(
             spread[a] = np.inf
         within += spread[a] < np.inf
     if within < budget:
-        base = _spread_far(costs, taken, epsilon, arms, best, spread)
+        base = spread_far(costs, taken, epsilon, arms, best, spread)
     return base
 
 
 @kernel
-def _spread_far(
+def spread_far(
     costs: FloatArray,
     taken: BoolArray,
     epsilon: float,

@@ -22,7 +22,7 @@ import sys
 from collections.abc import Callable
 from functools import cached_property, lru_cache
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -42,6 +42,7 @@ from pickbest.kernels.compiled import inlined, kernel
 from pickbest.kernels.random import round_key
 
 Compiled = Callable[..., Any]
+Known = TypeVar("Known")
 
 
 def unbound(*_: Any) -> Any:
@@ -108,8 +109,8 @@ class Rule:
         return Choice(arms, weights if self.weighted else None)
 
     def learn(
-        self, learner: CompiledLearner, state: State, choice: Choice, seen: FloatArray
-    ) -> State:
+        self, learner: CompiledLearner, state: Known, choice: Choice, seen: FloatArray
+    ) -> Known:
         """Fold a round into every replicate, in place."""
         needs_weights = self.weighted and learner.feedback is Feedback.PICKED
         weights = weights_of(choice) if needs_weights else np.empty(choice.arms.shape)

@@ -10,6 +10,8 @@ from pickbest.learners.exp3 import Exp3, Exp3IX
 from pickbest.learners.exp3_m import Exp3M
 from pickbest.learners.fpml import FPML
 from pickbest.learners.fpml_adaptive import FPMLAdaptive
+from pickbest.learners.fpml_blocks import FPMLFullManyArms
+from pickbest.learners.fpml_buckets import FPMLManyArms
 from pickbest.learners.fpml_partial import FPMLPartial, Weights
 from pickbest.learners.greedy import Greedy
 from pickbest.learners.greedy_slots import GreedyThompson, GreedyUCB
@@ -17,7 +19,6 @@ from pickbest.learners.guarded import Guarded, GuardedLast
 from pickbest.learners.hedge import Hedge
 from pickbest.learners.hedge_partial import HedgePartial
 from pickbest.learners.hedge_subsets import HedgeSubsets
-from pickbest.learners.many import FPMLFullManyArms, FPMLManyArms
 from pickbest.learners.thompson import Thompson
 from pickbest.learners.tsallis import Tsallis
 from pickbest.learners.ucb import UCB

@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pickbest.core import Learner, State
+from pickbest.core import Learner, PickbestError, State
 from pickbest.core.states import arrays_of, restore_arrays
+from pickbest.kernels.integrals import POWERS
+from pickbest.kernels.many_arms.buckets import N_BUCKETS, RING
 from pickbest.learners.doubling import Doubling, DoublingState
+from pickbest.learners.fpml_buckets import FPMLManyArms
 from pickbest.learners.greedy import Greedy, GreedyState, start_slots
 from pickbest.learners.guarded import Guarded, GuardedLast, GuardedState
 from pickbest.learners.warm import Warm
@@ -60,6 +63,40 @@ def _(learner: Guarded | GuardedLast, flat: Flat) -> State:
 @from_flat.register
 def _(learner: Warm, flat: Flat) -> State:
     return from_flat(learner.inner, flat)
+
+
+@from_flat.register
+def _(learner: FPMLManyArms, flat: Flat) -> State:
+    """Buckets were packed into two arrays, in which the places of the arms stood before the pool.
+
+    0.1.0 did not count the rounds of this learner, whose picks do not depend on them: the count
+    begins at 0.
+    """
+    n_arms, links, packed = learner.n_arms, flat["links"], flat["slots"]
+    sizes = (1, 1, 1, 1, N_BUCKETS, N_BUCKETS, N_BUCKETS, RING * POWERS)
+    if links.ndim != 2 or packed.shape[1:] != (sum(sizes),):
+        raise PickbestError(
+            "the saved state does not fit the learner: expected buckets of shape "
+            f"(replicates, {sum(sizes)}), got {packed.shape}"
+        )
+    parts = np.split(packed, np.cumsum(sizes[:-1]), axis=1)
+    base, reference, _, used, first, size, room, powers = parts
+    replicates = len(packed)
+    buckets = {
+        "base": base[:, 0],
+        "reference": reference[:, 0],
+        "places": links[:, :n_arms],
+        "pool": links[:, n_arms:],
+        "used": used[:, 0] - n_arms,
+        # 0 where a bucket never had a place in the pool.
+        "first": np.maximum(first - n_arms, 0),
+        "size": size,
+        "room": room,
+        "sums": powers.reshape(replicates, RING, POWERS),
+    }
+    arrays = {f"buckets/{name}": array for name, array in buckets.items()}
+    arrays |= {"bits": flat["bits"], "round": np.zeros(replicates, np.int64)}
+    return restore_arrays(learner.start(replicates), arrays)
 
 
 def _part(flat: Flat, name: str) -> Flat:

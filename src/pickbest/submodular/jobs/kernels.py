@@ -11,12 +11,9 @@ Entries are (n_items, n_arms), in [0, 1]; weights are (n_items,) and add up to a
 
 from __future__ import annotations
 
-import numpy as np
-
 from pickbest.core import BoolArray, FloatArray, IntArray
 from pickbest.kernels.compiled import kernel
-from pickbest.kernels.inclusion import inclusion_probabilities
-from pickbest.kernels.leaders import fill_spread
+from pickbest.kernels.inclusion import inclusions_of
 
 MAX, MISS = 0, 1
 
@@ -128,16 +125,5 @@ def fill_inclusions(
     costs: FloatArray, epsilon: FloatArray, budget: int, arms: IntArray, out: FloatArray
 ) -> None:
     """out[r, j] = P(FPML with these cumulative costs picks arm arms[r, j])."""
-    n_arms = costs.shape[1]
-    group = np.empty(budget, np.int64)
-    chances = np.empty(budget)
-    spread = np.empty(n_arms)
     for r in range(arms.shape[0]):
-        fill_spread(costs[r], np.empty(0, np.bool_), epsilon[r], group, chances, spread)
-        for j in range(arms.shape[1]):
-            # The kernel wants as many distinct arms as the budget: the others are idle.
-            group[0] = arms[r, j]
-            for i in range(1, budget):
-                group[i] = i - 1 if i - 1 < arms[r, j] else i
-            inclusion_probabilities(spread, group, chances)
-            out[r, j] = chances[0]
+        inclusions_of(costs[r], epsilon[r], budget, arms[r], out[r])

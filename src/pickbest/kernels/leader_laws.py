@@ -14,6 +14,7 @@ import numpy as np
 
 from pickbest.core import FloatArray, IntArray, KeyArray
 from pickbest.kernels.compiled import kernel
+from pickbest.kernels.leaders import smallest
 from pickbest.kernels.random import STEP, uniform_at
 
 # On (0, 1). 24 nodes integrate e^(-37 z) to 1e-13 relative; 32 are exact up to degree 63.
@@ -73,29 +74,12 @@ def leader_law(costs: FloatArray, epsilon: float, out: FloatArray) -> None:
 @kernel
 def _spread(costs: FloatArray, epsilon: float, budget: int) -> FloatArray:
     """h, where the budget-th smallest is 1: leaders' may underflow, laggards' overflow."""
-    arms = np.empty(budget, np.int64)
-    lowest(costs, arms)
+    arms, spread = np.empty(budget, np.int64), np.empty(costs.shape[0])
+    smallest(costs, arms, spread)
     reference = costs[arms[budget - 1]]
-    spread = np.empty(costs.shape[0])
     for a in range(costs.shape[0]):
         spread[a] = math.exp(epsilon * (costs[a] - reference))
     return spread
-
-
-@kernel
-def lowest(values: FloatArray, places: IntArray) -> None:
-    """Where the few smallest values stand, in ascending order."""
-    filled = 0
-    for a in range(values.shape[0]):
-        j = filled
-        while j > 0 and values[a] < values[places[j - 1]]:
-            j -= 1
-        if j == places.shape[0]:
-            continue
-        filled = min(filled + 1, places.shape[0])
-        for later in range(filled - 1, j, -1):
-            places[later] = places[later - 1]
-        places[j] = a
 
 
 @kernel
@@ -108,9 +92,8 @@ def subset_law(costs: FloatArray, epsilon: float, subsets: IntArray, out: FloatA
     """
     n_arms, budget = costs.shape[0], subsets.shape[1]
     spread = _spread(costs, epsilon, budget)
-    leaders = np.empty(budget, np.int64)
-    lowest(spread, leaders)
-    odds = np.empty(n_arms)
+    leaders, odds = np.empty(budget, np.int64), np.empty(n_arms)
+    smallest(spread, leaders, odds)
     out[:] = 0.0
     start = 0.0
     for leader in leaders:
@@ -150,10 +133,10 @@ def draw_subsets(costs: FloatArray, epsilon: float, keys: KeyArray, arms: IntArr
     """arms[r]: the perturbed leaders of one and the same costs, drawn with the key of row r."""
     n_arms, budget = costs.shape[0], arms.shape[1]
     spread = _spread(costs, epsilon, budget)
-    noisy = np.empty(n_arms)
+    noisy, best = np.empty(n_arms), np.empty(n_arms)
     for r in range(arms.shape[0]):
         counter = keys[r]
         for a in range(n_arms):
             counter += STEP
             noisy[a] = uniform_at(counter) * spread[a]
-        lowest(noisy, arms[r])
+        smallest(noisy, arms[r], best)

@@ -12,109 +12,116 @@ a few arms are touched.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from pickbest.core import FloatArray, IntArray
-from pickbest.kernels.buckets import (
-    BASE,
+from pickbest.kernels.compiled import kernel
+from pickbest.kernels.heap import EMPTY, keep_smallest, sort_kept
+from pickbest.kernels.many_arms.buckets import (
     BLOCK,
-    COUNT,
-    FIRST,
     HEAVY,
-    REFERENCE,
+    LN2,
     RING,
-    SUMS,
     WIDE,
     WINDOW,
-    LinkArray,
+    Buckets,
     least_bits,
     mantissa,
     sum_scale,
 )
-from pickbest.kernels.compiled import kernel
-from pickbest.kernels.heap import EMPTY, keep_smallest, sort_kept
-from pickbest.kernels.integrals import POWERS
 from pickbest.kernels.random import STEP, uniform_at
 
-_LN2 = 0.6931471805599453
 # T of heavier arms underflows; they are all picked, so that their order does not matter.
 _FURTHEST = 900.0
 
 
-@kernel
-def list_filled(slots: IntArray, n_arms: int, filled: IntArray, heft: FloatArray) -> int:
-    """List the window's buckets that hold arms, heaviest first; returns how many they are.
+class Filled(NamedTuple):
+    """The window's buckets that hold arms, heaviest first; each array is (WINDOW,).
 
-    filled: (WINDOW,), their slots.
-    heft: (2, WINDOW); 2^(reference - key), which no arm of the bucket exceeds in weight, and
-        the sum of all weights from this bucket on.
+    bucket: which they are.
+    most: 2^(reference - key), which no arm of the bucket exceeds in weight.
+    rest: the sum of all weights from this bucket on.
     """
+
+    bucket: IntArray
+    most: FloatArray
+    rest: FloatArray
+
+
+@kernel
+def none_filled() -> Filled:
+    """Arrays for `list_filled`."""
+    return Filled(np.empty(WINDOW, np.int64), np.empty(WINDOW), np.empty(WINDOW))
+
+
+@kernel
+def list_filled(buckets: Buckets, filled: Filled) -> int:
+    """List the window's buckets that hold arms; returns how many they are."""
     n_filled = 0
-    begin = slots[BASE] * BLOCK
-    reference = least_bits(slots[REFERENCE])
+    begin = buckets.base[0] * BLOCK
+    reference = least_bits(buckets.reference[0])
     for key in range(begin, begin + WINDOW):
-        if slots[COUNT + key % RING] > 0:
-            filled[n_filled] = key % RING
+        if buckets.size[key % RING] > 0:
+            filled.bucket[n_filled] = key % RING
             # Keys beyond 2^53 may be any number of bits apart.
             ahead = min(max(reference - least_bits(key), -1100.0), _FURTHEST)
-            heft[0, n_filled] = math.ldexp(1.0, int(ahead))
+            filled.most[n_filled] = math.ldexp(1.0, int(ahead))
             n_filled += 1
-    unit = 1.0 / sum_scale(n_arms)
+    unit = 1.0 / sum_scale(buckets.places.shape[0])
     total = 0.0
     for i in range(n_filled - 1, -1, -1):
-        total += slots[SUMS + filled[i] * POWERS] * unit * heft[0, i]
-        if heft[0, i] == 1.0:
+        total += buckets.sums[filled.bucket[i], 0] * unit * filled.most[i]
+        if filled.most[i] == 1.0:
             # Heavy arms weigh more than 1: count them as if they were at the reference.
-            total += slots[COUNT + HEAVY]
-        heft[1, i] = total
+            total += buckets.size[HEAVY]
+        filled.rest[i] = total
     return n_filled
 
 
 @kernel
-def level_for(target: float, n_filled: int, heft: FloatArray) -> float:
+def level_for(target: float, filled: Filled, n_filled: int) -> float:
     """A level below which at least `target` arms are expected, or 2 if that is less.
 
     All arms up to the reference, at least the budget, have T < 2.
     """
     certain = 0.0
     for i in range(n_filled):
-        level: float = (target - certain) / heft[1, i]
-        if level * heft[0, i] <= 1.0:
+        level: float = (target - certain) / filled.rest[i]
+        if level * filled.most[i] <= 1.0:
             return min(level, 2.0)
-        rest = heft[1, i + 1] if i + 1 < n_filled else 0.0
+        rest = filled.rest[i + 1] if i + 1 < n_filled else 0.0
         # Of an arm with mantissa m, at least m is expected below a level beyond 1 / weight.
-        certain += (heft[1, i] - rest) / heft[0, i]
+        certain += (filled.rest[i] - rest) / filled.most[i]
     return 2.0
 
 
 @kernel
 def draw(
     bits: FloatArray,
-    links: LinkArray,
-    slots: IntArray,
-    counter: np.uint64,
-    filled: IntArray,
+    buckets: Buckets,
+    filled: Filled,
     n_filled: int,
-    heft: FloatArray,
+    counter: np.uint64,
     noisy: FloatArray,
     arms: IntArray,
 ) -> None:
     """The arms with the smallest T, ascending, and their T in `noisy`."""
     budget = arms.shape[0]
-    reference = least_bits(slots[REFERENCE])
+    reference = least_bits(buckets.reference[0])
     found = EMPTY
-    for i in range(slots[COUNT + HEAVY]):
-        arm: int = links[slots[FIRST + HEAVY] + i] + WIDE
+    for i in range(buckets.size[HEAVY]):
+        arm: int = buckets.pool[buckets.first[HEAVY] + i] + WIDE
         counter += STEP
         ahead = min(reference - bits[arm], _FURTHEST)
-        value = uniform_at(counter) * math.exp(-_LN2 * ahead)
+        value = uniform_at(counter) * math.exp(-LN2 * ahead)
         found = keep_smallest(noisy, arms, found, value, arm)
     low = 0.0
-    high = level_for(budget + 3.0 * math.sqrt(budget), n_filled, heft)
+    high = level_for(budget + 3.0 * math.sqrt(budget), filled, n_filled)
     while True:
         counter, found = _draw_between(
-            bits, links, slots, counter, low, high, filled, n_filled, heft, noisy, arms, found
+            bits, buckets, filled, n_filled, counter, low, high, noisy, arms, found
         )
         # Heavy arms were found whatever their T: they may lie above arms that were not yet.
         if found == budget and noisy[0] <= high:
@@ -127,14 +134,12 @@ def draw(
 @kernel
 def _draw_between(
     bits: FloatArray,
-    links: LinkArray,
-    slots: IntArray,
+    buckets: Buckets,
+    filled: Filled,
+    n_filled: int,
     counter: np.uint64,
     low: float,
     high: float,
-    filled: IntArray,
-    n_filled: int,
-    heft: FloatArray,
     noisy: FloatArray,
     arms: IntArray,
     found: int,
@@ -147,8 +152,8 @@ def _draw_between(
     counter += STEP
     jump = -math.log(uniform_at(counter))
     for i in range(n_filled):
-        weight = heft[0, i]
-        first, count = slots[FIRST + filled[i]], slots[COUNT + filled[i]]
+        weight = filled.most[i]
+        first, count = buckets.first[filled.bucket[i]], buckets.size[filled.bucket[i]]
         chance = 1.0
         stretch = 0.0
         if weight * high < 1.0:
@@ -163,7 +168,7 @@ def _draw_between(
                 place = min(place + int(jump / stretch), count - 1)
                 counter += STEP
                 jump = -math.log(uniform_at(counter))
-            arm: int = links[first + place] + WIDE
+            arm: int = buckets.pool[first + place] + WIDE
             place += 1
             own = weight * mantissa(bits[arm])
             if own * low >= 1.0:

@@ -1,0 +1,135 @@
+"""FPML for very many arms: a round takes little more than adding the costs up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from pickbest.core import (
+    BoolArray,
+    Choice,
+    Draws,
+    Feedback,
+    FloatArray,
+    IntArray,
+    check_budget,
+    check_positive,
+)
+from pickbest.core.states import counts, derived, sums
+from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.leaders import check_decay, decayed
+from pickbest.kernels.many_arms.blocks import (
+    BlockWork,
+    add_costs,
+    block_minima,
+    block_work,
+    pick_from_blocks,
+)
+from pickbest.kernels.rules import Rule
+from pickbest.learners.fpml import FPMLState, Law, start_leaders
+
+
+class FPMLFullManyArmsState(NamedTuple):
+    """costs: cumulative; round: how many were learned; lowest: the lowest cost of each block."""
+
+    costs: Annotated[FloatArray, sums(-1)]
+    round: Annotated[IntArray, counts()]
+    lowest: Annotated[FloatArray, derived()]
+
+
+@kernel
+def new_work(law: Law, state: FPMLFullManyArmsState, budget: int) -> BlockWork:
+    return block_work(state.lowest.shape[1], budget)
+
+
+@inlined
+def pick_row(
+    law: Law,
+    state: FPMLFullManyArmsState,
+    row: int,
+    taken: BoolArray,
+    key: np.uint64,
+    work: BlockWork,
+    arms: IntArray,
+    weights: FloatArray,
+) -> None:
+    """Algorithm 1, steps 1 to 3, for the arms that may lead."""
+    epsilon = decayed(law.epsilon, law.decay, state.round[row])
+    pick_from_blocks(state.costs[row], state.lowest[row], epsilon, key, work, arms)
+
+
+@inlined
+def learn_row(
+    law: Law,
+    state: FPMLFullManyArmsState,
+    row: int,
+    arms: IntArray,
+    weights: FloatArray,
+    seen: FloatArray,
+    work: BlockWork,
+) -> None:
+    """Algorithm 1, step 4: all costs of the round are added."""
+    add_costs(state.costs[row], seen, state.lowest[row])
+    state.round[row] += 1
+
+
+RULE = Rule(__name__, new_work, pick_row, learn_row, weighted=False)
+
+
+@dataclass(frozen=True)
+class FPMLFullManyArms:
+    """FPML with full feedback and fresh perturbations, for thousands of arms and more.
+
+    Its picks have FPML's law, but only the few arms that may lead are perturbed (see
+    kernels.many_arms).
+
+    >>> from pickbest.core import replicate_keys, rng_for
+    >>> learner = FPMLFullManyArms(n_arms=5_000, budget=2, epsilon=1.0)
+    >>> state = learner.start(replicates=1)
+    >>> costs = np.ones((1, 5_000))
+    >>> costs[0, 17] = 0.0
+    >>> choice = learner.pick(state, rng_for(replicate_keys(0, 1), 0))
+    >>> for _ in range(60):
+    ...     state = learner.learn(state, choice, costs)
+    >>> int(learner.pick(state, rng_for(replicate_keys(0, 1), 1)).arms[0, 0])
+    17
+    """
+
+    n_arms: int
+    budget: int
+    epsilon: float
+    decay: float = 0.0
+    fresh = True
+    feedback = Feedback.FULL
+    unbiased = False
+    rule = RULE
+
+    def __post_init__(self) -> None:
+        check_budget(self.budget, self.n_arms)
+        check_positive("epsilon", self.epsilon)
+        check_decay(self.decay)
+
+    @cached_property
+    def law(self) -> Law:
+        return Law(self.epsilon, self.decay)
+
+    def start(self, replicates: int) -> FPMLFullManyArmsState:
+        return self.restored(start_leaders(replicates, self.n_arms))
+
+    def pick(self, state: FPMLFullManyArmsState, rng: Draws) -> Choice:
+        return RULE.pick(self, state, rng)
+
+    def learn(
+        self, state: FPMLFullManyArmsState, choice: Choice, seen: FloatArray
+    ) -> FPMLFullManyArmsState:
+        return RULE.learn(self, state, choice, seen)
+
+    def portable(self, state: FPMLFullManyArmsState) -> FPMLState:
+        """What FPML would know."""
+        return FPMLState(state.costs, state.round)
+
+    def restored(self, known: FPMLState) -> FPMLFullManyArmsState:
+        return FPMLFullManyArmsState(known.costs, known.round, block_minima(known.costs))

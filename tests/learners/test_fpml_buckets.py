@@ -1,0 +1,147 @@
+"""FPML-partial from buckets: rounds as FPML-partial's, and what is carried to other arms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pickbest.core import Choice, PickbestError, play_rounds, play_table, replicate_keys, rng_for
+from pickbest.core.states import arrays_of, copy_state, portable, restored, same_state
+from pickbest.kernels.inclusion import inclusions_of
+from pickbest.learners import FPMLManyArms, FPMLPartial
+from pickbest.learners.fpml import FPMLState
+from pickbest.learners.states_0_1 import from_flat
+
+
+@pytest.mark.parametrize(("n_arms", "budget"), [(1, 1), (2, 1), (9, 9), (50, 7), (300, 1)])
+def test_equal_arms_have_equal_weights(n_arms, budget):
+    learner = FPMLManyArms(n_arms, budget, epsilon=1.0)
+    choice = learner.pick(learner.start(1), rng_for(replicate_keys(0, 1), 0))
+    np.testing.assert_allclose(choice.weights, n_arms / budget, rtol=1e-12)
+    assert len(set(choice.arms[0].tolist())) == budget
+
+
+def rounds_of(learner, state, begin, end):
+    keys = replicate_keys(3, len(state.round))
+    for t in range(begin, end):
+        choice = learner.pick(state, rng_for(keys, t))
+        seen = np.random.default_rng(t).random(choice.arms.shape)
+        state = learner.learn(state, choice, seen)
+    return state
+
+
+def test_a_copied_state_goes_on_bit_for_bit():
+    learner = FPMLManyArms(n_arms=400, budget=3, epsilon=0.05)
+    whole = rounds_of(learner, learner.start(2), 0, 600)
+    half = rounds_of(learner, learner.start(2), 0, 300)
+    state = rounds_of(learner, copy_state(half), 300, 600)
+    assert same_state(state, whole)
+    np.testing.assert_array_equal(state.round, 600)
+
+
+def test_pick_leaves_the_state_as_it_is():
+    learner = FPMLManyArms(n_arms=400, budget=3, epsilon=0.05)
+    state = rounds_of(learner, learner.start(1), 0, 100)
+    before = copy_state(state)
+    rng = rng_for(replicate_keys(0, 1), 9)
+    first, second = learner.pick(state, rng), learner.pick(state, rng)
+    np.testing.assert_array_equal(first.arms, second.arms)
+    np.testing.assert_array_equal(first.weights, second.weights)
+    assert same_state(state, before)
+
+
+@pytest.mark.parametrize("bad", [-0.5, np.nan])
+def test_a_bad_cost_is_refused_and_changes_nothing(bad):
+    learner = FPMLManyArms(n_arms=100, budget=2, epsilon=0.1)
+    state = learner.start(1)
+    choice = learner.pick(state, rng_for(replicate_keys(0, 1), 0))
+    with pytest.raises(PickbestError, match="at least 0"):
+        learner.learn(state, choice, np.array([[0.5, bad]]))
+    with pytest.raises(PickbestError, match="weights"):
+        learner.learn(state, Choice(choice.arms), np.array([[0.5, 0.5]]))
+    assert same_state(state, learner.start(1))
+
+
+def test_memory_is_at_most_64_bytes_an_arm():
+    state = FPMLManyArms(n_arms=10_000, budget=2, epsilon=0.1).start(1)
+    assert sum(array.nbytes for array in arrays_of(state).values()) <= 64 * 10_000
+
+
+def test_a_table_played_at_once_equals_rounds_one_by_one():
+    learner = FPMLManyArms(n_arms=150, budget=4, epsilon=0.1)
+    table, keys = np.random.default_rng(5).random((1, 80, 150)), replicate_keys(2, 3)
+    rounds, paid = play_rounds(learner, learner.start(3), table, keys, 0)
+    whole, paid_at_once = play_table(learner, learner.start(3), table, keys, 0)
+    assert same_state(rounds, whole)
+    np.testing.assert_array_equal(paid, paid_at_once)
+    table[0, 70, :] = np.nan
+    with pytest.raises(PickbestError, match="at least 0"):
+        play_table(learner, learner.start(3), table, keys, 0)
+
+
+def test_what_is_portable_restores_bits_and_buckets():
+    learner = FPMLManyArms(n_arms=400, budget=3, epsilon=0.05)
+    state = rounds_of(learner, learner.start(2), 0, 300)
+    known = portable(learner, state)
+    np.testing.assert_array_equal(known.costs, learner.costs(state))
+    again = restored(learner, known)
+    np.testing.assert_allclose(again.bits, state.bits, rtol=1e-14)
+    np.testing.assert_array_equal(again.round, 300)
+    np.testing.assert_array_equal(again.buckets.reference, state.buckets.reference)
+
+
+def test_negative_sums_are_restored_by_their_differences():
+    learner = FPMLManyArms(n_arms=3, budget=1, epsilon=1.0)
+    known = FPMLState(np.array([[-2.5, -1.0, 4.0]]), np.zeros(1, np.int64))
+    np.testing.assert_allclose(learner.costs(restored(learner, known)), [[0.0, 1.5, 6.5]])
+
+
+# What each learner of a roster that grows and shrinks around 100 arms is.
+ROSTERS = [(99, FPMLPartial), (101, FPMLManyArms), (100, FPMLManyArms), (99, FPMLPartial)]
+
+
+def test_what_was_learned_crosses_100_arms_with_its_law():
+    """Learn on 99 arms, go on with 101, 100 and again 99: picks have the law of the same costs."""
+    budget, replicates = 3, 2
+    known = FPMLState(np.zeros((replicates, 99)), np.zeros(replicates, np.int64))
+    begin = 0
+    for n_arms, kind in ROSTERS:
+        learner = kind(n_arms, budget, epsilon=0.05)
+        # New arms come level with the mean; arms leave from the end.
+        mean = np.repeat(known.costs.mean(axis=1, keepdims=True), 2, axis=1)
+        costs = np.hstack([known.costs, mean])[:, :n_arms]
+        state = restored(learner, FPMLState(costs.copy(), known.round))
+        check_law(learner, state, costs, FPMLPartial(n_arms, budget, epsilon=0.05))
+        state = rounds_of(learner, state, begin, begin + 200)
+        begin += 200
+        known = portable(learner, state)
+        np.testing.assert_array_equal(known.round, begin)
+        assert known.costs.shape == (replicates, n_arms)
+        assert np.all(known.costs >= costs * (1.0 - 1e-12))
+
+
+def check_law(learner, state, costs, plain):
+    """Picks are distinct, weights are 1 / P(FPMLPartial with these costs picks the arm)."""
+    n_arms, draws = learner.n_arms, 200
+    law = np.empty((len(costs), n_arms))
+    for row, own in enumerate(costs):
+        inclusions_of(own, plain.epsilon, plain.budget, np.arange(n_arms), law[row])
+    excess = np.zeros(law.shape)
+    for seed in range(draws):
+        choice = learner.pick(state, rng_for(replicate_keys(seed, len(costs)), 0))
+        for row, arms in enumerate(choice.arms):
+            assert len(set(arms.tolist())) == learner.budget
+            np.testing.assert_allclose(choice.weights[row], 1.0 / law[row, arms], rtol=1e-10)
+            excess[row, arms] += choice.weights[row]
+    # The sum of weights of an arm has mean `draws` and variance draws (1 / p - 1).
+    error = np.sqrt(draws * (1.0 / law - 1.0))
+    likely = law > 0.01
+    assert likely.any()
+    assert np.all(np.abs(excess - draws)[likely] < 6.0 * error[likely] + 6.0 / law[likely])
+
+
+def test_buckets_of_another_size_are_refused():
+    learner = FPMLManyArms(n_arms=100, budget=2, epsilon=0.1)
+    flat = {"bits": np.zeros((1, 100)), "links": np.zeros((1, 5)), "slots": np.zeros((1, 7))}
+    with pytest.raises(PickbestError, match="does not fit"):
+        from_flat(learner, flat)
