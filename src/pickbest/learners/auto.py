@@ -126,6 +126,10 @@ def new_work(law: Law, state: AutoState, budget: int) -> Work:
     return Work(np.empty(n_arms), np.empty(n_arms))
 
 
+# Most functions here are parts: compiling so much by itself, before it is written into the loops
+# and compiled again, would double the time of the first round.
+
+
 @part
 def pick_row(
     law: Law,
@@ -319,7 +323,7 @@ class Auto:
         arms = (replicates, self.n_arms)
         return AutoState(
             start_pairs(replicates, self.n_arms, len(MEMORIES)),
-            WearState(*np.zeros((4, replicates)), np.zeros(arms)),
+            WearState._make([*np.zeros((4, replicates)), np.zeros(arms)]),
             GuardState(
                 costs=np.zeros(arms),
                 slack=np.full(replicates, first_slack(self.n_arms)),

@@ -102,7 +102,7 @@ class Contextual:
         auto, cells = self._auto.start(replicates), len(self.centers)
         seen = (np.repeat(array[:, :1], cells, axis=1) for array in auto.pairs[:4])
         lead = np.zeros((2, replicates, cells, len(WORTHS)))
-        return ContextualState(auto, CellsState(*seen, *lead))
+        return ContextualState(auto, CellsState._make([*seen, *lead]))
 
     def pick(self, state: ContextualState, rng: Draws) -> Choice:
         return self._auto.pick(state.auto, rng)
@@ -168,8 +168,8 @@ def _worths(cells: CellsState, cell: IntArray) -> FloatArray:
 def _blended_pairs(state: ContextualState, cell: IntArray, worth: FloatArray) -> PairsState:
     """What Auto is to propose from: where a worth leads, the blend, in both halves of a set."""
     led = np.flatnonzero(np.isfinite(worth))
-    pairs, cells, own = copy_state(state.auto.pairs), state.cells, cell[led]
-    unit = pairs.unit[led, 0]
+    pairs: PairsState = copy_state(state.auto.pairs)
+    cells, own, unit = state.cells, cell[led], pairs.unit[led, 0]
     for known, seen in (
         ((pairs.rewards, pairs.plays), (cells.rewards, cells.plays)),
         ((pairs.gains, pairs.together), (cells.gains, cells.together)),

@@ -84,7 +84,8 @@ def _(learner: Contextual, flat: Flat) -> State:
 def _pairs(flat: Flat) -> PairsState:
     """Sums and numbers of arms and pairs lay side by side, a memory's numbers in columns."""
     *columns, errors = np.split(flat["memory"], range(1, 8), axis=-1)
-    return PairsState(*_arms_and_pairs(flat), *(column[..., 0] for column in columns), errors)
+    numbers = (column[..., 0] for column in columns)
+    return PairsState._make([*_arms_and_pairs(flat), *numbers, errors])
 
 
 def _arms_and_pairs(flat: Flat) -> tuple[NDArray[Any], ...]:
@@ -93,12 +94,18 @@ def _arms_and_pairs(flat: Flat) -> tuple[NDArray[Any], ...]:
 
 def _auto(flat: Flat) -> AutoState:
     wear, guard = np.moveaxis(flat["wear"], -1, 0), np.moveaxis(flat["guard"], -1, 0)
-    return AutoState(_pairs(flat), WearState(*wear, flat["use"]), GuardState(flat["costs"], *guard))
+    return AutoState(
+        _pairs(flat),
+        WearState._make([*wear, flat["use"]]),
+        GuardState._make([flat["costs"], *guard]),
+    )
 
 
 def _contextual(flat: Flat) -> ContextualState:
     lead = np.moveaxis(flat["lead"], -1, 0)
-    return ContextualState(_auto(_part(flat, "all")), CellsState(*_arms_and_pairs(flat), *lead))
+    return ContextualState(
+        _auto(_part(flat, "all")), CellsState._make([*_arms_and_pairs(flat), *lead])
+    )
 
 
 def _fitting(learner: Learner, flat: Flat, unpacked: Callable[[Flat], State]) -> State:
