@@ -10,11 +10,12 @@ from tests.golden.replay import assert_same
 from pickbest.catalog import make_learner, rebuild
 from pickbest.core import play_table, replicate_keys, rng_for, visible
 from pickbest.core.states import arrays_of
-from pickbest.learners import AdaHedge
+from pickbest.learners import AdaHedge, Contextual
 from pickbest.learners.states_0_1 import from_flat
 
 ASSETS = read_json(FOLDER / "learners.json.gz")
 ARRAYS = Unpacker(FOLDER / "learners.npz")
+CONTEXTUAL = [case for case in ASSETS["cases"] if case["name"] == "contextual"]
 
 
 def learner_of(case):
@@ -77,3 +78,24 @@ def replay(case):
             if name.endswith("round") and "links" in case["state"]:
                 continue  # 0.1.0 did not count the rounds of FPMLManyArms.
             assert_same(array, expected[name], (case["described"], name))
+
+
+@pytest.mark.parametrize("case", CONTEXTUAL, ids=lambda case: case["id"])
+def test_contextual_plays_as_it_did(case):
+    fields = {name: value for name, value in case["described"].items() if name != "kind"}
+    centers = tuple(tuple(center) for center in fields.pop("centers"))
+    learner = Contextual(centers=centers, **fields)
+    table, features = ARRAYS.get(case["costs"]), ARRAYS.get(case["features"])
+    picks, weights = ARRAYS.get(case["picks"]), ARRAYS.get(case["weights"])
+    replicates = case["replicates"]
+    keys, state = replicate_keys(case["seed"], replicates), learner.start(replicates)
+    for t in range(case["played"]):
+        choice = learner.pick_in(state, rng_for(keys, t), features[t])
+        assert np.array_equal(choice.arms, picks[t]), t
+        assert_same(choice.weights, weights[t], t)
+        costs = np.broadcast_to(table[:, t], (replicates, learner.n_arms))
+        state = learner.learn_in(state, choice, visible(learner, choice, costs), features[t])
+    expected = arrays_of(from_flat(learner, ARRAYS.get_all(case["state"])))
+    assert arrays_of(state).keys() == expected.keys()
+    for name, array in arrays_of(state).items():
+        assert_same(array, expected[name], name)

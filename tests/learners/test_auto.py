@@ -1,4 +1,4 @@
-"""Auto, the pairs it builds sets from, its guard, its tests, and FPML with an adaptive rate."""
+"""Auto: its proposals, its memories, its test for wear, its guard, and what it reaches."""
 
 from pathlib import Path
 
@@ -27,17 +27,21 @@ from pickbest.environments import (
     read_scenario,
     read_table,
 )
-from pickbest.kernels import adaptive, auto, pairs, wear
-from pickbest.kernels.inclusion import inclusion_probabilities
-from pickbest.kernels.random import fill_beta
-from pickbest.learners import Auto, FPMLAdaptive, Pairwise
+from pickbest.kernels.first_leader import (
+    FIRST_RATE,
+    first_probability,
+    many_arms,
+    rate_of,
+)
+from pickbest.learners import Auto, Pairwise
+from pickbest.learners.auto import DOUBT, FIRST_SHARE, wears_off
 from pickbest.simulation.simulate import simulate
 from pickbest.testing.learners import (
-    check_bound,
     check_learner,
     check_long_run,
     check_unbiased,
 )
+from pickbest.theory import adaptive_rates
 
 ASLIB = Path(__file__).parents[3] / "shared" / "data" / "aslib"
 
@@ -49,12 +53,6 @@ ASLIB = Path(__file__).parents[3] / "shared" / "data" / "aslib"
         Auto(5, 1),
         Auto(4, 4),
         Auto(1, 1),
-        Pairwise(6, 3),
-        Pairwise(5, 1, discount=0.95),
-        Pairwise(3, 3),
-        FPMLAdaptive(6, 2),
-        FPMLAdaptive(4, 4),
-        FPMLAdaptive(60, 3),
     ],
     ids=str,
 )
@@ -63,7 +61,7 @@ def test_it_conforms(learner):
     check_long_run(learner, 20_000)
 
 
-@pytest.mark.parametrize("learner", [Auto(5, 2), Auto(5, 1), FPMLAdaptive(5, 2)], ids=str)
+@pytest.mark.parametrize("learner", [Auto(5, 2), Auto(5, 1)], ids=str)
 def test_weights_are_unbiased(learner):
     check_unbiased(learner)
 
@@ -71,128 +69,16 @@ def test_weights_are_unbiased(learner):
 def test_bad_input_is_refused():
     with pytest.raises(PickbestError, match="budget"):
         Auto(3, 4)
-    with pytest.raises(PickbestError, match="discount"):
-        Pairwise(3, 2, discount=1.5)
     with pytest.raises(PickbestError, match="weights"):
         Auto(3, 2).learn(Auto(3, 2).start(1), Choice(np.array([[0, 1]])), np.zeros((1, 2)))
 
 
-# The law of the guard ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n_arms", [1, 2, 7, 8, 9, 33, 40, 41, 120])
-def test_first_probabilities_are_those_of_fpml_with_one_arm(n_arms):
-    spread = np.exp(np.random.default_rng(n_arms).exponential(2.0, n_arms))
-    if n_arms > 2:
-        spread[1] = np.inf
-    found = np.array([adaptive.first_probability(spread, spread.min(), a) for a in range(n_arms)])
-    assert found.sum() == pytest.approx(1.0, abs=1e-12)
-    for arm in np.flatnonzero(np.isfinite(spread)):
-        out = np.empty(1)
-        inclusion_probabilities(spread, np.array([arm]), out)
-        assert found[arm] == pytest.approx(out[0], rel=1e-11)
-
-
-def test_constants_of_the_bounds_are_those_of_the_kernels():
-    from pickbest.theory import adaptive as bounds
-
-    assert bounds.FIRST_RATE == adaptive.FIRST_RATE
-    assert (bounds.FIRST_SHARE, bounds.DOUBT) == (auto.FIRST_SHARE, auto.DOUBT)
-
-
-@pytest.mark.parametrize("budget", [1, 3])
-@pytest.mark.parametrize("world", [OneGoodArm(8, 2000), RegimeChange(Bernoulli(8, 2000, 0.5))])
-def test_adaptive_fpml_stays_under_its_bound(budget, world):
-    bound = theory.adaptive_bound(n_arms=8, budget=budget, rounds=2000)
-    assert bound < 2000
-    check_bound(FPMLAdaptive(8, budget), world, bound)
-
-
-def test_twice_the_slack_bounds_the_regret_that_was_met():
-    learner, world = FPMLAdaptive(6, 2), Bernoulli(6, 3000, (0.3, 0.5, 0.5, 0.6, 0.7, 0.7))
-    table = np.stack([world.costs({}, t, rng_for(replicate_keys(3, 40), t)) for t in range(3000)])
-    state, paid = play_table(
-        learner, learner.start(40), table.swapaxes(0, 1).copy(), replicate_keys(1, 40), 0
-    )
-    regret = paid.sum(axis=1) - table.sum(axis=0).min(axis=1)
-    assert (
-        regret.mean()
-        < 2.0 * state["slack"].mean()
-        < theory.adaptive_bound(n_arms=6, budget=2, rounds=3000)
-    )
+def test_constants_of_the_bounds_are_those_of_the_learner():
+    assert adaptive_rates.FIRST_RATE == FIRST_RATE
+    assert (adaptive_rates.FIRST_SHARE, adaptive_rates.DOUBT) == (FIRST_SHARE, DOUBT)
 
 
 # Auto's parts --------------------------------------------------------------------------------
-
-
-def twin_learn(state, discount, arms, costs):
-    """kernels.pairs in plain Python, for one memory that is discounted by hand."""
-    rewards, plays, gains, together, errors, factor = state
-    mean = (1 + rewards) / (2 + plays)
-    scale = factor[0] / factor[1]
-    errors *= discount
-    gained = guessed = 0.0
-    for i, a in enumerate(arms):
-        for j, b in enumerate(arms):
-            if i == j:
-                continue
-            guess = min(0.99, scale * mean[a] * (1 - mean[b]))
-            gain = max(costs[j] - costs[i], 0.0)
-            predicted = (pairs.PRIORS * guess + gains[a, b]) / (pairs.PRIORS + together[a, b])
-            errors += (predicted - gain) ** 2
-            gained += gain
-            guessed += mean[a] * (1 - mean[b])
-    for array in (rewards, plays, gains, together, factor):
-        array *= discount
-    factor += gained, guessed
-    for i, a in enumerate(arms):
-        rewards[a] += 1 - costs[i]
-        plays[a] += 1
-        for j, b in enumerate(arms):
-            if i != j:
-                gains[a, b] += max(costs[j] - costs[i], 0.0)
-                together[a, b] += 1
-
-
-@pytest.mark.parametrize("discount", [1.0, 0.7])
-def test_statistics_equal_those_of_a_plain_twin(discount):
-    learner = Pairwise(5, 3, discount)
-    state = learner.start(1)
-    twin = (
-        np.zeros(5),
-        np.zeros(5),
-        np.zeros((5, 5)),
-        np.zeros((5, 5)),
-        np.zeros(len(pairs.PRIORS)),
-        np.ones(2),
-    )
-    rng = np.random.default_rng(4)
-    for t in range(60):
-        choice = learner.pick(state, rng_for(replicate_keys(0, 1), t))
-        costs = rng.random((1, 3)).round(1)
-        twin_learn(twin, discount, choice.arms[0], costs[0])
-        state = learner.learn(state, choice, costs)
-    unit = state["memory"][0, 0, pairs.UNIT]
-    np.testing.assert_allclose(unit * state["arms"][0, 0], twin[:2], rtol=1e-9)
-    np.testing.assert_allclose(unit * state["pairs"][0, 0], twin[2:4], rtol=1e-9)
-    np.testing.assert_allclose(state["memory"][0, 0, pairs.ERRORS :], twin[4], rtol=1e-9)
-    np.testing.assert_allclose(
-        state["memory"][0, 0, [pairs.GAINED, pairs.GUESSED]], twin[5], rtol=1e-9
-    )
-
-
-def test_the_first_arm_is_the_best_posterior_draw():
-    learner = Pairwise(4, 2)
-    state = learner.start(1)
-    state["arms"][0, 0] = [[8.0, 1.0, 3.0, 0.0], [10.0, 10.0, 6.0, 0.0]]
-    rewards, plays = state["arms"][0, 0]
-    for t in range(20):
-        rng = rng_for(replicate_keys(0, 1), t)
-        draws = np.empty((1, 4))
-        trials = pairs.sharpness(state["memory"][0, 0])
-        good, bad = 1 + trials * rewards, 1 + trials * (plays - rewards)
-        fill_beta(rng.keys, good[None], bad[None], draws)
-        assert learner.pick(state, rng).arms[0, 0] == draws.argmax()
 
 
 def test_sets_complement_each_other_where_that_pays():
@@ -237,7 +123,7 @@ def flagged_share(world):
         choice = learner.pick(state, rng_for(keys, t))
         around = world.react(around, choice.arms, costs)
         state = learner.learn(state, choice, visible(learner, choice, costs))
-        flagged += sum(bool(wear.wears_off(row, 2)) for row in state["wear"])
+        flagged += sum(bool(wears_off(state.wear, row, 2)) for row in range(replicates))
     return flagged / (world.rounds * replicates)
 
 
@@ -250,8 +136,8 @@ def test_the_guard_takes_over_where_its_arm_would_be_better():
         choice = learner.pick(state, rng_for(keys, t))
         guarded = choice.weights[0, 0] > 2.0
         state = learner.learn(state, choice, np.array([[0.0 if guarded else 1.0]]))
-        shares.append(state["guard"][0, auto.SHARE])
-    assert shares[0] == auto.FIRST_SHARE
+        shares.append(state.guard.share[0])
+    assert shares[0] == FIRST_SHARE
     assert shares[-1] == 1.0
     assert np.all(np.diff(shares) >= 0.0)
 
@@ -259,13 +145,13 @@ def test_the_guard_takes_over_where_its_arm_would_be_better():
 def test_a_guard_with_share_one_picks_by_its_own_law():
     learner = Auto(3, 2)
     state = learner.start(4000)
-    state["guard"][:, auto.SHARE] = 1.0
-    state["guard"][:, auto.SLACK] = 2.0
-    state["costs"][:] = [0.0, 0.5, 1.0]
+    state.guard.share[:] = 1.0
+    state.guard.slack[:] = 2.0
+    state.guard.costs[:] = [0.0, 0.5, 1.0]
     arms = learner.pick(state, rng_for(replicate_keys(7, 4000), 0)).arms
-    spread = np.exp(adaptive.rate_of(3, 2.0) * np.array([0.0, 0.5, 1.0]))
+    spread = np.exp(rate_of(3, 2.0) * np.array([0.0, 0.5, 1.0]))
     for arm in range(3):
-        led = adaptive.first_probability(spread, 1.0, arm)
+        led = first_probability(spread, 1.0, arm, many_arms(3))
         # The guard's leader is always there; other arms come from the proposal besides.
         assert (arms == arm).any(axis=1).mean() > led - 0.03
 
@@ -285,9 +171,9 @@ def test_the_anchor_outlives_changes_of_the_world():
         choice = learner.pick(state, rng_for(keys, t))
         held += (choice.arms[:, 0] == 0).mean() * (t >= 200)
         state = learner.learn(state, choice, table[t][choice.arms])
-        assert (state["arms"][:, -1, 1].sum(axis=1) == 2 * (t + 1)).all()
-        assert (state["memory"][:, -1, pairs.UNIT] == 1.0).all()
-        forgetful |= state["memory"][:, 0, pairs.UNIT] < 1.0
+        assert (state.pairs.plays[:, -1].sum(axis=1) == 2 * (t + 1)).all()
+        assert (state.pairs.unit[:, -1] == 1.0).all()
+        forgetful |= state.pairs.unit[:, 0] < 1.0
     assert forgetful.mean() > 0.2, "the world changes, and the other memories notice"
     assert held / (rounds - 200) > 0.8
 
@@ -311,7 +197,8 @@ def test_auto_stays_under_its_bound_where_good_arms_keep_turning_bad():
 def test_many_arms_are_played_without_a_table_of_pairs():
     learner = Auto(20_000, 3)
     state = learner.start(1)
-    assert state["pairs"].size == 0
+    assert state.pairs.gains.size == 0
+    assert state.pairs.together.size == 0
     choice = learner.pick(state, rng_for(replicate_keys(0, 1), 0))
     state = learner.learn(state, choice, np.array([[0.0, 0.5, 1.0]]))
     assert len(set(choice.arms[0].tolist())) == 3

@@ -4,14 +4,16 @@ import numpy as np
 import pytest
 
 from pickbest.core import (
+    ContextLearner,
     PickbestError,
     play_rounds,
     replicate_keys,
     rng_for,
 )
+from pickbest.core.states import copy_state, map_state, same_state
+from pickbest.experiments.benchmark.contextual_games import play_contextual
 from pickbest.learners import Auto, Contextual, cells_of
-from pickbest.learners.contextual import play_contextual
-from pickbest.testing.learners import copy_state, same_choice, same_state
+from pickbest.testing.learners import check_learner, same_choice
 
 N_ARMS, ROUNDS, REPLICATES = 6, 600, 20
 RANDOM = np.random.default_rng(0)
@@ -71,6 +73,20 @@ def test_one_cell_is_auto():
     assert np.array_equal(paid, free)
 
 
+def test_without_features_it_is_auto():
+    learner, auto = learner_for(TELLING, 2), Auto(N_ARMS, 2)
+    assert isinstance(learner, ContextLearner)
+    check_learner(learner)
+    known = played(learner, TELLING)
+    state, rng = copy_state(known.auto), rng_for(replicate_keys(4, 3), 0)
+    choice = learner.pick(known, rng)
+    assert same_choice(choice, auto.pick(state, rng))
+    seen, cells = TABLE[0][choice.arms], copy_state(known.cells)
+    after = learner.learn(known, choice, seen)
+    assert same_state(after.auto, auto.learn(state, choice, seen))
+    assert same_state(after.cells, cells)
+
+
 @pytest.mark.parametrize("shuffled", [False, True])
 def test_same_seed_same_bits(shuffled):
     learner = learner_for(TELLING, 2)
@@ -97,15 +113,10 @@ def test_weights_are_unbiased_where_a_cell_is_followed():
     learner = learner_for(TELLING, 2)
     one = played(learner, TELLING, 300)
     many = 20_000
-    state = {name: np.repeat(array[:1], many, axis=0) for name, array in one.items()}
+    state = map_state(lambda array: np.repeat(array[:1], many, axis=0), one)
     choice = learner.pick_in(state, rng_for(replicate_keys(5, many), 0), TELLING[0])
-    assert not same_choice(
-        choice,
-        Auto(N_ARMS, 2).pick(
-            {name[4:]: array for name, array in state.items() if name.startswith("all/")},
-            rng_for(replicate_keys(5, many), 0),
-        ),
-    )
+    free = Auto(N_ARMS, 2).pick(state.auto, rng_for(replicate_keys(5, many), 0))
+    assert not same_choice(choice, free)
     totals = np.zeros((many, N_ARMS))
     np.put_along_axis(totals, choice.arms, choice.weights, axis=1)
     error = totals.std(axis=0) / np.sqrt(many)

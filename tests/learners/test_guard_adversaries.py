@@ -1,4 +1,4 @@
-"""Guarded and yielding learners against adversaries that break the inner learner."""
+"""Guarded learners against adversaries that break the inner learner."""
 
 from dataclasses import dataclass
 
@@ -8,9 +8,15 @@ import pytest
 from pickbest import theory
 from pickbest.core import Choice, Learner
 from pickbest.environments import Bernoulli, Chasing, Table
-from pickbest.learners import UCB, FPMLPartial, GreedyThompson, GreedyUCB, Thompson
-from pickbest.learners.guarded import Guarded
-from pickbest.learners.yielding import Yielding
+from pickbest.learners import (
+    UCB,
+    FPMLPartial,
+    GreedyThompson,
+    GreedyUCB,
+    Guarded,
+    GuardedLast,
+    Thompson,
+)
 from pickbest.simulation.simulate import play
 
 N_ARMS, ROUNDS = 6, 4000
@@ -113,7 +119,7 @@ def two_own_arms(kind, epsilon):
 
 def yields(kind, epsilon, n_arms=N_ARMS, budget=3):
     """The last arm of the budget yields to the guard."""
-    return Yielding(kind(n_arms, budget), FPMLPartial(n_arms, 1, epsilon))
+    return GuardedLast(kind(n_arms, budget), FPMLPartial(n_arms, 1, epsilon))
 
 
 each_guard = pytest.mark.parametrize("guard", [own_arm, two_own_arms, yields])

@@ -1,4 +1,4 @@
-"""Guarded and yielding learners: the guard's leaders are there, and what FPML promises holds."""
+"""Guarded learners: the guard's leaders are there, and what FPML promises holds."""
 
 import math
 from dataclasses import replace
@@ -14,6 +14,7 @@ from pickbest.core import (
     replicate_keys,
     rng_for,
 )
+from pickbest.core.states import copy_state, repeat_state, same_state
 from pickbest.learners import (
     FPML,
     UCB,
@@ -22,13 +23,12 @@ from pickbest.learners import (
     Greedy,
     GreedyThompson,
     GreedyUCB,
+    Guarded,
+    GuardedLast,
     Thompson,
     Tsallis,
     Weights,
 )
-from pickbest.learners.greedy import slot_state
-from pickbest.learners.guarded import Guarded
-from pickbest.learners.yielding import Yielding
 from pickbest.testing.learners import check_learner, check_long_run, check_unbiased
 
 N_ARMS = 6
@@ -69,8 +69,8 @@ def test_conforms(inner):
 
 
 @each_open
-def test_yielding_conforms(inner):
-    learner = Yielding(inner, FPMLPartial(N_ARMS, 1, 0.1))
+def test_guarded_last_conforms(inner):
+    learner = GuardedLast(inner, FPMLPartial(N_ARMS, 1, 0.1))
     check_learner(learner)
     check_long_run(learner, rounds=2000)
 
@@ -81,8 +81,8 @@ GUARD_COSTS = np.array([1.0, 4.0, 0.0, 2.0, 5.0, 3.0])
 def drawn(learner, replicates):
     """(state, costs, choice): one state in which arms differ, and the choices from it."""
     one, _ = played(learner, 1)
-    state = {name: np.repeat(array, replicates, axis=0) for name, array in one.items()}
-    state["guard/costs"][:] = GUARD_COSTS
+    state = repeat_state(one, replicates)
+    state.guard.costs[:] = GUARD_COSTS
     choice = learner.pick(state, rng_for(replicate_keys(3, replicates), 0))
     return state, np.linspace(0.2, 1.0, N_ARMS), choice
 
@@ -95,9 +95,9 @@ def test_the_guards_own_leaders_are_always_in_the_set(inner, guard_budget):
     learner = Guarded(inner, guard)
     state, choice = played(learner, 2000)
     rng = rng_for(replicate_keys(1, 2000), 20).child(inner.budget)
-    alone = guard.pick(slot_state(state, "guard"), rng).arms
+    alone = guard.pick(state.guard, rng).arms
     assert np.all((alone[:, :, None] == choice.arms[:, None, :]).any(axis=2))
-    own = inner.pick(slot_state(state, "inner"), rng_for(replicate_keys(1, 2000), 20)).arms
+    own = inner.pick(state.inner, rng_for(replicate_keys(1, 2000), 20)).arms
     assert np.array_equal(choice.arms[:, : inner.budget], own)
 
 
@@ -105,7 +105,7 @@ def test_the_guards_own_leaders_are_always_in_the_set(inner, guard_budget):
 def test_the_guards_estimates_are_unbiased_given_the_inner_arms(inner):
     learner = Guarded(inner, FPMLPartial(N_ARMS, 1, 0.3))
     state, costs, choice = drawn(learner, 100_000)
-    added = learner.learn(state, choice, costs[choice.arms])["guard/costs"] - GUARD_COSTS
+    added = learner.learn(state, choice, costs[choice.arms]).guard.costs - GUARD_COSTS
     taken = choice.arms[:, : inner.budget]
     sets = np.sort(taken, axis=1) @ [N_ARMS, 1]
     for arms in np.unique(sets):
@@ -119,19 +119,19 @@ def test_the_guards_estimates_are_unbiased_given_the_inner_arms(inner):
 
 @each_open
 @pytest.mark.parametrize("budget", [1, 2, 6])
-def test_yielding_arms_and_weights(inner, budget):
+def test_guarded_last_arms_and_weights(inner, budget):
     """The leader is in the set; given the inner arms, the weights are 1 / P(seen)."""
     inner = replace(inner, budget=budget)
-    learner = Yielding(inner, FPMLPartial(N_ARMS, 1, 0.3))
+    learner = GuardedLast(inner, FPMLPartial(N_ARMS, 1, 0.3))
     state, costs, choice = drawn(learner, 60_000)
     rng = rng_for(replicate_keys(3, 60_000), 0)
-    leader = learner.guard.pick(slot_state(state, "guard"), rng.child(budget))
-    own = inner.pick(slot_state(state, "inner"), rng).arms
+    leader = learner.guard.pick(state.guard, rng.child(budget))
+    own = inner.pick(state.inner, rng).arms
     yielded = ~(own == leader.arms).any(axis=1)
     assert np.array_equal(choice.arms[~yielded], own[~yielded])
     assert np.array_equal(choice.arms[yielded, -1], leader.arms[yielded, 0])
     assert np.array_equal(choice.arms[:, :-1], own[:, :-1])
-    added = learner.learn(state, choice, costs[choice.arms])["guard/costs"] - GUARD_COSTS
+    added = learner.learn(state, choice, costs[choice.arms]).guard.costs - GUARD_COSTS
     sets = own @ N_ARMS ** np.arange(budget)
     for arms in np.unique(sets):
         rows = sets == arms
@@ -158,26 +158,25 @@ def test_a_closed_inner_learner_learns_what_it_would_alone(inner):
     assert not learner.unbiased
     state, choice = played(learner, 4)
     costs = np.random.default_rng(4).random(choice.arms.shape)
-    before = {name: array.copy() for name, array in slot_state(state, "inner").items()}
+    before = copy_state(state.inner)
     own = Choice(choice.arms[:, :2].copy(), choice.weights[:, :2].copy())
     alone = inner.learn(before, own, costs[:, :2].copy())
-    after = slot_state(learner.learn(state, choice, costs), "inner")
-    assert all(np.array_equal(after[name], alone[name]) for name in alone)
+    assert same_state(learner.learn(state, choice, costs).inner, alone)
 
 
 def test_an_open_inner_learner_learns_from_the_guards_arm():
     learner = Guarded(GreedyThompson(4, 2), FPMLPartial(4, 1, 0.1))
     choice = Choice(np.array([[2, 0, 3]]), np.array([[1.0, 1.0, 5.0]]))
     state = learner.learn(learner.start(1), choice, np.array([[0.5, 0.2, 0.4]]))
-    assert np.allclose(state["inner/gains"], [[[0.8, 0, 0.5, 0.6], [0.3, 0, 0, 0.1]]])
-    assert np.allclose(state["guard/costs"], [[0.2, 0, 0.5, 2.0]])
+    assert np.allclose(state.inner.gains, [[[0.8, 0, 0.5, 0.6], [0.3, 0, 0, 0.1]]])
+    assert np.allclose(state.guard.costs, [[0.2, 0, 0.5, 2.0]])
 
 
 def test_arms_that_the_inner_learner_repeats_count_once_for_the_guard():
     learner = Guarded(CLOSED["independent og"], FPMLPartial(N_ARMS, 1, 0.1))
     choice = Choice(np.array([[2, 2, 3]]), np.array([[7.0, 8.0, 5.0]]))
     state = learner.learn(learner.start(1), choice, np.array([[0.5, 0.5, 0.2]]))
-    assert np.allclose(state["guard/costs"], [[0, 0, 0.5, 1.0, 0, 0]])
+    assert np.allclose(state.guard.costs, [[0, 0, 0.5, 1.0, 0, 0]])
 
 
 # The catalog --------------------------------------------------------------------------------
@@ -186,7 +185,7 @@ def test_arms_that_the_inner_learner_repeats_count_once_for_the_guard():
 def test_names_and_options():
     epsilon = theory.partial_epsilon_practical(n_arms=9, slot_budget=1, rounds=100)
     usual = make_learner("guarded", 9, 4, 100)
-    assert usual == Yielding(GreedyThompson(9, 4), FPMLPartial(9, 1, epsilon))
+    assert usual == GuardedLast(GreedyThompson(9, 4), FPMLPartial(9, 1, epsilon))
     own = make_learner("guarded", 9, 4, 100, inner="og", guard_budget=2)
     assert own == Guarded(make_learner("og", 9, 2, 100), FPMLPartial(9, 2, epsilon))
 
@@ -203,7 +202,7 @@ def test_bad_input_is_refused():
         with pytest.raises(PickbestError, match=f"budget must be at least {budget + 1}"):
             make_learner("guarded", 9, budget, 50, guard_budget=guard_budget)
     guard, thompson = FPMLPartial(5, 1, 0.1), Thompson(5, 1)
-    for kind in (Guarded, Yielding):
+    for kind in (Guarded, GuardedLast):
         with pytest.raises(PickbestError, match="the same number of arms, got 4 and 5"):
             kind(Thompson(4, 1), guard)
         with pytest.raises(PickbestError, match="weights must be exact, got geometric"):
@@ -213,6 +212,6 @@ def test_bad_input_is_refused():
     with pytest.raises(PickbestError, match="budget must be between 1 and n_arms=5, got 6"):
         Guarded(Thompson(5, 5), guard)
     with pytest.raises(PickbestError, match="Tsallis cannot learn of arms that it did not pick"):
-        Yielding(Tsallis(5, 2), guard)
+        GuardedLast(Tsallis(5, 2), guard)
     with pytest.raises(PickbestError, match="the guard's budget must be 1, got 2"):
-        Yielding(thompson, FPMLPartial(5, 2, 0.1))
+        GuardedLast(thompson, FPMLPartial(5, 2, 0.1))

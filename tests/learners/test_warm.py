@@ -12,6 +12,7 @@ from pickbest.core import (
     play_rounds,
     replicate_keys,
 )
+from pickbest.core.states import same_state
 from pickbest.environments import Table, read_past
 from pickbest.learners import (
     FPML,
@@ -21,16 +22,16 @@ from pickbest.learners import (
     Greedy,
     GreedyThompson,
     GreedyUCB,
+    Guarded,
+    GuardedLast,
     Leaders,
     Thompson,
     Tsallis,
 )
-from pickbest.learners.guarded import Guarded
 from pickbest.learners.warm import PAST_STREAM, Warm
-from pickbest.learners.yielding import Yielding
 from pickbest.player import Player
 from pickbest.simulation.simulate import play
-from pickbest.testing.learners import check_learner, same_state
+from pickbest.testing.learners import check_learner
 
 N_ARMS = 5
 PAST = np.random.default_rng(0).random((40, N_ARMS)).round(2)
@@ -42,7 +43,7 @@ OPEN = {
     "fpml-partial": FPMLPartial(N_ARMS, 2, 0.1),
     "exp3": Exp3(N_ARMS, 0.2),
     "guarded": Guarded(GreedyThompson(N_ARMS, 1), FPMLPartial(N_ARMS, 1, 0.1)),
-    "yielding": Yielding(GreedyThompson(N_ARMS, 2), FPMLPartial(N_ARMS, 1, 0.1)),
+    "guarded-last": GuardedLast(GreedyThompson(N_ARMS, 2), FPMLPartial(N_ARMS, 1, 0.1)),
 }
 PLAYS = {
     "fpml": FPML(N_ARMS, 2, 0.1),
@@ -53,7 +54,7 @@ PLAYS = {
 }
 LEARNERS = {**OPEN, **PLAYS}
 each_learner = pytest.mark.parametrize("inner", LEARNERS.values(), ids=LEARNERS.keys())
-WEIGHTED = ("fpml-partial", "exp3", "guarded", "yielding")
+WEIGHTED = ("fpml-partial", "exp3", "guarded", "guarded-last")
 
 
 @each_learner
@@ -95,30 +96,30 @@ def test_others_play_the_table(inner):
 
 
 def test_all_results_are_told():
-    assert np.allclose(Warm(OPEN["thompson"], PAST).start(1)["costs"], PAST.sum(axis=0))
-    assert np.all(Warm(OPEN["ucb"], PAST).start(1)["plays"] == 40)
-    assert np.allclose(Warm(OPEN["fpml-partial"], PAST).start(1)["costs"], PAST.sum(axis=0))
-    assert np.allclose(Warm(OPEN["exp3"], PAST).start(1)["gains"], 40 - PAST.sum(axis=0))
+    assert np.allclose(Warm(OPEN["thompson"], PAST).start(1).costs, PAST.sum(axis=0))
+    assert np.all(Warm(OPEN["ucb"], PAST).start(1).plays == 40)
+    assert np.allclose(Warm(OPEN["fpml-partial"], PAST).start(1).costs, PAST.sum(axis=0))
+    assert np.allclose(Warm(OPEN["exp3"], PAST).start(1).gains, 40 - PAST.sum(axis=0))
     slots = Warm(OPEN["greedy-thompson"], PAST).start(2)
-    assert np.allclose(slots["gains"][:, 0], 40 - PAST.sum(axis=0))
-    assert np.all(slots["plays"].sum(axis=2) == [40 * 5, 40 * 4])
-    guard = Warm(OPEN["yielding"], PAST).start(1)
-    assert np.allclose(guard["guard/costs"], PAST.sum(axis=0))
+    assert np.allclose(slots.gains[:, 0], 40 - PAST.sum(axis=0))
+    assert np.all(slots.plays.sum(axis=2) == [40 * 5, 40 * 4])
+    guard = Warm(OPEN["guarded-last"], PAST).start(1)
+    assert np.allclose(guard.guard.costs, PAST.sum(axis=0))
 
 
 def test_missing_results_are_not_counted():
     past = [[0.5, None, 0.25, None, 1.0], [None] * 5, [0.0, math.nan, 0.5, 1.0, 0.0]]
     state = Warm(Thompson(5, 2), past).start(1)
-    assert np.allclose(state["costs"], [[0.5, 0, 0.75, 1.0, 1.0]])
-    assert np.allclose(state["costs"] + state["rewards"], [[2, 0, 2, 1, 2]])
+    assert np.allclose(state.costs, [[0.5, 0, 0.75, 1.0, 1.0]])
+    assert np.allclose(state.costs + state.rewards, [[2, 0, 2, 1, 2]])
     state = Warm(GreedyThompson(5, 3), past).start(1)
-    assert state["plays"].sum(axis=2).tolist() == [[3 + 4, 2 + 3, 1 + 2]]
+    assert state.plays.sum(axis=2).tolist() == [[3 + 4, 2 + 3, 1 + 2]]
 
 
 def test_weighted_totals_are_those_of_a_complete_table():
     past = PAST.copy()
     past[::2, 1] = np.nan
-    total = Warm(OPEN["fpml-partial"], past).start(1)["costs"]
+    total = Warm(OPEN["fpml-partial"], past).start(1).costs
     assert np.allclose(total[0, 1], 2 * PAST[1::2, 1].sum())
     assert np.allclose(np.delete(total, 1), np.delete(PAST.sum(axis=0), 1))
 
@@ -137,9 +138,9 @@ def complementary(rounds, seed):
         (Thompson(6, 2), 0.03),
         (GreedyThompson(6, 2), 0.05),
         (FPMLPartial(6, 2, 0.15), 0.05),
-        (Yielding(GreedyThompson(6, 2), FPMLPartial(6, 1, 0.15)), 0.05),
+        (GuardedLast(GreedyThompson(6, 2), FPMLPartial(6, 1, 0.15)), 0.05),
     ],
-    ids=["thompson", "greedy-thompson", "fpml-partial", "yielding"],
+    ids=["thompson", "greedy-thompson", "fpml-partial", "guarded-last"],
 )
 def test_the_first_rounds_are_better(inner, margin, share_run):
     past = complementary(200, seed=1)

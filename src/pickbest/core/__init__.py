@@ -1,7 +1,14 @@
 """The game and its words. Needs NumPy only; everything else builds on it."""
 
 from pickbest.core.arrays import BoolArray, FloatArray, IntArray, KeyArray
-from pickbest.core.checks import check_budget, check_costs, check_count, check_positive, check_seed
+from pickbest.core.checks import (
+    check_budget,
+    check_costs,
+    check_count,
+    check_positive,
+    check_seed,
+    check_share,
+)
 from pickbest.core.errors import (
     MissingExtraError,
     PickbestError,
@@ -25,6 +32,7 @@ from pickbest.core.tickets import Ticket
 from pickbest.core.types import (
     Choice,
     CompiledLearner,
+    ContextLearner,
     Environment,
     Feedback,
     Learner,
@@ -42,6 +50,7 @@ __all__ = [
     "BoolArray",
     "Choice",
     "CompiledLearner",
+    "ContextLearner",
     "Draws",
     "Environment",
     "Feedback",
@@ -61,6 +70,7 @@ __all__ = [
     "check_count",
     "check_positive",
     "check_seed",
+    "check_share",
     "keep_best",
     "learns_any",
     "mix",

@@ -46,6 +46,13 @@ def check_positive(name: str, value: float) -> float:
     return float(value)
 
 
+def check_share(name: str, value: float) -> float:
+    """A number above 0 and at most 1."""
+    if not 0.0 < value <= 1.0:
+        raise PickbestError(f"{name} must be above 0 and at most 1, got {value!r}")
+    return float(value)
+
+
 def check_costs(costs: ArrayLike, shape: tuple[int, ...], name: str = "costs") -> FloatArray:
     """Finite numbers in [0, 1] of the given shape, as a float64 array."""
     try:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol, runtime_checkable
 
+from numpy.typing import ArrayLike
+
 from pickbest.core.arrays import FloatArray, IntArray, KeyArray
 from pickbest.core.randomness import Draws
 
@@ -84,6 +86,25 @@ class OpenLearner(Learner, Protocol):
 
         The weights are then those of all arms together (see Choice).
         """
+        ...
+
+
+@runtime_checkable
+class ContextLearner(Learner, Protocol):
+    """A learner that can use features of a round which are known before it picks.
+
+    features: (n_features,), the same in all replicates, or (replicates, n_features). A round
+    that is picked with features is learned with the same ones; one without, without.
+    """
+
+    def pick_in(self, state: State, rng: Draws, features: ArrayLike) -> Choice:
+        """As `pick`, in a round with these features."""
+        ...
+
+    def learn_in(
+        self, state: State, choice: Choice, seen: FloatArray, features: ArrayLike
+    ) -> State:
+        """As `learn`, of a round that had these features."""
         ...
 
 

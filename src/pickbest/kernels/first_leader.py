@@ -15,6 +15,7 @@ from pickbest.core import FloatArray
 from pickbest.kernels.compiled import kernel
 from pickbest.kernels.inclusion import FEW_ARMS, inclusion_probabilities
 from pickbest.kernels.integrals import LANES, NODE_WEIGHTS, NODES
+from pickbest.kernels.leaders import BLOCK
 
 FIRST_RATE = 0.5
 
@@ -32,8 +33,30 @@ def rate_of(n_arms: int, slack: float) -> float:
 
 
 @kernel
-def first_probability(spread: FloatArray, least: float, arm: int) -> float:
-    """P(the arm is the first leader); least is the smallest of spread.
+def spread_leader(costs: FloatArray, rate: float, spread: FloatArray) -> float:
+    """spread[a] = h_a at rate η (see `kernels.leaders`); returns the smallest of them."""
+    lowest, least = np.inf, np.inf
+    for a in range(costs.shape[0]):
+        lowest = min(lowest, rate * costs[a])
+    base = np.floor(lowest / BLOCK) * BLOCK
+    for a in range(costs.shape[0]):
+        spread[a] = math.exp(rate * costs[a] - base)
+        least = min(least, spread[a])
+    return least
+
+
+def many_arms(n_arms: int) -> bool | None:
+    """What `first_probability` must be told of the number of arms: None where they are few.
+
+    None is a type of its own to the compiler, which then leaves the integrals for many arms
+    out: they take longer to compile than all the rest.
+    """
+    return True if n_arms > FEW_ARMS else None
+
+
+@kernel
+def first_probability(spread: FloatArray, least: float, arm: int, many: bool | None) -> float:
+    """P(the arm is the first leader); least is the smallest of spread, many: see `many_arms`.
 
     w ∫_0^1 Π (1 - z w_b) dz over the other arms b, with w = least / spread: a polynomial in z,
     for which Gauss-Legendre nodes are exact.
@@ -41,7 +64,7 @@ def first_probability(spread: FloatArray, least: float, arm: int) -> float:
     n_arms = spread.shape[0]
     if not spread[arm] < np.inf:
         return 0.0
-    if n_arms > FEW_ARMS:
+    if many is not None:
         one, out = np.empty(1, np.int64), np.empty(1)
         one[0] = arm
         inclusion_probabilities(spread, one, out)

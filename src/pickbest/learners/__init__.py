@@ -1,10 +1,9 @@
 """Rules that pick arms, one file each, all through the protocol `core.Learner`."""
 
 from pickbest.learners.adahedge import AdaHedge
-from pickbest.learners.auto import Auto, Pairwise
+from pickbest.learners.auto import Auto
 from pickbest.learners.baselines import Fixed, Leaders, Uniform
-from pickbest.learners.cells import cells_of
-from pickbest.learners.contextual import Contextual
+from pickbest.learners.contextual import Contextual, cells_of
 from pickbest.learners.doubling import Doubling
 from pickbest.learners.exp3 import Exp3, Exp3IX
 from pickbest.learners.exp3_m import Exp3M
@@ -14,11 +13,13 @@ from pickbest.learners.fpml_blocks import FPMLFullManyArms
 from pickbest.learners.fpml_buckets import FPMLManyArms
 from pickbest.learners.fpml_partial import FPMLPartial, Weights
 from pickbest.learners.greedy import Greedy
-from pickbest.learners.greedy_slots import GreedyThompson, GreedyUCB
+from pickbest.learners.greedy_thompson import GreedyThompson
+from pickbest.learners.greedy_ucb import GreedyUCB
 from pickbest.learners.guarded import Guarded, GuardedLast
 from pickbest.learners.hedge import Hedge
 from pickbest.learners.hedge_partial import HedgePartial
 from pickbest.learners.hedge_subsets import HedgeSubsets
+from pickbest.learners.pairwise import Pairwise
 from pickbest.learners.thompson import Thompson
 from pickbest.learners.tsallis import Tsallis
 from pickbest.learners.ucb import UCB

@@ -1,79 +1,291 @@
-"""Complementary sets from pairs of arms; and the same behind a guard, for all worlds."""
+"""Auto: complementary sets that forget when it pays, behind a guard, for any costs.
+
+The set of `kernels.pairs` is the proposal C: its first half (rounded down) comes from the anchor,
+which remembers everything, the rest from the memory that has predicted best lately. So it
+follows the latest problems, and is insured against the next. Where arms get worse the more they
+were used lately, somebody chases the player, and C is a uniform set.
+
+With probability `share`, the last arm of C gives way to the leader f of an FPML with one arm (the
+guard), unless f is in C. Given C, the arms before the last are certain, the last one stays with
+probability 1 - share + share P(f in C), and any other arm comes with share · P(f is that arm):
+so all weights are exact, and the guard's estimates are unbiased whatever the proposals are.
+
+The guard's own expected cost is known the same way. Where the costs paid exceed its sum by more
+than chance explains, the share doubles; at 1 the guard's arm is always among those picked.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from pickbest.core import (
+    BoolArray,
     Choice,
     Draws,
     Feedback,
     FloatArray,
-    KeyArray,
-    PickbestError,
-    State,
+    IntArray,
     check_budget,
 )
-from pickbest.kernels import auto as kernels
-from pickbest.kernels import pair_games
-from pickbest.kernels.pairs import COLUMNS, start_memory
-from pickbest.kernels.rules import weights_of
-from pickbest.kernels.wear import HEAD
+from pickbest.core.states import counts, sums
+from pickbest.kernels.compiled import kernel, part
+from pickbest.kernels.first_leader import (
+    first_probability,
+    first_slack,
+    many_arms,
+    rate_of,
+    shortfall,
+    spread_leader,
+)
+from pickbest.kernels.pairs import (
+    PairsState,
+    build_set,
+    highest,
+    learn_memories,
+    memory_in_use,
+    share_of_arms,
+    start_pairs,
+)
+from pickbest.kernels.random import STEP, slot_key, uniform_at
+from pickbest.kernels.rules import Rule
 
-# With more arms than this, the table of pairs would not fit: sets are the top B then.
-MOST_PAIRED = 500
-# The anchor comes last; see kernels.pairs.
+# The discounts of the memories; the anchor comes last (see kernels.pairs).
 MEMORIES = (1.0, 0.97, 0.88, 1.0)
+# Wear is measured over about 1 / (1 - WINDOW) rounds, use over 1 / (1 - USE).
+WINDOW, USE = 0.99, 0.9
+# Standard deviations; with one arm a round there is less to see, and less harm in a false alarm.
+CLEARLY, CLEARLY_ALONE = 3.0, 2.5
+FEWEST_PLAYS = 2.0
+# The guard's share of the rounds in the beginning.
+FIRST_SHARE = 1.0 / 32.0
+# Chance stays below the test's bound with probability 1 - exp(-DOUBT) (Freedman 1975).
+DOUBT = 6.0
 
 
-@dataclass(frozen=True)
-class Pairwise:
-    """Greedy sets from posterior draws of arms' means and what pairs gain over each other.
+class WearState(NamedTuple):
+    """A test for worlds that punish use: do arms get worse the more they were used lately?
 
-    Stochastic K-max with distinct arms and shared feedback: every pair of arms that ran
-    together informs every set that holds both. See `kernels.pairs`.
-
-    discount: counts are multiplied by it in every round; below 1 it follows drift.
+    total, squares: of the products of an arm's use, centred, and of how far its reward was above
+        its mean. Where costs do not react to the player, the total stays around 0.
+    uses, number: the sum and number of the uses that the products are centred by.
+    use: the recent use of each arm.
     """
 
-    n_arms: int
-    budget: int
-    discount: float = 1.0
-    feedback = Feedback.PICKED
-    unbiased = False
-    learns_any = True
+    total: Annotated[FloatArray, counts()]
+    squares: Annotated[FloatArray, counts()]
+    uses: Annotated[FloatArray, counts()]
+    number: Annotated[FloatArray, counts()]
+    use: Annotated[FloatArray, counts(-1)]
 
-    def __post_init__(self) -> None:
-        check_budget(self.budget, self.n_arms)
-        if not 0.0 < self.discount <= 1.0:
-            raise PickbestError(f"discount must be above 0 and at most 1, got {self.discount!r}")
 
-    def start(self, replicates: int) -> State:
-        """arms, pairs, memory: see `kernels.pairs`."""
-        return start_pairs(replicates, self.n_arms, 1)
+class GuardState(NamedTuple):
+    """costs: cumulative estimated costs; slack: see `kernels.first_leader`.
 
-    def pick(self, state: State, rng: Draws) -> Choice:
-        arms = np.empty((len(rng.keys), self.budget), np.int64)
-        pair_games.pick_pairs(*_pairs_of(state), rng.keys, arms)
-        return Choice(arms)
+    share: the probability that the last arm gives way to the guard's leader.
+    excess, variance: by how much the costs paid exceed the guard's own since the share changed,
+        and a bound on that sum's variance.
+    """
 
-    def learn(self, state: State, choice: Choice, seen: FloatArray) -> State:
-        pair_games.learn_pairs(*_pairs_of(state), self._discounts(), choice.arms, seen)
-        return state
+    costs: Annotated[FloatArray, sums(-1)]
+    slack: Annotated[FloatArray, sums()]
+    share: Annotated[FloatArray, counts()]
+    excess: Annotated[FloatArray, sums()]
+    variance: Annotated[FloatArray, sums()]
 
-    def play_table(
-        self, state: State, table: FloatArray, lasting: KeyArray, first_round: int
-    ) -> tuple[State, FloatArray]:
-        paid = np.empty((len(lasting), table.shape[1]))
-        pair_games.play_pairs(
-            *_pairs_of(state), self._discounts(), table, lasting, first_round, self.budget, paid
-        )
-        return state, paid
 
-    def _discounts(self) -> FloatArray:
-        return np.array([self.discount])
+class AutoState(NamedTuple):
+    """What the proposals come from, the test for wear, and the guard."""
+
+    pairs: PairsState
+    wear: WearState
+    guard: GuardState
+
+
+class Law(NamedTuple):
+    """discounts: MEMORIES; many: see `first_leader.many_arms`."""
+
+    discounts: FloatArray
+    many: bool | None
+
+
+class Work(NamedTuple):
+    """Scratch of length n_arms."""
+
+    scores: FloatArray
+    spread: FloatArray
+
+
+@kernel
+def new_work(law: Law, state: AutoState, budget: int) -> Work:
+    n_arms = state.guard.costs.shape[1]
+    return Work(np.empty(n_arms), np.empty(n_arms))
+
+
+# Most functions here are parts: compiling so much by itself, before it is written into the loops
+# and compiled again, would double the time of the first round.
+
+
+@part
+def pick_row(
+    law: Law,
+    state: AutoState,
+    row: int,
+    taken: BoolArray,
+    key: np.uint64,
+    work: Work,
+    arms: IntArray,
+    weights: FloatArray,
+) -> None:
+    """The proposal, whose last arm may give way to the guard's leader."""
+    if wears_off(state.wear, row, arms.shape[0]):
+        _spread_out(key, arms, work.scores)
+    else:
+        _propose(state.pairs, row, key, arms, work.scores)
+    rate = rate_of(work.spread.shape[0], state.guard.slack[row])
+    least = spread_leader(state.guard.costs[row], rate, work.spread)
+    last, share = arms.shape[0] - 1, state.guard.share[row]
+    counter = slot_key(key, 2) + STEP
+    yields = uniform_at(counter) < share
+    leader, lowest = 0, np.inf
+    for a in range(work.spread.shape[0]):
+        counter += STEP
+        value = uniform_at(counter) * work.spread[a]
+        if value < lowest:
+            leader, lowest = a, value
+    for j in range(last + 1):
+        yields = yields and arms[j] != leader
+        weights[j] = 1.0
+    certain, first = 1.0 - share, 0
+    if yields:
+        arms[last] = leader
+        certain, first = 0.0, last
+    # P(the guard's leader is what the last place now has, or any arm of C if that is C's).
+    inside = 0.0
+    for j in range(first, last + 1):
+        inside += first_probability(work.spread, least, arms[j], law.many)
+    weights[last] = 1.0 / (certain + share * min(inside, 1.0))
+
+
+@part
+def learn_row(
+    law: Law,
+    state: AutoState,
+    row: int,
+    arms: IntArray,
+    weights: FloatArray,
+    seen: FloatArray,
+    work: Work,
+) -> None:
+    _learn_guard(law, state.guard, row, arms, weights, seen, work)
+    _watch_wear(state.wear, state.pairs, row, arms, seen)
+    learn_memories(state.pairs, row, law.discounts, arms, seen)
+
+
+# The proposals ----------------------------------------------------------------------------------
+
+
+@part
+def _propose(
+    pairs: PairsState, row: int, key: np.uint64, arms: IntArray, scores: FloatArray
+) -> None:
+    """The set C; its first arms are the anchor's."""
+    budget = arms.shape[0]
+    begin, memory, own = 0, pairs.unit.shape[1] - 1, slot_key(key, 3)
+    for end in (budget // 2, budget):
+        if end > begin:
+            build_set(pairs, row, memory, own, begin, end, arms, scores)
+        begin, own = end, key
+        memory = memory_in_use(pairs, row, share_of_arms(budget, scores.shape[0]))
+
+
+@part
+def _spread_out(key: np.uint64, arms: IntArray, scores: FloatArray) -> None:
+    """A uniform set."""
+    counter = key
+    for a in range(scores.shape[0]):
+        counter += STEP
+        scores[a] = uniform_at(counter)
+    for j in range(arms.shape[0]):
+        arms[j] = highest(scores)
+        scores[arms[j]] = -1.0
+
+
+# Wear -------------------------------------------------------------------------------------------
+
+
+@part
+def wears_off(wear: WearState, row: int, budget: int) -> bool:
+    """Whether use clearly makes arms worse."""
+    clearly = CLEARLY_ALONE if budget == 1 else CLEARLY
+    return bool(wear.total[row] < -clearly * math.sqrt(wear.squares[row]))
+
+
+@part
+def _watch_wear(
+    wear: WearState, pairs: PairsState, row: int, arms: IntArray, seen: FloatArray
+) -> None:
+    """Fold a round in; pairs: from before the round."""
+    use, rewards, plays = wear.use[row], pairs.rewards[row, 0], pairs.plays[row, 0]
+    uses, number, product = WINDOW * wear.uses[row], WINDOW * wear.number[row], 0.0
+    for j in range(arms.shape[0]):
+        arm = arms[j]
+        if plays[arm] >= FEWEST_PLAYS:
+            usual = uses / number if number > 0.0 else 0.0
+            product += (use[arm] - usual) * (1.0 - seen[j] - rewards[arm] / plays[arm])
+            uses += use[arm]
+            number += 1.0
+    wear.uses[row], wear.number[row] = uses, number
+    wear.total[row] = WINDOW * wear.total[row] + product
+    wear.squares[row] = WINDOW * wear.squares[row] + product * product
+    for a in range(use.shape[0]):
+        use[a] *= USE
+    for j in range(arms.shape[0]):
+        use[arms[j]] += 1.0
+
+
+# The guard --------------------------------------------------------------------------------------
+
+
+@part
+def _learn_guard(
+    law: Law,
+    guard: GuardState,
+    row: int,
+    arms: IntArray,
+    weights: FloatArray,
+    seen: FloatArray,
+    work: Work,
+) -> None:
+    """Add the weighted costs, and hold what was paid against what the guard would have paid."""
+    rate = rate_of(work.spread.shape[0], guard.slack[row])
+    least = spread_leader(guard.costs[row], rate, work.spread)
+    own, certain, lowest = 0.0, 0.0, 1.0
+    for j in range(arms.shape[0]):
+        chance = first_probability(work.spread, least, arms[j], law.many)
+        cost = weights[j] * seen[j]
+        own += chance * cost
+        guard.slack[row] += shortfall(chance, cost, rate)
+        guard.costs[row, arms[j]] += cost
+        lowest = min(lowest, seen[j])
+        if j < arms.shape[0] - 1:
+            certain += chance
+    share = guard.share[row]
+    if share >= 1.0:
+        return
+    guard.excess[row] += lowest - own
+    guard.variance[row] += 1.0 + max(1.0 - certain, 0.0) / share
+    chance = math.sqrt(2.0 * DOUBT * guard.variance[row]) + DOUBT / (3.0 * share)
+    if guard.excess[row] > chance:
+        guard.share[row] = min(2.0 * share, 1.0)
+        guard.excess[row] = guard.variance[row] = 0.0
+
+
+RULE = Rule(__name__, new_work, pick_row, learn_row)
 
 
 @dataclass(frozen=True)
@@ -97,63 +309,32 @@ class Auto:
     feedback = Feedback.PICKED
     unbiased = True
     learns_any = True
+    fresh = True
+    rule = RULE
 
     def __post_init__(self) -> None:
         check_budget(self.budget, self.n_arms)
 
-    def start(self, replicates: int) -> State:
-        """Of `kernels.pairs`, `kernels.wear` and `kernels.auto`; costs: the guard's estimates."""
-        guard = np.empty((replicates, kernels.GUARD))
-        for row in guard:
-            kernels.start_guard(row, self.n_arms)
-        return {
-            **start_pairs(replicates, self.n_arms, len(MEMORIES)),
-            "wear": np.zeros((replicates, HEAD)),
-            "use": np.zeros((replicates, self.n_arms)),
-            "costs": np.zeros((replicates, self.n_arms)),
-            "guard": guard,
-        }
+    @cached_property
+    def law(self) -> Law:
+        return Law(np.array(MEMORIES), many_arms(self.n_arms))
 
-    def pick(self, state: State, rng: Draws) -> Choice:
-        shape = (len(rng.keys), self.budget)
-        arms, weights = np.empty(shape, np.int64), np.empty(shape)
-        known = (state["wear"], state["costs"], state["guard"])
-        kernels.pick_auto(*_pairs_of(state), *known, rng.keys, arms, weights)
-        return Choice(arms, weights)
-
-    def learn(self, state: State, choice: Choice, seen: FloatArray) -> State:
-        weights = weights_of(choice)
-        kernels.learn_auto(*_all_of(state), np.array(MEMORIES), choice.arms, weights, seen)
-        return state
-
-    def play_table(
-        self, state: State, table: FloatArray, lasting: KeyArray, first_round: int
-    ) -> tuple[State, FloatArray]:
-        paid = np.empty((len(lasting), table.shape[1]))
-        kernels.play_auto(
-            *_all_of(state), np.array(MEMORIES), table, lasting, first_round, self.budget, paid
+    def start(self, replicates: int) -> AutoState:
+        arms = (replicates, self.n_arms)
+        return AutoState(
+            start_pairs(replicates, self.n_arms, len(MEMORIES)),
+            WearState._make([*np.zeros((4, replicates)), np.zeros(arms)]),
+            GuardState(
+                costs=np.zeros(arms),
+                slack=np.full(replicates, first_slack(self.n_arms)),
+                share=np.full(replicates, FIRST_SHARE),
+                excess=np.zeros(replicates),
+                variance=np.zeros(replicates),
+            ),
         )
-        return state, paid
 
+    def pick(self, state: AutoState, rng: Draws) -> Choice:
+        return RULE.pick(self, state, rng)
 
-def start_pairs(replicates: int, n_arms: int, memories: int) -> State:
-    """Nothing seen yet."""
-    paired = n_arms if n_arms <= MOST_PAIRED else 0
-    memory = np.empty((replicates, memories, COLUMNS))
-    for row in memory:
-        start_memory(row)
-    return {
-        "arms": np.zeros((replicates, memories, 2, n_arms)),
-        "pairs": np.zeros((replicates, memories, 2, paired, paired)),
-        "memory": memory,
-    }
-
-
-def _pairs_of(state: State) -> tuple[FloatArray, FloatArray, FloatArray]:
-    return state["arms"], state["pairs"], state["memory"]
-
-
-def _all_of(
-    state: State,
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-    return (*_pairs_of(state), state["wear"], state["use"], state["costs"], state["guard"])
+    def learn(self, state: AutoState, choice: Choice, seen: FloatArray) -> AutoState:
+        return RULE.learn(self, state, choice, seen)

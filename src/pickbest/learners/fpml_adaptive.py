@@ -19,7 +19,14 @@ from pickbest.core import (
 )
 from pickbest.core.states import sums
 from pickbest.kernels.compiled import inlined, kernel
-from pickbest.kernels.first_leader import first_probability, first_slack, rate_of, shortfall
+from pickbest.kernels.first_leader import (
+    first_probability,
+    first_slack,
+    many_arms,
+    rate_of,
+    shortfall,
+    spread_leader,
+)
 from pickbest.kernels.inclusion import inclusion_probabilities
 from pickbest.kernels.leaders import draw_leaders, fill_spread
 from pickbest.kernels.rules import Rule
@@ -33,9 +40,10 @@ class FPMLAdaptiveState(NamedTuple):
 
 
 class Law(NamedTuple):
-    """Nothing is set."""
+    """Nothing is set; many: see `first_leader.many_arms`."""
 
     n_arms: int
+    many: bool | None
 
 
 class Work(NamedTuple):
@@ -86,12 +94,12 @@ def learn_row(
     """Add the weighted costs, and what they add to the slack."""
     costs, spread = state.costs[row], work.spread
     rate = rate_of(law.n_arms, state.slack[row])
-    fill_spread(costs, work.nobody, rate, arms[:1], work.best, spread)
-    least = spread.min()
+    least = spread_leader(costs, rate, spread)
     for j in range(arms.shape[0]):
         cost = weights[j] * seen[j]
         if cost > 0.0:
-            state.slack[row] += shortfall(first_probability(spread, least, arms[j]), cost, rate)
+            chance = first_probability(spread, least, arms[j], law.many)
+            state.slack[row] += shortfall(chance, cost, rate)
             costs[arms[j]] += cost
 
 
@@ -123,7 +131,7 @@ class FPMLAdaptive:
 
     @cached_property
     def law(self) -> Law:
-        return Law(self.n_arms)
+        return Law(self.n_arms, many_arms(self.n_arms))
 
     def start(self, replicates: int) -> FPMLAdaptiveState:
         slack = np.full(replicates, first_slack(self.n_arms))

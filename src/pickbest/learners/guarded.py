@@ -20,8 +20,8 @@ from pickbest.core import (
 )
 from pickbest.core.states import portable, restored
 from pickbest.kernels.compiled import kernel
-from pickbest.kernels.first_leader import first_probability
-from pickbest.kernels.leaders import decayed, fill_spread
+from pickbest.kernels.first_leader import first_probability, many_arms, spread_leader
+from pickbest.kernels.leaders import decayed
 from pickbest.kernels.rules import weights_of
 from pickbest.learners.fpml import FPMLState
 from pickbest.learners.fpml_partial import FPMLPartial, Weights
@@ -159,7 +159,8 @@ class GuardedLast:
         # Slots of the inner learner use children of the round's randomness up to its budget.
         leader = self.guard.pick(state.guard, rng.child(self.budget))
         chances = np.empty(arms.shape)
-        _chances_to_lead(state.guard, self.guard.epsilon, self.guard.decay, arms, chances)
+        law, many = self.guard.law, many_arms(self.n_arms)
+        _chances_to_lead(state.guard, law.epsilon, law.decay, many, arms, chances)
         inside = (arms == leader.arms).any(axis=1)
         weights = np.ones(arms.shape)
         weights[~inside, -1] = weights_of(leader)[~inside, 0]
@@ -195,17 +196,20 @@ def check_guard(inner: Learner, guard: FPMLPartial) -> None:
 
 @kernel
 def _chances_to_lead(
-    guard: FPMLState, epsilon: float, decay: float, arms: IntArray, chances: FloatArray
+    guard: FPMLState,
+    epsilon: float,
+    decay: float,
+    many: bool | None,
+    arms: IntArray,
+    chances: FloatArray,
 ) -> None:
     """chances[r, j] = P(arm arms[r, j] is the first of the perturbed leaders)."""
-    n_arms = guard.costs.shape[1]
-    best, spread, nobody = np.empty(n_arms), np.empty(n_arms), np.zeros(0, np.bool_)
+    spread = np.empty(guard.costs.shape[1])
     for r in range(arms.shape[0]):
         rate = decayed(epsilon, decay, guard.round[r])
-        fill_spread(guard.costs[r], nobody, rate, arms[r, :1], best, spread)
-        least = spread.min()
+        least = spread_leader(guard.costs[r], rate, spread)
         for j in range(arms.shape[1]):
-            chances[r, j] = first_probability(spread, least, arms[r, j])
+            chances[r, j] = first_probability(spread, least, arms[r, j], many)
 
 
 def _first(choice: Choice, count: int) -> Choice:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import singledispatch
 from typing import Any
 
@@ -13,10 +13,14 @@ from pickbest.core import Learner, PickbestError, State
 from pickbest.core.states import arrays_of, restore_arrays
 from pickbest.kernels.integrals import POWERS
 from pickbest.kernels.many_arms.buckets import N_BUCKETS, RING
+from pickbest.kernels.pairs import PairsState
+from pickbest.learners.auto import Auto, AutoState, GuardState, WearState
+from pickbest.learners.contextual import CellsState, Contextual, ContextualState
 from pickbest.learners.doubling import Doubling, DoublingState
 from pickbest.learners.fpml_buckets import FPMLManyArms
 from pickbest.learners.greedy import Greedy, GreedyState, start_slots
 from pickbest.learners.guarded import Guarded, GuardedLast, GuardedState
+from pickbest.learners.pairwise import Pairwise
 from pickbest.learners.warm import Warm
 
 Flat = Mapping[str, NDArray[Any]]
@@ -97,6 +101,60 @@ def _(learner: FPMLManyArms, flat: Flat) -> State:
     arrays = {f"buckets/{name}": array for name, array in buckets.items()}
     arrays |= {"bits": flat["bits"], "round": np.zeros(replicates, np.int64)}
     return restore_arrays(learner.start(replicates), arrays)
+
+
+@from_flat.register
+def _(learner: Pairwise, flat: Flat) -> State:
+    return _fitting(learner, flat, _pairs)
+
+
+@from_flat.register
+def _(learner: Auto, flat: Flat) -> State:
+    return _fitting(learner, flat, _auto)
+
+
+@from_flat.register
+def _(learner: Contextual, flat: Flat) -> State:
+    return _fitting(learner, flat, _contextual)
+
+
+def _pairs(flat: Flat) -> PairsState:
+    """Sums and numbers of arms and pairs lay side by side, a memory's numbers in columns."""
+    *columns, errors = np.split(flat["memory"], range(1, 8), axis=-1)
+    numbers = (column[..., 0] for column in columns)
+    return PairsState._make([*_arms_and_pairs(flat), *numbers, errors])
+
+
+def _arms_and_pairs(flat: Flat) -> tuple[NDArray[Any], ...]:
+    return tuple(flat[name][:, :, side] for name in ("arms", "pairs") for side in (0, 1))
+
+
+def _auto(flat: Flat) -> AutoState:
+    wear, guard = np.moveaxis(flat["wear"], -1, 0), np.moveaxis(flat["guard"], -1, 0)
+    return AutoState(
+        _pairs(flat),
+        WearState._make([*wear, flat["use"]]),
+        GuardState._make([flat["costs"], *guard]),
+    )
+
+
+def _contextual(flat: Flat) -> ContextualState:
+    lead = np.moveaxis(flat["lead"], -1, 0)
+    return ContextualState(
+        _auto(_part(flat, "all")), CellsState._make([*_arms_and_pairs(flat), *lead])
+    )
+
+
+def _fitting(learner: Learner, flat: Flat, unpacked: Callable[[Flat], State]) -> State:
+    """The unpacked state as a contiguous copy; raises where it does not fit the learner."""
+    try:
+        arrays = arrays_of(unpacked(flat))
+        start = learner.start(len(next(iter(arrays.values()))))
+    except (LookupError, TypeError, ValueError) as error:
+        raise PickbestError(
+            f"the saved state does not fit {type(learner).__name__}: got {', '.join(flat)}"
+        ) from error
+    return restore_arrays(start, arrays)
 
 
 def _part(flat: Flat, name: str) -> Flat:

@@ -1,0 +1,108 @@
+"""Pairwise: complementary sets from what pairs of arms gain over each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from pickbest.core import (
+    BoolArray,
+    Choice,
+    Draws,
+    Feedback,
+    FloatArray,
+    IntArray,
+    check_budget,
+    check_share,
+)
+from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.pairs import PairsState, build_set, learn_memory, start_pairs
+from pickbest.kernels.rules import Rule
+
+
+class Law(NamedTuple):
+    """discount: what was seen counts that much less in every round."""
+
+    discount: float
+
+
+class Work(NamedTuple):
+    """scores: scratch of length n_arms."""
+
+    scores: FloatArray
+
+
+@kernel
+def new_work(law: Law, state: PairsState, budget: int) -> Work:
+    return Work(np.empty(state.rewards.shape[2]))
+
+
+@inlined
+def pick_row(
+    law: Law,
+    state: PairsState,
+    row: int,
+    taken: BoolArray,
+    key: np.uint64,
+    work: Work,
+    arms: IntArray,
+    weights: FloatArray,
+) -> None:
+    """The greedy set of the only memory."""
+    build_set(state, row, 0, key, 0, arms.shape[0], arms, work.scores)
+
+
+@inlined
+def learn_row(
+    law: Law,
+    state: PairsState,
+    row: int,
+    arms: IntArray,
+    weights: FloatArray,
+    seen: FloatArray,
+    work: Work,
+) -> None:
+    learn_memory(state, row, 0, law.discount, arms, seen)
+
+
+RULE = Rule(__name__, new_work, pick_row, learn_row, weighted=False)
+
+
+@dataclass(frozen=True)
+class Pairwise:
+    """Greedy sets from posterior draws of arms' means and what pairs gain over each other.
+
+    Stochastic K-max with distinct arms and shared feedback: every pair of arms that ran
+    together informs every set that holds both. See `kernels.pairs`.
+
+    discount: counts are multiplied by it in every round; below 1 it follows drift.
+    """
+
+    n_arms: int
+    budget: int
+    discount: float = 1.0
+    feedback = Feedback.PICKED
+    unbiased = False
+    learns_any = True
+    fresh = True
+    rule = RULE
+
+    def __post_init__(self) -> None:
+        check_budget(self.budget, self.n_arms)
+        check_share("discount", self.discount)
+
+    @cached_property
+    def law(self) -> Law:
+        return Law(self.discount)
+
+    def start(self, replicates: int) -> PairsState:
+        return start_pairs(replicates, self.n_arms, memories=1)
+
+    def pick(self, state: PairsState, rng: Draws) -> Choice:
+        return RULE.pick(self, state, rng)
+
+    def learn(self, state: PairsState, choice: Choice, seen: FloatArray) -> PairsState:
+        return RULE.learn(self, state, choice, seen)
