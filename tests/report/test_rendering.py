@@ -23,7 +23,7 @@ from pickbest.report.document import (
 )
 from pickbest.report.figures import draw_all, render
 from pickbest.report.markdown import to_csv, to_markdown
-from pickbest.report.page import inline, to_html
+from pickbest.report.html import inline, to_html
 from pickbest.report.palette import ink, look, shade
 from pickbest.report.plots import spread_levels
 

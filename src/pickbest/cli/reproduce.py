@@ -31,7 +31,7 @@ from pickbest.report.document import (
 )
 from pickbest.report.figures import draw_all
 from pickbest.report.markdown import to_markdown, write_tables
-from pickbest.report.page import to_html
+from pickbest.report.html import to_html
 from pickbest.report.plots import need_matplotlib
 
 PAGE, MARKDOWN = "report.html", "report.md"

@@ -19,10 +19,14 @@ if TYPE_CHECKING:
 SUFFIXES = (".png", ".svg", ".pdf")
 
 
+def need_package(package: str, extra: str, purpose: str) -> None:
+    """Say before any work is done that a package is missing, and which extra brings it."""
+    if find_spec(package) is None:
+        raise MissingExtraError(package, extra, purpose)
+
+
 def need_matplotlib(purpose: str) -> None:
-    """Say before any work is done that Matplotlib is missing."""
-    if find_spec("matplotlib") is None:
-        raise MissingExtraError("matplotlib", "plot", purpose)
+    need_package("matplotlib", "plot", purpose)
 
 
 def new_figure(width: float = 7.0, height: float = 4.2) -> tuple[Figure, Axes]:

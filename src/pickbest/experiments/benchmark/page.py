@@ -39,7 +39,7 @@ from pickbest.report.document import (
     Text,
 )
 from pickbest.report.markdown import to_markdown, write_tables
-from pickbest.report.page import to_html
+from pickbest.report.html import to_html
 
 PAGE, SUMMARY, CELLS = "index.html", "summary.md", "cells.csv"
 TITLE = "Benchmark of learners that pick B of N arms"
