@@ -14,8 +14,9 @@ import json
 import shutil
 from pathlib import Path
 
-from pickbest.core.savefile import write_atomically
 from pickbest.experiments.paper.shipped import DATA, measured_rewards
+
+from pickbest.core.savefile import write_atomically
 
 
 def ship(measured: Path, target: Path, facts: dict[str, object]) -> None:

@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from pickbest.experiments.paper.shipped import (
     DATA,
     SHIPPED,
@@ -18,6 +17,7 @@ from pickbest.experiments.paper.shipped import (
     measured_provenance,
     measured_rewards,
 )
+
 from pickbest.tuning.optimizers import OPTIMIZERS
 from pickbest.tuning.plan import Unit, versions
 from pickbest.tuning.playing import to_request

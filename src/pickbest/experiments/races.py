@@ -31,6 +31,7 @@ from pickbest.portfolio.censoring import Censored, Stop, Stopping, learned_costs
 from pickbest.portfolio.costs import Cost, as_cost
 from pickbest.portfolio.runs import Ending, RawRun, Run, Status
 from pickbest.portfolio.state.fold import DEFAULT_LEARNER, WATCH_STREAM
+from pickbest.simulation.statistics import standard_error
 
 POLICIES: dict[str, Stopping] = {
     "deadline": Stopping(Stop.DEADLINE),
@@ -159,9 +160,8 @@ def _yardsticks(runtimes: FloatArray, deadline: float, budget: int, cost: Cost) 
 
 def _row(name: str, replays: Sequence[FloatArray]) -> Row:
     means = np.stack([replay.mean(axis=0) for replay in replays])
-    error = means[:, 0].std(ddof=1) / np.sqrt(len(means)) if len(means) > 1 else 0.0
     cost, solved, seconds = means.mean(axis=0).tolist()
-    return Row(name, cost, float(error), solved, seconds)
+    return Row(name, cost, standard_error(means[:, 0]), solved, seconds)
 
 
 def read_runtimes(path: Path) -> tuple[list[str], FloatArray]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from pickbest.experiments.benchmark.run import Plan, run_cells
+
 from pickbest.experiments.benchmark.environments import chosen_worlds, worlds_at_hand
 from pickbest.experiments.benchmark.lineup import chosen_entries
-from pickbest.experiments.benchmark.run import Plan, run_cells
 
 
 def plan(kept: Path, workers: int = 1) -> Plan:

@@ -6,15 +6,15 @@ import math
 
 import numpy as np
 import pytest
-
 from pickbest.experiments.benchmark.contrasts import contrast, contrasts
-from pickbest.experiments.benchmark.lineup import AUTO, YARDSTICK
 from pickbest.experiments.benchmark.ranking import (
     complete_learners,
     mean_ranks,
     mean_share_intervals,
 )
 from pickbest.experiments.benchmark.tables import by_budget, headline
+
+from pickbest.experiments.benchmark.lineup import AUTO, YARDSTICK
 from pickbest.experiments.benchmark.verdicts import verdicts
 
 WORLDS = [f"w{index}" for index in range(12)]

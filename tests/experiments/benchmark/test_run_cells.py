@@ -12,6 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pickbest.experiments.benchmark.run import Plan, run_cells
+from pickbest.experiments.benchmark.sources import _reached
 from tests.experiments.benchmark import benchmark_to_kill
 
 from pickbest.core import PickbestError
@@ -19,9 +21,7 @@ from pickbest.environments import Chasing, Table, Task2
 from pickbest.experiments.benchmark import run
 from pickbest.experiments.benchmark.environments import World, recorded
 from pickbest.experiments.benchmark.lineup import chosen_entries
-from pickbest.experiments.benchmark.run import Plan, run_cells
 from pickbest.experiments.benchmark.shares import Cell
-from pickbest.experiments.benchmark.sources import _reached
 from pickbest.learners import Uniform
 
 

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pickbest.experiments.paper.measured import CLAIMS, measured
+from pickbest.experiments.paper.numbers import Estimate
+from pickbest.experiments.paper.recorded import recorded
+from pickbest.experiments.paper.rewards import find_rewards
+from pickbest.experiments.paper.shipped import measured_rewards
 
 from pickbest.cli import reproduce as reproducing
 from pickbest.environments import Table as Costs
 from pickbest.experiments.paper.experiment import Setting
-from pickbest.experiments.paper.measured import CLAIMS, measured
-from pickbest.experiments.paper.numbers import Estimate
 from pickbest.experiments.paper.printed import TABLE_2
-from pickbest.experiments.paper.recorded import recorded
-from pickbest.experiments.paper.rewards import find_rewards
-from pickbest.experiments.paper.shipped import measured_rewards
 from pickbest.report.document import Table, Verdict
 
 

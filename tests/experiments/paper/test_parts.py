@@ -7,19 +7,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pickbest.experiments.paper.lower_bounds import foreseeing
+from pickbest.experiments.paper.rewards import find_rewards
 
 from pickbest import theory
 from pickbest.catalog import make_learner
 from pickbest.experiments.paper import hard, parts, worst_sequence
 from pickbest.experiments.paper.experiment import Setting
-from pickbest.experiments.paper.lower_bounds import foreseeing
 from pickbest.experiments.paper.recipes import (
     CHAPTERS,
     RECIPES,
     Recipe,
     recipe_named,
 )
-from pickbest.experiments.paper.rewards import find_rewards
 from pickbest.report.document import (
     Table,
     Verdict,

@@ -6,13 +6,13 @@ import math
 from pathlib import Path
 
 import pytest
-
-from pickbest.experiments.paper.experiment import Setting
 from pickbest.experiments.paper.numbers import Estimate, slope, z_score
-from pickbest.experiments.paper.printed import TABLE_2, TABLE_6, Printed
 from pickbest.experiments.paper.recorded import recorded
 from pickbest.experiments.paper.rewards import find_rewards
 from pickbest.experiments.paper.tasks import task_3
+
+from pickbest.experiments.paper.experiment import Setting
+from pickbest.experiments.paper.printed import TABLE_2, TABLE_6, Printed
 from pickbest.report.document import Table, Verdict
 
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pickbest import theory
 from pickbest.catalog import make_environment, make_learner
 from pickbest.core import Environment
-from pickbest.experiments.paper import hard
+from pickbest.experiments.paper import cost_sequences
+from pickbest.experiments.paper.estimates import Estimate, slope
 from pickbest.experiments.paper.experiment import Found, Setting, regret_of
-from pickbest.experiments.paper.numbers import Estimate, slope
 from pickbest.report.document import (
     Cell,
     Column,
@@ -27,7 +27,7 @@ def trade_off(
 ) -> Found:
     """Regret against T for several budgets on one good arm, with bounds and fitted slopes."""
     measured = {
-        (budget, length): _regret(setting, hard.one_good_arm(n_arms, length), budget)
+        (budget, length): _regret(setting, cost_sequences.one_good_arm(n_arms, length), budget)
         for budget in budgets
         for length in rounds
     }
@@ -142,12 +142,14 @@ def environments(setting: Setting, *, n_arms: int, budgets: Sequence[int], round
     for name in (*NAMED, "narrowing", "rotating leaders"):
         row: list[Cell] = [name]
         for budget in budgets:
-            world = _world(name, n_arms, rounds, budget)
-            if budget >= world.n_arms:
+            environment = _environment(name, n_arms, rounds, budget)
+            if budget >= environment.n_arms:
                 row.append(None)
                 continue
-            regret = _regret(setting, world, budget).mean
-            bound = theory.fpml_regret_bound(n_arms=world.n_arms, budget=budget, rounds=rounds)
+            regret = _regret(setting, environment, budget).mean
+            bound = theory.fpml_regret_bound(
+                n_arms=environment.n_arms, budget=budget, rounds=rounds
+            )
             row.append(regret)
             worst[budget] = max(worst.get(budget, (-math.inf, "")), (regret, name))
             if regret > bound:
@@ -181,12 +183,12 @@ def environments(setting: Setting, *, n_arms: int, budgets: Sequence[int], round
     )
 
 
-def _world(name: str, n_arms: int, rounds: int, budget: int) -> Environment:
+def _environment(name: str, n_arms: int, rounds: int, budget: int) -> Environment:
     if name == "narrowing":
         epsilon = theory.fpml_epsilon(n_arms=n_arms, budget=budget, rounds=rounds)
-        return hard.narrowing(n_arms, rounds, stage=max(1, round(0.25 / epsilon)))
+        return cost_sequences.narrowing(n_arms, rounds, stage=max(1, round(0.25 / epsilon)))
     if name == "rotating leaders":
-        return hard.rotating_leaders(n_arms, rounds, budget)
+        return cost_sequences.rotating_leaders(n_arms, rounds, budget)
     if name.startswith("task") or name == "regime-change":
         return make_environment(name, rounds=rounds)
     return make_environment(name, rounds=rounds, n_arms=n_arms)
@@ -198,11 +200,12 @@ def constant_regret(
     """With B = ceil(ln T), regret should not grow with T."""
     growing = [theory.constant_regret_budget(length) for length in rounds]
     with_growing = [
-        _regret(setting, hard.one_good_arm(n_arms, length), budget).mean
+        _regret(setting, cost_sequences.one_good_arm(n_arms, length), budget).mean
         for length, budget in zip(rounds, growing, strict=True)
     ]
     with_fixed = [
-        _regret(setting, hard.one_good_arm(n_arms, length), fixed_budget).mean for length in rounds
+        _regret(setting, cost_sequences.one_good_arm(n_arms, length), fixed_budget).mean
+        for length in rounds
     ]
     limit = theory.constant_regret_bound(n_arms)
     rises = with_growing[-1] > with_growing[0]

@@ -1,25 +1,38 @@
-"""The tables of the page, as data."""
+"""The tables of the page, as data, and all cells as CSV."""
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import re
 from collections.abc import Sequence
 
 import numpy as np
 
-from pickbest.experiments.benchmark.contrasts import Contrast, contrasts
+from pickbest.experiments.benchmark.comparisons import (
+    Contrast,
+    blocks_of,
+    contrasts,
+    mean_ranks,
+    mean_share_intervals,
+)
 from pickbest.experiments.benchmark.environments import GROUPS, REAL, SHUFFLED
-from pickbest.experiments.benchmark.ranking import blocks_of, mean_ranks, mean_share_intervals
+from pickbest.experiments.benchmark.lineup import YARDSTICK
 from pickbest.experiments.benchmark.shares import (
     LEAST_GAP,
     Cell,
     mean_shares,
-    standard_error,
 )
 from pickbest.report.document import Column, Table
+from pickbest.simulation.statistics import standard_error
 
 CellValue = str | float | int | None
+COLUMNS = (
+    "environment", "group", "family", "arms", "rounds", "budget", "learner", "reward",
+    "standard_error", "random", "best", "best_arm", "share", "share_standard_error",
+    "z_against_yardstick", "seconds",
+)  # fmt: skip
 
 
 def labels_of(cells: Sequence[Cell]) -> list[str]:
@@ -37,13 +50,17 @@ def slug(name: str) -> str:
 
 
 def judged(cells: Sequence[Cell]) -> list[Cell]:
-    """The cells of real worlds; all where none is real."""
-    return [cell for cell in cells if cell.world.group == REAL] or list(cells)
+    """The cells of real environments; all where none is real."""
+    return [cell for cell in cells if cell.place.group == REAL] or list(cells)
 
 
 def scope(cells: Sequence[Cell]) -> str:
     """What `judged` cells are, in words."""
-    return "real worlds" if any(cell.world.group == REAL for cell in cells) else "all worlds"
+    return (
+        "real environments"
+        if any(cell.place.group == REAL for cell in cells)
+        else "all environments"
+    )
 
 
 def headline(cells: Sequence[Cell]) -> Table:
@@ -72,11 +89,11 @@ def headline(cells: Sequence[Cell]) -> Table:
         Column("SE", 3, group=group),
         Column("low", 3, group=group),
         Column("high", 3, group=group),
-        Column("share, all worlds", 3),
-        Column("mean", 2, group="rank, all worlds"),
-        Column("low", 2, group="rank, all worlds"),
-        Column("high", 2, group="rank, all worlds"),
-        Column("level", group="rank, all worlds"),
+        Column("share, all environments", 3),
+        Column("mean", 2, group="rank, all environments"),
+        Column("low", 2, group="rank, all environments"),
+        Column("high", 2, group="rank, all environments"),
+        Column("level", group="rank, all environments"),
     ]
     return Table(
         "headline",
@@ -87,8 +104,8 @@ def headline(cells: Sequence[Cell]) -> Table:
         "best fixed subset in hindsight. A recorded table counts once: mean of its own order and "
         f"shuffled, over budgets. Cells with a gap below {LEAST_GAP} and adversaries that react "
         "to the player (each learner meets other costs there) have no share and count in ranks "
-        "only. SE: over replicates, the worlds given. Low and high: 95% bootstrap over worlds. "
-        "Level: the interval of the difference to the first contains 0.",
+        "only. SE: over replicates, the environments given. Low and high: 95% bootstrap over "
+        "environments. Level: the interval of the difference to the first contains 0.",
     )
 
 
@@ -100,8 +117,8 @@ def by_budget(cells: Sequence[Cell]) -> Table:
     for label in labels_of(cells):
         own = [cell for cell in cells if cell.learner == label]
         whole = {cell.budget for cell in own} == set(budgets)
-        in_order = [cell for cell in own if not cell.world.name.endswith(SHUFFLED)]
-        shuffled = [cell for cell in own if cell.world.name.endswith(SHUFFLED)]
+        in_order = [cell for cell in own if not cell.place.name.endswith(SHUFFLED)]
+        shuffled = [cell for cell in own if cell.place.name.endswith(SHUFFLED)]
         rows.append(
             [
                 label,
@@ -120,22 +137,22 @@ def by_budget(cells: Sequence[Cell]) -> Table:
 
 
 def by_family(cells: Sequence[Cell]) -> Table:
-    """The mean share in each family of worlds, over budgets; learners as in the headline."""
-    families = dict.fromkeys(cell.world.family for cell in cells if cell.shares is not None)
+    """The mean share in each family of environments, over budgets; learners as in the headline."""
+    families = dict.fromkeys(cell.place.family for cell in cells if cell.shares is not None)
     rows: list[list[CellValue]] = []
     for label in (str(row[0]) for row in headline(cells).rows):
         own = [cell for cell in cells if cell.learner == label]
-        shares = [_mean([cell for cell in own if cell.world.family == f]) for f in families]
+        shares = [_mean([cell for cell in own if cell.place.family == f]) for f in families]
         rows.append([label, *shares])
     columns = [Column("learner"), *(Column(family, 2) for family in families)]
-    return Table("share-by-world", "Mean share of the gap over budgets", columns, rows)
+    return Table("share-by-environment", "Mean share of the gap over budgets", columns, rows)
 
 
-def world_table(cells: Sequence[Cell]) -> Table:
-    """All learners in one world: reward, standard error and share at each budget."""
-    world = cells[0].world
+def environment_table(cells: Sequence[Cell]) -> Table:
+    """All learners in one environment: reward, standard error and share at each budget."""
+    place = cells[0].place
     blocks = {budget: block for (_, budget), block in blocks_of(cells).items()}
-    reacts = world.environment.adaptive
+    reacts = place.environment.adaptive
     last = "behind best arm" if reacts else "share"
     columns = [Column("learner")]
     for budget in blocks:
@@ -161,20 +178,20 @@ def world_table(cells: Sequence[Cell]) -> Table:
         ):
             means = [float(np.mean(values)) for values in rewards]
             rows.append([name, *(value for mean in means for value in (mean, None, None))])
-    environment = world.environment
-    title = f"{world.name}: {environment.n_arms} arms, {environment.rounds} rounds"
-    return Table(f"world-{slug(world.name)}", title, columns, rows)
+    environment = place.environment
+    title = f"{place.name}: {environment.n_arms} arms, {environment.rounds} rounds"
+    return Table(f"environment-{slug(place.name)}", title, columns, rows)
 
 
 def standings(cells: Sequence[Cell], pairs: Sequence[tuple[str, str]], name: str) -> Table:
     """For each pair: in how many cells of each group the first is worse and better."""
-    groups = [group for group in GROUPS if any(cell.world.group == group for cell in cells)]
+    groups = [group for group in GROUPS if any(cell.place.group == group for cell in cells)]
     rows: list[list[CellValue]] = []
     for first, second in pairs:
         found = contrasts(cells, first, second)
         row: list[CellValue] = [first, second]
         for group in groups:
-            own = [each for each in found if each.world.group == group]
+            own = [each for each in found if each.place.group == group]
             row += [sum(e.worse for e in own), sum(e.better for e in own), len(own)]
         row.append(min((each.difference for each in found if each.worse), default=None))
         rows.append(row)
@@ -188,14 +205,14 @@ def standings(cells: Sequence[Cell], pairs: Sequence[tuple[str, str]], name: str
 def where_worse(found: Sequence[Contrast], name: str, title: str) -> Table:
     """The cells in which the first learner of each contrast is significantly worse."""
     rows: list[list[CellValue]] = [
-        [each.first, each.second, each.world.name, each.budget, each.difference, each.z]
+        [each.first, each.second, each.place.name, each.budget, each.difference, each.z]
         for each in found
         if each.worse
     ]
     columns = [
         Column("learner"),
         Column("worse than"),
-        Column("world"),
+        Column("environment"),
         Column("B"),
         Column("reward lost", 4, signed=True),
         Column("z", 1),
@@ -211,3 +228,31 @@ def _mean(cells: Sequence[Cell]) -> float | None:
 def _error(cells: Sequence[Cell]) -> float | None:
     shares = mean_shares(cells)
     return None if shares is None else standard_error(shares)
+
+
+def cells_csv(cells: Sequence[Cell]) -> str:
+    """Every cell with all digits."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    against = {
+        (each.place.name, each.budget, each.first): each.z
+        for label in dict.fromkeys(cell.learner for cell in cells)
+        for each in contrasts(cells, label, YARDSTICK)
+    }
+    for cell in cells:
+        place, result = cell.place, cell.result
+        has_best = bool(result.best)
+        writer.writerow(
+            [
+                place.name, place.group, place.family, place.environment.n_arms,
+                place.environment.rounds, cell.budget, cell.learner, cell.reward,
+                cell.standard_error, np.mean(result.random) if has_best else "",
+                np.mean(result.best) if has_best else "", np.mean(result.best_arm),
+                "" if cell.share is None else cell.share,
+                "" if cell.shares is None else standard_error(cell.shares),
+                against.get((place.name, cell.budget, cell.learner), ""),
+                round(result.seconds, 3),
+            ]
+        )  # fmt: skip
+    return buffer.getvalue()

@@ -5,15 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pickbest.catalog import make_environment
+from pickbest.core import Environment
 from pickbest.experiments.paper import lineup
+from pickbest.experiments.paper.estimates import Estimate, z_score
 from pickbest.experiments.paper.experiment import (
     Found,
     Setting,
     hindsight_reward,
     reward_of,
 )
-from pickbest.experiments.paper.lineup import AS_RUN, OURS, TUNINGS
-from pickbest.experiments.paper.numbers import Estimate, listed, z_score
+from pickbest.experiments.paper.lineup import (
+    AS_RUN,
+    BEST,
+    EXP3,
+    FPML,
+    GREEDY,
+    OG,
+    OURS,
+    TOP,
+    TUNINGS,
+)
 from pickbest.experiments.paper.printed import TABLE_6
 from pickbest.report.document import (
     Block,
@@ -23,9 +34,11 @@ from pickbest.report.document import (
     Series,
     Table,
     Verdict,
+    listed,
 )
 from pickbest.simulation.result import Simulation
 
+HYBRID = "OG_hybrid(B, 1)"
 Estimates = Mapping[tuple[str, str, int], Estimate]
 # What the paper says of each environment: (who, compared with whom, whether it should win).
 CLAIMS = {
@@ -36,17 +49,12 @@ CLAIMS = {
 
 def task(setting: Setting, *, environment: str, budgets: Sequence[int], rounds: int) -> Found:
     """Performance against the budget: learners as run, and subsets chosen in hindsight."""
-    world = make_environment(environment, rounds=rounds)
+    game = make_environment(environment, rounds=rounds)
     estimates: dict[tuple[str, str, int], Estimate] = {}
     against_greedy: dict[tuple[str, int], tuple[float, float]] = {}
     for budget in budgets:
         rows = _rows(budget)
-        players = {
-            f"{row} {tuning}": lineup.player(row, tuning, world.n_arms, budget, rounds)
-            for row in rows
-            for tuning in TUNINGS
-        }
-        simulation = setting.play(players, world)
+        simulation = _play(setting, rows, game, budget)
         for row in rows:
             for tuning in TUNINGS:
                 estimates[_kind(row), tuning, budget] = reward_of(simulation, f"{row} {tuning}")
@@ -80,20 +88,31 @@ def _findings(
 
 
 def _rows(budget: int) -> list[str]:
-    return ["fpml", "exp3"] if budget == 1 else ["fpml", f"hybrid_1x{budget}", "og"]
+    return [FPML, EXP3] if budget == 1 else [FPML, lineup.hybrid(budget, 1), OG]
 
 
 def _kind(row: str) -> str:
-    return "hybrid" if row.startswith("hybrid") else "og" if row == "exp3" else row
+    """What a row counts as where budgets are compared."""
+    return HYBRID if lineup.is_hybrid(row) else OG if row == EXP3 else row
+
+
+def _play(setting: Setting, rows: Sequence[str], game: Environment, budget: int) -> Simulation:
+    """All rows in all tunings."""
+    learners = {
+        f"{row} {tuning}": lineup.make_row(row, tuning, game.n_arms, budget, game.rounds)
+        for row in rows
+        for tuning in TUNINGS
+    }
+    return setting.play(learners, game)
 
 
 def _lead_over_greedy(
     simulation: Simulation, rows: Sequence[str], tuning: str
 ) -> tuple[float, float]:
     """FPML's reward minus that of the better greedy learner, paired: (mean, standard error)."""
-    rivals = [f"{row} {tuning}" for row in rows if row != "fpml"]
+    rivals = [f"{row} {tuning}" for row in rows if row != FPML]
     best = min(rivals, key=simulation.mean_cost)
-    gap = simulation.difference(best, f"fpml {tuning}")
+    gap = simulation.difference(best, f"{FPML} {tuning}")
     return gap.mean, gap.standard_error
 
 
@@ -123,14 +142,11 @@ def _best_of(estimates: Estimates, budgets: Sequence[int]) -> Verdict:
     texts = []
     for tuning in (AS_RUN, OURS):
         wins = [
-            lineup.row_label(_example(kind))
+            max(
+                (kind for kind in (FPML, HYBRID, OG) if (kind, tuning, b) in estimates),
+                key=lambda kind: estimates[kind, tuning, b].mean,
+            )
             for b in budgets
-            for kind in [
-                max(
-                    (k for k in ("fpml", "hybrid", "og") if (k, tuning, b) in estimates),
-                    key=lambda k: estimates[k, tuning, b].mean,
-                )
-            ]
         ]
         counts = {name: wins.count(name) for name in dict.fromkeys(wins)}
         texts.append(
@@ -139,19 +155,15 @@ def _best_of(estimates: Estimates, budgets: Sequence[int]) -> Verdict:
     return Verdict("Change of regime", f"Of {len(budgets)} budgets, {'; '.join(texts)}.")
 
 
-def _example(kind: str) -> str:
-    return "hybrid_1x2" if kind == "hybrid" else kind
-
-
 def _figure(environment: str, estimates: Estimates, budgets: Sequence[int], tuning: str) -> Figure:
     series = []
     shown = (
-        ("best", "best in hindsight", "best", "solid"),
-        ("greedy", "greedy in hindsight", "greedy", "dashed"),
-        ("top", "top B in hindsight", "top", "dashed"),
-        ("fpml", "FPML", "fpml", "solid"),
-        ("hybrid", "OG_hybrid(B, 1)", "og-hybrid", "solid"),
-        ("og", "OG", "og", "solid"),
+        (BEST, "best in hindsight", "best", "solid"),
+        (GREEDY, "greedy in hindsight", "greedy", "dashed"),
+        (TOP, "top B in hindsight", "top", "dashed"),
+        (FPML, "FPML", "fpml", "solid"),
+        (HYBRID, HYBRID, "og-hybrid", "solid"),
+        (OG, OG, "og", "solid"),
     )
     for kind, label, look, line in shown:
         key_tuning = AS_RUN if kind in lineup.HINDSIGHT else tuning
@@ -182,34 +194,27 @@ def _table(environment: str, estimates: Estimates, budgets: Sequence[int]) -> Ta
     columns = [Column("learner"), Column("tuning")]
     columns += [Column(f"B = {budget}", 3) for budget in budgets]
     rows: list[list[Cell]] = []
-    for kind in ("best", "greedy", "top", "fpml", "hybrid", "og"):
+    for kind in (BEST, GREEDY, TOP, FPML, HYBRID, OG):
         for tuning in [AS_RUN] if kind in lineup.HINDSIGHT else TUNINGS:
             found = [estimates.get((kind, tuning, budget)) for budget in budgets]
-            label = "OG_hybrid(B, 1)" if kind == "hybrid" else lineup.row_label(kind)
             shown = "" if kind in lineup.HINDSIGHT else tuning
-            rows.append([label, shown, *(e.mean if e else None for e in found)])
+            rows.append([kind, shown, *(e.mean if e else None for e in found)])
     return Table(f"{environment}-performance", "Mean performance", columns, rows)
 
 
 def task_3(setting: Setting, *, budget: int, rounds: int) -> Found:
     """Table 6: the environment in which the greedy choice is worse than the top B."""
-    world = make_environment("task-3", rounds=rounds)
-    rows = ["fpml", f"hybrid_1x{budget}", "og"]
-    players = {
-        f"{row} {tuning}": lineup.player(row, tuning, world.n_arms, budget, rounds)
-        for row in rows
-        for tuning in TUNINGS
-    }
-    simulation = setting.play(players, world)
+    rows = _rows(budget)
+    simulation = _play(setting, rows, make_environment("task-3", rounds=rounds), budget)
     table_rows: list[list[Cell]] = []
     z_scores = {}
     for row, against in lineup.HINDSIGHT.items():
         fixed = hindsight_reward(simulation, against, budget)
         printed = TABLE_6.get(row)
-        head: list[Cell] = [lineup.row_label(row), printed.mean if printed else None, None]
+        head: list[Cell] = [row, printed.mean if printed else None, None]
         table_rows.append([*head, fixed.mean, *([None] * 6)])
     for row in rows:
-        cells: list[Cell] = [lineup.row_label(row), TABLE_6[row].mean, TABLE_6[row].std]
+        cells: list[Cell] = [row, TABLE_6[row].mean, TABLE_6[row].std]
         for tuning in TUNINGS:
             found = reward_of(simulation, f"{row} {tuning}")
             cells += [found.mean, found.std]
@@ -223,7 +228,7 @@ def task_3(setting: Setting, *, budget: int, rounds: int) -> Found:
         if group == AS_RUN:
             columns.append(Column("z", 1, signed=True, group=group))
     far = [row for row, z in z_scores.items() if abs(z) >= 4]
-    texts = [f"{lineup.row_label(row)} z = {z:+.1f}" for row, z in z_scores.items()]
+    texts = [f"{row} z = {z:+.1f}" for row, z in z_scores.items()]
     text = f"As run, {len(rows) - len(far)} of {len(rows)} printed means are met within |z| < 4"
     verdict = Verdict("Table 6: task 3", f"{text} ({', '.join(texts)}).", not far)
     note = "z is the distance from the printed mean in standard errors of both (50 runs printed)."

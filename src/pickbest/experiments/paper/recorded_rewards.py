@@ -1,20 +1,80 @@
-"""What pickbest measured itself and ships: rewards, losses, provenance. No extra is needed."""
+"""Recorded rewards: those that pickbest measured itself and ships, and those of a file.
+
+What is shipped (rewards, losses, provenance) needs no extra.
+"""
 
 from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
+import itertools
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from pickbest.core import PickbestError
 from pickbest.environments import Table, read_table
+from pickbest.experiments.paper.lineup import BEST
+from pickbest.experiments.paper.printed import ROUNDING, TABLE_2
 from pickbest.tuning.rewards import Losses
 
 DATA = Path(__file__).parent / "data"
 SHIPPED = DATA / "rewards.csv"
+
+
+@dataclass(frozen=True, eq=False)
+class Rewards:
+    """A recorded table of rewards, as costs.
+
+    papers: whether it has the paper's best-in-hindsight numbers, so that the printed numbers
+        may be compared with it.
+    ours: whether pickbest measured it: the paper's experiment, on other tasks.
+    """
+
+    table: Table
+    source: str
+    digest: str
+    papers: bool
+    ours: bool
+
+
+def find_rewards(path: Path | None) -> Rewards:
+    """The rewards in `path`, else those that pickbest ships."""
+    ours = path is None
+    path = path or SHIPPED
+    table = read_table(path, rewards=True)
+    if table.n_arms < 2:
+        raise PickbestError(f"{path}: recorded rewards need at least two arms, got {table.n_arms}")
+    source = "measured by pickbest" if ours else path.name
+    return Rewards(table, source, _digest(path), _are_the_papers(table), ours)
+
+
+@cache
+def shipped_digest() -> str:
+    """Of the rewards that pickbest ships."""
+    return _digest(SHIPPED)
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _are_the_papers(table: Table) -> bool:
+    if (table.rounds, table.n_arms) != (368, 9):
+        return False
+    # At most 126 subsets for each budget: quicker by hand than compiling the exact search.
+    for budget, rows in TABLE_2.items():
+        subsets = np.array(list(itertools.combinations(range(9), budget)))
+        best = 1.0 - table.costs_table[:, subsets].min(axis=2).mean(axis=0).min()
+        if abs(best - rows[BEST].mean) > ROUNDING + 1e-9:
+            return False
+    return True
 
 
 @dataclass

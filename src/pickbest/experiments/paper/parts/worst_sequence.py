@@ -15,8 +15,8 @@ import numpy as np
 
 from pickbest import theory
 from pickbest.core import FloatArray, IntArray
+from pickbest.experiments.paper.estimates import slope
 from pickbest.experiments.paper.experiment import Found, Setting
-from pickbest.experiments.paper.numbers import slope
 from pickbest.report.document import (
     Cell,
     Column,

@@ -21,7 +21,7 @@ from pickbest.feasibility.system import System
 _CHORDS = 6
 
 
-class GrudgingOracle:
+class MinimalOracle:
     """Answers that meet the law with nothing to spare."""
 
     tolerance = 0.0

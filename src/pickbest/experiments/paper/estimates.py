@@ -1,4 +1,4 @@
-"""Small statistics that the experiments share."""
+"""Means over runs, their distance from printed ones, and how they grow."""
 
 from __future__ import annotations
 
@@ -68,14 +68,3 @@ def growth(x: Sequence[float], y: Sequence[float]) -> str:
     """
     fitted = slope(x, y)
     return "no power of T" if fitted is None else f"T^{fitted:.2f}"
-
-
-def listed(items: Sequence[str]) -> str:
-    """Words in a row.
-
-    >>> listed(["a", "b", "c"])
-    'a, b and c'
-    """
-    if len(items) < 2:
-        return "".join(items)
-    return f"{', '.join(items[:-1])} and {items[-1]}"

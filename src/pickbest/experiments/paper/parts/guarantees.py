@@ -9,10 +9,10 @@ import numpy as np
 from pickbest import theory
 from pickbest.catalog import make_environment, make_learner
 from pickbest.core import FloatArray
-from pickbest.experiments.paper import hard
+from pickbest.experiments.paper import cost_sequences
+from pickbest.experiments.paper.estimates import Estimate
 from pickbest.experiments.paper.experiment import Found, Setting
-from pickbest.experiments.paper.lower_bounds import foreseeing
-from pickbest.experiments.paper.numbers import Estimate
+from pickbest.experiments.paper.parts.lower_bounds import foreseeing
 from pickbest.report.document import (
     Cell,
     Column,
@@ -33,7 +33,7 @@ def markov(setting: Setting, *, n_arms: int, budgets: Sequence[int], rounds: int
             kind: make_learner("fpml", n_arms, budget, rounds, perturbations=kind)
             for kind in ("fixed", "fresh")
         }
-        simulation = setting.play(learners, hard.one_good_arm(n_arms, rounds))
+        simulation = setting.play(learners, cost_sequences.one_good_arm(n_arms, rounds))
         game = {"n_arms": n_arms, "budget": budget, "rounds": rounds}
         regrets = {kind: simulation.regret(kind) for kind in learners}
         grid = _grid(regrets["fixed"])

@@ -4,7 +4,7 @@ Each ASlib scenario of a folder gives several tables: a random subset of its alg
 stretch of its instances, forwards or backwards; played in that order and shuffled. What is drawn
 from the scenarios is not independent of them, but it shows how often `auto` loses elsewhere.
 
-    python benchmarks/resampled.py ../shared/data/aslib
+    python -m pickbest.experiments.benchmark.resampled ASLIB-FOLDER
 """
 
 from __future__ import annotations
@@ -14,9 +14,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import typer
 
-from pickbest import make_learner, simulate
+from pickbest.catalog import make_learner
 from pickbest.environments import Shuffled, Table, read_scenarios
+from pickbest.simulation.simulate import simulate
+from pickbest.simulation.statistics import standard_error
 
 FEWEST_ARMS, MOST_ARMS, FEWEST_ROUNDS = 4, 14, 250
 BUDGETS = range(1, 7)
@@ -41,18 +44,18 @@ def resampled(folder: Path, each: int, seed: int) -> Iterator[Table]:
             yield Table(part[::-1] if rng.integers(2) else part)
 
 
-def difference(world: Table | Shuffled, budget: int, replicates: int) -> tuple[float, float]:
+def difference(environment: Table | Shuffled, budget: int, replicates: int) -> tuple[float, float]:
     """By how much `auto` earns more a round, and its z."""
     learners = {
-        "auto": make_learner("auto", world.n_arms, budget),
+        "auto": make_learner("auto", environment.n_arms, budget),
         "as run": make_learner(
-            "fpml-partial", world.n_arms, budget, rounds=world.rounds, tuning="as_run"
+            "fpml-partial", environment.n_arms, budget, rounds=environment.rounds, tuning="as_run"
         ),
     }
-    runs = simulate(learners, world, replicates, seed=0).runs
+    runs = simulate(learners, environment, replicates, seed=0).runs
     gains = (runs["as run"].paid - runs["auto"].paid).mean(axis=1)
-    error = float(gains.std(ddof=1)) / np.sqrt(replicates)
-    return float(gains.mean()), float(gains.mean()) / max(error, 1e-9)
+    mean = float(gains.mean())
+    return mean, mean / max(standard_error(gains), 1e-9)
 
 
 def main() -> None:
@@ -63,25 +66,24 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
     tables = list(resampled(asked.folder, asked.each, asked.seed))
-    for name, worlds in (
+    for name, environments in (
         ("in order", tables),
         ("shuffled", [Shuffled(table) for table in tables]),
     ):
         found = np.array(
             [
-                difference(world, budget, asked.replicates)
-                for world in worlds
+                difference(environment, budget, asked.replicates)
+                for environment in environments
                 for budget in BUDGETS
-                if budget < world.n_arms
+                if budget < environment.n_arms
             ]
         )
         gains, z = found.T
         worse = z < -CLEARLY
-        print(
+        typer.echo(
             f"{name}: {len(gains)} cells, auto earns {gains.mean():+.4f} a round more, "
             f"better in {(z > CLEARLY).sum()}, worse in {worse.sum()}"
             + (f", there by {-gains[worse].mean():.4f} on average" if worse.any() else ""),
-            flush=True,
         )
 
 

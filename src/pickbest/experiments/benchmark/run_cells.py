@@ -1,4 +1,4 @@
-"""Play every cell that is not kept yet: worlds and budgets in parallel, learners together."""
+"""Play every cell that is not kept yet: environments and budgets in parallel, learners together."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from pickbest.core import (
 from pickbest.core.workers import each_finished
 from pickbest.experiments.benchmark.cells import (
     Result,
+    cell_cache,
     cell_key,
-    keep,
-    kept,
 )
-from pickbest.experiments.benchmark.environments import World
-from pickbest.experiments.benchmark.lineup import Entry, player
+from pickbest.experiments.benchmark.environments import NamedEnvironment
+from pickbest.experiments.benchmark.lineup import Entry, make_entry
 from pickbest.experiments.benchmark.shares import Cell, references
+from pickbest.experiments.cache import Cache
 from pickbest.simulation.simulate import simulate
 
 # finished(done, total), in rounds of learners.
@@ -31,11 +31,11 @@ Finished = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Plan:
+class BenchmarkPlan:
     """What a benchmark is asked to do; `kept` is the folder of finished cells."""
 
     kept: Path
-    worlds: Sequence[World]
+    environments: Sequence[NamedEnvironment]
     entries: Sequence[Entry]
     budgets: Sequence[int] = (1, 2, 3, 4, 5, 6)
     replicates: int = 100
@@ -49,10 +49,14 @@ class Plan:
         for budget in self.budgets:
             check_count("budget", budget)
 
+    @property
+    def cache(self) -> Cache[Result]:
+        return cell_cache(self.kept)
+
 
 @dataclass(frozen=True, eq=False)
 class Unit:
-    """A world at a budget: the learners to play there, by key."""
+    """An environment at a budget: the learners to play there, by key."""
 
     environment: Environment
     budget: int
@@ -65,64 +69,64 @@ class Unit:
         return self.environment.rounds * len(self.learners)
 
 
-def run_cells(plan: Plan, finished: Finished | None = None) -> list[Cell]:
+def run_cells(plan: BenchmarkPlan, finished: Finished | None = None) -> list[Cell]:
     """All cells of a plan, in its order, from what is kept or played anew."""
-    places = list(_places(plan))
-    if not places:
+    blocks = list(_blocks(plan))
+    if not blocks:
         raise PickbestError(
-            "no learner can play there: every budget must be below the number of arms of a world"
+            "no learner can play there: every budget must be below the number of arms of an "
+            "environment"
         )
     found: dict[str, Result] = {}
     units: list[Unit] = []
-    for place in places:
-        results = {key: kept(plan.kept, key) for key in place.learners}
+    for block in blocks:
+        results = {key: plan.cache.read(key) for key in block.learners}
         found |= {key: result for key, result in results.items() if result is not None}
-        missing = {key: place.learners[key] for key, result in results.items() if result is None}
+        missing = {key: block.learners[key] for key, result in results.items() if result is None}
         if missing:
-            environment = place.world.environment
-            units.append(Unit(environment, place.budget, plan.replicates, plan.seed, missing))
-    plan.kept.mkdir(parents=True, exist_ok=True)
+            environment = block.place.environment
+            units.append(Unit(environment, block.budget, plan.replicates, plan.seed, missing))
     done, total = 0, sum(unit.work for unit in units)
     for unit, played in each_finished(play_unit, units, plan.workers, lambda one: one.work):
         for key, result in played.items():
-            keep(plan.kept, key, result)
+            plan.cache.keep(key, result)
         found |= played
         done += unit.work
         if finished:
             finished(done, total)
     return [
-        Cell(place.world, place.budget, label, found[key])
-        for place in places
-        for label, key in place.keys.items()
+        Cell(block.place, block.budget, label, found[key])
+        for block in blocks
+        for label, key in block.keys.items()
     ]
 
 
 @dataclass(frozen=True, eq=False)
-class _Place:
-    """A world at a budget. keys: of the learners that can play there, by label."""
+class _Block:
+    """An environment at a budget. keys: of the learners that can play there, by label."""
 
-    world: World
+    place: NamedEnvironment
     budget: int
     keys: Mapping[str, str]
     learners: Mapping[str, Learner]
 
 
-def _places(plan: Plan) -> Iterator[_Place]:
-    """Every world and budget below its number of arms at which a learner can play."""
-    for world in plan.worlds:
+def _blocks(plan: BenchmarkPlan) -> Iterator[_Block]:
+    """Every environment and budget below its number of arms at which a learner can play."""
+    for place in plan.environments:
         for budget in plan.budgets:
-            if budget >= world.environment.n_arms:
+            if budget >= place.environment.n_arms:
                 continue
             keys: dict[str, str] = {}
             learners: dict[str, Learner] = {}
             for entry in plan.entries:
-                learner = player(entry, world.environment, budget)
+                learner = make_entry(entry, place.environment, budget)
                 if learner is not None:
-                    key = cell_key(world.environment, learner, plan.replicates, plan.seed)
+                    key = cell_key(place.environment, learner, plan.replicates, plan.seed)
                     keys[entry.label] = key
                     learners[key] = learner
             if keys:
-                yield _Place(world, budget, keys, learners)
+                yield _Block(place, budget, keys, learners)
 
 
 def play_unit(unit: Unit) -> dict[str, Result]:

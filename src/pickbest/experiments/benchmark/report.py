@@ -8,8 +8,13 @@ from pathlib import Path
 
 from pickbest._version import __version__
 from pickbest.core.savefile import write_atomically
-from pickbest.experiments.benchmark import tables
-from pickbest.experiments.benchmark.contrasts import SIGNIFICANT, bonferroni, contrasts
+from pickbest.experiments.benchmark import report_tables as tables
+from pickbest.experiments.benchmark.comparisons import (
+    SIGNIFICANT,
+    bonferroni,
+    contrasts,
+    mean_ranks,
+)
 from pickbest.experiments.benchmark.environments import (
     ADVERSARY,
     GROUPS,
@@ -17,15 +22,14 @@ from pickbest.experiments.benchmark.environments import (
     SYNTHETIC,
 )
 from pickbest.experiments.benchmark.export import cells_csv
-from pickbest.experiments.benchmark.figures import (
+from pickbest.experiments.benchmark.lineup import AUTO, YARDSTICK
+from pickbest.experiments.benchmark.report_figures import (
     HEAT_MAP,
     RANKS,
     draw_heat_map,
     draw_ranks,
 )
-from pickbest.experiments.benchmark.lineup import AUTO, YARDSTICK
-from pickbest.experiments.benchmark.ranking import mean_ranks
-from pickbest.experiments.benchmark.run import Plan
+from pickbest.experiments.benchmark.run_cells import BenchmarkPlan
 from pickbest.experiments.benchmark.shares import Cell
 from pickbest.experiments.benchmark.verdicts import verdicts
 from pickbest.report.document import (
@@ -38,25 +42,25 @@ from pickbest.report.document import (
     Table,
     Text,
 )
-from pickbest.report.markdown import to_markdown, write_tables
 from pickbest.report.html import to_html
+from pickbest.report.markdown import to_markdown, write_tables
 
 PAGE, SUMMARY, CELLS = "index.html", "summary.md", "cells.csv"
 TITLE = "Benchmark of learners that pick B of N arms"
 INTRO = (
-    "Each round, pick B of N arms and keep the best result. Every learner plays every world with "
-    "one setting, told only N, B and the number of rounds; all meet the same draws."
+    "Each round, pick B of N arms and keep the best result. Every learner plays every environment "
+    "with one setting, told only N, B and the number of rounds; all meet the same draws."
 )
 OVERALL = (
     "The score is the share of the gap: 0 is B distinct arms at random, 1 the best fixed subset "
     "in hindsight."
 )
-WORLDS = {
-    REAL: ("Real worlds", "Recorded results of real solvers and optimisers, in the order in which "
-           "they were recorded, and shuffled anew in each replicate."),
-    SYNTHETIC: ("Synthetic worlds", "The paper's tasks, and tasks whose arms change places "
+ENVIRONMENTS = {
+    REAL: ("Real environments", "Recorded results of real solvers and optimisers, in the order in "
+           "which they were recorded, and shuffled anew in each replicate."),
+    SYNTHETIC: ("Synthetic environments", "The paper's tasks, and tasks whose arms change places "
                 "half-way."),
-    ADVERSARY: ("Adversaries", "Worlds made to mislead. Chasing reacts to the player: the arms "
+    ADVERSARY: ("Adversaries", "Costs made to mislead. Chasing reacts to the player: the arms "
                 "that it favoured lately cost 1, so each learner meets costs of its own. There "
                 "the last column is what the best single arm gained more, a round."),
 }  # fmt: skip
@@ -64,7 +68,7 @@ WORLDS = {
 MOST_LISTED = 40
 
 
-def write_report(plan: Plan, cells: Sequence[Cell], out: Path) -> Path:
+def write_report(plan: BenchmarkPlan, cells: Sequence[Cell], out: Path) -> Path:
     """Write figures, tables, the summary and the page into `out`; returns the page's path."""
     report = build_report(plan, cells)
     out.mkdir(parents=True, exist_ok=True)
@@ -83,12 +87,12 @@ def write_report(plan: Plan, cells: Sequence[Cell], out: Path) -> Path:
     return out / PAGE
 
 
-def build_report(plan: Plan, cells: Sequence[Cell]) -> Report:
+def build_report(plan: BenchmarkPlan, cells: Sequence[Cell]) -> Report:
     """All that the page shows."""
     seconds = sum(cell.result.seconds for cell in cells)
     facts = (
         ("pickbest", __version__),
-        ("worlds", str(len({cell.world.name for cell in cells}))),
+        ("environments", str(len({cell.place.name for cell in cells}))),
         ("learners", str(len(tables.labels_of(cells)))),
         ("budgets", ", ".join(map(str, plan.budgets))),
         ("replicates", str(plan.replicates)),
@@ -97,17 +101,19 @@ def build_report(plan: Plan, cells: Sequence[Cell]) -> Report:
     )
     chapters = [_overall(cells), _comparisons(cells)]
     for group in GROUPS:
-        own = [cell for cell in cells if cell.world.group == group]
+        own = [cell for cell in cells if cell.place.group == group]
         if own:
-            title, intro = WORLDS[group]
-            chapters.append(Chapter(f"{group}-worlds", title, intro, _world_sections(own)))
+            title, intro = ENVIRONMENTS[group]
+            chapters.append(
+                Chapter(f"{group}-environments", title, intro, _environment_sections(own))
+            )
     chapters.append(_how(cells))
     return Report(TITLE, INTRO, facts, chapters, "pickbest benchmark")
 
 
 def _overall(cells: Sequence[Cell]) -> Chapter:
     sections = [
-        Section("headline", "All worlds", [*verdicts(cells), tables.headline(cells)]),
+        Section("headline", "All environments", [*verdicts(cells), tables.headline(cells)]),
         Section("plots", "Ranks and shares", _plots(cells)),
         Section("by-budget", "By budget", [tables.by_budget(cells)]),
     ]
@@ -118,15 +124,17 @@ def _plots(cells: Sequence[Cell]) -> list[Block]:
     blocks: list[Block] = []
     if mean_ranks(cells):
         caption = (
-            "Mean rank with 95% bootstrap intervals over worlds. Full dots: the interval of the "
-            "difference to the first contains 0."
+            "Mean rank with 95% bootstrap intervals over environments. Full dots: the interval of "
+            "the difference to the first contains 0."
         )
         alt = "Mean ranks of the learners with intervals; the numbers are in the first table."
         blocks.append(Figure(RANKS, caption, alt, "", "", ()))
     shares = tables.by_family(cells)
     if shares.rows and len(shares.columns) > 1:
         caption = "Mean share over budgets; a recorded table is the mean of both orders."
-        alt = "Heat map of the shares of learners in worlds; the numbers are in the next table."
+        alt = (
+            "Heat map of the shares of learners in environments; the numbers are in the next table."
+        )
         blocks += [Figure(HEAT_MAP, caption, alt, "", "", ()), shares]
     return blocks
 
@@ -167,15 +175,15 @@ def _against(
     return Section(f"against-{name}", title, blocks)
 
 
-def _world_sections(cells: Sequence[Cell]) -> list[Section]:
-    worlds = {cell.world.name: cell.world for cell in cells}
+def _environment_sections(cells: Sequence[Cell]) -> list[Section]:
+    names = dict.fromkeys(cell.place.name for cell in cells)
     return [
         Section(
-            f"world-{tables.slug(name)}",
+            f"environment-{tables.slug(name)}",
             name,
-            [tables.world_table([cell for cell in cells if cell.world.name == name])],
+            [tables.environment_table([cell for cell in cells if cell.place.name == name])],
         )
-        for name in worlds
+        for name in names
     ]
 
 
@@ -183,7 +191,7 @@ def _how(cells: Sequence[Cell]) -> Chapter:
     rows: list[list[str | float]] = []
     for label in tables.labels_of(cells):
         own = [cell for cell in cells if cell.learner == label]
-        played = sum(len(cell.rewards) * cell.world.environment.rounds for cell in own)
+        played = sum(len(cell.rewards) * cell.place.environment.rounds for cell in own)
         seconds = sum(cell.result.seconds for cell in own)
         rows.append([label, len(own), seconds, 1e6 * seconds / played])
     columns = [Column("learner"), Column("cells"), Column("seconds", 1), Column("µs a round", 2)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pickbest.core.savefile import write_atomically
+from pickbest.experiments.benchmark.comparisons import Estimate
 from pickbest.experiments.benchmark.lineup import AUTO, YARDSTICK
-from pickbest.experiments.benchmark.ranking import Estimate
 from pickbest.report.document import Table
 from pickbest.report.palette import GREY, OKABE_ITO
-from pickbest.report.plots import new_figure
+from pickbest.report.plots import images, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +25,7 @@ MARKED = {YARDSTICK: OKABE_ITO[1], AUTO: OKABE_ITO[0]}
 
 
 def draw_heat_map(table: Table, folder: Path) -> None:
-    """A table of shares, learners by worlds, as colours."""
+    """A table of shares, learners by environments, as colours."""
     shares = np.array([row[1:] for row in table.rows], dtype=np.float64)
     learners = [str(row[0]) for row in table.rows]
     families = [column.label for column in table.columns[1:]]
@@ -58,7 +57,7 @@ def draw_ranks(ranks: Mapping[str, Estimate], folder: Path) -> None:
             axes.plot(rank.mean, row, "o", color=colour, markerfacecolor=face, markersize=6)
         axes.set_yticks(range(len(ordered)), [label for label, _ in ordered], fontsize=8.5)
         axes.invert_yaxis()
-        axes.set_xlabel("mean rank over worlds and budgets (1 is best)")
+        axes.set_xlabel("mean rank over environments and budgets (1 is best)")
 
     _write(folder, RANKS, (6.4, 1.2 + 0.26 * len(ranks)), draw)
 
@@ -67,14 +66,7 @@ def _write(
     folder: Path, name: str, size: tuple[float, float], draw: Callable[[Axes], None]
 ) -> None:
     figure, axes = new_figure(*size)
-    import matplotlib
-
     draw(axes)
     folder.mkdir(parents=True, exist_ok=True)
-    for suffix in ("png", "svg"):
-        buffer = io.BytesIO()
-        # Without a date and with names from a fixed salt, the same data give the same file.
-        metadata = {"Date": None} if suffix == "svg" else {"Software": "pickbest"}
-        with matplotlib.rc_context({"svg.hashsalt": name}):
-            figure.savefig(buffer, format=suffix, dpi=160, metadata=metadata)
-        write_atomically(folder / f"{name}.{suffix}", buffer.getvalue())
+    for suffix, content in zip(("png", "svg"), images(figure, name), strict=True):
+        write_atomically(folder / f"{name}.{suffix}", content)

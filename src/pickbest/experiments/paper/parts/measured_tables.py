@@ -11,13 +11,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from pickbest.experiments.paper import lineup
+from pickbest.experiments.paper.estimates import Estimate
 from pickbest.experiments.paper.experiment import Found, Setting
-from pickbest.experiments.paper.lineup import AS_RUN, OURS
-from pickbest.experiments.paper.numbers import Estimate, listed
+from pickbest.experiments.paper.lineup import AS_RUN, BEST, EXP3, FPML, OG, OURS, TOP, UNIFORM
+from pickbest.experiments.paper.parts.recorded_tables import BudgetResult, play_budget
 from pickbest.experiments.paper.printed import TABLE_2
-from pickbest.experiments.paper.recorded import BudgetResult, play_budget
-from pickbest.experiments.paper.rewards import find_rewards
-from pickbest.experiments.paper.shipped import measured_rewards, measured_tasks
+from pickbest.experiments.paper.recorded_rewards import (
+    find_rewards,
+    measured_rewards,
+    measured_tasks,
+)
 from pickbest.report.document import (
     Block,
     Cell,
@@ -27,6 +30,7 @@ from pickbest.report.document import (
     Table,
     Text,
     Verdict,
+    listed,
 )
 
 NEAR = 0.95
@@ -35,7 +39,8 @@ PRINTED, REPLAYED = "printed", "published, as run"
 MEASURED = {AS_RUN: "measured, as run", OURS: "measured, ours"}
 
 Means = Mapping[int, Mapping[str, Estimate]]
-"""budget → row → mean reward."""
+"""budget → label → mean reward."""
+Sources = Mapping[str, Means]
 Pairs = Sequence[tuple[str, str]]
 
 
@@ -71,7 +76,7 @@ def _against_all(budget: int) -> Pairs:
 
 
 def _against_og(budget: int) -> Pairs:
-    return [(row, "og") for row in lineup.learner_rows(budget) if row.startswith("hybrid")]
+    return [(row, OG) for row in lineup.learner_rows(budget) if lineup.is_hybrid(row)]
 
 
 def _by_slot_budget(budget: int) -> Pairs:
@@ -89,26 +94,26 @@ def measured(setting: Setting, *, budgets: Sequence[int]) -> Found:
     """The paper's findings: as printed, replayed where its rewards are given, and on ours."""
     ours = setting.rewards if setting.rewards.ours else find_rewards(None)
     results = [play_budget(setting, ours, budget) for budget in budgets]
-    worlds: dict[str, Means] = {PRINTED: _printed(budgets)}
+    sources: dict[str, Means] = {PRINTED: _printed(budgets)}
     if setting.rewards.papers:
         replays = [play_budget(setting, setting.rewards, budget) for budget in budgets]
-        worlds[REPLAYED] = _means(replays, AS_RUN)
-    worlds |= {name: _means(results, tuning) for tuning, name in MEASURED.items()}
-    verdicts = [*(_verdict(claim, worlds) for claim in CLAIMS), _top(worlds), _gaps(worlds)]
+        sources[REPLAYED] = _means(replays, AS_RUN)
+    sources |= {name: _means(results, tuning) for tuning, name in MEASURED.items()}
+    verdicts = [*(_verdict(claim, sources) for claim in CLAIMS), _top(sources), _gaps(sources)]
     text = (
         f"{ours.table.rounds} tuning tasks (classification sets of PMLB, two models) that pickbest "
         "measured itself, with the paper's nine optimisers; the table is part of the package. "
         "Verdicts are about the learners as the paper ran them; **ours** has exact weights, "
         "distinct slots and the corrected γ. Pairs count by more than two standard errors."
     )
-    blocks: list[Block] = [*verdicts, Text(text), _figure(worlds)]
-    blocks += [_rewards_table(worlds), _optimisers_table()]
+    blocks: list[Block] = [*verdicts, Text(text), _figure(sources)]
+    blocks += [_rewards_table(sources), _optimisers_table()]
     kept = [
         f"{v.statement.removeprefix(HERE)}: {'holds' if v.holds else 'does not hold'}"
         for v in verdicts
     ]
     finding = f"On {ours.table.rounds} tuning tasks that we measured ourselves: {'; '.join(kept)}."
-    return Found(blocks, [f"{finding} {_random_arms(worlds)} [Details](#measured)"])
+    return Found(blocks, [f"{finding} {_random_arms(sources)} [Details](#measured)"])
 
 
 def _printed(budgets: Sequence[int]) -> Means:
@@ -131,8 +136,8 @@ def _means(results: Sequence[BudgetResult], tuning: str) -> Means:
     }
 
 
-def _verdict(claim: Claim, worlds: Mapping[str, Means]) -> Verdict:
-    counts = {name: claim.kept(means) for name, means in worlds.items()}
+def _verdict(claim: Claim, sources: Sources) -> Verdict:
+    counts = {name: claim.kept(means) for name, means in sources.items()}
     texts = [f"{name} {sum(kept)} of {len(kept)}" for name, kept in counts.items()]
     return Verdict(
         f"{HERE}{claim.statement}",
@@ -141,12 +146,12 @@ def _verdict(claim: Claim, worlds: Mapping[str, Means]) -> Verdict:
     )
 
 
-def _top(worlds: Mapping[str, Means]) -> Verdict:
+def _top(sources: Sources) -> Verdict:
     """What share of the best B's reward the B best single arms have."""
     texts, least = [], {}
     for name in (REPLAYED, MEASURED[AS_RUN]):
-        if name in worlds:
-            shares = {b: rows["top"].mean / rows["best"].mean for b, rows in worlds[name].items()}
+        if name in sources:
+            shares = {b: rows[TOP].mean / rows[BEST].mean for b, rows in sources[name].items()}
             where = min(shares, key=lambda budget: shares[budget])
             least[name] = shares[where]
             place = "on the published rewards" if name == REPLAYED else "on ours"
@@ -158,13 +163,13 @@ def _top(worlds: Mapping[str, Means]) -> Verdict:
     )
 
 
-def _gaps(worlds: Mapping[str, Means]) -> Verdict:
+def _gaps(sources: Sources) -> Verdict:
     texts, shrinks = [], {}
-    for name, means in worlds.items():
-        gaps = [_gap(rows, "fpml") for rows in means.values()]
+    for name, means in sources.items():
+        gaps = [_gap(rows, FPML) for rows in means.values()]
         shrinks[name] = all(later < earlier for earlier, later in pairwise(gaps))
         texts.append(f"{name} {', '.join(f'{gap:.3f}' for gap in gaps)}")
-    budgets = listed([str(budget) for budget in worlds[PRINTED]])
+    budgets = listed([str(budget) for budget in sources[PRINTED]])
     return Verdict(
         f"{HERE}FPML-partial comes closer to the best in hindsight with every arm more",
         f"Gap for B = {budgets}: {'; '.join(texts)}.",
@@ -173,31 +178,31 @@ def _gaps(worlds: Mapping[str, Means]) -> Verdict:
 
 
 def _gap(rows: Mapping[str, Estimate], row: str) -> float:
-    return rows["best"].mean - rows[row].mean
+    return rows[BEST].mean - rows[row].mean
 
 
-def _random_arms(worlds: Mapping[str, Means]) -> str:
-    means = worlds[MEASURED[AS_RUN]]
+def _random_arms(sources: Sources) -> str:
+    means = sources[MEASURED[AS_RUN]]
     several = {b: rows for b, rows in means.items() if b > 1}
-    beaten = [b for b, rows in several.items() if rows["uniform"].mean > rows["og"].mean]
+    beaten = [b for b, rows in several.items() if rows[UNIFORM].mean > rows[OG].mean]
     last = max(several)
     return (
         f"B distinct arms at random beat OG as run at {len(beaten)} of {len(several)} budgets "
-        f"above 1 (B = {last}: {several[last]['uniform'].mean:.3f} against "
-        f"{several[last]['og'].mean:.3f})."
+        f"above 1 (B = {last}: {several[last][UNIFORM].mean:.3f} against "
+        f"{several[last][OG].mean:.3f})."
     )
 
 
-def _figure(worlds: Mapping[str, Means]) -> Figure:
+def _figure(sources: Sources) -> Figure:
     series = []
-    for label, kind, look in (("FPML", "fpml", "fpml"), ("OG", "og", "og")):
+    for label, learner, look in (("FPML", FPML, "fpml"), ("OG", OG, "og")):
         for name, line, marker, suffix in (
             (PRINTED, "none", "s", ""),
             (MEASURED[AS_RUN], "solid", "o", ", as run"),
             (MEASURED[OURS], "dashed", "o", ", ours"),
         ):
-            means = worlds[name]
-            y = [_gap(rows, kind if kind in rows else "exp3") for rows in means.values()]
+            means = sources[name]
+            y = [_gap(rows, learner if learner in rows else EXP3) for rows in means.values()]
             text = f"{label}{suffix}" if suffix else ""
             series.append(Series(text, [float(b) for b in means], y, look, line, marker))
     ends = listed([f"{line.label} {line.y[-1]:.3f}" for line in series if line.label])
@@ -212,17 +217,17 @@ def _figure(worlds: Mapping[str, Means]) -> Figure:
     )
 
 
-def _rewards_table(worlds: Mapping[str, Means]) -> Table:
+def _rewards_table(sources: Sources) -> Table:
     columns = [Column("B"), Column("learner")]
-    columns += [Column(name, 3, group="mean reward") for name in worlds]
-    columns += [Column(name, 3, group="below the best in hindsight") for name in worlds]
+    columns += [Column(name, 3, group="mean reward") for name in sources]
+    columns += [Column(name, 3, group="below the best in hindsight") for name in sources]
     rows: list[list[Cell]] = []
-    for budget in worlds[PRINTED]:
-        for row in ("best", "top", *lineup.learner_rows(budget), "uniform"):
-            at_budget = [means[budget] for means in worlds.values()]
+    for budget in sources[PRINTED]:
+        for row in (BEST, TOP, *lineup.learner_rows(budget), UNIFORM):
+            at_budget = [means[budget] for means in sources.values()]
             shown = [rows_of[row].mean if row in rows_of else None for rows_of in at_budget]
             gaps = [_gap(rows_of, row) if row in rows_of else None for rows_of in at_budget]
-            rows.append([budget, lineup.row_label(row), *shown, *gaps])
+            rows.append([budget, row, *shown, *gaps])
     return Table("measured", "Tables 1 and 2 on our measurements", columns, rows)
 
 

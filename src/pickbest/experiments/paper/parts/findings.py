@@ -17,7 +17,6 @@ from pickbest.core import (
     visible,
 )
 from pickbest.experiments.paper.experiment import Found, Setting, reward_of
-from pickbest.experiments.paper.numbers import listed
 from pickbest.report.document import (
     Cell,
     Column,
@@ -26,19 +25,20 @@ from pickbest.report.document import (
     Table,
     Text,
     Verdict,
+    listed,
 )
 from pickbest.simulation.simulate import deal_all
 
 
-def main_world(setting: Setting) -> tuple[str, Environment]:
+def recorded_environment(setting: Setting) -> tuple[str, Environment]:
     """The recorded rewards, with a name for sentences."""
     return f"the recorded rewards ({setting.rewards.source})", setting.rewards.table
 
 
 def repeated_arms(setting: Setting, *, budgets: Sequence[int]) -> Found:
     """How many different arms OG really runs, and what distinct slots are worth."""
-    where, world = main_world(setting)
-    n_arms, length = world.n_arms, world.rounds
+    where, environment = recorded_environment(setting)
+    n_arms, length = environment.n_arms, environment.rounds
     rows: list[list[Cell]] = []
     for budget in (b for b in budgets if b < n_arms):
         size = (n_arms, budget, length)
@@ -50,12 +50,12 @@ def repeated_arms(setting: Setting, *, budgets: Sequence[int]) -> Found:
             "random": make_learner("uniform", *size),
             "fpml": make_learner("fpml-partial", *size, "as_run"),
         }
-        simulation = setting.play(learners, world)
+        simulation = setting.play(learners, environment)
         rows.append(
             [
                 budget,
-                distinct_arms(setting, learners["og"], world),
-                distinct_arms(setting, learners["hybrid"], world),
+                distinct_arms(setting, learners["og"], environment),
+                distinct_arms(setting, learners["hybrid"], environment),
                 *(reward_of(simulation, name).mean for name in learners),
             ]
         )
@@ -113,40 +113,42 @@ def _column(rows: Sequence[Sequence[Cell]], index: int) -> list[float]:
     return [float(row[index]) for row in rows]  # type: ignore[arg-type]
 
 
-def distinct_arms(setting: Setting, learner: Learner, world: Environment) -> float:
+def distinct_arms(setting: Setting, learner: Learner, environment: Environment) -> float:
     """The mean number of different arms that a learner picks in a round."""
-    table = deal_all(world, setting.replicates, setting.seed).table
+    table = deal_all(environment, setting.replicates, setting.seed).table
     keys = replicate_keys(setting.seed, setting.replicates)
     state = learner.start(setting.replicates)
     different = 0.0
-    for turn in range(world.rounds):
+    for turn in range(environment.rounds):
         choice = learner.pick(state, rng_for(keys, turn))
         arms = np.sort(choice.arms, axis=1)
         different += 1.0 + float((arms[:, 1:] != arms[:, :-1]).sum(axis=1).mean())
         costs: FloatArray = np.ascontiguousarray(
-            np.broadcast_to(table[:, turn], (setting.replicates, world.n_arms))
+            np.broadcast_to(table[:, turn], (setting.replicates, environment.n_arms))
         )
         state = learner.learn(state, choice, visible(learner, choice, costs))
-    return different / world.rounds
+    return different / environment.rounds
 
 
 def gamma(setting: Setting, *, budgets: Sequence[int]) -> Found:
     """Exp3's γ as run, as written, and Auer's; what each gives to OG, slots as in the paper."""
-    where, world = main_world(setting)
-    size = {"n_arms": world.n_arms, "rounds": world.rounds}
+    where, environment = recorded_environment(setting)
+    size = {"n_arms": environment.n_arms, "rounds": environment.rounds}
     gammas = {
         "as_run": theory.exp3_gamma_as_run(**size),
         "as_written": theory.exp3_gamma_as_written(**size),
         "auer": theory.exp3_gamma(**size),
     }
-    usable = [budget for budget in budgets if budget < world.n_arms]
+    usable = [budget for budget in budgets if budget < environment.n_arms]
     rewards: dict[str, list[float]] = {name: [] for name in gammas}
     for budget in usable:
         learners = {
-            name: make_learner("og", world.n_arms, budget, world.rounds, name, slots="independent")
+            name: make_learner(
+                "og", environment.n_arms, budget, environment.rounds, name, slots="independent"
+            )
             for name in gammas
         }
-        simulation = setting.play(learners, world)
+        simulation = setting.play(learners, environment)
         for name in gammas:
             rewards[name].append(reward_of(simulation, name).mean)
     labels = {"as_run": "as run", "as_written": "as written", "auer": "Auer, gain ≤ T"}
@@ -155,8 +157,9 @@ def gamma(setting: Setting, *, budgets: Sequence[int]) -> Found:
     text = (
         f"The square root of γ closes too early: sqrt(N ln N)/((2/3) T (e − 1)) = "
         f"{gammas['as_run']:.4f} was run, sqrt(N ln N/((e − 1) (2/3) T)) = "
-        f"{gammas['as_written']:.3f} was meant (N = {world.n_arms}, T = {world.rounds}). On "
-        f"{where} the slip costs OG {rewards['as_written'][0] - rewards['as_run'][0]:.3f} at "
+        f"{gammas['as_written']:.3f} was meant (N = {environment.n_arms}, "
+        f"T = {environment.rounds}). On {where} the slip costs OG "
+        f"{rewards['as_written'][0] - rewards['as_run'][0]:.3f} at "
         f"B = {first} and {rewards['as_written'][-1] - rewards['as_run'][-1]:.3f} at B = {last}."
     )
     columns = [Column("γ"), Column("value", 4)]
@@ -170,15 +173,15 @@ def gamma(setting: Setting, *, budgets: Sequence[int]) -> Found:
 
 def tunings(setting: Setting, *, budgets: Sequence[int]) -> Found:
     """ε and the cap of resampling of FPML-partial: as written and as run."""
-    where, world = main_world(setting)
+    where, environment = recorded_environment(setting)
     rows: list[list[Cell]] = []
-    for budget in (b for b in budgets if b < world.n_arms):
-        size = {"n_arms": world.n_arms, "slot_budget": budget, "rounds": world.rounds}
+    for budget in (b for b in budgets if b < environment.n_arms):
+        size = {"n_arms": environment.n_arms, "slot_budget": budget, "rounds": environment.rounds}
         learners = {
-            name: make_learner("fpml-partial", world.n_arms, budget, world.rounds, name)
+            name: make_learner("fpml-partial", environment.n_arms, budget, environment.rounds, name)
             for name in ("as_written", "as_run", "practical")
         }
-        simulation = setting.play(learners, world)
+        simulation = setting.play(learners, environment)
         rows.append(
             [
                 budget,
@@ -218,21 +221,21 @@ def tunings(setting: Setting, *, budgets: Sequence[int]) -> Found:
 
 def weights(setting: Setting, *, budgets: Sequence[int], rounds: int) -> Found:
     """Exact inclusion probabilities instead of geometric resampling, same ε and our ε."""
-    worlds: list[tuple[str, Environment]] = [("recorded rewards", setting.rewards.table)]
-    worlds += [
+    environments: list[tuple[str, Environment]] = [("recorded rewards", setting.rewards.table)]
+    environments += [
         (name, make_environment(name, rounds=rounds)) for name in ("task-1", "task-2", "task-3")
     ]
     rows: list[list[Cell]] = []
     better = []
-    for name, world in worlds:
-        for budget in (b for b in budgets if b < world.n_arms):
-            size = (world.n_arms, budget, world.rounds)
+    for name, environment in environments:
+        for budget in (b for b in budgets if b < environment.n_arms):
+            size = (environment.n_arms, budget, environment.rounds)
             learners = {
                 "resampled": make_learner("fpml-partial", *size, "as_run"),
                 "exact": make_learner("fpml-partial", *size, "as_run", weights="exact"),
                 "ours": make_learner("fpml-partial", *size),
             }
-            simulation = setting.play(learners, world)
+            simulation = setting.play(learners, environment)
             gap = simulation.difference("ours", "resampled")
             rows.append(
                 [name, budget, *(reward_of(simulation, kind).mean for kind in learners),

@@ -57,15 +57,15 @@ def deterministic(setting: Setting, *, n_arms: int, rounds: int) -> Found:
 def foreseeing(n_arms: int, rounds: int, budget: int) -> FloatArray:
     """(rounds, n_arms) costs of Proposition 1's adversary against following the B leaders."""
     leaders = make_learner("leaders", n_arms, budget, rounds)
-    world = Predicting(leaders, rounds)
-    state = world.start(1)
+    environment = Predicting(leaders, rounds)
+    state = environment.start(1)
     costs = np.empty((rounds, n_arms))
     keys = replicate_keys(0, 1)
     for turn in range(rounds):
         rng = rng_for(keys, turn)
         arms = leaders.pick(state, rng).arms
-        costs[turn] = world.costs(state, turn, rng)[0]
-        state = world.react(state, arms, costs[turn : turn + 1])
+        costs[turn] = environment.costs(state, turn, rng)[0]
+        state = environment.react(state, arms, costs[turn : turn + 1])
     return costs
 
 

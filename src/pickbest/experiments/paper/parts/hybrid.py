@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from pickbest import theory
 from pickbest.catalog import make_learner
-from pickbest.experiments.paper import hard
+from pickbest.experiments.paper import cost_sequences
+from pickbest.experiments.paper.estimates import Estimate, slope
 from pickbest.experiments.paper.experiment import Found, Setting
-from pickbest.experiments.paper.numbers import Estimate, slope
 from pickbest.report.document import (
     Cell,
     Column,
@@ -42,8 +42,8 @@ def hybrid(
                 "og-hybrid", n_arms, budgets[key], length, "theorem_2",
                 slot_budget=slot_budget, feedback="full", slots="independent",
             )  # fmt: skip
-            world = hard.turns(n_arms, length, target_budget)
-            simulation = setting.play({"hybrid": learner}, world)
+            environment = cost_sequences.turns(n_arms, length, target_budget)
+            simulation = setting.play({"hybrid": learner}, environment)
             best = simulation.hindsight_costs("hybrid", "best_subset", target_budget)
             measured[key] = Estimate.of(simulation.costs("hybrid").sum(axis=1) - best)
             bounds[key] = theory.hybrid_regret_bound(

@@ -9,9 +9,9 @@ import numpy as np
 
 from pickbest import theory
 from pickbest.catalog import make_learner
-from pickbest.experiments.paper import hard
+from pickbest.experiments.paper import cost_sequences
+from pickbest.experiments.paper.estimates import Estimate, growth
 from pickbest.experiments.paper.experiment import Found, Setting, regret_of
-from pickbest.experiments.paper.numbers import Estimate, growth
 from pickbest.report.document import (
     Cell,
     Column,
@@ -95,7 +95,7 @@ def _by_cap(
             )
             for chance in explore
         }  # fmt: skip
-        simulation = setting.play(learners, hard.one_good_arm(n_arms, rounds))
+        simulation = setting.play(learners, cost_sequences.one_good_arm(n_arms, rounds))
         seen = [regret_of(simulation, str(chance)).mean for chance in explore]
         size = {"n_arms": n_arms, "budget": budget, "rounds": rounds}
         limit = [theory.partial_regret_bound_as_written(**size, estimate_cap=cap) for cap in caps]
@@ -132,7 +132,7 @@ def _hidden_arm(setting: Setting, n_arms: int, budget: int, rounds: int) -> Esti
     for _ in range(setting.replicates):
         totals = np.empty((rounds, n_arms))
         totals[0] = -rng.exponential(1 / epsilon, n_arms)
-        totals[1:] = hard.noisy_estimates(n_arms, rounds - 1, gap, rng)
+        totals[1:] = cost_sequences.noisy_estimates(n_arms, rounds - 1, gap, rng)
         np.cumsum(totals, axis=0, out=totals)
         ahead = (totals[:, :-1] < totals[:, -1:]).sum(axis=1)
         regrets.append(gap * float((ahead >= budget).sum()))

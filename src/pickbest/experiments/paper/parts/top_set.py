@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pickbest import theory
 from pickbest.catalog import make_environment, make_learner
 from pickbest.core import Environment
-from pickbest.experiments.paper import hard
+from pickbest.experiments.paper import cost_sequences
+from pickbest.experiments.paper.estimates import growth
 from pickbest.experiments.paper.experiment import Found, Setting, regret_of
-from pickbest.experiments.paper.numbers import growth
 from pickbest.report.document import (
     Cell,
     Column,
@@ -27,9 +27,11 @@ def top_set(
     rows: list[list[Cell]] = []
     for name in ("task-1", "task-2", "task-3", "regime-change"):
         for budget in budgets:
-            world = make_environment(name, rounds=rounds)
-            rows.append([name, budget, rounds, *_game(setting, world, budget)])
-    trap = [(length, *_game(setting, hard.top_set_trap(length), 2)) for length in hard_rounds]
+            environment = make_environment(name, rounds=rounds)
+            rows.append([name, budget, rounds, *_game(setting, environment, budget)])
+    trap = [
+        (length, *_game(setting, cost_sequences.top_set_trap(length), 2)) for length in hard_rounds
+    ]
     rows += [["top-set trap", 2, *game] for game in trap]
     marked = [(index, 3) for index, row in enumerate(rows) if float(row[3]) > float(row[4])]  # type: ignore[arg-type]
     lengths = [float(length) for length, _, _ in trap]
@@ -84,10 +86,10 @@ def top_set(
     return Found([Verdict(statement, text, not marked), figure, table], findings)
 
 
-def _game(setting: Setting, world: Environment, budget: int) -> tuple[float, float]:
+def _game(setting: Setting, environment: Environment, budget: int) -> tuple[float, float]:
     """(regret against the top B, printed bound) at the ε that suits the bound."""
-    size = {"n_arms": world.n_arms, "budget": budget, "rounds": world.rounds}
+    size = {"n_arms": environment.n_arms, "budget": budget, "rounds": environment.rounds}
     epsilon = theory.top_set_epsilon(**size)
-    learner = make_learner("fpml", world.n_arms, budget, world.rounds, epsilon=epsilon)
-    regret = regret_of(setting.play({"fpml": learner}, world), "fpml", "top").mean
+    learner = make_learner("fpml", environment.n_arms, budget, environment.rounds, epsilon=epsilon)
+    regret = regret_of(setting.play({"fpml": learner}, environment), "fpml", "top").mean
     return regret, theory.top_set_regret_bound_as_written(**size, epsilon=epsilon)

@@ -7,16 +7,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pickbest.experiments.paper import lineup
+from pickbest.experiments.paper.estimates import Estimate, z_score
 from pickbest.experiments.paper.experiment import (
     Found,
     Setting,
     hindsight_reward,
     reward_of,
 )
-from pickbest.experiments.paper.lineup import AS_RUN, OURS, TUNINGS
-from pickbest.experiments.paper.numbers import Estimate, listed, z_score
+from pickbest.experiments.paper.lineup import (
+    AS_RUN,
+    BEST,
+    EXP3,
+    FPML,
+    GREEDY,
+    OG,
+    OURS,
+    THOMPSON,
+    TOP,
+    TUNINGS,
+    UNIFORM,
+)
 from pickbest.experiments.paper.printed import TABLE_2, Printed
-from pickbest.experiments.paper.rewards import Rewards
+from pickbest.experiments.paper.recorded_rewards import Rewards
 from pickbest.report.document import (
     Block,
     Cell,
@@ -26,10 +38,13 @@ from pickbest.report.document import (
     Table,
     Text,
     Verdict,
+    listed,
 )
 
 FAR = 4.0
-EXTRA_ROWS = ("uniform", "thompson", "greedy", "top")
+EXTRA_ROWS = (UNIFORM, THOMPSON, GREEDY, TOP)
+# OG_hybrid with one arm in each slot, whose label has the budget in it.
+SINGLE_SLOTS = "OG_hybrid(B, 1)"
 
 
 @dataclass(frozen=True)
@@ -45,7 +60,7 @@ class BudgetResult:
     papers: bool
 
     def rows(self) -> list[str]:
-        return ["best", *lineup.learner_rows(self.budget), *EXTRA_ROWS]
+        return [BEST, *lineup.learner_rows(self.budget), *EXTRA_ROWS]
 
     def z(self, row: str) -> float | None:
         """Of the tuning as run against the printed mean."""
@@ -74,17 +89,17 @@ def play_budget(setting: Setting, rewards: Rewards, budget: int) -> BudgetResult
     table = rewards.table
     size = (table.n_arms, budget, table.rounds)
     learners = {
-        (row, tuning): lineup.player(row, tuning, *size)
+        (row, tuning): lineup.make_row(row, tuning, *size)
         for row in lineup.learner_rows(budget)
         for tuning in TUNINGS
     }
-    learners |= {(row, OURS): lineup.player(row, OURS, *size) for row in lineup.UNTUNED}
+    learners |= {(row, OURS): lineup.make_row(row, OURS, *size) for row in lineup.UNTUNED}
     named = {f"{row} {tuning}": learner for (row, tuning), learner in learners.items()}
     simulation = setting.play(named, table)
     estimates = {key: reward_of(simulation, f"{key[0]} {key[1]}") for key in learners}
     for row, against in lineup.HINDSIGHT.items():
         fixed = hindsight_reward(simulation, against, budget)
-        estimates[row, AS_RUN if row == "best" else OURS] = fixed
+        estimates[row, AS_RUN if row == BEST else OURS] = fixed
     printed = TABLE_2.get(budget, {}) if rewards.papers or rewards.ours else {}
     return BudgetResult(budget, estimates, printed, rewards.papers)
 
@@ -128,7 +143,7 @@ def _table(result: BudgetResult, name: str) -> Table:
     for row in result.rows():
         printed = result.printed.get(row)
         z = result.z(row)
-        cells: list[Cell] = [lineup.row_label(row)]
+        cells: list[Cell] = [row]
         cells += [printed.mean, printed.std or None] if printed else [None, None]
         for tuning in TUNINGS:
             estimate = result.estimates.get((row, tuning))
@@ -160,7 +175,7 @@ def _verdict(results: Sequence[BudgetResult], name: str) -> Verdict:
 def _cell_text(result: BudgetResult, row: str, z: float) -> str:
     ours, printed = result.estimates[row, AS_RUN].mean, result.printed[row].mean
     return (
-        f"{lineup.row_label(row)} at B = {result.budget} "
+        f"{row} at B = {result.budget} "
         f"({ours:.4f} against {printed:.3f}, off by {ours - printed:+.4f}, z = {z:+.1f})"
     )
 
@@ -177,14 +192,14 @@ def _figure(results: Sequence[BudgetResult]) -> Figure:
         return Series(label, x, [e.mean for e in estimates], look, style, "o")
 
     series = [
-        line("best in hindsight", "best", AS_RUN, "best"),
-        line("FPML-partial, as run", "fpml", AS_RUN, "fpml"),
-        line("OG_hybrid(B, 1), as run", "hybrid", AS_RUN, "og-hybrid"),
-        line("OG, as run", "og", AS_RUN, "og"),
-        line("OG, ours", "og", OURS, "og", "dashed"),
-        line("random distinct arms", "uniform", OURS, "uniform", "dotted"),
+        line("best in hindsight", BEST, AS_RUN, "best"),
+        line("FPML-partial, as run", FPML, AS_RUN, "fpml"),
+        line(f"{SINGLE_SLOTS}, as run", SINGLE_SLOTS, AS_RUN, "og-hybrid"),
+        line("OG, as run", OG, AS_RUN, "og"),
+        line("OG, ours", OG, OURS, "og", "dashed"),
+        line("random distinct arms", UNIFORM, OURS, "uniform", "dotted"),
     ]
-    for row, look in (("fpml", "fpml"), ("hybrid", "og-hybrid"), ("og", "og")):
+    for row, look in ((FPML, "fpml"), (SINGLE_SLOTS, "og-hybrid"), (OG, "og")):
         points = [
             (float(r.budget), r.printed[_row_at(row, r.budget)].mean)
             for r in results
@@ -206,13 +221,13 @@ def _figure(results: Sequence[BudgetResult]) -> Figure:
 
 
 def _has(row: str, budget: int) -> bool:
-    return row != "hybrid" or budget > 1
+    return row != SINGLE_SLOTS or budget > 1
 
 
 def _row_at(row: str, budget: int) -> str:
-    if row == "hybrid":
-        return f"hybrid_1x{budget}"
-    return "exp3" if row == "og" and budget == 1 else row
+    if row == SINGLE_SLOTS:
+        return lineup.hybrid(budget, 1)
+    return EXP3 if row == OG and budget == 1 else row
 
 
 def _findings(results: Sequence[BudgetResult]) -> list[str]:
@@ -220,19 +235,16 @@ def _findings(results: Sequence[BudgetResult]) -> list[str]:
     several = [r for r in results if r.budget > 1]
     if not several:
         return []
-    beaten = [
-        r for r in several if r.estimates["uniform", OURS].mean > r.estimates["og", AS_RUN].mean
-    ]
+    beaten = [r for r in several if r.estimates[UNIFORM, OURS].mean > r.estimates[OG, AS_RUN].mean]
     last = several[-1]
     sentences = [
         f"B distinct arms at random, without any learning, beat OG as run at {len(beaten)} of "
         f"{len(several)} budgets above 1 (at B = {last.budget}: "
-        f"{last.estimates['uniform', OURS].mean:.3f} against "
-        f"{last.estimates['og', AS_RUN].mean:.3f})."
+        f"{last.estimates[UNIFORM, OURS].mean:.3f} against "
+        f"{last.estimates[OG, AS_RUN].mean:.3f})."
     ]
     gains = [
-        f"{lineup.row_label(row)} {last.estimates[row, AS_RUN].mean:.3f} → "
-        f"{last.estimates[row, OURS].mean:.3f}"
+        f"{row} {last.estimates[row, AS_RUN].mean:.3f} → {last.estimates[row, OURS].mean:.3f}"
         for row in lineup.learner_rows(last.budget)
     ]
     sentences.append(
