@@ -14,9 +14,8 @@ import json
 import shutil
 from pathlib import Path
 
-from pickbest.experiments.paper.shipped import DATA, measured_rewards
-
 from pickbest.core.savefile import write_atomically
+from pickbest.experiments.paper.recorded_rewards import DATA, measured_rewards
 
 
 def ship(measured: Path, target: Path, facts: dict[str, object]) -> None:

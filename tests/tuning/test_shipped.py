@@ -10,14 +10,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from pickbest.experiments.paper.shipped import (
+
+from pickbest.experiments.paper.recorded_rewards import (
     DATA,
     SHIPPED,
     measured_losses,
     measured_provenance,
     measured_rewards,
 )
-
 from pickbest.tuning.optimizers import OPTIMIZERS
 from pickbest.tuning.plan import Unit, versions
 from pickbest.tuning.playing import to_request
@@ -40,7 +40,7 @@ def test_it_loads_without_any_extra():
 import sys
 for name in {EXTRAS!r}:
     sys.modules[name] = None
-from pickbest.experiments.paper.shipped import (
+from pickbest.experiments.paper.recorded_rewards import (
     measured_losses, measured_provenance, measured_rewards)
 table = measured_rewards()
 print(table.n_arms, len(measured_losses()) >= table.rounds, measured_provenance()["seed"])

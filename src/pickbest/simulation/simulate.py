@@ -113,7 +113,9 @@ def _split(replicates: int, workers: int) -> list[tuple[int, int]]:
     return [(a, b - a) for a, b in pairwise(bounds) if b > a]
 
 
-def _in_processes(tasks: list[_Task], progress: Progress | None, total: int) -> list[dict[str, Run]]:
+def _in_processes(
+    tasks: list[_Task], progress: Progress | None, total: int
+) -> list[dict[str, Run]]:
     parts: dict[int, dict[str, Run]] = {}
     played = each_finished(_play_share, tasks, len(tasks), lambda task: task.replicates)
     for task, part in played:

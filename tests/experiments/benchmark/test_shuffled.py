@@ -47,8 +47,8 @@ def test_all_learners_meet_the_same_order(table: Table) -> None:
 
 
 def test_round_by_round_and_workers_change_nothing(table: Table) -> None:
-    world, learner = Shuffled(table), Thompson(5, 2)
-    whole = play_dealt(learner, deal_all(world, 5, 7), 5, 7)
-    np.testing.assert_array_equal(play(learner, world, 5, 7).paid, whole.paid)
-    split = simulate({"it": learner}, world, replicates=5, seed=7, workers=2)
+    environment, learner = Shuffled(table), Thompson(5, 2)
+    whole = play_dealt(learner, deal_all(environment, 5, 7), 5, 7)
+    np.testing.assert_array_equal(play(learner, environment, 5, 7).paid, whole.paid)
+    split = simulate({"it": learner}, environment, replicates=5, seed=7, workers=2)
     np.testing.assert_array_equal(split.costs("it"), whole.paid)

@@ -21,7 +21,6 @@ from pickbest.experiments.benchmark.environments import (
     REAL,
     SYNTHETIC,
 )
-from pickbest.experiments.benchmark.export import cells_csv
 from pickbest.experiments.benchmark.lineup import AUTO, YARDSTICK
 from pickbest.experiments.benchmark.report_figures import (
     HEAT_MAP,
@@ -42,8 +41,9 @@ from pickbest.report.document import (
     Table,
     Text,
 )
-from pickbest.report.html import to_html
+from pickbest.report.html import need_jinja, to_html
 from pickbest.report.markdown import to_markdown, write_tables
+from pickbest.report.plots import need_matplotlib
 
 PAGE, SUMMARY, CELLS = "index.html", "summary.md", "cells.csv"
 TITLE = "Benchmark of learners that pick B of N arms"
@@ -68,6 +68,12 @@ ENVIRONMENTS = {
 MOST_LISTED = 40
 
 
+def need_packages() -> None:
+    """Say before any work is done that a package is missing."""
+    need_matplotlib("the page")
+    need_jinja()
+
+
 def write_report(plan: BenchmarkPlan, cells: Sequence[Cell], out: Path) -> Path:
     """Write figures, tables, the summary and the page into `out`; returns the page's path."""
     report = build_report(plan, cells)
@@ -79,7 +85,7 @@ def write_report(plan: BenchmarkPlan, cells: Sequence[Cell], out: Path) -> Path:
     if RANKS in drawn:
         draw_ranks(mean_ranks(cells), out / "figures")
     write_tables((block for block in blocks if isinstance(block, Table)), out / "tables")
-    write_atomically(out / CELLS, cells_csv(cells).encode())
+    write_atomically(out / CELLS, tables.cells_csv(cells).encode())
     short = replace(report, chapters=report.chapters[:2])
     write_atomically(out / SUMMARY, to_markdown(short).encode())
     page = to_html(report, out / "figures")

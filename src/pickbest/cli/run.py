@@ -10,24 +10,57 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any
 
-from rich.console import Console
-from rich.live import Live
+import typer
 
-from pickbest.cli.portfolio_live import LiveTable, summary_line
-from pickbest.portfolio.portfolio import Portfolio
-from pickbest.portfolio.race import GivenUpError, storable
-from pickbest.portfolio.runs import Result, Status
-from pickbest.portfolio.settings import read_config
+from pickbest.cli import tables
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from pickbest.cli.live_table import LiveTable
+    from pickbest.portfolio.portfolio import Portfolio
+    from pickbest.portfolio.runs import Result
 
 DONE, BAD_ARM, INTERRUPTED = 0, 2, 130
+
+
+def run(
+    config: Annotated[Path, typer.Argument(metavar="PORTFOLIO.TOML", help="What to run.")],
+    problems: Annotated[list[str], typer.Argument(help="Problems, often files: problems/*.cnf")],
+    concurrency: Annotated[
+        int | None, typer.Option("--concurrency", "-c", help="Problems at a time.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object a round, with the answer.")
+    ] = False,
+) -> None:
+    """Run a portfolio on problems: pick arms, race them, keep the best answer, learn.
+
+    Ctrl-C finishes the rounds that run, a second one kills them. Exit code 0: all done; 2: bad
+    input, or an arm is set up wrongly (the other arms went on); 130: interrupted.
+
+    **Example**
+
+        pickbest run portfolio.toml problems/*.cnf
+    """
+    code = run_problems(config, problems, concurrency, as_json)
+    if code:
+        raise typer.Exit(code)
 
 
 def run_problems(
     path: Path, problems: Sequence[str], concurrency: int | None, as_json: bool
 ) -> int:
     """Run them all; the exit code."""
+    from rich.console import Console
+
+    from pickbest.cli.live_table import LiveTable
+    from pickbest.portfolio.race import GivenUpError
+    from pickbest.portfolio.runs import Status
+    from pickbest.portfolio.settings import read_config
+
     config = read_config(path)
     table = LiveTable(len(problems), config.deadline)
     finishing = threading.Event()
@@ -42,9 +75,7 @@ def run_problems(
                     run.arm: run.reason for run in result.runs if run.status is Status.BROKEN
                 }
         if not as_json:
-            from pickbest.cli.portfolio_tables import show, status_table
-
-            show(status_table(portfolio.status()))
+            Console().print(tables.status_table(portfolio.status()))
     for arm, reason in broken.items():
         errors.print(f"error: arm {arm!r}: {reason}")
     if finishing.is_set():
@@ -82,6 +113,9 @@ def _orderly(portfolio: Portfolio, finishing: threading.Event, table: LiveTable)
 def _shown(table: LiveTable) -> AbstractContextManager[object]:
     if not sys.stderr.isatty():
         return contextlib.nullcontext()
+    from rich.console import Console
+    from rich.live import Live
+
     return Live(
         get_renderable=lambda: table,
         console=Console(stderr=True),
@@ -91,30 +125,34 @@ def _shown(table: LiveTable) -> AbstractContextManager[object]:
 
 
 def _report(result: Result, as_json: bool) -> None:
+    from pickbest.cli.live_table import summary_line
+
     if as_json:
-        runs = [
-            {
-                "arm": run.arm,
-                "status": run.status.value,
-                "cost": run.cost,
-                "seconds": run.seconds,
-                "reason": run.reason,
-            }
-            for run in result.runs
-        ]
-        print(  # noqa: T201 - this is the command's output
-            json.dumps(
-                {
-                    "round": result.round,
-                    "problem": result.problem,
-                    "winner": result.winner,
-                    "cost": result.cost,
-                    "seconds": result.seconds,
-                    "answer": storable(result.answer),
-                    "runs": runs,
-                }
-            ),
-            flush=True,
-        )
+        typer.echo(json.dumps(result_summary(result)))
     elif not sys.stderr.isatty():
-        print(summary_line(result), flush=True)  # noqa: T201 - this is the command's output
+        typer.echo(summary_line(result))
+
+
+def result_summary(result: Result) -> dict[str, Any]:
+    """A round as `--json` prints it."""
+    from pickbest.portfolio.race import storable
+
+    runs = [
+        {
+            "arm": run.arm,
+            "status": run.status.value,
+            "cost": run.cost,
+            "seconds": run.seconds,
+            "reason": run.reason,
+        }
+        for run in result.runs
+    ]
+    return {
+        "round": result.round,
+        "problem": result.problem,
+        "winner": result.winner,
+        "cost": result.cost,
+        "seconds": result.seconds,
+        "answer": storable(result.answer),
+        "runs": runs,
+    }

@@ -1,4 +1,4 @@
-"""The portfolio's commands: run, status, history, export, import, advise, serve."""
+"""Commands on a portfolio's store: status, history, export, import, advise, serve."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
+
+from pickbest.cli import tables
+from pickbest.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from pickbest.portfolio.journal.ledger import Ledger
 
-ConfigArgument = Annotated[Path, typer.Argument(metavar="PORTFOLIO.TOML", help="What to run.")]
 StoreArgument = Annotated[
     str,
     typer.Argument(metavar="STORE", help="A portfolio.toml, an SQLite file, or a database URL."),
@@ -22,46 +25,15 @@ StoreArgument = Annotated[
 NameOption = Annotated[
     str, typer.Option("--name", help="Which portfolio of the database, unless STORE is a .toml.")
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
-
-
-def run(
-    config: ConfigArgument,
-    problems: Annotated[list[str], typer.Argument(help="Problems, often files: problems/*.cnf")],
-    concurrency: Annotated[
-        int | None, typer.Option("--concurrency", "-c", help="Problems at a time.")
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object a round, with the answer.")
-    ] = False,
-) -> None:
-    """Run a portfolio on problems: pick arms, race them, keep the best answer, learn.
-
-    Ctrl-C finishes the rounds that run, a second one kills them. Exit code 0: all done; 2: bad
-    input, or an arm is set up wrongly (the other arms went on); 130: interrupted.
-
-    **Example**
-
-        pickbest run portfolio.toml problems/*.cnf
-    """
-    from pickbest.cli.portfolio_runs import run_problems
-
-    code = run_problems(config, problems, concurrency, as_json)
-    if code:
-        raise typer.Exit(code)
 
 
 def status(store: StoreArgument, name: NameOption = "default", as_json: JsonOption = False) -> None:
     """Show a portfolio's arms: picks, wins, costs, and how likely each is picked next."""
-    from pickbest.cli.portfolio_tables import show, status_table
     from pickbest.portfolio.state.overview import overview
 
     with opened(store, name) as ledger:
         view = overview(ledger.knowledge)
-    if as_json:
-        typer.echo(json.dumps(asdict(view), indent=2))
-    else:
-        show(status_table(view))
+    tables.show(asdict(view), as_json, lambda _: tables.status_table(view))
 
 
 def history(
@@ -71,7 +43,6 @@ def history(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object a round.")] = False,
 ) -> None:
     """Show the last rounds: problem, arms, costs, who won, what was lost and why."""
-    from pickbest.cli.portfolio_tables import history_table, show
     from pickbest.portfolio.state.overview import rounds_of
 
     with opened(store, name) as ledger:
@@ -80,7 +51,7 @@ def history(
         for view in views:
             typer.echo(json.dumps(asdict(view)))
     else:
-        show(history_table(views))
+        Console().print(tables.history_table(views))
 
 
 def export(
@@ -116,17 +87,12 @@ def import_journal(
 
 def advise(store: StoreArgument, name: NameOption = "default", as_json: JsonOption = False) -> None:
     """Say what more or fewer arms a round would have brought."""
-    from pickbest.cli.portfolio_tables import advice_tables, show
     from pickbest.portfolio.advise import advise as advice
 
     with opened(store, name) as ledger:
         roster = ledger.knowledge.roster
         advised = advice(ledger.entries(), roster.budget if roster else 1)
-    if as_json:
-        typer.echo(json.dumps(asdict(advised), indent=2))
-    else:
-        for table in advice_tables(advised):
-            show(table)
+    tables.show(asdict(advised), as_json, lambda _: tables.advice_tables(advised))
 
 
 def serve(
@@ -171,10 +137,3 @@ def located(store: str, name: str) -> tuple[str, str]:
         config = read_config(store)
         return config.storage, config.name
     return store, name
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    for command in (run, status, history, export, advise, serve):
-        app.command()(command)
-    app.command("import")(import_journal)
