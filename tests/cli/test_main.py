@@ -219,3 +219,23 @@ def test_version_and_the_installed_command():
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert outcome.stdout.startswith("pickbest ")
+
+
+@pytest.mark.parametrize("module", ["pickbest", "pickbest.cli", "pickbest.cli.main"])
+def test_it_runs_as_a_module(module):
+    outcome = subprocess.run(
+        [sys.executable, "-m", module, "--version"], capture_output=True, text=True, check=True
+    )
+    assert outcome.stdout.startswith("pickbest ")
+
+
+def test_help_does_not_load_what_commands_need():
+    code = (
+        "import sys\nfrom pickbest.cli.main import app\n"
+        "print([name for name in ('numba', 'matplotlib', 'jinja2', 'sqlalchemy', 'pandas', "
+        "'pickbest.catalog', 'pickbest.simulation') if name in sys.modules])"
+    )
+    outcome = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert outcome.stdout.strip() == "[]"

@@ -15,7 +15,7 @@ from pickbest.cli.options import JsonOption, SeedOption
 from pickbest.cli.progress import Progress, progress_bar
 
 if TYPE_CHECKING:
-    from pickbest.tuning.plan import Plan
+    from pickbest.tuning.plan import MeasurementPlan
     from pickbest.tuning.table import Measured
 
 QUIET_SECONDS = 30.0
@@ -116,7 +116,7 @@ def optimizer_names(text: str) -> tuple[str, ...]:
 
 
 def measure_tables(
-    plan: Plan, folder: Path, workers: int | None, engine: str, as_json: bool
+    plan: MeasurementPlan, folder: Path, workers: int | None, engine: str, as_json: bool
 ) -> bool:
     """Measure (if there are workers), write the tables, show them; whether it was to the end."""
     from pickbest.tuning import measure as measuring
@@ -140,7 +140,7 @@ def measure_tables(
     return not interrupted
 
 
-def summarize(plan: Plan, measured: list[Measured]) -> dict[str, Any]:
+def summarize(plan: MeasurementPlan, measured: list[Measured]) -> dict[str, Any]:
     """Mean reward of each optimizer, and what was measured."""
     from pickbest.tuning.table import label_of, reward_rows
 

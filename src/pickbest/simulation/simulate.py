@@ -191,10 +191,10 @@ def deal_all(environment: Environment, replicates: int, seed: int, first: int = 
         table = environment.costs_table[None]
     else:
         keys = replicate_keys(seed, copies, first, ENVIRONMENT_STREAM)
-        world = environment.start(copies)
+        dealing = environment.start(copies)
         table = np.empty((copies, environment.rounds, environment.n_arms))
         for t in range(environment.rounds):
-            costs = environment.costs(world, t, rng_for(keys, t))
+            costs = environment.costs(dealing, t, rng_for(keys, t))
             table[:, t] = check_costs(costs, (copies, environment.n_arms), f"round {t}: costs")
     cumulative = np.cumsum(table, axis=1)
     best_arm = np.broadcast_to(cumulative.min(axis=2), (replicates, environment.rounds))
@@ -239,14 +239,14 @@ def play(
     n_arms, rounds = environment.n_arms, environment.rounds
     learner_keys = replicate_keys(seed, replicates, first_replicate, LEARNER_STREAM)
     environment_keys = replicate_keys(seed, replicates, first_replicate, ENVIRONMENT_STREAM)
-    state, world = learner.start(replicates), environment.start(replicates)
+    state, dealing = learner.start(replicates), environment.start(replicates)
     paid = np.empty((replicates, rounds))
     best_arm = np.empty((replicates, rounds))
     totals = np.zeros((replicates, n_arms))
     copies = replicates if environment.varies else 1
     table = np.empty((copies, rounds, n_arms)) if keep_table else None
     for t in range(rounds):
-        costs = environment.costs(world, t, rng_for(environment_keys, t))
+        costs = environment.costs(dealing, t, rng_for(environment_keys, t))
         costs = check_costs(costs, (replicates, n_arms), name=f"round {t}: costs")
         choice = learner.pick(state, rng_for(learner_keys, t))
         paid[:, t] = keep_best(choice.arms, costs)
@@ -255,7 +255,7 @@ def play(
         if table is not None:
             table[:, t] = costs[:copies]
         state = learner.learn(state, choice, visible(learner, choice, costs))
-        world = environment.react(world, choice.arms, costs)
+        dealing = environment.react(dealing, choice.arms, costs)
         if report and (t % 64 == 63 or t == rounds - 1):
             report(t + 1)
     return Run(paid, best_arm, totals, table)

@@ -1,7 +1,8 @@
 """Puts a measurement into the package: rewards, compressed losses, tasks and provenance.
 
     pickbest measure --data PMLB-FOLDER --partial --out FOLDER
-    python benchmarks/ship_rewards.py FOLDER --date 2026-11-15 --machine "2 cores, AMD, ..."
+    python -m pickbest.experiments.paper.ship_rewards FOLDER --date 2026-11-15 \\
+        --machine "2 cores, AMD, ..."
 
 The same folder and options give the same bytes.
 """
@@ -13,6 +14,8 @@ import gzip
 import json
 import shutil
 from pathlib import Path
+
+import typer
 
 from pickbest.core.savefile import write_atomically
 from pickbest.experiments.paper.recorded_rewards import DATA, measured_rewards
@@ -52,7 +55,7 @@ def main() -> None:
     ship(given.folder, DATA, {"date": given.date, "machines": given.machine, "how": given.how})
     size = sum(path.stat().st_size for path in DATA.iterdir())
     table = measured_rewards()
-    print(f"{table.rounds} rounds, {table.n_arms} arms, {size:,} bytes in {DATA}")
+    typer.echo(f"{table.rounds} rounds, {table.n_arms} arms, {size:,} bytes in {DATA}")
 
 
 if __name__ == "__main__":
