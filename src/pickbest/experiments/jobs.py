@@ -13,12 +13,7 @@ from typing import Any
 import numpy as np
 
 from pickbest import theory
-from pickbest.core import (
-    PickbestError,
-    check_count,
-    check_seed,
-    unknown_name,
-)
+from pickbest.core import PickbestError, check_count, check_seed, unknown_name
 from pickbest.simulation.statistics import standard_error
 from pickbest.submodular.builders import online_greedy, online_hybrid
 from pickbest.submodular.jobs import (

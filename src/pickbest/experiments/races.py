@@ -19,12 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from pickbest.catalog import make_learner
-from pickbest.core import (
-    FloatArray,
-    PickbestError,
-    replicate_keys,
-    rng_for,
-)
+from pickbest.core import FloatArray, PickbestError, replicate_keys, rng_for
 from pickbest.environments.aslib.description import RUNTIME
 from pickbest.environments.aslib.scenario import read_scenario
 from pickbest.portfolio.censoring import Censored, Stop, Stopping, learned_costs

@@ -17,12 +17,7 @@ from pickbest.experiments.benchmark.environments import (
     environments_at_hand,
     recorded,
 )
-from pickbest.experiments.benchmark.lineup import (
-    Entry,
-    all_entries,
-    chosen_entries,
-    make_entry,
-)
+from pickbest.experiments.benchmark.lineup import Entry, all_entries, chosen_entries, make_entry
 from pickbest.learners import Uniform
 
 

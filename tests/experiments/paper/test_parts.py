@@ -14,19 +14,9 @@ from pickbest.experiments.paper import cost_sequences, run_parts
 from pickbest.experiments.paper.experiment import Setting
 from pickbest.experiments.paper.parts import worst_sequence
 from pickbest.experiments.paper.parts.lower_bounds import foreseeing
-from pickbest.experiments.paper.recipes import (
-    CHAPTERS,
-    RECIPES,
-    Recipe,
-    recipe_named,
-)
+from pickbest.experiments.paper.recipes import CHAPTERS, RECIPES, Recipe, recipe_named
 from pickbest.experiments.paper.recorded_rewards import find_rewards
-from pickbest.report.document import (
-    Table,
-    Verdict,
-    section_from_json,
-    section_to_json,
-)
+from pickbest.report.document import Table, Verdict, section_from_json, section_to_json
 from pickbest.simulation.simulate import simulate
 
 QUICK = [recipe for recipe in RECIPES if not recipe.needs_modules]

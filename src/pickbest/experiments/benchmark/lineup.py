@@ -6,13 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pickbest.catalog import feedback_of, learner_names, make_learner
-from pickbest.core import (
-    Environment,
-    Feedback,
-    Learner,
-    PickbestError,
-    unknown_name,
-)
+from pickbest.core import Environment, Feedback, Learner, PickbestError, unknown_name
 from pickbest.experiments.specs import parse_learner
 
 YARDSTICK = "fpml-partial as run"

@@ -15,32 +15,13 @@ from pickbest.experiments.benchmark.comparisons import (
     contrasts,
     mean_ranks,
 )
-from pickbest.experiments.benchmark.environments import (
-    ADVERSARY,
-    GROUPS,
-    REAL,
-    SYNTHETIC,
-)
+from pickbest.experiments.benchmark.environments import ADVERSARY, GROUPS, REAL, SYNTHETIC
 from pickbest.experiments.benchmark.lineup import AUTO, YARDSTICK
-from pickbest.experiments.benchmark.report_figures import (
-    HEAT_MAP,
-    RANKS,
-    draw_heat_map,
-    draw_ranks,
-)
+from pickbest.experiments.benchmark.report_figures import HEAT_MAP, RANKS, draw_heat_map, draw_ranks
 from pickbest.experiments.benchmark.run_cells import BenchmarkPlan
 from pickbest.experiments.benchmark.shares import Cell
 from pickbest.experiments.benchmark.verdicts import verdicts
-from pickbest.report.document import (
-    Block,
-    Chapter,
-    Column,
-    Figure,
-    Report,
-    Section,
-    Table,
-    Text,
-)
+from pickbest.report.document import Block, Chapter, Column, Figure, Report, Section, Table, Text
 from pickbest.report.html import need_jinja, to_html
 from pickbest.report.markdown import to_markdown, write_tables
 from pickbest.report.plots import need_matplotlib

@@ -19,11 +19,7 @@ from pickbest.experiments.benchmark.comparisons import (
 )
 from pickbest.experiments.benchmark.environments import GROUPS, REAL, SHUFFLED
 from pickbest.experiments.benchmark.lineup import YARDSTICK
-from pickbest.experiments.benchmark.shares import (
-    LEAST_GAP,
-    Cell,
-    mean_shares,
-)
+from pickbest.experiments.benchmark.shares import LEAST_GAP, Cell, mean_shares
 from pickbest.report.document import Column, Table
 from pickbest.simulation.statistics import standard_error
 

@@ -7,19 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pickbest.core import (
-    Environment,
-    Learner,
-    PickbestError,
-    check_count,
-    check_seed,
-)
+from pickbest.core import Environment, Learner, PickbestError, check_count, check_seed
 from pickbest.core.workers import each_finished
-from pickbest.experiments.benchmark.cells import (
-    Result,
-    cell_cache,
-    cell_key,
-)
+from pickbest.experiments.benchmark.cells import Result, cell_cache, cell_key
 from pickbest.experiments.benchmark.environments import NamedEnvironment
 from pickbest.experiments.benchmark.lineup import Entry, make_entry
 from pickbest.experiments.benchmark.shares import Cell, references

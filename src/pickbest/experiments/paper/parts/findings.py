@@ -8,25 +8,9 @@ import numpy as np
 
 from pickbest import theory
 from pickbest.catalog import make_environment, make_learner
-from pickbest.core import (
-    Environment,
-    FloatArray,
-    Learner,
-    replicate_keys,
-    rng_for,
-    visible,
-)
+from pickbest.core import Environment, FloatArray, Learner, replicate_keys, rng_for, visible
 from pickbest.experiments.paper.experiment import Found, Setting, reward_of
-from pickbest.report.document import (
-    Cell,
-    Column,
-    Figure,
-    Series,
-    Table,
-    Text,
-    Verdict,
-    listed,
-)
+from pickbest.report.document import Cell, Column, Figure, Series, Table, Text, Verdict, listed
 from pickbest.simulation.simulate import deal_all
 
 

@@ -13,14 +13,7 @@ from pickbest.experiments.paper import cost_sequences
 from pickbest.experiments.paper.estimates import Estimate
 from pickbest.experiments.paper.experiment import Found, Setting
 from pickbest.experiments.paper.parts.lower_bounds import foreseeing
-from pickbest.report.document import (
-    Cell,
-    Column,
-    Figure,
-    Series,
-    Table,
-    Verdict,
-)
+from pickbest.report.document import Cell, Column, Figure, Series, Table, Verdict
 from pickbest.simulation.simulate import deal
 
 

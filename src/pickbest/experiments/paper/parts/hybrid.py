@@ -9,15 +9,7 @@ from pickbest.catalog import make_learner
 from pickbest.experiments.paper import cost_sequences
 from pickbest.experiments.paper.estimates import Estimate, slope
 from pickbest.experiments.paper.experiment import Found, Setting
-from pickbest.report.document import (
-    Cell,
-    Column,
-    Figure,
-    Series,
-    Table,
-    Text,
-    Verdict,
-)
+from pickbest.report.document import Cell, Column, Figure, Series, Table, Text, Verdict
 
 
 def hybrid(

@@ -7,15 +7,7 @@ from typing import Any
 
 from pickbest.experiments.jobs import theorem6_experiment
 from pickbest.experiments.paper.experiment import Found, Setting
-from pickbest.report.document import (
-    Cell,
-    Column,
-    Figure,
-    Series,
-    Table,
-    Text,
-    Verdict,
-)
+from pickbest.report.document import Cell, Column, Figure, Series, Table, Text, Verdict
 
 
 def hybrid_jobs(setting: Setting, *, target_budget: int, rounds: Sequence[int]) -> Found:

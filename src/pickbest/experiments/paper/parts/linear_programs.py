@@ -6,14 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pickbest.experiments.paper.experiment import Found, Setting
-from pickbest.report.document import (
-    Cell,
-    Column,
-    Figure,
-    Series,
-    Table,
-    Verdict,
-)
+from pickbest.report.document import Cell, Column, Figure, Series, Table, Verdict
 
 
 def linear_programs(setting: Setting) -> Found:

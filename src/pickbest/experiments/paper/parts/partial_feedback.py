@@ -12,14 +12,7 @@ from pickbest.catalog import make_learner
 from pickbest.experiments.paper import cost_sequences
 from pickbest.experiments.paper.estimates import Estimate, growth
 from pickbest.experiments.paper.experiment import Found, Setting, regret_of
-from pickbest.report.document import (
-    Cell,
-    Column,
-    Figure,
-    Series,
-    Table,
-    Verdict,
-)
+from pickbest.report.document import Cell, Column, Figure, Series, Table, Verdict
 
 # The good arm of the counterexample is better by this over sqrt(T).
 GAP = 3.0

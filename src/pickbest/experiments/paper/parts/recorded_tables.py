@@ -8,12 +8,7 @@ from dataclasses import dataclass
 
 from pickbest.experiments.paper import lineup
 from pickbest.experiments.paper.estimates import Estimate, z_score
-from pickbest.experiments.paper.experiment import (
-    Found,
-    Setting,
-    hindsight_reward,
-    reward_of,
-)
+from pickbest.experiments.paper.experiment import Found, Setting, hindsight_reward, reward_of
 from pickbest.experiments.paper.lineup import (
     AS_RUN,
     BEST,

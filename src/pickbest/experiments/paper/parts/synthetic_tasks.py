@@ -8,12 +8,7 @@ from pickbest.catalog import make_environment
 from pickbest.core import Environment
 from pickbest.experiments.paper import lineup
 from pickbest.experiments.paper.estimates import Estimate, z_score
-from pickbest.experiments.paper.experiment import (
-    Found,
-    Setting,
-    hindsight_reward,
-    reward_of,
-)
+from pickbest.experiments.paper.experiment import Found, Setting, hindsight_reward, reward_of
 from pickbest.experiments.paper.lineup import (
     AS_RUN,
     BEST,
@@ -26,16 +21,7 @@ from pickbest.experiments.paper.lineup import (
     TUNINGS,
 )
 from pickbest.experiments.paper.printed import TABLE_6
-from pickbest.report.document import (
-    Block,
-    Cell,
-    Column,
-    Figure,
-    Series,
-    Table,
-    Verdict,
-    listed,
-)
+from pickbest.report.document import Block, Cell, Column, Figure, Series, Table, Verdict, listed
 from pickbest.simulation.result import Simulation
 
 HYBRID = "OG_hybrid(B, 1)"

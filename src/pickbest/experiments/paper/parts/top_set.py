@@ -10,14 +10,7 @@ from pickbest.core import Environment
 from pickbest.experiments.paper import cost_sequences
 from pickbest.experiments.paper.estimates import growth
 from pickbest.experiments.paper.experiment import Found, Setting, regret_of
-from pickbest.report.document import (
-    Cell,
-    Column,
-    Figure,
-    Series,
-    Table,
-    Verdict,
-)
+from pickbest.report.document import Cell, Column, Figure, Series, Table, Verdict
 
 
 def top_set(

@@ -11,15 +11,7 @@ from pickbest.core import Environment
 from pickbest.experiments.paper import cost_sequences
 from pickbest.experiments.paper.estimates import Estimate, slope
 from pickbest.experiments.paper.experiment import Found, Setting, regret_of
-from pickbest.report.document import (
-    Cell,
-    Column,
-    Figure,
-    Series,
-    Table,
-    Text,
-    Verdict,
-)
+from pickbest.report.document import Cell, Column, Figure, Series, Table, Text, Verdict
 
 
 def trade_off(

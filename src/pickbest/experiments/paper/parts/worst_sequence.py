@@ -17,14 +17,7 @@ from pickbest import theory
 from pickbest.core import FloatArray, IntArray
 from pickbest.experiments.paper.estimates import slope
 from pickbest.experiments.paper.experiment import Found, Setting
-from pickbest.report.document import (
-    Cell,
-    Column,
-    Figure,
-    Series,
-    Table,
-    Verdict,
-)
+from pickbest.report.document import Cell, Column, Figure, Series, Table, Verdict
 
 
 def worst_sequence(
