@@ -186,8 +186,8 @@ def test_bad_tables_are_refused(tmp_path):
 
 def test_ctrl_c_ends_with_130_and_no_traceback():
     process = subprocess.Popen(
-        [*PROGRAM, "simulate", "task-1", "-l", "thompson", "-b", "3", "-r", "400",
-         "--rounds", "4000"],
+        [*PROGRAM, "simulate", "task-1", "-l", "thompson", "-b", "3", "-r", "10",
+         "--rounds", "400000"],
         stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     time.sleep(6)

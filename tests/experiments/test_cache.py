@@ -9,13 +9,15 @@ from pickbest.catalog import learner_names, make_learner
 from pickbest.experiments.cache import Cache, code_digest, key_of, modules_of, reached
 from pickbest.experiments.paper import run_parts
 from pickbest.experiments.paper.recipes import RECIPES
-from pickbest.learners import Uniform, Warm
+from pickbest.learners import Greedy, Uniform, Warm
 
 
 def test_results_follow_the_code_that_they_ran() -> None:
     needed = reached({Uniform.__module__})
-    assert {Uniform.__module__, "pickbest.kernels.random", "pickbest.core"} <= needed
-    assert "pickbest.learners.greedy" not in needed
+    assert Uniform.__module__ in needed
+    assert any(name.startswith("pickbest.core") for name in needed)
+    assert Greedy.__module__ not in needed
+    assert Greedy.__module__ in reached({"pickbest.learners"})
     assert code_digest({Uniform.__module__}) != code_digest({Warm.__module__})
 
 
