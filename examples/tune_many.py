@@ -29,7 +29,7 @@ import numpy as np
 
 from pickbest import Player, make_learner
 from pickbest.cli.measure import optimizer_names
-from pickbest.experiments.paper.shipped import measured_losses
+from pickbest.experiments.paper.recorded_rewards import measured_losses
 from pickbest.report.palette import GREY, OKABE_ITO
 from pickbest.report.plots import check_plot_path, label_ends, new_figure
 from pickbest.tuning.data import EMBEDDED, dataset_names, load_dataset

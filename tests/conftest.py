@@ -29,11 +29,13 @@ def table():
 def make_cell(table):
     """A cell of the benchmark from its numbers."""
     from pickbest.experiments.benchmark.cells import Result
-    from pickbest.experiments.benchmark.environments import REAL, World
+    from pickbest.experiments.benchmark.environments import REAL, NamedEnvironment
     from pickbest.experiments.benchmark.shares import Cell
 
-    def make(world, learner, rewards, budget=1, random=0.0, best=1.0, family=None, group=REAL):
-        place = World(world, family or world, group, table)
+    def make(
+        environment, learner, rewards, budget=1, random=0.0, best=1.0, family=None, group=REAL
+    ):
+        place = NamedEnvironment(environment, family or environment, group, table)
         result = Result(tuple(rewards), (best,), (random,), (best,), 0.1)
         return Cell(place, budget, learner, result)
 

@@ -11,17 +11,16 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from pickbest.cli.benchmark import register
+from pickbest.cli.benchmark import benchmark, left_out
 from pickbest.core import PickbestError
 from pickbest.environments import Table
 
 
 @pytest.fixture
-def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> typer.Typer:
-    # Away from data that happen to lie beside the repository.
-    monkeypatch.chdir(tmp_path)
+def app(monkeypatch: pytest.MonkeyPatch) -> typer.Typer:
+    monkeypatch.delenv("PICKBEST_DATA", raising=False)
     built = typer.Typer()
-    register(built)
+    built.command()(benchmark)
     return built
 
 
@@ -53,7 +52,7 @@ def test_small_benchmark(app: typer.Typer, tmp_path: Path, rewards: Path) -> Non
     with (out / "cells.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 15
-    reacts = [row for row in rows if row["world"] == "chasing-5"]
+    reacts = [row for row in rows if row["environment"] == "chasing-5"]
     assert all(row["share"] == "" and row["reward"] for row in reacts)
     for row in rows:
         if row["share"]:
@@ -69,12 +68,34 @@ def test_errors_are_clear(app: typer.Typer, tmp_path: Path) -> None:
     out = tmp_path / "out"
     for words, message in (
         (["--learners", "thomson"], "unknown learner 'thomson'"),
-        (["--worlds", "task1"], "unknown world 'task1'"),
+        (["--worlds", "task1"], "unknown environment 'task1'"),
         (["--budgets", "0"], "budgets must be"),
         (["--aslib", str(tmp_path)], "ASlib"),
         (["--paper-rewards", "nowhere.csv"], "no such file"),
+        (["--data", str(tmp_path)], "a data folder must hold aslib or paper_rewards/rewards.csv"),
     ):
         result = CliRunner().invoke(app, [*words, "--out", str(out)])
         assert isinstance(result.exception, PickbestError)
         assert message in str(result.exception)
     assert not out.exists()
+
+
+def test_the_data_folder_is_given_and_its_absence_said(
+    app: typer.Typer, tmp_path: Path, rewards: Path
+) -> None:
+    folder = tmp_path / "data" / "paper_rewards"
+    folder.mkdir(parents=True)
+    rewards.rename(folder / "rewards.csv")
+    words = ["--environments", "paper-rewards", "-l", "uniform", "-l", "og:slots=independent",
+             "-b", "2", "-r", "2", "--out", str(tmp_path / "out"), "--json"]  # fmt: skip
+    result = CliRunner().invoke(app, [*words, "--environments", "real"], catch_exceptions=True)
+    assert isinstance(result.exception, PickbestError)
+    variables = {"PICKBEST_DATA": str(tmp_path / "data")}
+    result = CliRunner().invoke(app, words, env=variables, catch_exceptions=False)
+    found = json.loads(result.stdout)
+    assert found["cells"] == 4
+    assert {row["learner"] for row in found["learners"]} == {"uniform", "og:slots=independent"}
+    assert left_out(None, None) == [
+        "the scenarios of ASlib (give --aslib FOLDER, or --data FOLDER)",
+        "the paper's rewards (give --paper-rewards FILE, or --data FOLDER)",
+    ]

@@ -186,8 +186,8 @@ def test_bad_tables_are_refused(tmp_path):
 
 def test_ctrl_c_ends_with_130_and_no_traceback():
     process = subprocess.Popen(
-        [*PROGRAM, "simulate", "task-1", "-l", "thompson", "-b", "3", "-r", "400",
-         "--rounds", "4000"],
+        [*PROGRAM, "simulate", "task-1", "-l", "thompson", "-b", "3", "-r", "10",
+         "--rounds", "400000"],
         stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     time.sleep(6)
@@ -219,3 +219,23 @@ def test_version_and_the_installed_command():
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert outcome.stdout.startswith("pickbest ")
+
+
+@pytest.mark.parametrize("module", ["pickbest", "pickbest.cli", "pickbest.cli.main"])
+def test_it_runs_as_a_module(module):
+    outcome = subprocess.run(
+        [sys.executable, "-m", module, "--version"], capture_output=True, text=True, check=True
+    )
+    assert outcome.stdout.startswith("pickbest ")
+
+
+def test_help_does_not_load_what_commands_need():
+    code = (
+        "import sys\nfrom pickbest.cli.main import app\n"
+        "print([name for name in ('numba', 'matplotlib', 'jinja2', 'sqlalchemy', 'pandas', "
+        "'pickbest.catalog', 'pickbest.simulation') if name in sys.modules])"
+    )
+    outcome = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert outcome.stdout.strip() == "[]"

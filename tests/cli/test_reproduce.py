@@ -14,18 +14,18 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from pickbest.cli import reproduce as reproducing
 from pickbest.cli.main import app
+from pickbest.cli.reproduce import Written, reproduce_parts
 from pickbest.core import PickbestError
-from pickbest.experiments.paper import parts, reproduce
+from pickbest.experiments.paper import run_parts
 from pickbest.experiments.paper.recipes import recipe_named
 from pickbest.report.document import Section, section_from_json
 
 PART = "gamma"
 
 
-def run(out: Path, *parts: str, seed: int = 0, workers: int = 1) -> reproducing.Written:
-    return reproducing.reproduce(list(parts), out, None, 2, seed, workers)
+def run(out: Path, *parts: str, seed: int = 0, workers: int = 1) -> Written:
+    return reproduce_parts(list(parts), out, None, 2, seed, workers)
 
 
 def kept(out: Path) -> list[str]:
@@ -41,7 +41,7 @@ def test_unknown_part_gets_the_nearest_name(tmp_path: Path) -> None:
 
 
 def test_it_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "find_spec", lambda name: None)
+    monkeypatch.setattr(run_parts, "find_spec", lambda name: None)
     written = run(tmp_path / "out", PART, "uniform", "hybrid-jobs")
     assert written.parts == 2
     page = written.page.read_text()
@@ -59,13 +59,13 @@ def test_finished_parts_are_kept_and_damage_is_mended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs: list[str] = []
-    whole = reproduce.run_part
+    whole = run_parts.run_part
 
     def counting(recipe, setting):  # type: ignore[no-untyped-def]
         runs.append(recipe.name)
         return whole(recipe, setting)
 
-    monkeypatch.setattr(reproduce, "run_part", counting)
+    monkeypatch.setattr(run_parts, "run_part", counting)
     out = tmp_path / "out"
     first = run(out, PART).page.read_bytes()
     assert run(out, PART).page.read_bytes() == first
@@ -83,14 +83,14 @@ def test_key_follows_recipe_seed_replicates_rewards_and_version(
 ) -> None:
     recipe = recipe_named("task-3")
     keys = [
-        reproduce.part_key(recipe, 0, None, "abc"),
-        reproduce.part_key(recipe, 1, None, "abc"),
-        reproduce.part_key(recipe, 0, 5, "abc"),
-        reproduce.part_key(recipe, 0, None, "def"),
-        reproduce.part_key(replace(recipe, options={"budget": 2, "rounds": 300}), 0, None, "abc"),
+        run_parts.part_key(recipe, 0, None, "abc"),
+        run_parts.part_key(recipe, 1, None, "abc"),
+        run_parts.part_key(recipe, 0, 5, "abc"),
+        run_parts.part_key(recipe, 0, None, "def"),
+        run_parts.part_key(replace(recipe, options={"budget": 2, "rounds": 300}), 0, None, "abc"),
     ]
-    monkeypatch.setattr(reproduce, "__version__", "99")
-    keys.append(reproduce.part_key(recipe, 0, None, "abc"))
+    monkeypatch.setattr(run_parts, "__version__", "99")
+    keys.append(run_parts.part_key(recipe, 0, None, "abc"))
     assert len(set(keys)) == len(keys)
 
 

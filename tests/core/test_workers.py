@@ -5,12 +5,14 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import time
 from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 
-from pickbest.core.workers import each_finished
+from pickbest.core import MissingExtraError
+from pickbest.core.workers import each_finished, start_ray
 
 
 def square(number: int) -> int:
@@ -67,3 +69,9 @@ def test_who_stops_asking_ends_the_processes_at_once() -> None:
     finished.close()
     assert time.monotonic() - began < 20.0
     assert not multiprocessing.active_children()
+
+
+def test_ray_is_asked_for_by_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingExtraError, match=r"engine='ray' needs .*pickbest\[ray\]"):
+        start_ray("engine='ray'")

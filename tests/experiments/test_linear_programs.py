@@ -13,7 +13,7 @@ from pickbest.experiments.linear_programs.experiment import (
     POOLED,
     lp_experiment,
 )
-from pickbest.experiments.linear_programs.families import FAMILIES
+from pickbest.experiments.linear_programs.generated_problems import FAMILIES
 
 
 def test_experiment() -> None:

@@ -8,8 +8,12 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 from pickbest.catalog import make_learner
-from pickbest.experiments.linear_programs.grudging import GrudgingOracle
-from pickbest.experiments.linear_programs.instances import at_most, random_problem, set_cover
+from pickbest.experiments.linear_programs.generated_problems import (
+    at_most,
+    random_problem,
+    set_cover,
+)
+from pickbest.experiments.linear_programs.minimal_oracle import MinimalOracle
 from pickbest.feasibility import (
     Ball,
     Box,
@@ -122,7 +126,7 @@ def test_proposition_8_holds_for_an_oracle_that_does_the_least(budget: int, tuni
     for seed in range(3):
         rows, bounds = random_problem(np.random.default_rng(seed), 8, 3, margin=0.0)
         box = Box.cube(3, -1.0, 1.0)
-        oracle = GrudgingOracle(System.of(rows, bounds), box, budget)
+        oracle = MinimalOracle(System.of(rows, bounds), box, budget)
         found = solve_feasibility(rows, bounds, oracle, 0.3, budget, tuning=tuning)
         check(found, rows, bounds, box)
         assert found.status is Status.FEASIBLE
@@ -139,7 +143,7 @@ def test_second_phase_keeps_the_promise() -> None:
     rows, bounds = random_problem(np.random.default_rng(1), 8, 3, margin=0.0)
     system, box = System.of(rows, bounds), Box.cube(3, -1.0, 1.0)
     for budget in (1, 2):
-        oracle = GrudgingOracle(system, box, budget)
+        oracle = MinimalOracle(system, box, budget)
         calls = oracle_calls(n_constraints=8, budget=budget, width=oracle.width(), accuracy=0.3)
         last = schedule(8, budget, calls, "eager")[1:]
         *_, call = calls_of(system, oracle, oracle.width(), last, None, 0)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pickbest.cli import reproduce as reproducing
+from pickbest.cli.reproduce import reproduce_parts
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 DRIVER = shutil.which("chromedriver")
@@ -30,7 +30,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rewards = folder / "rewards.csv"
     rows = [f"{a / 10},{(a * 3 % 10) / 10},{(a * 7 % 10) / 10},0.5" for a in range(10)] * 4
     rewards.write_text("\n".join(["a,b,c,d", *rows]) + "\n")
-    return reproducing.reproduce(PARTS, folder / "out", rewards, replicates=3).page
+    return reproduce_parts(PARTS, folder / "out", rewards, replicates=3).page
 
 
 @pytest.fixture(scope="module", params=[(1280, 900), (390, 844)], ids=["desktop", "phone"])

@@ -22,8 +22,8 @@ from pickbest.report.document import (
     section_from_json,
 )
 from pickbest.report.figures import draw_all, render
+from pickbest.report.html import inline, to_html
 from pickbest.report.markdown import to_csv, to_markdown
-from pickbest.report.page import inline, to_html
 from pickbest.report.palette import ink, look, shade
 from pickbest.report.plots import spread_levels
 

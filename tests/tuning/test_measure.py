@@ -29,7 +29,7 @@ pytest.importorskip("sklearn")
 
 HERE = Path(__file__).parent
 TABLES = ("losses.csv", "pool.csv", "rewards.csv", "tasks.csv", "provenance.json")
-COMMAND = "import typer; from pickbest.cli.tuning import measure; typer.run(measure)"
+COMMAND = "import typer; from pickbest.cli.measure import measure; typer.run(measure)"
 
 
 @pytest.fixture(autouse=True)

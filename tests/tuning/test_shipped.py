@@ -2,7 +2,6 @@
 
 import csv
 import gzip
-import importlib.util
 import platform
 import random
 import subprocess
@@ -11,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from pickbest.experiments.paper.shipped import (
+from pickbest.experiments.paper.recorded_rewards import (
     DATA,
     SHIPPED,
     measured_losses,
     measured_provenance,
     measured_rewards,
 )
+from pickbest.experiments.paper.ship_rewards import ship
 from pickbest.tuning.optimizers import OPTIMIZERS
 from pickbest.tuning.plan import Unit, versions
 from pickbest.tuning.playing import to_request
@@ -40,7 +40,7 @@ def test_it_loads_without_any_extra():
 import sys
 for name in {EXTRAS!r}:
     sys.modules[name] = None
-from pickbest.experiments.paper.shipped import (
+from pickbest.experiments.paper.recorded_rewards import (
     measured_losses, measured_provenance, measured_rewards)
 table = measured_rewards()
 print(table.n_arms, len(measured_losses()) >= table.rounds, measured_provenance()["seed"])
@@ -114,9 +114,6 @@ def test_it_is_small_and_packed_without_a_date():
 
 
 def test_shipping_gives_the_same_files(tmp_path):
-    spec = importlib.util.spec_from_file_location("ship", ROOT / "benchmarks" / "ship_rewards.py")
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
     folder = tmp_path / "measured"
     folder.mkdir()
     for name in ("rewards.csv", "tasks.csv", "losses.csv", "pool.csv"):
@@ -124,7 +121,7 @@ def test_shipping_gives_the_same_files(tmp_path):
     (folder / "provenance.json").write_text('{"seed": 0}')
     (folder / "timings.json").write_text('{"hours_of_evaluation": 1.5, "seconds": {}}')
     for target in ("one", "two"):
-        script.ship(folder, tmp_path / target, {"date": "2026-11-15"})
+        ship(folder, tmp_path / target, {"date": "2026-11-15"})
     for path in (tmp_path / "one").iterdir():
         assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
     assert gzip.decompress((tmp_path / "one" / "pool.csv.gz").read_bytes()) == b"pool.csv\n1\n"

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from pickbest.cli import tables
+from pickbest.cli.options import JsonOption
+from pickbest.cli.progress import progress_bar
+from pickbest.core import check_count
 
 
 def aslib(
@@ -35,7 +39,7 @@ def aslib(
         float,
         typer.Option("--time-limit", help="Seconds to search for each best subset."),
     ] = 60.0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Read scenarios of ASlib: their facts, and what B algorithms a round would have brought.
 
@@ -52,12 +56,8 @@ def aslib(
 
         pickbest aslib aslib_data --cost runtime --budget 3 --json
     """
-    from rich.console import Console
-
-    from pickbest.cli.running import progress_bar
-    from pickbest.core import check_count
     from pickbest.environments.aslib.scenario import read_scenario, scenario_folders
-    from pickbest.report.scenarios import scenario_summary, scenario_tables
+    from pickbest.report.scenarios import scenario_summary
 
     check_count("budget", budget)
     folders = scenario_folders(directory)
@@ -68,12 +68,4 @@ def aslib(
             summaries.append(scenario_summary(scenario, cost, budget, time_limit))
             if progress is not None:
                 progress(done, len(folders))
-    if as_json:
-        typer.echo(json.dumps({"scenarios": summaries}, indent=2))
-    else:
-        Console().print(*scenario_tables(summaries))
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command()(aslib)
+    tables.show({"scenarios": summaries}, as_json, tables.scenario_tables)

@@ -1,9 +1,8 @@
-"""`pickbest benchmark`: from the words of the command line to the page."""
+"""`pickbest benchmark`: all learners in all environments at hand."""
 
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,15 +10,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
 
+from pickbest.cli import tables
+from pickbest.cli.options import JsonOption, SeedOption, WorkersOption
+from pickbest.cli.progress import Progress, progress_bar
 from pickbest.core import PickbestError
 
 if TYPE_CHECKING:
-    from pickbest.experiments.benchmark.run import Finished, Plan
+    from pickbest.experiments.benchmark.run_cells import BenchmarkPlan
     from pickbest.experiments.benchmark.shares import Cell
 
-PAPER_REWARDS = Path("../shared/data/paper_rewards/rewards.csv")
-ASLIB = Path("../shared/data/aslib")
+DATA_VARIABLE = "PICKBEST_DATA"
+# Where recorded data lie in the data folder.
+ASLIB = Path("aslib")
+PAPER_REWARDS = Path("paper_rewards/rewards.csv")
 
 
 def benchmark(
@@ -28,15 +33,16 @@ def benchmark(
         typer.Option(
             "--learners",
             "-l",
-            help="A learner, repeatable: a name from `pickbest learners` (its defaults), "
-            "'fpml-partial as run' or 'og as run'. All if none.",
+            help="A learner, repeatable: a name from `pickbest learners` (its defaults), with "
+            "options (og:slots=independent), 'fpml-partial as run' or 'og as run'. All if none.",
         ),
     ] = None,
-    worlds: Annotated[
+    environments: Annotated[
         list[str] | None,
         typer.Option(
+            "--environments",
             "--worlds",
-            help="A world, repeatable: the name of a world, of a scenario (both orders), or "
+            help="An environment, repeatable: its name, that of a scenario (both orders), or "
             "real, synthetic, adversary. All if none.",
         ),
     ] = None,
@@ -44,55 +50,67 @@ def benchmark(
         str, typer.Option("--budgets", "-b", help="Such as 1-6 or 2,4; below the number of arms.")
     ] = "1-6",
     replicates: Annotated[int, typer.Option("--replicates", "-r", help="Games of a cell.")] = 100,
-    seed: Annotated[int, typer.Option("--seed", help="Same seed, same numbers.")] = 0,
-    workers: Annotated[int, typer.Option("--workers", "-w", help="Processes.")] = 1,
+    seed: SeedOption = 0,
+    workers: WorkersOption = 1,
     full: Annotated[
         bool, typer.Option("--full", help="Also learners that see the costs of all arms.")
     ] = False,
-    aslib: Annotated[
+    data: Annotated[
         Path | None,
-        typer.Option(help=f"Folder of ASlib scenarios; {ASLIB} if it exists."),
+        typer.Option(
+            envvar=DATA_VARIABLE,
+            help=f"Folder of recorded data: scenarios in {ASLIB}, the paper's rewards in "
+            f"{PAPER_REWARDS}.",
+        ),
+    ] = None,
+    aslib: Annotated[
+        Path | None, typer.Option(help="Folder of ASlib scenarios, instead of the data folder's.")
     ] = None,
     paper_rewards: Annotated[
         Path | None,
         typer.Option(
-            "--paper-rewards", help=f"The paper's recorded rewards; {PAPER_REWARDS} if it exists."
+            "--paper-rewards", help="The paper's recorded rewards, instead of the data folder's."
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the page and the finished cells.")] = Path(
         "out/benchmark"
     ),
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Compare all learners in all worlds at hand: recorded tables, tasks, adversaries.
+    """Compare all learners in all environments at hand: recorded tables, tasks, adversaries.
 
-    Each learner has one setting for all worlds. Its score is the share of the gap that it
+    Each learner has one setting for all environments. Its score is the share of the gap that it
     closes: 0 is B distinct arms at random, 1 the best B arms in hindsight. Recorded tables are
     played in their own order and shuffled. OUT gets index.html, summary.md and cells.csv.
 
-    Every finished cell (a learner in a world at a budget) is kept in OUT/cells: an interrupted
-    run goes on where it was, and a new learner adds only its own cells.
+    Every finished cell (a learner in an environment at a budget) is kept in OUT/cells: an
+    interrupted run goes on where it was, and a new learner adds only its own cells.
 
     **Examples**
 
-        pickbest benchmark --workers 2
+        pickbest benchmark --data FOLDER --workers 2
 
-        pickbest benchmark --worlds real --learners thompson --learners 'fpml-partial as run'
+        pickbest benchmark --environments real --learners thompson --learners 'fpml-partial as run'
 
         pickbest benchmark --aslib scenarios --budgets 1-3 --replicates 30 --json
     """
-    from pickbest.experiments.benchmark.environments import chosen_worlds, worlds_at_hand
+    from pickbest.experiments.benchmark.environments import (
+        REAL,
+        chosen_environments,
+        environments_at_hand,
+    )
     from pickbest.experiments.benchmark.lineup import chosen_entries
-    from pickbest.experiments.benchmark.page import write_report
-    from pickbest.experiments.benchmark.run import Plan, run_cells
-    from pickbest.report.plots import need_matplotlib
+    from pickbest.experiments.benchmark.report import need_packages, write_report
+    from pickbest.experiments.benchmark.run_cells import BenchmarkPlan, run_cells
 
-    need_matplotlib("the page")
+    need_packages()
     started = time.monotonic()
-    at_hand = worlds_at_hand(aslib or _existing(ASLIB), paper_rewards or _existing(PAPER_REWARDS))
-    plan = Plan(
+    if data is not None:
+        aslib, paper_rewards = recorded_data(data, aslib, paper_rewards)
+    at_hand = environments_at_hand(aslib, paper_rewards)
+    plan = BenchmarkPlan(
         out / "cells",
-        chosen_worlds(at_hand, worlds or []),
+        chosen_environments(at_hand, environments or []),
         chosen_entries(learners or [], full),
         parse_budgets(budgets),
         replicates,
@@ -101,10 +119,37 @@ def benchmark(
     )
     if out.exists() and not out.is_dir():
         raise PickbestError(f"{out}: the output folder exists and is not a folder")
+    if not environments or REAL in environments:
+        for sentence in left_out(aslib, paper_rewards):
+            tables.say(f"left out: {sentence}", stderr=True)
     with _progress(plan) as finished:
         cells = run_cells(plan, finished)
     page = write_report(plan, cells, out)
     _show(summary(plan, cells, page, time.monotonic() - started), as_json)
+
+
+def recorded_data(
+    folder: Path, aslib: Path | None, paper_rewards: Path | None
+) -> tuple[Path | None, Path | None]:
+    """Scenarios and the paper's rewards: as given, else where the folder has them."""
+    inside = [
+        folder / name if (folder / name).exists() else None for name in (ASLIB, PAPER_REWARDS)
+    ]
+    if not any(inside):
+        raise PickbestError(
+            f"{folder}: a data folder must hold {ASLIB} or {PAPER_REWARDS}, found neither"
+        )
+    return aslib or inside[0], paper_rewards or inside[1]
+
+
+def left_out(aslib: Path | None, paper_rewards: Path | None) -> list[str]:
+    """What recorded data there are that were not given, and how to give them."""
+    sentences = []
+    if aslib is None:
+        sentences.append("the scenarios of ASlib (give --aslib FOLDER, or --data FOLDER)")
+    if paper_rewards is None:
+        sentences.append("the paper's rewards (give --paper-rewards FILE, or --data FOLDER)")
+    return sentences
 
 
 def parse_budgets(text: str) -> list[int]:
@@ -126,14 +171,20 @@ def parse_budgets(text: str) -> list[int]:
     return sorted(budgets)
 
 
-def summary(plan: Plan, cells: Sequence[Cell], page: Path, seconds: float) -> dict[str, Any]:
+def summary(
+    plan: BenchmarkPlan, cells: Sequence[Cell], page: Path, seconds: float
+) -> dict[str, Any]:
     """What the command prints."""
-    from pickbest.experiments.benchmark.tables import headline, scope
+    from pickbest.experiments.benchmark.report_tables import headline, scope
     from pickbest.experiments.benchmark.verdicts import verdicts
     from pickbest.report.markdown import heading
 
     table = headline(cells)
-    names = [heading(table, index) for index in range(len(table.columns))]
+    # Scripts know these fields under the word that was used before "environment".
+    names = [
+        heading(table, index).replace("environments", "worlds")
+        for index in range(len(table.columns))
+    ]
     return {
         "page": str(page),
         "scope": scope(cells),
@@ -151,62 +202,24 @@ def _show(found: dict[str, Any], as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(found, indent=2))
         return
-    from rich.console import Console
+    from pickbest.report.markdown import BADGES
 
-    from pickbest.cli.tables import table
-
-    console = Console(highlight=False, soft_wrap=True)
-    rows = [_row(*learner.values()) for learner in found["learners"]]
-    if rows:
-        columns = ("learner", "share", "95% interval", "all\nworlds", "rank", "95% interval")
-        title = f"Mean share of the gap over {found['scope']}, and mean rank over all"
-        console.print(table(title, columns, rows))
+    if found["learners"]:
+        Console(soft_wrap=True).print(tables.benchmark_table(found))
     for verdict in found["verdicts"]:
-        badge = {True: "holds", False: "does not hold", None: "note"}[verdict["holds"]]
-        console.print(f"{verdict['statement']}: {badge}. {verdict['text']}", markup=False)
-    line = f"{found['cells']} cells, {found['seconds']:.1f} s: {found['page']}"
-    console.print(line, markup=False)
-
-
-def _row(*values: Any) -> list[str]:
-    """A row of the headline table, short enough for a terminal."""
-    learner, share, _, low, high, everywhere, rank, best, worst, _ = values
-    return [
-        learner,
-        "-" if share is None else f"{share:.3f}",
-        "-" if share is None else f"{low:.2f} to {high:.2f}",
-        "-" if everywhere is None else f"{everywhere:.3f}",
-        f"{rank:.2f}",
-        f"{best:.2f} to {worst:.2f}",
-    ]
-
-
-def _existing(path: Path) -> Path | None:
-    return path if path.exists() else None
+        tables.say(f"{verdict['statement']}: {BADGES[verdict['holds']]}. {verdict['text']}")
+    tables.say(f"{found['cells']} cells, {found['seconds']:.1f} s: {found['page']}")
 
 
 @contextmanager
-def _progress(plan: Plan) -> Iterator[Finished | None]:
-    """A bar with the time left on a terminal; Ctrl-C says how to go on."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemainingColumn
-
-    console = Console(stderr=True, highlight=False)
+def _progress(plan: BenchmarkPlan) -> Iterator[Progress | None]:
+    """Ctrl-C says how to go on."""
     try:
-        if not sys.stderr.isatty():
-            yield None
-            return
-        columns = ("playing", BarColumn(), TaskProgressColumn(), "left", TimeRemainingColumn(True))
-        with Progress(*columns, console=console, transient=True) as bar:
-            task = bar.add_task("", total=None)
-            yield lambda done, total: bar.update(task, completed=done, total=total)
+        with progress_bar("playing") as progress:
+            yield progress
     except KeyboardInterrupt:
-        console.print(
-            f"finished cells are kept in {plan.kept}: the same command goes on from there"
+        tables.say(
+            f"finished cells are kept in {plan.kept}: the same command goes on from there",
+            stderr=True,
         )
         raise
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command()(benchmark)

@@ -1,60 +1,149 @@
-"""What `pickbest measure` shows: progress, warnings, and the mean rewards."""
+"""`pickbest measure`: how well optimizers tune models, as a table of rewards."""
 
 from __future__ import annotations
 
-import json
-import sys
+import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pickbest.tuning.journal import read_journal
-from pickbest.tuning.measure import Progress, measure
-from pickbest.tuning.optimizers import OPTIMIZERS
-from pickbest.tuning.plan import Plan
-from pickbest.tuning.table import Measured, label_of, reward_rows, write_tables
+from pickbest.cli import tables
+from pickbest.cli.options import JsonOption, SeedOption
+from pickbest.cli.progress import Progress, progress_bar
+
+if TYPE_CHECKING:
+    from pickbest.tuning.plan import MeasurementPlan
+    from pickbest.tuning.table import Measured
 
 QUIET_SECONDS = 30.0
 
 
+def measure(
+    data: Annotated[
+        str,
+        typer.Option(
+            "--data",
+            help="A folder of NAME.tsv.gz, .tsv, .csv or .csv.gz; one such file; `pmlb` (the "
+            "package downloads); or `embedded`: scikit-learn's iris, wine, breast_cancer, digits.",
+        ),
+    ] = "embedded",
+    tasks: Annotated[
+        str, typer.Option("--tasks", help="Data sets, with commas: iris,wine; or all.")
+    ] = "all",
+    models: Annotated[
+        str, typer.Option("--models", help="What is tuned on each set.")
+    ] = "mlp,lasso",
+    optimizers: Annotated[
+        str,
+        typer.Option(
+            "--optimizers",
+            help="paper (its nine), all, or names with commas; your own: module:ClassName.",
+        ),
+    ] = "paper",
+    calls: Annotated[int, typer.Option("--calls", help="Evaluations that a run may make.")] = 20,
+    pool: Annotated[
+        int, typer.Option("--pool", help="Random evaluations a task, which define reward 0.")
+    ] = 60,
+    repetitions: Annotated[int, typer.Option("--repetitions", help="Runs of each optimizer.")] = 1,
+    seed: SeedOption = 0,
+    label: Annotated[str, typer.Option("--label", help="The column to predict.")] = "target",
+    max_rows: Annotated[int, typer.Option("--max-rows", help="Rows kept of a set.")] = 1000,
+    max_features: Annotated[int, typer.Option("--max-features", help="Features kept.")] = 100,
+    workers: Annotated[
+        int | None, typer.Option("--workers", "-w", help="Processes; all cores if not given.")
+    ] = None,
+    engine: Annotated[str, typer.Option("--engine", help="processes, or ray.")] = "processes",
+    max_tasks: Annotated[
+        int | None, typer.Option("--max-tasks", help="Stop after that many tasks.")
+    ] = None,
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Measure nothing: write what is complete so far.")
+    ] = False,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder of the tables.")] = Path(
+        "table"
+    ),
+    as_json: JsonOption = False,
+) -> None:
+    """Measure how well optimizers tune models: a table of rewards, one row a task.
+
+    Each task is a model on a data set. Each optimizer gets `--calls` evaluations; its reward is
+    0 where random search ends on average, 1 at the best loss that anybody found.
+
+    Kill it at any time and start it again with the same options: it goes on, and ends with the
+    same tables. More tasks, optimizers, repetitions or a larger pool may be added later.
+
+    In the folder: `rewards.csv` (for `pickbest simulate --rewards`), `losses.csv`, `pool.csv`,
+    `tasks.csv`, `provenance.json`, `timings.json`, and `journal.jsonl`, from which all of them
+    are made.
+
+    **Examples**
+
+        pickbest measure --tasks iris,wine --optimizers random,hyperopt --out table
+
+        pickbest measure --data pmlb-folder --workers 16 --out table
+    """
+    from pickbest.tuning.data import Caps
+    from pickbest.tuning.plan import Settings, make_plan
+
+    settings = Settings(
+        optimizer_names(optimizers),
+        calls,
+        pool,
+        repetitions,
+        seed,
+        data,
+        label,
+        Caps(max_rows, max_features),
+    )
+    names = [] if tasks == "all" else tasks.split(",")
+    plan = make_plan(settings, names, models.split(","), max_tasks)
+    if workers is None:
+        workers = os.cpu_count() or 1
+    if not measure_tables(plan, out, None if partial else workers, engine, as_json):
+        raise typer.Exit(130)
+
+
 def optimizer_names(text: str) -> tuple[str, ...]:
     """The optimizers that the option means: paper, all, or names with commas."""
+    from pickbest.tuning.optimizers import OPTIMIZERS
+
     if text in {"paper", "all"}:
         return tuple(name for name, entry in OPTIMIZERS.items() if entry.paper or text == "all")
     return tuple(name.strip() for name in text.split(","))
 
 
 def measure_tables(
-    plan: Plan, folder: Path, workers: int | None, engine: str, as_json: bool
+    plan: MeasurementPlan, folder: Path, workers: int | None, engine: str, as_json: bool
 ) -> bool:
     """Measure (if there are workers), write the tables, show them; whether it was to the end."""
+    from pickbest.tuning import measure as measuring
+    from pickbest.tuning.journal import read_journal
+    from pickbest.tuning.table import write_tables
+
     interrupted = False
     for reason in plan.refused.values():
-        _say(f"left out: {reason}")
+        _warn(f"left out: {reason}")
     if workers is not None:
         try:
-            with _progress(plan) as progress:
-                measure(plan, folder, workers, engine, progress, _say)
+            with progress_bar("measuring", _now_and_then()) as progress:
+                measuring.measure(plan, folder, workers, engine, progress, _warn)
         except KeyboardInterrupt:
             interrupted = True
-            _say("interrupted; the same command goes on from here")
+            _warn("interrupted; the same command goes on from here")
     records = read_journal(folder, plan.settings.fixed(), plan.checksums())
     measured = write_tables(plan, records, folder)
     summary = summarize(plan, measured)
-    if as_json:
-        typer.echo(json.dumps(summary, indent=2))
-    else:
-        _show(summary, folder)
+    tables.show(summary, as_json, lambda found: tables.measure_tables(found, str(folder)))
     return not interrupted
 
 
-def summarize(plan: Plan, measured: list[Measured]) -> dict[str, Any]:
+def summarize(plan: MeasurementPlan, measured: list[Measured]) -> dict[str, Any]:
     """Mean reward of each optimizer, and what was measured."""
+    from pickbest.tuning.table import label_of, reward_rows
+
     rows = reward_rows(plan, measured)
     return {
         "tasks": len(plan.tasks),
@@ -69,59 +158,22 @@ def summarize(plan: Plan, measured: list[Measured]) -> dict[str, Any]:
     }
 
 
-def _show(summary: dict[str, Any], folder: Path) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    shown = Table(title=f"{folder}: {summary['rounds']} rounds", title_justify="left")
-    shown.add_column("optimizer")
-    shown.add_column("mean reward", justify="right")
-    best_first = sorted(summary["mean_reward"].items(), key=lambda item: -(item[1] or 0.0))
-    for label, reward in best_first:
-        shown.add_row(label, "-" if reward is None else f"{reward:.4f}")
-    console = Console()
-    console.print(shown)
-    console.print(
-        f"{summary['complete']} of {summary['tasks']} tasks complete, "
-        f"{len(summary['degenerate'])} without rewards, "
-        f"{summary['failures']} evaluations failed"
-    )
-
-
-def _say(text: str) -> None:
+def _warn(text: str) -> None:
     typer.echo(text, err=True)
 
 
-@contextmanager
-def _progress(plan: Plan) -> Iterator[Progress]:
-    """A bar with the time left on a terminal, else a line now and then."""
-    started = time.monotonic()
-    if not sys.stderr.isatty():
-        said, first = started, None
+def _now_and_then() -> Progress:
+    """A line every half minute, and at the end."""
+    started = said = time.monotonic()
+    first: float | None = None
 
-        def say(done: int, total: int, unit: str) -> None:
-            nonlocal said, first
-            now = time.monotonic()
-            first = done if first is None else first
-            if now - said >= QUIET_SECONDS or done == total:
-                said = now
-                left = (now - started) / max(done - first, 1) * (total - done)
-                _say(f"{done}/{total} evaluations, {left / 60:.0f} min left, {unit}")
+    def say(done: float, total: float, unit: str = "", /) -> None:
+        nonlocal said, first
+        now = time.monotonic()
+        first = done if first is None else first
+        if now - said >= QUIET_SECONDS or done == total:
+            said = now
+            left = (now - started) / max(done - first, 1) * (total - done)
+            _warn(f"{done}/{total} evaluations, {left / 60:.0f} min left, {unit}")
 
-        yield say
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    columns = (
-        BarColumn(),
-        TextColumn("{task.completed}/{task.total} evaluations"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(elapsed_when_finished=True),
-        TextColumn("{task.description}"),
-    )
-    with Bar(*columns, console=Console(stderr=True), speed_estimate_period=600) as bar:
-        task = bar.add_task("starting", total=plan.evaluations)
-        yield lambda done, total, unit: bar.update(task, completed=done, description=unit)
+    return say

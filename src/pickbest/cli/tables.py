@@ -1,23 +1,64 @@
-"""Tables for people who read a terminal."""
+"""Everything that commands print for people who read a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from rich.table import Table as RichTable
+import typer
+from rich import box
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from pickbest.portfolio.advise import Advised
+    from pickbest.portfolio.state.views import RoundView, Status
+
+# Cutoffs and PAR10 have no decimals from here on.
+WHOLE_FROM = 100.0
 
 
-def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> RichTable:
-    """A table whose text stands on the left and whose numbers line up on the right."""
-    built = RichTable(title=title, title_justify="left", header_style="bold")
+def show(
+    summary: Mapping[str, Any],
+    as_json: bool,
+    as_tables: Callable[[Any], RenderableType | Sequence[RenderableType]],
+) -> None:
+    """Print a summary as JSON, or as tables."""
+    if as_json:
+        typer.echo(json.dumps(summary, indent=2))
+        return
+    built = as_tables(summary)
+    Console().print(*(built if isinstance(built, (list, tuple)) else [built]))
+
+
+def say(text: str, stderr: bool = False) -> None:
+    """Print a line as it is."""
+    console = Console(stderr=stderr, highlight=False, soft_wrap=True, markup=False)
+    console.print(text)
+
+
+def table(
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    text_columns: int | None = None,
+) -> Table:
+    """A table whose text stands on the left and whose numbers line up on the right.
+
+    text_columns: so many of the first columns are text; by what they hold if not given.
+    """
+    built = Table(title=title, title_justify="left", header_style="bold")
     for index, column in enumerate(columns):
-        text = any(isinstance(row[index], str) for row in rows)
+        holds_text = any(isinstance(row[index], str) for row in rows)
+        left = holds_text if text_columns is None else index < text_columns
         built.add_column(
-            column, justify="left" if text else "right", overflow="fold", no_wrap=index == 0
+            column, justify="left" if left else "right", overflow="fold", no_wrap=index == 0
         )
     for row in rows:
-        built.add_row(*(_cell(value) for value in row))
+        built.add_row(*(Text(_cell(value)) for value in row))
     return built
 
 
@@ -31,7 +72,7 @@ def _cell(value: object) -> str:
     return str(value)
 
 
-def simulation_table(summary: Mapping[str, Any]) -> RichTable:
+def simulation_table(summary: Mapping[str, Any]) -> Table:
     """What `pickbest simulate` prints."""
     settings = summary["settings"]
     title = (
@@ -60,7 +101,7 @@ def simulation_table(summary: Mapping[str, Any]) -> RichTable:
     return table(title, columns, rows)
 
 
-def hindsight_table(summary: Mapping[str, Any]) -> RichTable:
+def hindsight_table(summary: Mapping[str, Any]) -> Table:
     """What `pickbest hindsight` prints."""
     labels = {
         "best_subset": "best subset",
@@ -86,7 +127,7 @@ def hindsight_table(summary: Mapping[str, Any]) -> RichTable:
     return table(title, ("in hindsight", "mean reward", "mean cost", "arms"), rows)
 
 
-def bounds_table(summary: Mapping[str, Any]) -> RichTable:
+def bounds_table(summary: Mapping[str, Any]) -> Table:
     """What `pickbest bounds` prints."""
     rows = [[row["statement"], row["says"], row["value"]] for row in summary["bounds"]]
     if "budget_for_regret" in summary:
@@ -97,7 +138,7 @@ def bounds_table(summary: Mapping[str, Any]) -> RichTable:
     return table(title, ("statement", "says", "value"), rows)
 
 
-def learners_table(summary: Mapping[str, Any]) -> RichTable:
+def learners_table(summary: Mapping[str, Any]) -> Table:
     """What `pickbest learners` prints."""
     rows = [
         [
@@ -112,7 +153,7 @@ def learners_table(summary: Mapping[str, Any]) -> RichTable:
     return table("Learners", ("name", "what it does", "sees", "tunings", "options"), rows)
 
 
-def environments_table(summary: Mapping[str, Any]) -> RichTable:
+def environments_table(summary: Mapping[str, Any]) -> Table:
     """What `pickbest environments` prints."""
     rows = [
         [row["name"], row["summary"], row["n_arms"], row["rounds"]]
@@ -121,7 +162,7 @@ def environments_table(summary: Mapping[str, Any]) -> RichTable:
     return table("Environments", ("name", "what happens", "arms", "rounds"), rows)
 
 
-def feasible_table(summary: Mapping[str, Any]) -> RichTable:
+def feasible_table(summary: Mapping[str, Any]) -> Table:
     """What `pickbest feasible` prints."""
     verdicts = {
         "feasible": f"feasible: no constraint is violated by more than {summary['epsilon']:g}",
@@ -152,3 +193,160 @@ def feasible_table(summary: Mapping[str, Any]) -> RichTable:
     return table(
         f"{verdicts[summary['status']]} ({size})", ("", "B = " + str(summary["budget"])), rows
     )
+
+
+def measure_tables(summary: Mapping[str, Any], folder: str) -> list[RenderableType]:
+    """What `pickbest measure` prints."""
+    best_first = sorted(summary["mean_reward"].items(), key=lambda item: -(item[1] or 0.0))
+    title = f"{folder}: {summary['rounds']} rounds"
+    line = (
+        f"{summary['complete']} of {summary['tasks']} tasks complete, "
+        f"{len(summary['degenerate'])} without rewards, "
+        f"{summary['failures']} evaluations failed"
+    )
+    return [table(title, ("optimizer", "mean reward"), best_first), line]
+
+
+def benchmark_table(summary: Mapping[str, Any]) -> Table:
+    """The headline of `pickbest benchmark`, short enough for a terminal."""
+    rows = []
+    for values in summary["learners"]:
+        learner, share, _, low, high, everywhere, rank, best, worst, _ = values.values()
+        rows.append(
+            [
+                learner,
+                "-" if share is None else f"{share:.3f}",
+                "-" if share is None else f"{low:.2f} to {high:.2f}",
+                "-" if everywhere is None else f"{everywhere:.3f}",
+                f"{rank:.2f}",
+                f"{best:.2f} to {worst:.2f}",
+            ]
+        )
+    columns = ("learner", "share", "95% interval", "share\neverywhere", "rank", "95% interval")
+    title = f"Mean share of the gap over {summary['scope']}, and mean rank over all"
+    return table(title, columns, rows)
+
+
+def status_table(status: Status) -> Table:
+    """What `pickbest status` prints."""
+    title = (
+        f"{status.finished} rounds finished, {status.lost} lost, {status.open} open; "
+        f"mean cost {_number(status.mean_cost)}; learner {status.learner}, "
+        f"{status.budget} arms a round"
+    )
+    columns = ("arm", "state", "picked", "won", "failed", "mean cost", "seconds", "picked next")
+    rows = [
+        (
+            arm.name,
+            arm.state,
+            str(arm.picked),
+            str(arm.won),
+            str(arm.failed),
+            _number(arm.mean_cost),
+            f"{arm.seconds:.1f}",
+            f"{arm.share:.0%}",
+        )
+        for arm in status.arms
+    ]
+    return table(title, columns, rows, text_columns=2)
+
+
+def history_table(views: Sequence[RoundView]) -> Table:
+    """What `pickbest history` prints."""
+    rows = [
+        (
+            str(view.round),
+            time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(view.at)),
+            view.problem,
+            ", ".join(view.arms),
+            view.winner or (f"{view.state}: {view.reason}" if view.reason else "-"),
+            _number(view.cost),
+        )
+        for view in views
+    ]
+    columns = ("round", "when", "problem", "arms", "winner", "cost")
+    return table("Rounds", columns, rows, text_columns=5)
+
+
+def advice_tables(advised: Advised) -> list[Table]:
+    """What `pickbest advise` prints."""
+    labels = {
+        "seen": "every cost was seen",
+        "independent": "unseen costs drawn independently (optimistic)",
+        "alike": "unseen costs as if problems were equally hard for all arms (pessimistic)",
+    }
+    tables = []
+    for way, rows in advised.fills.items():
+        title = (
+            f"Mean cost a round by budget, {advised.rounds} rounds, {advised.seen:.0%} of the "
+            f"costs seen: {labels[way]}"
+        )
+        columns = ("B", "best subset", "top B", "learner", "Theorem 2", "best arms in hindsight")
+        cells = [
+            (
+                f"{row.budget}{' (now)' if row.budget == advised.budget else ''}",
+                _number(row.best_subset),
+                _number(row.top),
+                _number(row.learner),
+                f"≤ {row.promise:.4f}",
+                ", ".join(row.best_arms),
+            )
+            for row in rows
+        ]
+        tables.append(table(title, columns, cells, text_columns=0))
+    return tables
+
+
+def scenario_tables(summary: Mapping[str, Any]) -> list[Table]:
+    """What `pickbest aslib` prints."""
+    summaries = summary["scenarios"]
+    facts = {
+        "scenario": "scenario",
+        "instances": "instances",
+        "arms": "algorithms",
+        "features": "features",
+        "unsolved": "unsolved_instances",
+        "missing runs": "missing_runs",
+        "repeats": "repetitions",
+    }
+    solved = {
+        "scenario": "scenario",
+        "measure": "measure",
+        "cutoff": "cutoff",
+        "single best": "solved_single_best",
+        "virtual best": "solved_virtual_best",
+        "single PAR10": "par10_single_best",
+        "virtual PAR10": "par10_virtual_best",
+    }
+    ways = {"B": "budget", "random": "random", "top B": "top", "greedy": "greedy", "best": "best"}
+    rows = [{**each, **row} for each in summaries for row in each["budgets"]]
+    title = "Mean reward of B arms"
+    if len(summaries) > 1:
+        ways = {"scenario": "scenario", "cost": "cost", **ways, "virtual best": "virtual_best"}
+    else:
+        (only,) = summaries
+        title += f" by the cost {only['cost']}; of all arms: {only['virtual_best']:.4f}"
+        ways["the best B arms"] = "best_arms"
+    if not all(row["proven"] for row in rows):
+        title += " (best: not all proven, raise --time-limit)"
+    tables = [
+        table(name, tuple(columns), [[_shown(row[key]) for key in columns.values()] for row in of])
+        for name, columns, of in (
+            ("Scenarios of ASlib: an instance is a round, an algorithm an arm", facts, summaries),
+            ("Share solved and mean PAR10 of the single and the virtual best", solved, summaries),
+            (title, ways, rows),
+        )
+    ]
+    for each in tables:
+        each.box, each.padding, each.pad_edge = box.SIMPLE, (0, 1, 0, 0), False
+    return tables
+
+
+def _shown(value: object) -> object:
+    if isinstance(value, list):
+        return ", ".join(value)
+    return round(value) if isinstance(value, float) and value >= WHOLE_FROM else value
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"

@@ -1,4 +1,4 @@
-"""Work spread over processes, given back as it finishes."""
+"""Work spread over processes, given back as it finishes; and the way to a Ray cluster."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from pickbest.core import MissingExtraError
 
 Item = TypeVar("Item")
 Done = TypeVar("Done")
@@ -58,3 +60,21 @@ def _follow_parent() -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+def start_ray(purpose: str, address: str | None = None, **options: Any) -> tuple[Any, bool]:
+    """The package ray, connected, and whether it was this call that connected it.
+
+    To the cluster that is connected already, the one at `address`, or the one that ray.init()
+    finds or starts here. options: what ray.init takes (num_cpus, runtime_env, …).
+    """
+    try:
+        import ray
+    except ImportError as error:
+        raise MissingExtraError("ray", "ray", purpose) from error
+    if ray.is_initialized():
+        return ray, False
+    own = {"include_dashboard": False} if address is None else {}
+    quiet = {"log_to_driver": False, "logging_level": "error", **own}
+    ray.init(address=address, **{**quiet, **options})
+    return ray, True

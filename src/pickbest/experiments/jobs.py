@@ -13,12 +13,8 @@ from typing import Any
 import numpy as np
 
 from pickbest import theory
-from pickbest.core import (
-    PickbestError,
-    check_count,
-    check_seed,
-    unknown_name,
-)
+from pickbest.core import PickbestError, check_count, check_seed, unknown_name
+from pickbest.simulation.statistics import standard_error
 from pickbest.submodular.builders import online_greedy, online_hybrid
 from pickbest.submodular.jobs import (
     TableJobs,
@@ -112,7 +108,7 @@ def _measured(
         name: str, learner: OnlineGreedy, statement: str, bound: float, share: float = 1.0
     ) -> dict[str, Any]:
         regret = play_jobs(learner, jobs, replicates, seed).regret(share * best)
-        error = float(regret.std(ddof=1)) / math.sqrt(replicates) if replicates > 1 else None
+        error = standard_error(regret) if replicates > 1 else None
         return {
             "learner": name,
             "slot_budget": learner.inner.budget,

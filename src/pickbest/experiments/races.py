@@ -19,12 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from pickbest.catalog import make_learner
-from pickbest.core import (
-    FloatArray,
-    PickbestError,
-    replicate_keys,
-    rng_for,
-)
+from pickbest.core import FloatArray, PickbestError, replicate_keys, rng_for
 from pickbest.environments.aslib.description import RUNTIME
 from pickbest.environments.aslib.scenario import read_scenario
 from pickbest.portfolio.censoring import Censored, Stop, Stopping, learned_costs
@@ -32,6 +27,7 @@ from pickbest.portfolio.costs import Cost, as_cost
 from pickbest.portfolio.runs import Run, RunStatus
 from pickbest.portfolio.settings import DEFAULT_LEARNER
 from pickbest.portfolio.state.live_learner import WATCH_STREAM
+from pickbest.simulation.statistics import standard_error
 
 POLICIES: dict[str, Stopping] = {
     "deadline": Stopping(Stop.DEADLINE),
@@ -161,9 +157,8 @@ def _yardsticks(runtimes: FloatArray, deadline: float, budget: int, cost: Cost) 
 
 def _row(name: str, replays: Sequence[FloatArray]) -> Row:
     means = np.stack([replay.mean(axis=0) for replay in replays])
-    error = means[:, 0].std(ddof=1) / np.sqrt(len(means)) if len(means) > 1 else 0.0
     cost, solved, seconds = means.mean(axis=0).tolist()
-    return Row(name, cost, float(error), solved, seconds)
+    return Row(name, cost, standard_error(means[:, 0]), solved, seconds)
 
 
 def read_runtimes(path: Path) -> tuple[list[str], FloatArray]:

@@ -180,3 +180,14 @@ def shown(value: Cell, column: Column) -> str:
     sign = "+" if column.signed else ""
     digits = 0 if column.digits is None else column.digits
     return f"{value:{sign},.{digits}f}".replace("-", "−")
+
+
+def listed(items: Sequence[str]) -> str:
+    """Words in a row.
+
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    if len(items) < 2:
+        return "".join(items)
+    return f"{', '.join(items[:-1])} and {items[-1]}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import re
 from collections.abc import Iterable
@@ -45,10 +44,8 @@ def draw_all(figures: Iterable[Figure], folder: Path) -> None:
 
 
 def render(figure: Figure) -> tuple[bytes, bytes]:
-    """The figure as PNG and as SVG, whose text is drawn as outlines (no font is needed)."""
+    """The figure as PNG and as SVG."""
     drawn, axes = plots.new_figure(WIDTH, HEIGHT)
-    import matplotlib
-
     axes.set_xscale("log" if figure.log_x else "linear")
     axes.set_yscale("log" if figure.log_y else "linear")
     ends = []
@@ -62,15 +59,7 @@ def render(figure: Figure) -> tuple[bytes, bytes]:
     axes.set_ylabel(figure.y_label)
     _tick(axes, figure)
     _label(axes, ends)
-    contents = []
-    for suffix in ("png", "svg"):
-        buffer = io.BytesIO()
-        # Without a date and with names from a fixed salt, the same data give the same file.
-        metadata = {"Date": None} if suffix == "svg" else {"Software": "pickbest"}
-        with matplotlib.rc_context({"svg.hashsalt": figure.name}):
-            drawn.savefig(buffer, format=suffix, dpi=160, metadata=metadata)
-        contents.append(buffer.getvalue())
-    return contents[0], contents[1]
+    return plots.images(drawn, figure.name)
 
 
 def typeset(label: str) -> str:

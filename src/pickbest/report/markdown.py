@@ -8,15 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pickbest.core.savefile import write_atomically
-from pickbest.report.document import (
-    Figure,
-    Report,
-    Section,
-    Table,
-    Text,
-    Verdict,
-    shown,
-)
+from pickbest.report.document import Figure, Report, Section, Table, Text, Verdict, shown
 
 BADGES = {True: "holds", False: "does not hold", None: "note"}
 

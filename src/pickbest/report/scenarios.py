@@ -1,22 +1,15 @@
-"""Scenarios of ASlib as plain data and as tables: facts, and what B of the arms are worth."""
+"""Scenarios of ASlib as plain data: facts, and what B of the arms are worth."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import comb
 from typing import Any
 
 import numpy as np
-from rich import box
-from rich.table import Table as RichTable
 
-from pickbest.cli.tables import table
 from pickbest.core import FloatArray, check_budget
 from pickbest.environments.aslib.scenario import Scenario
 from pickbest.hindsight import Subset, best_subset, greedy_subset, top_arms
-
-# Tables show cutoffs and PAR10 from here on without decimals.
-WHOLE_FROM = 100.0
 
 
 def scenario_summary(
@@ -90,53 +83,3 @@ def random_subset_cost(costs: FloatArray, budget: int) -> float:
     total = comb(n_arms, check_budget(budget, n_arms))
     chances = [comb(n_arms - place, budget - 1) / total for place in range(1, n_arms + 1)]
     return float((np.sort(costs, axis=1) @ np.array(chances)).mean())
-
-
-def scenario_tables(summaries: Sequence[dict[str, Any]]) -> list[RichTable]:
-    """What `pickbest aslib` prints."""
-    facts = {
-        "scenario": "scenario",
-        "instances": "instances",
-        "arms": "algorithms",
-        "features": "features",
-        "unsolved": "unsolved_instances",
-        "missing runs": "missing_runs",
-        "repeats": "repetitions",
-    }
-    solved = {
-        "scenario": "scenario",
-        "measure": "measure",
-        "cutoff": "cutoff",
-        "single best": "solved_single_best",
-        "virtual best": "solved_virtual_best",
-        "single PAR10": "par10_single_best",
-        "virtual PAR10": "par10_virtual_best",
-    }
-    ways = {"B": "budget", "random": "random", "top B": "top", "greedy": "greedy", "best": "best"}
-    rows = [{**each, **row} for each in summaries for row in each["budgets"]]
-    title = "Mean reward of B arms"
-    if len(summaries) > 1:
-        ways = {"scenario": "scenario", "cost": "cost", **ways, "virtual best": "virtual_best"}
-    else:
-        (only,) = summaries
-        title += f" by the cost {only['cost']}; of all arms: {only['virtual_best']:.4f}"
-        ways["the best B arms"] = "best_arms"
-    if not all(row["proven"] for row in rows):
-        title += " (best: not all proven, raise --time-limit)"
-    tables = [
-        table(name, tuple(columns), [[_shown(row[key]) for key in columns.values()] for row in of])
-        for name, columns, of in (
-            ("Scenarios of ASlib: an instance is a round, an algorithm an arm", facts, summaries),
-            ("Share solved and mean PAR10 of the single and the virtual best", solved, summaries),
-            (title, ways, rows),
-        )
-    ]
-    for each in tables:
-        each.box, each.padding, each.pad_edge = box.SIMPLE, (0, 1, 0, 0), False
-    return tables
-
-
-def _shown(value: object) -> object:
-    if isinstance(value, list):
-        return ", ".join(value)
-    return round(value) if isinstance(value, float) and value >= WHOLE_FROM else value

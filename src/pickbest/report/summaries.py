@@ -18,6 +18,7 @@ from pickbest.core import Environment, FloatArray, check_budget
 from pickbest.environments import Table
 from pickbest.hindsight import Subset
 from pickbest.simulation.result import AGAINST, Simulation
+from pickbest.simulation.statistics import standard_error
 
 
 def simulation_summary(
@@ -43,15 +44,13 @@ def _learner_row(
     simulation: Simulation, name: str, against: Sequence[str], target_budget: int | None
 ) -> dict[str, Any]:
     learner = simulation.learners[name]
-    replicates = simulation.replicates
-    std = simulation.std_reward(name)
     return {
         "name": name,
         "budget": learner.budget,
         "feedback": learner.feedback.value,
         "mean_reward": simulation.mean_reward(name),
-        "std_reward": std,
-        "standard_error": std / replicates**0.5,
+        "std_reward": simulation.std_reward(name),
+        "standard_error": standard_error(simulation.costs(name).mean(axis=1)),
         "mean_cost": simulation.mean_cost(name),
         "regret": {
             rival: float(simulation.regret(name, rival, target_budget).mean()) for rival in against

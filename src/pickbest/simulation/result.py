@@ -24,6 +24,7 @@ from pickbest.core import (
     check_budget,
     unknown_name,
 )
+from pickbest.simulation.statistics import standard_error
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -156,8 +157,7 @@ class Simulation:
         gaps = self.costs(first).mean(axis=1) - self.costs(second).mean(axis=1)
         mean = float(gaps.mean())
         half = float(_half_width(gaps[:, None], confidence)[0])
-        error = float(gaps.std(ddof=1)) / math.sqrt(self.replicates) if self.replicates > 1 else 0.0
-        return Difference(mean, error, mean - half, mean + half)
+        return Difference(mean, standard_error(gaps), mean - half, mean + half)
 
     def hindsight_costs(
         self, name: str, against: str = "best_arm", budget: int | None = None

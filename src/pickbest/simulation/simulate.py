@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import multiprocessing
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -16,7 +14,6 @@ from pickbest.core import (
     Environment,
     FloatArray,
     Learner,
-    MissingExtraError,
     PickbestError,
     check_costs,
     check_count,
@@ -28,6 +25,7 @@ from pickbest.core import (
     unknown_name,
     visible,
 )
+from pickbest.core.workers import each_finished, start_ray
 from pickbest.environments import Table
 from pickbest.simulation.result import Run, Simulation
 
@@ -87,7 +85,7 @@ def simulate(
     elif len(tasks) == 1:
         parts = [_play_share(tasks[0], progress, total)]
     else:
-        parts = list(_in_processes(tasks, workers, progress, total))
+        parts = _in_processes(tasks, progress, total)
     runs = {name: Run.joined([part[name] for part in parts]) for name in learners}
     return Simulation(runs, dict(learners), environment, replicates, seed)
 
@@ -116,32 +114,19 @@ def _split(replicates: int, workers: int) -> list[tuple[int, int]]:
 
 
 def _in_processes(
-    tasks: list[_Task], workers: int, progress: Progress | None, total: int
-) -> Iterator[dict[str, Run]]:
-    # Spawned, not forked: a fork would copy locks that other threads may hold.
-    context = multiprocessing.get_context("spawn")
-    done = 0
-    with ProcessPoolExecutor(min(workers, len(tasks)), mp_context=context) as pool:
-        try:
-            futures = [pool.submit(_play_share, task) for task in tasks]
-            for finished in as_completed(futures):
-                finished.result()
-                done += total // len(tasks)
-                if progress:
-                    progress(done, total)
-        except KeyboardInterrupt:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-        yield from (future.result() for future in futures)
+    tasks: list[_Task], progress: Progress | None, total: int
+) -> list[dict[str, Run]]:
+    parts: dict[int, dict[str, Run]] = {}
+    played = each_finished(_play_share, tasks, len(tasks), lambda task: task.replicates)
+    for task, part in played:
+        parts[task.first] = part
+        if progress:
+            progress(total * len(parts) // len(tasks), total)
+    return [parts[task.first] for task in tasks]
 
 
 def _on_ray(tasks: list[_Task], progress: Progress | None, total: int) -> list[dict[str, Run]]:
-    try:
-        import ray
-    except ImportError as error:
-        raise MissingExtraError("ray", "ray", "engine='ray'") from error
-    if not ray.is_initialized():
-        ray.init(log_to_driver=False, include_dashboard=False)
+    ray, _ = start_ray("engine='ray'")
     remote = ray.remote(_play_share)
     futures = [remote.remote(task) for task in tasks]
     try:
@@ -206,10 +191,10 @@ def deal_all(environment: Environment, replicates: int, seed: int, first: int = 
         table = environment.costs_table[None]
     else:
         keys = replicate_keys(seed, copies, first, ENVIRONMENT_STREAM)
-        world = environment.start(copies)
+        dealing = environment.start(copies)
         table = np.empty((copies, environment.rounds, environment.n_arms))
         for t in range(environment.rounds):
-            costs = environment.costs(world, t, rng_for(keys, t))
+            costs = environment.costs(dealing, t, rng_for(keys, t))
             table[:, t] = check_costs(costs, (copies, environment.n_arms), f"round {t}: costs")
     cumulative = np.cumsum(table, axis=1)
     best_arm = np.broadcast_to(cumulative.min(axis=2), (replicates, environment.rounds))
@@ -254,14 +239,14 @@ def play(
     n_arms, rounds = environment.n_arms, environment.rounds
     learner_keys = replicate_keys(seed, replicates, first_replicate, LEARNER_STREAM)
     environment_keys = replicate_keys(seed, replicates, first_replicate, ENVIRONMENT_STREAM)
-    state, world = learner.start(replicates), environment.start(replicates)
+    state, dealing = learner.start(replicates), environment.start(replicates)
     paid = np.empty((replicates, rounds))
     best_arm = np.empty((replicates, rounds))
     totals = np.zeros((replicates, n_arms))
     copies = replicates if environment.varies else 1
     table = np.empty((copies, rounds, n_arms)) if keep_table else None
     for t in range(rounds):
-        costs = environment.costs(world, t, rng_for(environment_keys, t))
+        costs = environment.costs(dealing, t, rng_for(environment_keys, t))
         costs = check_costs(costs, (replicates, n_arms), name=f"round {t}: costs")
         choice = learner.pick(state, rng_for(learner_keys, t))
         paid[:, t] = keep_best(choice.arms, costs)
@@ -270,7 +255,7 @@ def play(
         if table is not None:
             table[:, t] = costs[:copies]
         state = learner.learn(state, choice, visible(learner, choice, costs))
-        world = environment.react(world, choice.arms, costs)
+        dealing = environment.react(dealing, choice.arms, costs)
         if report and (t % 64 == 63 or t == rounds - 1):
             report(t + 1)
     return Run(paid, best_arm, totals, table)

@@ -1,4 +1,4 @@
-"""Slots in the game of jobs: slot i is fed 1 - what an action adds per unit of time to the slots before.
+"""Slots in the game of jobs: a slot is fed 1 - what an action adds, by time, to those before.
 
 The four functions that `kernels.slots` asks of a game.
 """
@@ -28,8 +28,8 @@ class JobGame(NamedTuple):
 
 
 class Prefix(NamedTuple):
-    """Summaries (n_items,) of the prefix that Algorithm 2 compares with, and of all that was pulled;
-    inside: (slots · size,), whether an arm is in the prefix."""
+    """best, pulled: summaries (n_items,) of the prefix that Algorithm 2 compares with, and of all
+    that was pulled; inside: (slots · size,), whether an arm is in the prefix."""
 
     best: FloatArray
     pulled: FloatArray

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pickbest.core import MissingExtraError, PickbestError
+from pickbest.core import PickbestError
+from pickbest.core.workers import start_ray
 from pickbest.tuning.playing import Message, play_request
 from pickbest.tuning.processes import Event
 from pickbest.tuning.worker import PINNED
@@ -18,17 +19,10 @@ class Cluster:
     """
 
     def __init__(self, workers: int, optimizers: Sequence[str]) -> None:
-        try:
-            import ray
-        except ImportError as error:
-            raise MissingExtraError("ray", "ray", "--engine ray") from error
-        self._ray: Any = ray
+        self._ray, self._own = start_ray("--engine ray")
         self._workers = workers
-        self._own = not ray.is_initialized()
-        if self._own:
-            ray.init(log_to_driver=False, include_dashboard=False)
         # One call a process: several optimizers keep global random state.
-        self._play = ray.remote(
+        self._play = self._ray.remote(
             num_cpus=1,
             max_calls=1,
             max_retries=0,

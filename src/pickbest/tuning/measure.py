@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from pickbest.core import check_count, unknown_name
 from pickbest.tuning.journal import Journal, Record, open_journal
-from pickbest.tuning.plan import Plan, Unit
+from pickbest.tuning.plan import MeasurementPlan, Unit
 from pickbest.tuning.playing import Message, to_request
 from pickbest.tuning.processes import Event, Processes
 
@@ -37,7 +37,7 @@ class Engine(Protocol):
 
 
 def measure(
-    plan: Plan,
+    plan: MeasurementPlan,
     folder: Path,
     workers: int = 1,
     engine: str = "processes",
@@ -66,7 +66,7 @@ def measure(
     return journal
 
 
-def _start(engine: str, workers: int, plan: Plan) -> Engine:
+def _start(engine: str, workers: int, plan: MeasurementPlan) -> Engine:
     if engine == "ray":
         from pickbest.tuning.cluster import Cluster
 
@@ -88,7 +88,9 @@ def _loop(work: _Work, players: Engine, progress: Progress | None) -> None:
 class _Work:
     """What is left to do, and what becomes of messages."""
 
-    def __init__(self, plan: Plan, journal: Journal, warn: Callable[[str], None]) -> None:
+    def __init__(
+        self, plan: MeasurementPlan, journal: Journal, warn: Callable[[str], None]
+    ) -> None:
         self.plan, self.journal, self.warn = plan, journal, warn
         self.todo = deque(unit for unit in plan.units() if self._missing(unit))
         self.playing: dict[str, Unit] = {}

@@ -90,7 +90,7 @@ class Unit:
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class MeasurementPlan:
     """Settings, tasks in the order of measuring, their data sets, and why sets were refused."""
 
     settings: Settings
@@ -131,7 +131,7 @@ class Plan:
 
 def make_plan(
     settings: Settings, names: Sequence[str], models: Sequence[str], most: int | None = None
-) -> Plan:
+) -> MeasurementPlan:
     """Load the data sets; those that cannot be used are listed with the reason.
 
     names: data sets in the order of measuring, none for all. most: the most tasks.
@@ -160,7 +160,7 @@ def make_plan(
     if not tasks:
         reasons = "; ".join(refused.values())
         raise PickbestError(f"there is nothing to measure{': ' if reasons else ''}{reasons}")
-    return Plan(settings, tuple(tasks[:most]), datasets, refused)
+    return MeasurementPlan(settings, tuple(tasks[:most]), datasets, refused)
 
 
 def stable_seed(*parts: str | int) -> int:

@@ -18,7 +18,7 @@ from pickbest.tuning import data, rewards, tasks
 from pickbest.tuning.journal import Record, Records
 from pickbest.tuning.models import MODELS
 from pickbest.tuning.optimizers import OPTIMIZERS
-from pickbest.tuning.plan import POOL, Plan
+from pickbest.tuning.plan import POOL, MeasurementPlan
 from pickbest.tuning.rewards import Losses, best_loss, expected_best, is_degenerate, rewards_of
 from pickbest.tuning.tasks import Task
 from pickbest.tuning.worker import PINNED
@@ -54,7 +54,7 @@ class Measured:
         return found
 
 
-def collect(plan: Plan, records: Records) -> list[Measured]:
+def collect(plan: MeasurementPlan, records: Records) -> list[Measured]:
     """The tasks that are complete: models in their order, data sets by name."""
     order = list(MODELS)
     ordered = sorted(plan.tasks, key=lambda task: (order.index(task.model), task.dataset))
@@ -62,7 +62,7 @@ def collect(plan: Plan, records: Records) -> list[Measured]:
     return [measured for measured in found if measured is not None]
 
 
-def _collect_task(plan: Plan, task: Task, records: Records) -> Measured | None:
+def _collect_task(plan: MeasurementPlan, task: Task, records: Records) -> Measured | None:
     runs: dict[tuple[str, int], Losses] = {}
     pool: list[float | None] = []
     seconds = 0.0
@@ -81,7 +81,9 @@ def _collect_task(plan: Plan, task: Task, records: Records) -> Measured | None:
     return Measured(task, runs, pool, expected_best(pool, plan.settings.calls), best, seconds)
 
 
-def reward_rows(plan: Plan, measured: Iterable[Measured]) -> list[tuple[str, list[float]]]:
+def reward_rows(
+    plan: MeasurementPlan, measured: Iterable[Measured]
+) -> list[tuple[str, list[float]]]:
     """Rounds (task, or task#repetition) with a reward for each optimizer."""
     settings = plan.settings
     return [
@@ -95,7 +97,7 @@ def reward_rows(plan: Plan, measured: Iterable[Measured]) -> list[tuple[str, lis
     ]
 
 
-def write_tables(plan: Plan, records: Records, folder: Path) -> list[Measured]:
+def write_tables(plan: MeasurementPlan, records: Records, folder: Path) -> list[Measured]:
     """Write the files of the tasks that are complete, and return these."""
     measured = collect(plan, records)
     settings = plan.settings
@@ -145,7 +147,7 @@ def label_of(optimizer: str) -> str:
     return OPTIMIZERS[optimizer].label if optimizer in OPTIMIZERS else optimizer
 
 
-def provenance(plan: Plan, measured: Sequence[Measured]) -> dict[str, Any]:
+def provenance(plan: MeasurementPlan, measured: Sequence[Measured]) -> dict[str, Any]:
     """How the numbers came about; nothing in it depends on when or how fast."""
     settings = plan.settings
     sets = sorted({one.task.dataset for one in measured})
@@ -186,7 +188,7 @@ def timings(measured: Sequence[Measured]) -> dict[str, Any]:
     }
 
 
-def _task_row(plan: Plan, one: Measured) -> list[Any]:
+def _task_row(plan: MeasurementPlan, one: Measured) -> list[Any]:
     dataset = plan.datasets[one.task.dataset]
     return [
         one.task.name,

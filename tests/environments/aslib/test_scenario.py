@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from pickbest.catalog import make_environment
-from pickbest.cli.aslib import register
+from pickbest.cli.aslib import aslib
 from pickbest.core import PickbestError
 from pickbest.environments.aslib.scenario import read_scenario, read_scenarios, scenario_folders
 from pickbest.experiments.races import read_runtimes
@@ -342,7 +342,7 @@ def test_options_that_do_not_go_together(name, options, message):
 def run(*arguments):
     app = typer.Typer()
     app.callback()(lambda: None)
-    register(app)
+    app.command()(aslib)
     return CliRunner().invoke(app, ["aslib", *map(str, arguments)])
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from pickbest.experiments.benchmark.environments import chosen_worlds, worlds_at_hand
+from pickbest.experiments.benchmark.environments import chosen_environments, environments_at_hand
 from pickbest.experiments.benchmark.lineup import chosen_entries
-from pickbest.experiments.benchmark.run import Plan, run_cells
+from pickbest.experiments.benchmark.run_cells import BenchmarkPlan, run_cells
 
 
-def plan(kept: Path, workers: int = 1) -> Plan:
-    worlds = chosen_worlds(worlds_at_hand(), ["synthetic"])
+def plan(kept: Path, workers: int = 1) -> BenchmarkPlan:
+    environments = chosen_environments(environments_at_hand(), ["synthetic"])
     entries = chosen_entries(["uniform", "thompson"])
-    return Plan(kept, worlds, entries, (1, 2), replicates=30, workers=workers)
+    return BenchmarkPlan(kept, environments, entries, (1, 2), replicates=30, workers=workers)
 
 
 if __name__ == "__main__":

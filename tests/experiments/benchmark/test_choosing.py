@@ -1,4 +1,4 @@
-"""Which learners and worlds take part, and clear errors for names that are not known."""
+"""Which learners and environments take part, and clear errors for names that are not known."""
 
 from __future__ import annotations
 
@@ -13,16 +13,11 @@ from pickbest.core import PickbestError
 from pickbest.environments import Table, Task1
 from pickbest.experiments.benchmark.environments import (
     GROUPS,
-    chosen_worlds,
+    chosen_environments,
+    environments_at_hand,
     recorded,
-    worlds_at_hand,
 )
-from pickbest.experiments.benchmark.lineup import (
-    Entry,
-    all_entries,
-    chosen_entries,
-    player,
-)
+from pickbest.experiments.benchmark.lineup import Entry, all_entries, chosen_entries, make_entry
 from pickbest.learners import Uniform
 
 
@@ -47,28 +42,33 @@ def test_every_learner_of_the_catalog_takes_part(newcomer: str) -> None:
 
 
 def test_learners_get_the_rounds_and_sit_out_budgets_they_cannot_play() -> None:
-    world = Task1(rounds=50)
-    assert player(Entry("exp3", "exp3"), world, 1) is not None
-    assert player(Entry("exp3", "exp3"), world, 2) is None
-    long = player(Entry("og", "og"), Task1(rounds=5000), 2)
-    assert long != player(Entry("og", "og"), world, 2)
+    environment = Task1(rounds=50)
+    assert make_entry(Entry("exp3", "exp3"), environment, 1) is not None
+    assert make_entry(Entry("exp3", "exp3"), environment, 2) is None
+    long = make_entry(Entry("og", "og"), Task1(rounds=5000), 2)
+    assert long != make_entry(Entry("og", "og"), environment, 2)
 
 
 def test_worlds_are_chosen_by_name_family_and_group(table: Table) -> None:
-    worlds = [*recorded("mine", table), *worlds_at_hand()]
-    assert {world.group for world in worlds} == set(GROUPS)
-    chosen = chosen_worlds(worlds, ["mine", "task-3"])
-    assert [world.name for world in chosen] == ["mine", "mine shuffled", "task-3"]
-    assert [world.name for world in chosen_worlds(worlds, ["mine shuffled"])] == ["mine shuffled"]
-    assert all(world.group == "adversary" for world in chosen_worlds(worlds, ["adversary"]))
-    assert chosen_worlds(worlds, []) == worlds
+    environments = [*recorded("mine", table), *environments_at_hand()]
+    assert {environment.group for environment in environments} == set(GROUPS)
+    chosen = chosen_environments(environments, ["mine", "task-3"])
+    assert [environment.name for environment in chosen] == ["mine", "mine shuffled", "task-3"]
+    assert [
+        environment.name for environment in chosen_environments(environments, ["mine shuffled"])
+    ] == ["mine shuffled"]
+    assert all(
+        environment.group == "adversary"
+        for environment in chosen_environments(environments, ["adversary"])
+    )
+    assert chosen_environments(environments, []) == environments
 
 
 def test_unknown_names_get_the_nearest_one() -> None:
     with pytest.raises(PickbestError, match="unknown learner 'thomson'; did you mean 'thompson'"):
         chosen_entries(["thomson"])
-    with pytest.raises(PickbestError, match="unknown world 'task1'; did you mean 'task-1'"):
-        chosen_worlds(worlds_at_hand(), ["task1"])
+    with pytest.raises(PickbestError, match="unknown environment 'task1'; did you mean 'task-1'"):
+        chosen_environments(environments_at_hand(), ["task1"])
 
 
 @pytest.mark.parametrize("text", ["", "0-3", "3-1", "x", "1,,2", "-2"])

@@ -7,32 +7,33 @@ import math
 import numpy as np
 import pytest
 
-from pickbest.experiments.benchmark.contrasts import contrast, contrasts
-from pickbest.experiments.benchmark.lineup import AUTO, YARDSTICK
-from pickbest.experiments.benchmark.ranking import (
+from pickbest.experiments.benchmark.comparisons import (
     complete_learners,
+    contrast,
+    contrasts,
     mean_ranks,
     mean_share_intervals,
 )
-from pickbest.experiments.benchmark.tables import by_budget, headline
+from pickbest.experiments.benchmark.lineup import AUTO, YARDSTICK
+from pickbest.experiments.benchmark.report_tables import by_budget, headline
 from pickbest.experiments.benchmark.verdicts import verdicts
 
-WORLDS = [f"w{index}" for index in range(12)]
+ENVIRONMENTS = [f"w{index}" for index in range(12)]
 
 
 @pytest.fixture
 def cells(make_cell):  # type: ignore[no-untyped-def]
     """good wins everywhere by .2, even and odd take turns at the second place."""
     found = []
-    for index, world in enumerate(WORLDS):
+    for index, environment in enumerate(ENVIRONMENTS):
         for budget in (1, 2):
             second = index % 2
             found += [
-                make_cell(world, "good", [0.8, 0.8], budget),
-                make_cell(world, "even", [0.6 - 0.1 * second] * 2, budget),
-                make_cell(world, "odd", [0.5 + 0.1 * second] * 2, budget),
+                make_cell(environment, "good", [0.8, 0.8], budget),
+                make_cell(environment, "even", [0.6 - 0.1 * second] * 2, budget),
+                make_cell(environment, "odd", [0.5 + 0.1 * second] * 2, budget),
             ]
-        found.append(make_cell(world, "one arm", [0.9, 0.9]))
+        found.append(make_cell(environment, "one arm", [0.9, 0.9]))
     return found
 
 
@@ -78,7 +79,7 @@ def test_paired_comparison(make_cell) -> None:  # type: ignore[no-untyped-def]
 
 
 def test_comparisons_skip_cells_in_which_one_does_not_play(cells) -> None:  # type: ignore[no-untyped-def]
-    assert len(contrasts(cells, "one arm", "good")) == len(WORLDS)
+    assert len(contrasts(cells, "one arm", "good")) == len(ENVIRONMENTS)
     assert all(each.better for each in contrasts(cells, "one arm", "good"))
     assert contrasts(cells, "good", "nobody") == []
 
@@ -86,11 +87,11 @@ def test_comparisons_skip_cells_in_which_one_does_not_play(cells) -> None:  # ty
 @pytest.mark.parametrize(("reward", "kept"), [(0.7, [True, True, True]), (0.4, [False] * 3)])
 def test_verdicts_on_auto(make_cell, reward: float, kept: list[bool]) -> None:  # type: ignore[no-untyped-def]
     found = []
-    for world in WORLDS:
+    for environment in ENVIRONMENTS:
         found += [
-            make_cell(world, YARDSTICK, [0.42, 0.44]),
-            make_cell(world, "other", [0.6, 0.6]),
-            make_cell(world, AUTO, [reward - 0.01, reward + 0.01]),
+            make_cell(environment, YARDSTICK, [0.42, 0.44]),
+            make_cell(environment, "other", [0.6, 0.6]),
+            make_cell(environment, AUTO, [reward - 0.01, reward + 0.01]),
         ]
     first, *promises = verdicts(found)
     assert first.holds is None

@@ -35,9 +35,9 @@ def test_references_do_not_depend_on_the_order(table: Table) -> None:
 
 
 def test_references_follow_the_costs_of_each_replicate() -> None:
-    world = Task1(rounds=6)
-    random, best = references(world, 2, replicates=3, seed=4)
-    dealt = deal_all(world, 3, seed=4).table
+    environment = Task1(rounds=6)
+    random, best = references(environment, 2, replicates=3, seed=4)
+    dealt = deal_all(environment, 3, seed=4).table
     assert random == tuple(random_reward(each, 2) for each in dealt)
     assert best == tuple(best_reward(each, 2) for each in dealt)
     assert references(Chasing(4, 6, width=2), 2, replicates=3, seed=4) == ((), ())

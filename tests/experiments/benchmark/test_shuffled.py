@@ -7,12 +7,7 @@ import numpy as np
 from pickbest.environments import Table
 from pickbest.environments.tables import Shuffled
 from pickbest.learners import Thompson, Uniform
-from pickbest.simulation.simulate import (
-    deal_all,
-    play,
-    play_dealt,
-    simulate,
-)
+from pickbest.simulation.simulate import deal_all, play, play_dealt, simulate
 
 
 def rows(table: np.ndarray) -> list[tuple[float, ...]]:
@@ -47,8 +42,8 @@ def test_all_learners_meet_the_same_order(table: Table) -> None:
 
 
 def test_round_by_round_and_workers_change_nothing(table: Table) -> None:
-    world, learner = Shuffled(table), Thompson(5, 2)
-    whole = play_dealt(learner, deal_all(world, 5, 7), 5, 7)
-    np.testing.assert_array_equal(play(learner, world, 5, 7).paid, whole.paid)
-    split = simulate({"it": learner}, world, replicates=5, seed=7, workers=2)
+    environment, learner = Shuffled(table), Thompson(5, 2)
+    whole = play_dealt(learner, deal_all(environment, 5, 7), 5, 7)
+    np.testing.assert_array_equal(play(learner, environment, 5, 7).paid, whole.paid)
+    split = simulate({"it": learner}, environment, replicates=5, seed=7, workers=2)
     np.testing.assert_array_equal(split.costs("it"), whole.paid)

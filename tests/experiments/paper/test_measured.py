@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pickbest.cli import reproduce as reproducing
+from pickbest.cli.reproduce import reproduce_parts
 from pickbest.environments import Table as Costs
+from pickbest.experiments.paper.estimates import Estimate
 from pickbest.experiments.paper.experiment import Setting
-from pickbest.experiments.paper.measured import CLAIMS, measured
-from pickbest.experiments.paper.numbers import Estimate
+from pickbest.experiments.paper.lineup import BEST, FPML, OG, hybrid
+from pickbest.experiments.paper.parts.measured_tables import CLAIMS, measured
+from pickbest.experiments.paper.parts.recorded_tables import recorded
 from pickbest.experiments.paper.printed import TABLE_2
-from pickbest.experiments.paper.recorded import recorded
-from pickbest.experiments.paper.rewards import find_rewards
-from pickbest.experiments.paper.shipped import measured_rewards
+from pickbest.experiments.paper.recorded_rewards import find_rewards, measured_rewards
 from pickbest.report.document import Table, Verdict
 
 
@@ -47,7 +47,7 @@ def test_our_table_stands_beside_the_printed_numbers() -> None:
     assert [column.label for column in rewards.columns] == ["B", "learner", *worlds, *worlds]
     best = next(row for row in rewards.rows if row[0] == 6)
     costs = measured_rewards().costs_table
-    assert best[2] == TABLE_2[6]["best"].mean
+    assert best[2] == TABLE_2[6][BEST].mean
     assert float(best[3]) < 1 - costs.min(axis=1).mean() + 1e-12
     fpml = next(row for row in rewards.rows if row[:2] == [6, "FPML-partial"])
     assert float(fpml[6]) == pytest.approx(float(best[3]) - float(fpml[3]))
@@ -85,11 +85,11 @@ def test_verdicts_follow_the_numbers() -> None:
 def test_a_claim_counts_pairs_by_two_standard_errors() -> None:
     ahead, level, behind = (Estimate(mean, 0.1, 100) for mean in (0.6, 0.5, 0.49))
     strict, lenient = CLAIMS[0], CLAIMS[1]
-    rows = {"fpml": ahead, "hybrid_1x2": level, "og": behind}
+    rows = {FPML: ahead, hybrid(2, 1): level, OG: behind}
     assert strict.kept({2: rows}) == [True, True]
-    assert strict.kept({2: {**rows, "fpml": level}}) == [False, False]
-    assert lenient.kept({2: {**rows, "hybrid_1x2": behind, "og": level}}) == [True]
-    assert lenient.kept({2: {**rows, "hybrid_1x2": behind, "og": ahead}}) == [False]
+    assert strict.kept({2: {**rows, FPML: level}}) == [False, False]
+    assert lenient.kept({2: {**rows, hybrid(2, 1): behind, OG: level}}) == [True]
+    assert lenient.kept({2: {**rows, hybrid(2, 1): behind, OG: ahead}}) == [False]
 
 
 def test_the_published_rewards_are_replayed_beside_ours(paper_rewards: Path) -> None:
@@ -104,7 +104,7 @@ def test_the_published_rewards_are_replayed_beside_ours(paper_rewards: Path) -> 
 
 
 def test_the_page_has_the_section(tmp_path: Path) -> None:
-    written = reproducing.reproduce(["measured"], tmp_path, replicates=2)
+    written = reproduce_parts(["measured"], tmp_path, replicates=2)
     page = written.page.read_text()
     assert "The paper's findings on our own measurements" in page
     assert "measured by pickbest (not the paper's, SHA-256" in page

@@ -10,22 +10,13 @@ import pytest
 
 from pickbest import theory
 from pickbest.catalog import make_learner
-from pickbest.experiments.paper import hard, parts, worst_sequence
+from pickbest.experiments.paper import cost_sequences, run_parts
 from pickbest.experiments.paper.experiment import Setting
-from pickbest.experiments.paper.lower_bounds import foreseeing
-from pickbest.experiments.paper.recipes import (
-    CHAPTERS,
-    RECIPES,
-    Recipe,
-    recipe_named,
-)
-from pickbest.experiments.paper.rewards import find_rewards
-from pickbest.report.document import (
-    Table,
-    Verdict,
-    section_from_json,
-    section_to_json,
-)
+from pickbest.experiments.paper.parts import worst_sequence
+from pickbest.experiments.paper.parts.lower_bounds import foreseeing
+from pickbest.experiments.paper.recipes import CHAPTERS, RECIPES, Recipe, recipe_named
+from pickbest.experiments.paper.recorded_rewards import find_rewards
+from pickbest.report.document import Table, Verdict, section_from_json, section_to_json
 from pickbest.simulation.simulate import simulate
 
 QUICK = [recipe for recipe in RECIPES if not recipe.needs_modules]
@@ -45,7 +36,7 @@ def small(recipe: Recipe) -> Recipe:
 
 @pytest.mark.parametrize("recipe", QUICK, ids=lambda recipe: recipe.name)
 def test_every_part_runs_and_keeps_through_json(recipe: Recipe) -> None:
-    section = parts.run_part(small(recipe), Setting(1, 4, REWARDS))
+    section = run_parts.run_part(small(recipe), Setting(1, 4, REWARDS))
     assert any(isinstance(block, Verdict) for block in section.blocks)
     again = section_from_json(section_to_json(section))
     assert section_to_json(again) == section_to_json(section)
@@ -68,18 +59,16 @@ def test_linear_programs_judge_what_was_measured(monkeypatch: pytest.MonkeyPatch
         "applications": [application],
     }
     monkeypatch.setattr(module, "lp_experiment", lambda seed, replicates: measured)
-    section = parts.run_part(recipe_named("linear-programs"), Setting(0, 2, REWARDS))
+    section = run_parts.run_part(recipe_named("linear-programs"), Setting(0, 2, REWARDS))
     assert section.blocks[0].holds is True  # type: ignore[union-attr]
     measured["verdicts"] = {"problems": 40, "wrong": 1}
-    section = parts.run_part(recipe_named("linear-programs"), Setting(0, 2, REWARDS))
+    section = run_parts.run_part(recipe_named("linear-programs"), Setting(0, 2, REWARDS))
     assert section.blocks[0].holds is False  # type: ignore[union-attr]
 
 
-def test_a_part_without_its_module_is_left_out_with_a_sentence() -> None:
-    recipe = replace(recipe_named("linear-programs"), needs_modules=("no_such_package.inside",))
-    assert "needs `no_such_package.inside`" in str(parts.why_missing(recipe))
-    unwritten = replace(recipe, needs_modules=(), experiment="later")
-    assert "not part of this version" in str(parts.why_missing(unwritten))
+def test_a_part_without_its_package_is_left_out_with_a_sentence() -> None:
+    recipe = replace(recipe_named("linear-programs"), needs_modules=("no_such_package",))
+    assert "needs `no_such_package`" in str(run_parts.why_missing(recipe))
 
 
 def test_names_are_unique_and_chapters_known() -> None:
@@ -90,14 +79,14 @@ def test_names_are_unique_and_chapters_known() -> None:
 
 
 def test_propositions_5_and_7_are_shown_to_fail() -> None:
-    section = parts.run_part(recipe_named("top-set"), Setting(0, 20, REWARDS))
+    section = run_parts.run_part(recipe_named("top-set"), Setting(0, 20, REWARDS))
     verdict = section.blocks[0]
     assert isinstance(verdict, Verdict)
     assert verdict.holds is False
     assert "Proposition 7 is false" in section.findings[0]
     recipe = recipe_named("partial-feedback")
     options = {**recipe.options, "hard_rounds": [10_000, 20_000]}
-    section = parts.run_part(replace(recipe, options=options), Setting(0, 20, REWARDS))
+    section = run_parts.run_part(replace(recipe, options=options), Setting(0, 20, REWARDS))
     verdict = section.blocks[0]
     assert isinstance(verdict, Verdict)
     assert verdict.holds is False
@@ -133,17 +122,17 @@ def test_worst_regret_is_the_maximum_over_all_sequences(budget: int, rounds: int
 
 def test_exact_regret_on_one_good_arm_agrees_with_simulation() -> None:
     learner = make_learner("fpml", 3, 2, 200)
-    regret = simulate({"fpml": learner}, hard.one_good_arm(3, 200), 2000).regret("fpml")
+    regret = simulate({"fpml": learner}, cost_sequences.one_good_arm(3, 200), 2000).regret("fpml")
     exact = worst_sequence.good_arm_regret(2, learner.epsilon, 200)  # type: ignore[attr-defined]
     assert abs(regret.mean() - exact) < 4 * regret.std() / np.sqrt(2000)
 
 
 def test_our_sequences() -> None:
-    assert hard.turns(6, 10, 2).costs_table.min(axis=1).sum() == 0
-    assert (hard.narrowing(8, 20, 3).costs_table[:, 0] == 0).all()
-    trap = hard.top_set_trap(100).costs_table
+    assert cost_sequences.turns(6, 10, 2).costs_table.min(axis=1).sum() == 0
+    assert (cost_sequences.narrowing(8, 20, 3).costs_table[:, 0] == 0).all()
+    trap = cost_sequences.top_set_trap(100).costs_table
     assert set(np.argsort(trap.sum(axis=0))[:2]) == {0, 1}
-    estimates = hard.noisy_estimates(5, 20_000, 0.3, np.random.default_rng(0))
+    estimates = cost_sequences.noisy_estimates(5, 20_000, 0.3, np.random.default_rng(0))
     np.testing.assert_allclose(estimates.mean(axis=0), [1, 1, 1, 1, 0.7], atol=0.04)
     costs = foreseeing(n_arms=5, rounds=50, budget=2)
     regret = theory.leaders_regret(costs, 2)[-1]

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from pickbest.experiments.paper.estimates import Estimate, slope, z_score
 from pickbest.experiments.paper.experiment import Setting
-from pickbest.experiments.paper.numbers import Estimate, slope, z_score
+from pickbest.experiments.paper.lineup import BEST, FPML, OG, TOP, hybrid
+from pickbest.experiments.paper.parts.recorded_tables import recorded
+from pickbest.experiments.paper.parts.synthetic_tasks import task_3
 from pickbest.experiments.paper.printed import TABLE_2, TABLE_6, Printed
-from pickbest.experiments.paper.recorded import recorded
-from pickbest.experiments.paper.rewards import find_rewards
-from pickbest.experiments.paper.tasks import task_3
+from pickbest.experiments.paper.recorded_rewards import find_rewards
 from pickbest.report.document import Table, Verdict
 
 
@@ -30,13 +31,13 @@ def test_every_printed_mean_is_met(paper_rewards: Path) -> None:
     # Random distinct arms beat the printed OG from B = 2 on.
     for table, budget in zip(tables, range(1, 7), strict=True):
         random = next(row for row in table.rows if row[0] == "B distinct arms at random")
-        assert budget == 1 or float(random[8]) > TABLE_2[budget]["og"].mean
+        assert budget == 1 or float(random[8]) > TABLE_2[budget][OG].mean
 
 
 def test_a_far_cell_is_named_with_its_distance(
     paper_rewards: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wrong = {**TABLE_2[2], "og": Printed(0.6, 0.0179, 100)}
+    wrong = {**TABLE_2[2], OG: Printed(0.6, 0.0179, 100)}
     monkeypatch.setitem(TABLE_2, 2, wrong)
     rewards = find_rewards(paper_rewards)
     found = recorded(Setting(0, 100, rewards), budgets=[2], figure=False)
@@ -55,7 +56,7 @@ def test_table_6() -> None:
     verdict = found.blocks[0]
     assert isinstance(verdict, Verdict)
     assert verdict.holds, verdict.text
-    assert set(TABLE_6) == {"best", "top", "fpml", "hybrid_1x3", "og"}
+    assert set(TABLE_6) == {BEST, TOP, FPML, hybrid(3, 1), OG}
 
 
 def test_z_score_leaves_rounding_out() -> None:

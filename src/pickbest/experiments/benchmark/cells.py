@@ -1,8 +1,7 @@
-"""A cell, one learner in one world at one budget: what it found, and how that is kept."""
+"""A cell, one learner in one environment at one budget: what it found, and how that is kept."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,12 +9,13 @@ from pathlib import Path
 
 from pickbest.catalog import describe
 from pickbest.core import Environment, Learner
-from pickbest.core.savefile import write_atomically
-from pickbest.experiments.benchmark.sources import code_digest
+from pickbest.experiments.cache import Cache, code_digest, key_of, modules_of
 
-# Raise it when the loop of a simulation or what a cell holds changes its meaning.
+# Raise it when what a cell holds changes its meaning.
 FORMAT = 1
 Numbers = tuple[float, ...]
+# What every cell runs, beside its own learner and environment.
+LOOP = "pickbest.simulation.simulate"
 
 
 @dataclass(frozen=True)
@@ -37,35 +37,32 @@ class Result:
 
 def cell_key(environment: Environment, learner: Learner, replicates: int, seed: int) -> str:
     """What a kept result is valid for: costs, learner and their code, replicates and seed."""
-    content = {
-        "format": FORMAT,
-        "environment": describe(environment),
-        "learner": describe(learner),
-        "code": [code_digest(environment), code_digest(learner)],
-        "replicates": replicates,
-        "seed": seed,
-    }
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:24]
+    return key_of(
+        {
+            "format": FORMAT,
+            "environment": describe(environment),
+            "learner": describe(learner),
+            "code": code_digest({LOOP} | modules_of(environment) | modules_of(learner)),
+            "replicates": replicates,
+            "seed": seed,
+        }
+    )
 
 
-def keep(folder: Path, key: str, result: Result) -> None:
-    """Write a result; the file appears whole or not at all."""
-    write_atomically(folder / f"{key}.json", json.dumps(vars(result)).encode())
+def cell_cache(folder: Path) -> Cache[Result]:
+    """The finished cells in a folder."""
+    return Cache(folder, lambda result: json.dumps(vars(result)), _decoded)
 
 
-def kept(folder: Path, key: str) -> Result | None:
-    """A kept result; None where there is none or it cannot be read (it is then run again)."""
-    try:
-        raw = json.loads((folder / f"{key}.json").read_text(encoding="utf-8"))
-        return Result(
-            rewards=_numbers(raw["rewards"]),
-            best_arm=_numbers(raw["best_arm"]),
-            random=_numbers(raw["random"]),
-            best=_numbers(raw["best"]),
-            seconds=float(raw["seconds"]),
-        )
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+def _decoded(text: str) -> Result:
+    raw = json.loads(text)
+    return Result(
+        rewards=_numbers(raw["rewards"]),
+        best_arm=_numbers(raw["best_arm"]),
+        random=_numbers(raw["random"]),
+        best=_numbers(raw["best"]),
+        seconds=float(raw["seconds"]),
+    )
 
 
 def _numbers(values: Iterable[float]) -> Numbers:

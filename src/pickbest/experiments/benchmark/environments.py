@@ -22,7 +22,7 @@ from pickbest.environments import (
 )
 from pickbest.environments.aslib.scenario import read_scenarios
 from pickbest.environments.tables import Shuffled
-from pickbest.experiments.paper.shipped import measured_rewards
+from pickbest.experiments.paper.recorded_rewards import measured_rewards
 
 REAL, SYNTHETIC, ADVERSARY = "real", "synthetic", "adversary"
 GROUPS = (REAL, SYNTHETIC, ADVERSARY)
@@ -47,10 +47,10 @@ GENERATED: dict[str, tuple[str, Environment]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class World:
+class NamedEnvironment:
     """A named environment.
 
-    family: worlds of one family count once in averages: a recorded table in its own order and
+    family: environments of one family count once in averages: a recorded table in its own order and
         shuffled is one family.
     group: real, synthetic or adversary.
     """
@@ -61,43 +61,47 @@ class World:
     environment: Environment
 
 
-def worlds_at_hand(aslib: Path | None = None, paper_rewards: Path | None = None) -> list[World]:
-    """Every world that the given files and this package have."""
+def environments_at_hand(
+    aslib: Path | None = None, paper_rewards: Path | None = None
+) -> list[NamedEnvironment]:
+    """Every environment that the given files and this package have."""
     tables: list[tuple[str, Table]] = []
     if paper_rewards is not None:
         tables.append((PAPER, read_table(paper_rewards, rewards=True)))
     tables.append((MEASURED, measured_rewards()))
     if aslib is not None:
         tables += [(scenario.name, scenario.costs()) for scenario in read_scenarios(aslib)]
-    worlds = [world for name, table in tables for world in recorded(name, table)]
+    found = [place for name, table in tables for place in recorded(name, table)]
     for name, (group, environment) in GENERATED.items():
-        worlds.append(World(name, name, group, environment))
-    names = [world.name for world in worlds]
+        found.append(NamedEnvironment(name, name, group, environment))
+    names = [place.name for place in found]
     for name in names:
         if names.count(name) > 1:
-            raise PickbestError(f"two worlds are named {name!r}; leave one of them out")
-    return worlds
+            raise PickbestError(f"two environments are named {name!r}; leave one of them out")
+    return found
 
 
-def recorded(name: str, table: Table) -> list[World]:
+def recorded(name: str, table: Table) -> list[NamedEnvironment]:
     """A recorded table in its own order, and shuffled anew in each replicate."""
     # Results are kept by content: where the table lies is no part of it.
     table = replace(table, source=name)
     return [
-        World(name, name, REAL, table),
-        World(name + SHUFFLED, name, REAL, Shuffled(table)),
+        NamedEnvironment(name, name, REAL, table),
+        NamedEnvironment(name + SHUFFLED, name, REAL, Shuffled(table)),
     ]
 
 
-def chosen_worlds(worlds: Sequence[World], names: Sequence[str]) -> list[World]:
-    """The worlds with these names, families or groups; all where none is named."""
-    known = {label for world in worlds for label in _labels(world)}
+def chosen_environments(
+    at_hand: Sequence[NamedEnvironment], names: Sequence[str]
+) -> list[NamedEnvironment]:
+    """The environments with these names, families or groups; all where none is named."""
+    known = {label for place in at_hand for label in _labels(place)}
     for name in names:
         if name not in known:
-            raise unknown_name("world", name, known)
-    return [world for world in worlds if not names or _labels(world) & set(names)]
+            raise unknown_name("environment", name, known)
+    return [place for place in at_hand if not names or _labels(place) & set(names)]
 
 
-def _labels(world: World) -> set[str]:
+def _labels(place: NamedEnvironment) -> set[str]:
     # The name of a family is that of its table in recorded order: it means both.
-    return {world.name, world.family, world.group}
+    return {place.name, place.family, place.group}

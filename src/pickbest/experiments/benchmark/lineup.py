@@ -1,35 +1,28 @@
-"""The learners of the benchmark, as data: one setting each, the same in all worlds."""
+"""The learners of the benchmark, as data: one setting each, the same everywhere."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from pickbest.catalog import feedback_of, learner_names, make_learner
-from pickbest.core import (
-    Environment,
-    Feedback,
-    Learner,
-    PickbestError,
-    unknown_name,
-)
+from pickbest.core import Environment, Feedback, Learner, PickbestError, unknown_name
+from pickbest.experiments.specs import parse_learner
 
 YARDSTICK = "fpml-partial as run"
 AUTO = "auto"
 # In the paper's own settings, beside the catalog's defaults.
-AS_RUN = {YARDSTICK: "fpml-partial", "og as run": "og"}
+AS_RUN = {YARDSTICK: "fpml-partial:tuning=as_run", "og as run": "og:tuning=as_run"}
 # It plays the first arms of the table, whatever they are.
 LEFT_OUT = ("fixed",)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A row of the benchmark: a learner of the catalog with options, under a label."""
+    """A row of the benchmark: a learner with options as text (og:tuning=as_run), and its label."""
 
     label: str
-    learner: str
-    options: Mapping[str, Any] = field(default_factory=dict)
+    spec: str
 
 
 def all_entries(full: bool = False) -> list[Entry]:
@@ -38,28 +31,33 @@ def all_entries(full: bool = False) -> list[Entry]:
     >>> [entry.label for entry in all_entries()][:2]
     ['fpml-partial as run', 'og as run']
     """
-    entries = [Entry(label, name, {"tuning": "as_run"}) for label, name in AS_RUN.items()]
-    for name in learner_names():
-        if name in LEFT_OUT or (feedback_of(name) is Feedback.FULL and not full):
-            continue
-        entries.append(Entry(name, name))
-    return entries
+    names = [
+        name
+        for name in learner_names()
+        if name not in LEFT_OUT and (full or feedback_of(name) is not Feedback.FULL)
+    ]
+    return [Entry(*item) for item in AS_RUN.items()] + [Entry(name, name) for name in names]
 
 
 def chosen_entries(labels: Sequence[str], full: bool = False) -> list[Entry]:
-    """The entries with these labels; all where none is named."""
+    """The entries with these labels, and learners with options; all entries where none is named.
+
+    >>> chosen_entries(["og:slots=independent"])
+    [Entry(label='og:slots=independent', spec='og:slots=independent')]
+    """
     entries = {entry.label: entry for entry in all_entries(full or bool(labels))}
     for label in labels:
         if label not in entries:
-            raise unknown_name("learner", label, entries)
+            if parse_learner(label)[0] not in learner_names():
+                raise unknown_name("learner", label, entries)
+            entries[label] = Entry(label, label)
     return [entry for label, entry in entries.items() if not labels or label in labels]
 
 
-def player(entry: Entry, environment: Environment, budget: int) -> Learner | None:
-    """The learner, told the world's number of rounds; None where it cannot play the budget."""
+def make_entry(entry: Entry, environment: Environment, budget: int) -> Learner | None:
+    """The learner, told the number of rounds; None where it cannot play the budget."""
+    name, options = parse_learner(entry.spec)
     try:
-        return make_learner(
-            entry.learner, environment.n_arms, budget, environment.rounds, **entry.options
-        )
+        return make_learner(name, environment.n_arms, budget, environment.rounds, **options)
     except PickbestError:
         return None

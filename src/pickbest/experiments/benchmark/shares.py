@@ -6,7 +6,6 @@ fixed subset. It may lie below 0, and above 1 where the best arms change.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,8 +17,10 @@ from pickbest.core import Environment, FloatArray
 from pickbest.environments import Table
 from pickbest.environments.tables import Shuffled
 from pickbest.experiments.benchmark.cells import Result
-from pickbest.experiments.benchmark.environments import World
+from pickbest.experiments.benchmark.environments import NamedEnvironment
+from pickbest.report.scenarios import random_subset_cost
 from pickbest.simulation.simulate import deal_all
+from pickbest.simulation.statistics import standard_error
 
 # Below it, a share says more of noise than of learning.
 LEAST_GAP = 0.005
@@ -27,9 +28,9 @@ LEAST_GAP = 0.005
 
 @dataclass(frozen=True)
 class Cell:
-    """One learner in one world at one budget."""
+    """One learner in one environment at one budget."""
 
-    world: World
+    place: NamedEnvironment
     budget: int
     learner: str
     result: Result
@@ -72,24 +73,9 @@ class Cell:
         return None if self.shares is None else float(self.shares.mean())
 
 
-def standard_error(values: FloatArray) -> float:
-    """Of the mean, over replicates; 0 for a single one."""
-    return float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else 0.0
-
-
 def random_reward(table: FloatArray, budget: int) -> float:
-    """Expected mean reward of `budget` distinct random arms on a (rounds, n_arms) table.
-
-    The k-th best arm of a round is the best of the picked ones with probability
-    C(n - k, B - 1) / C(n, B).
-
-    >>> round(random_reward(np.array([[0.0, 0.5, 1.0]]), budget=2), 4)
-    0.8333
-    """
-    n_arms = table.shape[1]
-    chances = [math.comb(n_arms - k, budget - 1) for k in range(1, n_arms + 1)]
-    weights = np.array(chances) / math.comb(n_arms, budget)
-    return 1.0 - float((np.sort(table, axis=1) @ weights).mean())
+    """Expected mean reward of `budget` distinct random arms on a (rounds, n_arms) table."""
+    return 1.0 - random_subset_cost(table, budget)
 
 
 def best_reward(table: FloatArray, budget: int) -> float:
@@ -122,7 +108,7 @@ def mean_shares(cells: Sequence[Cell]) -> FloatArray | None:
     families: dict[str, list[FloatArray]] = {}
     for cell in cells:
         if cell.shares is not None:
-            families.setdefault(cell.world.family, []).append(cell.shares)
+            families.setdefault(cell.place.family, []).append(cell.shares)
     if not families:
         return None
     mean: FloatArray = np.mean([np.mean(shares, axis=0) for shares in families.values()], axis=0)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pickbest.experiments.benchmark.contrasts import SIGNIFICANT, contrasts
+from pickbest.experiments.benchmark.comparisons import (
+    SIGNIFICANT,
+    complete_learners,
+    contrasts,
+    mean_share_intervals,
+)
 from pickbest.experiments.benchmark.lineup import AUTO, YARDSTICK
-from pickbest.experiments.benchmark.ranking import complete_learners, mean_share_intervals
+from pickbest.experiments.benchmark.report_tables import judged, scope
 from pickbest.experiments.benchmark.shares import Cell
-from pickbest.experiments.benchmark.tables import judged, scope
 from pickbest.report.document import Verdict
 
 # What `auto` is meant to gain at least, in multiples of the yardstick's share.
@@ -35,7 +39,7 @@ def _promises(cells: Sequence[Cell], shares: dict[str, float]) -> list[Verdict]:
     compared = contrasts(cells, AUTO, YARDSTICK)
     worse = [each for each in compared if each.worse]
     if compared:
-        places = ", ".join(f"{each.world.name} B = {each.budget}" for each in worse[:6])
+        places = ", ".join(f"{each.place.name} B = {each.budget}" for each in worse[:6])
         text = f"Worse in {len(worse)} of {len(compared)} cells (z < −{SIGNIFICANT:.0f})"
         found.append(
             Verdict(

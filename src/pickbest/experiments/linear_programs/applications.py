@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pickbest.core import FloatArray
-from pickbest.experiments.linear_programs.instances import at_most, packing, set_cover
+from pickbest.experiments.linear_programs.generated_problems import at_most, packing, set_cover
 from pickbest.feasibility.games import exact_value, solve_game
 from pickbest.feasibility.highs import PURPOSE, EmptySetError, LinearProgram, load
 from pickbest.feasibility.polytopes import Polytope, as_rows

@@ -3,7 +3,7 @@
 `lp_experiment` returns plain data for `pickbest reproduce`:
 
 calls: rows of {family, budget, problem, epsilon, status, calls, calls_bound}: problems of
-    `families`, FPML tuned as in the proof, an oracle that does no more than it must.
+    `generated_problems`, FPML tuned as in the proof, an oracle that does no more than it must.
 slopes: rows of {family, budget, slope, low, high, theory, problems}: the growth of ln calls
     with ln 1/epsilon, its mean over problems with a 95% confidence interval, beside (B+1)/B;
     family "all feasible" pools the feasible ones. Problems that end within FEWEST_CALLS say
@@ -27,13 +27,17 @@ import numpy as np
 from pickbest import theory
 from pickbest.core import check_count, check_seed
 from pickbest.experiments.linear_programs.applications import applications, games
-from pickbest.experiments.linear_programs.families import FAMILIES, best_worst_slack
-from pickbest.experiments.linear_programs.grudging import GrudgingOracle
-from pickbest.experiments.linear_programs.instances import random_problem
+from pickbest.experiments.linear_programs.generated_problems import (
+    FAMILIES,
+    best_worst_slack,
+    random_problem,
+)
+from pickbest.experiments.linear_programs.minimal_oracle import MinimalOracle
 from pickbest.feasibility.constraints import System
 from pickbest.feasibility.highs import load
 from pickbest.feasibility.sets import Box, width_over
 from pickbest.feasibility.solve import Feasibility, Status, solve_feasibility
+from pickbest.simulation.statistics import standard_error
 
 BUDGETS = (1, 2, 3)
 # Accuracies are those that Proposition 8 promises after so many calls.
@@ -77,7 +81,7 @@ def calls_needed(family: str, seed: int, problem: int) -> list[dict[str, Any]]:
             found = solve_feasibility(
                 system.matrix,
                 system.bounds,
-                GrudgingOracle(system, convex, budget),
+                MinimalOracle(system, convex, budget),
                 epsilon,
                 budget,
                 tuning="proposition_8",
@@ -113,8 +117,7 @@ def slope_of(calls: list[dict[str, Any]], family: str, budget: int) -> dict[str,
     low = high = None
     if mean is not None and len(slopes) > 1:
         student = load("scipy.stats", "confidence intervals").t
-        error = float(np.std(slopes, ddof=1)) / len(slopes) ** 0.5
-        reach = error * float(student.ppf(0.975, len(slopes) - 1))
+        reach = standard_error(np.array(slopes)) * float(student.ppf(0.975, len(slopes) - 1))
         low, high = mean - reach, mean + reach
     return {
         "family": family,

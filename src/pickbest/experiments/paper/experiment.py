@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pickbest.core import Environment, FloatArray, Learner
-from pickbest.experiments.paper.numbers import Estimate
-from pickbest.experiments.paper.rewards import Rewards
+from pickbest.experiments.paper.estimates import Estimate
+from pickbest.experiments.paper.recorded_rewards import Rewards
 from pickbest.report.document import Block
 from pickbest.simulation.result import Simulation
 from pickbest.simulation.simulate import simulate

@@ -7,7 +7,10 @@ digits, so each may be off by half a thousandth before anything else is.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+from pickbest.experiments.paper.lineup import BEST, EXP3, FPML, OG, TOP, hybrid
 
 ROUNDING = 0.0005
 
@@ -21,60 +24,72 @@ class Printed:
     runs: int
 
 
-def _of(runs: int, **rows: tuple[float, float]) -> dict[str, Printed]:
-    return {name: Printed(mean, std, runs) for name, (mean, std) in rows.items()}
+def _over(runs: int, rows: Mapping[str, tuple[float, float]]) -> dict[str, Printed]:
+    return {label: Printed(mean, std, runs) for label, (mean, std) in rows.items()}
 
 
-# Table 2: normalized validation scores, by budget. hybrid_2x3: 2 arms in each of 3 boxes,
-# which is OG_hybrid(6, 2) in Table 1. Table 1 repeats the rows for B = 6 and B = 4.
+# Table 2: normalized validation scores, by budget; it writes 2x3, 2 arms in each of 3 boxes, for
+# what is OG_hybrid(6, 2) in Table 1. Table 1 repeats the rows for B = 6 and B = 4.
 TABLE_2: dict[int, dict[str, Printed]] = {
-    1: _of(100, best=(0.574, 0.0), fpml=(0.426, 0.0202), exp3=(0.351, 0.0194)),
-    2: _of(
+    1: _over(100, {BEST: (0.574, 0.0), FPML: (0.426, 0.0202), EXP3: (0.351, 0.0194)}),
+    2: _over(
         100,
-        best=(0.710, 0.0),
-        fpml=(0.652, 0.0194),
-        hybrid_1x2=(0.577, 0.0187),
-        og=(0.519, 0.0179),
+        {
+            BEST: (0.710, 0.0),
+            FPML: (0.652, 0.0194),
+            hybrid(2, 1): (0.577, 0.0187),
+            OG: (0.519, 0.0179),
+        },
     ),
-    3: _of(
+    3: _over(
         100,
-        best=(0.779, 0.0),
-        fpml=(0.751, 0.0151),
-        hybrid_1x3=(0.657, 0.0191),
-        og=(0.617, 0.0166),
+        {
+            BEST: (0.779, 0.0),
+            FPML: (0.751, 0.0151),
+            hybrid(3, 1): (0.657, 0.0191),
+            OG: (0.617, 0.0166),
+        },
     ),
-    4: _of(
+    4: _over(
         100,
-        best=(0.836, 0.0),
-        fpml=(0.813, 0.0108),
-        hybrid_2x2=(0.756, 0.0149),
-        hybrid_1x4=(0.716, 0.0178),
-        og=(0.689, 0.0151),
+        {
+            BEST: (0.836, 0.0),
+            FPML: (0.813, 0.0108),
+            hybrid(4, 2): (0.756, 0.0149),
+            hybrid(4, 1): (0.716, 0.0178),
+            OG: (0.689, 0.0151),
+        },
     ),
-    5: _of(
+    5: _over(
         100,
-        best=(0.874, 0.0),
-        fpml=(0.855, 0.0094),
-        hybrid_1x5=(0.756, 0.0150),
-        og=(0.734, 0.0140),
+        {
+            BEST: (0.874, 0.0),
+            FPML: (0.855, 0.0094),
+            hybrid(5, 1): (0.756, 0.0150),
+            OG: (0.734, 0.0140),
+        },
     ),
-    6: _of(
+    6: _over(
         100,
-        best=(0.901, 0.0),
-        fpml=(0.888, 0.0072),
-        hybrid_3x2=(0.836, 0.0111),
-        hybrid_2x3=(0.814, 0.0143),
-        hybrid_1x6=(0.785, 0.0137),
-        og=(0.767, 0.0157),
+        {
+            BEST: (0.901, 0.0),
+            FPML: (0.888, 0.0072),
+            hybrid(6, 3): (0.836, 0.0111),
+            hybrid(6, 2): (0.814, 0.0143),
+            hybrid(6, 1): (0.785, 0.0137),
+            OG: (0.767, 0.0157),
+        },
     ),
 }
 
 # Table 6: performance (1 - cost) in the third synthetic environment, B = 3.
-TABLE_6: dict[str, Printed] = _of(
+TABLE_6: dict[str, Printed] = _over(
     50,
-    best=(1.0, 0.0),
-    top=(1.0, 0.0),
-    fpml=(0.964, 0.0145),
-    hybrid_1x3=(0.823, 0.0200),
-    og=(0.799, 0.0202),
+    {
+        BEST: (1.0, 0.0),
+        TOP: (1.0, 0.0),
+        FPML: (0.964, 0.0145),
+        hybrid(3, 1): (0.823, 0.0200),
+        OG: (0.799, 0.0202),
+    },
 )

@@ -1,7 +1,10 @@
 """The paper's tables, figures and statements as data: one recipe each, one place each.
 
-A recipe names an experiment (see parts.py) and its settings. Changing a number here changes
-that part of the report and nothing else, and makes its kept result invalid.
+A recipe names an experiment and its settings. Changing a number here changes that part of the
+report and nothing else, and makes its kept result invalid.
+
+To add a part: write a function (setting, **options) -> Found in a module of `parts`, and add its
+recipe.
 """
 
 from __future__ import annotations
@@ -17,9 +20,10 @@ from pickbest.core import unknown_name
 class Recipe:
     """One part of the report.
 
+    experiment: module:function in `parts`.
     replicates: independent games, unless the user asks for another number.
     seconds: rough length on one core, for the progress bar only.
-    needs_modules: modules that must exist, for parts that rest on optional ones.
+    needs_modules: packages that the part needs and that may be absent.
     """
 
     name: str
@@ -64,67 +68,76 @@ _TASK = {"budgets": [1, 2, 3, 4, 5], "rounds": 300}
 
 RECIPES: tuple[Recipe, ...] = (
     Recipe(
-        "table-1", "Table 1: budgets 6 and 4", "optimisers", "recorded", 100,
+        "table-1", "Table 1: budgets 6 and 4", "optimisers", "recorded_tables:recorded", 100,
         {"budgets": [6, 4], "figure": False}, 3,
     ),
     Recipe(
-        "table-2", "Table 2: all budgets", "optimisers", "recorded", 100,
+        "table-2", "Table 2: all budgets", "optimisers", "recorded_tables:recorded", 100,
         {"budgets": [1, 2, 3, 4, 5, 6], "figure": True}, 6,
     ),
     Recipe(
-        "measured", "The paper's findings on our own measurements", "optimisers", "measured", 100,
+        "measured", "The paper's findings on our own measurements", "optimisers",
+        "measured_tables:measured", 100,
         {"budgets": [1, 2, 3, 4, 5, 6]}, 6,
     ),
-    Recipe("task-1", "Task 1: greedy beats the top B", "tasks", "task", 50,
+    Recipe("task-1", "Task 1: greedy beats the top B", "tasks", "synthetic_tasks:task", 50,
            {"environment": "task-1", **_TASK}, 4),
-    Recipe("task-2", "Task 2: the top B are best", "tasks", "task", 50,
+    Recipe("task-2", "Task 2: the top B are best", "tasks", "synthetic_tasks:task", 50,
            {"environment": "task-2", **_TASK}, 3),
-    Recipe("task-3", "Task 3 (Table 6): greedy is worse than the top B", "tasks", "task_3", 50,
+    Recipe("task-3", "Task 3 (Table 6): greedy is worse than the top B", "tasks",
+           "synthetic_tasks:task_3", 50,
            {"budget": 3, "rounds": 300}, 1),
-    Recipe("regime-change", "Task 2 with a change of regime", "tasks", "task", 50,
+    Recipe("regime-change", "Task 2 with a change of regime", "tasks", "synthetic_tasks:task", 50,
            {"environment": "regime-change", **_TASK}, 3),
-    Recipe("trade-off", "Theorem 2: regret as a function of B and T", "regret", "trade_off",
+    Recipe("trade-off", "Theorem 2: regret as a function of B and T", "regret",
+           "trade_off:trade_off",
            150, {"n_arms": 32, "budgets": [1, 2, 3, 4, 6], "rounds": _ROUNDS}, 6),
-    Recipe("environments", "Which environment is worst for FPML", "regret", "environments", 20,
+    Recipe("environments", "Which environment is worst for FPML", "regret",
+           "trade_off:environments", 20,
            {"n_arms": 16, "budgets": [1, 2, 3, 4], "rounds": 1000}, 6),
     Recipe("worst-sequence", "The worst of all cost sequences, computed", "regret",
-           "worst_sequence", 1,
+           "worst_sequence:worst_sequence", 1,
            {"budgets": [1, 2, 3], "rounds": [50, 100, 200, 400, 800], "constant_epsilon": 1.0}, 3),
     Recipe("constant-regret", "The budget at which regret stops growing", "regret",
-           "constant_regret", 100,
+           "trade_off:constant_regret", 100,
            {"n_arms": 32, "rounds": _ROUNDS, "fixed_budget": 2}, 4),
-    Recipe("markov", "Probabilistic guarantees", "regret", "markov", 500,
+    Recipe("markov", "Probabilistic guarantees", "regret", "guarantees:markov", 500,
            {"n_arms": 32, "budgets": [1, 2, 4], "rounds": 1000}, 3),
-    Recipe("overtaking", "Lemmas 3 and 4: overtaken leaders", "regret", "overtaking", 20,
+    Recipe("overtaking", "Lemmas 3 and 4: overtaken leaders", "regret", "guarantees:overtaking", 20,
            {"n_arms": 10, "budgets": [1, 2, 3], "rounds": 1000}, 2),
     Recipe("deterministic", "Proposition 1: deterministic learners", "statements",
-           "deterministic", 20, {"n_arms": 10, "rounds": 1000}, 2),
-    Recipe("uniform", "Section 2: the uniform subset", "statements", "uniform", 100,
+           "lower_bounds:deterministic", 20, {"n_arms": 10, "rounds": 1000}, 2),
+    Recipe("uniform", "Section 2: the uniform subset", "statements", "lower_bounds:uniform", 100,
            {"n_arms": 10, "rounds": 300}, 1),
-    Recipe("halving", "Proposition 10: the halving lower bound", "statements", "halving", 300,
+    Recipe("halving", "Proposition 10: the halving lower bound", "statements",
+           "lower_bounds:halving", 300,
            {"budgets": [1, 2, 3], "log2_arms": [3, 4, 5, 6, 7, 8, 9]}, 3),
     Recipe("partial-feedback", "Proposition 5: semi-bandit feedback", "statements",
-           "partial_feedback", 40,
+           "partial_feedback:partial_feedback", 40,
            {"n_arms": 10, "budgets": [1, 2, 3], "rounds": 2000,
             "explore": [1.0, 0.5, 0.25, 0.125, 0.0625], "hard_arms": 100, "hard_budget": 5,
             "hard_rounds": [1250, 2500, 5000, 10000, 20000]},
            8),
-    Recipe("top-set", "Proposition 7: regret against the top B", "statements", "top_set", 50,
+    Recipe("top-set", "Proposition 7: regret against the top B", "statements",
+           "top_set:top_set", 50,
            {"budgets": [2, 3], "rounds": 300, "hard_rounds": [250, 500, 1000, 2000, 4000]}, 3),
-    Recipe("hybrid", "Theorem 6: OG_hybrid against OPT(B')", "statements", "hybrid", 20,
+    Recipe("hybrid", "Theorem 6: OG_hybrid against OPT(B')", "statements", "hybrid:hybrid", 20,
            {"n_arms": 64, "target_budget": 2, "slot_budgets": [1, 2, 3],
             "rounds": [50, 100, 300, 1000, 3000]}, 6),
     Recipe("hybrid-jobs", "Theorem 6 for jobs: coverage and other families", "statements",
-           "hybrid_jobs", 10, {"target_budget": 2, "rounds": [100, 300, 1000]}, 7,
+           "hybrid_jobs:hybrid_jobs", 10, {"target_budget": 2, "rounds": [100, 300, 1000]}, 7,
            needs_modules=("scipy",)),
-    Recipe("linear-programs", "Proposition 8: linear programs", "statements", "linear_programs",
-           4, {}, 12, needs_modules=("pickbest.experiments.linear_programs.experiment", "scipy")),
-    Recipe("repeated-arms", "OG picks the same arm twice", "findings", "repeated_arms", 100,
+    Recipe("linear-programs", "Proposition 8: linear programs", "statements",
+           "linear_programs:linear_programs",
+           4, {}, 12, needs_modules=("scipy",)),
+    Recipe("repeated-arms", "OG picks the same arm twice", "findings",
+           "findings:repeated_arms", 100,
            {"budgets": [2, 3, 4, 5, 6]}, 4),
-    Recipe("gamma", "The γ of Exp3", "findings", "gamma", 100, {"budgets": [1, 2, 4, 6]}, 2),
-    Recipe("tunings", "Tunings that differ from the text", "findings", "tunings", 100,
+    Recipe("gamma", "The γ of Exp3", "findings",
+           "findings:gamma", 100, {"budgets": [1, 2, 4, 6]}, 2),
+    Recipe("tunings", "Tunings that differ from the text", "findings", "findings:tunings", 100,
            {"budgets": [1, 2, 3, 4, 5, 6]}, 3),
-    Recipe("weights", "Exact weights instead of resampling", "findings", "weights", 100,
+    Recipe("weights", "Exact weights instead of resampling", "findings", "findings:weights", 100,
            {"budgets": [1, 2, 3], "rounds": 300}, 3),
 )  # fmt: skip
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pickbest.core import MissingExtraError
+from pickbest.core.workers import start_ray
 from pickbest.portfolio.engines.local import LocalEngine
 from pickbest.portfolio.runs import Run, RunStatus, Task
 
@@ -36,13 +36,8 @@ class RayEngine:
     """
 
     def __init__(self, address: str | None = None, **options: Any) -> None:
-        self._ray = ray = _ray()
-        self._own = not ray.is_initialized()
-        if self._own:
-            quiet = {"include_dashboard": False} if address is None else {}
-            settings = {"log_to_driver": False, "logging_level": "error", **quiet, **options}
-            ray.init(address=address, **settings)
-        self._run = ray.remote(max_retries=MAX_RETRIES)(run_here)
+        self._ray, self._own = start_ray("engine='ray'", address, **options)
+        self._run = self._ray.remote(max_retries=MAX_RETRIES)(run_here)
 
     def race(
         self,
@@ -107,15 +102,6 @@ class RayEngine:
         for reference in references:
             self._ray.cancel(reference, force=force)
         return time.monotonic()
-
-
-def _ray() -> Any:
-    try:
-        import ray
-        import ray.cloudpickle
-    except ImportError as error:
-        raise MissingExtraError("ray", "ray", "engine='ray'") from error
-    return ray
 
 
 _engine: LocalEngine | None = None

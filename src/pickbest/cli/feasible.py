@@ -1,0 +1,98 @@
+"""`pickbest feasible`: a linear program through a learner."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pickbest.cli import tables
+from pickbest.cli.options import JsonOption, SeedOption
+from pickbest.cli.progress import progress_bar
+from pickbest.core import PickbestError
+
+
+def feasible(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILES", help="A model (.mps, .lp), or A and b (.csv, .npy; A also .npz)."
+        ),
+    ],
+    epsilon: Annotated[
+        float, typer.Option("--epsilon", "-e", help="How much x may violate a constraint.")
+    ] = 0.1,
+    budget: Annotated[
+        int, typer.Option("--budget", "-b", help="Constraints that each call answers at once.")
+    ] = 1,
+    box: Annotated[
+        tuple[float, float] | None,
+        typer.Option(help="x between LOW and HIGH, for A and b (0 and 1 if no set is given)."),
+    ] = None,
+    simplex: Annotated[
+        float | None, typer.Option(help="x at least 0 with this sum, for A and b.")
+    ] = None,
+    ball: Annotated[
+        float | None, typer.Option(help="x within this distance of 0, for A and b.")
+    ] = None,
+    target: Annotated[
+        float | None, typer.Option(help="The model's objective must be at least this good.")
+    ] = None,
+    bound: Annotated[
+        float | None, typer.Option(help="Bound of the model's variables that have none.")
+    ] = None,
+    learner: Annotated[
+        str | None, typer.Option("--learner", "-l", help="A learner's name instead of FPML.")
+    ] = None,
+    tuning: Annotated[str, typer.Option(help="Of FPML: eager or proposition_8.")] = "eager",
+    width: Annotated[
+        float | None, typer.Option(help="A bound on every |A_i x - b_i|; computed if not given.")
+    ] = None,
+    samples: Annotated[
+        int | None, typer.Option(help="Draws for each law over constraints; exact if possible.")
+    ] = None,
+    max_calls: Annotated[
+        int | None, typer.Option("--max-calls", help="Stop undecided after so many oracle calls.")
+    ] = None,
+    seed: SeedOption = 0,
+    out: Annotated[Path | None, typer.Option(help="Write x to a .csv file.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Find x with A x ≥ b - epsilon in a convex set, or prove that A x ≥ b has no solution.
+
+    Exit code 0: feasible to epsilon; 3: infeasible, with a certificate; 4: not decided within
+    the calls allowed; 2: bad input.
+
+    **Examples**
+
+        pickbest feasible problem.mps --epsilon 0.01 --target 120
+
+        pickbest feasible A.csv b.csv --box -1 1 --budget 2 --json
+    """
+    from pickbest.feasibility import solve_feasibility
+    from pickbest.feasibility.problems import feasibility_summary, read_files, write_solution
+
+    if out is not None and out.suffix != ".csv":
+        raise PickbestError(f"{out}: x must go to a .csv file")
+    problem = read_files(files, box=box, simplex=simplex, ball=ball, target=target, bound=bound)
+    with progress_bar("asking the oracle") as progress:
+        found = solve_feasibility(
+            problem.A,
+            problem.b,
+            problem.convex,
+            epsilon=epsilon,
+            budget=budget,
+            learner=learner,
+            tuning=tuning,
+            width=width,
+            samples=samples,
+            max_calls=max_calls,
+            seed=seed,
+            progress=progress,
+        )
+    if out is not None and found.x is not None:
+        write_solution(problem, found.x, out)
+    summary = feasibility_summary(problem, found)
+    tables.show(summary, as_json, tables.feasible_table)
+    raise typer.Exit(summary["exit_code"])

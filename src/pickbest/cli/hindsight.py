@@ -1,0 +1,81 @@
+"""`pickbest hindsight` and `pickbest bounds`: what can be known without playing."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from pickbest.cli import tables
+from pickbest.cli.options import (
+    ArmsOption,
+    BudgetOption,
+    JsonOption,
+    RewardsOption,
+    RoundsOption,
+    SeedOption,
+    TableArgument,
+)
+
+
+def hindsight(
+    table: TableArgument,
+    budget: BudgetOption = 1,
+    rewards: RewardsOption = False,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            "--time-limit",
+            help="Seconds after which the best subset found is given with a bound on its gap.",
+        ),
+    ] = None,
+    seed: SeedOption = 0,
+    rounds: RoundsOption = None,
+    arms: ArmsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Which arms would have been best: best subset (exact), greedy, top B, best arm.
+
+    **Example**
+
+        pickbest hindsight rewards.csv --rewards --budget 3
+    """
+    from pickbest.catalog import make_environment
+    from pickbest.report.summaries import hindsight_summary
+    from pickbest.simulation.simulate import deal
+
+    environment = make_environment(table, rewards, rounds, arms)
+    costs = deal(environment, seed)
+    summary = hindsight_summary(environment, costs, budget, table, time_limit)
+    tables.show(summary, as_json, tables.hindsight_table)
+
+
+def bounds(
+    arms: Annotated[int, typer.Option("--arms", "-n", help="Number of arms, N.")],
+    budget: BudgetOption,
+    rounds: Annotated[int, typer.Option("--rounds", "-t", help="Number of rounds, T.")],
+    slot_budget: Annotated[
+        int, typer.Option("--slot-budget", help="Arms in each slot of OG_hybrid.")
+    ] = 1,
+    target_budget: Annotated[
+        int, typer.Option("--target-budget", help="The B' of OPT(B') in Theorem 6.")
+    ] = 1,
+    regret: Annotated[
+        float | None, typer.Option(help="Also say which budget reaches this regret.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """What the theorems promise for a game of N arms, budget B and T rounds.
+
+    **Example**
+
+        pickbest bounds --arms 9 --budget 3 --rounds 368 --regret 20
+    """
+    from pickbest import theory
+    from pickbest.report.summaries import bounds_summary
+
+    summary = bounds_summary(arms, budget, rounds, slot_budget, target_budget)
+    if regret is not None:
+        needed = theory.budget_for_regret(n_arms=arms, rounds=rounds, regret=regret)
+        summary["budget_for_regret"] = {"regret": regret, "budget": needed}
+    tables.show(summary, as_json, tables.bounds_table)

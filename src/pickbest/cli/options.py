@@ -1,0 +1,45 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def _environments(incomplete: str) -> list[str]:
+    """Names that complete what was typed; files are left to the shell."""
+    from pickbest.catalog import environment_names
+
+    return [name for name in environment_names() if name.startswith(incomplete)]
+
+
+def complete_learner(incomplete: str) -> list[str]:
+    """Names of learners that complete what was typed."""
+    from pickbest.catalog import learner_names
+
+    return [name for name in learner_names() if name.startswith(incomplete)]
+
+
+TableArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="TABLE",
+        autocompletion=_environments,
+        help="A table (.csv, .tsv, .parquet, .npy, .npz; one row a round, one column an arm) "
+        "or an environment: task-1, task-2, task-3, … (see `pickbest environments`).",
+    ),
+]
+RewardsOption = Annotated[
+    bool, typer.Option("--rewards", help="The file holds rewards, not costs.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+BudgetOption = Annotated[int, typer.Option("--budget", "-b", help="Arms per round.")]
+SeedOption = Annotated[int, typer.Option("--seed", help="Same seed, same numbers.")]
+WorkersOption = Annotated[int, typer.Option("--workers", "-w", help="Processes.")]
+RoundsOption = Annotated[
+    int | None, typer.Option("--rounds", help="Rounds of a named environment.")
+]
+ArmsOption = Annotated[
+    int | None, typer.Option("--arms", help="Arms of a named environment that has no own number.")
+]

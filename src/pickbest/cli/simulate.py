@@ -1,0 +1,161 @@
+"""`pickbest simulate`: learners against a table of costs or a named environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pickbest.cli import tables
+from pickbest.cli.options import (
+    ArmsOption,
+    BudgetOption,
+    JsonOption,
+    RewardsOption,
+    RoundsOption,
+    SeedOption,
+    TableArgument,
+    WorkersOption,
+    complete_learner,
+)
+from pickbest.cli.progress import progress_bar
+from pickbest.core import PickbestError, check_budget, unknown_name
+
+if TYPE_CHECKING:
+    from pickbest.core import Learner
+
+
+def simulate(
+    table: TableArgument,
+    learner: Annotated[
+        list[str],
+        typer.Option(
+            "--learner",
+            "-l",
+            autocompletion=complete_learner,
+            help="A name from `pickbest learners`, repeatable; options may follow: "
+            "og-hybrid:slot_budget=2,tuning=as_run",
+        ),
+    ],
+    budget: BudgetOption = 1,
+    rewards: RewardsOption = False,
+    replicates: Annotated[int, typer.Option("--replicates", "-r", help="Independent games.")] = 100,
+    seed: SeedOption = 0,
+    weights: Annotated[
+        str | None,
+        typer.Option(help="Of fpml-partial and og-hybrid: exact, geometric or explore."),
+    ] = None,
+    tuning: Annotated[
+        str | None, typer.Option(help="A name from `pickbest learners`, e.g. as_run.")
+    ] = None,
+    slot_budget: Annotated[
+        int | None, typer.Option("--slot-budget", help="Arms in each slot of og-hybrid.")
+    ] = None,
+    slots: Annotated[
+        str | None, typer.Option(help="Of og and og-hybrid: distinct or independent.")
+    ] = None,
+    feedback: Annotated[
+        str | None, typer.Option(help="Of og and og-hybrid: picked or full.")
+    ] = None,
+    unknown_rounds: Annotated[
+        bool,
+        typer.Option("--unknown-rounds", help="Learners are not told how many rounds are played."),
+    ] = False,
+    target_budget: Annotated[
+        int | None,
+        typer.Option(
+            "--target-budget",
+            help="Compare with subsets of this size, the B' of OPT(B'), instead of the budget's.",
+        ),
+    ] = None,
+    warm: Annotated[Path | None, typer.Option(help="Past results; empty cells: not run.")] = None,
+    rounds: RoundsOption = None,
+    arms: ArmsOption = None,
+    workers: WorkersOption = 1,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw regret curves to a .png, .svg or .pdf file.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write every round's costs to a .csv or .parquet file.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Play learners against a table of costs or a named environment.
+
+    **Examples**
+
+        pickbest simulate task-3 --learner fpml-partial --learner og --budget 3
+
+        pickbest simulate rewards.csv --rewards --learner fpml-partial --tuning as_run
+        --budget 2 --plot regret.png
+    """
+    from pickbest.catalog import make_environment
+    from pickbest.environments import Table, read_past
+    from pickbest.learners import Warm
+    from pickbest.report import plots
+    from pickbest.report.summaries import simulation_summary
+    from pickbest.simulation.simulate import simulate as run_simulation
+
+    if plot is not None:
+        plots.check_plot_path(plot)
+    if out is not None and out.suffix not in {".csv", ".parquet"}:
+        raise PickbestError(f"{out}: results must go to a .csv or .parquet file")
+    environment = make_environment(table, rewards, rounds, arms)
+    if target_budget is not None:
+        check_budget(target_budget, environment.n_arms)
+    horizon = None if unknown_rounds else environment.rounds
+    shared = {
+        "weights": weights,
+        "tuning": tuning,
+        "slot_budget": slot_budget,
+        "slots": slots,
+        "feedback": feedback,
+    }
+    given = {name: value for name, value in shared.items() if value is not None}
+    learners = make_learners(learner, environment.n_arms, budget, horizon, given)
+    if warm is not None:
+        names = environment.arm_names if isinstance(environment, Table) else ()
+        past = read_past(warm, rewards, names)
+        learners = {label: Warm(cold, past) for label, cold in learners.items()}
+    with progress_bar("simulating") as progress:
+        simulation = run_simulation(learners, environment, replicates, seed, workers, progress)
+    if plot is not None:
+        plots.plot_regret(simulation, plot)
+    if out is not None:
+        (simulation.to_csv if out.suffix == ".csv" else simulation.to_parquet)(out)
+    summary = simulation_summary(simulation, table, target_budget)
+    tables.show(summary, as_json, tables.simulation_table)
+
+
+def make_learners(
+    specs: Sequence[str],
+    n_arms: int,
+    budget: int,
+    rounds: int | None,
+    shared: Mapping[str, Any],
+) -> dict[str, Learner]:
+    """Learners by label. Shared options go to those learners that take them."""
+    from pickbest.catalog import applicable, learner_entry, make_learner
+    from pickbest.experiments.specs import parse_learner
+
+    learners: dict[str, Learner] = {}
+    used: set[str] = set()
+    for spec in specs:
+        if spec in learners:
+            raise PickbestError(f"--learner {spec} is given twice")
+        name, own = parse_learner(spec)
+        entry = learner_entry(name)
+        merged = applicable(name, shared)
+        if shared.get("tuning") in entry.tunings:
+            merged["tuning"] = shared["tuning"]
+        used |= merged.keys()
+        learners[spec] = make_learner(name, n_arms, budget, rounds, **{**merged, **own})
+    for option in shared.keys() - used:
+        if option == "tuning":
+            known = [t for spec in specs for t in learner_entry(parse_learner(spec)[0]).tunings]
+            raise unknown_name("tuning", shared[option], known)
+        flag = option.replace("_", "-")
+        raise PickbestError(f"--{flag} does not apply to {', '.join(specs)}")
+    return learners

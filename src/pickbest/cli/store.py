@@ -1,0 +1,139 @@
+"""Commands on a portfolio's store: status, history, export, import, advise, serve."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from pickbest.cli import tables
+from pickbest.cli.options import JsonOption
+from pickbest.core.codec import plain
+
+if TYPE_CHECKING:
+    from pickbest.portfolio.journal.ledger import Ledger
+
+StoreArgument = Annotated[
+    str,
+    typer.Argument(metavar="STORE", help="A portfolio.toml, an SQLite file, or a database URL."),
+]
+NameOption = Annotated[
+    str, typer.Option("--name", help="Which portfolio of the database, unless STORE is a .toml.")
+]
+
+
+def status(store: StoreArgument, name: NameOption = "default", as_json: JsonOption = False) -> None:
+    """Show a portfolio's arms: picks, wins, costs, and how likely each is picked next."""
+    from pickbest.portfolio.state.views import overview
+
+    with opened(store, name) as ledger:
+        view = overview(ledger.state)
+    tables.show(plain(view), as_json, lambda _: tables.status_table(view))
+
+
+def history(
+    store: StoreArgument,
+    last: Annotated[int, typer.Option("--last", "-n", help="How many rounds.")] = 20,
+    name: NameOption = "default",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object a round.")] = False,
+) -> None:
+    """Show the last rounds: problem, arms, costs, who won, what was lost and why."""
+    from pickbest.portfolio.state.views import rounds_of
+
+    with opened(store, name) as ledger:
+        views = rounds_of(ledger.entries(), last)
+    if as_json:
+        for view in views:
+            typer.echo(json.dumps(plain(view)))
+    else:
+        Console().print(tables.history_table(views))
+
+
+def export(
+    store: StoreArgument,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="A file; else printed.")] = None,
+    name: NameOption = "default",
+) -> None:
+    """Write the whole journal as JSON lines."""
+    from pickbest.portfolio.journal.export import export_file, export_lines
+
+    with opened(store, name) as ledger:
+        entries = ledger.entries()
+    if out is not None:
+        export_file(entries, out)
+        return
+    for line in export_lines(entries):
+        typer.echo(line)
+
+
+def import_journal(
+    file: Annotated[Path, typer.Argument(help="A file that `pickbest export` wrote.")],
+    store: StoreArgument,
+    name: NameOption = "default",
+) -> None:
+    """Fill an empty portfolio from an exported journal."""
+    from pickbest.portfolio.journal.export import read_export
+
+    records = read_export(file)
+    with opened(store, name, create=True) as ledger:
+        ledger.restore(records)
+    typer.echo(f"{len(records)} records")
+
+
+def advise(store: StoreArgument, name: NameOption = "default", as_json: JsonOption = False) -> None:
+    """Say what more or fewer arms a round would have brought."""
+    from pickbest.portfolio.advise import advise as advice
+
+    with opened(store, name) as ledger:
+        roster = ledger.state.roster
+        advised = advice(ledger.entries(), roster.budget if roster else 1)
+    tables.show(plain(advised), as_json, lambda _: tables.advice_tables(advised))
+
+
+def serve(
+    store: StoreArgument,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port; 0: any that is free.")] = 8000,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            envvar="PICKBEST_TOKEN", help="What clients must send; needed beyond loopback."
+        ),
+    ] = None,
+    name: NameOption = "default",
+) -> None:
+    """Offer ask, tell and history over HTTP, and a page that shows the portfolio at work.
+
+    STORE must hold a portfolio (`pickbest run` makes one), or be a portfolio.toml.
+    """
+    from pickbest.portfolio.service.server import serve_store
+
+    serve_store(store, name, host, port, token)
+
+
+@contextmanager
+def opened(store: str, name: str, create: bool = False) -> Iterator[Ledger]:
+    """A ledger to look at; nothing is written unless `create`."""
+    from pickbest.portfolio.journal.ledger import Ledger
+    from pickbest.portfolio.journal.sql import SqlJournal
+
+    journal = SqlJournal(*located(store, name), create)
+    try:
+        yield Ledger(journal)
+    finally:
+        journal.close()
+
+
+def located(store: str, name: str) -> tuple[str, str]:
+    """Storage and name of the portfolio that STORE means."""
+    if store.endswith(".toml"):
+        from pickbest.portfolio.portfolio_file import read_portfolio_file
+
+        config = read_portfolio_file(store)
+        return config.storage, config.settings.name
+    return store, name

@@ -1,0 +1,254 @@
+"""The tables of the page, as data, and all cells as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from pickbest.experiments.benchmark.comparisons import (
+    Contrast,
+    blocks_of,
+    contrasts,
+    mean_ranks,
+    mean_share_intervals,
+)
+from pickbest.experiments.benchmark.environments import GROUPS, REAL, SHUFFLED
+from pickbest.experiments.benchmark.lineup import YARDSTICK
+from pickbest.experiments.benchmark.shares import LEAST_GAP, Cell, mean_shares
+from pickbest.report.document import Column, Table
+from pickbest.simulation.statistics import standard_error
+
+CellValue = str | float | int | None
+COLUMNS = (
+    "environment", "group", "family", "arms", "rounds", "budget", "learner", "reward",
+    "standard_error", "random", "best", "best_arm", "share", "share_standard_error",
+    "z_against_yardstick", "seconds",
+)  # fmt: skip
+
+
+def labels_of(cells: Sequence[Cell]) -> list[str]:
+    """The learners, in the order of the line-up."""
+    return list(dict.fromkeys(cell.learner for cell in cells))
+
+
+def slug(name: str) -> str:
+    """A name as part of an address.
+
+    >>> slug("CPMP-2015 shuffled")
+    'cpmp-2015-shuffled'
+    """
+    return re.sub(r"[^\w-]+", "-", name.lower())
+
+
+def judged(cells: Sequence[Cell]) -> list[Cell]:
+    """The cells of real environments; all where none is real."""
+    return [cell for cell in cells if cell.place.group == REAL] or list(cells)
+
+
+def scope(cells: Sequence[Cell]) -> str:
+    """What `judged` cells are, in words."""
+    return (
+        "real environments"
+        if any(cell.place.group == REAL for cell in cells)
+        else "all environments"
+    )
+
+
+def headline(cells: Sequence[Cell]) -> Table:
+    """Each learner that plays everywhere: mean shares, intervals and ranks; the best first."""
+    real, ranks = mean_share_intervals(judged(cells)), mean_ranks(cells)
+    rows: list[list[CellValue]] = []
+    for label in sorted(ranks, key=lambda label: -real[label].mean if label in real else math.inf):
+        rank, share = ranks[label], real.get(label)
+        error = _error([cell for cell in judged(cells) if cell.learner == label])
+        everywhere = _mean([cell for cell in cells if cell.learner == label])
+        rows.append(
+            [
+                label,
+                *((share.mean, error, share.low, share.high) if share else (None,) * 4),
+                everywhere,
+                rank.mean,
+                rank.low,
+                rank.high,
+                "yes" if rank.level else "no",
+            ]
+        )
+    group = f"share of the gap, {scope(cells)}"
+    columns = [
+        Column("learner"),
+        Column("mean", 3, group=group),
+        Column("SE", 3, group=group),
+        Column("low", 3, group=group),
+        Column("high", 3, group=group),
+        Column("share, all environments", 3),
+        Column("mean", 2, group="rank, all environments"),
+        Column("low", 2, group="rank, all environments"),
+        Column("high", 2, group="rank, all environments"),
+        Column("level", group="rank, all environments"),
+    ]
+    return Table(
+        "headline",
+        "Learners that play every budget, by mean share of the gap",
+        columns,
+        rows,
+        "A share is (reward − random) / (best − random): 0 is B distinct arms at random, 1 the "
+        "best fixed subset in hindsight. A recorded table counts once: mean of its own order and "
+        f"shuffled, over budgets. Cells with a gap below {LEAST_GAP} and adversaries that react "
+        "to the player (each learner meets other costs there) have no share and count in ranks "
+        "only. SE: over replicates, the environments given. Low and high: 95% bootstrap over "
+        "environments. Level: the interval of the difference to the first contains 0.",
+    )
+
+
+def by_budget(cells: Sequence[Cell]) -> Table:
+    """The mean share at each budget, and in recorded order and shuffled."""
+    cells = judged(cells)
+    budgets = sorted({cell.budget for cell in cells})
+    rows: list[list[CellValue]] = []
+    for label in labels_of(cells):
+        own = [cell for cell in cells if cell.learner == label]
+        whole = {cell.budget for cell in own} == set(budgets)
+        in_order = [cell for cell in own if not cell.place.name.endswith(SHUFFLED)]
+        shuffled = [cell for cell in own if cell.place.name.endswith(SHUFFLED)]
+        rows.append(
+            [
+                label,
+                *(_mean([cell for cell in own if cell.budget == budget]) for budget in budgets),
+                *((_mean(in_order), _mean(shuffled)) if whole else (None, None)),
+            ]
+        )
+    columns = [
+        Column("learner"),
+        *(Column(f"B = {budget}", 3, group="mean share at budget") for budget in budgets),
+        Column("recorded order", 3),
+        Column("shuffled", 3),
+    ]
+    title = f"Mean share of the gap over {scope(cells)}"
+    return Table("share-by-budget", title, columns, rows)
+
+
+def by_family(cells: Sequence[Cell]) -> Table:
+    """The mean share in each family of environments, over budgets; learners as in the headline."""
+    families = dict.fromkeys(cell.place.family for cell in cells if cell.shares is not None)
+    rows: list[list[CellValue]] = []
+    for label in (str(row[0]) for row in headline(cells).rows):
+        own = [cell for cell in cells if cell.learner == label]
+        shares = [_mean([cell for cell in own if cell.place.family == f]) for f in families]
+        rows.append([label, *shares])
+    columns = [Column("learner"), *(Column(family, 2) for family in families)]
+    return Table("share-by-environment", "Mean share of the gap over budgets", columns, rows)
+
+
+def environment_table(cells: Sequence[Cell]) -> Table:
+    """All learners in one environment: reward, standard error and share at each budget."""
+    place = cells[0].place
+    blocks = {budget: block for (_, budget), block in blocks_of(cells).items()}
+    reacts = place.environment.adaptive
+    last = "behind best arm" if reacts else "share"
+    columns = [Column("learner")]
+    for budget in blocks:
+        group = f"B = {budget}"
+        columns += [Column("reward", 3, group=group), Column("SE", 4, group=group)]
+        columns.append(Column(last, 3, signed=reacts, group=group))
+    rows: list[list[CellValue]] = []
+    for label in labels_of(cells):
+        row: list[CellValue] = [label]
+        for block in blocks.values():
+            cell = block.get(label)
+            if cell is None:
+                row += [None, None, None]
+            else:
+                shown = cell.behind_best_arm if reacts else cell.share
+                row += [cell.reward, cell.standard_error, shown]
+        rows.append(row)
+    if not reacts:
+        results = [next(iter(block.values())).result for block in blocks.values()]
+        for name, rewards in (
+            ("B random arms (exact)", [result.random for result in results]),
+            ("best B arms in hindsight", [result.best for result in results]),
+        ):
+            means = [float(np.mean(values)) for values in rewards]
+            rows.append([name, *(value for mean in means for value in (mean, None, None))])
+    environment = place.environment
+    title = f"{place.name}: {environment.n_arms} arms, {environment.rounds} rounds"
+    return Table(f"environment-{slug(place.name)}", title, columns, rows)
+
+
+def standings(cells: Sequence[Cell], pairs: Sequence[tuple[str, str]], name: str) -> Table:
+    """For each pair: in how many cells of each group the first is worse and better."""
+    groups = [group for group in GROUPS if any(cell.place.group == group for cell in cells)]
+    rows: list[list[CellValue]] = []
+    for first, second in pairs:
+        found = contrasts(cells, first, second)
+        row: list[CellValue] = [first, second]
+        for group in groups:
+            own = [each for each in found if each.place.group == group]
+            row += [sum(e.worse for e in own), sum(e.better for e in own), len(own)]
+        row.append(min((each.difference for each in found if each.worse), default=None))
+        rows.append(row)
+    columns = [Column("learner"), Column("against")]
+    for group in groups:
+        columns += [Column(label, group=group) for label in ("worse", "better", "cells")]
+    columns.append(Column("largest loss", 3))
+    return Table(name, "Cells in which a learner is significantly worse or better", columns, rows)
+
+
+def where_worse(found: Sequence[Contrast], name: str, title: str) -> Table:
+    """The cells in which the first learner of each contrast is significantly worse."""
+    rows: list[list[CellValue]] = [
+        [each.first, each.second, each.place.name, each.budget, each.difference, each.z]
+        for each in found
+        if each.worse
+    ]
+    columns = [
+        Column("learner"),
+        Column("worse than"),
+        Column("environment"),
+        Column("B"),
+        Column("reward lost", 4, signed=True),
+        Column("z", 1),
+    ]
+    return Table(name, title, columns, rows)
+
+
+def _mean(cells: Sequence[Cell]) -> float | None:
+    shares = mean_shares(cells)
+    return None if shares is None else float(shares.mean())
+
+
+def _error(cells: Sequence[Cell]) -> float | None:
+    shares = mean_shares(cells)
+    return None if shares is None else standard_error(shares)
+
+
+def cells_csv(cells: Sequence[Cell]) -> str:
+    """Every cell with all digits."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    against = {
+        (each.place.name, each.budget, each.first): each.z
+        for label in dict.fromkeys(cell.learner for cell in cells)
+        for each in contrasts(cells, label, YARDSTICK)
+    }
+    for cell in cells:
+        place, result = cell.place, cell.result
+        has_best = bool(result.best)
+        writer.writerow(
+            [
+                place.name, place.group, place.family, place.environment.n_arms,
+                place.environment.rounds, cell.budget, cell.learner, cell.reward,
+                cell.standard_error, np.mean(result.random) if has_best else "",
+                np.mean(result.best) if has_best else "", np.mean(result.best_arm),
+                "" if cell.share is None else cell.share,
+                "" if cell.shares is None else standard_error(cell.shares),
+                against.get((place.name, cell.budget, cell.learner), ""),
+                round(result.seconds, 3),
+            ]
+        )  # fmt: skip
+    return buffer.getvalue()

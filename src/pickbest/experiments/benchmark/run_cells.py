@@ -1,0 +1,145 @@
+"""Play every cell that is not kept yet: environments and budgets in parallel, learners together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pickbest.core import Environment, Learner, PickbestError, check_count, check_seed
+from pickbest.core.workers import each_finished
+from pickbest.experiments.benchmark.cells import Result, cell_cache, cell_key
+from pickbest.experiments.benchmark.environments import NamedEnvironment
+from pickbest.experiments.benchmark.lineup import Entry, make_entry
+from pickbest.experiments.benchmark.shares import Cell, references
+from pickbest.experiments.cache import Cache
+from pickbest.simulation.simulate import simulate
+
+# finished(done, total), in rounds of learners.
+Finished = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class BenchmarkPlan:
+    """What a benchmark is asked to do; `kept` is the folder of finished cells."""
+
+    kept: Path
+    environments: Sequence[NamedEnvironment]
+    entries: Sequence[Entry]
+    budgets: Sequence[int] = (1, 2, 3, 4, 5, 6)
+    replicates: int = 100
+    seed: int = 0
+    workers: int = 1
+
+    def __post_init__(self) -> None:
+        check_count("replicates", self.replicates, least=2)
+        check_count("workers", self.workers)
+        check_seed(self.seed)
+        for budget in self.budgets:
+            check_count("budget", budget)
+
+    @property
+    def cache(self) -> Cache[Result]:
+        return cell_cache(self.kept)
+
+
+@dataclass(frozen=True, eq=False)
+class Unit:
+    """An environment at a budget: the learners to play there, by key."""
+
+    environment: Environment
+    budget: int
+    replicates: int
+    seed: int
+    learners: Mapping[str, Learner]
+
+    @property
+    def work(self) -> int:
+        return self.environment.rounds * len(self.learners)
+
+
+def run_cells(plan: BenchmarkPlan, finished: Finished | None = None) -> list[Cell]:
+    """All cells of a plan, in its order, from what is kept or played anew."""
+    blocks = list(_blocks(plan))
+    if not blocks:
+        raise PickbestError(
+            "no learner can play there: every budget must be below the number of arms of an "
+            "environment"
+        )
+    found: dict[str, Result] = {}
+    units: list[Unit] = []
+    for block in blocks:
+        results = {key: plan.cache.read(key) for key in block.learners}
+        found |= {key: result for key, result in results.items() if result is not None}
+        missing = {key: block.learners[key] for key, result in results.items() if result is None}
+        if missing:
+            environment = block.place.environment
+            units.append(Unit(environment, block.budget, plan.replicates, plan.seed, missing))
+    done, total = 0, sum(unit.work for unit in units)
+    for unit, played in each_finished(play_unit, units, plan.workers, lambda one: one.work):
+        for key, result in played.items():
+            plan.cache.keep(key, result)
+        found |= played
+        done += unit.work
+        if finished:
+            finished(done, total)
+    return [
+        Cell(block.place, block.budget, label, found[key])
+        for block in blocks
+        for label, key in block.keys.items()
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """An environment at a budget. keys: of the learners that can play there, by label."""
+
+    place: NamedEnvironment
+    budget: int
+    keys: Mapping[str, str]
+    learners: Mapping[str, Learner]
+
+
+def _blocks(plan: BenchmarkPlan) -> Iterator[_Block]:
+    """Every environment and budget below its number of arms at which a learner can play."""
+    for place in plan.environments:
+        for budget in plan.budgets:
+            if budget >= place.environment.n_arms:
+                continue
+            keys: dict[str, str] = {}
+            learners: dict[str, Learner] = {}
+            for entry in plan.entries:
+                learner = make_entry(entry, place.environment, budget)
+                if learner is not None:
+                    key = cell_key(place.environment, learner, plan.replicates, plan.seed)
+                    keys[entry.label] = key
+                    learners[key] = learner
+            if keys:
+                yield _Block(place, budget, keys, learners)
+
+
+def play_unit(unit: Unit) -> dict[str, Result]:
+    """All learners of a unit on the same draws."""
+    environment = unit.environment
+    finishes = [time.process_time()]
+
+    def clock(done: int, total: int) -> None:
+        if done % environment.rounds == 0:
+            finishes.append(time.process_time())
+
+    played = simulate(
+        unit.learners, environment, unit.replicates, unit.seed, workers=1, progress=clock
+    )
+    random, best = references(environment, unit.budget, unit.replicates, unit.seed)
+    results = {}
+    for index, (key, run) in enumerate(played.runs.items()):
+        best_arm = 1.0 - run.best_arm[:, -1] / environment.rounds
+        results[key] = Result(
+            rewards=tuple((1.0 - run.paid.mean(axis=1)).tolist()),
+            best_arm=tuple(best_arm.tolist()) if environment.varies else (float(best_arm[0]),),
+            random=random,
+            best=best,
+            seconds=finishes[index + 1] - finishes[index],
+        )
+    return results

@@ -1,0 +1,149 @@
+"""Problems to try the solver on: random ones, set cover, packing; five families at their hardest.
+
+A family is moved to the edge of feasibility: adding a number to b moves the largest smallest slack
+over P, so the feasible ones have nothing to spare and the infeasible ones miss by a tenth of their
+width.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pickbest.core import FloatArray, PickbestError
+from pickbest.feasibility.constraints import System
+from pickbest.feasibility.highs import PURPOSE, LinearProgram, load
+from pickbest.feasibility.polytopes import Polytope, as_rows, stacked
+from pickbest.feasibility.sets import Box, ConvexSet, Maximizer, Simplex, width_over
+
+Problem = tuple[System, ConvexSet]
+N_CONSTRAINTS, DIMENSION = 10, 5
+
+
+def random_problem(
+    rng: np.random.Generator, n_constraints: int, dimension: int, margin: float, slack: float = 0.2
+) -> tuple[FloatArray, FloatArray]:
+    """(A, b) for the box [-1, 1]: rows of unit 1-norm, and a point x0 with A x0 ≥ b + margin.
+
+    A negative margin of any size may leave the problem feasible elsewhere. slack: the mean of
+    what x0 has beyond the margin, different for each constraint; 0 makes all of them tight.
+    """
+    rows = rng.normal(size=(n_constraints, dimension))
+    rows /= np.abs(rows).sum(axis=1, keepdims=True)
+    x0 = rng.uniform(-1.0, 1.0, dimension)
+    return rows, rows @ x0 - margin - slack * rng.exponential(size=n_constraints)
+
+
+def set_cover(rng: np.random.Generator, n_elements: int, n_sets: int, sets_each: int) -> Any:
+    """A sparse A: A x ≥ 1 says that every element is covered.
+
+    Elements are in 2 to 2 (sets_each - 1) sets, drawn with odds that fall from the first set to
+    the last by a factor of ten: some sets are far larger than others, some elements are rare.
+    """
+    counts = rng.integers(2, 2 * sets_each - 1, n_elements)
+    odds = 10.0 ** -np.linspace(0.0, 1.0, n_sets)
+    columns = rng.choice(n_sets, counts.sum(), p=odds / odds.sum())
+    rows = np.repeat(np.arange(n_elements), counts)
+    sparse: Any = load("scipy.sparse", "sparse problems")
+    cover = sparse.csr_array((np.ones(rows.size), (rows, columns)), shape=(n_elements, n_sets))
+    cover.sum_duplicates()
+    cover.data[:] = 1.0
+    return cover
+
+
+def at_most(total: float, dimension: int) -> Maximizer:
+    """All x in [0, 1] whose entries sum to at most `total`, by its linear maximiser.
+
+    >>> at_most(1.5, 3).maximize(np.array([0.2, -1.0, 0.4]))[0]
+    array([0.5, 0. , 1. ])
+    """
+    whole = min(math.floor(total), dimension)
+
+    def best(direction: FloatArray) -> FloatArray:
+        x = np.zeros(dimension)
+        order = np.argsort(-direction)
+        x[order[:whole]] = 1.0
+        if whole < dimension:
+            x[order[whole]] = total - whole
+        x[direction <= 0.0] = 0.0
+        return x
+
+    return Maximizer(best, dimension)
+
+
+def packing(
+    rng: np.random.Generator, n_resources: int, n_items: int, items_each: int
+) -> tuple[Any, FloatArray]:
+    """(use, profits): at most 1 of each resource may be used; items use 0 to 1 of a few."""
+    rows = np.repeat(np.arange(n_resources), items_each)
+    columns = rng.integers(0, n_items, rows.size)
+    amounts = rng.uniform(0.2, 1.0, rows.size)
+    sparse: Any = load("scipy.sparse", "sparse problems")
+    use = sparse.csr_array((amounts, (rows, columns)), shape=(n_resources, n_items))
+    return use, rng.uniform(0.5, 1.5, n_items)
+
+
+def random_rows(rng: np.random.Generator) -> Problem:
+    """A random system over the box [-1, 1]."""
+    rows, bounds = random_problem(rng, N_CONSTRAINTS, DIMENSION, margin=0.0)
+    return System.of(rows, bounds), Box.cube(DIMENSION, -1.0, 1.0)
+
+
+def covering(rng: np.random.Generator) -> Problem:
+    """Cover elements by parts of sets, of which two are allowed in all."""
+    cover = set_cover(rng, N_CONSTRAINTS, DIMENSION, sets_each=3).toarray()
+    allowed = Polytope(np.ones((1, DIMENSION)), np.array([2.0]), 0.0, 1.0)
+    return System.of(cover, np.ones(N_CONSTRAINTS)), allowed
+
+
+def packed(rng: np.random.Generator) -> Problem:
+    """Take items worth half of all, within the resources."""
+    use, profits = packing(rng, N_CONSTRAINTS, DIMENSION, items_each=3)
+    worth = Polytope(-profits[None], np.array([-profits.sum() / 2.0]), 0.0, 1.0)
+    return System.of(-use.toarray(), -np.ones(N_CONSTRAINTS)), worth
+
+
+def game(rng: np.random.Generator) -> Problem:
+    """The row player's side of a zero-sum game: at least the value against every column."""
+    payoffs = rng.uniform(-1.0, 1.0, (DIMENSION, N_CONSTRAINTS))
+    return System.of(payoffs.T, np.zeros(N_CONSTRAINTS)), Simplex(DIMENSION)
+
+
+def moved(problem: Problem, share_of_width: float) -> Problem:
+    """The problem with b moved until the best x has this worst slack, in widths."""
+    system, convex = problem
+    value = best_worst_slack(system, convex)
+    target = share_of_width * width_over(convex, system)
+    return System.of(system.matrix, system.bounds + value - target), convex
+
+
+FAMILIES: dict[str, Callable[[np.random.Generator], Problem]] = {
+    "random, feasible": lambda rng: moved(random_rows(rng), 0.0),
+    "random, infeasible": lambda rng: moved(random_rows(rng), -0.1),
+    "set cover": lambda rng: moved(covering(rng), 0.0),
+    "packing": lambda rng: moved(packed(rng), 0.0),
+    "zero-sum game": lambda rng: moved(game(rng), 0.0),
+}
+
+
+def best_worst_slack(system: System, convex: ConvexSet) -> float:
+    """The largest smallest slack over P, by HiGHS: at least 0 where A x ≥ b is feasible."""
+    rows = as_rows(convex)
+    if rows is None:
+        raise PickbestError(f"HiGHS needs linear rows, which {type(convex).__name__} has not")
+    n_constraints = system.n_constraints
+    objective: FloatArray = np.zeros(system.dimension + 1)
+    objective[-1] = 1.0
+    sparse = load("scipy.sparse", PURPOSE)
+    own = sparse.hstack([sparse.csr_array(system.matrix), -np.ones((n_constraints, 1))])
+    program = LinearProgram(
+        sparse.vstack([stacked(rows, 1), own]),
+        np.concatenate([rows.row_lower, system.bounds]),
+        np.concatenate([rows.row_upper, np.full(n_constraints, np.inf)]),
+        np.append(rows.lower, -np.inf),
+        np.append(rows.upper, np.inf),
+    )
+    return program.maximize(objective).value

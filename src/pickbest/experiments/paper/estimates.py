@@ -1,0 +1,70 @@
+"""Means over runs, their distance from printed ones, and how they grow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pickbest.experiments.paper.printed import ROUNDING, Printed
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over independent runs with their standard deviation."""
+
+    mean: float
+    std: float
+    runs: int
+
+    @staticmethod
+    def of(samples: ArrayLike) -> Estimate:
+        """From one number per run."""
+        values = np.asarray(samples, dtype=np.float64)
+        # Runs that are all the same differ by rounding only.
+        spread = float(values.std(ddof=1)) if values.size > 1 else 0.0
+        std = spread if spread > 1e-12 else 0.0
+        return Estimate(float(values.mean()), std, values.size)
+
+    @property
+    def error(self) -> float:
+        """The standard error of the mean."""
+        return self.std / math.sqrt(self.runs)
+
+
+def z_score(ours: Estimate, printed: Printed) -> float:
+    """How many standard errors our mean lies above the printed one, beyond its rounding.
+
+    >>> round(z_score(Estimate(0.430, 0.02, 100), Printed(0.426, 0.02, 100)), 2)
+    1.24
+    """
+    gap = ours.mean - printed.mean
+    beyond = max(0.0, abs(gap) - ROUNDING)
+    if beyond == 0.0:
+        return 0.0
+    variance = ours.std**2 / ours.runs + printed.std**2 / printed.runs
+    return math.copysign(beyond / math.sqrt(variance) if variance > 0 else math.inf, gap)
+
+
+def slope(x: Sequence[float], y: Sequence[float]) -> float | None:
+    """The fitted exponent p of y ~ x^p; None unless all numbers are above 0.
+
+    >>> slope([1, 10, 100], [2, 20, 200])
+    1.0
+    """
+    if min(*x, *y) <= 0:
+        return None
+    return round(float(np.polyfit(np.log(x), np.log(y), 1)[0]), 12)
+
+
+def growth(x: Sequence[float], y: Sequence[float]) -> str:
+    """How y grows with x, the number of rounds, in words.
+
+    >>> growth([1, 10, 100], [2, 20, 200])
+    'T^1.00'
+    """
+    fitted = slope(x, y)
+    return "no power of T" if fitted is None else f"T^{fitted:.2f}"

@@ -1,0 +1,221 @@
+"""The synthetic tasks of the appendix, and task 2 with a change of regime."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pickbest.catalog import make_environment
+from pickbest.core import Environment
+from pickbest.experiments.paper import lineup
+from pickbest.experiments.paper.estimates import Estimate, z_score
+from pickbest.experiments.paper.experiment import Found, Setting, hindsight_reward, reward_of
+from pickbest.experiments.paper.lineup import (
+    AS_RUN,
+    BEST,
+    EXP3,
+    FPML,
+    GREEDY,
+    OG,
+    OURS,
+    TOP,
+    TUNINGS,
+)
+from pickbest.experiments.paper.printed import TABLE_6
+from pickbest.report.document import Block, Cell, Column, Figure, Series, Table, Verdict, listed
+from pickbest.simulation.result import Simulation
+
+HYBRID = "OG_hybrid(B, 1)"
+Estimates = Mapping[tuple[str, str, int], Estimate]
+# What the paper says of each environment: (who, compared with whom, whether it should win).
+CLAIMS = {
+    "task-1": ("Task 1: FPML does not outperform the greedy algorithms", False),
+    "task-2": ("Task 2: FPML outperforms the greedy algorithms", True),
+}
+
+
+def task(setting: Setting, *, environment: str, budgets: Sequence[int], rounds: int) -> Found:
+    """Performance against the budget: learners as run, and subsets chosen in hindsight."""
+    game = make_environment(environment, rounds=rounds)
+    estimates: dict[tuple[str, str, int], Estimate] = {}
+    against_greedy: dict[tuple[str, int], tuple[float, float]] = {}
+    for budget in budgets:
+        rows = _rows(budget)
+        simulation = _play(setting, rows, game, budget)
+        for row in rows:
+            for tuning in TUNINGS:
+                estimates[_kind(row), tuning, budget] = reward_of(simulation, f"{row} {tuning}")
+        for row, against in lineup.HINDSIGHT.items():
+            estimates[row, AS_RUN, budget] = hindsight_reward(simulation, against, budget)
+        for tuning in (AS_RUN, OURS):
+            against_greedy[tuning, budget] = _lead_over_greedy(simulation, rows, tuning)
+    blocks: list[Block] = []
+    if environment in CLAIMS:
+        blocks.append(_verdict(environment, against_greedy, budgets))
+    blocks += [
+        _figure(environment, estimates, budgets, AS_RUN),
+        _figure(environment, estimates, budgets, OURS),
+        _table(environment, estimates, budgets),
+    ]
+    if environment not in CLAIMS:
+        blocks.insert(0, _best_of(estimates, budgets))
+    return Found(blocks, _findings(environment, against_greedy, budgets))
+
+
+def _findings(
+    environment: str, leads: Mapping[tuple[str, int], tuple[float, float]], budgets: Sequence[int]
+) -> list[str]:
+    """Where the paper's claim about a task holds in one tuning and not in the other."""
+    if environment not in CLAIMS:
+        return []
+    verdict = _verdict(environment, leads, budgets)
+    if verdict.holds:
+        return []
+    return [f"{verdict.statement}: not what we see. {verdict.text} [Details](#{environment})"]
+
+
+def _rows(budget: int) -> list[str]:
+    return [FPML, EXP3] if budget == 1 else [FPML, lineup.hybrid(budget, 1), OG]
+
+
+def _kind(row: str) -> str:
+    """What a row counts as where budgets are compared."""
+    return HYBRID if lineup.is_hybrid(row) else OG if row == EXP3 else row
+
+
+def _play(setting: Setting, rows: Sequence[str], game: Environment, budget: int) -> Simulation:
+    """All rows in all tunings."""
+    learners = {
+        f"{row} {tuning}": lineup.make_row(row, tuning, game.n_arms, budget, game.rounds)
+        for row in rows
+        for tuning in TUNINGS
+    }
+    return setting.play(learners, game)
+
+
+def _lead_over_greedy(
+    simulation: Simulation, rows: Sequence[str], tuning: str
+) -> tuple[float, float]:
+    """FPML's reward minus that of the better greedy learner, paired: (mean, standard error)."""
+    rivals = [f"{row} {tuning}" for row in rows if row != FPML]
+    best = min(rivals, key=simulation.mean_cost)
+    gap = simulation.difference(best, f"{FPML} {tuning}")
+    return gap.mean, gap.standard_error
+
+
+def _verdict(
+    environment: str, leads: Mapping[tuple[str, int], tuple[float, float]], budgets: Sequence[int]
+) -> Verdict:
+    statement, should_win = CLAIMS[environment]
+    several = [budget for budget in budgets if budget > 1]
+    texts, holds = [], {}
+    for tuning in (AS_RUN, OURS):
+        ahead = [b for b in several if leads[tuning, b][0] > 2 * leads[tuning, b][1]]
+        behind = [b for b in several if leads[tuning, b][0] < -2 * leads[tuning, b][1]]
+        texts.append(
+            f"{tuning}, FPML is ahead of the better of OG and OG_hybrid(B, 1) at "
+            f"{_budgets(ahead)} and behind it at {_budgets(behind)}"
+        )
+        holds[tuning] = len(ahead) == len(several) if should_win else not ahead
+    text = f"{'; '.join(texts)} (by more than 2 standard errors, paired runs, B ≥ 2)."
+    return Verdict(statement, text[0].upper() + text[1:], holds[AS_RUN])
+
+
+def _budgets(budgets: Sequence[int]) -> str:
+    return f"B = {listed([str(b) for b in budgets])}" if budgets else "none"
+
+
+def _best_of(estimates: Estimates, budgets: Sequence[int]) -> Verdict:
+    texts = []
+    for tuning in (AS_RUN, OURS):
+        wins = [
+            max(
+                (kind for kind in (FPML, HYBRID, OG) if (kind, tuning, b) in estimates),
+                key=lambda kind: estimates[kind, tuning, b].mean,
+            )
+            for b in budgets
+        ]
+        counts = {name: wins.count(name) for name in dict.fromkeys(wins)}
+        texts.append(
+            f"{tuning}: " + ", ".join(f"{name} is best at {n}" for name, n in counts.items())
+        )
+    return Verdict("Change of regime", f"Of {len(budgets)} budgets, {'; '.join(texts)}.")
+
+
+def _figure(environment: str, estimates: Estimates, budgets: Sequence[int], tuning: str) -> Figure:
+    series = []
+    shown = (
+        (BEST, "best in hindsight", "best", "solid"),
+        (GREEDY, "greedy in hindsight", "greedy", "dashed"),
+        (TOP, "top B in hindsight", "top", "dashed"),
+        (FPML, "FPML", "fpml", "solid"),
+        (HYBRID, HYBRID, "og-hybrid", "solid"),
+        (OG, OG, "og", "solid"),
+    )
+    for kind, label, look, line in shown:
+        key_tuning = AS_RUN if kind in lineup.HINDSIGHT else tuning
+        have = [b for b in budgets if (kind, key_tuning, b) in estimates]
+        found = [estimates[kind, key_tuning, b] for b in have]
+        series.append(
+            Series(
+                label, [float(b) for b in have], [e.mean for e in found], look, line,
+                "" if kind in lineup.HINDSIGHT else "o", [e.std for e in found],
+            )
+        )  # fmt: skip
+    last = budgets[-1]
+    ends = listed([f"{line.label} {line.y[-1]:.2f}" for line in series])
+    suffix = "as-run" if tuning == AS_RUN else "ours"
+    how = "as in the paper" if tuning == AS_RUN else "with our tunings"
+    return Figure(
+        f"{environment}-{suffix}",
+        f"Performance (1 − cost) against the budget, learners {how}; bars are one standard "
+        "deviation over runs. At B = 1 OG is Exp3.",
+        f"Performance against budget {budgets[0]} to {last}. At B = {last}: {ends}.",
+        "budget B",
+        "performance (1 − cost)",
+        series,
+    )
+
+
+def _table(environment: str, estimates: Estimates, budgets: Sequence[int]) -> Table:
+    columns = [Column("learner"), Column("tuning")]
+    columns += [Column(f"B = {budget}", 3) for budget in budgets]
+    rows: list[list[Cell]] = []
+    for kind in (BEST, GREEDY, TOP, FPML, HYBRID, OG):
+        for tuning in [AS_RUN] if kind in lineup.HINDSIGHT else TUNINGS:
+            found = [estimates.get((kind, tuning, budget)) for budget in budgets]
+            shown = "" if kind in lineup.HINDSIGHT else tuning
+            rows.append([kind, shown, *(e.mean if e else None for e in found)])
+    return Table(f"{environment}-performance", "Mean performance", columns, rows)
+
+
+def task_3(setting: Setting, *, budget: int, rounds: int) -> Found:
+    """Table 6: the environment in which the greedy choice is worse than the top B."""
+    rows = _rows(budget)
+    simulation = _play(setting, rows, make_environment("task-3", rounds=rounds), budget)
+    table_rows: list[list[Cell]] = []
+    z_scores = {}
+    for row, against in lineup.HINDSIGHT.items():
+        fixed = hindsight_reward(simulation, against, budget)
+        printed = TABLE_6.get(row)
+        head: list[Cell] = [row, printed.mean if printed else None, None]
+        table_rows.append([*head, fixed.mean, *([None] * 6)])
+    for row in rows:
+        cells: list[Cell] = [row, TABLE_6[row].mean, TABLE_6[row].std]
+        for tuning in TUNINGS:
+            found = reward_of(simulation, f"{row} {tuning}")
+            cells += [found.mean, found.std]
+            if tuning == AS_RUN:
+                z_scores[row] = z_score(found, TABLE_6[row])
+                cells.append(z_scores[row])
+        table_rows.append(cells)
+    columns = [Column("learner")]
+    for group in ("printed", *TUNINGS):
+        columns += [Column("mean", 3, group=group), Column("std", 4, group=group)]
+        if group == AS_RUN:
+            columns.append(Column("z", 1, signed=True, group=group))
+    far = [row for row, z in z_scores.items() if abs(z) >= 4]
+    texts = [f"{row} z = {z:+.1f}" for row, z in z_scores.items()]
+    text = f"As run, {len(rows) - len(far)} of {len(rows)} printed means are met within |z| < 4"
+    verdict = Verdict("Table 6: task 3", f"{text} ({', '.join(texts)}).", not far)
+    note = "z is the distance from the printed mean in standard errors of both (50 runs printed)."
+    return Found([verdict, Table("task-3", f"B = {budget}", columns, table_rows, note)])

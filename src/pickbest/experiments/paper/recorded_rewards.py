@@ -1,0 +1,139 @@
+"""Recorded rewards: those that pickbest measured itself and ships, and those of a file.
+
+What is shipped (rewards, losses, provenance) needs no extra.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import itertools
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pickbest.core import PickbestError
+from pickbest.environments import Table, read_table
+from pickbest.experiments.paper.lineup import BEST
+from pickbest.experiments.paper.printed import ROUNDING, TABLE_2
+from pickbest.tuning.rewards import Losses
+
+DATA = Path(__file__).parent / "data"
+SHIPPED = DATA / "rewards.csv"
+
+
+@dataclass(frozen=True, eq=False)
+class Rewards:
+    """A recorded table of rewards, as costs.
+
+    papers: whether it has the paper's best-in-hindsight numbers, so that the printed numbers
+        may be compared with it.
+    ours: whether pickbest measured it: the paper's experiment, on other tasks.
+    """
+
+    table: Table
+    source: str
+    digest: str
+    papers: bool
+    ours: bool
+
+
+def find_rewards(path: Path | None) -> Rewards:
+    """The rewards in `path`, else those that pickbest ships."""
+    ours = path is None
+    path = path or SHIPPED
+    table = read_table(path, rewards=True)
+    if table.n_arms < 2:
+        raise PickbestError(f"{path}: recorded rewards need at least two arms, got {table.n_arms}")
+    source = "measured by pickbest" if ours else path.name
+    return Rewards(table, source, _digest(path), _are_the_papers(table), ours)
+
+
+@cache
+def shipped_digest() -> str:
+    """Of the rewards that pickbest ships."""
+    return _digest(SHIPPED)
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _are_the_papers(table: Table) -> bool:
+    if (table.rounds, table.n_arms) != (368, 9):
+        return False
+    # At most 126 subsets for each budget: quicker by hand than compiling the exact search.
+    for budget, rows in TABLE_2.items():
+        subsets = np.array(list(itertools.combinations(range(9), budget)))
+        best = 1.0 - table.costs_table[:, subsets].min(axis=2).mean(axis=0).min()
+        if abs(best - rows[BEST].mean) > ROUNDING + 1e-9:
+            return False
+    return True
+
+
+@dataclass
+class TaskLosses:
+    """The losses on one task; None is a failed evaluation.
+
+    runs: optimizer → losses of its calls, in their order. pool: independent random evaluations.
+    """
+
+    runs: dict[str, Losses] = field(default_factory=dict)
+    pool: Losses = ()
+
+
+def measured_rewards() -> Table:
+    """Costs (1 - reward) of the paper's nine optimizers, one round a tuning task.
+
+    >>> measured_rewards().n_arms
+    9
+    """
+    return read_table(SHIPPED, rewards=True)
+
+
+def measured_tasks() -> list[str]:
+    """The task of each round: model-dataset, all MLP tasks first.
+
+    >>> measured_tasks()[0].split("-")[0]
+    'mlp'
+    """
+    with SHIPPED.open(encoding="utf-8", newline="") as file:
+        return [row[0] for row in csv.reader(file)][1:]
+
+
+def measured_losses() -> dict[str, TaskLosses]:
+    """All losses behind the rewards, by task; degenerate tasks have losses and no rewards.
+
+    >>> losses = measured_losses()["lasso-iris"]
+    >>> len(losses.pool), len(losses.runs), len(losses.runs["RandomSearch"])
+    (60, 9, 20)
+    """
+    found: dict[str, TaskLosses] = {}
+    for task, *pool in _rows(DATA / "pool.csv.gz"):
+        found[task] = TaskLosses(pool=_losses(pool))
+    for task, optimizer, _, *calls in _rows(DATA / "losses.csv.gz"):
+        found[task].runs[optimizer] = _losses(calls)
+    return found
+
+
+def measured_provenance() -> dict[str, Any]:
+    """How, when and where the rewards were measured."""
+    found: dict[str, Any] = json.loads((DATA / "provenance.json").read_text(encoding="utf-8"))
+    return found
+
+
+def _rows(path: Path) -> Iterator[list[str]]:
+    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+        rows = csv.reader(file)
+        next(rows)
+        yield from rows
+
+
+def _losses(cells: list[str]) -> Losses:
+    return [float(cell) if cell else None for cell in cells]

@@ -1,0 +1,135 @@
+"""Run the parts of the report, keep what is finished, and go on where a run was interrupted."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+from pickbest._version import __version__
+from pickbest.core import check_count, check_seed
+from pickbest.core.workers import each_finished
+from pickbest.experiments.cache import Cache, code_digest, key_of
+from pickbest.experiments.paper.experiment import Experiment, Setting
+from pickbest.experiments.paper.recipes import RECIPES, Recipe, recipe_named
+from pickbest.experiments.paper.recorded_rewards import Rewards, shipped_digest
+from pickbest.report.document import Section, section_from_json, section_to_json
+
+PARTS = "pickbest.experiments.paper.parts"
+# Recipes name learners and environments, so a part may need all that the catalog knows.
+NAMED = ("pickbest.catalog", "pickbest.learners", "pickbest.environments")
+
+Finished = Callable[[Recipe, bool], None]
+"""finished(recipe, was_kept)"""
+
+
+@dataclass(frozen=True, eq=False)
+class ReportPlan:
+    """What a run is asked to do.
+
+    replicates: None for each recipe's own number.
+    kept: the folder of finished parts.
+    """
+
+    kept: Path
+    rewards: Rewards
+    seed: int = 0
+    replicates: int | None = None
+    workers: int = 1
+
+    def __post_init__(self) -> None:
+        check_seed(self.seed)
+        check_count("workers", self.workers)
+        if self.replicates is not None:
+            check_count("replicates", self.replicates)
+
+    @property
+    def cache(self) -> Cache[Section]:
+        return Cache(self.kept, lambda section: section_to_json(section) + "\n", section_from_json)
+
+    def name_of(self, recipe: Recipe) -> str:
+        """The name under which a part of this plan is kept."""
+        key = part_key(recipe, self.seed, self.replicates, self.rewards.digest)
+        return f"{recipe.name}-{key}"
+
+
+def chosen_recipes(names: Sequence[str]) -> list[Recipe]:
+    """The recipes with these names, in the report's order; all where none is named."""
+    wanted = {recipe_named(name).name for name in names}
+    return [recipe for recipe in RECIPES if not names or recipe.name in wanted]
+
+
+def why_missing(recipe: Recipe) -> str | None:
+    """Why a part cannot run here, in one sentence; None where it can."""
+    for module in recipe.needs_modules:
+        if find_spec(module) is None:
+            return f"**{recipe.title}** needs `{module}`, which is not installed here."
+    return None
+
+
+def run_parts(
+    plan: ReportPlan, recipes: Sequence[Recipe], finished: Finished | None = None
+) -> dict[str, Section]:
+    """The results of the recipes, from what is kept or run anew; each is kept when it is done.
+
+    Parts that cannot run here are left out (see `why_missing`).
+    """
+    able = [recipe for recipe in recipes if why_missing(recipe) is None]
+    results: dict[str, Section] = {}
+    to_run = []
+    for recipe in able:
+        section = plan.cache.read(plan.name_of(recipe))
+        if section is None:
+            to_run.append(recipe)
+            continue
+        results[recipe.name] = section
+        if finished:
+            finished(recipe, True)
+    run = partial(_run, plan.seed, plan.replicates, plan.rewards)
+    for recipe, section in each_finished(run, to_run, plan.workers, lambda one: one.seconds):
+        plan.cache.keep(plan.name_of(recipe), section)
+        results[recipe.name] = section
+        if finished:
+            finished(recipe, False)
+    return {recipe.name: results[recipe.name] for recipe in able}
+
+
+def kept_parts(plan: ReportPlan) -> dict[str, Section]:
+    """Every part that an earlier run of the same plan has finished."""
+    able = [recipe for recipe in RECIPES if why_missing(recipe) is None]
+    found = {recipe.name: plan.cache.read(plan.name_of(recipe)) for recipe in able}
+    return {name: section for name, section in found.items() if section is not None}
+
+
+def part_key(recipe: Recipe, seed: int, replicates: int | None, rewards_digest: str) -> str:
+    """What a kept result is valid for: recipe, seed, replicates, rewards, version and code."""
+    return key_of(
+        {
+            "recipe": dataclasses.asdict(recipe),
+            "seed": seed,
+            "replicates": replicates,
+            "rewards": [rewards_digest, shipped_digest()],
+            "version": __version__,
+            "code": code_digest({_module(recipe), *NAMED}),
+        }
+    )
+
+
+def run_part(recipe: Recipe, setting: Setting) -> Section:
+    """Run one recipe."""
+    module = import_module(_module(recipe))
+    experiment: Experiment = getattr(module, recipe.experiment.partition(":")[2])
+    found = experiment(setting, **recipe.options)
+    return Section(recipe.name, recipe.title, found.blocks, found.findings)
+
+
+def _module(recipe: Recipe) -> str:
+    return f"{PARTS}.{recipe.experiment.partition(':')[0]}"
+
+
+def _run(seed: int, replicates: int | None, rewards: Rewards, recipe: Recipe) -> Section:
+    return run_part(recipe, Setting(seed, replicates or recipe.replicates, rewards))

@@ -1,0 +1,62 @@
+"""Puts a measurement into the package: rewards, compressed losses, tasks and provenance.
+
+    pickbest measure --data PMLB-FOLDER --partial --out FOLDER
+    python -m pickbest.experiments.paper.ship_rewards FOLDER --date 2026-11-15 \\
+        --machine "2 cores, AMD, ..."
+
+The same folder and options give the same bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import shutil
+from pathlib import Path
+
+import typer
+
+from pickbest.core.savefile import write_atomically
+from pickbest.experiments.paper.recorded_rewards import DATA, measured_rewards
+
+
+def ship(measured: Path, target: Path, facts: dict[str, object]) -> None:
+    """Write the shipped files. facts: when, where and how, for the provenance."""
+    target.mkdir(parents=True, exist_ok=True)
+    for name in ("rewards.csv", "tasks.csv"):
+        shutil.copyfile(measured / name, target / name)
+    for name in ("losses.csv", "pool.csv"):
+        # Without a time or a name in it, the same losses give the same file.
+        packed = gzip.compress((measured / name).read_bytes(), mtime=0)
+        write_atomically(target / f"{name}.gz", packed)
+    provenance = json.loads((measured / "provenance.json").read_text(encoding="utf-8"))
+    timings = json.loads((measured / "timings.json").read_text(encoding="utf-8"))
+    provenance["measured"] = {
+        **facts,
+        "hours_of_evaluation": timings["hours_of_evaluation"],
+        "seconds": timings["seconds"],
+    }
+    text = json.dumps(provenance, indent=1, ensure_ascii=False) + "\n"
+    write_atomically(target / "provenance.json", text.encode())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("folder", type=Path, help="what `pickbest measure` wrote")
+    parser.add_argument("--date", required=True, help="when it was measured")
+    parser.add_argument(
+        "--machine", action="append", required=True, help="where; once for each machine"
+    )
+    parser.add_argument("--how", default="", help="a sentence on how the machines were used")
+    given = parser.parse_args()
+    ship(given.folder, DATA, {"date": given.date, "machines": given.machine, "how": given.how})
+    size = sum(path.stat().st_size for path in DATA.iterdir())
+    table = measured_rewards()
+    typer.echo(f"{table.rounds} rounds, {table.n_arms} arms, {size:,} bytes in {DATA}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""A report as one HTML page; its looks are templates/report.html.j2 and report.css."""
+
+from __future__ import annotations
+
+import base64
+import re
+from html import escape
+from importlib.resources import files
+from itertools import groupby
+from pathlib import Path
+
+from pickbest.report.document import Figure, Report, Table, Verdict, shown
+from pickbest.report.markdown import BADGES, findings_of
+from pickbest.report.plots import need_package
+
+_KINDS = {True: "yes", False: "no", None: "plain"}
+
+
+def need_jinja() -> None:
+    """Say before any work is done that Jinja2 is missing."""
+    need_package("jinja2", "report", "the page")
+
+
+def to_html(report: Report, figures: Path) -> str:
+    """The whole page; `figures` is the folder with an SVG file for every figure."""
+    need_jinja()
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    def image(figure: Figure) -> str:
+        content = (figures / f"{figure.name}.svg").read_bytes()
+        return f"data:image/svg+xml;base64,{base64.b64encode(content).decode()}"
+
+    environment = Environment(
+        loader=PackageLoader("pickbest.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {
+        "inline": lambda text: Markup(inline(text)),
+        "escaped": lambda text: Markup(escape(text)),
+        "classes": lambda table, column, row=None: Markup(_classes(table, column, row)),
+        "groups": _groups,
+        "image": image,
+        "kind": lambda block: type(block).__name__,
+        "shown": shown,
+    }
+    verdicts = [
+        (section, block)
+        for section in report.sections
+        for block in section.blocks
+        if isinstance(block, Verdict)
+    ]
+    style = (files("pickbest.report") / "templates" / "report.css").read_text(encoding="utf-8")
+    return environment.get_template("report.html.j2").render(
+        report=report,
+        style=Markup(style),
+        verdicts=verdicts,
+        findings=findings_of(report),
+        badges=BADGES,
+        kinds=_KINDS,
+    )
+
+
+def inline(text: str) -> str:
+    """Bold, code, links, powers, roots and indices as HTML; everything else is escaped.
+
+    >>> inline("a **b** `c<d` [e](#f)")
+    'a <strong>b</strong> <code>c&lt;d</code> <a href="#f">e</a>'
+    >>> inline("OG_hybrid: T^(1/(B+1)), 2^k, sqrt(T)")
+    'OG<sub>hybrid</sub>: T<sup>1/(B+1)</sup>, 2<sup>k</sup>, √(T)'
+    """
+    pieces = re.split(r"(`[^`]+`)", escape(text, quote=False))
+    return "".join(
+        f"<code>{piece[1:-1]}</code>" if piece.startswith("`") else _typeset(piece)
+        for piece in pieces
+    )
+
+
+def _typeset(text: str) -> str:
+    text = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", text)
+    text = re.sub(r"\[([^\]]+)\]\((#[\w-]+)\)", r'<a href="\2">\1</a>', text)
+    text = re.sub(r"\^\(((?:[^()]|\([^()]*\))+)\)", r"<sup>\1</sup>", text)
+    text = re.sub(r"\^(−?[\w.]*\w)", r"<sup>\1</sup>", text)
+    text = text.replace("sqrt(", "√(").replace("OG_hybrid", "OG<sub>hybrid</sub>")
+    text = re.sub(r"(?<=[ (])-(?=[\d.])", "−", text)
+    # "B = 4" and "(6, 3)" stay on one line.
+    text = re.sub(r"(?<=\w) = (?=[−+\d.⌈])", "\u00a0=\u00a0", text)
+    return re.sub(r"(\(\w), (\w\))", "\\1,\u00a0\\2", text)
+
+
+def _groups(table: Table) -> list[tuple[str, int]]:
+    """(heading, columns under it), from left to right."""
+    grouped = groupby(table.columns, key=lambda column: column.group)
+    return [(group, len(list(columns))) for group, columns in grouped]
+
+
+def _classes(table: Table, column: int, row: int | None) -> str:
+    """The attribute `class` of a cell, or of a heading where there is no row."""
+    names = ["marked"] if (row, column) in table.marked else []
+    if column and table.columns[column].group != table.columns[column - 1].group:
+        names.append("first")
+    if any(isinstance(cells[column], str) for cells in table.rows):
+        names.append("text")
+    return f' class="{" ".join(names)}"' if names else ""
