@@ -34,7 +34,11 @@ def test_every_learner_survives_its_description(name):
 
 
 # Fields that came later, with the values under which the learner is what it was.
-LATER = {"FPML": {"noise": "exponential"}, "Hedge": {"budget": 1, "prior": None}}
+LATER = {
+    "FPML": {"noise": "exponential"},
+    "FPMLFullManyArms": {"noise": "exponential"},
+    "Hedge": {"budget": 1, "prior": None},
+}
 
 
 def as_then(described):

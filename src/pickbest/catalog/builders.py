@@ -25,10 +25,11 @@ from pickbest.learners import (
     HedgeSubsets,
     Weights,
 )
+from pickbest.learners.fpml import Noise
 
 # The paper's own experiments: resampled weights, slots that do not know of each other.
 AS_IN_THE_PAPER = ("as_run", "as_written")
-FPML_TUNINGS = ("theorem_2", "anytime")
+FPML_TUNINGS = ("theorem_2", "anytime", "constant")
 PARTIAL_TUNINGS = ("practical", "as_run", "as_written", "proposition_5")
 HEDGE_TUNINGS = ("constant", "standard")
 EXP3_TUNINGS = ("auer", "as_run", "as_written")
@@ -43,10 +44,22 @@ def fpml(
     tuning: str | None,
     epsilon: float | None = None,
     perturbations: str = "fresh",
+    noise: str | None = None,
 ) -> FPML:
+    """noise: exponential, the paper's, or gumbel, at the constant rate where budget ≥ 2."""
     fresh = word("perturbations", perturbations, ("fresh", "fixed")) == "fresh"
+    if noise is None:
+        noise = "gumbel" if tuning == "constant" else "exponential"
+    kind = member(Noise, "noise", noise)
     if epsilon is not None:
-        return FPML(n_arms, budget, epsilon, fresh=fresh)
+        return FPML(n_arms, budget, epsilon, fresh=fresh, noise=kind)
+    if kind is Noise.GUMBEL:
+        if tuning not in (None, "constant"):
+            raise PickbestError(f"tuning {tuning} is for exponential noise, not for gumbel")
+        rate = _hedge_rate(n_arms, budget, rounds, tuning, set_size=1)
+        return FPML(n_arms, budget, rate, fresh=fresh, noise=kind)
+    if tuning == "constant":
+        raise PickbestError("tuning constant is for gumbel noise")
     if tuning == "theorem_2" and rounds is None:
         raise PickbestError("tuning theorem_2 needs the number of rounds; use anytime")
     if tuning == "anytime" or rounds is None:
@@ -134,16 +147,17 @@ def fpml_of_any_size(
     tuning: str | None,
     epsilon: float | None = None,
     perturbations: str = "fresh",
+    noise: str | None = None,
     selection: str | None = None,
 ) -> FPML | FPMLFullManyArms:
-    one = fpml(n_arms, budget, rounds, tuning, epsilon, perturbations)
+    one = fpml(n_arms, budget, rounds, tuning, epsilon, perturbations, noise)
     if selection is None:
         selection = "blocks" if one.fresh and n_arms >= BLOCKS_FROM else "one-pass"
     if word("selection", selection, ("one-pass", "blocks")) == "one-pass":
         return one
     if not one.fresh:
         raise PickbestError("selection by blocks needs fresh perturbations")
-    return FPMLFullManyArms(n_arms, budget, one.epsilon, one.decay)
+    return FPMLFullManyArms(n_arms, budget, one.epsilon, one.decay, one.noise)
 
 
 def fpml_partial_of_any_size(

@@ -32,7 +32,10 @@ def play_table(
 ) -> tuple[State, FloatArray]:
     """(state, paid): play a table in one compiled loop where the learner has one."""
     if isinstance(learner, CompiledLearner):
-        return learner.rule.play(learner, state, table, lasting, first_round)
+        played: tuple[State, FloatArray] = learner.rule.play(
+            learner, state, table, lasting, first_round
+        )
+        return played
     if isinstance(learner, TableLearner):
         return learner.play_table(state, table, lasting, first_round)
     return play_rounds(learner, state, table, lasting, first_round)

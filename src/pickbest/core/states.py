@@ -88,7 +88,8 @@ def restored(learner: Learner, known: State) -> State:
 
 def fields(state: State) -> Iterator[tuple[str, AnyArray, Field]]:
     """(path, array, declaration) of every array, parts in depth first."""
-    declared = _declarations(type(state))
+    kind: type = type(state)
+    declared = _declarations(kind)
     for name, value in zip(_names(state), state, strict=True):
         if isinstance(value, tuple):
             for path, array, field in fields(value):

@@ -123,32 +123,12 @@ class TableLearner(Learner, Protocol):
         ...
 
 
-class Rule(Protocol):
-    """Compiled functions that pick and learn, and the loops around them: see `kernels.rules`.
-
-    weighted: whether picks have weights. fills_slots: whether they can leave taken arms out.
-    """
-
-    weighted: bool
-    fills_slots: bool
-
-    def play(
-        self,
-        learner: CompiledLearner,
-        state: State,
-        table: FloatArray,
-        lasting: KeyArray,
-        first_round: int,
-    ) -> tuple[State, FloatArray]:
-        """As TableLearner.play_table."""
-        ...
-
-
 @runtime_checkable
 class CompiledLearner(Learner, Protocol):
     """A learner whose pick and learn are compiled.
 
     law: the numbers that they need, as a named tuple.
+    rule: the functions, and the loops around them (`kernels.rules.Rule`).
     fresh: whether its randomness is that of the round, or lasts a whole run.
     """
 
@@ -156,7 +136,7 @@ class CompiledLearner(Learner, Protocol):
     def law(self) -> Any: ...
 
     @property
-    def rule(self) -> Rule: ...
+    def rule(self) -> Any: ...
 
     @property
     def fresh(self) -> bool: ...

@@ -92,7 +92,7 @@ class Rule:
         self._functions = {"new_work": new_work, "pick_row": pick_row, "learn_row": learn_row}
         self.weighted, self.fills_slots = weighted, fills_slots
 
-    def loop(self, code: Compiled, inline: bool = False, **further: Compiled) -> Compiled:
+    def loop(self, code: Compiled, inline: bool = False, /, **further: Compiled) -> Compiled:
         """A loop over the learner's functions (and further ones that it calls by name)."""
         functions = {**self._functions, **further}
         return specialised(code, self._home, functions, inlined if inline else kernel)

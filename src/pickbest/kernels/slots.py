@@ -69,8 +69,8 @@ class SlotLoops:
     """The loops of one learner in the slots of one game."""
 
     def __init__(self, rule: Rule, **game: Compiled) -> None:
-        fill = rule.loop(_fill_slots, inline=True)
-        feed = rule.loop(_feed_slots, inline=True, feed_slot=game["feed_slot"])
+        fill = rule.loop(_fill_slots, True)
+        feed = rule.loop(_feed_slots, True, feed_slot=game["feed_slot"])
         self.pick = rule.loop(_pick_rounds, fill_slots=fill)
         self.learn = rule.loop(_learn_rounds, feed_slots=feed, **game)
         self.play = rule.loop(_play_rounds, fill_slots=fill, feed_slots=feed, **game)

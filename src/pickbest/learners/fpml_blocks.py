@@ -29,7 +29,7 @@ from pickbest.kernels.many_arms.blocks import (
     pick_from_blocks,
 )
 from pickbest.kernels.rules import Rule
-from pickbest.learners.fpml import FPMLState, Law, start_leaders
+from pickbest.learners.fpml import FPMLState, Law, Noise, start_leaders
 
 
 class FPMLFullManyArmsState(NamedTuple):
@@ -58,7 +58,8 @@ def pick_row(
 ) -> None:
     """Algorithm 1, steps 1 to 3, for the arms that may lead."""
     epsilon = decayed(law.epsilon, law.decay, state.round[row])
-    pick_from_blocks(state.costs[row], state.lowest[row], epsilon, key, work, arms)
+    costs, lowest = state.costs[row], state.lowest[row]
+    pick_from_blocks(costs, lowest, epsilon, law.gumbel, key, work, arms)
 
 
 @inlined
@@ -102,6 +103,7 @@ class FPMLFullManyArms:
     budget: int
     epsilon: float
     decay: float = 0.0
+    noise: Noise = Noise.EXPONENTIAL
     fresh = True
     feedback = Feedback.FULL
     unbiased = False
@@ -114,7 +116,7 @@ class FPMLFullManyArms:
 
     @cached_property
     def law(self) -> Law:
-        return Law(self.epsilon, self.decay)
+        return Law(self.epsilon, self.decay, self.noise is Noise.GUMBEL)
 
     def start(self, replicates: int) -> FPMLFullManyArmsState:
         return self.restored(start_leaders(replicates, self.n_arms))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pickbest.core import Learner, PickbestError, State
+from pickbest.core import CompiledLearner, Learner, PickbestError, State
 from pickbest.core.states import arrays_of, restore_arrays
 from pickbest.kernels.integrals import POWERS
 from pickbest.kernels.many_arms.buckets import N_BUCKETS, RING
@@ -41,7 +41,7 @@ def _(learner: Greedy, flat: Flat) -> State:
     return slots_from_flat(learner.inner, learner.slots, flat)
 
 
-def slots_from_flat(inner: Learner, count: int, flat: Flat) -> GreedyState:
+def slots_from_flat(inner: CompiledLearner, count: int, flat: Flat) -> GreedyState:
     """The state of online greedy, whose slots had numbers for prefixes."""
     slots = [from_flat(inner, _part(flat, str(slot))) for slot in range(count)]
     named = [arrays_of(slot) for slot in slots]

@@ -42,7 +42,7 @@ class Law(NamedTuple):
 class Work(NamedTuple):
     """Scratch of length n_arms."""
 
-    index: FloatArray
+    bounds: FloatArray
     best: FloatArray
 
 
@@ -67,12 +67,12 @@ def pick_row(
     log_round = math.log(state.round[row] + 1.0)
     for a in range(state.costs.shape[1]):
         plays = state.plays[row, a]
-        work.index[a] = -np.inf
+        work.bounds[a] = -np.inf
         if plays > 0.0:
             played = max(plays, 1.0)
             radius = math.sqrt(law.width * log_round / played)
-            work.index[a] = state.costs[row, a] / played - radius
-    smallest(work.index, arms, work.best)
+            work.bounds[a] = state.costs[row, a] / played - radius
+    smallest(work.bounds, arms, work.best)
 
 
 @inlined

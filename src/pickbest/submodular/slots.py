@@ -110,8 +110,9 @@ def value_round(game: JobGame, r: int, t: int, prefix: Prefix) -> float:
 
 @inlined
 def _weights(game: JobGame, r: int, t: int) -> FloatArray:
-    weights = game.weights[r if game.weights.shape[0] > 1 else 0]
-    return weights[t if weights.shape[0] > 1 else 0]
+    weights: FloatArray = game.weights[r if game.weights.shape[0] > 1 else 0]
+    own: FloatArray = weights[t if weights.shape[0] > 1 else 0]
+    return own
 
 
 @cache

@@ -5,6 +5,8 @@ arms with the smallest s, and P(s_a < θ) = exp(θ - ε C_a) is for no arm of a 
 for its lowest cost. So once the budget is filled and θ is the largest s kept, jumps that meet
 each arm with that chance pass through the blocks, and only the few arms that they meet are
 drawn. Blocks with the lowest costs come first, so that θ is low from the beginning.
+
+With Gumbel noise s_a = ε C_a + ln E_a, E ~ Exp(1), and P(s_a < θ) = 1 - exp(-exp(θ - ε C_a)).
 """
 
 from __future__ import annotations
@@ -86,6 +88,7 @@ def pick_from_blocks(
     costs: FloatArray,
     lowest: FloatArray,
     epsilon: float,
+    gumbel: bool,
     key: np.uint64,
     work: BlockWork,
     arms: IntArray,
@@ -108,12 +111,12 @@ def pick_from_blocks(
         work.visited[block] = True
         behind = epsilon * (lowest[block] - least[0])
         if found == noisy.shape[0] and noisy[0] < behind:
-            passed = ARMS_PER_BLOCK * stretch_of(math.exp(noisy[0] - behind))
+            passed = ARMS_PER_BLOCK * _stretch(gumbel, noisy[0] - behind)
             if jump >= passed and (block + 1) * ARMS_PER_BLOCK <= costs.shape[0]:
                 jump -= passed
                 continue
         counter, jump, found = _visit(
-            costs, block, behind, least[0], epsilon, counter, jump, noisy, arms, found
+            costs, block, behind, least[0], epsilon, gumbel, counter, jump, noisy, arms, found
         )
     sort_kept(noisy, arms)
 
@@ -125,6 +128,7 @@ def _visit(
     behind: float,
     reference: float,
     epsilon: float,
+    gumbel: bool,
     counter: np.uint64,
     jump: float,
     noisy: FloatArray,
@@ -135,25 +139,41 @@ def _visit(
     budget = noisy.shape[0]
     a = block * ARMS_PER_BLOCK
     end = min(a + ARMS_PER_BLOCK, costs.shape[0])
-    # The logarithm of the chance that an arm is met, and what a jump takes to pass an arm.
-    log_chance = min(0.0, noisy[0] - behind) if found == budget else 0.0
-    stretch = stretch_of(math.exp(log_chance))
+    # How far θ is below an arm with the block's lowest cost, and what a jump takes to pass it.
+    level = min(0.0, noisy[0] - behind) if found == budget else 0.0
+    stretch = _stretch(gumbel, level)
     while a < end:
-        if log_chance < 0.0:
+        if level < 0.0:
             if jump >= stretch * (end - a):
                 jump -= stretch * (end - a)
                 break
             a = min(a + int(jump / stretch), end - 1)
             counter += STEP
             jump = -math.log(uniform_at(counter))
-        value = epsilon * (costs[a] - reference) + log_chance
+        value = epsilon * (costs[a] - reference) + level
         if found < budget or value - NEVER < noisy[0]:
             counter += STEP
-            value += math.log(uniform_at(counter))
+            value += _noise(gumbel, level, uniform_at(counter))
             if found < budget or value < noisy[0]:
                 found = keep_smallest(noisy, arms, found, value, a)
                 if found == budget:
-                    log_chance = min(0.0, noisy[0] - behind)
-                    stretch = stretch_of(math.exp(log_chance))
+                    level = min(0.0, noisy[0] - behind)
+                    stretch = _stretch(gumbel, level)
         a += 1
     return counter, jump, found
+
+
+@kernel
+def _stretch(gumbel: bool, level: float) -> float:
+    """Minus the logarithm of the chance that an arm's noise is not below `level`."""
+    return math.exp(level) if gumbel else stretch_of(math.exp(level))
+
+
+@kernel
+def _noise(gumbel: bool, level: float, uniform: float) -> float:
+    """Noise from a uniform number, relative to `level`; below it where that is below 0."""
+    if not gumbel:
+        return math.log(uniform)
+    if level < 0.0:
+        return math.log(-math.log1p(uniform * math.expm1(-math.exp(level)))) - level
+    return math.log(-math.log(uniform))
