@@ -29,7 +29,9 @@ from pickbest.learners.fpml import Noise
 
 # The paper's own experiments: resampled weights, slots that do not know of each other.
 AS_IN_THE_PAPER = ("as_run", "as_written")
-FPML_TUNINGS = ("theorem_2", "anytime", "constant")
+# Of the paper's noise, and of Gumbel noise.
+EXPONENTIAL_TUNINGS = ("theorem_2", "anytime")
+FPML_TUNINGS = (*EXPONENTIAL_TUNINGS, "constant")
 PARTIAL_TUNINGS = ("practical", "as_run", "as_written", "proposition_5")
 HEDGE_TUNINGS = ("constant", "standard")
 EXP3_TUNINGS = ("auer", "as_run", "as_written")

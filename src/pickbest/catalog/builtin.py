@@ -90,7 +90,7 @@ BUILT_IN = (
         "og-hybrid",
         "online greedy: FPML with slot_budget arms in each slot (Algorithm 2)",
         composed.og_hybrid,
-        (*builders.PARTIAL_TUNINGS, *builders.FPML_TUNINGS),
+        (*builders.PARTIAL_TUNINGS, *builders.EXPONENTIAL_TUNINGS),
         needs_rounds=True,
         by_hand=("epsilon",),
     ),

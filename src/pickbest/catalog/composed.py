@@ -7,6 +7,7 @@ from pickbest.catalog import builders
 from pickbest.catalog.builders import (
     AS_IN_THE_PAPER,
     EXP3_TUNINGS,
+    EXPONENTIAL_TUNINGS,
     PARTIAL_TUNINGS,
 )
 from pickbest.catalog.learners import make_learner
@@ -101,7 +102,7 @@ def _full_slot(
             return _single(n_arms, rounds, epsilon)
         rate = theory.constant_rate(budget=slot_budget) if epsilon is None else epsilon
         return Hedge(n_arms, rate, slot_budget)
-    _refuse("og-hybrid with full feedback", tuning, ("theorem_2", "anytime"))
+    _refuse("og-hybrid with full feedback", tuning, EXPONENTIAL_TUNINGS)
     if epsilon is None:
         builders.known_rounds(rounds, "epsilon")
     return builders.fpml(n_arms, slot_budget, rounds, tuning, epsilon)
