@@ -143,7 +143,7 @@ def blocks_seconds(costs: np.ndarray[Any, Any], budget: int) -> tuple[float, flo
     def one_pass() -> None:
         add_costs(costs, added, lowest)
         key = replicate_keys(next(seeds), 1)[0]
-        pick_from_blocks(costs, lowest, EPSILON, key, work, arms)
+        pick_from_blocks(costs, lowest, EPSILON, False, key, work, arms)
 
     one_pass()
     return seconds(one_pass, 30), seconds(lambda: np.add(costs, added, out=costs), 30)
