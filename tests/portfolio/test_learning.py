@@ -11,11 +11,13 @@ from pickbest.catalog import make_learner
 from pickbest.core import (
     Choice,
     PickbestError,
+    State,
     replicate_keys,
     rng_for,
 )
 from pickbest.core.states import Kind, arrays_of, copy_state, fields
 from pickbest.experiments.races import compare, race, read_runtimes
+from pickbest.kernels.pairs import PairsState
 from pickbest.portfolio import AskTell
 from pickbest.portfolio.censoring import Stopping, learned_costs
 from pickbest.portfolio.costs import Runtime, Solved
@@ -228,3 +230,31 @@ def test_axes_of_arms_are_declared() -> None:
     assert grown.costs.tolist() == [[0.5, 0.5]]
     assert grown.round.tolist() == [1]
     assert pick_shares(make(2), grown).sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("name", ["auto", "pairwise"])
+def test_arms_come_and_go_where_pairs_are_too_many_to_keep(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With three arms there are pairs, with four there are none; arms keep what is theirs."""
+    monkeypatch.setattr("pickbest.kernels.pairs.MOST_PAIRED", 3)
+
+    def make(n_arms: int):  # type: ignore[no-untyped-def]
+        return make_learner(name, n_arms, 2)
+
+    def pairs_of(state: State) -> PairsState:
+        return state.pairs if name == "auto" else state
+
+    learner, archive = make(3), {}
+    choice = Choice(np.array([[0, 2]]), np.ones((1, 2)))
+    few = learner.learn(learner.start(1), choice, np.array([[0.5, 0.25]]))
+    many = carried(make, few, ["a", "b", "c"], ["a", "b", "c", "d"], archive)
+    assert pairs_of(many).plays[0, 0].tolist() == [1, 0, 1, 0]
+    assert pairs_of(many).gains.size == 0
+    back = carried(make, many, ["a", "b", "c", "d"], ["c", "d", "a"], archive)
+    assert pairs_of(back).plays[0, 0].tolist() == [1, 0, 1]
+    assert pairs_of(back).together.shape[-2:] == (3, 3)
+    assert not pairs_of(back).together.any()
+    again = carried(make, back, ["c", "d", "a"], ["c", "b", "a"], archive)
+    assert pairs_of(again).plays[0, 0].tolist() == [1, 0, 1]
+    assert pick_shares(make(3), again).sum() == pytest.approx(2.0)

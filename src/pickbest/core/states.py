@@ -42,7 +42,10 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Field:
-    """The declaration of an array: its kind, and which axes, counted from the end, are arms."""
+    """The declaration of an array: its kind, and which axes, counted from the end, are arms.
+
+    Where a learner keeps nothing of so many arms (pairs of very many), these axes have length 0.
+    """
 
     kind: Kind
     arm_axes: tuple[int, ...] = ()

@@ -52,6 +52,10 @@ class Snapshot:
         """What an array says of an arm, or of several where it has several axes of arms."""
         return self.arrays[path][_index(axes, [self.arms.index(arm) for arm in arms])]
 
+    def keeps(self, path: str) -> bool:
+        """Whether the array holds anything: a learner of very many arms may keep no pairs."""
+        return self.arrays[path].size > 0
+
 
 # The last snapshot of each arm that is away.
 Archive = dict[str, Snapshot]
@@ -89,12 +93,14 @@ def carried(
         if not axes:
             array[...] = now.arrays[path]
             continue
+        if not array.size:
+            continue
         charged = field.kind is Kind.SUM and len(axes) == 1
         for places in product(range(len(new_arms)), repeat=len(axes)):
             arms = [new_arms[place] for place in places]
             away = [arm for arm in arms if arm not in now.arms]
             source = now if not away else archive.get(away[0], beginning)
-            if all(arm in source.arms for arm in arms):
+            if source.keeps(path) and all(arm in source.arms for arm in arms):
                 array[_index(axes, places)] = source.at(path, axes, arms)
             if away and charged:
                 array[_index(axes, places)] += _charge(source, now, path, axes, shares)
