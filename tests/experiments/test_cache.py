@@ -21,6 +21,11 @@ def test_results_follow_the_code_that_they_ran() -> None:
     assert code_digest({Uniform.__module__}) != code_digest({Warm.__module__})
 
 
+def test_a_users_own_module_counts() -> None:
+    assert {__name__, "pickbest.experiments.cache"} <= reached({__name__})
+    assert "pickbest.experiments.cache" not in reached({"json"})
+
+
 def test_an_object_needs_the_modules_of_its_fields() -> None:
     assert modules_of(Warm(Uniform(3, 1), ((0.0, 0.5, 1.0),))) >= {
         Uniform.__module__,
