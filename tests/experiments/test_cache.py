@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from pickbest.catalog import learner_names, make_learner
+from pickbest.catalog import learner_entry, learner_names, make_learner
 from pickbest.experiments.cache import Cache, code_digest, key_of, modules_of, reached
 from pickbest.experiments.paper import run_parts
 from pickbest.experiments.paper.recipes import RECIPES
@@ -21,6 +21,11 @@ def test_results_follow_the_code_that_they_ran() -> None:
     assert code_digest({Uniform.__module__}) != code_digest({Warm.__module__})
 
 
+def test_a_users_own_module_counts() -> None:
+    assert {__name__, "pickbest.experiments.cache"} <= reached({__name__})
+    assert "pickbest.experiments.cache" not in reached({"json"})
+
+
 def test_an_object_needs_the_modules_of_its_fields() -> None:
     assert modules_of(Warm(Uniform(3, 1), ((0.0, 0.5, 1.0),))) >= {
         Uniform.__module__,
@@ -29,7 +34,8 @@ def test_an_object_needs_the_modules_of_its_fields() -> None:
 
 
 def test_every_part_depends_on_all_learners_and_on_itself_alone() -> None:
-    made = [make_learner(name, 4, 1, 10) for name in learner_names()]
+    budgets = {name: 1 if learner_entry(name).single_arm else 2 for name in learner_names()}
+    made = [make_learner(name, 4, budget, 10) for name, budget in budgets.items()]
     learners = set[str]().union(*(modules_of(learner) for learner in made))
     parts = {f"{run_parts.PARTS}.{recipe.experiment.split(':')[0]}" for recipe in RECIPES}
     needed = reached({f"{run_parts.PARTS}.worst_sequence", *run_parts.NAMED})

@@ -137,25 +137,23 @@ def make_learners(
     shared: Mapping[str, Any],
 ) -> dict[str, Learner]:
     """Learners by label. Shared options go to those learners that take them."""
-    from pickbest.catalog import applicable, learner_entry, make_learner
-    from pickbest.experiments.specs import parse_learner
+    from pickbest.catalog import LearnerSpec, applicable
 
     learners: dict[str, Learner] = {}
     used: set[str] = set()
-    for spec in specs:
-        if spec in learners:
-            raise PickbestError(f"--learner {spec} is given twice")
-        name, own = parse_learner(spec)
-        entry = learner_entry(name)
-        merged = applicable(name, shared)
-        if shared.get("tuning") in entry.tunings:
-            merged["tuning"] = shared["tuning"]
-        used |= merged.keys()
-        learners[spec] = make_learner(name, n_arms, budget, rounds, **{**merged, **own})
+    tunings: list[str] = []
+    for text in specs:
+        if text in learners:
+            raise PickbestError(f"--learner {text} is given twice")
+        spec = LearnerSpec.parse(text)
+        taken = applicable(spec, shared)
+        used |= taken.keys()
+        tunings += spec.entry.tunings
+        whole = LearnerSpec(spec.name, {**taken, **spec.options})
+        learners[text] = whole.build(n_arms, budget, rounds)
     for option in shared.keys() - used:
         if option == "tuning":
-            known = [t for spec in specs for t in learner_entry(parse_learner(spec)[0]).tunings]
-            raise unknown_name("tuning", shared[option], known)
+            raise unknown_name("tuning", shared[option], tunings)
         flag = option.replace("_", "-")
         raise PickbestError(f"--{flag} does not apply to {', '.join(specs)}")
     return learners

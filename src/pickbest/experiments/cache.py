@@ -10,6 +10,7 @@ import ast
 import dataclasses
 import hashlib
 import json
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -78,12 +79,12 @@ def _digest(modules: frozenset[str]) -> str:
 def reached(modules: Iterable[str]) -> set[str]:
     """These modules and those of this package that they import, directly or not."""
     found: set[str] = set()
-    waiting = set(modules)
+    waiting = {name for name in modules if _file_of(name)}
     while waiting:
         name = waiting.pop()
-        if name not in found and _place_of(name) is not None:
+        if name not in found:
             found.add(name)
-            waiting |= _imported(name)
+            waiting |= {module for module in _imported(name) if _place_of(module)}
     return found
 
 
@@ -115,8 +116,15 @@ def _home(module: str, name: str) -> str:
 
 
 def _source(module: str) -> bytes:
-    place = _place_of(module)
+    place = _file_of(module)
     return place.read_bytes() if place else b""
+
+
+def _file_of(module: str) -> Path | None:
+    """The source of a module: of this package, or a loaded one that defines a user's learner."""
+    loaded = getattr(sys.modules.get(module), "__file__", None)
+    place = _place_of(module) or Path(loaded or "")
+    return place if place.suffix == ".py" else None
 
 
 @cache

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pickbest.catalog import feedback_of, learner_names, make_learner
+from pickbest.catalog import LearnerSpec, feedback_of, learner_entry, learner_names, make_learner
 from pickbest.core import Environment, Feedback, Learner, PickbestError, unknown_name
-from pickbest.experiments.specs import parse_learner
 
 YARDSTICK = "fpml-partial as run"
 AUTO = "auto"
@@ -48,16 +47,16 @@ def chosen_entries(labels: Sequence[str], full: bool = False) -> list[Entry]:
     entries = {entry.label: entry for entry in all_entries(full or bool(labels))}
     for label in labels:
         if label not in entries:
-            if parse_learner(label)[0] not in learner_names():
+            if ":" not in label:
                 raise unknown_name("learner", label, entries)
+            learner_entry(LearnerSpec.parse(label).name)
             entries[label] = Entry(label, label)
     return [entry for label, entry in entries.items() if not labels or label in labels]
 
 
 def make_entry(entry: Entry, environment: Environment, budget: int) -> Learner | None:
     """The learner, told the number of rounds; None where it cannot play the budget."""
-    name, options = parse_learner(entry.spec)
     try:
-        return make_learner(name, environment.n_arms, budget, environment.rounds, **options)
+        return make_learner(entry.spec, environment.n_arms, budget, environment.rounds)
     except PickbestError:
         return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pickbest.catalog import make_learner
 from pickbest.core import Learner
-from pickbest.experiments.specs import parse_learner
 
 FPML, OG, EXP3 = "FPML-partial", "OG", "Exp3"
 UNIFORM, THOMPSON = "B distinct arms at random", "Thompson, top B"
@@ -33,7 +32,7 @@ HINDSIGHT = {BEST: "best_subset", GREEDY: "greedy", TOP: "top"}
 AS_RUN, AS_WRITTEN, OURS = "as run", "as written", "ours"
 # "as run" and "as written" imply resampled weights and independent slots; "ours", the catalog's
 # default, has exact weights, distinct slots and Auer's γ.
-TUNINGS = {AS_RUN: {"tuning": "as_run"}, AS_WRITTEN: {"tuning": "as_written"}, OURS: {}}
+TUNINGS = {AS_RUN: "as_run", AS_WRITTEN: "as_written", OURS: None}
 
 
 def learner_rows(budget: int) -> list[str]:
@@ -54,5 +53,4 @@ def is_hybrid(label: str) -> bool:
 
 def make_row(label: str, tuning: str, n_arms: int, budget: int, rounds: int) -> Learner:
     """The learner of a row in one of the tunings."""
-    name, options = parse_learner(LEARNERS[label])
-    return make_learner(name, n_arms, budget, rounds, **options, **TUNINGS[tuning])
+    return make_learner(LEARNERS[label], n_arms, budget, rounds, TUNINGS[tuning])
