@@ -18,11 +18,11 @@ from pickbest.experiments.paper.recorded_rewards import (
     measured_rewards,
 )
 from pickbest.experiments.paper.ship_rewards import ship
+from pickbest.tuning.measurement.engines import make_engine, play_units
+from pickbest.tuning.measurement.plan import versions
+from pickbest.tuning.measurement.rewards import best_loss, expected_best, is_degenerate, rewards_of
+from pickbest.tuning.measurement.units import Unit
 from pickbest.tuning.optimizers import OPTIMIZERS
-from pickbest.tuning.plan import Unit, versions
-from pickbest.tuning.playing import to_request
-from pickbest.tuning.processes import Processes
-from pickbest.tuning.rewards import best_loss, expected_best, is_degenerate, rewards_of
 from pickbest.tuning.tasks import Task
 
 ROOT = Path(__file__).parents[2]
@@ -148,25 +148,13 @@ def test_five_random_cells_measured_again_are_the_same():
 
 
 def remeasured(cells):
-    found = {cell: [] for cell in cells}
-    units = {}
-    for task, optimizer in cells:
-        model, dataset = task.split("-", 1)
-        unit = Unit(Task(model, dataset, str(PMLB)), optimizer, 0, range(20))
-        units[unit.name] = (task, optimizer, unit)
-    processes = Processes(2, sorted({optimizer for _, optimizer in cells}))
+    units = {
+        (task, optimizer): Unit(Task(*task.split("-", 1), str(PMLB)), optimizer, 0, range(20))
+        for task, optimizer in cells
+    }
+    engine = make_engine("processes", 2, sorted({optimizer for _, optimizer in cells}))
     try:
-        waiting = [unit for _, _, unit in units.values()]
-        playing = 0
-        while waiting or playing:
-            while waiting and processes.free:
-                unit = waiting.pop()
-                processes.submit(unit.name, to_request(unit, 0, {}))
-                playing += 1
-            for name, message in processes.wait(1.0):
-                if "call" in message:
-                    found[units[name][:2]].append(message["loss"])
-                playing -= "finished" in message or "died" in message
+        losses = play_units(engine, units.values(), seed=0)
     finally:
-        processes.close()
-    return found
+        engine.close()
+    return {cell: losses[unit] for cell, unit in units.items()}

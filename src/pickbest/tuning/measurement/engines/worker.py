@@ -1,4 +1,4 @@
-"""A warm process that plays units, each in a fork of its own: python -m pickbest.tuning.worker
+"""A warm process of the local engine, which plays units, each in a fork of its own.
 
 It reads JSON lines (first the optimizers to import, then requests) and writes messages. A fork
 for each unit, because several optimizers keep global random state.
@@ -18,20 +18,10 @@ from functools import partial
 from typing import IO, Any
 
 from pickbest.core import MissingExtraError, PickbestError
-from pickbest.tuning.models import MODELS
+from pickbest.tuning.measurement.units import Message, play_request, task_of
 from pickbest.tuning.optimizers import make_optimizer
-from pickbest.tuning.playing import Message, play_request, task_of
-from pickbest.tuning.tasks import folds_of
-
-# The same bits on every x86-64 machine: one thread, and no instructions that some lack.
-PINNED = {
-    "OPENBLAS_NUM_THREADS": "1",
-    "OMP_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "OPENBLAS_CORETYPE": "Haswell",
-    "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",
-    "PYTHONHASHSEED": "0",
-}
+from pickbest.tuning.tasks.models import MODELS
+from pickbest.tuning.tasks.task import folds_of
 
 OURS = (PickbestError, MissingExtraError)
 

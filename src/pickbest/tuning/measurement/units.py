@@ -1,22 +1,47 @@
-"""One unit of work, as a stream of messages: what is tried, and what came out."""
+"""Units of work, and how one is played: a stream of messages, what is tried and what came out."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from pickbest.core import MissingExtraError
-from pickbest.tuning.data import Caps
-from pickbest.tuning.journal import Record
+from pickbest.tuning.measurement.journal import Record
 from pickbest.tuning.optimizers import make_optimizer
-from pickbest.tuning.plan import Unit, stable_seed
 from pickbest.tuning.space import Point
-from pickbest.tuning.tasks import Task, evaluate, loss_of_frequencies
+from pickbest.tuning.tasks import Caps, Task, evaluate
+from pickbest.tuning.tasks.task import loss_of_frequencies
+
+POOL = "pool"
 
 Message = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A run of an optimizer (its calls in sequence), or a chunk of the pool of a task.
+
+    part: the repetition of a run, or the number of the chunk. calls: indices of evaluations.
+    """
+
+    task: Task
+    optimizer: str
+    part: int
+    calls: range
+
+    @property
+    def name(self) -> str:
+        """As it stands in the journal."""
+        return f"{self.task.name}/{self.optimizer}/{self.part}"
+
+    @property
+    def is_pool(self) -> bool:
+        """Whether the evaluations are independent of each other."""
+        return self.optimizer == POOL
 
 
 def to_request(unit: Unit, seed: int, past: Mapping[int, Record]) -> Message:
@@ -44,6 +69,16 @@ def task_of(request: Message) -> Task:
     """The task of a request."""
     fields = request["task"]
     return Task(**{**fields, "caps": Caps(**fields["caps"])})
+
+
+def stable_seed(*parts: str | int) -> int:
+    """31 bits that depend on the parts alone, on every machine.
+
+    >>> stable_seed(0, "mlp-iris", "random", 0)
+    1485960399
+    """
+    digest = hashlib.sha256("\n".join(str(part) for part in parts).encode()).digest()
+    return int.from_bytes(digest[:4], "big") >> 1
 
 
 def play_pool(unit: Unit, seed: int, past: Mapping[int, Record]) -> Iterator[Message]:

@@ -14,14 +14,11 @@ import tempfile
 from collections.abc import Iterator, Sequence
 
 from pickbest.core import PickbestError
-from pickbest.tuning.playing import Message
-from pickbest.tuning.worker import PINNED
-
-Event = tuple[str, Message]
-"""The name of a unit, and a message about it."""
+from pickbest.tuning.measurement.engines import PINNED, Event
+from pickbest.tuning.measurement.units import Message
 
 
-class Processes:
+class ProcessEngine:
     """Warm worker processes with a pinned environment; each plays one unit at a time."""
 
     def __init__(self, workers: int, optimizers: Sequence[str]) -> None:
@@ -91,7 +88,7 @@ class _Worker:
         self.stream, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "pickbest.tuning.worker"],
+                [sys.executable, "-m", "pickbest.tuning.measurement.engines.worker"],
                 stdin=theirs.fileno(),
                 stdout=theirs.fileno(),
                 stderr=self._errors,
