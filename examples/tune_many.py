@@ -83,8 +83,8 @@ class Live:
         self.engine = make_engine("processes", CORES, optimizers)
 
     def run(self, job: str, pair: Pair) -> dict[str, Losses]:
-        known, calls = self.known[job], range(self.calls)
-        units = [Unit(self.tasks[job], name, 0, calls) for name in pair if name not in known]
+        task, known = self.tasks[job], self.known[job]
+        units = [Unit(task, name, 0, self.calls) for name in pair if name not in known]
         for unit, losses in play_units(self.engine, units, self.seed).items():
             known[unit.optimizer] = losses
         return {name: known[name] for name in pair}

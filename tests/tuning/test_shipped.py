@@ -149,7 +149,7 @@ def test_five_random_cells_measured_again_are_the_same():
 
 def remeasured(cells):
     units = {
-        (task, optimizer): Unit(Task(*task.split("-", 1), str(PMLB)), optimizer, 0, range(20))
+        (task, optimizer): Unit(Task(*task.split("-", 1), str(PMLB)), optimizer, 0, 20)
         for task, optimizer in cells
     }
     engine = make_engine("processes", 2, sorted({optimizer for _, optimizer in cells}))

@@ -14,7 +14,7 @@ from pickbest.core import check_count, unknown_name
 from pickbest.tuning.measurement import engines
 from pickbest.tuning.measurement.journal import Journal, Record, open_journal
 from pickbest.tuning.measurement.plan import MeasurementPlan
-from pickbest.tuning.measurement.units import Message, Unit, to_request
+from pickbest.tuning.measurement.units import Known, Message, Request, Unit
 
 MOST_DEATHS = 3
 
@@ -57,8 +57,7 @@ def measure(
 def _loop(work: _Work, players: engines.Engine, progress: Progress | None) -> None:
     while work.todo or work.playing:
         while work.todo and players.free:
-            unit, request = work.next()
-            players.submit(unit.name, request)
+            players.submit(work.next())
         for name, message in players.wait(1.0):
             work.handle(name, message)
             if progress and "call" in message:
@@ -78,10 +77,13 @@ class _Work:
         self._started: dict[str, Message] = {}
         self._deaths: Counter[tuple[str, int]] = Counter()
 
-    def next(self) -> tuple[Unit, Message]:
+    def next(self) -> Request:
         unit = self.todo.popleft()
         self.playing[unit.name] = unit
-        return unit, to_request(unit, self.plan.settings.seed, self._past(unit))
+        past = tuple(
+            Known(call, record.point, record.loss) for call, record in self._past(unit).items()
+        )
+        return Request(unit, self.plan.settings.seed, past)
 
     def handle(self, name: str, message: Message) -> None:
         unit = self.playing[name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -14,6 +14,7 @@ from pickbest.core import (
     check_seed,
     unknown_name,
 )
+from pickbest.core.codec import plain
 from pickbest.tuning.measurement.units import POOL, Unit
 from pickbest.tuning.optimizers import OPTIMIZERS
 from pickbest.tuning.tasks import MODELS, Caps, Dataset, Task, dataset_names, load_dataset
@@ -58,7 +59,7 @@ class Settings:
             "protocol": PROTOCOL,
             "seed": self.seed,
             "calls": self.calls,
-            "caps": asdict(self.caps),
+            "caps": plain(self.caps),
             "label": self.label,
             "versions": versions(self.optimizers),
         }
@@ -82,12 +83,12 @@ class MeasurementPlan:
         """All runs of a task and its pool."""
         settings = self.settings
         runs = [
-            Unit(task, optimizer, repetition, range(settings.calls))
+            Unit(task, optimizer, repetition, settings.calls)
             for repetition in range(settings.repetitions)
             for optimizer in settings.optimizers
         ]
         chunks = [
-            Unit(task, POOL, part, range(first, min(first + POOL_CHUNK, settings.pool)))
+            Unit(task, POOL, part, min(first + POOL_CHUNK, settings.pool), first)
             for part, first in enumerate(range(0, settings.pool, POOL_CHUNK))
         ]
         return runs + chunks

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from pickbest.core import unknown_name
-from pickbest.tuning.measurement.units import Message, Unit, to_request
+from pickbest.tuning.measurement.units import Message, Request, Unit
 
 NAMES = ("processes", "ray")
 
@@ -36,7 +36,7 @@ class Engine(Protocol):
         """How many units more can be played at once."""
         ...
 
-    def submit(self, unit: str, request: Message) -> None:
+    def submit(self, request: Request) -> None:
         """Begin to play a unit; only where one is free."""
         ...
 
@@ -73,7 +73,7 @@ def play_units(engine: Engine, units: Iterable[Unit], seed: int) -> dict[Unit, l
         while waiting and engine.free:
             unit = waiting.popleft()
             playing[unit.name] = unit
-            engine.submit(unit.name, to_request(unit, seed, {}))
+            engine.submit(Request(unit, seed))
         for name, message in engine.wait(1.0):
             if "call" in message:
                 losses[playing[name]].append(message["loss"])

@@ -8,7 +8,7 @@ from typing import Any
 from pickbest.core import PickbestError
 from pickbest.core.workers import start_ray
 from pickbest.tuning.measurement.engines import PINNED, Event
-from pickbest.tuning.measurement.units import Message, play_request
+from pickbest.tuning.measurement.units import Message, Request, play
 
 
 class RayEngine:
@@ -27,7 +27,7 @@ class RayEngine:
             max_retries=0,
             num_returns="streaming",
             runtime_env={"env_vars": PINNED},
-        )(play_request)
+        )(play)
         self._playing: dict[Any, str] = {}
 
     @property
@@ -35,9 +35,9 @@ class RayEngine:
         """How many units more can be played at once."""
         return self._workers - len(self._playing)
 
-    def submit(self, unit: str, request: Message) -> None:
+    def submit(self, request: Request) -> None:
         """Play a unit on the cluster."""
-        self._playing[self._play.remote(request)] = unit
+        self._playing[self._play.remote(request)] = request.unit.name
 
     def wait(self, seconds: float) -> Iterator[Event]:
         """Messages that have come, after waiting at most that long for the first."""
