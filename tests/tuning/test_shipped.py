@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import os
 import platform
 import random
 import subprocess
@@ -26,7 +27,7 @@ from pickbest.tuning.optimizers import OPTIMIZERS
 from pickbest.tuning.tasks import Task
 
 ROOT = Path(__file__).parents[2]
-PMLB = ROOT.parent / "shared" / "data" / "pmlb"
+PMLB = Path(os.environ.get("PICKBEST_DATA", ROOT.parent / "shared" / "data")) / "pmlb"
 EXTRAS = ("sklearn", "scipy", "pandas", "pyarrow", "hyperopt", "skopt", "opentuner", "pySOT")
 
 
@@ -130,7 +131,7 @@ def test_shipping_gives_the_same_files(tmp_path):
 def test_five_random_cells_measured_again_are_the_same():
     """Four cells of cheap tasks and a longer one; a task has 240 evaluations, a cell 20."""
     if not PMLB.is_dir():
-        pytest.skip(f"the data sets of PMLB are not shipped; looked for {PMLB}")
+        pytest.skip(f"the data sets of PMLB are not shipped; looked for {PMLB}, see PICKBEST_DATA")
     pytest.importorskip("sklearn")
     facts = measured_provenance()
     names = facts["optimizers"]
