@@ -32,12 +32,10 @@ from pickbest.cli.measure import optimizer_names
 from pickbest.experiments.paper.recorded_rewards import measured_losses
 from pickbest.report.palette import GREY, OKABE_ITO
 from pickbest.report.plots import check_plot_path, label_ends, new_figure
-from pickbest.tuning.data import EMBEDDED, dataset_names, load_dataset
-from pickbest.tuning.plan import Unit
-from pickbest.tuning.playing import to_request
-from pickbest.tuning.processes import Processes
-from pickbest.tuning.rewards import Losses, best_loss
-from pickbest.tuning.tasks import Task
+from pickbest.tuning.measurement.engines import make_engine, play_units
+from pickbest.tuning.measurement.rewards import Losses, best_loss
+from pickbest.tuning.measurement.units import Unit
+from pickbest.tuning.tasks import Task, dataset_names, load_dataset
 
 CORES, JOBS, GAMES = 2, 10, 20
 BEST_SHARE = 0.1
@@ -82,30 +80,21 @@ class Live:
     def __init__(self, tasks: dict[str, Task], optimizers: Pair, calls: int, seed: int) -> None:
         self.tasks, self.calls, self.seed = tasks, calls, seed
         self.known: dict[str, dict[str, list[float | None]]] = {job: {} for job in tasks}
-        self.processes = Processes(CORES, optimizers)
+        self.engine = make_engine("processes", CORES, optimizers)
 
     def run(self, job: str, pair: Pair) -> dict[str, Losses]:
-        known, playing = self.known[job], {}
-        for name in pair:
-            if name not in known:
-                known[name] = []
-                unit = Unit(self.tasks[job], name, 0, range(self.calls))
-                playing[unit.name] = name
-                self.processes.submit(unit.name, to_request(unit, self.seed, {}))
-        while playing:
-            for unit_name, message in self.processes.wait(1.0):
-                if "call" in message:
-                    known[playing[unit_name]].append(message["loss"])
-                elif "finished" in message or "died" in message:
-                    del playing[unit_name]
+        task, known = self.tasks[job], self.known[job]
+        units = [Unit(task, name, 0, self.calls) for name in pair if name not in known]
+        for unit, losses in play_units(self.engine, units, self.seed).items():
+            known[unit.optimizer] = losses
         return {name: known[name] for name in pair}
 
 
 def write_jobs(folder: Path, count: int) -> list[str]:
     """Small tables from scikit-learn's sets: random rows and columns, classes in two groups."""
-    names = []
+    names, embedded = [], dataset_names("embedded")
     for number in range(count):
-        source = EMBEDDED[number % len(EMBEDDED)]
+        source = embedded[number % len(embedded)]
         dataset = load_dataset("embedded", source)
         rng = np.random.default_rng(number)
         rows, width = dataset.features.shape
@@ -149,7 +138,7 @@ def play_live(given: argparse.Namespace, folder: Path) -> dict[str, np.ndarray]:
         chosen = choose(jobs, optimizers, given.learner, live.run, given.seed)
         fixed = [best_of(live.run(job, always)) for job in jobs]
     finally:
-        live.processes.close()
+        live.engine.close()
     best = [best_of(live.known[job]) for job in jobs]
     return {
         "pickbest": np.subtract([chosen], best),

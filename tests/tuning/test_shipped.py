@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import os
 import platform
 import random
 import subprocess
@@ -18,15 +19,15 @@ from pickbest.experiments.paper.recorded_rewards import (
     measured_rewards,
 )
 from pickbest.experiments.paper.ship_rewards import ship
+from pickbest.tuning.measurement.engines import make_engine, play_units
+from pickbest.tuning.measurement.plan import versions
+from pickbest.tuning.measurement.rewards import best_loss, expected_best, is_degenerate, rewards_of
+from pickbest.tuning.measurement.units import Unit
 from pickbest.tuning.optimizers import OPTIMIZERS
-from pickbest.tuning.plan import Unit, versions
-from pickbest.tuning.playing import to_request
-from pickbest.tuning.processes import Processes
-from pickbest.tuning.rewards import best_loss, expected_best, is_degenerate, rewards_of
 from pickbest.tuning.tasks import Task
 
 ROOT = Path(__file__).parents[2]
-PMLB = ROOT.parent / "shared" / "data" / "pmlb"
+PMLB = Path(os.environ.get("PICKBEST_DATA", ROOT.parent / "shared" / "data")) / "pmlb"
 EXTRAS = ("sklearn", "scipy", "pandas", "pyarrow", "hyperopt", "skopt", "opentuner", "pySOT")
 
 
@@ -130,7 +131,7 @@ def test_shipping_gives_the_same_files(tmp_path):
 def test_five_random_cells_measured_again_are_the_same():
     """Four cells of cheap tasks and a longer one; a task has 240 evaluations, a cell 20."""
     if not PMLB.is_dir():
-        pytest.skip(f"the data sets of PMLB are not shipped; looked for {PMLB}")
+        pytest.skip(f"the data sets of PMLB are not shipped; looked for {PMLB}, see PICKBEST_DATA")
     pytest.importorskip("sklearn")
     facts = measured_provenance()
     names = facts["optimizers"]
@@ -148,25 +149,13 @@ def test_five_random_cells_measured_again_are_the_same():
 
 
 def remeasured(cells):
-    found = {cell: [] for cell in cells}
-    units = {}
-    for task, optimizer in cells:
-        model, dataset = task.split("-", 1)
-        unit = Unit(Task(model, dataset, str(PMLB)), optimizer, 0, range(20))
-        units[unit.name] = (task, optimizer, unit)
-    processes = Processes(2, sorted({optimizer for _, optimizer in cells}))
+    units = {
+        (task, optimizer): Unit(Task(*task.split("-", 1), str(PMLB)), optimizer, 0, 20)
+        for task, optimizer in cells
+    }
+    engine = make_engine("processes", 2, sorted({optimizer for _, optimizer in cells}))
     try:
-        waiting = [unit for _, _, unit in units.values()]
-        playing = 0
-        while waiting or playing:
-            while waiting and processes.free:
-                unit = waiting.pop()
-                processes.submit(unit.name, to_request(unit, 0, {}))
-                playing += 1
-            for name, message in processes.wait(1.0):
-                if "call" in message:
-                    found[units[name][:2]].append(message["loss"])
-                playing -= "finished" in message or "died" in message
+        losses = play_units(engine, units.values(), seed=0)
     finally:
-        processes.close()
-    return found
+        engine.close()
+    return {cell: losses[unit] for cell, unit in units.items()}

@@ -15,8 +15,8 @@ from pickbest.cli.options import JsonOption, SeedOption
 from pickbest.cli.progress import Progress, progress_bar
 
 if TYPE_CHECKING:
-    from pickbest.tuning.plan import MeasurementPlan
-    from pickbest.tuning.table import Measured
+    from pickbest.tuning.measurement.plan import MeasurementPlan
+    from pickbest.tuning.measurement.tables import Measured
 
 QUIET_SECONDS = 30.0
 
@@ -85,8 +85,8 @@ def measure(
 
         pickbest measure --data pmlb-folder --workers 16 --out table
     """
-    from pickbest.tuning.data import Caps
-    from pickbest.tuning.plan import Settings, make_plan
+    from pickbest.tuning.measurement.plan import Settings, make_plan
+    from pickbest.tuning.tasks import Caps
 
     settings = Settings(
         optimizer_names(optimizers),
@@ -119,9 +119,9 @@ def measure_tables(
     plan: MeasurementPlan, folder: Path, workers: int | None, engine: str, as_json: bool
 ) -> bool:
     """Measure (if there are workers), write the tables, show them; whether it was to the end."""
-    from pickbest.tuning import measure as measuring
-    from pickbest.tuning.journal import read_journal
-    from pickbest.tuning.table import write_tables
+    from pickbest.tuning.measurement import loop
+    from pickbest.tuning.measurement.journal import read_journal
+    from pickbest.tuning.measurement.tables import write_tables
 
     interrupted = False
     for reason in plan.refused.values():
@@ -129,7 +129,7 @@ def measure_tables(
     if workers is not None:
         try:
             with progress_bar("measuring", _now_and_then()) as progress:
-                measuring.measure(plan, folder, workers, engine, progress, _warn)
+                loop.measure(plan, folder, workers, engine, progress, _warn)
         except KeyboardInterrupt:
             interrupted = True
             _warn("interrupted; the same command goes on from here")
@@ -142,7 +142,7 @@ def measure_tables(
 
 def summarize(plan: MeasurementPlan, measured: list[Measured]) -> dict[str, Any]:
     """Mean reward of each optimizer, and what was measured."""
-    from pickbest.tuning.table import label_of, reward_rows
+    from pickbest.tuning.measurement.tables import label_of, reward_rows
 
     rows = reward_rows(plan, measured)
     return {

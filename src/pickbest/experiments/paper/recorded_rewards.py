@@ -22,7 +22,7 @@ from pickbest.core import PickbestError
 from pickbest.environments import Table, read_table
 from pickbest.experiments.paper.lineup import BEST
 from pickbest.experiments.paper.printed import ROUNDING, TABLE_2
-from pickbest.tuning.rewards import Losses
+from pickbest.tuning.measurement.rewards import Losses
 
 DATA = Path(__file__).parent / "data"
 SHIPPED = DATA / "rewards.csv"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from pickbest.core import FloatArray
-from pickbest.tuning.optimizers.protocol import Factory
-from pickbest.tuning.optimizers.sandbox import Sandbox, small_seed
+from pickbest.tuning.optimizers.adapter import Sandbox, small_seed
+from pickbest.tuning.optimizers.protocol import OptimizerEntry
 from pickbest.tuning.space import Point, Space
 
 
@@ -37,4 +37,8 @@ class CmaEs:
             self._generation = []
 
 
-FACTORIES: dict[str, Factory] = {"cmaes": CmaEs}
+OPTIMIZERS = (
+    OptimizerEntry(
+        "cmaes", "CMAES", CmaEs, ("cmaes",), False, "covariance matrix adaptation, unit cube"
+    ),
+)

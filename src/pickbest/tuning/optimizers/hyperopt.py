@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from pickbest.tuning.optimizers.encoding import decoded, plain_integer
-from pickbest.tuning.optimizers.protocol import Factory
-from pickbest.tuning.optimizers.sandbox import Sandbox
-from pickbest.tuning.space import Categorical, Parameter, Point, Space
+from pickbest.tuning.optimizers.adapter import Sandbox, decoded, dimensions
+from pickbest.tuning.optimizers.protocol import OptimizerEntry
+from pickbest.tuning.space import Point, Space
 
 
 class HyperOpt:
@@ -25,7 +22,12 @@ class HyperOpt:
             self._suggest, self._eval = tpe.suggest, space_eval
             self._done, self._ok = JOB_STATE_DONE, STATUS_OK
             self._trials = Trials()
-            self._dimensions = [_dimension(hp, p) for p in space.parameters]
+            self._dimensions = dimensions(
+                space,
+                choice=lambda p: hp.choice(p.name, p.choices),
+                integer=lambda p: hp.quniform(p.name, p.low, p.high, 1),
+                unit=lambda p: hp.uniform(p.name, 0.0, 1.0),
+            )
             self._domain = Domain(lambda point: 0.0, self._dimensions)
 
     def ask(self) -> Point:
@@ -44,12 +46,8 @@ class HyperOpt:
         self._trials.refresh()
 
 
-def _dimension(hp: Any, parameter: Parameter) -> Any:
-    if isinstance(parameter, Categorical):
-        return hp.choice(parameter.name, parameter.choices)
-    if plain_integer(parameter):
-        return hp.quniform(parameter.name, parameter.low, parameter.high, 1)
-    return hp.uniform(parameter.name, 0.0, 1.0)
-
-
-FACTORIES: dict[str, Factory] = {"hyperopt": HyperOpt}
+OPTIMIZERS = (
+    OptimizerEntry(
+        "hyperopt", "HyperOpt", HyperOpt, ("hyperopt",), True, "tree of Parzen estimators"
+    ),
+)

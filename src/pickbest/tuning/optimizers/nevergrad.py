@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from pickbest.tuning.optimizers.encoding import decoded, plain_integer
-from pickbest.tuning.optimizers.protocol import Factory
-from pickbest.tuning.optimizers.sandbox import Sandbox, small_seed
-from pickbest.tuning.space import Categorical, Parameter, Point, Space
+from pickbest.tuning.optimizers.adapter import Sandbox, decoded, dimensions, small_seed
+from pickbest.tuning.optimizers.protocol import OptimizerEntry
+from pickbest.tuning.space import Point, Space
 
 
 class Nevergrad:
@@ -27,7 +26,13 @@ class Nevergrad:
             # A thread that waits for one more loss must not keep the process from ending.
             recaster._MessagingThread.daemon = True
             kinds = nevergrad.p
-            box = kinds.Tuple(*(_dimension(kinds, p) for p in space.parameters))
+            parts = dimensions(
+                space,
+                choice=lambda p: kinds.Choice(p.choices),
+                integer=lambda p: kinds.Scalar(lower=p.low, upper=p.high).set_integer_casting(),
+                unit=lambda p: kinds.Scalar(lower=0.0, upper=1.0),
+            )
+            box = kinds.Tuple(*parts)
             box.random_state = np.random.RandomState(small_seed(seed))
             # A random start: from the middle, the automatic choice is the same for every seed.
             start = box.sample()
@@ -45,15 +50,21 @@ class Nevergrad:
         self._told = (self._candidate, loss)
 
 
-def _dimension(kinds: Any, parameter: Parameter) -> Any:
-    if isinstance(parameter, Categorical):
-        return kinds.Choice(parameter.choices)
-    if plain_integer(parameter):
-        return kinds.Scalar(lower=parameter.low, upper=parameter.high).set_integer_casting()
-    return kinds.Scalar(lower=0.0, upper=1.0)
-
-
-FACTORIES: dict[str, Factory] = {
-    "nevergrad-ngopt": partial(Nevergrad, "NGOpt"),
-    "nevergrad-portfolio": partial(Nevergrad, "Portfolio"),
-}
+OPTIMIZERS = (
+    OptimizerEntry(
+        "nevergrad-ngopt",
+        "Nevergrad-NGOpt",
+        partial(Nevergrad, "NGOpt"),
+        ("nevergrad",),
+        False,
+        "an optimizer chosen by the space and the number of calls",
+    ),
+    OptimizerEntry(
+        "nevergrad-portfolio",
+        "Nevergrad-Portfolio",
+        partial(Nevergrad, "Portfolio"),
+        ("nevergrad",),
+        False,
+        "several optimizers in turn",
+    ),
+)

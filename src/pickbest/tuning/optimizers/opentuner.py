@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from pickbest.tuning.optimizers.encoding import decoded, plain_integer
-from pickbest.tuning.optimizers.protocol import Factory
-from pickbest.tuning.optimizers.sandbox import Sandbox
-from pickbest.tuning.space import Categorical, Parameter, Point, Space
+from pickbest.tuning.optimizers.adapter import Sandbox, decoded, dimensions
+from pickbest.tuning.optimizers.protocol import OptimizerEntry
+from pickbest.tuning.space import Point, Space
 
 ARGUMENTS = ("--no-dups", "--quiet", "--database=sqlite://", "--parallelism=1")
 GENERATIONS = 100  # without a new point, after which a random one is tried
@@ -36,8 +35,13 @@ class OpenTuner:
             tuningrunmain.init_logging = lambda: None
             self._result = opentuner.resultsdb.models.Result
             box = manipulator.ConfigurationManipulator()
-            for parameter in space.parameters:
-                box.add_parameter(_dimension(manipulator, parameter))
+            for dimension in dimensions(
+                space,
+                choice=lambda p: manipulator.EnumParameter(p.name, p.choices),
+                integer=lambda p: manipulator.IntegerParameter(p.name, p.low, p.high),
+                unit=lambda p: manipulator.FloatParameter(p.name, 0.0, 1.0),
+            ):
+                box.add_parameter(dimension)
             args = opentuner.default_argparser().parse_args(
                 [f"--technique={technique}", *ARGUMENTS]
             )
@@ -66,16 +70,29 @@ class OpenTuner:
         return None
 
 
-def _dimension(manipulator: Any, parameter: Parameter) -> Any:
-    if isinstance(parameter, Categorical):
-        return manipulator.EnumParameter(parameter.name, parameter.choices)
-    if plain_integer(parameter):
-        return manipulator.IntegerParameter(parameter.name, parameter.low, parameter.high)
-    return manipulator.FloatParameter(parameter.name, 0.0, 1.0)
-
-
-FACTORIES: dict[str, Factory] = {
-    "opentuner-bandit": partial(OpenTuner, "AUCBanditMetaTechniqueA"),
-    "opentuner-ga": partial(OpenTuner, "PSO_GA_Bandit"),
-    "opentuner-ga-de": partial(OpenTuner, "PSO_GA_DE"),
-}
+OPTIMIZERS = (
+    OptimizerEntry(
+        "opentuner-bandit",
+        "OpenTuner-BanditA",
+        partial(OpenTuner, "AUCBanditMetaTechniqueA"),
+        ("opentuner",),
+        True,
+        "a bandit over evolution and simplex (AUCBanditMetaTechniqueA)",
+    ),
+    OptimizerEntry(
+        "opentuner-ga",
+        "OpenTuner-GA",
+        partial(OpenTuner, "PSO_GA_Bandit"),
+        ("opentuner",),
+        True,
+        "a bandit over swarms and genetic search (PSO_GA_Bandit)",
+    ),
+    OptimizerEntry(
+        "opentuner-ga-de",
+        "OpenTuner-GA-DE",
+        partial(OpenTuner, "PSO_GA_DE"),
+        ("opentuner",),
+        True,
+        "a bandit over swarms, genetic search and differential evolution (PSO_GA_DE)",
+    ),
+)

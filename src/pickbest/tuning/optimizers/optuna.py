@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from pickbest.tuning.optimizers.encoding import decoded, plain_integer
-from pickbest.tuning.optimizers.protocol import Factory
-from pickbest.tuning.optimizers.sandbox import Sandbox, small_seed
-from pickbest.tuning.space import Categorical, Parameter, Point, Space
+from pickbest.tuning.optimizers.adapter import Sandbox, decoded, dimensions, small_seed
+from pickbest.tuning.optimizers.protocol import OptimizerEntry
+from pickbest.tuning.space import Point, Space
 
 
 class Optuna:
@@ -25,7 +24,13 @@ class Optuna:
             kind = getattr(optuna.samplers, sampler)
             self._study = optuna.create_study(sampler=kind(seed=small_seed(seed), **options))
             kinds = optuna.distributions
-            self._dimensions = {p.name: _dimension(kinds, p) for p in space.parameters}
+            parts = dimensions(
+                space,
+                choice=lambda p: kinds.CategoricalDistribution(p.choices),
+                integer=lambda p: kinds.IntDistribution(p.low, p.high),
+                unit=lambda p: kinds.FloatDistribution(0.0, 1.0),
+            )
+            self._dimensions = dict(zip(space.names, parts, strict=True))
 
     def ask(self) -> Point:
         with self._sandbox.entered():
@@ -38,17 +43,30 @@ class Optuna:
             self._study.tell(self._trial, loss)
 
 
-def _dimension(kinds: Any, parameter: Parameter) -> Any:
-    if isinstance(parameter, Categorical):
-        return kinds.CategoricalDistribution(parameter.choices)
-    if plain_integer(parameter):
-        return kinds.IntDistribution(parameter.low, parameter.high)
-    return kinds.FloatDistribution(0.0, 1.0)
-
-
-FACTORIES: dict[str, Factory] = {
-    "optuna-tpe": partial(Optuna, "TPESampler", {}),
-    "optuna-cmaes": partial(Optuna, "CmaEsSampler", {}),
-    # Without scrambling the sequence would be the same for every seed.
-    "optuna-qmc": partial(Optuna, "QMCSampler", {"scramble": True}),
-}
+# Without scrambling the Sobol sequence would be the same for every seed.
+OPTIMIZERS = (
+    OptimizerEntry(
+        "optuna-tpe",
+        "Optuna-TPE",
+        partial(Optuna, "TPESampler", {}),
+        ("optuna",),
+        False,
+        "tree of Parzen estimators",
+    ),
+    OptimizerEntry(
+        "optuna-cmaes",
+        "Optuna-CMAES",
+        partial(Optuna, "CmaEsSampler", {}),
+        ("optuna", "cmaes"),
+        False,
+        "covariance matrix adaptation",
+    ),
+    OptimizerEntry(
+        "optuna-qmc",
+        "Optuna-QMC",
+        partial(Optuna, "QMCSampler", {"scramble": True}),
+        ("optuna", "scipy"),
+        False,
+        "a Sobol sequence",
+    ),
+)

@@ -8,8 +8,8 @@ from types import ModuleType
 
 import numpy as np
 
-from pickbest.tuning.optimizers.protocol import Factory
-from pickbest.tuning.optimizers.sandbox import Sandbox
+from pickbest.tuning.optimizers.adapter import Sandbox
+from pickbest.tuning.optimizers.protocol import OptimizerEntry
 from pickbest.tuning.space import Point, Space
 
 
@@ -61,4 +61,8 @@ class PySOT:
             self._pending.complete(loss)
 
 
-FACTORIES: dict[str, Factory] = {"pysot": PySOT}
+OPTIMIZERS = (
+    OptimizerEntry(
+        "pysot", "PySOT", PySOT, ("pySOT", "POAP"), True, "stochastic radial basis functions"
+    ),
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pickbest.tuning.optimizers.protocol import Factory
+from pickbest.tuning.optimizers.protocol import OptimizerEntry
 from pickbest.tuning.space import Point, Space
 
 
@@ -22,4 +22,6 @@ class RandomSearch:
         """Random search learns nothing."""
 
 
-FACTORIES: dict[str, Factory] = {"random": RandomSearch}
+OPTIMIZERS = (
+    OptimizerEntry("random", "RandomSearch", RandomSearch, (), True, "uniform random search"),
+)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 
 from pickbest.core import (
@@ -12,130 +11,26 @@ from pickbest.core import (
     check_seed,
     unknown_name,
 )
-from pickbest.tuning.optimizers.protocol import Factory, Optimizer
+from pickbest.tuning.optimizers import (
+    cmaes,
+    hyperopt,
+    nevergrad,
+    opentuner,
+    optuna,
+    pysot,
+    random,
+    skopt,
+    smac,
+)
+from pickbest.tuning.optimizers.protocol import Optimizer, OptimizerEntry
 from pickbest.tuning.space import Space
 
+# In the order of the tables: the paper's nine first.
+_ADAPTERS = (hyperopt, opentuner, pysot, random, skopt, optuna, nevergrad, cmaes, smac)
 
-@dataclass(frozen=True)
-class OptimizerEntry:
-    """A named optimizer.
-
-    label: the paper's label for its nine, else a short label of the same kind.
-    module: the adapter in this package, whose FACTORIES holds the name.
-    packages: what it needs from the extra `tuning`, as named on PyPI.
-    """
-
-    name: str
-    label: str
-    module: str
-    packages: tuple[str, ...]
-    paper: bool
-    says: str
-
-
-_OPENTUNER = ("opentuner",)
-_PYSOT = ("pySOT", "POAP")
-_SKOPT = ("scikit-optimize", "scikit-learn")
-_OPTUNA = ("optuna",)
-
-_ENTRIES = (
-    OptimizerEntry(
-        "hyperopt", "HyperOpt", "hyperopt", ("hyperopt",), True, "tree of Parzen estimators"
-    ),
-    OptimizerEntry(
-        "opentuner-bandit",
-        "OpenTuner-BanditA",
-        "opentuner",
-        _OPENTUNER,
-        True,
-        "a bandit over evolution and simplex (AUCBanditMetaTechniqueA)",
-    ),
-    OptimizerEntry(
-        "opentuner-ga",
-        "OpenTuner-GA",
-        "opentuner",
-        _OPENTUNER,
-        True,
-        "a bandit over swarms and genetic search (PSO_GA_Bandit)",
-    ),
-    OptimizerEntry(
-        "opentuner-ga-de",
-        "OpenTuner-GA-DE",
-        "opentuner",
-        _OPENTUNER,
-        True,
-        "a bandit over swarms, genetic search and differential evolution (PSO_GA_DE)",
-    ),
-    OptimizerEntry("pysot", "PySOT", "pysot", _PYSOT, True, "stochastic radial basis functions"),
-    OptimizerEntry("random", "RandomSearch", "random", (), True, "uniform random search"),
-    OptimizerEntry(
-        "skopt-gbrt-hedge",
-        "Scikit-GBRT-Hedge",
-        "skopt",
-        _SKOPT,
-        True,
-        "boosted trees, acquisition by gp_hedge",
-    ),
-    OptimizerEntry(
-        "skopt-gp-hedge",
-        "Scikit-GP-Hedge",
-        "skopt",
-        _SKOPT,
-        True,
-        "a Gaussian process, acquisition by gp_hedge",
-    ),
-    OptimizerEntry(
-        "skopt-gp-lcb",
-        "Scikit-GP-LCB",
-        "skopt",
-        _SKOPT,
-        True,
-        "a Gaussian process, lower confidence bound",
-    ),
-    OptimizerEntry(
-        "optuna-tpe", "Optuna-TPE", "optuna", _OPTUNA, False, "tree of Parzen estimators"
-    ),
-    OptimizerEntry(
-        "optuna-cmaes",
-        "Optuna-CMAES",
-        "optuna",
-        (*_OPTUNA, "cmaes"),
-        False,
-        "covariance matrix adaptation",
-    ),
-    OptimizerEntry(
-        "optuna-qmc", "Optuna-QMC", "optuna", (*_OPTUNA, "scipy"), False, "a Sobol sequence"
-    ),
-    OptimizerEntry(
-        "nevergrad-ngopt",
-        "Nevergrad-NGOpt",
-        "nevergrad",
-        ("nevergrad",),
-        False,
-        "an optimizer chosen by the space and the number of calls",
-    ),
-    OptimizerEntry(
-        "nevergrad-portfolio",
-        "Nevergrad-Portfolio",
-        "nevergrad",
-        ("nevergrad",),
-        False,
-        "several optimizers in turn",
-    ),
-    OptimizerEntry(
-        "cmaes", "CMAES", "cmaes", ("cmaes",), False, "covariance matrix adaptation, unit cube"
-    ),
-    OptimizerEntry(
-        "smac",
-        "SMAC",
-        "smac",
-        ("smac", "ConfigSpace"),
-        False,
-        "a random forest, acquisition by expected improvement",
-    ),
-)
-
-OPTIMIZERS: dict[str, OptimizerEntry] = {entry.name: entry for entry in _ENTRIES}
+OPTIMIZERS: dict[str, OptimizerEntry] = {
+    entry.name: entry for adapter in _ADAPTERS for entry in adapter.OPTIMIZERS
+}
 
 
 def make_optimizer(name: str, space: Space, seed: int, calls: int) -> Optimizer:
@@ -147,10 +42,8 @@ def make_optimizer(name: str, space: Space, seed: int, calls: int) -> Optimizer:
     if name not in OPTIMIZERS:
         raise unknown_name("optimizer", name, OPTIMIZERS)
     entry = OPTIMIZERS[name]
-    factories = import_module(f"pickbest.tuning.optimizers.{entry.module}").FACTORIES
-    factory: Factory = factories[name]
     try:
-        return factory(space, seed, calls)
+        return entry.factory(space, seed, calls)
     except ModuleNotFoundError as error:
         packages = " and ".join(entry.packages)
         raise MissingExtraError(packages, "tuning", f"the optimizer {name}") from error

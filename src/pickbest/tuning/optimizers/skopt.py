@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from pickbest.tuning.optimizers.encoding import decoded, plain_integer
-from pickbest.tuning.optimizers.protocol import Factory
-from pickbest.tuning.optimizers.sandbox import Sandbox, small_seed
-from pickbest.tuning.space import Categorical, Parameter, Point, Space
+from pickbest.tuning.optimizers.adapter import Sandbox, decoded, dimensions, small_seed
+from pickbest.tuning.optimizers.protocol import OptimizerEntry
+from pickbest.tuning.space import Point, Space
 
 
 class SkOpt:
@@ -23,9 +22,14 @@ class SkOpt:
         with self._sandbox.entered():
             import skopt
 
-            state = small_seed(seed)
+            state, kinds = small_seed(seed), skopt.space
             self._optimizer = skopt.Optimizer(
-                [_dimension(skopt.space, p) for p in space.parameters],
+                dimensions(
+                    space,
+                    choice=lambda p: kinds.Categorical(p.choices),
+                    integer=lambda p: kinds.Integer(p.low, p.high, transform="normalize"),
+                    unit=lambda p: kinds.Real(0.0, 1.0, transform="normalize"),
+                ),
                 base_estimator=_boosted_trees(state) if estimator == "GBRT" else estimator,
                 acq_func=acquisition,
                 random_state=state,
@@ -41,14 +45,6 @@ class SkOpt:
 
     def tell(self, point: Point, loss: float) -> None:
         self._told = (self._asked, loss)
-
-
-def _dimension(spaces: Any, parameter: Parameter) -> Any:
-    if isinstance(parameter, Categorical):
-        return spaces.Categorical(parameter.choices)
-    if plain_integer(parameter):
-        return spaces.Integer(parameter.low, parameter.high, transform="normalize")
-    return spaces.Real(0.0, 1.0, transform="normalize")
 
 
 def _boosted_trees(seed: int) -> Any:
@@ -70,8 +66,29 @@ def _boosted_trees(seed: int) -> Any:
     return Quantiles(base_estimator=trees, random_state=seed)
 
 
-FACTORIES: dict[str, Factory] = {
-    "skopt-gbrt-hedge": partial(SkOpt, "GBRT", "gp_hedge"),
-    "skopt-gp-hedge": partial(SkOpt, "GP", "gp_hedge"),
-    "skopt-gp-lcb": partial(SkOpt, "GP", "LCB"),
-}
+OPTIMIZERS = (
+    OptimizerEntry(
+        "skopt-gbrt-hedge",
+        "Scikit-GBRT-Hedge",
+        partial(SkOpt, "GBRT", "gp_hedge"),
+        ("scikit-optimize", "scikit-learn"),
+        True,
+        "boosted trees, acquisition by gp_hedge",
+    ),
+    OptimizerEntry(
+        "skopt-gp-hedge",
+        "Scikit-GP-Hedge",
+        partial(SkOpt, "GP", "gp_hedge"),
+        ("scikit-optimize", "scikit-learn"),
+        True,
+        "a Gaussian process, acquisition by gp_hedge",
+    ),
+    OptimizerEntry(
+        "skopt-gp-lcb",
+        "Scikit-GP-LCB",
+        partial(SkOpt, "GP", "LCB"),
+        ("scikit-optimize", "scikit-learn"),
+        True,
+        "a Gaussian process, lower confidence bound",
+    ),
+)

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from pickbest.tuning.optimizers.encoding import decoded, plain_integer
-from pickbest.tuning.optimizers.protocol import Factory
-from pickbest.tuning.optimizers.sandbox import Sandbox, small_seed
-from pickbest.tuning.space import Categorical, Parameter, Point, Space
+from pickbest.tuning.optimizers.adapter import Sandbox, decoded, dimensions, small_seed
+from pickbest.tuning.optimizers.protocol import OptimizerEntry
+from pickbest.tuning.space import Point, Space
 
 
 class Smac:
@@ -28,12 +27,19 @@ class Smac:
         self._sandbox = Sandbox(seed)
         self._trial: Any = None
         with self._sandbox.entered(), TemporaryDirectory() as folder:
-            from ConfigSpace import ConfigurationSpace, hyperparameters
+            from ConfigSpace import ConfigurationSpace
+            from ConfigSpace import hyperparameters as kinds
             from smac import HyperparameterOptimizationFacade, Scenario
             from smac.model.random_forest.random_forest import RandomForest
 
             self._box = ConfigurationSpace()
-            self._box.add([_dimension(hyperparameters, p) for p in space.parameters])
+            parts = dimensions(
+                space,
+                choice=lambda p: kinds.CategoricalHyperparameter(p.name, p.choices),
+                integer=lambda p: kinds.UniformIntegerHyperparameter(p.name, p.low, p.high),
+                unit=lambda p: kinds.UniformFloatHyperparameter(p.name, 0.0, 1.0),
+            )
+            self._box.add(parts)
             scenario = Scenario(
                 self._box,
                 output_directory=Path(folder),
@@ -86,14 +92,6 @@ class Smac:
                 self._facade.tell(self._trial, TrialValue(cost=loss), save=False)
 
 
-def _dimension(kinds: Any, parameter: Parameter) -> Any:
-    if isinstance(parameter, Categorical):
-        return kinds.CategoricalHyperparameter(parameter.name, parameter.choices)
-    if plain_integer(parameter):
-        return kinds.UniformIntegerHyperparameter(parameter.name, parameter.low, parameter.high)
-    return kinds.UniformFloatHyperparameter(parameter.name, 0.0, 1.0)
-
-
 def _keep_order(maximizer: Any) -> None:
     """Begin the local searches in the order of their points.
 
@@ -117,4 +115,13 @@ def _finite_logarithms(scenario: Any) -> Any:
     return encoder
 
 
-FACTORIES: dict[str, Factory] = {"smac": Smac}
+OPTIMIZERS = (
+    OptimizerEntry(
+        "smac",
+        "SMAC",
+        Smac,
+        ("smac", "ConfigSpace"),
+        False,
+        "a random forest, acquisition by expected improvement",
+    ),
+)

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from pickbest.core import PickbestError
 from pickbest.core.workers import start_ray
-from pickbest.tuning.playing import Message, play_request
-from pickbest.tuning.processes import Event
-from pickbest.tuning.worker import PINNED
+from pickbest.tuning.measurement.engines import PINNED, Event
+from pickbest.tuning.measurement.units import Message, Request, play
 
 
-class Cluster:
+class RayEngine:
     """Each unit in a fresh process with the pinned environment; messages come as they are made.
 
     The data must be readable under the same path on every machine of the cluster.
     """
 
-    def __init__(self, workers: int, optimizers: Sequence[str]) -> None:
+    def __init__(self, workers: int) -> None:
         self._ray, self._own = start_ray("--engine ray")
         self._workers = workers
         # One call a process: several optimizers keep global random state.
@@ -28,7 +27,7 @@ class Cluster:
             max_retries=0,
             num_returns="streaming",
             runtime_env={"env_vars": PINNED},
-        )(play_request)
+        )(play)
         self._playing: dict[Any, str] = {}
 
     @property
@@ -36,9 +35,9 @@ class Cluster:
         """How many units more can be played at once."""
         return self._workers - len(self._playing)
 
-    def submit(self, unit: str, request: Message) -> None:
+    def submit(self, request: Request) -> None:
         """Play a unit on the cluster."""
-        self._playing[self._play.remote(request)] = unit
+        self._playing[self._play.remote(request)] = request.unit.name
 
     def wait(self, seconds: float) -> Iterator[Event]:
         """Messages that have come, after waiting at most that long for the first."""

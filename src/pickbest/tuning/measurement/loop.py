@@ -8,32 +8,18 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from pickbest.core import check_count, unknown_name
-from pickbest.tuning.journal import Journal, Record, open_journal
-from pickbest.tuning.plan import MeasurementPlan, Unit
-from pickbest.tuning.playing import Message, to_request
-from pickbest.tuning.processes import Event, Processes
+from pickbest.tuning.measurement import engines
+from pickbest.tuning.measurement.journal import Journal, Record, open_journal
+from pickbest.tuning.measurement.plan import MeasurementPlan
+from pickbest.tuning.measurement.units import Known, Message, Request, Unit
 
-ENGINES = ("processes", "ray")
 MOST_DEATHS = 3
 
 Progress = Callable[[int, int, str], None]
 """progress(done, total, last unit), in evaluations."""
-
-
-class Engine(Protocol):
-    """Plays units somewhere else; see Processes."""
-
-    @property
-    def free(self) -> int: ...
-
-    def submit(self, unit: str, request: Message) -> None: ...
-
-    def wait(self, seconds: float) -> Iterator[Event]: ...
-
-    def close(self) -> None: ...
 
 
 def measure(
@@ -49,14 +35,16 @@ def measure(
     KeyboardInterrupt (also for SIGTERM) leaves a journal with which the same call goes on.
     """
     check_count("workers", workers)
-    if engine not in ENGINES:
-        raise unknown_name("engine", engine, ENGINES)
+    if engine not in engines.NAMES:
+        raise unknown_name("engine", engine, engines.NAMES)
     journal = open_journal(folder, plan.settings.fixed(), plan.checksums())
     try:
         work = _Work(plan, journal, warn)
         if work.todo:
             with _stoppable():
-                players = _start(engine, min(workers, len(work.todo)), plan)
+                players = engines.make_engine(
+                    engine, min(workers, len(work.todo)), plan.settings.optimizers
+                )
                 try:
                     _loop(work, players, progress)
                 finally:
@@ -66,19 +54,10 @@ def measure(
     return journal
 
 
-def _start(engine: str, workers: int, plan: MeasurementPlan) -> Engine:
-    if engine == "ray":
-        from pickbest.tuning.cluster import Cluster
-
-        return Cluster(workers, plan.settings.optimizers)
-    return Processes(workers, plan.settings.optimizers)
-
-
-def _loop(work: _Work, players: Engine, progress: Progress | None) -> None:
+def _loop(work: _Work, players: engines.Engine, progress: Progress | None) -> None:
     while work.todo or work.playing:
         while work.todo and players.free:
-            unit, request = work.next()
-            players.submit(unit.name, request)
+            players.submit(work.next())
         for name, message in players.wait(1.0):
             work.handle(name, message)
             if progress and "call" in message:
@@ -98,10 +77,13 @@ class _Work:
         self._started: dict[str, Message] = {}
         self._deaths: Counter[tuple[str, int]] = Counter()
 
-    def next(self) -> tuple[Unit, Message]:
+    def next(self) -> Request:
         unit = self.todo.popleft()
         self.playing[unit.name] = unit
-        return unit, to_request(unit, self.plan.settings.seed, self._past(unit))
+        past = tuple(
+            Known(call, record.point, record.loss) for call, record in self._past(unit).items()
+        )
+        return Request(unit, self.plan.settings.seed, past)
 
     def handle(self, name: str, message: Message) -> None:
         unit = self.playing[name]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -15,12 +14,12 @@ from pickbest.core import (
     check_seed,
     unknown_name,
 )
-from pickbest.tuning.data import DEFAULT_CAPS, Caps, Dataset, dataset_names, load_dataset
-from pickbest.tuning.models import MODELS
+from pickbest.core.codec import plain
+from pickbest.tuning.measurement.units import POOL, Unit
 from pickbest.tuning.optimizers import OPTIMIZERS
-from pickbest.tuning.tasks import Task
+from pickbest.tuning.tasks import MODELS, Caps, Dataset, Task, dataset_names, load_dataset
+from pickbest.tuning.tasks.dataset import DEFAULT_CAPS
 
-POOL = "pool"
 POOL_CHUNK = 20
 # Raised whenever the same settings would give other losses.
 PROTOCOL = 1
@@ -60,33 +59,10 @@ class Settings:
             "protocol": PROTOCOL,
             "seed": self.seed,
             "calls": self.calls,
-            "caps": asdict(self.caps),
+            "caps": plain(self.caps),
             "label": self.label,
             "versions": versions(self.optimizers),
         }
-
-
-@dataclass(frozen=True)
-class Unit:
-    """A run of an optimizer (its calls in sequence), or a chunk of the pool of a task.
-
-    part: the repetition of a run, or the number of the chunk. calls: indices of evaluations.
-    """
-
-    task: Task
-    optimizer: str
-    part: int
-    calls: range
-
-    @property
-    def name(self) -> str:
-        """As it stands in the journal."""
-        return f"{self.task.name}/{self.optimizer}/{self.part}"
-
-    @property
-    def is_pool(self) -> bool:
-        """Whether the evaluations are independent of each other."""
-        return self.optimizer == POOL
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,12 +83,12 @@ class MeasurementPlan:
         """All runs of a task and its pool."""
         settings = self.settings
         runs = [
-            Unit(task, optimizer, repetition, range(settings.calls))
+            Unit(task, optimizer, repetition, settings.calls)
             for repetition in range(settings.repetitions)
             for optimizer in settings.optimizers
         ]
         chunks = [
-            Unit(task, POOL, part, range(first, min(first + POOL_CHUNK, settings.pool)))
+            Unit(task, POOL, part, min(first + POOL_CHUNK, settings.pool), first)
             for part, first in enumerate(range(0, settings.pool, POOL_CHUNK))
         ]
         return runs + chunks
@@ -161,16 +137,6 @@ def make_plan(
         reasons = "; ".join(refused.values())
         raise PickbestError(f"there is nothing to measure{': ' if reasons else ''}{reasons}")
     return MeasurementPlan(settings, tuple(tasks[:most]), datasets, refused)
-
-
-def stable_seed(*parts: str | int) -> int:
-    """31 bits that depend on the parts alone, on every machine.
-
-    >>> stable_seed(0, "mlp-iris", "random", 0)
-    1485960399
-    """
-    digest = hashlib.sha256("\n".join(str(part) for part in parts).encode()).digest()
-    return int.from_bytes(digest[:4], "big") >> 1
 
 
 def versions(optimizers: Sequence[str]) -> dict[str, str]:

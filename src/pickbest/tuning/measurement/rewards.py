@@ -10,7 +10,7 @@ import numpy as np
 from pickbest.core import FloatArray, PickbestError
 
 DEGENERATE = 1e-9
-RULES = {
+REWARD_RULES = {
     "reward": "1 - (loss - opt) / (rand - opt), clipped to [0, 1]; loss: the best of the run",
     "rand": "expected best of `calls` random evaluations, unbiased from the pool; a failure "
     "counts as the pool's worst loss",

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from pickbest.core import MissingExtraError, PickbestError
-from pickbest.tuning import data
-from pickbest.tuning.data import Caps, dataset_names, load_dataset, sample_rows
-from pickbest.tuning.encoding import encode, encode_column
+from pickbest.tuning.tasks import Caps, data_sources, dataset_names, load_dataset
+from pickbest.tuning.tasks.dataset import encode, encode_column, sample_rows
 
 pytest.importorskip("sklearn")
 
@@ -134,7 +133,7 @@ def test_of_columns_with_one_name_the_first_keeps_it(tmp_path):
 
 
 def test_a_missing_package_is_named(monkeypatch):
-    monkeypatch.setitem(data.__dict__["__builtins__"], "__import__", _no_pmlb(__import__))
+    monkeypatch.setitem(data_sources.__dict__["__builtins__"], "__import__", _no_pmlb(__import__))
     with pytest.raises(MissingExtraError, match=r"pmlb.*pickbest\[tuning\]"):
         dataset_names("pmlb")
 

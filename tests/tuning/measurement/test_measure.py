@@ -16,14 +16,14 @@ import pytest
 from pickbest.cli.measure import measure_tables
 from pickbest.core import PickbestError
 from pickbest.environments import read_table
-from pickbest.tuning import playing
-from pickbest.tuning.data import Caps
-from pickbest.tuning.journal import Record, Records, open_journal, read_journal
-from pickbest.tuning.measure import measure
-from pickbest.tuning.plan import Settings, make_plan
-from pickbest.tuning.table import collect, reward_rows, write_tables
-from pickbest.tuning.tasks import Evaluation, loss_of_frequencies
-from pickbest.tuning.worker import PINNED
+from pickbest.tuning.measurement import units
+from pickbest.tuning.measurement.engines import PINNED
+from pickbest.tuning.measurement.journal import Record, Records, open_journal, read_journal
+from pickbest.tuning.measurement.loop import measure
+from pickbest.tuning.measurement.plan import Settings, make_plan
+from pickbest.tuning.measurement.tables import collect, reward_rows, write_tables
+from pickbest.tuning.tasks import Caps, Evaluation
+from pickbest.tuning.tasks.task import loss_of_frequencies
 
 pytest.importorskip("sklearn")
 
@@ -300,10 +300,10 @@ def test_a_failure_is_told_as_the_worst_loss(monkeypatch):
         def tell(self, point, loss):
             told.append(loss)
 
-    monkeypatch.setattr(playing, "make_optimizer", lambda *settings: Listener())
-    monkeypatch.setattr(playing, "evaluate", lambda task, point: Evaluation(next(losses)))
+    monkeypatch.setattr(units, "make_optimizer", lambda *settings: Listener())
+    monkeypatch.setattr(units, "evaluate", lambda task, point: Evaluation(next(losses)))
     unit = next(plan_for("random", calls=4).units())
-    messages = list(playing.play_run(unit, 0, {}))
+    messages = list(units.play_run(unit, 0, {}))
     assert [message["loss"] for message in messages if "call" in message] == [None, 0.5, 3.0, None]
     assert told == [loss_of_frequencies(unit.task), 0.5, 3.0, 3.0]
 
@@ -341,8 +341,8 @@ def test_degenerate_tasks_are_listed_and_left_out(tmp_path):
 
 def test_tasks_that_are_not_complete_are_not_in_the_tables():
     plan = plan_for("random", sets=("iris", "wine"))
-    units = list(plan.units())
-    records = {u.name: {c: Record({}, 1.0 / (c + 2)) for c in u.calls} for u in units[:-1]}
+    all_but_one = list(plan.units())[:-1]
+    records = {u.name: {c: Record({}, 1.0 / (c + 2)) for c in u.calls} for u in all_but_one}
     found = collect(plan, records)
     assert [one.task.name for one in found] == ["lasso-iris"]
     assert len(reward_rows(plan, found)) == 1

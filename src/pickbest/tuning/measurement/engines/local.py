@@ -14,14 +14,12 @@ import tempfile
 from collections.abc import Iterator, Sequence
 
 from pickbest.core import PickbestError
-from pickbest.tuning.playing import Message
-from pickbest.tuning.worker import PINNED
-
-Event = tuple[str, Message]
-"""The name of a unit, and a message about it."""
+from pickbest.core.codec import encode
+from pickbest.tuning.measurement.engines import PINNED, Event
+from pickbest.tuning.measurement.units import Message, Request
 
 
-class Processes:
+class ProcessEngine:
     """Warm worker processes with a pinned environment; each plays one unit at a time."""
 
     def __init__(self, workers: int, optimizers: Sequence[str]) -> None:
@@ -40,9 +38,9 @@ class Processes:
         """How many units more can be played at once."""
         return sum(worker.unit is None for worker in self._workers)
 
-    def submit(self, unit: str, request: Message) -> None:
+    def submit(self, request: Request) -> None:
         """Play a unit in a free worker."""
-        next(worker for worker in self._workers if worker.unit is None).give(unit, request)
+        next(worker for worker in self._workers if worker.unit is None).give(request)
 
     def wait(self, seconds: float) -> Iterator[Event]:
         """Messages that have come, after waiting at most that long for the first."""
@@ -91,7 +89,7 @@ class _Worker:
         self.stream, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "pickbest.tuning.worker"],
+                [sys.executable, "-m", "pickbest.tuning.measurement.engines.worker"],
                 stdin=theirs.fileno(),
                 stdout=theirs.fileno(),
                 stderr=self._errors,
@@ -101,8 +99,8 @@ class _Worker:
             )
         self._write({"optimizers": list(optimizers)})
 
-    def give(self, unit: str, request: Message) -> None:
-        self.unit = unit
+    def give(self, request: Request) -> None:
+        self.unit = request.unit.name
         self._write(request)
 
     def receive(self) -> list[Message] | None:
@@ -133,7 +131,7 @@ class _Worker:
         self._process.wait()
         self.stream.close()
 
-    def _write(self, message: Message) -> None:
+    def _write(self, message: Message | Request) -> None:
         # If it has died, the next `receive` says so.
         with contextlib.suppress(ConnectionError):
-            self.stream.sendall(json.dumps(message).encode() + b"\n")
+            self.stream.sendall(encode(message).encode() + b"\n")

@@ -1,36 +1,28 @@
-"""Data sets by name: a folder of tables, one table, the package pmlb, or scikit-learn's own."""
+"""A table of text cells as a data set for models: capped and encoded, the same bits everywhere."""
 
 from __future__ import annotations
 
-import csv
-import gzip
 import hashlib
-import io
+import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pickbest.core import (
-    FloatArray,
-    IntArray,
-    MissingExtraError,
-    PickbestError,
-    unknown_name,
-)
-from pickbest.tuning.encoding import CATEGORY_RULE, encode
+from pickbest.core import FloatArray, IntArray, PickbestError
 
-SUFFIXES = (".tsv.gz", ".csv.gz", ".tsv", ".csv")
-EMBEDDED = ("breast_cancer", "digits", "iris", "wine")
+MISSING = frozenset({"", "?", "na", "nan", "null", "none"})
+MOST_CATEGORIES = 10
 FEWEST_MEMBERS = 7
 CAP_SEED = 0
-RULES = {
+DATA_RULES = {
     "rows": "a stratified sample (largest remainders), drawn with a fixed seed",
     "classes": f"classes with fewer than {FEWEST_MEMBERS} rows in the sample are left out",
-    "categories": CATEGORY_RULE,
+    "categories": "a column is a category, one-hot, if a cell of it is no number, or if it holds "
+    f"between 3 and {MOST_CATEGORIES} different values that are all integers; columns with one "
+    "value are left out",
     "features": "whole columns in a fixed random order, as long as their features fit",
     "missing": "the median of the training part; a category of its own",
 }
@@ -70,34 +62,6 @@ class Dataset:
         digest.update(np.ascontiguousarray(self.features).tobytes())
         digest.update(self.labels.tobytes())
         return digest.hexdigest()
-
-
-def dataset_names(data: str) -> list[str]:
-    """Names of the data sets that `data` offers: a folder, a file, "embedded" or "pmlb"."""
-    if data == "embedded":
-        return list(EMBEDDED)
-    if data == "pmlb":
-        return sorted(_pmlb().classification_dataset_names)
-    path = Path(data)
-    if path.is_file():
-        return [_name_of(path)]
-    if not path.is_dir():
-        raise PickbestError(
-            f"data must be a folder, a file, 'embedded' or 'pmlb', and {data!r} is none of them"
-        )
-    names = sorted({_name_of(file) for file in path.iterdir() if _is_table(file)})
-    if not names:
-        raise PickbestError(
-            f"{path}: no data set here; a folder holds NAME{' or NAME'.join(SUFFIXES)}"
-        )
-    return names
-
-
-def load_dataset(data: str, name: str, label: str = "target", caps: Caps = DEFAULT_CAPS) -> Dataset:
-    """The data set of that name, capped and encoded: the same bits on every machine."""
-    if name not in dataset_names(data):
-        raise unknown_name("data set", name, dataset_names(data))
-    return prepare(name, _cells(data, name), label, caps)
 
 
 def prepare(name: str, cells: Cells, label: str, caps: Caps) -> Dataset:
@@ -178,54 +142,57 @@ def _body(cells: Cells) -> Iterator[list[str]]:
     return (row for row in rows if row)
 
 
-def _cells(data: str, name: str) -> Cells:
-    if data == "embedded":
-        return lambda: _embedded(name)
-    if data == "pmlb":
-        cache = Path.home() / ".cache" / "pickbest" / "pmlb"
-        _pmlb().fetch_data(name, local_cache_dir=str(cache))
-        return lambda: _read(cache / name / f"{name}.tsv.gz")
-    path = Path(data)
-    if path.is_dir():
-        path = next(path / (name + end) for end in SUFFIXES if (path / (name + end)).is_file())
-    return lambda: _read(path)
+def encode(
+    columns: Mapping[str, Sequence[str]], most: int, rng: np.random.Generator
+) -> tuple[FloatArray, list[str]]:
+    """(rows, features) of at most `most` features, and the names of the columns left out."""
+    encoded = {name: encode_column(cells) for name, cells in columns.items()}
+    blocks = {name: block for name, block in encoded.items() if block is not None}
+    if sum(block.shape[1] for block in blocks.values()) > most:
+        blocks = _that_fit(blocks, most, rng)
+    rows = len(next(iter(columns.values()), ()))
+    features = np.hstack(list(blocks.values())) if blocks else np.empty((rows, 0))
+    return features, [name for name in columns if name not in blocks]
 
 
-def _read(path: Path) -> Iterator[list[str]]:
-    delimiter = "\t" if ".tsv" in path.suffixes else ","
+def encode_column(cells: Sequence[str]) -> FloatArray | None:
+    """(rows, features) of a column, NaN where a number is missing; None if it is constant."""
+    values = ["" if cell.strip().lower() in MISSING else cell.strip() for cell in cells]
+    numbers = [_number(value) for value in values]
+    if any(number is None for number in numbers):
+        return _one_hot(values) if len(set(values)) > 1 else None
+    known = {number for number in numbers if number is not None and not math.isnan(number)}
+    if len(known) < 2:
+        return None
+    if 3 <= len(known) <= MOST_CATEGORIES and all(number.is_integer() for number in known):
+        return _one_hot([repr(number) for number in numbers])
+    return np.array(numbers, dtype=np.float64)[:, None]
+
+
+def _that_fit(
+    blocks: dict[str, FloatArray], most: int, rng: np.random.Generator
+) -> dict[str, FloatArray]:
+    """Whole columns, taken in a random order as long as they fit, in their own order."""
+    names, kept, used = list(blocks), set(), 0
+    for place in rng.permutation(len(names)):
+        width = blocks[names[place]].shape[1]
+        if used + width <= most:
+            kept.add(names[place])
+            used += width
+    return {name: block for name, block in blocks.items() if name in kept}
+
+
+def _number(value: str) -> float | None:
+    """A finite number, NaN for a missing one, None for text."""
+    if not value:
+        return math.nan
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
-            yield from csv.reader(text, delimiter=delimiter)
-    except (OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
-        raise PickbestError(f"{path}: not a readable table ({error})") from error
+        number = float(value)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else math.nan
 
 
-def _embedded(name: str) -> Iterator[list[str]]:
-    try:
-        from sklearn import datasets
-    except ImportError as error:
-        raise MissingExtraError("scikit-learn", "tuning", "measuring") from error
-    features, labels = getattr(datasets, f"load_{name}")(return_X_y=True)
-    yield [f"x{column}" for column in range(features.shape[1])] + ["target"]
-    for row, label in zip(features.tolist(), labels.tolist(), strict=True):
-        yield [repr(value) for value in row] + [str(label)]
-
-
-def _pmlb() -> Any:
-    try:
-        import pmlb
-    except ImportError as error:
-        raise MissingExtraError("pmlb", "tuning", "--data pmlb") from error
-    return pmlb
-
-
-def _is_table(path: Path) -> bool:
-    return path.name.endswith(SUFFIXES) and path.name != "index.csv"
-
-
-def _name_of(path: Path) -> str:
-    for suffix in SUFFIXES:
-        if path.name.endswith(suffix):
-            return path.name.removesuffix(suffix)
-    raise PickbestError(f"{path}: a data set must end in {', '.join(SUFFIXES)}")
+def _one_hot(values: Sequence[str]) -> FloatArray:
+    names = sorted(set(values))
+    return np.array([[float(value == name) for name in names] for value in values])

@@ -1,52 +1,90 @@
-"""One unit of work, as a stream of messages: what is tried, and what came out."""
+"""Units of work, and how one is played: a stream of messages, what is tried and what came out."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pickbest.core import MissingExtraError
-from pickbest.tuning.data import Caps
-from pickbest.tuning.journal import Record
+from pickbest.core.codec import plain
 from pickbest.tuning.optimizers import make_optimizer
-from pickbest.tuning.plan import Unit, stable_seed
 from pickbest.tuning.space import Point
-from pickbest.tuning.tasks import Task, evaluate, loss_of_frequencies
+from pickbest.tuning.tasks import Task, evaluate
+from pickbest.tuning.tasks.task import loss_of_frequencies
+
+POOL = "pool"
 
 Message = dict[str, Any]
 
 
-def to_request(unit: Unit, seed: int, past: Mapping[int, Record]) -> Message:
-    """A unit and what is known of it, as JSON for another process."""
-    return {
-        "task": asdict(unit.task),
-        "optimizer": unit.optimizer,
-        "part": unit.part,
-        "calls": [unit.calls.start, unit.calls.stop],
-        "seed": seed,
-        "past": {str(call): [record.point, record.loss] for call, record in past.items()},
-    }
+@dataclass(frozen=True)
+class Unit:
+    """A run of an optimizer (its calls in sequence), or a chunk of the pool of a task.
+
+    part: the repetition of a run, or the number of the chunk. first, stop: of its calls.
+    """
+
+    task: Task
+    optimizer: str
+    part: int
+    stop: int
+    first: int = 0
+
+    @property
+    def name(self) -> str:
+        """As it stands in the journal."""
+        return f"{self.task.name}/{self.optimizer}/{self.part}"
+
+    @property
+    def calls(self) -> range:
+        """The indices of its evaluations."""
+        return range(self.first, self.stop)
+
+    @property
+    def is_pool(self) -> bool:
+        """Whether the evaluations are independent of each other."""
+        return self.optimizer == POOL
 
 
-def play_request(request: Message) -> Iterator[Message]:
-    """Play the unit of a request."""
-    task = task_of(request)
-    unit = Unit(task, request["optimizer"], request["part"], range(*request["calls"]))
-    past = {int(call): Record(*known) for call, known in request["past"].items()}
-    play = play_pool if unit.is_pool else play_run
-    yield from play(unit, request["seed"], past)
+@dataclass(frozen=True)
+class Known:
+    """What came out of a call before."""
+
+    call: int
+    point: Point | None
+    loss: float | None
 
 
-def task_of(request: Message) -> Task:
-    """The task of a request."""
-    fields = request["task"]
-    return Task(**{**fields, "caps": Caps(**fields["caps"])})
+@dataclass(frozen=True)
+class Request:
+    """A unit to be played, and what is known of it."""
+
+    unit: Unit
+    seed: int
+    past: tuple[Known, ...] = ()
 
 
-def play_pool(unit: Unit, seed: int, past: Mapping[int, Record]) -> Iterator[Message]:
+def play(request: Request) -> Iterator[Message]:
+    """Play a unit in this process."""
+    past = {known.call: known for known in request.past}
+    yield from (play_pool if request.unit.is_pool else play_run)(request.unit, request.seed, past)
+
+
+def stable_seed(*parts: str | int) -> int:
+    """31 bits that depend on the parts alone, on every machine.
+
+    >>> stable_seed(0, "mlp-iris", "random", 0)
+    1485960399
+    """
+    digest = hashlib.sha256("\n".join(str(part) for part in parts).encode()).digest()
+    return int.from_bytes(digest[:4], "big") >> 1
+
+
+def play_pool(unit: Unit, seed: int, past: Mapping[int, Known]) -> Iterator[Message]:
     """Evaluate the points of a chunk of the pool that are still unknown."""
     for call in unit.calls:
         if call not in past:
@@ -54,7 +92,7 @@ def play_pool(unit: Unit, seed: int, past: Mapping[int, Record]) -> Iterator[Mes
             yield from _try(unit.task, call, unit.task.space.sample(rng))
 
 
-def play_run(unit: Unit, seed: int, past: Mapping[int, Record]) -> Iterator[Message]:
+def play_run(unit: Unit, seed: int, past: Mapping[int, Known]) -> Iterator[Message]:
     """Ask, evaluate, tell; what is past is told again instead of being evaluated.
 
     An optimizer that asks for another point than it did before is no longer the same run: the
@@ -92,14 +130,14 @@ def play_run(unit: Unit, seed: int, past: Mapping[int, Record]) -> Iterator[Mess
 def _try(task: Task, call: int, point: Point) -> Iterator[Message]:
     yield {"started": call, "point": point}
     result = evaluate(task, point)
-    yield {"call": call, "point": point, **asdict(result)}
+    yield {"call": call, "point": point, **plain(result)}
 
 
 def _given_up(
-    unit: Unit, reached: int, past: Mapping[int, Record], reason: str
+    unit: Unit, reached: int, past: Mapping[int, Known], reason: str
 ) -> Iterator[Message]:
     """Failures for all calls that are left."""
     text = " ".join(reason.split())[:300]
-    for left in range(reached, unit.calls.stop):
+    for left in range(reached, unit.stop):
         if left not in past:
             yield {"call": left, "point": None, "loss": None, "reason": text, "seconds": 0.0}

@@ -11,9 +11,10 @@ from functools import lru_cache
 import numpy as np
 
 from pickbest.core import FloatArray, IntArray
-from pickbest.tuning.data import DEFAULT_CAPS, Caps, Dataset, load_dataset
-from pickbest.tuning.models import MODELS
 from pickbest.tuning.space import Point, Space
+from pickbest.tuning.tasks.data_sources import load_dataset
+from pickbest.tuning.tasks.dataset import DEFAULT_CAPS, Caps, Dataset
+from pickbest.tuning.tasks.models import MODELS
 
 SPLIT_SEED = 0
 HELD_OUT = 0.2
@@ -22,7 +23,7 @@ CLIP = 100.0
 # Mathematical libraries differ in the last bit of a logarithm, and some optimizers would carry
 # that into other points: losses are rounded, so that they do not depend on the library.
 DIGITS = 9
-RULES = {
+LOSS_RULES = {
     "loss": f"mean log loss of {FOLDS}-fold stratified cross-validation on the {1 - HELD_OUT:.0%} "
     f"part of a stratified split, both with a fixed seed; rounded to {DIGITS} digits",
     "scaling": f"(x - median) / interquartile range of the fold's training part, clipped to "

@@ -6,17 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from pickbest.tuning import tasks
-from pickbest.tuning.data import load_dataset
-from pickbest.tuning.models import MODELS, Model
-from pickbest.tuning.tasks import (
-    Task,
-    evaluate,
-    folds_of,
-    loss_of_frequencies,
-    make_folds,
-    scaled,
-)
+from pickbest.tuning.tasks import MODELS, Model, Task, evaluate, load_dataset
+from pickbest.tuning.tasks.task import folds_of, loss_of_frequencies, make_folds, scaled
 
 pytest.importorskip("sklearn")
 
@@ -85,7 +76,7 @@ def test_a_failure_is_recorded_with_its_reason(monkeypatch):
             raise MemoryError("no\nmemory")
 
     broken = Model(MODELS["lasso"].space, lambda point, n_classes: Broken())
-    monkeypatch.setitem(tasks.MODELS, "lasso", broken)
+    monkeypatch.setitem(MODELS, "lasso", broken)
     failed = evaluate(task, {"C": 1.0, "intercept_scaling": 1.0})
     assert (failed.loss, failed.reason) == (None, "MemoryError: no memory")
 

@@ -1,15 +1,53 @@
-"""Running a library with a random state of its own, silently and on one thread."""
+"""What the adapters of libraries share: parameters in their terms, and a sandbox to run them in."""
 
 from __future__ import annotations
 
 import logging
 import random
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
+
+from pickbest.tuning.space import Categorical, Integer, Parameter, Point, Space, Value
+
+# A library knows numbers and choices, but not our scales: integers go in as integers and
+# categories as choices; reals, and integers on the log scale, as coordinates between 0 and 1,
+# which every library can search in the same way.
+
+
+def dimensions(
+    space: Space,
+    choice: Callable[[Categorical], Any],
+    integer: Callable[[Integer], Any],
+    unit: Callable[[Parameter], Any],
+) -> list[Any]:
+    """The parameters as a library has them. unit: a coordinate between 0 and 1."""
+
+    def dimension(parameter: Parameter) -> Any:
+        if isinstance(parameter, Categorical):
+            return choice(parameter)
+        return integer(parameter) if _plain_integer(parameter) else unit(parameter)
+
+    return [dimension(parameter) for parameter in space.parameters]
+
+
+def decoded(space: Space, values: Iterable[Any]) -> Point:
+    """The point for a library's values, given in the order of the parameters."""
+    return {p.name: _value(p, v) for p, v in zip(space.parameters, values, strict=True)}
+
+
+def _value(parameter: Parameter, value: Any) -> Value:
+    if isinstance(parameter, Categorical):
+        return str(value)
+    return int(value) if _plain_integer(parameter) else parameter.from_unit(float(value))
+
+
+def _plain_integer(parameter: Parameter) -> TypeGuard[Integer]:
+    return isinstance(parameter, Integer) and not parameter.log
+
 
 # Many libraries draw from the generators of `random` and `numpy.random`. Each optimizer gets
 # its own state of both, swapped in while the library runs: neither another optimizer nor the

@@ -14,14 +14,22 @@ from typing import Any
 
 from pickbest._version import __version__
 from pickbest.core.savefile import write_atomically
-from pickbest.tuning import data, rewards, tasks
-from pickbest.tuning.journal import Record, Records
-from pickbest.tuning.models import MODELS
+from pickbest.tuning.measurement.engines import PINNED
+from pickbest.tuning.measurement.journal import Record, Records
+from pickbest.tuning.measurement.plan import MeasurementPlan
+from pickbest.tuning.measurement.rewards import (
+    REWARD_RULES,
+    Losses,
+    best_loss,
+    expected_best,
+    is_degenerate,
+    rewards_of,
+)
+from pickbest.tuning.measurement.units import POOL
 from pickbest.tuning.optimizers import OPTIMIZERS
-from pickbest.tuning.plan import POOL, MeasurementPlan
-from pickbest.tuning.rewards import Losses, best_loss, expected_best, is_degenerate, rewards_of
-from pickbest.tuning.tasks import Task
-from pickbest.tuning.worker import PINNED
+from pickbest.tuning.tasks import MODELS, Task
+from pickbest.tuning.tasks.dataset import DATA_RULES
+from pickbest.tuning.tasks.task import LOSS_RULES
 
 
 @dataclass(frozen=True)
@@ -159,7 +167,7 @@ def provenance(plan: MeasurementPlan, measured: Sequence[Measured]) -> dict[str,
         "repetitions": settings.repetitions,
         "data": Path(settings.data).name,
         "environment": PINNED,
-        "rules": {**data.RULES, **tasks.RULES, **rewards.RULES},
+        "rules": {**DATA_RULES, **LOSS_RULES, **REWARD_RULES},
         "tasks": {
             "planned": len(plan.tasks),
             "complete": len(measured),

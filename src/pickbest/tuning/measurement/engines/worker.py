@@ -1,4 +1,4 @@
-"""A warm process that plays units, each in a fork of its own: python -m pickbest.tuning.worker
+"""A warm process of the local engine, which plays units, each in a fork of its own.
 
 It reads JSON lines (first the optimizers to import, then requests) and writes messages. A fork
 for each unit, because several optimizers keep global random state.
@@ -18,20 +18,11 @@ from functools import partial
 from typing import IO, Any
 
 from pickbest.core import MissingExtraError, PickbestError
-from pickbest.tuning.models import MODELS
+from pickbest.core.codec import decode, encode
+from pickbest.tuning.measurement.units import Message, Request, play
 from pickbest.tuning.optimizers import make_optimizer
-from pickbest.tuning.playing import Message, play_request, task_of
-from pickbest.tuning.tasks import folds_of
-
-# The same bits on every x86-64 machine: one thread, and no instructions that some lack.
-PINNED = {
-    "OPENBLAS_NUM_THREADS": "1",
-    "OMP_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "OPENBLAS_CORETYPE": "Haswell",
-    "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",
-    "PYTHONHASHSEED": "0",
-}
+from pickbest.tuning.tasks.models import MODELS
+from pickbest.tuning.tasks.task import folds_of
 
 OURS = (PickbestError, MissingExtraError)
 
@@ -44,26 +35,26 @@ def main() -> None:
     os.dup2(2, 1)
 
     def send(message: Message) -> None:
-        out.write(json.dumps(message).encode() + b"\n")
+        out.write(encode(message).encode() + b"\n")
         out.flush()
 
     warm = json.loads(sys.stdin.readline() or "{}")
     send(_warm_up(warm.get("optimizers", ())))
     while line := sys.stdin.readline():
-        request = json.loads(line)
+        request = decode(Request, line)
         with contextlib.suppress(Exception):
             # Read once here, not in every fork.
-            folds_of(task_of(request))
+            folds_of(request.unit.task)
         code = in_fork(partial(_play, request, send), sys.stdin)
         send({"finished": True} if code == 0 else {"died": _describe(code)})
 
 
-def _play(request: Message, send: Send) -> None:
+def _play(request: Request, send: Send) -> None:
     try:
-        for message in play_request(request):
+        for message in play(request):
             send(message)
     except Exception as error:
-        send({"error": f"{task_of(request).name}: {error!r}"})
+        send({"error": f"{request.unit.task.name}: {error!r}"})
 
 
 def _warm_up(optimizers: Iterable[str]) -> Message:
