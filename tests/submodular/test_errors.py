@@ -118,14 +118,14 @@ def stubborn_work(law, state, budget):
 
 
 @kernel
-def stubborn_pick(law, state, row, taken, key, work, arms, weights):
-    arms[0], weights[0] = np.argmin(taken), 1.0
+def stubborn_pick(law, state, row, work, pick):
+    pick.arms[0], pick.weights[0] = np.argmin(pick.taken), 1.0
 
 
 @kernel
-def stubborn_learn(law, state, row, arms, weights, seen, work):
-    for j in range(arms.shape[0]):
-        state.learned[row, arms[j]] = seen[j]
+def stubborn_learn(law, state, row, work, told):
+    for j in range(told.arms.shape[0]):
+        state.learned[row, told.arms[j]] = told.costs[j]
 
 
 def test_any_slot_learner_will_do() -> None:

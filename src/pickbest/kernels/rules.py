@@ -3,13 +3,11 @@
 A learner's file gives three compiled functions, each for one row (a replicate) of its state:
 
     new_work(law, state, budget)                      scratch, and what is kept between rounds
-    pick_row(law, state, row, taken, key, work, arms, weights)
-    learn_row(law, state, row, arms, weights, seen, work)
+    pick_row(law, state, row, work, pick)             fills pick.arms and, if any, pick.weights
+    learn_row(law, state, row, work, told)
 
-law and state are named tuples, of the learner's numbers and of arrays whose axis 0 is rows.
-taken is (n_arms,), or (0,) where no arm is; pick_row fills arms and, where the learner has any,
-weights. seen are the costs of all arms with full feedback, else those of `arms`. Rounds one by one
-and whole tables call the same two functions, and `kernels.slots` fills slots with them.
+law and state are named tuples, of the learner's numbers and of arrays whose axis 0 is rows. Rounds
+one by one and whole tables call the same two functions, and `kernels.slots` fills slots with them.
 
 `Rule` makes the loops from the code below, with the three names bound to the learner's functions.
 (A loop that takes compiled functions as arguments would not be found again in the cache on disk.)
@@ -22,7 +20,7 @@ import sys
 from collections.abc import Callable
 from functools import cached_property, lru_cache
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -69,6 +67,23 @@ def specialised(
     made.__module__, made.__qualname__ = home, name
     compiled: Compiled = compile(made)
     return compiled
+
+
+class Pick(NamedTuple):
+    """What pick_row is asked and fills: taken is (n_arms,), or (0,) where no arm is."""
+
+    taken: BoolArray
+    key: np.uint64
+    arms: IntArray
+    weights: FloatArray
+
+
+class Told(NamedTuple):
+    """What learn_row is told: the costs of all arms with full feedback, else those of `arms`."""
+
+    arms: IntArray
+    weights: FloatArray
+    costs: FloatArray
 
 
 class Rule:
@@ -152,7 +167,8 @@ def _pick_rows(
 ) -> None:
     work = new_work(law, state, arms.shape[1])
     for row in range(keys.shape[0]):
-        pick_row(law, state, row, taken[row], keys[row], work, arms[row], weights[row])
+        pick = Pick(taken[row], keys[row], arms[row], weights[row])
+        pick_row(law, state, row, work, pick)
 
 
 def _learn_rows(
@@ -160,7 +176,7 @@ def _learn_rows(
 ) -> None:
     work = new_work(law, state, arms.shape[1])
     for row in range(arms.shape[0]):
-        learn_row(law, state, row, arms[row], weights[row], seen[row], work)
+        learn_row(law, state, row, work, Told(arms[row], weights[row], seen[row]))
 
 
 def _play_rows(
@@ -182,13 +198,14 @@ def _play_rows(
         game = table[row if table.shape[0] > 1 else 0]
         for t in range(game.shape[0]):
             key = round_key(lasting[row], first_round + t) if fresh else lasting[row]
-            pick_row(law, state, row, nobody, key, work, arms, weights)
+            pick_row(law, state, row, work, Pick(nobody, key, arms, weights))
             lowest = 1.0
             for j in range(arms.shape[0]):
                 seen[j] = game[t, arms[j]]
                 lowest = min(lowest, seen[j])
             paid[row, t] = lowest
-            learn_row(law, state, row, arms, weights, game[t] if full else seen, work)
+            told = Told(arms, weights, game[t] if full else seen)
+            learn_row(law, state, row, work, told)
 
 
 @lru_cache(maxsize=8)

@@ -12,9 +12,10 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from pickbest.core import BoolArray, FloatArray, IntArray
+from pickbest.core import BoolArray, FloatArray
 from pickbest.core.states import counts
 from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.rules import Told
 
 
 class SlotGainsState(NamedTuple):
@@ -45,20 +46,13 @@ def new_work(law: Any, state: SlotGainsState, budget: int) -> Work:
 
 
 @inlined
-def learn_row(
-    law: Any,
-    state: SlotGainsState,
-    row: int,
-    arms: IntArray,
-    weights: FloatArray,
-    seen: FloatArray,
-    work: Work,
-) -> None:
+def learn_row(law: Any, state: SlotGainsState, row: int, work: Work, told: Told) -> None:
     """Tell slot i of every arm in a slot ≥ i what it adds to the slots before i.
 
     Arms of slots before i are never free in slot i: it learns nothing of them. Arms beyond
     the budget, which others ran, inform all slots. law: has a discount.
     """
+    arms, seen = told.arms, told.costs
     gains, plays = state.gains[row], state.plays[row]
     budget, n_arms = gains.shape
     if law.discount < 1.0:

@@ -21,7 +21,7 @@ import numpy as np
 
 from pickbest.core import BoolArray, FloatArray, IntArray, KeyArray
 from pickbest.kernels.random import STEP, round_key, slot_key, uniform_at
-from pickbest.kernels.rules import Compiled, Rule, unbound
+from pickbest.kernels.rules import Compiled, Pick, Rule, Told, unbound
 
 # The part of a round's randomness that the coins of durations come from (`Draws.child`).
 COINS = 1 << 20
@@ -92,7 +92,8 @@ def _fill_slots(
     length = 0
     for slot in range(slots):
         arms, weights = plan.arms[slot], plan.weights[slot]
-        pick_row(law, state, first + slot, taken, slot_key(key, slot), work, arms, weights)
+        pick = Pick(taken, slot_key(key, slot), arms, weights)
+        pick_row(law, state, first + slot, work, pick)
         kept, span = True, size
         if filling.durations.shape[0] > 0:
             coins += STEP
@@ -128,9 +129,11 @@ def _feed_slots(
         count = feed_slot(game, filling, r, t, slot, plan, prefix, fed)
         row, costs = r * slots + slot, fed.costs[:count]
         if filling.full:
-            learn_row(law, state, row, plan.arms[slot], plan.weights[slot], costs, work)
+            told = Told(plan.arms[slot], plan.weights[slot], costs)
+            learn_row(law, state, row, work, told)
         else:
-            learn_row(law, state, row, fed.arms[:count], fed.weights[:count], costs, work)
+            told = Told(fed.arms[:count], fed.weights[:count], costs)
+            learn_row(law, state, row, work, told)
 
 
 def _pick_rounds(

@@ -7,10 +7,11 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from pickbest.core import BoolArray, FloatArray, IntArray
+from pickbest.core import BoolArray, FloatArray
 from pickbest.core.states import sums
 from pickbest.kernels.compiled import inlined, kernel
 from pickbest.kernels.random import STEP, uniform_at
+from pickbest.kernels.rules import Pick
 
 BLOCK = 64.0
 
@@ -113,17 +114,9 @@ def new_share_work(law: ShareLaw, state: ShareState, budget: int) -> ShareWork:
 
 
 @inlined
-def pick_share(
-    law: ShareLaw,
-    state: ShareState,
-    row: int,
-    taken: BoolArray,
-    key: np.uint64,
-    work: ShareWork,
-    arms: IntArray,
-    weights: FloatArray,
-) -> None:
+def pick_share(law: ShareLaw, state: ShareState, row: int, work: ShareWork, pick: Pick) -> None:
     """One arm, and its weight: the pick of Hedge and Exp3."""
+    taken, key, arms, weights = pick.taken, pick.key, pick.arms, pick.weights
     shares = work.shares[row]
     work.base[row] = fill_shares(state.gains[row], taken, law.rate, work.base[row], shares)
     arms[0], weights[0] = draw_share(shares, taken, law.mixing, law.implicit, key)

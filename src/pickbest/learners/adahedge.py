@@ -15,17 +15,15 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from pickbest.core import (
-    BoolArray,
     Choice,
     Draws,
     Feedback,
     FloatArray,
-    IntArray,
     check_count,
 )
 from pickbest.core.states import sums
 from pickbest.kernels.compiled import inlined, kernel
-from pickbest.kernels.rules import Rule
+from pickbest.kernels.rules import Pick, Rule, Told
 from pickbest.kernels.softmax import draw_share, fill_shares
 
 # In place of an infinite rate while there is no gap: only the leaders have weight.
@@ -87,31 +85,16 @@ def new_work(law: Law, state: AdaHedgeState, budget: int) -> Work:
 
 
 @inlined
-def pick_row(
-    law: Law,
-    state: AdaHedgeState,
-    row: int,
-    taken: BoolArray,
-    key: np.uint64,
-    work: Work,
-    arms: IntArray,
-    weights: FloatArray,
-) -> None:
+def pick_row(law: Law, state: AdaHedgeState, row: int, work: Work, pick: Pick) -> None:
+    taken, key, arms, weights = pick.taken, pick.key, pick.arms, pick.weights
     rate = adaptive_rate(state.gap[row], law.n_arms)
     fill_shares(state.gains[row], taken, rate, np.nan, work.shares)
     arms[0], weights[0] = draw_share(work.shares, taken, 0.0, 0.0, key)
 
 
 @inlined
-def learn_row(
-    law: Law,
-    state: AdaHedgeState,
-    row: int,
-    arms: IntArray,
-    weights: FloatArray,
-    seen: FloatArray,
-    work: Work,
-) -> None:
+def learn_row(law: Law, state: AdaHedgeState, row: int, work: Work, told: Told) -> None:
+    seen = told.costs
     rate = adaptive_rate(state.gap[row], law.n_arms)
     state.gap[row] += mixability_gap(state.gains[row], rate, seen)
     for a in range(seen.shape[0]):

@@ -24,7 +24,6 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from pickbest.core import (
-    BoolArray,
     Choice,
     Draws,
     Feedback,
@@ -52,7 +51,7 @@ from pickbest.kernels.pairs import (
     start_pairs,
 )
 from pickbest.kernels.random import STEP, slot_key, uniform_at
-from pickbest.kernels.rules import Rule
+from pickbest.kernels.rules import Pick, Rule, Told
 
 # The discounts of the memories; the anchor comes last (see kernels.pairs).
 MEMORIES = (1.0, 0.97, 0.88, 1.0)
@@ -131,17 +130,9 @@ def new_work(law: Law, state: AutoState, budget: int) -> Work:
 
 
 @part
-def pick_row(
-    law: Law,
-    state: AutoState,
-    row: int,
-    taken: BoolArray,
-    key: np.uint64,
-    work: Work,
-    arms: IntArray,
-    weights: FloatArray,
-) -> None:
+def pick_row(law: Law, state: AutoState, row: int, work: Work, pick: Pick) -> None:
     """The proposal, whose last arm may give way to the guard's leader."""
+    key, arms, weights = pick.key, pick.arms, pick.weights
     if wears_off(state.wear, row, arms.shape[0]):
         _spread_out(key, arms, work.scores)
     else:
@@ -172,18 +163,10 @@ def pick_row(
 
 
 @part
-def learn_row(
-    law: Law,
-    state: AutoState,
-    row: int,
-    arms: IntArray,
-    weights: FloatArray,
-    seen: FloatArray,
-    work: Work,
-) -> None:
-    _learn_guard(law, state.guard, row, arms, weights, seen, work)
-    _watch_wear(state.wear, state.pairs, row, arms, seen)
-    learn_memories(state.pairs, row, law.discounts, arms, seen)
+def learn_row(law: Law, state: AutoState, row: int, work: Work, told: Told) -> None:
+    _learn_guard(law, state.guard, row, told.arms, told.weights, told.costs, work)
+    _watch_wear(state.wear, state.pairs, row, told.arms, told.costs)
+    learn_memories(state.pairs, row, law.discounts, told.arms, told.costs)
 
 
 # The proposals ----------------------------------------------------------------------------------

@@ -12,13 +12,12 @@ from pickbest.core import (
     Draws,
     Feedback,
     FloatArray,
-    IntArray,
     PickbestError,
     check_count,
     check_positive,
 )
 from pickbest.kernels.compiled import inlined
-from pickbest.kernels.rules import Rule
+from pickbest.kernels.rules import Rule, Told
 from pickbest.kernels.softmax import (
     ShareLaw,
     ShareState,
@@ -30,31 +29,17 @@ from pickbest.kernels.softmax import (
 
 
 @inlined
-def learn_rewards(
-    law: ShareLaw,
-    state: ShareState,
-    row: int,
-    arms: IntArray,
-    weights: FloatArray,
-    seen: FloatArray,
-    work: ShareWork,
-) -> None:
+def learn_rewards(law: ShareLaw, state: ShareState, row: int, work: ShareWork, told: Told) -> None:
     """Auer et al. (2002), Figure 1, step 4: rewards over their probability."""
+    arms, weights, seen = told.arms, told.weights, told.costs
     for j in range(arms.shape[0]):
         add_gain(law, state, row, arms[j], weights[j] * (1.0 - seen[j]), work)
 
 
 @inlined
-def learn_costs(
-    law: ShareLaw,
-    state: ShareState,
-    row: int,
-    arms: IntArray,
-    weights: FloatArray,
-    seen: FloatArray,
-    work: ShareWork,
-) -> None:
+def learn_costs(law: ShareLaw, state: ShareState, row: int, work: ShareWork, told: Told) -> None:
     """Neu (2015), Algorithm 1: costs over their probability plus γ, which is in the weight."""
+    arms, weights, seen = told.arms, told.weights, told.costs
     for j in range(arms.shape[0]):
         add_gain(law, state, row, arms[j], weights[j] * -seen[j], work)
 

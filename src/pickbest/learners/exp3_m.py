@@ -10,7 +10,6 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from pickbest.core import (
-    BoolArray,
     Choice,
     Draws,
     Feedback,
@@ -22,7 +21,7 @@ from pickbest.core import (
 from pickbest.core.states import sums
 from pickbest.kernels.compiled import inlined, kernel
 from pickbest.kernels.random import STEP, uniform_at
-from pickbest.kernels.rules import Rule
+from pickbest.kernels.rules import Pick, Rule, Told
 
 
 class Exp3MState(NamedTuple):
@@ -110,17 +109,9 @@ def dependent_rounding(law: FloatArray, counter: np.uint64, arms: IntArray) -> N
 
 
 @inlined
-def pick_row(
-    law: Law,
-    state: Exp3MState,
-    row: int,
-    taken: BoolArray,
-    key: np.uint64,
-    work: Work,
-    arms: IntArray,
-    weights: FloatArray,
-) -> None:
+def pick_row(law: Law, state: Exp3MState, row: int, work: Work, pick: Pick) -> None:
     """Steps 1 to 4; the weight of an arm that was cut is exactly 1."""
+    key, arms, weights = pick.key, pick.arms, pick.weights
     capped_law(state.scores[row], law.gamma, arms.shape[0], work.law)
     dependent_rounding(work.law, key, arms)
     for j in range(arms.shape[0]):
@@ -128,16 +119,9 @@ def pick_row(
 
 
 @inlined
-def learn_row(
-    law: Law,
-    state: Exp3MState,
-    row: int,
-    arms: IntArray,
-    weights: FloatArray,
-    seen: FloatArray,
-    work: Work,
-) -> None:
+def learn_row(law: Law, state: Exp3MState, row: int, work: Work, told: Told) -> None:
     """Step 5: arms whose weight was cut have probability 1 and keep their score."""
+    arms, weights, seen = told.arms, told.weights, told.costs
     budget, n_arms = arms.shape[0], state.scores.shape[1]
     for j in range(budget):
         if weights[j] != 1.0:

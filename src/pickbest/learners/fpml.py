@@ -15,7 +15,6 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from pickbest.core import (
-    BoolArray,
     Choice,
     Draws,
     Feedback,
@@ -28,7 +27,7 @@ from pickbest.core.states import counts, sums
 from pickbest.kernels.compiled import inlined, kernel
 from pickbest.kernels.leaders import check_decay, decayed, draw_gumbel, smallest
 from pickbest.kernels.random import STEP, exponential_at
-from pickbest.kernels.rules import Rule
+from pickbest.kernels.rules import Pick, Rule, Told
 
 
 class FPMLState(NamedTuple):
@@ -67,17 +66,9 @@ def new_work(law: Law, state: FPMLState, budget: int) -> Work:
 
 
 @inlined
-def pick_row(
-    law: Law,
-    state: FPMLState,
-    row: int,
-    taken: BoolArray,
-    key: np.uint64,
-    work: Work,
-    arms: IntArray,
-    weights: FloatArray,
-) -> None:
+def pick_row(law: Law, state: FPMLState, row: int, work: Work, pick: Pick) -> None:
     """Algorithm 1, in units of 1 / ε."""
+    taken, key, arms = pick.taken, pick.key, pick.arms
     costs, noisy = state.costs[row], work.noisy
     epsilon = decayed(law.epsilon, law.decay, state.round[row])
     if law.gumbel:
@@ -96,16 +87,9 @@ def pick_row(
 
 
 @inlined
-def learn_row(
-    law: Law,
-    state: FPMLState,
-    row: int,
-    arms: IntArray,
-    weights: FloatArray,
-    seen: FloatArray,
-    work: Work,
-) -> None:
+def learn_row(law: Law, state: FPMLState, row: int, work: Work, told: Told) -> None:
     """Algorithm 1, step 4: all costs of the round are added."""
+    seen = told.costs
     for a in range(seen.shape[0]):
         state.costs[row, a] += seen[a]
     state.round[row] += 1

@@ -14,7 +14,6 @@ from pickbest.core import (
     Draws,
     Feedback,
     FloatArray,
-    IntArray,
     check_budget,
 )
 from pickbest.core.states import sums
@@ -29,7 +28,7 @@ from pickbest.kernels.first_leader import (
 )
 from pickbest.kernels.inclusion import inclusion_probabilities
 from pickbest.kernels.leaders import draw_leaders, fill_spread
-from pickbest.kernels.rules import Rule
+from pickbest.kernels.rules import Pick, Rule, Told
 
 
 class FPMLAdaptiveState(NamedTuple):
@@ -62,17 +61,9 @@ def new_work(law: Law, state: FPMLAdaptiveState, budget: int) -> Work:
 
 
 @inlined
-def pick_row(
-    law: Law,
-    state: FPMLAdaptiveState,
-    row: int,
-    taken: BoolArray,
-    key: np.uint64,
-    work: Work,
-    arms: IntArray,
-    weights: FloatArray,
-) -> None:
+def pick_row(law: Law, state: FPMLAdaptiveState, row: int, work: Work, pick: Pick) -> None:
     """Algorithm 1 on estimated costs at the round's rate, with exact weights."""
+    key, arms, weights = pick.key, pick.arms, pick.weights
     rate = rate_of(law.n_arms, state.slack[row])
     fill_spread(state.costs[row], work.nobody, rate, arms, work.best, work.spread)
     draw_leaders(work.spread, key, arms, work.best, work.noisy)
@@ -82,16 +73,9 @@ def pick_row(
 
 
 @inlined
-def learn_row(
-    law: Law,
-    state: FPMLAdaptiveState,
-    row: int,
-    arms: IntArray,
-    weights: FloatArray,
-    seen: FloatArray,
-    work: Work,
-) -> None:
+def learn_row(law: Law, state: FPMLAdaptiveState, row: int, work: Work, told: Told) -> None:
     """Add the weighted costs, and what they add to the slack."""
+    arms, weights, seen = told.arms, told.weights, told.costs
     costs, spread = state.costs[row], work.spread
     rate = rate_of(law.n_arms, state.slack[row])
     least = spread_leader(costs, rate, spread)

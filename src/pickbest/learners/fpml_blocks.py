@@ -6,10 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, NamedTuple
 
-import numpy as np
-
 from pickbest.core import (
-    BoolArray,
     Choice,
     Draws,
     Feedback,
@@ -28,11 +25,11 @@ from pickbest.kernels.many_arms.blocks import (
     block_work,
     pick_from_blocks,
 )
-from pickbest.kernels.rules import Rule
+from pickbest.kernels.rules import Pick, Rule, Told
 from pickbest.learners.fpml import FPMLState, Law, Noise, start_leaders
 
 
-class FPMLFullManyArmsState(NamedTuple):
+class BlocksState(NamedTuple):
     """costs: cumulative; round: how many were learned; lowest: the lowest cost of each block."""
 
     costs: Annotated[FloatArray, sums(-1)]
@@ -41,38 +38,23 @@ class FPMLFullManyArmsState(NamedTuple):
 
 
 @kernel
-def new_work(law: Law, state: FPMLFullManyArmsState, budget: int) -> BlockWork:
+def new_work(law: Law, state: BlocksState, budget: int) -> BlockWork:
     return block_work(state.lowest.shape[1], budget)
 
 
 @inlined
-def pick_row(
-    law: Law,
-    state: FPMLFullManyArmsState,
-    row: int,
-    taken: BoolArray,
-    key: np.uint64,
-    work: BlockWork,
-    arms: IntArray,
-    weights: FloatArray,
-) -> None:
+def pick_row(law: Law, state: BlocksState, row: int, work: BlockWork, pick: Pick) -> None:
     """Algorithm 1, steps 1 to 3, for the arms that may lead."""
+    key, arms = pick.key, pick.arms
     epsilon = decayed(law.epsilon, law.decay, state.round[row])
     costs, lowest = state.costs[row], state.lowest[row]
     pick_from_blocks(costs, lowest, epsilon, law.gumbel, key, work, arms)
 
 
 @inlined
-def learn_row(
-    law: Law,
-    state: FPMLFullManyArmsState,
-    row: int,
-    arms: IntArray,
-    weights: FloatArray,
-    seen: FloatArray,
-    work: BlockWork,
-) -> None:
+def learn_row(law: Law, state: BlocksState, row: int, work: BlockWork, told: Told) -> None:
     """Algorithm 1, step 4: all costs of the round are added."""
+    seen = told.costs
     add_costs(state.costs[row], seen, state.lowest[row])
     state.round[row] += 1
 
@@ -118,20 +100,18 @@ class FPMLFullManyArms:
     def law(self) -> Law:
         return Law(self.epsilon, self.decay, self.noise is Noise.GUMBEL)
 
-    def start(self, replicates: int) -> FPMLFullManyArmsState:
+    def start(self, replicates: int) -> BlocksState:
         return self.restored(start_leaders(replicates, self.n_arms))
 
-    def pick(self, state: FPMLFullManyArmsState, rng: Draws) -> Choice:
+    def pick(self, state: BlocksState, rng: Draws) -> Choice:
         return RULE.pick(self, state, rng)
 
-    def learn(
-        self, state: FPMLFullManyArmsState, choice: Choice, seen: FloatArray
-    ) -> FPMLFullManyArmsState:
+    def learn(self, state: BlocksState, choice: Choice, seen: FloatArray) -> BlocksState:
         return RULE.learn(self, state, choice, seen)
 
-    def portable(self, state: FPMLFullManyArmsState) -> FPMLState:
+    def portable(self, state: BlocksState) -> FPMLState:
         """What FPML would know."""
         return FPMLState(state.costs, state.round)
 
-    def restored(self, known: FPMLState) -> FPMLFullManyArmsState:
-        return FPMLFullManyArmsState(known.costs, known.round, block_minima(known.costs))
+    def restored(self, known: FPMLState) -> BlocksState:
+        return BlocksState(known.costs, known.round, block_minima(known.costs))

@@ -10,7 +10,6 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from pickbest.core import (
-    BoolArray,
     Choice,
     Draws,
     Feedback,
@@ -33,7 +32,7 @@ from pickbest.kernels.many_arms.buckets import (
     fill_buckets,
     row_of,
 )
-from pickbest.kernels.rules import Rule
+from pickbest.kernels.rules import Pick, Rule, Told
 from pickbest.learners.fpml import FPMLState, start_leaders
 
 
@@ -68,17 +67,9 @@ def new_work(law: Law, state: FPMLManyArmsState, budget: int) -> Work:
 
 
 @inlined
-def pick_row(
-    law: Law,
-    state: FPMLManyArmsState,
-    row: int,
-    taken: BoolArray,
-    key: np.uint64,
-    work: Work,
-    arms: IntArray,
-    weights: FloatArray,
-) -> None:
+def pick_row(law: Law, state: FPMLManyArmsState, row: int, work: Work, pick: Pick) -> None:
     """Algorithm 1 on estimated costs, and weight 1 / P(arm picked) for each picked arm."""
+    key, arms, weights = pick.key, pick.arms, pick.weights
     bits, buckets = state.bits[row], row_of(state.buckets, row)
     n_filled = list_filled(buckets, work.filled)
     draw(bits, buckets, work.filled, n_filled, key, work.noisy, arms)
@@ -88,16 +79,9 @@ def pick_row(
 
 
 @inlined
-def learn_row(
-    law: Law,
-    state: FPMLManyArmsState,
-    row: int,
-    arms: IntArray,
-    weights: FloatArray,
-    seen: FloatArray,
-    work: Work,
-) -> None:
+def learn_row(law: Law, state: FPMLManyArmsState, row: int, work: Work, told: Told) -> None:
     """Proposition 5's estimates: weight · cost for the picked arms, 0 for the others."""
+    arms, weights, seen = told.arms, told.weights, told.costs
     for j in range(arms.shape[0]):
         work.added[j] = law.bits_per_cost * weights[j] * seen[j]
         # Buckets cannot hold an arm whose cost falls, or is not a number.

@@ -11,12 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from pickbest.core import (
-    BoolArray,
     Choice,
     Draws,
     Feedback,
     FloatArray,
-    IntArray,
     PickbestError,
     check_budget,
     check_count,
@@ -32,7 +30,7 @@ from pickbest.kernels.leaders import (
     geometric_weights,
     refresh_spread,
 )
-from pickbest.kernels.rules import Rule
+from pickbest.kernels.rules import Pick, Rule, Told
 from pickbest.learners.fpml import FPMLState, start_leaders
 
 
@@ -85,17 +83,9 @@ def new_work(law: Law, state: FPMLState, budget: int) -> Work:
 
 
 @inlined
-def pick_row(
-    law: Law,
-    state: FPMLState,
-    row: int,
-    taken: BoolArray,
-    key: np.uint64,
-    work: Work,
-    arms: IntArray,
-    weights: FloatArray,
-) -> None:
+def pick_row(law: Law, state: FPMLState, row: int, work: Work, pick: Pick) -> None:
     """Algorithm 1 on estimated costs, and the weights of section 2.1 or better ones."""
+    taken, key, arms, weights = pick.taken, pick.key, pick.arms, pick.weights
     spread, noisy = work.spread, work.noisy
     if law.decay != 0.0:
         work.base[row] = np.nan
@@ -121,16 +111,9 @@ def pick_row(
 
 
 @inlined
-def learn_row(
-    law: Law,
-    state: FPMLState,
-    row: int,
-    arms: IntArray,
-    weights: FloatArray,
-    seen: FloatArray,
-    work: Work,
-) -> None:
+def learn_row(law: Law, state: FPMLState, row: int, work: Work, told: Told) -> None:
     """Proposition 5's estimates: weight · cost for the picked arms, 0 for the others."""
+    arms, weights, seen = told.arms, told.weights, told.costs
     base = work.base[row]
     for j in range(arms.shape[0]):
         cost = weights[j] * seen[j]

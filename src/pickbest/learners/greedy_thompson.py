@@ -9,19 +9,17 @@ from typing import NamedTuple
 import numpy as np
 
 from pickbest.core import (
-    BoolArray,
     Choice,
     Draws,
     Feedback,
     FloatArray,
-    IntArray,
     check_budget,
     check_positive,
     check_share,
 )
 from pickbest.kernels.compiled import inlined
 from pickbest.kernels.random import gamma_from, slot_key
-from pickbest.kernels.rules import Rule
+from pickbest.kernels.rules import Pick, Rule
 from pickbest.kernels.slot_gains import (
     SlotGainsState,
     Work,
@@ -40,17 +38,9 @@ class Law(NamedTuple):
 
 
 @inlined
-def pick_row(
-    law: Law,
-    state: SlotGainsState,
-    row: int,
-    taken: BoolArray,
-    key: np.uint64,
-    work: Work,
-    arms: IntArray,
-    weights: FloatArray,
-) -> None:
+def pick_row(law: Law, state: SlotGainsState, row: int, work: Work, pick: Pick) -> None:
     """Slot by slot, the unused arm with the largest Beta posterior draw of its gain."""
+    key, arms = pick.key, pick.arms
     gains, plays = state.gains[row], state.plays[row]
     work.taken[:] = False
     for slot in range(arms.shape[0]):

@@ -10,18 +10,16 @@ from typing import NamedTuple
 import numpy as np
 
 from pickbest.core import (
-    BoolArray,
     Choice,
     Draws,
     Feedback,
     FloatArray,
-    IntArray,
     check_budget,
     check_positive,
     check_share,
 )
 from pickbest.kernels.compiled import inlined
-from pickbest.kernels.rules import Rule
+from pickbest.kernels.rules import Pick, Rule
 from pickbest.kernels.slot_gains import (
     SlotGainsState,
     Work,
@@ -39,17 +37,9 @@ class Law(NamedTuple):
 
 
 @inlined
-def pick_row(
-    law: Law,
-    state: SlotGainsState,
-    row: int,
-    taken: BoolArray,
-    key: np.uint64,
-    work: Work,
-    arms: IntArray,
-    weights: FloatArray,
-) -> None:
+def pick_row(law: Law, state: SlotGainsState, row: int, work: Work, pick: Pick) -> None:
     """Slot by slot, the unused arm with the largest upper bound of its gain; unplayed first."""
+    arms = pick.arms
     gains, plays = state.gains[row], state.plays[row]
     budget = arms.shape[0]
     work.taken[:] = False

@@ -13,19 +13,17 @@ from typing import NamedTuple
 import numpy as np
 
 from pickbest.core import (
-    BoolArray,
     Choice,
     Draws,
     Feedback,
     FloatArray,
-    IntArray,
     PickbestError,
     check_budget,
     check_positive,
 )
 from pickbest.kernels.compiled import inlined, kernel
 from pickbest.kernels.leaders import draw_gumbel
-from pickbest.kernels.rules import Rule
+from pickbest.kernels.rules import Pick, Rule, Told
 from pickbest.kernels.softmax import ShareState, draw_share, fill_shares
 
 
@@ -49,17 +47,9 @@ def new_work(law: Law, state: ShareState, budget: int) -> Work:
 
 
 @inlined
-def pick_row(
-    law: Law,
-    state: ShareState,
-    row: int,
-    taken: BoolArray,
-    key: np.uint64,
-    work: Work,
-    arms: IntArray,
-    weights: FloatArray,
-) -> None:
+def pick_row(law: Law, state: ShareState, row: int, work: Work, pick: Pick) -> None:
     """Draws from the law until B arms differ."""
+    taken, key, arms, weights = pick.taken, pick.key, pick.arms, pick.weights
     if arms.shape[0] > 1:
         draw_gumbel(state.gains[row], -law.rate, taken, key, arms, work.best)
         return
@@ -68,16 +58,9 @@ def pick_row(
 
 
 @inlined
-def learn_row(
-    law: Law,
-    state: ShareState,
-    row: int,
-    arms: IntArray,
-    weights: FloatArray,
-    seen: FloatArray,
-    work: Work,
-) -> None:
+def learn_row(law: Law, state: ShareState, row: int, work: Work, told: Told) -> None:
     """All costs of the round are taken off."""
+    seen = told.costs
     for a in range(seen.shape[0]):
         state.gains[row, a] -= seen[a]
 

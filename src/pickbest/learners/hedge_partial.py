@@ -29,7 +29,7 @@ from pickbest.core.states import sums
 from pickbest.kernels.compiled import inlined, kernel
 from pickbest.kernels.leaders import draw_gumbel
 from pickbest.kernels.random import STEP, slot_key, uniform_at
-from pickbest.kernels.rules import Rule
+from pickbest.kernels.rules import Pick, Rule, Told
 
 
 class HedgePartialState(NamedTuple):
@@ -64,21 +64,13 @@ def new_work(law: Law, state: HedgePartialState, budget: int) -> Work:
 
 
 @inlined
-def pick_row(
-    law: Law,
-    state: HedgePartialState,
-    row: int,
-    taken: BoolArray,
-    key: np.uint64,
-    work: Work,
-    arms: IntArray,
-    weights: FloatArray,
-) -> None:
+def pick_row(law: Law, state: HedgePartialState, row: int, work: Work, pick: Pick) -> None:
     """I and J from the law, J ≠ I; uniform arms K ≠ I; further draws where J is one of the K.
 
     Given I, arm a is J or one of the K with probability 1 - (1 - r)(1 - k / (N - 1)), where r is
     a's share of the law without I and k the number of K; for B = 2 with (1 - e) r + e / (N - 1).
     """
+    key, arms, weights = pick.key, pick.arms, pick.weights
     costs = state.costs[row]
     n_arms, budget = costs.shape[0], arms.shape[0]
     draw_gumbel(costs, law.rate, work.nobody, key, work.drawn, work.best)
@@ -145,16 +137,9 @@ def _draw_others(
 
 
 @inlined
-def learn_row(
-    law: Law,
-    state: HedgePartialState,
-    row: int,
-    arms: IntArray,
-    weights: FloatArray,
-    seen: FloatArray,
-    work: Work,
-) -> None:
+def learn_row(law: Law, state: HedgePartialState, row: int, work: Work, told: Told) -> None:
     """Estimates of c(a) - c(I): all arms are shifted by the same c(I), which Hedge does not see."""
+    arms, weights, seen = told.arms, told.weights, told.costs
     for j in range(1, arms.shape[0]):
         state.costs[row, arms[j]] += weights[j] * (seen[j] - seen[0])
 

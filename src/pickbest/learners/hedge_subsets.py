@@ -25,7 +25,7 @@ from pickbest.core import (
 from pickbest.core.states import sums
 from pickbest.kernels.compiled import inlined, kernel
 from pickbest.kernels.leaders import draw_gumbel
-from pickbest.kernels.rules import Rule
+from pickbest.kernels.rules import Pick, Rule, Told
 
 # Every subset has a total of its own.
 MOST_SUBSETS = 1_000_000
@@ -65,17 +65,9 @@ def new_work(law: Law, state: HedgeSubsetsState, budget: int) -> Work:
 
 
 @inlined
-def pick_row(
-    law: Law,
-    state: HedgeSubsetsState,
-    row: int,
-    taken: BoolArray,
-    key: np.uint64,
-    work: Work,
-    arms: IntArray,
-    weights: FloatArray,
-) -> None:
+def pick_row(law: Law, state: HedgeSubsetsState, row: int, work: Work, pick: Pick) -> None:
     """The arms of subsets drawn from the law, until B arms differ."""
+    key, arms = pick.key, pick.arms
     draw_gumbel(state.costs[row], law.rate, work.nobody, key, work.drawn, work.best)
     work.inside[:] = False
     filled = 0
@@ -93,15 +85,8 @@ def pick_row(
 
 
 @inlined
-def learn_row(
-    law: Law,
-    state: HedgeSubsetsState,
-    row: int,
-    arms: IntArray,
-    weights: FloatArray,
-    seen: FloatArray,
-    work: Work,
-) -> None:
+def learn_row(law: Law, state: HedgeSubsetsState, row: int, work: Work, told: Told) -> None:
+    seen = told.costs
     for s in range(law.subsets.shape[0]):
         lowest = 1.0
         for j in range(law.subsets.shape[1]):

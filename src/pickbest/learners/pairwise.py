@@ -9,18 +9,16 @@ from typing import NamedTuple
 import numpy as np
 
 from pickbest.core import (
-    BoolArray,
     Choice,
     Draws,
     Feedback,
     FloatArray,
-    IntArray,
     check_budget,
     check_share,
 )
 from pickbest.kernels.compiled import inlined, kernel
 from pickbest.kernels.pairs import PairsState, build_set, learn_memory, start_pairs
-from pickbest.kernels.rules import Rule
+from pickbest.kernels.rules import Pick, Rule, Told
 
 
 class Law(NamedTuple):
@@ -41,30 +39,15 @@ def new_work(law: Law, state: PairsState, budget: int) -> Work:
 
 
 @inlined
-def pick_row(
-    law: Law,
-    state: PairsState,
-    row: int,
-    taken: BoolArray,
-    key: np.uint64,
-    work: Work,
-    arms: IntArray,
-    weights: FloatArray,
-) -> None:
+def pick_row(law: Law, state: PairsState, row: int, work: Work, pick: Pick) -> None:
     """The greedy set of the only memory."""
+    key, arms = pick.key, pick.arms
     build_set(state, row, 0, key, 0, arms.shape[0], arms, work.scores)
 
 
 @inlined
-def learn_row(
-    law: Law,
-    state: PairsState,
-    row: int,
-    arms: IntArray,
-    weights: FloatArray,
-    seen: FloatArray,
-    work: Work,
-) -> None:
+def learn_row(law: Law, state: PairsState, row: int, work: Work, told: Told) -> None:
+    arms, seen = told.arms, told.costs
     learn_memory(state, row, 0, law.discount, arms, seen)
 
 

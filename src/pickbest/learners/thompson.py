@@ -9,12 +9,10 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from pickbest.core import (
-    BoolArray,
     Choice,
     Draws,
     Feedback,
     FloatArray,
-    IntArray,
     check_budget,
     check_positive,
 )
@@ -22,7 +20,7 @@ from pickbest.core.states import counts
 from pickbest.kernels.compiled import inlined, kernel
 from pickbest.kernels.leaders import smallest
 from pickbest.kernels.random import beta_from
-from pickbest.kernels.rules import Rule
+from pickbest.kernels.rules import Pick, Rule, Told
 
 
 class ThompsonState(NamedTuple):
@@ -52,17 +50,9 @@ def new_work(law: Law, state: ThompsonState, budget: int) -> Work:
 
 
 @inlined
-def pick_row(
-    law: Law,
-    state: ThompsonState,
-    row: int,
-    taken: BoolArray,
-    key: np.uint64,
-    work: Work,
-    arms: IntArray,
-    weights: FloatArray,
-) -> None:
+def pick_row(law: Law, state: ThompsonState, row: int, work: Work, pick: Pick) -> None:
     """A draw of every arm's mean cost from its posterior; the lowest lead."""
+    key, arms = pick.key, pick.arms
     counter = key
     for a in range(state.costs.shape[1]):
         counter, work.draws[a] = beta_from(
@@ -72,16 +62,9 @@ def pick_row(
 
 
 @inlined
-def learn_row(
-    law: Law,
-    state: ThompsonState,
-    row: int,
-    arms: IntArray,
-    weights: FloatArray,
-    seen: FloatArray,
-    work: Work,
-) -> None:
+def learn_row(law: Law, state: ThompsonState, row: int, work: Work, told: Told) -> None:
     """A cost between 0 and 1 counts as that share of a failure."""
+    arms, seen = told.arms, told.costs
     for j in range(arms.shape[0]):
         state.costs[row, arms[j]] += seen[j]
         state.rewards[row, arms[j]] += 1.0 - seen[j]

@@ -18,7 +18,6 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from pickbest.core import (
-    BoolArray,
     Choice,
     Draws,
     Feedback,
@@ -29,7 +28,7 @@ from pickbest.core import (
 from pickbest.core.states import counts, derived, sums
 from pickbest.kernels.compiled import inlined, kernel
 from pickbest.kernels.random import STEP, uniform_at
-from pickbest.kernels.rules import Rule
+from pickbest.kernels.rules import Pick, Rule, Told
 from pickbest.learners.fpml import FPMLState
 
 # How far the marginals' sum may be from the budget, relative to it.
@@ -178,33 +177,18 @@ def new_work(law: Law, state: TsallisState, budget: int) -> Work:
 
 
 @inlined
-def pick_row(
-    law: Law,
-    state: TsallisState,
-    row: int,
-    taken: BoolArray,
-    key: np.uint64,
-    work: Work,
-    arms: IntArray,
-    weights: FloatArray,
-) -> None:
+def pick_row(law: Law, state: TsallisState, row: int, work: Work, pick: Pick) -> None:
     """A subset with the weights 1 / marginal."""
+    key, arms, weights = pick.key, pick.arms, pick.weights
     draw_subset(state.law[row], key, arms, work.order)
     for j in range(arms.shape[0]):
         weights[j] = 1.0 / state.law[row, arms[j]]
 
 
 @inlined
-def learn_row(
-    law: Law,
-    state: TsallisState,
-    row: int,
-    arms: IntArray,
-    weights: FloatArray,
-    seen: FloatArray,
-    work: Work,
-) -> None:
+def learn_row(law: Law, state: TsallisState, row: int, work: Work, told: Told) -> None:
     """Add the weighted costs and find the next round's law."""
+    arms, weights, seen = told.arms, told.weights, told.costs
     for j in range(arms.shape[0]):
         state.costs[row, arms[j]] += weights[j] * seen[j]
     state.round[row] += 1

@@ -10,7 +10,6 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from pickbest.core import (
-    BoolArray,
     Choice,
     Draws,
     Feedback,
@@ -22,7 +21,7 @@ from pickbest.core import (
 from pickbest.core.states import counts
 from pickbest.kernels.compiled import inlined, kernel
 from pickbest.kernels.leaders import smallest
-from pickbest.kernels.rules import Rule
+from pickbest.kernels.rules import Pick, Rule, Told
 
 
 class UCBState(NamedTuple):
@@ -53,17 +52,9 @@ def new_work(law: Law, state: UCBState, budget: int) -> Work:
 
 
 @inlined
-def pick_row(
-    law: Law,
-    state: UCBState,
-    row: int,
-    taken: BoolArray,
-    key: np.uint64,
-    work: Work,
-    arms: IntArray,
-    weights: FloatArray,
-) -> None:
+def pick_row(law: Law, state: UCBState, row: int, work: Work, pick: Pick) -> None:
     """The lowest lower bounds of the mean cost; arms that never ran come first."""
+    arms = pick.arms
     log_round = math.log(state.round[row] + 1.0)
     for a in range(state.costs.shape[1]):
         plays = state.plays[row, a]
@@ -76,15 +67,8 @@ def pick_row(
 
 
 @inlined
-def learn_row(
-    law: Law,
-    state: UCBState,
-    row: int,
-    arms: IntArray,
-    weights: FloatArray,
-    seen: FloatArray,
-    work: Work,
-) -> None:
+def learn_row(law: Law, state: UCBState, row: int, work: Work, told: Told) -> None:
+    arms, seen = told.arms, told.costs
     for j in range(arms.shape[0]):
         state.costs[row, arms[j]] += seen[j]
         state.plays[row, arms[j]] += 1.0
