@@ -18,7 +18,7 @@ from pickbest.core import (
     check_budget,
     check_share,
 )
-from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.compiled import kernel, part
 from pickbest.kernels.pairs import PairsState, build_set, learn_memory, start_pairs
 from pickbest.kernels.rules import Rule
 
@@ -40,7 +40,7 @@ def new_work(law: Law, state: PairsState, budget: int) -> Work:
     return Work(np.empty(state.rewards.shape[2]))
 
 
-@inlined
+@part
 def pick_row(
     law: Law,
     state: PairsState,
@@ -55,7 +55,7 @@ def pick_row(
     build_set(state, row, 0, key, 0, arms.shape[0], arms, work.scores)
 
 
-@inlined
+@part
 def learn_row(
     law: Law,
     state: PairsState,
