@@ -16,7 +16,7 @@ from pickbest.core import (
     check_budget,
     check_share,
 )
-from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.compiled import kernel, part
 from pickbest.kernels.pairs import PairsState, build_set, learn_memory, start_pairs
 from pickbest.kernels.rules import Pick, Rule, Told
 
@@ -38,14 +38,14 @@ def new_work(law: Law, state: PairsState, budget: int) -> Work:
     return Work(np.empty(state.rewards.shape[2]))
 
 
-@inlined
+@part
 def pick_row(law: Law, state: PairsState, row: int, work: Work, pick: Pick) -> None:
     """The greedy set of the only memory."""
     key, arms = pick.key, pick.arms
     build_set(state, row, 0, key, 0, arms.shape[0], arms, work.scores)
 
 
-@inlined
+@part
 def learn_row(law: Law, state: PairsState, row: int, work: Work, told: Told) -> None:
     arms, seen = told.arms, told.costs
     learn_memory(state, row, 0, law.discount, arms, seen)
