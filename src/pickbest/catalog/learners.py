@@ -236,7 +236,8 @@ def _retuned(spec: Retuned, rounds: int) -> Learner:
 
 def feedback_of(name: str | Spec) -> Feedback:
     """What a named learner sees, with its default options where it comes with none."""
-    return make_learner(name, n_arms=2, budget=1, rounds=2).feedback
+    budget = 1 if LearnerSpec.of(name).entry.single_arm else 2
+    return make_learner(name, n_arms=2, budget=budget, rounds=2).feedback
 
 
 def applicable(name: str | Spec, options: Mapping[str, Any]) -> dict[str, Any]:
