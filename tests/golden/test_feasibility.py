@@ -10,8 +10,8 @@ import pytest
 from tests.golden.golden_assets import FOLDER, read_json
 from tests.golden.replay import EXACT, RECORDED, assert_same_data, plain
 
-from pickbest.experiments.linear_programs.families import FAMILIES
-from pickbest.experiments.linear_programs.grudging import GrudgingOracle
+from pickbest.experiments.linear_programs.generated_problems import FAMILIES
+from pickbest.experiments.linear_programs.minimal_oracle import MinimalOracle
 from pickbest.feasibility import Ball, Box, Simplex, solve_feasibility, solve_game
 from pickbest.feasibility.constraints import System
 from pickbest.feasibility.sets import width_over
@@ -31,7 +31,7 @@ def rows_of(family, problem=None):
 def solved(row, system, convex):
     options = dict(row["options"])
     if options.pop("grudging", False):
-        convex = GrudgingOracle(system, convex, options["budget"])
+        convex = MinimalOracle(system, convex, options["budget"])
     return plain(asdict(solve_feasibility(system.matrix, system.bounds, convex, **options)))
 
 
