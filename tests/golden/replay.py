@@ -16,7 +16,11 @@ from pickbest.learners.states_0_1 import from_flat
 
 # What is meant to differ in descriptions: classes with other names, and fields that 0.1.0 had not.
 RENAMED = {"Yielding": "GuardedLast"}
-NEW_FIELDS = {"FPML": {"noise": "exponential"}, "Hedge": {"budget": 1, "prior": None}}
+NEW_FIELDS = {
+    "FPML": {"noise": "exponential"},
+    "FPMLFullManyArms": {"noise": "exponential"},
+    "Hedge": {"budget": 1, "prior": None},
+}
 
 
 def _processor() -> str:
