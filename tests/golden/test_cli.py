@@ -39,6 +39,13 @@ MEANT = (
         ("stderr",),
         "error: rewards is for files; task-1 gives costs\n",
     ),
+    # fpml has Gumbel noise, too, at a constant rate.
+    (
+        "learners --json",
+        ("stdout", "learners", "fpml", "tunings"),
+        ["theorem_2", "anytime", "constant"],
+    ),
+    ("learners --json", ("stdout", "learners", "fpml", "options", "noise"), None),
     # hedge draws any number of arms, or sets of them, with a prior and at a constant rate.
     (
         "learners --json",
