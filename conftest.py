@@ -1,7 +1,7 @@
-"""Tests compile kernels into a cache of their own, keyed by the kernels' sources.
+"""Tests compile kernels into a cache of their own, keyed by the sources that kernels come from.
 
 Numba looks only at the file of the outermost function to decide whether cached machine code
-is fresh; this makes sure that a change in any kernel counts.
+is fresh; this makes sure that a change in any function that it calls counts.
 """
 
 import hashlib
@@ -9,7 +9,9 @@ import os
 from pathlib import Path
 
 _ROOT = Path(__file__).parent
+_COMPILED_ROOMS = ("kernels", "learners", "hindsight", "submodular")
 _digest = hashlib.sha256()
-for _source in sorted((_ROOT / "src" / "pickbest" / "kernels").glob("*.py")):
-    _digest.update(_source.read_bytes())
+for _room in _COMPILED_ROOMS:
+    for _source in sorted((_ROOT / "src" / "pickbest" / _room).rglob("*.py")):
+        _digest.update(_source.read_bytes())
 os.environ["NUMBA_CACHE_DIR"] = str(_ROOT / ".cache" / "numba" / _digest.hexdigest()[:16])

@@ -8,11 +8,12 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 from tests.golden.golden_assets import FOLDER, Unpacker, read_json, told_cost
-from tests.golden.replay import assert_same
+from tests.golden.replay import assert_same, assert_same_data, plain
 
 from pickbest.catalog import rebuild
 from pickbest.core import replicate_keys, rng_for
 from pickbest.core.states import arrays_of
+from pickbest.experiments.jobs import theorem6_experiment
 from pickbest.learners.states_0_1 import slots_from_flat
 from pickbest.submodular import OnlineGreedy, online_greedy, online_hybrid, play_jobs
 from pickbest.submodular.jobs import (
@@ -110,3 +111,8 @@ def assert_close(found, expected):
             assert_close(found[name], value)
     else:
         assert found == pytest.approx(expected, rel=1e-9)
+
+
+def test_theorem_6_is_measured_as_it_was():
+    found = theorem6_experiment(seed=1, replicates=2, target_budget=2, horizons=(20, 40))
+    assert_same_data(plain(found), ASSETS["theorem6_experiment"], "theorem 6")

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.golden.golden_assets import FOLDER, as_arrays, read_json, told_cost
+from tests.golden.replay import of_today
 
 from pickbest.catalog import describe
 from pickbest.core.codec import encode
@@ -48,7 +49,7 @@ def test_a_journal_of_0_1_0_opens_replays_and_goes_on(row: dict[str, Any], store
         assert {str(number): reason for number, reason in state.lost.items()} == known["lost"]
         assert sorted(state.open) == known["open"]
         assert [ticket.round for ticket in book.open_tickets] == known["open"]
-        assert describe(state.live.learner) == known["described"]
+        assert describe(state.live.learner) == of_today(known["described"])
         assert state.live.shares() == known["shares"]
         check_state(state, known["state"])
         picks = [{"round": view.round, "arms": list(view.arms)} for view in book.history()]

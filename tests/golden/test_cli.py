@@ -1,0 +1,151 @@
+"""The command line prints what that of 0.1.0 printed, and refuses what it refused.
+
+Every command runs in a folder of its own, through `main`, as an installed `pickbest` would.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import sys
+from functools import reduce
+from operator import getitem
+
+import pytest
+from tests.golden.golden_assets import FOLDER, read_json
+from tests.golden.replay import assert_same_data, of_today, with_names_of_today
+
+from pickbest.cli.main import main
+
+ASSETS = read_json(FOLDER / "cli.json.gz")
+CALLS = {call["command"]: call for call in ASSETS["calls"]}
+# Versions and times are not compared.
+DROPPED = {"version", "seconds"}
+# What else is meant to differ, and why: (command, place in what was recorded, what it is now).
+MEANT = (
+    # og's Exp3 and Hedge can be set by hand, as exp3 and hedge themselves.
+    ("learners --json", ("stdout", "learners", "og", "options", "gamma"), None),
+    ("learners --json", ("stdout", "learners", "og", "options", "rate"), None),
+    (
+        "simulate task-1 -l og:color=red",
+        ("stderr",),
+        "error: unknown option of og 'color'; did you mean 'slots'? "
+        "(known: feedback, gamma, rate, shared, slots)\n",
+    ),
+    # One wording for environments, files and scenarios.
+    (
+        "simulate task-1 -l auto --rewards",
+        ("stderr",),
+        "error: rewards is for files; task-1 gives costs\n",
+    ),
+    # fpml has Gumbel noise, too, at a constant rate.
+    (
+        "learners --json",
+        ("stdout", "learners", "fpml", "tunings"),
+        ["theorem_2", "anytime", "constant"],
+    ),
+    ("learners --json", ("stdout", "learners", "fpml", "options", "noise"), None),
+    # hedge draws any number of arms, or sets of them, with a prior and at a constant rate.
+    (
+        "learners --json",
+        ("stdout", "learners", "hedge", "summary"),
+        "exponential weights, B draws, sees all costs: regret that does not grow from B = 2 on",
+    ),
+    ("learners --json", ("stdout", "learners", "hedge", "tunings"), ["constant", "standard"]),
+    ("learners --json", ("stdout", "learners", "hedge", "options", "prior"), None),
+    ("learners --json", ("stdout", "learners", "hedge", "options", "set_size"), 1),
+    ("learners --json", ("stdout", "learners", "hedge", "single_arm"), False),
+    # Its slots may hold hedge.
+    ("learners --json", ("stdout", "learners", "og-hybrid", "options", "slot_learner"), "fpml"),
+)
+# Lists by name: what came later is no difference.
+LISTS = {
+    f"{kind} --json": (kind, [entry["name"] for entry in CALLS[f"{kind} --json"]["stdout"][kind]])
+    for kind in ("learners", "environments")
+}
+# What a command needs that another has made.
+NEEDS = {"status copy.db --json": "import auto.jsonl copy.db"}
+
+
+@pytest.fixture
+def pickbest(tmp_path, monkeypatch, capsys):
+    """Runs a command line in a folder with the recorded files: (exit code, stdout, stderr)."""
+    for name, text in ASSETS["files"].items():
+        (tmp_path / name).write_text(text)
+    for name in ("auto", "og-hybrid"):
+        content = gzip.decompress((FOLDER / "journals" / f"{name}.db.gz").read_bytes())
+        (tmp_path / f"{name}.db").write_bytes(content)
+    shutil.copy(FOLDER / "journals" / "auto.jsonl", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    # Else the usage says `python -m pytest`.
+    monkeypatch.setattr(sys.modules["__main__"], "__package__", None)
+    # Text must not be wrapped where a terminal happens to end.
+    for name, value in {"COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}.items():
+        monkeypatch.setenv(name, value)
+
+    def run(line):
+        monkeypatch.setattr(sys, "argv", ["pickbest", *line.split()])
+        try:
+            main()
+            code = 0
+        except SystemExit as end:
+            code = end.code or 0
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def printed(line, text):
+    """JSON without what is not compared (one document, or one a line), else text."""
+    if not line.endswith("--json") or not text:
+        return text
+    try:
+        return without_timing(json.loads(text))
+    except ValueError:
+        return [without_timing(json.loads(row)) for row in text.splitlines()]
+
+
+def listed(line, out):
+    """What a command printed, with the entries of a list by name, and only those recorded."""
+    if line not in LISTS:
+        return out
+    kind, recorded = LISTS[line]
+    known = {entry["name"]: entry for entry in out[kind] if entry["name"] in recorded}
+    assert list(known) == recorded
+    return {**out, kind: known}
+
+
+def without_timing(value):
+    if isinstance(value, dict):
+        return {name: without_timing(item) for name, item in value.items() if name not in DROPPED}
+    return [without_timing(item) for item in value] if isinstance(value, list) else value
+
+
+def meant(line):
+    """What is expected of a command: what was recorded, but for what is meant to differ."""
+    call = of_today(CALLS[line])
+    call["stdout"] = listed(line, call["stdout"])
+    for command, (*place, last), now in MEANT:
+        if command == line:
+            reduce(getitem, place, call)[last] = now
+    return call
+
+
+@pytest.mark.parametrize("line", CALLS)
+def test_the_command_line_says_what_it_said(line, pickbest):
+    if line in NEEDS:
+        pickbest(NEEDS[line])
+    call = meant(line)
+    code, out, err = pickbest(line)
+    assert code == call["exit_code"], err
+    assert_same_data(listed(line, printed(line, out)), call["stdout"], line)
+    if call["stderr"].startswith("Usage:"):
+        # What follows is Typer's own wording.
+        assert err.splitlines()[0] == call["stderr"].splitlines()[0]
+    elif call["stderr"].startswith("error: unknown "):
+        # Where a line ends depends on the names that came later.
+        message = " ".join(call["stderr"].removeprefix("error: ").split())
+        assert " ".join(err.split()) == f"error: {with_names_of_today(message)}"
+    else:
+        assert err == call["stderr"]
