@@ -14,8 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from pickbest.learners import FPML, Exp3, Hedge
-from pickbest.submodular import OnlineGreedy, play_jobs
-from pickbest.submodular import jobs as families
+from pickbest.submodular import OnlineGreedy, jobs as families, play_jobs
 from pickbest.submodular.jobs import TableJobs, greedy_schedule
 from timing import Row, best_of, ratio_row
 

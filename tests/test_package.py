@@ -27,8 +27,13 @@ def test_import_is_light():
 def test_import_compiles_nothing():
     code = (
         "import pickbest, pickbest.simulation.simulate, pickbest.player, pickbest.hindsight\n"
+        "from numba.core.dispatcher import Dispatcher\n"
         "from pickbest.kernels import leaders, softmax\n"
-        "print(len(leaders.pick_leaders.signatures) + len(softmax.pick_one.signatures))"
+        "from pickbest.learners import auto, fpml\n"
+        "kernels = [one for module in (leaders, softmax, auto, fpml)"
+        " for one in vars(module).values() if isinstance(one, Dispatcher)]\n"
+        "assert len(kernels) > 20\n"
+        "print(sum(len(kernel.signatures) for kernel in kernels))"
     )
     assert run(code).strip() == "0"
 

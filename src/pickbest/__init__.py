@@ -2,101 +2,90 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pickbest._version import __version__
+from pickbest._exports import lazy_exports
+from pickbest._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from pickbest.catalog import (
-        LearnerEntry,
-        environment_names,
-        learner_names,
-        make_environment,
-        make_learner,
-        register_learner,
+        EnvironmentEntry as EnvironmentEntry,
+        EnvironmentSpec as EnvironmentSpec,
+        LearnerEntry as LearnerEntry,
+        LearnerSpec as LearnerSpec,
+        environment_names as environment_names,
+        learner_names as learner_names,
+        make_environment as make_environment,
+        make_learner as make_learner,
+        register_environment as register_environment,
+        register_learner as register_learner,
+        unregister_environment as unregister_environment,
+        unregister_learner as unregister_learner,
     )
     from pickbest.core import (
-        Choice,
-        Draws,
-        Environment,
-        Feedback,
-        Learner,
-        PickbestError,
+        Choice as Choice,
+        Draws as Draws,
+        Environment as Environment,
+        Feedback as Feedback,
+        Learner as Learner,
+        MissingExtraError as MissingExtraError,
+        PickbestError as PickbestError,
+        Ticket as Ticket,
     )
-    from pickbest.core.tickets import Ticket
-    from pickbest.environments import Table, read_table
-    from pickbest.feasibility import solve_feasibility, solve_game
-    from pickbest.hindsight import best_arm, best_subset, greedy_subset, top_arms
-    from pickbest.player import Player
-    from pickbest.portfolio import Portfolio
-    from pickbest.simulation.result import Simulation
-    from pickbest.simulation.simulate import simulate
+    from pickbest.environments import (
+        Scenario as Scenario,
+        Table as Table,
+        read_scenario as read_scenario,
+        read_table as read_table,
+    )
+    from pickbest.feasibility import (
+        Certificate as Certificate,
+        Feasibility as Feasibility,
+        Game as Game,
+        solve_feasibility as solve_feasibility,
+        solve_game as solve_game,
+    )
+    from pickbest.hindsight import (
+        Subset as Subset,
+        best_arm as best_arm,
+        best_subset as best_subset,
+        greedy_subset as greedy_subset,
+        subset_cost as subset_cost,
+        top_arms as top_arms,
+    )
+    from pickbest.player import (
+        Player as Player,
+    )
+    from pickbest.portfolio import (
+        AskTell as AskTell,
+        Portfolio as Portfolio,
+    )
+    from pickbest.simulation.result import (
+        Band as Band,
+        Difference as Difference,
+        Simulation as Simulation,
+    )
+    from pickbest.simulation.simulate import (
+        simulate as simulate,
+    )
 
-# Where each public name lives; loaded on first use, so that importing pickbest is quick.
-_HOMES = {
-    "Choice": "core",
-    "Draws": "core",
-    "Environment": "core",
-    "Feedback": "core",
-    "Learner": "core",
-    "LearnerEntry": "catalog",
-    "PickbestError": "core",
-    "Player": "player",
-    "Portfolio": "portfolio",
-    "Simulation": "simulation.result",
-    "Table": "environments",
-    "Ticket": "core.tickets",
-    "best_arm": "hindsight",
-    "best_subset": "hindsight",
-    "environment_names": "catalog",
-    "greedy_subset": "hindsight",
-    "learner_names": "catalog",
-    "make_environment": "catalog",
-    "make_learner": "catalog",
-    "read_table": "environments",
-    "register_learner": "catalog",
-    "simulate": "simulation.simulate",
-    "solve_feasibility": "feasibility",
-    "solve_game": "feasibility",
-    "top_arms": "hindsight",
-}
-
-__all__ = [
-    "Choice",
-    "Draws",
-    "Environment",
-    "Feedback",
-    "Learner",
-    "LearnerEntry",
-    "PickbestError",
-    "Player",
-    "Portfolio",
-    "Simulation",
-    "Table",
-    "Ticket",
-    "__version__",
-    "best_arm",
-    "best_subset",
-    "environment_names",
-    "greedy_subset",
-    "learner_names",
-    "make_environment",
-    "make_learner",
-    "read_table",
-    "register_learner",
-    "simulate",
-    "solve_feasibility",
-    "solve_game",
-    "top_arms",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'pickbest' has no attribute {name!r}")
-    return getattr(import_module(f"pickbest.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__, __all__ = lazy_exports(
+    __name__,
+    {
+        "catalog": (
+            "EnvironmentEntry EnvironmentSpec LearnerEntry LearnerSpec environment_names "
+            "learner_names make_environment make_learner register_environment "
+            "register_learner unregister_environment unregister_learner"
+        ),
+        "core": (
+            "Choice Draws Environment Feedback Learner MissingExtraError PickbestError Ticket"
+        ),
+        "environments": "Scenario Table read_scenario read_table",
+        "feasibility": "Certificate Feasibility Game solve_feasibility solve_game",
+        "hindsight": "Subset best_arm best_subset greedy_subset subset_cost top_arms",
+        "player": "Player",
+        "portfolio": "AskTell Portfolio",
+        "simulation.result": "Band Difference Simulation",
+        "simulation.simulate": "simulate",
+    },
+)

@@ -19,10 +19,10 @@ from pickbest.submodular.jobs import (
     facility_location,
     greedy_schedule,
     length,
+    offline as offline_module,
     probabilistic_coverage,
     schedule_bound,
 )
-from pickbest.submodular.jobs import offline as offline_module
 from pickbest.submodular.jobs.milp import best_by_program
 
 

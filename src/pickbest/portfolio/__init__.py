@@ -2,103 +2,86 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pickbest._exports import lazy_exports
 
 if TYPE_CHECKING:
     from pickbest.core.tickets import (
-        ClosedRoundError,
-        RepeatedTellError,
-        Ticket,
-        UnknownRoundError,
+        ClosedRoundError as ClosedRoundError,
+        RepeatedTellError as RepeatedTellError,
+        Ticket as Ticket,
+        UnknownRoundError as UnknownRoundError,
     )
-    from pickbest.portfolio.arms import Arm, Command, Function, Limits
-    from pickbest.portfolio.ask_tell import AskTell
-    from pickbest.portfolio.costs import Cost, Quality, Runtime, Solved, Verdict
-    from pickbest.portfolio.journal.protocol import StorageError
-    from pickbest.portfolio.portfolio import Portfolio
-    from pickbest.portfolio.portfolio_file import PortfolioFile, read_portfolio_file
-    from pickbest.portfolio.progress import Progress
-    from pickbest.portfolio.race import GivenUpError
-    from pickbest.portfolio.runs import Result, Run, RunStatus
-    from pickbest.portfolio.settings import RaceSettings, Settings
-    from pickbest.portfolio.state.portfolio_state import PortfolioState
-    from pickbest.portfolio.state.verify import ReplayError
-    from pickbest.portfolio.state.views import ArmView, RoundView, Status
+    from pickbest.portfolio.arms import (
+        Arm as Arm,
+        Command as Command,
+        Function as Function,
+        Limits as Limits,
+    )
+    from pickbest.portfolio.ask_tell import (
+        AskTell as AskTell,
+    )
+    from pickbest.portfolio.costs import (
+        Cost as Cost,
+        Quality as Quality,
+        Runtime as Runtime,
+        Solved as Solved,
+        Verdict as Verdict,
+    )
+    from pickbest.portfolio.journal.protocol import (
+        StorageError as StorageError,
+    )
+    from pickbest.portfolio.portfolio import (
+        Portfolio as Portfolio,
+    )
+    from pickbest.portfolio.portfolio_file import (
+        PortfolioFile as PortfolioFile,
+        read_portfolio_file as read_portfolio_file,
+    )
+    from pickbest.portfolio.progress import (
+        Progress as Progress,
+    )
+    from pickbest.portfolio.race import (
+        GivenUpError as GivenUpError,
+    )
+    from pickbest.portfolio.runs import (
+        Result as Result,
+        Run as Run,
+        RunStatus as RunStatus,
+    )
+    from pickbest.portfolio.settings import (
+        RaceSettings as RaceSettings,
+        Settings as Settings,
+    )
+    from pickbest.portfolio.state.portfolio_state import (
+        PortfolioState as PortfolioState,
+    )
+    from pickbest.portfolio.state.verify import (
+        ReplayError as ReplayError,
+    )
+    from pickbest.portfolio.state.views import (
+        ArmView as ArmView,
+        RoundView as RoundView,
+        Status as Status,
+    )
 
-# Loaded on first use: the keeper process and `import pickbest` stay light.
-_HOMES = {
-    "Arm": "portfolio.arms",
-    "ArmView": "portfolio.state.views",
-    "AskTell": "portfolio.ask_tell",
-    "ClosedRoundError": "core.tickets",
-    "Command": "portfolio.arms",
-    "Cost": "portfolio.costs",
-    "Function": "portfolio.arms",
-    "GivenUpError": "portfolio.race",
-    "Limits": "portfolio.arms",
-    "Portfolio": "portfolio.portfolio",
-    "PortfolioFile": "portfolio.portfolio_file",
-    "PortfolioState": "portfolio.state.portfolio_state",
-    "Progress": "portfolio.progress",
-    "Quality": "portfolio.costs",
-    "RaceSettings": "portfolio.settings",
-    "RepeatedTellError": "core.tickets",
-    "ReplayError": "portfolio.state.verify",
-    "Result": "portfolio.runs",
-    "RoundView": "portfolio.state.views",
-    "Run": "portfolio.runs",
-    "RunStatus": "portfolio.runs",
-    "Runtime": "portfolio.costs",
-    "Settings": "portfolio.settings",
-    "Solved": "portfolio.costs",
-    "Status": "portfolio.state.views",
-    "StorageError": "portfolio.journal.protocol",
-    "Ticket": "core.tickets",
-    "UnknownRoundError": "core.tickets",
-    "Verdict": "portfolio.costs",
-    "read_portfolio_file": "portfolio.portfolio_file",
-}
-
-__all__ = [
-    "Arm",
-    "ArmView",
-    "AskTell",
-    "ClosedRoundError",
-    "Command",
-    "Cost",
-    "Function",
-    "GivenUpError",
-    "Limits",
-    "Portfolio",
-    "PortfolioFile",
-    "PortfolioState",
-    "Progress",
-    "Quality",
-    "RaceSettings",
-    "RepeatedTellError",
-    "ReplayError",
-    "Result",
-    "RoundView",
-    "Run",
-    "RunStatus",
-    "Runtime",
-    "Settings",
-    "Solved",
-    "Status",
-    "StorageError",
-    "Ticket",
-    "UnknownRoundError",
-    "Verdict",
-    "read_portfolio_file",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'pickbest.portfolio' has no attribute {name!r}")
-    return getattr(import_module(f"pickbest.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__, __all__ = lazy_exports(
+    __name__,
+    {
+        "core.tickets": "ClosedRoundError RepeatedTellError Ticket UnknownRoundError",
+        "portfolio.arms": "Arm Command Function Limits",
+        "portfolio.ask_tell": "AskTell",
+        "portfolio.costs": "Cost Quality Runtime Solved Verdict",
+        "portfolio.journal.protocol": "StorageError",
+        "portfolio.portfolio": "Portfolio",
+        "portfolio.portfolio_file": "PortfolioFile read_portfolio_file",
+        "portfolio.progress": "Progress",
+        "portfolio.race": "GivenUpError",
+        "portfolio.runs": "Result Run RunStatus",
+        "portfolio.settings": "RaceSettings Settings",
+        "portfolio.state.portfolio_state": "PortfolioState",
+        "portfolio.state.verify": "ReplayError",
+        "portfolio.state.views": "ArmView RoundView Status",
+    },
+)

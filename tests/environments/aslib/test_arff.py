@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from pickbest.core import PickbestError
 from pickbest.environments.aslib.arff import read_arff, split_cells

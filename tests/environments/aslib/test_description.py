@@ -1,8 +1,7 @@
 """The YAML of ASlib's descriptions: all scalars stay text, and hostile files are refused."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from pickbest.core import PickbestError
 from pickbest.environments.aslib.description import MOST_CHARACTERS, parse_yaml

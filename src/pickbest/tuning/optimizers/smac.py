@@ -27,8 +27,7 @@ class Smac:
         self._sandbox = Sandbox(seed)
         self._trial: Any = None
         with self._sandbox.entered(), TemporaryDirectory() as folder:
-            from ConfigSpace import ConfigurationSpace
-            from ConfigSpace import hyperparameters as kinds
+            from ConfigSpace import ConfigurationSpace, hyperparameters as kinds
             from smac import HyperparameterOptimizationFacade, Scenario
             from smac.model.random_forest.random_forest import RandomForest
 
