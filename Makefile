@@ -4,10 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 WORKERS ?= 2
+# Tests that need no compiler, no process and no server.
+FAST := tests/core tests/catalog tests/environments tests/hindsight tests/theory tests/simulation tests/test_package.py
 
-.PHONY: help install reproduce test lint bench clean
+.PHONY: help install reproduce check test lint bench clean
 help:
 	@echo "make reproduce   rebuild the paper's tables and figures into out/ (main job)"
+	@echo "make check       a verdict in about a minute: lint, types, layers, fast tests"
 	@echo "make test        lint, types, layers, doctests, README and the whole test suite"
 	@echo "make bench       measure speed beside reference implementations and peers"
 	@echo "make install     only prepare the environment in $(VENV)"
@@ -30,6 +33,9 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+check: lint
+	$(BIN)/pytest -n $(WORKERS) $(FAST) $(ARGS)
 
 test: lint
 	$(BIN)/pytest -n $(WORKERS) $(ARGS)
