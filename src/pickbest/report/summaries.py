@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pickbest import hindsight, theory
@@ -198,7 +198,39 @@ def bounds_summary(
             float(theory.constant_regret_budget(rounds=rounds)),
         ),
     ]
+    if budget >= 2:
+        rows += _two_picks(row, n_arms, budget)
     return {**game, "slot_budget": slot_budget, "target_budget": target_budget, "bounds": rows}
+
+
+def _two_picks(
+    row: Callable[[str, str, float], dict[str, Any]], n_arms: int, budget: int
+) -> list[dict[str, Any]]:
+    """Bounds that hold for every number of rounds (docs/two-picks.md)."""
+    game = {"n_arms": n_arms, "budget": budget}
+    return [
+        row(
+            "Two picks (ours)",
+            "hedge's and Gumbel FPML's regret, any number of rounds, is at most",
+            theory.hedge_bound(**game),
+        ),
+        row("Two picks (ours)", "its rate", theory.constant_rate(budget=budget)),
+        row(
+            "Two picks (ours)",
+            "hedge's regret, all rounds at once, exceeds this with probability at most 0.1",
+            theory.tail_bound(**game, doubt=0.1),
+        ),
+        row(
+            "Two picks (ours)",
+            "hedge-partial's regret, any number of rounds, is at most",
+            theory.hedge_partial_bound(**game),
+        ),
+        row(
+            "Two picks (ours)",
+            "any learner's worst regret is at least",
+            theory.lower_bound_nested(**game),
+        ),
+    ]
 
 
 def environments_summary() -> dict[str, Any]:

@@ -57,6 +57,10 @@ CHAPTERS: dict[str, tuple[str, str]] = {
         "The other statements",
         "One small experiment for each further statement of the paper.",
     ),
+    "beyond": (
+        "Beyond the paper",
+        "What the paper's setting allows, and the paper does not say.",
+    ),
     "findings": (
         "What we found",
         "Things a reader of the paper should know, each with its numbers.",
@@ -130,6 +134,10 @@ RECIPES: tuple[Recipe, ...] = (
     Recipe("linear-programs", "Proposition 8: linear programs", "statements",
            "linear_programs:linear_programs",
            4, {}, 12, needs_modules=("scipy",)),
+    Recipe("two-picks", "Two picks are enough: regret that does not grow with time", "beyond",
+           "two_picks:two_picks", 100,
+           {"n_arms": 16, "budgets": [2, 3, 4], "rounds": [100, 300, 1000, 3000, 10000]}, 8,
+           needs_modules=("scipy",)),
     Recipe("repeated-arms", "OG picks the same arm twice", "findings",
            "findings:repeated_arms", 100,
            {"budgets": [2, 3, 4, 5, 6]}, 4),

@@ -1,0 +1,138 @@
+"""The bounds that do not grow with time: against random laws, exact games and brute force."""
+
+import math
+
+import numpy as np
+import pytest
+
+from pickbest import theory
+from pickbest.core import PickbestError
+from pickbest.theory import two_picks
+
+
+def random_laws(count, seed):
+    """Laws on [0, 1] of a few atoms, many of them near the worst case of 0 and 1."""
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        size = rng.integers(2, 6)
+        values = np.where(rng.random(size) < 0.4, rng.integers(0, 2, size), rng.random(size))
+        yield np.sort(values), rng.dirichlet(np.full(size, 0.4))
+
+
+def expected_min(values, law, budget, power=lambda x: x):
+    above = 1.0 - np.cumsum(law)
+    survival = np.clip(np.concatenate([[1.0], above]), 0.0, 1.0) ** budget
+    return float(power(values) @ (survival[:-1] - survival[1:]))
+
+
+def mix_loss(values, law, rate):
+    return -math.log(float(law @ np.exp(-rate * values))) / rate
+
+
+@pytest.mark.parametrize("budget", [2, 3, 4, 6, 10])
+def test_the_smallest_of_the_draws_is_at_most_the_mix_loss(budget):
+    rate = theory.constant_rate(budget=budget)
+    assert math.exp(rate) == pytest.approx(1 + budget * rate)
+    assert rate > math.log(budget)
+    for values, law in random_laws(3000, budget):
+        assert expected_min(values, law, budget) <= mix_loss(values, law, rate) + 1e-12
+
+
+@pytest.mark.parametrize("budget", [2, 3, 6])
+def test_no_larger_rate_will_do(budget):
+    rate = 1.01 * theory.constant_rate(budget=budget)
+    values, law = np.array([0.0, 1.0]), np.array([1e-4, 1 - 1e-4])
+    assert expected_min(values, law, budget) > mix_loss(values, law, rate)
+
+
+@pytest.mark.parametrize("budget", [2, 3, 4, 6])
+@pytest.mark.parametrize("tail", [0.1, 0.5, 1.0])
+def test_the_tail_condition(budget, tail):
+    """E exp(tail (min - mix loss)) ≤ 1: docs/two-picks.md has the proof; it is sharp."""
+    rate = theory.tail_rate(budget=budget, tail=tail)
+    for values, law in random_laws(3000, 7 * budget):
+        mean = expected_min(values, law, budget, lambda x: np.exp(tail * x))
+        assert mean <= math.exp(tail * mix_loss(values, law, rate)) * (1 + 1e-12)
+    values, law = np.array([0.0, 1.0]), np.array([1e-4, 1 - 1e-4])
+    mean = expected_min(values, law, budget, lambda x: np.exp(tail * x))
+    assert mean > math.exp(tail * mix_loss(values, law, 1.02 * rate))
+
+
+def test_the_tail_bound_is_the_best_of_its_family():
+    best = theory.tail_bound(n_arms=10, budget=2, doubt=0.01)
+    for rate in np.linspace(0.3, 1.2, 40):
+        assert best <= theory.tail_bound(n_arms=10, budget=2, doubt=0.01, rate=rate) + 1e-9
+    assert theory.tail_bound(n_arms=10, budget=2, doubt=0.01, rate=0.848) == pytest.approx(
+        math.log(10) / 0.848 + math.log(100) / 0.5, rel=0.01
+    )
+
+
+def test_printed_numbers_of_the_note():
+    rates = [theory.constant_rate(budget=b) for b in (2, 3, 4, 6)]
+    assert np.allclose(rates, [1.2564, 1.9038, 2.3367, 2.9183], atol=5e-5)
+    bounds = [theory.gumbel_bound(n_arms=32, budget=b) for b in (2, 3, 4, 6)]
+    assert np.allclose(bounds, [2.8, 1.8, 1.5, 1.2], atol=0.05)
+    assert theory.hedge_bound(n_arms=512, budget=2) == pytest.approx(4.97, abs=0.005)
+    assert theory.prior_bound(prior=1 / 32, budget=2) == theory.hedge_bound(n_arms=32, budget=2)
+    assert theory.hedge_bound(n_arms=32, budget=2, best=8) == pytest.approx(
+        math.log(4) / theory.constant_rate(budget=2)
+    )
+
+
+def test_the_relative_rate_balances_what_it_pays_and_gains():
+    """2 κ η / P = v, with κ = (e^z - 1 - z) / z² and z = η / P (docs/two-picks.md, section 3)."""
+    for n_arms, budget in ((10, 2), (10, 3), (40, 6)):
+        rate = theory.relative_rate(n_arms=n_arms, budget=budget)
+        explore = theory.RELATIVE_EXPLORE
+        least = (budget - 2) / (n_arms - 1) if budget > 2 else explore / (n_arms - 1)
+        gained = 1.0 if budget > 2 else 1.0 - explore
+        z = rate / least
+        kappa = (math.exp(z) - 1 - z) / z**2
+        assert 2 * kappa * rate / least == pytest.approx(gained)
+    bounds = [
+        math.log(10) / theory.relative_rate(n_arms=10, budget=2, explore=e)
+        for e in (0.4, two_picks.RELATIVE_EXPLORE, 0.65)
+    ]
+    assert bounds[1] < min(bounds[0], bounds[2])
+    for n_arms in (5, 50):
+        log = n_arms * math.log(n_arms)
+        assert theory.hedge_partial_bound(n_arms=n_arms, budget=2) <= 4.64 * log
+        assert theory.hedge_partial_bound(n_arms=n_arms, budget=4) <= 1.31 * log / 2
+
+
+def test_nested_sets_by_brute_force():
+    """The dynamic program beside a search over all sequences of sizes."""
+
+    def search(size, budget):
+        best = 0.0
+        for smaller in range(1, size - budget + 1):
+            missed = math.comb(size - smaller, budget) / math.comb(size, budget)
+            best = max(best, missed + search(smaller, budget))
+        return best
+
+    for n_arms in range(2, 11):
+        for budget in (2, 3):
+            if budget <= n_arms:
+                found = theory.lower_bound_nested(n_arms=n_arms, budget=budget)
+                assert found == pytest.approx(search(n_arms, budget))
+    assert theory.lower_bound_nested(n_arms=512, budget=2) < theory.hedge_bound(
+        n_arms=512, budget=2
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: theory.constant_rate(budget=1), "budget must be a whole number of at least 2"),
+        (lambda: theory.hedge_bound(n_arms=3, budget=4), "budget must be between"),
+        (lambda: theory.subset_bound(n_arms=9, budget=3, set_size=3), "times 2, 3"),
+        (lambda: theory.tail_rate(budget=2, tail=5.0), "too large"),
+        (lambda: theory.tail_bound(n_arms=4, budget=2, doubt=0.0), "doubt must be"),
+        (lambda: theory.tail_bound(n_arms=4, budget=2, doubt=0.1, rate=2.0), "rate must be below"),
+        (lambda: theory.prior_bound(prior=0.0, budget=2), "prior must be"),
+        (lambda: theory.relative_rate(n_arms=4, budget=2, explore=1.0), "explore must be"),
+    ],
+)
+def test_wrong_arguments_are_named(call, message):
+    with pytest.raises(PickbestError, match=message):
+        call()
