@@ -29,6 +29,7 @@ from pickbest.kernels.many_arms.blocks import (
 from pickbest.kernels.many_arms.bucket_picks import draw, list_filled
 from pickbest.kernels.many_arms.buckets import row_of
 from pickbest.kernels.random import STEP, uniform_at
+from pickbest.kernels.rules import Pick, Told
 from pickbest.learners import FPMLManyArms, FPMLPartial
 from pickbest.learners.fpml import FPMLState
 from pickbest.learners.fpml_buckets import learn_row, new_work, pick_row
@@ -60,7 +61,7 @@ def play(law, state, budget, rounds, counter, weigh):  # type: ignore[no-untyped
         counter += STEP
         key = np.uint64(uniform_at(counter) * 2.0**63)
         if weigh:
-            pick_row(law, state, 0, nobody, key, work, arms, weights)
+            pick_row(law, state, 0, work, Pick(nobody, key, arms, weights))
         else:
             buckets = row_of(state.buckets, 0)
             n_filled = list_filled(buckets, work.filled)
@@ -68,7 +69,7 @@ def play(law, state, budget, rounds, counter, weigh):  # type: ignore[no-untyped
         for j in range(budget):
             counter += STEP
             seen[j] = uniform_at(counter)
-        learn_row(law, state, 0, arms, weights, seen, work)
+        learn_row(law, state, 0, work, Told(arms, weights, seen))
 
 
 def round_seconds(n_arms: int, budget: int, weigh: bool, spread: float, rounds: int) -> float:

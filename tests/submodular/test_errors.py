@@ -108,6 +108,10 @@ def test_a_slot_needs_a_learner_that_leaves_arms_out() -> None:
             OnlineGreedy(learner, 2)
 
 
+class StubbornLaw(NamedTuple):
+    nothing: float
+
+
 class StubbornState(NamedTuple):
     learned: np.ndarray
 
@@ -132,7 +136,7 @@ def test_any_slot_learner_will_do() -> None:
     class Stubborn:
         """A slot learner that is nobody's: always the first free arm."""
 
-        n_arms, budget, unbiased, fresh, law = 4, 1, False, True, (0.0,)
+        n_arms, budget, unbiased, fresh, law = 4, 1, False, True, StubbornLaw(0.0)
         feedback = Feedback.PICKED
         rule = Rule(__name__, stubborn_work, stubborn_pick, stubborn_learn, fills_slots=True)
 

@@ -69,6 +69,7 @@ class FPMLFullManyArms:
     Its picks have FPML's law, but only the few arms that may lead are perturbed (see
     kernels.many_arms).
 
+    >>> import numpy as np
     >>> from pickbest.core import replicate_keys, rng_for
     >>> learner = FPMLFullManyArms(n_arms=5_000, budget=2, epsilon=1.0)
     >>> state = learner.start(replicates=1)

@@ -104,7 +104,7 @@ from pickbest.theory.sets_of_arms import (
     top_set_regret_bound_as_written,
 )
 from pickbest.theory.two_picks import (
-    RELATIVE_EXPLORE,
+    RELATIVE_EXPLORE as RELATIVE_EXPLORE,
     constant_rate,
     gumbel_bound,
     hedge_bound,
@@ -119,7 +119,6 @@ from pickbest.theory.two_picks import (
 )
 
 __all__ = [
-    "RELATIVE_EXPLORE",
     "accuracy_after",
     "adaptive_bound",
     "anytime_regret_bound",

@@ -51,12 +51,20 @@ def hedge_bound(*, n_arms: int, budget: int, best: int = 1) -> float:
 
 
 def gumbel_bound(*, n_arms: int, budget: int, best: int = 1) -> float:
-    """The same for FPML with Gumbel noise at the rate η_B: its arms contain those of B draws."""
+    """The same for FPML with Gumbel noise at the rate η_B: its arms contain those of B draws.
+
+    >>> gumbel_bound(n_arms=32, budget=2) == hedge_bound(n_arms=32, budget=2)
+    True
+    """
     return hedge_bound(n_arms=n_arms, budget=budget, best=best)
 
 
 def prior_bound(*, prior: float, budget: int) -> float:
-    """ln(1 / prior) / η_B: expected regret against an arm that has this prior weight."""
+    """ln(1 / prior) / η_B: expected regret against an arm that has this prior weight.
+
+    >>> round(prior_bound(prior=0.5, budget=2), 3)
+    0.552
+    """
     if not 0.0 < prior <= 1.0:
         raise PickbestError(f"prior must be above 0 and at most 1, got {prior!r}")
     return -math.log(prior) / constant_rate(budget=budget)
@@ -156,6 +164,9 @@ def relative_rate(*, n_arms: int, budget: int, explore: float = RELATIVE_EXPLORE
 
     z is the root of 2 (e^z - 1 - z) = v z, where v = 1 for B ≥ 3; for B = 2, v is the chance that
     the second arm comes from the law.
+
+    >>> round(relative_rate(n_arms=10, budget=3), 4)
+    0.0847
     """
     check_budget(_several(budget), n_arms)
     if budget > 2:

@@ -14,6 +14,7 @@ from pickbest.core.states import repeat_state
 from pickbest.kernels.inclusion import inclusion_probabilities
 from pickbest.kernels.many_arms import buckets
 from pickbest.kernels.random import STEP, uniform_at
+from pickbest.kernels.rules import Pick
 from pickbest.learners import FPMLManyArms
 from pickbest.learners.fpml import FPMLState
 from pickbest.learners.fpml_buckets import new_work, pick_row
@@ -85,7 +86,7 @@ def play(law, state, budget, kind, rounds, key, excess, variance):
     for t in range(rounds):
         counter += STEP
         own = np.uint64(uniform_at(counter) * 2.0**63)
-        pick_row(law, state, 0, nobody, own, work, arms, weights)
+        pick_row(law, state, 0, work, Pick(nobody, own, arms, weights))
         if few or t % 64 == 0:
             reference = np.sort(bits)[budget - 1]
             for a in range(n_arms):
