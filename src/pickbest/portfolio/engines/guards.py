@@ -134,6 +134,7 @@ class Guards:
         """The control group under which races with limits are run; None: they are polled."""
         with self._lock:
             if not self._group_sought:
+                limits.remove_abandoned()
                 self._group, self._group_sought = limits.make_group(), True
             return self._group
 

@@ -284,7 +284,7 @@ def _weight(pids: list[int], over: str) -> float:
 
 
 def _answered(status: RunStatus, payload: bytes) -> tuple[RunStatus, str, Any]:
-    """(status, reason, answer) from bytes that a function's side sent: anyone may have made them."""
+    """(status, reason, answer) from what a function's side sent, which may be anything."""
     kind, content = payload[:1], payload[1:]
     if kind == arm.VALUE:
         try:

@@ -13,9 +13,11 @@ that PICKBEST_CGROUP names.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cache
 from pathlib import Path
 
 from pickbest.portfolio.processes import tree
@@ -35,6 +37,12 @@ class Ceiling:
     memory_bytes: int | None = None
     cpu_seconds: float | None = None
     processes: int | None = None
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if value is not None and not (value > 0 and math.isfinite(value)):
+                raise ValueError(f"{each.name} must be a number above 0, got {value!r}")
 
     def __bool__(self) -> bool:
         return any((self.memory_bytes, self.cpu_seconds, self.processes))
@@ -158,12 +166,8 @@ def candidates() -> list[Path]:
 
 
 def make_group() -> Group | None:
-    """A group of this process's own in which groups with limits can be made; None: poll.
-
-    What a killed portfolio left in the same place is removed.
-    """
+    """A group of this process's own in which groups with limits can be made; None: poll."""
     for place in candidates():
-        _clear(place)
         group = Group(place / f"{PREFIX}{tree.owner()}-{secrets.token_hex(4)}")
         try:
             group.path.mkdir()
@@ -178,6 +182,7 @@ def make_group() -> Group | None:
     return None
 
 
+@cache
 def in_force() -> str:
     """How limits would be kept to on this machine, by this user."""
     group = make_group()
@@ -187,10 +192,10 @@ def in_force() -> str:
     return CGROUP
 
 
-def _clear(place: Path) -> None:
-    """End and remove groups of portfolios that are gone."""
+def remove_abandoned() -> None:
+    """End and remove the groups of portfolios that were killed."""
     namespace = tree.owner().partition("-")[0]
-    for left in place.glob(f"{PREFIX}{namespace}-*"):
+    for left in [each for place in candidates() for each in place.glob(f"{PREFIX}{namespace}-*")]:
         number = left.name.removeprefix(PREFIX).split("-")[1]
         if not left.name.startswith(PREFIX + tree.owner(number) + "-"):
             Group(left).kill()
