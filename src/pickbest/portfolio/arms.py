@@ -18,8 +18,8 @@ class Limits:
     """What each arm may use.
 
     memory_bytes, cpu_seconds, processes: of all processes of an arm together; see
-        `processes.limits`. The first two hold for each process as well (RLIMIT_AS, RLIMIT_CPU),
-        so that one that asks for too much is told so.
+        `processes.limits`. Memory is limited for each process as well (RLIMIT_AS), so that one
+        that asks for too much is told so.
     output_bytes: how much of the end of its output is kept. answer_bytes: how long the answer of
         a function may be. grace: seconds between SIGTERM and SIGKILL.
     pin: bind each arm to as many cores as it asks for: those that the fewest arms are bound to.

@@ -10,9 +10,11 @@ wrong. Each raises AssertionError with one sentence.
 from __future__ import annotations
 
 import contextlib
+import os
 import pickle
 import shlex
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -22,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from pickbest.portfolio.engines import Engine
+from pickbest.portfolio.processes.limits import Ceiling
 from pickbest.portfolio.runs import Run, RunStatus, Task
 
 # A race that should be over at once may take so long on a busy machine, but no longer.
@@ -38,11 +41,17 @@ def check_engine(engine: Engine) -> None:
     check_stop(engine)
     check_giving_up(engine)
     check_errors_of_the_caller(engine)
+    check_answers(engine)
+    check_surroundings(engine)
     check_limits(engine)
     check_grace(engine)
     check_races_at_once(engine)
     if sys.platform.startswith("linux"):
         check_no_process_left(engine)
+        check_nothing_inherited(engine)
+        check_limits_of_trees(engine)
+        check_limits_of_races(engine)
+        check_floods(engine)
 
 
 def check_results(engine: Engine) -> None:
@@ -151,10 +160,42 @@ def check_limits(engine: Engine) -> None:
     ]
     hungry, busy, loud = _in_time(engine, tasks)
     assert hungry.reason.startswith("MemoryError"), f"the reason reads {hungry.reason!r}"
-    assert busy.exit_code == -signal.SIGXCPU, f"a busy arm ended with {busy.exit_code}"
+    assert busy.reason or busy.exit_code == -signal.SIGXCPU, f"a busy arm ended as {busy}"
     assert loud.truncated, "output that was cut must say so"
     assert len(loud.stdout) == 1000, f"1000 bytes were to be kept, got {len(loud.stdout)}"
     assert loud.stdout.endswith("end\n"), "the end of the output must be kept"
+
+
+def check_answers(engine: Engine) -> None:
+    """What a function returns comes back as it was, if it is data and not too long."""
+    data = {"model": (1, -2), (3, "key"): [None, 0.5, b"x", {"y"}]}
+    tasks = [
+        _function("data", _same, data),
+        _function("long", _text, 100_000, answer_bytes=50_000),
+        _function("object", _object, 0),
+    ]
+    same, long, thing = engine.race(tasks, _no_end, _never)
+    assert same.answer == data, f"a function returned {data!r}, got {same.answer!r}"
+    assert long.answer is None, "an answer that is too long must not be cut"
+    assert long.reason.startswith("its answer is larger than"), f"the reason reads {long.reason!r}"
+    assert thing.answer is None, "what is not data must not come back"
+    assert "a function may return" in thing.reason, f"the reason reads {thing.reason!r}"
+
+
+def check_surroundings(engine: Engine) -> None:
+    """An arm has its own folder and variables, and none of this process's secrets."""
+    with tempfile.TemporaryDirectory() as folder, _variable("PICKBEST_TEST_TOKEN", "secret"):
+        own: dict[str, Any] = {"cwd": folder, "env": (("OWN", "1"),)}
+        tasks = [
+            Task("command", PATIENCE, argv=("sh", "-c", "pwd; env"), **own),
+            _function("function", _surroundings, 0, **own),
+        ]
+        runs = engine.race(tasks, _no_end, _never)
+    for run in runs:
+        shown = run.stdout or str(run.answer)
+        assert folder in shown, f"{run.arm} ran elsewhere than in {folder}: {run}"
+        assert "OWN" in shown, f"{run.arm} does not have its own variables: {run}"
+        assert "PICKBEST_TEST_TOKEN" not in shown, f"{run.arm} saw a secret of this process"
 
 
 def check_grace(engine: Engine) -> None:
@@ -201,6 +242,58 @@ def check_no_process_left(engine: Engine) -> None:
         assert not left, f"processes {left} of an arm were left after its race"
 
 
+def check_nothing_inherited(engine: Engine) -> None:
+    """Arms have standard input, output and error, and no other descriptor. Linux only."""
+    script = f"import os; print({_DESCRIPTORS})"
+    tasks = [
+        Task("command", PATIENCE, argv=(sys.executable, "-c", script)),
+        _function("function", _descriptors_of_a_program, script),
+    ]
+    command, function = engine.race(tasks, _no_end, _never)
+    assert command.stdout == "[0, 1, 2]\n", f"a command holds {command.stdout or command}"
+    assert function.answer == "[0, 1, 2]\n", f"a function's program holds {function.answer}"
+
+
+def check_limits_of_trees(engine: Engine) -> None:
+    """Limits hold for all processes of an arm together, and the other arms go on. Linux only."""
+    tasks = [
+        _function("memory", _fork_and_eat, 8, memory_bytes=400_000_000),
+        _function("time", _fork_and_spin, 3, cpu_seconds=2.0),
+        _function("processes", _fork_and_sleep, 20, processes=10),
+        _command("good", "sleep 1; echo fine"),
+    ]
+    *over, good = _in_time(engine, tasks)
+    for run in over:
+        assert run.reason or run.exit_code, f"a limit of {run.arm} did not hold: {run}"
+        assert run.limits, "a run under limits must say how they are kept to"
+    assert good.stdout == "fine\n", "an arm must not suffer from another's limits"
+    assert good.limits == "", "a run without limits must not claim any"
+
+
+def check_limits_of_races(engine: Engine) -> None:
+    """Too much memory of all arms together ends the one that has most of it. Linux only."""
+    tasks = [_function("hog", _fork_and_eat, 8), _command("good", "sleep 2; echo fine")]
+    started = time.monotonic()
+    hog, good = engine.race(tasks, _no_end, _never, Ceiling(memory_bytes=400_000_000))
+    assert time.monotonic() - started < PATIENCE, "the limit of a race did not hold"
+    assert "400" in hog.reason or "381" in hog.reason, f"the reason reads {hog.reason!r}"
+    assert good.stdout == "fine\n", "an arm must not suffer from another's memory"
+
+
+def check_floods(engine: Engine) -> None:
+    """Arms that leave children unreaped, or fork without end, are gone in time. Linux only."""
+    unreaped = "import os, time; [os.posix_spawn('/bin/true', ['true'], {}) for _ in range(300)]; "
+    unreaped += "print('begun', flush=True); time.sleep(100)"
+    chain = "import os, time\nprint('begun', flush=True)\nif os.fork(): time.sleep(100)\n"
+    chain += "while True:\n  if os.fork(): os._exit(0)\n  os.setsid()"
+    tasks = [
+        Task(name, 6.0, argv=(sys.executable, "-S", "-c", text))
+        for name, text in (("unreaped", unreaped), ("chain", chain))
+    ]
+    for run in _in_time(engine, tasks):
+        assert (run.status, run.stdout) == (RunStatus.TIMEOUT, "begun\n"), f"got {run}"
+
+
 # What the arms do -----------------------------------------------------------------------------
 
 
@@ -223,6 +316,56 @@ def _allocate(count: int) -> int:
 def _spin(_: object) -> None:
     while True:
         pass
+
+
+def _same(thing: object) -> object:
+    return thing
+
+
+def _text(count: int) -> str:
+    return "x" * count
+
+
+def _object(_: object) -> object:
+    return object()
+
+
+def _surroundings(_: object) -> tuple[str, list[str]]:
+    return os.getcwd(), sorted(os.environ)
+
+
+# The open descriptors of a process, without the one that lists them.
+_DESCRIPTORS = "[n for n in range(200) if os.path.exists(f'/proc/self/fd/{n}')]"
+
+
+def _descriptors_of_a_program(script: str) -> str:
+    return subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, close_fds=False
+    ).stdout
+
+
+def _fork_and_eat(children: int) -> None:
+    """Each child takes 60 MB: little for one, much for all."""
+    for _ in range(children):
+        if os.fork() == 0:
+            eaten = bytearray(60_000_000)
+            eaten[::4096] = bytes(len(eaten[::4096])).replace(b"\0", b"x")
+            break
+    time.sleep(LONG)
+
+
+def _fork_and_spin(children: int) -> None:
+    for _ in range(children):
+        if os.fork() == 0:
+            break
+    _spin(0)
+
+
+def _fork_and_sleep(children: int) -> None:
+    for _ in range(children):
+        if os.fork() == 0:
+            break
+    time.sleep(LONG)
 
 
 # Races ----------------------------------------------------------------------------------------
@@ -262,6 +405,15 @@ def _in_time(
     finally:
         taken = time.monotonic() - started
         assert taken < PATIENCE, f"a race that should have been stopped took {taken:.1f} seconds"
+
+
+@contextlib.contextmanager
+def _variable(name: str, value: str) -> Iterator[None]:
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        del os.environ[name]
 
 
 @contextlib.contextmanager

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import gc
+import math
 import os
 import pickle
 import resource
@@ -162,12 +163,15 @@ def _called(call: bytes) -> tuple[bytes, int]:
 
 
 def _limit(request: dict[str, Any], pid: int = 0) -> None:
-    """Limits of each process by itself, so that one that asks for too much is told so."""
+    """Limits of each process by itself: one that asks for too much memory is told so.
+
+    That of processor time is for where nobody can look at the whole tree.
+    """
     limits = []
     if request["memory_bytes"]:
         limits.append((resource.RLIMIT_AS, (request["memory_bytes"],) * 2))
     if request["cpu_seconds"]:
-        most = max(1, round(request["cpu_seconds"]))
+        most = math.ceil(request["cpu_seconds"]) + (1 if tree.LINUX else 0)
         limits.append((resource.RLIMIT_CPU, (most, most + 1)))
     for kind, most_and_hard in limits:
         if pid == 0:
