@@ -14,7 +14,6 @@ import os
 import pickle
 import shlex
 import signal
-import subprocess
 import sys
 import tempfile
 import threading
@@ -26,11 +25,11 @@ from typing import Any
 from pickbest.portfolio.engines import Engine
 from pickbest.portfolio.processes.limits import Ceiling
 from pickbest.portfolio.runs import Run, RunStatus, Task
+from pickbest.testing import arms
+from pickbest.testing.arms import LONG
 
 # A race that should be over at once may take so long on a busy machine, but no longer.
 PATIENCE = 30.0
-# What an arm sleeps that must be stopped: far longer than PATIENCE.
-LONG = 120.0
 
 
 def check_engine(engine: Engine) -> None:
@@ -64,7 +63,7 @@ def check_results(engine: Engine) -> None:
 
     tasks = [
         _command("later", "sleep 0.3; echo one"),
-        _function("function", _double, 21),
+        _function("function", arms.double, 21),
         _command("code", "echo two; echo oops >&2; exit 10"),
         Task("words", PATIENCE, argv=("printf", "%s", "a b"), env=(("X", "1"),)),
     ]
@@ -86,8 +85,8 @@ def check_failures(engine: Engine) -> None:
     tasks = [
         Task("missing", PATIENCE, argv=("no-such-program-anywhere",)),
         _command("signal", "kill -SEGV $$"),
-        _function("raises", _fail, "no luck"),
-        _function("unreadable", _unreadable, 0),
+        _function("raises", arms.fail, "no luck"),
+        _function("unreadable", arms.unreadable, 0),
         _command("good", "echo fine"),
     ]
     missing, ended, raises, unreadable, good = engine.race(tasks, _no_end, _never)
@@ -154,8 +153,8 @@ def check_limits(engine: Engine) -> None:
     """Memory and processor time are limited; of long output the end is kept."""
     big, short = 2_000_000_000, 1.0
     tasks = [
-        _function("hungry", _allocate, 2 * big, memory_bytes=big),
-        _function("busy", _spin, 0, cpu_seconds=short),
+        _function("hungry", arms.allocate, 2 * big, memory_bytes=big),
+        _function("busy", arms.spin, 0, cpu_seconds=short),
         _command("loud", "yes | head -c 300000; echo; echo end", output_bytes=1000),
     ]
     hungry, busy, loud = _in_time(engine, tasks)
@@ -170,9 +169,9 @@ def check_answers(engine: Engine) -> None:
     """What a function returns comes back as it was, if it is data and not too long."""
     data = {"model": (1, -2), (3, "key"): [None, 0.5, b"x", {"y"}]}
     tasks = [
-        _function("data", _same, data),
-        _function("long", _text, 100_000, answer_bytes=50_000),
-        _function("object", _object, 0),
+        _function("data", arms.same, data),
+        _function("long", arms.text, 100_000, answer_bytes=50_000),
+        _function("object", arms.not_data, 0),
     ]
     same, long, thing = engine.race(tasks, _no_end, _never)
     assert same.answer == data, f"a function returned {data!r}, got {same.answer!r}"
@@ -188,7 +187,7 @@ def check_surroundings(engine: Engine) -> None:
         own: dict[str, Any] = {"cwd": folder, "env": (("OWN", "1"),)}
         tasks = [
             Task("command", PATIENCE, argv=("sh", "-c", "pwd; env"), **own),
-            _function("function", _surroundings, 0, **own),
+            _function("function", arms.surroundings, 0, **own),
         ]
         runs = engine.race(tasks, _no_end, _never)
     for run in runs:
@@ -244,10 +243,10 @@ def check_no_process_left(engine: Engine) -> None:
 
 def check_nothing_inherited(engine: Engine) -> None:
     """Arms have standard input, output and error, and no other descriptor. Linux only."""
-    script = f"import os; print({_DESCRIPTORS})"
+    script = f"import os; print({arms.DESCRIPTORS})"
     tasks = [
         Task("command", PATIENCE, argv=(sys.executable, "-c", script)),
-        _function("function", _descriptors_of_a_program, script),
+        _function("function", arms.descriptors_of_a_program, script),
     ]
     command, function = engine.race(tasks, _no_end, _never)
     assert command.stdout == "[0, 1, 2]\n", f"a command holds {command.stdout or command}"
@@ -257,9 +256,9 @@ def check_nothing_inherited(engine: Engine) -> None:
 def check_limits_of_trees(engine: Engine) -> None:
     """Limits hold for all processes of an arm together, and the other arms go on. Linux only."""
     tasks = [
-        _function("memory", _fork_and_eat, 8, memory_bytes=400_000_000),
-        _function("time", _fork_and_spin, 3, cpu_seconds=2.0),
-        _function("processes", _fork_and_sleep, 20, processes=10),
+        _function("memory", arms.fork_and_eat, 8, memory_bytes=400_000_000),
+        _function("time", arms.fork_and_spin, 3, cpu_seconds=2.0),
+        _function("processes", arms.fork_and_sleep, 20, processes=10),
         _command("good", "sleep 1; echo fine"),
     ]
     *over, good = _in_time(engine, tasks)
@@ -272,7 +271,7 @@ def check_limits_of_trees(engine: Engine) -> None:
 
 def check_limits_of_races(engine: Engine) -> None:
     """Too much memory of all arms together ends the one that has most of it. Linux only."""
-    tasks = [_function("hog", _fork_and_eat, 8), _command("good", "sleep 2; echo fine")]
+    tasks = [_function("hog", arms.fork_and_eat, 8), _command("good", "sleep 2; echo fine")]
     started = time.monotonic()
     hog, good = engine.race(tasks, _no_end, _never, Ceiling(memory_bytes=400_000_000))
     assert time.monotonic() - started < PATIENCE, "the limit of a race did not hold"
@@ -292,80 +291,6 @@ def check_floods(engine: Engine) -> None:
     ]
     for run in _in_time(engine, tasks):
         assert (run.status, run.stdout) == (RunStatus.TIMEOUT, "begun\n"), f"got {run}"
-
-
-# What the arms do -----------------------------------------------------------------------------
-
-
-def _double(number: int) -> int:
-    return 2 * number
-
-
-def _fail(message: str) -> None:
-    raise RuntimeError(message)
-
-
-def _unreadable(_: object) -> Any:
-    return lambda: None
-
-
-def _allocate(count: int) -> int:
-    return len(bytearray(count))
-
-
-def _spin(_: object) -> None:
-    while True:
-        pass
-
-
-def _same(thing: object) -> object:
-    return thing
-
-
-def _text(count: int) -> str:
-    return "x" * count
-
-
-def _object(_: object) -> object:
-    return object()
-
-
-def _surroundings(_: object) -> tuple[str, list[str]]:
-    return os.getcwd(), sorted(os.environ)
-
-
-# The open descriptors of a process, without the one that lists them.
-_DESCRIPTORS = "[n for n in range(200) if os.path.exists(f'/proc/self/fd/{n}')]"
-
-
-def _descriptors_of_a_program(script: str) -> str:
-    return subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, close_fds=False
-    ).stdout
-
-
-def _fork_and_eat(children: int) -> None:
-    """Each child takes 60 MB: little for one, much for all."""
-    for _ in range(children):
-        if os.fork() == 0:
-            eaten = bytearray(60_000_000)
-            eaten[::4096] = bytes(len(eaten[::4096])).replace(b"\0", b"x")
-            break
-    time.sleep(LONG)
-
-
-def _fork_and_spin(children: int) -> None:
-    for _ in range(children):
-        if os.fork() == 0:
-            break
-    _spin(0)
-
-
-def _fork_and_sleep(children: int) -> None:
-    for _ in range(children):
-        if os.fork() == 0:
-            break
-    time.sleep(LONG)
 
 
 # Races ----------------------------------------------------------------------------------------
