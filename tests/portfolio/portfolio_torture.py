@@ -9,8 +9,8 @@ started. Some arms leave daemons behind, with and without the environment that m
 
 After each kill every process of the killed worker must be gone within seconds, but for the case
 that worker, keeper and guards died in the same instant: what these leave, the next worker ends
-when it starts, unless it dropped the mark (counted as "unpromised"). At the end the journal, the learned state and a replay must agree bit for bit,
-and every noted result must be in the journal.
+when it starts, unless it dropped the mark (counted as "unpromised"). At the end the journal, the
+learned state and a replay must agree bit for bit, and every noted result must be in the journal.
 """
 
 from __future__ import annotations
