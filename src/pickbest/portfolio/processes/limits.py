@@ -26,7 +26,7 @@ CGROUP, POLLING = "cgroup v2", "polling"
 # How often what is polled is polled.
 POLL_SECONDS = 0.05
 PREFIX = "pickbest-"
-_CONTROLLERS = {"memory", "pids"}
+CONTROLLERS = ("memory", "pids")
 _MOUNT = Path("/sys/fs/cgroup")
 
 
@@ -90,14 +90,18 @@ class Group:
                     made._write("memory.swap.max", "0")
             if ceiling.processes is not None:
                 made._write("pids.max", str(ceiling.processes))
-            if whole:
+            if not whole:
+                made.share_controllers()
+            elif "memory" in CONTROLLERS:
                 made._write("memory.oom.group", "1")
-            else:
-                made._write("cgroup.subtree_control", "+memory +pids")
         except OSError:
             made.remove()
             raise
         return made
+
+    def share_controllers(self) -> None:
+        """Let the groups below this one have limits."""
+        self._write("cgroup.subtree_control", " ".join(f"+{name}" for name in CONTROLLERS))
 
     def leaf(self, name: str) -> Group:
         """A new group below this one, without limits."""
@@ -174,9 +178,9 @@ def make_group() -> Group | None:
         except OSError:
             continue
         offered = group.path / "cgroup.controllers"
-        if offered.exists() and set(offered.read_text().split()) >= _CONTROLLERS:
+        if offered.exists() and set(offered.read_text().split()) >= set(CONTROLLERS):
             with contextlib.suppress(OSError):
-                group._write("cgroup.subtree_control", "+memory +pids")
+                group.share_controllers()
                 return group
         group.remove()
     return None
