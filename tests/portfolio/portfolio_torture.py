@@ -9,8 +9,9 @@ started. Some arms leave daemons behind, with and without the environment that m
 
 After each kill every process of the killed worker must be gone within seconds, but for the case
 that worker, keeper and guards died in the same instant: what these leave, the next worker ends
-when it starts, unless it dropped the mark (counted as "unpromised"). At the end the journal, the
-learned state and a replay must agree bit for bit, and every noted result must be in the journal.
+when it starts. Where keeper and guards died in the same instant, what dropped the mark is known
+to nobody (counted as "unpromised"). At the end the journal, the learned state and a replay must
+agree bit for bit, and every noted result must be in the journal.
 """
 
 from __future__ import annotations
@@ -109,9 +110,9 @@ def torment(storage: str, notes: Path, kills: int, rounds: int, seed: int) -> di
             tree.kill(pid)
         os.waitpid(pid, 0)
         processes = [*keepers, *guards]
-        if victims == VICTIMS[-1]:
+        if victims >= {"keeper", "guards"}:
             killed["unpromised"] += end_nameless()
-        elif orphans := wait_until_gone(processes):
+        if victims != VICTIMS[-1] and (orphans := wait_until_gone(processes)):
             raise SystemExit(f"{victims} were killed, and {orphans} are left")
     pid = fork_worker(storage, notes, rounds)
     if os.waitpid(pid, 0)[1] != 0:
