@@ -6,7 +6,6 @@ ended with all that is below it, and its run counts as if it had answered then.
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import selectors
@@ -52,19 +51,14 @@ class LocalEngine:
         with self._lock:
             self._races += 1
             race = _Race(self.guards, self._races, ceiling)
-        limited = ceiling or any(task.ceiling for task in tasks)
-        group = self.guards.group() if limited else None
         cores = [self._take_cores(task) for task in tasks]
         try:
-            with contextlib.ExitStack() as stack:
-                if group is not None:
-                    race.group = group.inner(str(race.number), ceiling)
-                    stack.callback(race.group.remove)
-                    race.guards_group = group.leaf("guards")
-                for place, task in enumerate(tasks):
-                    race.start(place, task, cores[place])
-                return race.run(ends_race, given_up)
+            race.make_groups(tasks)
+            for place, task in enumerate(tasks):
+                race.start(place, task, cores[place])
+            return race.run(ends_race, given_up)
         finally:
+            race.remove_groups()
             with self._lock:
                 for taken in cores:
                     self._busy.subtract(taken)
@@ -123,19 +117,37 @@ class _Race:
         self.number = number
         self.ceiling = ceiling
         self.group: Group | None = None
-        self.guards_group: Group | None = None
+        self.groups: dict[int, Group] = {}
+        self.guards_group = ""
         self.lanes: dict[int, _Lane] = {}
         self.selector = selectors.DefaultSelector()
         self.cpu_seconds = 0.0
         self.polled = time.monotonic()
 
+    def make_groups(self, tasks: Sequence[Task]) -> None:
+        """A control group for the race and one for each arm, if there are limits to keep to."""
+        limited = self.ceiling or any(task.ceiling for task in tasks)
+        home = self.guards.group() if limited else None
+        if home is None:
+            return
+        try:
+            self.guards_group = str(home.leaf("guards").path)
+            self.group = home.inner(str(self.number), self.ceiling)
+            for place, task in enumerate(tasks):
+                self.groups[place] = self.group.inner(str(place), task.ceiling, whole=True)
+        except OSError:  # somebody took our group away: poll
+            self.remove_groups()
+
+    def remove_groups(self) -> None:
+        if self.group is not None:
+            self.group.remove()
+        self.group, self.groups = None, {}
+
     def start(self, place: int, task: Task, cores: list[int]) -> None:
         """Hand a task to a guard; the others are ended if that fails."""
         try:
             link = self.guards.take(None if task.call is None else task.preload)
-            group = None
-            if self.group is not None:
-                group = self.group.inner(str(place), task.ceiling, whole=True)
+            group = self.groups.get(place)
             lane = _Lane(place, task, link, self.guards.new_mark(), group)
             own = (*task.env, (tree.MARK, lane.mark))
             request = {
@@ -152,7 +164,7 @@ class _Race:
                 "answer_bytes": task.answer_bytes,
                 "cores": cores,
                 "group": str(group.path) if group else "",
-                "guards": str(self.guards_group.path) if self.guards_group else "",
+                "guards": self.guards_group,
             }
             if not link.send(request, task.call or b""):
                 lane.due = lane.started
