@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from pickbest.cli.main import app, main
 from pickbest.core import PickbestError
-from pickbest.portfolio import AskTell
+from pickbest.portfolio import AskTell, Ceiling, Limits
 from pickbest.portfolio.advise import advise, seen_costs
 from pickbest.portfolio.costs import Own, Quality, Runtime
 from pickbest.portfolio.portfolio_file import read_portfolio_file
@@ -217,9 +217,13 @@ def test_a_full_file_is_read(tmp_path: Path) -> None:
         watch = 0.5
         cost = {kind = "quality", best = 0, worst = 6}
         learner = {name = "thompson", prior = 2.0}
-        limits = {memory_mb = 4000, cpu_seconds = 10, output_kb = 1, grace = 0.5}
+        limits = {memory_mb = 4000, cpu_seconds = 10, processes = 9, output_kb = 1, grace = 0.5}
+        race_limits = {memory_mb = 6000, processes = 99}
+        pass_env = ["LICENSE_*"]
         [arms.python]
         python = "my_arms_for_toml:f"
+        cores = 2
+        pass_env = ["MINE"]
         [arms.command]
         command = ["sh", "-c", "exit $CODE"]
         success = [10, 20]
@@ -231,7 +235,11 @@ def test_a_full_file_is_read(tmp_path: Path) -> None:
     config = read_portfolio_file(file)
     assert config.settings.cost == Quality(0, 6)
     assert config.settings.paused == ("command",)
-    assert config.settings.limits.memory_bytes == 4000 * 1024**2
+    assert config.settings.limits == Limits(4000 * 1024**2, 10, 1024, 0.5, processes=9)
+    assert config.settings.race_limits == Ceiling(memory_bytes=6000 * 1024**2, processes=99)
+    assert config.settings.pass_env == ("LICENSE_*",)
+    task = config.arms["python"].task("python", "p", 20.0, config.settings.limits)
+    assert (task.cores, task.pass_env) == (2, ("MINE",))
     assert config.storage == f"sqlite:///{tmp_path.resolve()}/portfolio.db"
     with config.open() as portfolio:
         assert portfolio.solve("p").cost == 0.5

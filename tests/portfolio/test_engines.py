@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 
 import pytest
 
-from pickbest.portfolio.engines import Engine
+from pickbest.core import PickbestError
+from pickbest.portfolio.engines import Engine, make_engine
+from pickbest.portfolio.processes.limits import UNLIMITED, Ceiling
 from pickbest.portfolio.runs import Run, RunStatus, Task
 from pickbest.testing import engines as suite
 
@@ -26,6 +29,7 @@ class Dreaming:
         tasks: Sequence[Task],
         ends_race: Callable[[Run], bool],
         given_up: Callable[[], bool],
+        ceiling: Ceiling = UNLIMITED,
     ) -> list[Run]:
         runs = [Run(task.arm, RunStatus.FINISHED, exit_code=0) for task in tasks]
         for run in runs:
@@ -45,3 +49,16 @@ def test_the_suite_notices_an_engine_that_runs_nothing(check: str) -> None:
 def test_the_suite_runs_every_check() -> None:
     code = suite.check_engine.__code__.co_names
     assert set(CHECKS) <= set(code)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1"])
+def test_a_cluster_that_cannot_be_reached_is_an_error_at_once(address: str) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed (extra: ray)")
+    import ray
+
+    if ray.is_initialized():
+        pytest.skip("this process is connected to a cluster already")
+    started = time.monotonic()
+    with pytest.raises(PickbestError, match=f"no Ray cluster can be reached at {address}"):
+        make_engine("ray", {"address": address})
+    assert time.monotonic() - started < 20.0

@@ -44,6 +44,7 @@ def test_a_journal_of_0_1_0_opens_replays_and_goes_on(row: dict[str, Any], store
         book.verify()
         state, known = book.ledger.state, row["known"]
         status = asdict(book.status())
+        assert status.pop("limits") in ("cgroup v2", "polling")
         assert {**status, "arms": list(status["arms"])} == known["status"]
         assert {arm: asdict(tally) for arm, tally in state.tallies.items()} == known["tallies"]
         assert {str(number): reason for number, reason in state.lost.items()} == known["lost"]

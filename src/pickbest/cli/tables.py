@@ -232,7 +232,7 @@ def status_table(status: Status) -> Table:
     title = (
         f"{status.finished} rounds finished, {status.lost} lost, {status.open} open; "
         f"mean cost {_number(status.mean_cost)}; learner {status.learner}, "
-        f"{status.budget} arms a round"
+        f"{status.budget} arms a round; limits by {status.limits}"
     )
     columns = ("arm", "state", "picked", "won", "failed", "mean cost", "seconds", "picked next")
     rows = [

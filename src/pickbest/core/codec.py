@@ -1,7 +1,8 @@
 """Dataclasses as JSON and back: for all that is stored, sent or printed for scripts.
 
 A field marked with metadata EXCLUDED lives in memory only. The mark is Pydantic's own, so that
-a web service leaves the same fields out.
+a web service leaves the same fields out. One marked SPARSE is left out where it has its default,
+so that what has no use for it reads as before the field existed.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from types import UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 EXCLUDED = {"exclude": True}
+SPARSE = {"sparse": True}
 
 T = TypeVar("T")
 
@@ -23,7 +25,13 @@ def plain(thing: Any) -> Any:
     """Dataclasses as dictionaries and tuples as lists, all the way down."""
     if is_dataclass(thing):
         kind: Any = type(thing)
-        return {name: plain(getattr(thing, name)) for name in _stored(kind)}
+        stored = {name: getattr(thing, name) for name in _stored(kind)}
+        sparse = _sparse(kind)
+        return {
+            name: plain(value)
+            for name, value in stored.items()
+            if name not in sparse or value != sparse[name]
+        }
     if isinstance(thing, list | tuple):
         return [plain(each) for each in thing]
     if isinstance(thing, Mapping):
@@ -69,6 +77,11 @@ def storable(data: Any, longest: int) -> Any:
 @cache
 def _stored(kind: Any) -> tuple[str, ...]:
     return tuple(each.name for each in fields(kind) if not each.metadata.get("exclude"))
+
+
+@cache
+def _sparse(kind: Any) -> Mapping[str, Any]:
+    return {each.name: each.default for each in fields(kind) if each.metadata.get("sparse")}
 
 
 @cache

@@ -5,12 +5,16 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any, TypeVar
 
-from pickbest.core import MissingExtraError
+from pickbest.core import MissingExtraError, PickbestError
+
+# A cluster that takes no connection in this time counts as unreachable.
+CONNECT_SECONDS = 10.0
 
 Item = TypeVar("Item")
 Done = TypeVar("Done")
@@ -67,6 +71,7 @@ def start_ray(purpose: str, address: str | None = None, **options: Any) -> tuple
 
     To the cluster that is connected already, the one at `address`, or the one that ray.init()
     finds or starts here. options: what ray.init takes (num_cpus, runtime_env, …).
+    PickbestError if nothing listens at the address.
     """
     try:
         import ray
@@ -74,7 +79,19 @@ def start_ray(purpose: str, address: str | None = None, **options: Any) -> tuple
         raise MissingExtraError("ray", "ray", purpose) from error
     if ray.is_initialized():
         return ray, False
+    _check_reachable(address)
     own = {"include_dashboard": False} if address is None else {}
     quiet = {"log_to_driver": False, "logging_level": "error", **own}
     ray.init(address=address, **{**quiet, **options})
     return ray, True
+
+
+def _check_reachable(address: str | None) -> None:
+    """Ray itself would try for minutes, and then end the process."""
+    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit():
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
+    except OSError as error:
+        raise PickbestError(f"no Ray cluster can be reached at {address}: {error}") from error

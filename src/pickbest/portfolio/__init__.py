@@ -39,6 +39,9 @@ if TYPE_CHECKING:
         PortfolioFile as PortfolioFile,
         read_portfolio_file as read_portfolio_file,
     )
+    from pickbest.portfolio.processes.limits import (
+        Ceiling as Ceiling,
+    )
     from pickbest.portfolio.progress import (
         Progress as Progress,
     )
@@ -76,6 +79,7 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "portfolio.journal.protocol": "StorageError",
         "portfolio.portfolio": "Portfolio",
         "portfolio.portfolio_file": "PortfolioFile read_portfolio_file",
+        "portfolio.processes.limits": "Ceiling",
         "portfolio.progress": "Progress",
         "portfolio.race": "GivenUpError",
         "portfolio.runs": "Result Run RunStatus",

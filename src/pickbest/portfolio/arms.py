@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol, runtime_checkable
 
-from pickbest.core import PickbestError, check_positive
+from pickbest.core import PickbestError, check_count, check_positive
 from pickbest.portfolio.runs import Run, RunStatus, Task
 
 PLACEHOLDER = "{problem}"
@@ -17,17 +17,24 @@ PLACEHOLDER = "{problem}"
 class Limits:
     """What each arm may use.
 
-    memory_bytes and cpu_seconds hold for each process of an arm (RLIMIT_AS, RLIMIT_CPU);
-    the deadline holds for all of them together.
+    memory_bytes, cpu_seconds, processes: of all processes of an arm together; see
+        `processes.limits`. Memory is limited for each process as well (RLIMIT_AS), so that one
+        that asks for too much is told so.
+    output_bytes: how much of the end of its output is kept. answer_bytes: how long the answer of
+        a function may be. grace: seconds between SIGTERM and SIGKILL.
+    pin: bind each arm to as many cores as it asks for: those that the fewest arms are bound to.
     """
 
     memory_bytes: int | None = None
     cpu_seconds: float | None = None
     output_bytes: int = 65_536
     grace: float = 0.0
+    processes: int | None = None
+    answer_bytes: int = 16 * 1024**2
+    pin: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("memory_bytes", "cpu_seconds", "output_bytes"):
+        for name in ("memory_bytes", "cpu_seconds", "output_bytes", "processes", "answer_bytes"):
             value = getattr(self, name)
             if value is not None:
                 check_positive(name, value)
@@ -53,14 +60,18 @@ class Command:
     """A command line; {problem} in any of its words is replaced by the problem.
 
     success: exit codes that mean an answer (SAT solvers: 10 and 20).
+    cwd, env, pass_env, cores: see `Task`.
     """
 
     argv: tuple[str, ...]
     success: tuple[int, ...] = (0,)
     cwd: str | None = None
     env: tuple[tuple[str, str], ...] = ()
+    pass_env: tuple[str, ...] = ()
+    cores: int = 1
 
     def __post_init__(self) -> None:
+        check_count("cores", self.cores)
         words = all(isinstance(word, str) for word in self.argv)
         if not self.argv or not words or not self.argv[0]:
             raise PickbestError(
@@ -70,7 +81,7 @@ class Command:
 
     def task(self, name: str, problem: Any, deadline: float, limits: Limits) -> Task:
         argv = tuple(word.replace(PLACEHOLDER, str(problem)) for word in self.argv)
-        return _limited(Task(name, deadline, argv=argv, cwd=self.cwd, env=self.env), limits)
+        return _limited(Task(name, deadline, argv=argv, **_place(self)), limits)
 
     def solved(self, run: Run) -> bool:
         return run.exit_code in self.success
@@ -81,21 +92,29 @@ class Function:
     """A Python function of the problem; it answers by returning anything but None.
 
     The function must be importable (defined with def in a module, or an object that can be
-    pickled), because it runs in another process.
+    pickled), because it runs in another process. What it may return: see `processes.values`.
 
     preload: modules that it imports when it runs; they are then imported once, not every time.
+    cwd, env, pass_env, cores: see `Task`; they hold when the function is called, not yet when its
+        module is imported.
     """
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...] = ()
     preload: tuple[str, ...] = ()
+    cwd: str | None = None
+    env: tuple[tuple[str, str], ...] = ()
+    pass_env: tuple[str, ...] = ()
+    cores: int = 1
 
     def __post_init__(self) -> None:
+        check_count("cores", self.cores)
         _pickled(self.function, f"the function {self.function!r}")
 
     def task(self, name: str, problem: Any, deadline: float, limits: Limits) -> Task:
         call = _pickled((self.function, (problem, *self.arguments)), f"the problem of arm {name!r}")
-        return _limited(Task(name, deadline, call=call, preload=self.preload), limits)
+        task = Task(name, deadline, call=call, preload=self.preload, **_place(self))
+        return _limited(task, limits)
 
     def solved(self, run: Run) -> bool:
         return run.exit_code == 0 and run.answer is not None
@@ -156,11 +175,10 @@ def _pickled(thing: Any, what: str) -> bytes:
         ) from error
 
 
+def _place(arm: Command | Function) -> dict[str, Any]:
+    """Where an arm runs, and with what around it."""
+    return {name: getattr(arm, name) for name in ("cwd", "env", "pass_env", "cores")}
+
+
 def _limited(task: Task, limits: Limits) -> Task:
-    return replace(
-        task,
-        memory_bytes=limits.memory_bytes,
-        cpu_seconds=limits.cpu_seconds,
-        output_bytes=limits.output_bytes,
-        grace=limits.grace,
-    )
+    return replace(task, **{each.name: getattr(limits, each.name) for each in fields(limits)})

@@ -18,6 +18,7 @@ from pickbest.portfolio.ask_tell import AskTell, Costs
 from pickbest.portfolio.costs import as_cost, check_deadline
 from pickbest.portfolio.engines import make_engine
 from pickbest.portfolio.journal.ledger import CLOCK_SLACK
+from pickbest.portfolio.processes.limits import Ceiling
 from pickbest.portfolio.progress import Progress, Unseen
 from pickbest.portfolio.race import GivenUpError, run_race
 from pickbest.portfolio.runs import Result
@@ -59,6 +60,8 @@ class Portfolio:
         self.deadline = check_deadline(deadline)
         self.cost = as_cost(settings.cost)
         self.limits = settings.limits or Limits()
+        self.race_limits = settings.race_limits or Ceiling()
+        self.pass_env = settings.pass_env
         self.stopping = settings.stopping
         self._progress: Progress = progress or Unseen()
         self._killed = threading.Event()
@@ -181,6 +184,8 @@ class Portfolio:
                 self.stopping,
                 given_up,
                 lambda run: self._progress.ended(ticket, run),
+                self.race_limits,
+                self.pass_env,
             )
         except BaseException as error:
             self.book.lose_round(ticket, _in_short(error))

@@ -15,6 +15,7 @@ from pickbest.core import PickbestError, unknown_name
 from pickbest.portfolio.arms import Arm, Command, Function, Limits
 from pickbest.portfolio.costs import NAMED, Cost, Own, Quality, as_cost
 from pickbest.portfolio.portfolio import Portfolio
+from pickbest.portfolio.processes.limits import Ceiling
 from pickbest.portfolio.progress import Progress
 from pickbest.portfolio.settings import RaceSettings
 
@@ -76,6 +77,8 @@ _KEYS: dict[str, tuple[type, ...]] = {
     "censored": (str,),
     "watch": _NUMBER,
     "limits": (dict,),
+    "race_limits": (dict,),
+    "pass_env": (list,),
     "engine": (str,),
     "engine_options": (dict,),
     "concurrency": (int,),
@@ -94,6 +97,8 @@ def _portfolio(content: dict[str, Any], folder: Path) -> PortfolioFile:
     place["storage"] = _beside(place.get("storage", "sqlite:///portfolio.db"), folder)
     settings["cost"] = _cost(settings.get("cost", "solved"), folder)
     settings["limits"] = _limits(settings.get("limits", {}))
+    settings["race_limits"] = _race_limits(settings.get("race_limits", {}))
+    settings["pass_env"] = _names("pass_env", settings.get("pass_env", []))
     settings["paused"] = tuple(name for name, (_, paused) in arms.items() if paused)
     if "learner" in settings:
         settings["learner"] = Spec.of(settings["learner"])
@@ -129,8 +134,13 @@ _ARM_KEYS: dict[str, tuple[type, ...]] = {
     "success": (list,),
     "cwd": (str,),
     "env": (dict,),
+    "pass_env": (list,),
+    "cores": (int,),
     "paused": (bool,),
 }
+
+
+_PLACE_KEYS = ("cwd", "env", "pass_env", "cores")
 
 
 def _arm(name: str, table: Any, folder: Path) -> tuple[Arm, bool]:
@@ -146,22 +156,38 @@ def _arm(name: str, table: Any, folder: Path) -> tuple[Arm, bool]:
             f"arm {name!r} must have one of command, python and sat, "
             f"got {', '.join(kinds) or 'none'}"
         )
-    for key in ("success", "cwd", "env"):
-        if key in table and kinds != ["command"]:
-            raise PickbestError(f"arm {name!r}: {key} is for commands only")
+    for key in ("success", *_PLACE_KEYS):
+        if key in table and (kinds == ["sat"] or (key == "success" and kinds != ["command"])):
+            wanted = "commands" if key == "success" else "commands and functions"
+            raise PickbestError(f"arm {name!r}: {key} is for {wanted} only")
     paused = bool(table.get("paused", False))
-    if "python" in table:
-        return Function(_imported(table["python"], folder)), paused
     if "sat" in table:
         from pickbest.portfolio.answers.sat import SatSolver
 
         return SatSolver(table["sat"]), paused
-    environment = tuple((str(key), str(value)) for key, value in table.get("env", {}).items())
+    place = _place(name, table, folder)
+    if "python" in table:
+        return Function(_imported(table["python"], folder), **place), paused
     success = table.get("success", [0])
     if not success or not all(isinstance(code, int) for code in success):
         raise PickbestError(f"arm {name!r}: success must be a list of exit codes, got {success!r}")
-    cwd = str(folder / table["cwd"]) if "cwd" in table else None
-    return Command(tuple(table["command"]), tuple(success), cwd, environment), paused
+    return Command(tuple(table["command"]), tuple(success), **place), paused
+
+
+def _place(name: str, table: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Where an arm runs, and with what around it."""
+    return {
+        "cwd": str(folder / table["cwd"]) if "cwd" in table else None,
+        "env": tuple((str(key), str(value)) for key, value in table.get("env", {}).items()),
+        "pass_env": _names(f"pass_env of arm {name!r}", table.get("pass_env", [])),
+        "cores": table.get("cores", 1),
+    }
+
+
+def _names(what: str, given: list[Any]) -> tuple[str, ...]:
+    if not all(isinstance(name, str) for name in given):
+        raise PickbestError(f"{what} must be a list of names, got {given!r}")
+    return tuple(given)
 
 
 def _imported(reference: str, folder: Path) -> Callable[..., Any]:
@@ -207,19 +233,44 @@ def _cost(spec: str | dict[str, Any], folder: Path) -> Cost:
 
 def _limits(table: dict[str, Any]) -> Limits:
     known: dict[str, tuple[type, ...]] = {
-        "memory_mb": _NUMBER,
-        "cpu_seconds": _NUMBER,
+        **_CEILING_KEYS,
         "output_kb": _NUMBER,
+        "answer_mb": _NUMBER,
         "grace": _NUMBER,
+        "pin": (bool,),
     }
     _check_keys("key of limits", table, known)
-    memory, output = table.get("memory_mb"), table.get("output_kb", 64)
     return Limits(
-        memory_bytes=None if memory is None else round(memory * 1024**2),
-        cpu_seconds=table.get("cpu_seconds"),
-        output_bytes=round(output * 1024),
+        **_ceiling(table),
+        output_bytes=round(table.get("output_kb", 64) * 1024),
+        answer_bytes=round(table.get("answer_mb", 16) * 1024**2),
         grace=float(table.get("grace", 0.0)),
+        pin=table.get("pin", False),
     )
+
+
+_CEILING_KEYS: dict[str, tuple[type, ...]] = {
+    "memory_mb": _NUMBER,
+    "cpu_seconds": _NUMBER,
+    "processes": (int,),
+}
+
+
+def _race_limits(table: dict[str, Any]) -> Ceiling:
+    _check_keys("key of race_limits", table, _CEILING_KEYS)
+    try:
+        return Ceiling(**_ceiling(table))
+    except ValueError as error:
+        raise PickbestError(f"race_limits: {error}") from error
+
+
+def _ceiling(table: dict[str, Any]) -> dict[str, Any]:
+    memory = table.get("memory_mb")
+    return {
+        "memory_bytes": None if memory is None else round(memory * 1024**2),
+        "cpu_seconds": table.get("cpu_seconds"),
+        "processes": table.get("processes"),
+    }
 
 
 def _beside(storage: str, folder: Path) -> str:

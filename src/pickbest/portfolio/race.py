@@ -15,6 +15,7 @@ from pickbest.portfolio.censoring import Stop, Stopping, learned_costs
 from pickbest.portfolio.costs import BadAnswerError, Cost
 from pickbest.portfolio.engines import Engine
 from pickbest.portfolio.journal.records import Finished
+from pickbest.portfolio.processes.limits import UNLIMITED, Ceiling
 from pickbest.portfolio.runs import Result, Run, RunStatus
 
 # A longer answer is kept in the journal as its beginning only.
@@ -54,6 +55,8 @@ def run_race(
     stopping: Stopping,
     given_up: Callable[[], bool],
     ended: Callable[[Run], None],
+    ceiling: Ceiling = UNLIMITED,
+    pass_env: Sequence[str] = (),
 ) -> tuple[Result, Finished]:
     """Run the ticket's arms on the problem; the result, and what the journal will say of it.
 
@@ -79,7 +82,8 @@ def run_race(
     tasks = [
         arms[name].task(name, problem, deadline, limits) for name in ticket.arms if name in arms
     ]
-    engine.race(tasks, on_end, asked)
+    tasks = [replace(task, pass_env=(*task.pass_env, *pass_env)) for task in tasks]
+    engine.race(tasks, on_end, asked, ceiling)
     if gave_up:
         raise GivenUpError(f"round {ticket.round} was stopped; nothing was learned of it")
     for name in ticket.arms:

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from pickbest.core.codec import EXCLUDED
+from pickbest.core.codec import EXCLUDED, SPARSE
+from pickbest.portfolio.processes.limits import Ceiling
 
 
 class RunStatus(StrEnum):
@@ -32,10 +33,13 @@ class Task:
     argv: the command line; or, where it is None,
     call: a pickled (function, arguments) pair.
     preload: modules that the function needs, imported once and not for every run.
-    memory_bytes, cpu_seconds: limits on each process of the arm.
+    env: variables beside the usual ones; pass_env: names of variables of this process that it
+        gets too, see `engines.environment`.
+    memory_bytes, cpu_seconds, processes: limits of all of its processes together.
     output_bytes: how much of the end of its output is kept.
+    answer_bytes: how long what a function returns may be, as it is sent; see `processes.values`.
     grace: seconds between SIGTERM and SIGKILL when it is stopped; 0: SIGKILL at once.
-    cpus: cores that a cluster reserves for it.
+    cores: how many a cluster reserves for it, and to how many it is bound if it is pinned.
     """
 
     arm: str
@@ -45,11 +49,20 @@ class Task:
     preload: tuple[str, ...] = ()
     cwd: str | None = None
     env: tuple[tuple[str, str], ...] = ()
+    pass_env: tuple[str, ...] = ()
     memory_bytes: int | None = None
     cpu_seconds: float | None = None
+    processes: int | None = None
     output_bytes: int = 65_536
+    answer_bytes: int = 16 * 1024**2
     grace: float = 0.0
-    cpus: float = 1.0
+    cores: int = 1
+    pin: bool = False
+
+    @property
+    def ceiling(self) -> Ceiling:
+        """What all of its processes may use together."""
+        return Ceiling(self.memory_bytes, self.cpu_seconds, self.processes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +71,13 @@ class Run:
 
     An engine reports how it ended (FINISHED, TIMEOUT, STOPPED, BROKEN), the seconds, and why
     it could not start or what a function raised; judging adds the cost, the value and the
-    final status. The first six fields are what the journal keeps and what JSON shows.
+    final status. What the journal keeps and JSON shows are the first six fields, and `limits`.
 
     cost: None while it is not known: before judging, and for good where the run was stopped
         early; then it lies within `bounds`.
     value: the number that a quality cost read from the answer.
+    limits: how limits of the arm or of the race were kept to ("cgroup v2", "polling"); "": there
+        were none.
     answer: what a function returned, or (once judged) what a command wrote to standard output.
     accepted: whether the answer may win the round.
     exit_code: negative: the signal that ended it. truncated: only the end of the output is here.
@@ -74,6 +89,7 @@ class Run:
     seconds: float = 0.0
     reason: str = ""
     value: float | None = None
+    limits: str = field(default="", metadata=SPARSE)
     answer: Any = field(default=None, metadata=EXCLUDED)
     bounds: tuple[float, float] = field(default=(0.0, 1.0), metadata=EXCLUDED)
     accepted: bool = field(default=False, metadata=EXCLUDED)
@@ -97,7 +113,7 @@ class Run:
     def kept(self) -> Run:
         """As the journal keeps it: equal to what is read back."""
         seconds = round(self.seconds, 6)
-        return Run(self.arm, self.status, self.cost, seconds, self.reason, self.value)
+        return Run(self.arm, self.status, self.cost, seconds, self.reason, self.value, self.limits)
 
 
 @dataclass(frozen=True, slots=True)

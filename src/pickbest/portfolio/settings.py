@@ -14,6 +14,7 @@ from pickbest.portfolio.censoring import Stopping
 from pickbest.portfolio.costs import Cost
 from pickbest.portfolio.engines import Engine
 from pickbest.portfolio.journal.records import Opened
+from pickbest.portfolio.processes.limits import Ceiling
 from pickbest.portfolio.runs import Run
 
 DEFAULT_LEARNER = "auto"
@@ -63,12 +64,15 @@ class RaceSettings(Settings):
     """How a portfolio learns, and how it runs its arms.
 
     cost: "solved", "runtime", a Cost such as Quality(best, worst), or a function of a Run.
-    limits: what each arm may use.
+    limits: what each arm may use. race_limits: what all arms of a race may use together.
+    pass_env: names of environment variables that all arms get beside the usual ones; "*": all.
     engine, engine_options: "local", or "ray" with what ray.init takes.
     """
 
     cost: str | Cost | Callable[[Run], float] = "solved"
     limits: Limits | None = None
+    race_limits: Ceiling | None = None
+    pass_env: Sequence[str] = ()
     engine: str | Engine = "local"
     engine_options: Mapping[str, Any] | None = None
 
@@ -92,5 +96,7 @@ class RaceOptions(SettingsOptions, total=False):
 
     cost: str | Cost | Callable[[Run], float]
     limits: Limits | None
+    race_limits: Ceiling | None
+    pass_env: Sequence[str]
     engine: str | Engine
     engine_options: Mapping[str, Any] | None

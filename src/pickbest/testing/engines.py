@@ -10,6 +10,7 @@ wrong. Each raises AssertionError with one sentence.
 from __future__ import annotations
 
 import contextlib
+import os
 import pickle
 import shlex
 import signal
@@ -22,12 +23,13 @@ from pathlib import Path
 from typing import Any
 
 from pickbest.portfolio.engines import Engine
+from pickbest.portfolio.processes.limits import Ceiling
 from pickbest.portfolio.runs import Run, RunStatus, Task
+from pickbest.testing import arms
+from pickbest.testing.arms import LONG
 
 # A race that should be over at once may take so long on a busy machine, but no longer.
 PATIENCE = 30.0
-# What an arm sleeps that must be stopped: far longer than PATIENCE.
-LONG = 120.0
 
 
 def check_engine(engine: Engine) -> None:
@@ -38,11 +40,17 @@ def check_engine(engine: Engine) -> None:
     check_stop(engine)
     check_giving_up(engine)
     check_errors_of_the_caller(engine)
+    check_answers(engine)
+    check_surroundings(engine)
     check_limits(engine)
     check_grace(engine)
     check_races_at_once(engine)
     if sys.platform.startswith("linux"):
         check_no_process_left(engine)
+        check_nothing_inherited(engine)
+        check_limits_of_trees(engine)
+        check_limits_of_races(engine)
+        check_floods(engine)
 
 
 def check_results(engine: Engine) -> None:
@@ -55,7 +63,7 @@ def check_results(engine: Engine) -> None:
 
     tasks = [
         _command("later", "sleep 0.3; echo one"),
-        _function("function", _double, 21),
+        _function("function", arms.double, 21),
         _command("code", "echo two; echo oops >&2; exit 10"),
         Task("words", PATIENCE, argv=("printf", "%s", "a b"), env=(("X", "1"),)),
     ]
@@ -77,8 +85,8 @@ def check_failures(engine: Engine) -> None:
     tasks = [
         Task("missing", PATIENCE, argv=("no-such-program-anywhere",)),
         _command("signal", "kill -SEGV $$"),
-        _function("raises", _fail, "no luck"),
-        _function("unreadable", _unreadable, 0),
+        _function("raises", arms.fail, "no luck"),
+        _function("unreadable", arms.unreadable, 0),
         _command("good", "echo fine"),
     ]
     missing, ended, raises, unreadable, good = engine.race(tasks, _no_end, _never)
@@ -145,16 +153,48 @@ def check_limits(engine: Engine) -> None:
     """Memory and processor time are limited; of long output the end is kept."""
     big, short = 2_000_000_000, 1.0
     tasks = [
-        _function("hungry", _allocate, 2 * big, memory_bytes=big),
-        _function("busy", _spin, 0, cpu_seconds=short),
+        _function("hungry", arms.allocate, 2 * big, memory_bytes=big),
+        _function("busy", arms.spin, 0, cpu_seconds=short),
         _command("loud", "yes | head -c 300000; echo; echo end", output_bytes=1000),
     ]
     hungry, busy, loud = _in_time(engine, tasks)
     assert hungry.reason.startswith("MemoryError"), f"the reason reads {hungry.reason!r}"
-    assert busy.exit_code == -signal.SIGXCPU, f"a busy arm ended with {busy.exit_code}"
+    assert busy.reason or busy.exit_code == -signal.SIGXCPU, f"a busy arm ended as {busy}"
     assert loud.truncated, "output that was cut must say so"
     assert len(loud.stdout) == 1000, f"1000 bytes were to be kept, got {len(loud.stdout)}"
     assert loud.stdout.endswith("end\n"), "the end of the output must be kept"
+
+
+def check_answers(engine: Engine) -> None:
+    """What a function returns comes back as it was, if it is data and not too long."""
+    data = {"model": (1, -2), (3, "key"): [None, 0.5, b"x", {"y"}]}
+    tasks = [
+        _function("data", arms.same, data),
+        _function("long", arms.text, 100_000, answer_bytes=50_000),
+        _function("object", arms.not_data, 0),
+    ]
+    same, long, thing = engine.race(tasks, _no_end, _never)
+    assert same.answer == data, f"a function returned {data!r}, got {same.answer!r}"
+    assert long.answer is None, "an answer that is too long must not be cut"
+    assert long.reason.startswith("its answer is larger than"), f"the reason reads {long.reason!r}"
+    assert thing.answer is None, "what is not data must not come back"
+    assert "a function may return" in thing.reason, f"the reason reads {thing.reason!r}"
+
+
+def check_surroundings(engine: Engine) -> None:
+    """An arm has its own folder and variables, and none of this process's secrets."""
+    with tempfile.TemporaryDirectory() as folder, _variable("PICKBEST_TEST_TOKEN", "secret"):
+        own: dict[str, Any] = {"cwd": folder, "env": (("OWN", "1"),)}
+        tasks = [
+            Task("command", PATIENCE, argv=("sh", "-c", "pwd; env"), **own),
+            _function("function", arms.surroundings, 0, **own),
+        ]
+        runs = engine.race(tasks, _no_end, _never)
+    for run in runs:
+        shown = run.stdout or str(run.answer)
+        assert folder in shown, f"{run.arm} ran elsewhere than in {folder}: {run}"
+        assert "OWN" in shown, f"{run.arm} does not have its own variables: {run}"
+        assert "PICKBEST_TEST_TOKEN" not in shown, f"{run.arm} saw a secret of this process"
 
 
 def check_grace(engine: Engine) -> None:
@@ -201,28 +241,56 @@ def check_no_process_left(engine: Engine) -> None:
         assert not left, f"processes {left} of an arm were left after its race"
 
 
-# What the arms do -----------------------------------------------------------------------------
+def check_nothing_inherited(engine: Engine) -> None:
+    """Arms have standard input, output and error, and no other descriptor. Linux only."""
+    script = f"import os; print({arms.DESCRIPTORS})"
+    tasks = [
+        Task("command", PATIENCE, argv=(sys.executable, "-c", script)),
+        _function("function", arms.descriptors_of_a_program, script),
+    ]
+    command, function = engine.race(tasks, _no_end, _never)
+    assert command.stdout == "[0, 1, 2]\n", f"a command holds {command.stdout or command}"
+    assert function.answer == "[0, 1, 2]\n", f"a function's program holds {function.answer}"
 
 
-def _double(number: int) -> int:
-    return 2 * number
+def check_limits_of_trees(engine: Engine) -> None:
+    """Limits hold for all processes of an arm together, and the other arms go on. Linux only."""
+    tasks = [
+        _function("memory", arms.fork_and_eat, 8, memory_bytes=400_000_000),
+        _function("time", arms.fork_and_spin, 3, cpu_seconds=2.0),
+        _function("processes", arms.fork_and_sleep, 20, processes=10),
+        _command("good", "sleep 1; echo fine"),
+    ]
+    *over, good = _in_time(engine, tasks)
+    for run in over:
+        assert run.reason or run.exit_code, f"a limit of {run.arm} did not hold: {run}"
+        assert run.limits, "a run under limits must say how they are kept to"
+    assert good.stdout == "fine\n", "an arm must not suffer from another's limits"
+    assert good.limits == "", "a run without limits must not claim any"
 
 
-def _fail(message: str) -> None:
-    raise RuntimeError(message)
+def check_limits_of_races(engine: Engine) -> None:
+    """Too much memory of all arms together ends the one that has most of it. Linux only."""
+    tasks = [_function("hog", arms.fork_and_eat, 8), _command("good", "sleep 2; echo fine")]
+    started = time.monotonic()
+    hog, good = engine.race(tasks, _no_end, _never, Ceiling(memory_bytes=400_000_000))
+    assert time.monotonic() - started < PATIENCE, "the limit of a race did not hold"
+    assert "400" in hog.reason or "381" in hog.reason, f"the reason reads {hog.reason!r}"
+    assert good.stdout == "fine\n", "an arm must not suffer from another's memory"
 
 
-def _unreadable(_: object) -> Any:
-    return lambda: None
-
-
-def _allocate(count: int) -> int:
-    return len(bytearray(count))
-
-
-def _spin(_: object) -> None:
-    while True:
-        pass
+def check_floods(engine: Engine) -> None:
+    """Arms that leave children unreaped, or fork without end, are gone in time. Linux only."""
+    unreaped = "import os, time; [os.posix_spawn('/bin/true', ['true'], {}) for _ in range(300)]; "
+    unreaped += "print('begun', flush=True); time.sleep(100)"
+    chain = "import os, time\nprint('begun', flush=True)\nif os.fork(): time.sleep(100)\n"
+    chain += "while True:\n  if os.fork(): os._exit(0)\n  os.setsid()"
+    tasks = [
+        Task(name, 6.0, argv=(sys.executable, "-S", "-c", text))
+        for name, text in (("unreaped", unreaped), ("chain", chain))
+    ]
+    for run in _in_time(engine, tasks):
+        assert (run.status, run.stdout) == (RunStatus.TIMEOUT, "begun\n"), f"got {run}"
 
 
 # Races ----------------------------------------------------------------------------------------
@@ -262,6 +330,15 @@ def _in_time(
     finally:
         taken = time.monotonic() - started
         assert taken < PATIENCE, f"a race that should have been stopped took {taken:.1f} seconds"
+
+
+@contextlib.contextmanager
+def _variable(name: str, value: str) -> Iterator[None]:
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        del os.environ[name]
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from pickbest.core import PickbestError, unknown_name
+from pickbest.portfolio.processes.limits import UNLIMITED, Ceiling
 from pickbest.portfolio.runs import Run, Task
 
 NAMES = ("local", "ray")
@@ -24,12 +25,15 @@ class Engine(Protocol):
         tasks: Sequence[Task],
         ends_race: Callable[[Run], bool],
         given_up: Callable[[], bool],
+        ceiling: Ceiling = UNLIMITED,
     ) -> list[Run]:
         """Run all tasks at once; their runs, in the order of the tasks.
 
         ends_race is called once for each run, as it ends; when it returns True, the others are
         stopped. given_up is asked a few times a second; when it returns True, all are stopped.
-        When this returns, no process of any task is left.
+        ceiling: what all arms may use together; the one that uses most is stopped, with a reason.
+        When this returns, no process of any task is left, and that is within a second of the
+        longest deadline and its grace.
         """
         ...
 

@@ -21,6 +21,7 @@ from typing import Any
 
 from pickbest.core.workers import start_ray
 from pickbest.portfolio.engines.local import LocalEngine
+from pickbest.portfolio.processes.limits import UNLIMITED, Ceiling
 from pickbest.portfolio.runs import Run, RunStatus, Task
 
 PATIENCE = 0.2
@@ -44,12 +45,13 @@ class RayEngine:
         tasks: Sequence[Task],
         ends_race: Callable[[Run], bool],
         given_up: Callable[[], bool],
+        ceiling: Ceiling = UNLIMITED,
     ) -> list[Run]:
         ray = self._ray
         started = time.monotonic()
         places = {
-            self._run.options(num_cpus=task.cpus, name=task.arm).remote(
-                self._portable(task), sys.path
+            self._run.options(num_cpus=task.cores, name=task.arm).remote(
+                self._portable(task), sys.path, ceiling
             ): place
             for place, task in enumerate(tasks)
         }
@@ -107,12 +109,12 @@ class RayEngine:
 _engine: LocalEngine | None = None
 
 
-def run_here(task: Task, paths: Sequence[str]) -> Run:
+def run_here(task: Task, paths: Sequence[str], ceiling: Ceiling) -> Run:
     """Run an arm in the worker process that Ray chose; paths: where the driver finds modules."""
     global _engine
     if _engine is None:
         sys.path += [path for path in paths if path not in sys.path and os.path.isdir(path)]
         # Ray's own program need not be imported where functions run.
         _engine = LocalEngine(imports_program=False)
-    (run,) = _engine.race([task], lambda run: False, lambda: False)
+    (run,) = _engine.race([task], lambda run: False, lambda: False, ceiling)
     return run

@@ -1,185 +1,313 @@
-"""Arms as processes on this machine; `keeper` says how they are started and ended."""
+"""Arms as processes on this machine; `processes` says how they are started and ended.
+
+A race keeps its own deadline: a guard that does not answer in time, whatever happened to it, is
+ended with all that is below it, and its run counts as if it had answered then.
+"""
 
 from __future__ import annotations
 
-import contextlib
+import math
 import os
-import pickle
 import selectors
-import socket
-import subprocess
-import sys
 import threading
+import time
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
-from multiprocessing import spawn
 from typing import Any
 
-from pickbest.core import PickbestError
-from pickbest.portfolio.engines import keeper
+from pickbest.portfolio.engines.environment import environment
+from pickbest.portfolio.engines.guards import Guards, Link
+from pickbest.portfolio.processes import arm, limits, tree, values, wire
+from pickbest.portfolio.processes.limits import UNLIMITED, Ceiling, Group
 from pickbest.portfolio.runs import Run, RunStatus, Task
 
 # How often a race asks whether it was given up.
 PATIENCE = 0.2
-RUN, PREPARE = b"R", b"P"
-PROGRAM = "this program"
+# A guard has this long to end its arm and to answer; then the portfolio has this long to end both.
+ANSWER_SECONDS, END_SECONDS = 0.55, 0.35
+# What a report holds beside output and answer.
+REPORT_BYTES = 65_536
 
 
 class LocalEngine:
-    """Starts one keeper process, on first use, and races arms through it.
+    """Races arms under guards.
 
     imports_program: whether Python arms may be functions of the program that runs (__main__).
     """
 
     def __init__(self, imports_program: bool = True) -> None:
-        self._imports_program = imports_program
+        self.guards = Guards(imports_program)
         self._lock = threading.Lock()
-        self._keeper: subprocess.Popen[bytes] | None = None
-        self._control: socket.socket | None = None
-        self._prepared: set[str] = set()
+        self._races = 0
+        self._busy: Counter[int] = Counter()
 
     def race(
         self,
         tasks: Sequence[Task],
         ends_race: Callable[[Run], bool],
         given_up: Callable[[], bool],
+        ceiling: Ceiling = UNLIMITED,
     ) -> list[Run]:
-        runs: dict[int, Run] = {}
-        with selectors.DefaultSelector() as selector, contextlib.ExitStack() as sockets:
+        with self._lock:
+            self._races += 1
+            race = _Race(self.guards, self._races, ceiling)
+        cores = [self._take_cores(task) for task in tasks]
+        try:
+            race.make_groups(tasks)
             for place, task in enumerate(tasks):
-                connection = sockets.enter_context(self._start(task))
-                selector.register(connection, selectors.EVENT_READ, place)
-            try:
-                while len(runs) < len(tasks):
-                    for key, _ in selector.select(PATIENCE):
-                        selector.unregister(key.fileobj)
-                        run = _received(tasks[key.data], key.fileobj)  # type: ignore[arg-type]
-                        runs[key.data] = run
-                        if ends_race(run):
-                            _stop_all(selector)
-                    if len(runs) < len(tasks) and given_up():
-                        _stop_all(selector)
-            except BaseException:
-                # Ctrl-C and the like: guards answer once everything below them is gone.
-                _stop_all(selector)
-                for key in list(selector.get_map().values()):
-                    _received(tasks[key.data], key.fileobj)  # type: ignore[arg-type]
-                raise
-        return [runs[place] for place in range(len(tasks))]
+                race.start(place, task, cores[place])
+            return race.run(ends_race, given_up)
+        finally:
+            race.remove_groups()
+            with self._lock:
+                for taken in cores:
+                    self._busy.subtract(taken)
 
     def close(self) -> None:
+        self.guards.close()
+
+    def _take_cores(self, task: Task) -> list[int]:
+        """The cores for an arm that is to be pinned: those that the fewest arms are pinned to."""
+        if not task.pin or not hasattr(os, "sched_getaffinity"):
+            return []
         with self._lock:
-            self._shut_down()
+            cores = sorted(os.sched_getaffinity(0), key=lambda core: (self._busy[core], core))
+            taken = cores[: task.cores]
+            self._busy.update(taken)
+        return taken
 
-    def _start(self, task: Task) -> socket.socket:
-        """Hand a task to a new guard; the socket on which it answers."""
-        ours, theirs = socket.socketpair()
-        try:
-            with theirs, self._lock:
-                if task.call is not None:
-                    self._prepare(task.preload)
-                self._send(RUN, theirs)
-            request = asdict(task)
-            call = request.pop("call") or b""
-            del request["preload"]
-            request["cwd"] = request["cwd"] or os.getcwd()
-            # A guard that died already will be noticed when its answer is read.
-            with contextlib.suppress(OSError):
-                keeper.answer(ours, request, call)
-        except BaseException:
-            ours.close()
-            raise
-        return ours
 
-    def _send(self, message: bytes, descriptor: socket.socket) -> None:
-        """To the keeper, which is started where there is none (any more)."""
-        for _ in range(2):
-            if self._control is None:
-                self._launch()
-            try:
-                socket.send_fds(self._live_control(), [message], [descriptor.fileno()])
-                return
-            except OSError:
-                self._shut_down()
-        raise PickbestError("the process that starts arms cannot be started")
+class _Lane:
+    """One task of a race, from the request to the report."""
 
-    def _live_control(self) -> socket.socket:
-        if self._control is None:
-            raise OSError("no keeper")
-        return self._control
+    def __init__(self, place: int, task: Task, link: Link, mark: str, group: Group | None) -> None:
+        self.place = place
+        self.task = task
+        self.link = link
+        self.mark = mark
+        self.group = group
+        longest = REPORT_BYTES + 12 * task.output_bytes + task.answer_bytes
+        self.inbox = wire.Inbox(longest)
+        self.started = time.monotonic()
+        self.due = self.started + task.deadline + task.grace + ANSWER_SECONDS
+        self.ending = ""
+        self.reason = ""
 
-    def _launch(self) -> None:
-        ours, theirs = socket.socketpair()
-        with theirs:
-            self._keeper = subprocess.Popen(
-                # -P: the folder of the script must not shadow standard modules.
-                [sys.executable, "-P", keeper.__file__, str(theirs.fileno()), str(os.getpid())],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                start_new_session=True,
-            )
-        self._control, self._prepared = ours, set()
+    def stop(self, number: int, reason: str = "") -> None:
+        """Ask the guard to end its arm; reason: a limit of the race that it exceeded."""
+        if not self.ending:
+            self.ending, self.reason = "stopped", reason
+            self.due = min(self.due, time.monotonic() + self.task.grace + ANSWER_SECONDS)
+            self.link.send({"stop": number})
 
-    def _prepare(self, modules: Sequence[str]) -> None:
-        """Let the keeper import this program and modules, so that runs need not do it again."""
-        wanted = {PROGRAM, *modules} - (self._prepared if self._control is not None else set())
-        if not wanted:
+    def receive(self) -> tuple[dict[str, Any], bytes] | None:
+        """The report, once it is here; OSError or ValueError if there will be none."""
+        chunk = self.link.socket.recv(1 << 20)
+        if not chunk:
+            raise ConnectionError("its guard was killed")
+        self.inbox.add(chunk)
+        return self.inbox.take()
+
+
+class _Race:
+    """Arms that run at the same time."""
+
+    def __init__(self, guards: Guards, number: int, ceiling: Ceiling) -> None:
+        self.guards = guards
+        self.number = number
+        self.ceiling = ceiling
+        self.group: Group | None = None
+        self.groups: dict[int, Group] = {}
+        self.guards_group = ""
+        self.lanes: dict[int, _Lane] = {}
+        self.selector = selectors.DefaultSelector()
+        self.cpu_seconds = 0.0
+        self.polled = time.monotonic()
+
+    def make_groups(self, tasks: Sequence[Task]) -> None:
+        """A control group for the race and one for each arm, if there are limits to keep to."""
+        limited = self.ceiling or any(task.ceiling for task in tasks)
+        home = self.guards.group() if limited else None
+        if home is None:
             return
-        program = _preparation(self._imports_program) if PROGRAM in wanted else None
-        ours, theirs = socket.socketpair()
-        with ours:
-            with theirs:
-                self._send(PREPARE, theirs)
-            keeper.answer(ours, {"modules": sorted(wanted - {PROGRAM})}, pickle.dumps(program))
-            reply, _ = keeper.receive(ours)
-        if reply["error"]:
-            raise PickbestError(
-                "Python arms run in another process, which imports this program first "
-                f"(put what it starts under if __name__ == '__main__'), and failed: "
-                f"{reply['error']}"
-            )
-        self._prepared |= wanted
-
-    def _shut_down(self) -> None:
-        if self._control is not None:
-            self._control.close()
-            self._control = None
-        if self._keeper is not None:
-            try:
-                self._keeper.wait(timeout=5.0)
-            except subprocess.TimeoutExpired:
-                self._keeper.kill()
-                self._keeper.wait()
-            self._keeper = None
-
-
-def _preparation(imports_program: bool) -> dict[str, Any]:
-    """What multiprocessing would tell a spawned process: paths, and which program to import."""
-    data = spawn.get_preparation_data("pickbest arms")
-    del data["authkey"]
-    if not imports_program:
-        data.pop("init_main_from_name", None)
-        data.pop("init_main_from_path", None)
-    return data
-
-
-def _stop_all(selector: selectors.BaseSelector) -> None:
-    """A guard that sees its socket end kills its arm, and still answers on it."""
-    for key in selector.get_map().values():
-        with contextlib.suppress(OSError):
-            key.fileobj.shutdown(socket.SHUT_WR)  # type: ignore[union-attr]
-
-
-def _received(task: Task, connection: socket.socket) -> Run:
-    try:
-        report, payload = keeper.receive(connection)
-    except OSError as error:
-        return Run(task.arm, RunStatus.BROKEN, reason=f"its guard was killed ({error})")
-    answer = None
-    if payload:
         try:
-            failure, answer = pickle.loads(payload)
-        except Exception as error:
-            failure = f"its answer cannot be read here: {error!r}"
-        report["reason"] = report["reason"] or failure
-    return Run(task.arm, RunStatus(report.pop("status")), answer=answer, **report)
+            self.guards_group = str(home.leaf("guards").path)
+            self.group = home.inner(str(self.number), self.ceiling)
+            for place, task in enumerate(tasks):
+                self.groups[place] = self.group.inner(str(place), task.ceiling, whole=True)
+        except OSError:  # somebody took our group away: poll
+            self.remove_groups()
+
+    def remove_groups(self) -> None:
+        if self.group is not None:
+            self.group.remove()
+        self.group, self.groups = None, {}
+
+    def start(self, place: int, task: Task, cores: list[int]) -> None:
+        """Hand a task to a guard; the others are ended if that fails."""
+        try:
+            link = self.guards.take(None if task.call is None else task.preload)
+            group = self.groups.get(place)
+            lane = _Lane(place, task, link, self.guards.new_mark(), group)
+            own = (*task.env, (tree.MARK, lane.mark))
+            request = {
+                "run": self.number,
+                "argv": task.argv,
+                "cwd": task.cwd or os.getcwd(),
+                "env": environment(os.environ, task.pass_env, own),
+                "deadline": task.deadline,
+                "grace": task.grace,
+                "memory_bytes": task.memory_bytes,
+                "cpu_seconds": task.cpu_seconds,
+                "processes": task.processes,
+                "output_bytes": task.output_bytes,
+                "answer_bytes": task.answer_bytes,
+                "cores": cores,
+                "group": str(group.path) if group else "",
+                "guards": self.guards_group,
+            }
+            if not link.send(request, task.call or b""):
+                lane.due = lane.started
+            self.lanes[place] = lane
+            self.selector.register(link.socket, selectors.EVENT_READ, lane)
+        except BaseException:
+            self._abort()
+            raise
+
+    def run(self, ends_race: Callable[[Run], bool], given_up: Callable[[], bool]) -> list[Run]:
+        """Until every task has its run."""
+        runs: dict[int, Run] = {}
+        try:
+            while self.lanes:
+                for run, place in self._ended():
+                    runs[place] = run
+                    if ends_race(run):
+                        self.stop_all()
+                if self.lanes and given_up():
+                    self.stop_all()
+                if self.lanes and self.ceiling:
+                    self._keep_to_ceiling()
+        except BaseException:
+            # Ctrl-C and the like: nothing may be left before anyone hears of it.
+            self._abort()
+            raise
+        finally:
+            self.selector.close()
+        return [runs[place] for place in sorted(runs)]
+
+    def stop_all(self) -> None:
+        for lane in self.lanes.values():
+            lane.stop(self.number)
+
+    def _ended(self) -> list[tuple[Run, int]]:
+        """Wait a little; the runs that ended, or had to."""
+        step = limits.POLL_SECONDS if self.ceiling else PATIENCE
+        due = min(lane.due for lane in self.lanes.values())
+        found = []
+        for key, _ in self.selector.select(max(0.0, min(step, due - time.monotonic()))):
+            lane = key.data
+            try:
+                message = lane.receive()
+                if message is None:
+                    continue
+                run = self._reported(lane, *message)
+                self._leave(lane)
+                self.guards.give_back(lane.link)
+            except (OSError, ValueError, TypeError, LookupError) as error:
+                run = self._lost(lane, f"{error}")
+            found.append((run, lane.place))
+        now = time.monotonic()
+        for lane in [lane for lane in self.lanes.values() if now >= lane.due]:
+            found.append((self._lost(lane, ""), lane.place))
+        return found
+
+    def _leave(self, lane: _Lane) -> None:
+        self.selector.unregister(lane.link.socket)
+        del self.lanes[lane.place]
+
+    def _lost(self, lane: _Lane, reason: str) -> Run:
+        """End a run without its guard: it was killed, it does not answer, or it talks nonsense."""
+        seconds = time.monotonic() - lane.started
+        self._leave(lane)
+        if lane.group is not None:
+            lane.group.kill()
+        self.guards.abandon(lane.link, lane.mark, END_SECONDS)
+        if lane.ending and not lane.reason:
+            return Run(lane.task.arm, RunStatus.STOPPED, seconds=seconds)
+        if seconds >= lane.task.deadline:
+            return Run(lane.task.arm, RunStatus.TIMEOUT, seconds=seconds)
+        return Run(lane.task.arm, RunStatus.FINISHED, seconds=seconds, reason=lane.reason or reason)
+
+    def _abort(self) -> None:
+        self.stop_all()
+        while self.lanes:
+            self._ended()
+
+    def _reported(self, lane: _Lane, report: dict[str, Any], payload: bytes) -> Run:
+        status = RunStatus(report["status"])
+        if status is RunStatus.BROKEN:
+            return Run(lane.task.arm, status, reason=str(report["reason"]))
+        reason, answer = str(report["reason"]), None
+        if payload and not reason:
+            status, reason, answer = _answered(status, payload)
+        if lane.reason:
+            status, reason = RunStatus.FINISHED, lane.reason
+        self.cpu_seconds += float(report["cpu_seconds"])
+        code = report["exit_code"]
+        limited = self.ceiling or lane.task.ceiling
+        return Run(
+            lane.task.arm,
+            status,
+            seconds=_finite(report["seconds"]),
+            reason=reason,
+            answer=answer,
+            exit_code=None if code is None else int(code),
+            stdout=str(report["stdout"]),
+            stderr=str(report["stderr"]),
+            truncated=bool(report["truncated"]),
+            cpu_seconds=_finite(report["cpu_seconds"]),
+            peak_bytes=int(report["peak_bytes"]),
+            limits="" if not limited else limits.CGROUP if lane.group else limits.POLLING,
+        )
+
+    def _keep_to_ceiling(self) -> None:
+        """Stop the arm that uses most while all of them together use too much."""
+        if time.monotonic() - self.polled < limits.POLL_SECONDS:
+            return
+        self.polled = time.monotonic()
+        running = [lane for lane in self.lanes.values() if not lane.ending]
+        if self.group is not None:
+            over = self.ceiling.excess(tree.Usage(cpu_seconds=self.group.cpu_seconds))
+        else:
+            pids = {lane.place: tree.descendants(lane.link.pid) for lane in running}
+            together = [pid for each in pids.values() for pid in each]
+            over = limits.polled(self.ceiling, together, self.cpu_seconds)
+        if not over:
+            return
+        reason = f"the arms of the race used {over} together"
+        if self.group is None and not over.endswith("processor time"):
+            running = [max(running, key=lambda lane: _weight(pids[lane.place], over))]
+        for lane in running:
+            lane.stop(self.number, reason)
+
+
+def _weight(pids: list[int], over: str) -> float:
+    return len(pids) if over.endswith("processes") else tree.usage(pids, exact=True).memory_bytes
+
+
+def _answered(status: RunStatus, payload: bytes) -> tuple[RunStatus, str, Any]:
+    """(status, reason, answer) from what a function's side sent, which may be anything."""
+    kind, content = payload[:1], payload[1:]
+    if kind == arm.VALUE:
+        try:
+            return status, "", values.decode(content)
+        except ValueError as error:
+            return status, f"its answer cannot be read here: {error}", None
+    text = content[: arm.LONGEST_REASON].decode(errors="replace")
+    return (RunStatus.BROKEN if kind == arm.BROKEN else status), text, None
+
+
+def _finite(number: Any) -> float:
+    if not math.isfinite(number):
+        raise ValueError(f"no number: {number!r:.80}")
+    return float(number)

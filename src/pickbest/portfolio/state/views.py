@@ -12,6 +12,7 @@ from pickbest.portfolio.journal.records import (
     Lost,
     Picked,
 )
+from pickbest.portfolio.processes.limits import in_force
 from pickbest.portfolio.runs import Run
 from pickbest.portfolio.state.portfolio_state import PortfolioState, Tally
 
@@ -36,7 +37,10 @@ class ArmView:
 
 @dataclass(frozen=True)
 class Status:
-    """A portfolio now. Rounds asked = finished + lost + open."""
+    """A portfolio now. Rounds asked = finished + lost + open.
+
+    limits: how limits of arms are kept to on this machine: "cgroup v2" or "polling".
+    """
 
     learner: str
     seed: int
@@ -48,6 +52,7 @@ class Status:
     learned: int
     mean_cost: float | None
     arms: tuple[ArmView, ...]
+    limits: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,7 @@ def overview(known: PortfolioState) -> Status:
             _arm_view(name, tally, known, shares.get(name, 0.0))
             for name, tally in known.tallies.items()
         ),
+        limits=in_force(),
     )
 
 

@@ -1,0 +1,261 @@
+"""The portfolio's side of its keeper and guards; see `processes` for theirs."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pickbest
+from pickbest.core import PickbestError
+from pickbest.portfolio.engines.environment import environment
+from pickbest.portfolio.processes import keeper, limits, tree, wire
+
+PROGRAM = "this program"
+# Seconds that a keeper or a guard without an arm may take to react.
+START_SECONDS = 5.0
+# Guards that wait for their next arm; more than so many are let go.
+MOST_IDLE = 32
+_LAUNCH = (
+    "import sys; sys.path.insert(0, {home!r}); "
+    "from pickbest.portfolio.processes.keeper import main; main({control}, {portfolio})"
+)
+
+
+class Link:
+    """The connection to one guard."""
+
+    def __init__(self, connection: socket.socket, pid: int, generation: int) -> None:
+        self.socket = connection
+        self.pid = pid
+        self.generation = generation
+        self._pidfd = tree.pidfd(pid)
+
+    def send(self, content: dict[str, Any], payload: bytes = b"") -> bool:
+        """Whether the guard took it: it may be gone, or stopped."""
+        try:
+            self.socket.sendall(wire.packed(content, payload))
+        except OSError:
+            return False
+        return True
+
+    def kill(self) -> None:
+        with contextlib.suppress(OSError):
+            if self._pidfd is None:
+                os.kill(self.pid, signal.SIGKILL)
+            else:
+                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+
+    def close(self) -> None:
+        """Let go of the guard; it ends by itself."""
+        self.socket.close()
+        if self._pidfd is not None:
+            os.close(self._pidfd)
+            self._pidfd = None
+
+
+class Guards:
+    """Hands out guards; starts a keeper on first use, and another one if it died.
+
+    imports_program: whether Python arms may be functions of the program that runs (__main__).
+    """
+
+    def __init__(self, imports_program: bool = True) -> None:
+        self.owner = tree.owner()
+        self._imports_program = imports_program
+        self._lock = threading.Lock()
+        self._keeper: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._prepared: set[str] = set()
+        self._generation = 0
+        self._idle: list[Link] = []
+        self._group: limits.Group | None = None
+        self._group_sought = False
+
+    def new_mark(self) -> str:
+        """A word for one run that nobody can guess; every process of the arm carries it."""
+        return f"{self.owner}-{secrets.token_hex(8)}"
+
+    def take(self, modules: Sequence[str] | None) -> Link:
+        """A guard for one run; modules: what its function needs, None for a command."""
+        with self._lock:
+            if modules is not None:
+                self._prepare(modules)
+            while self._idle:
+                link = self._idle.pop()
+                if link.generation == self._generation and _silent(link.socket):
+                    return link
+                link.close()
+            try:
+                return self._new()
+            except OSError:
+                self._shut_down(kill=True)
+            if modules is not None:
+                self._prepare(modules)
+            try:
+                return self._new()
+            except OSError as error:
+                self._shut_down(kill=True)
+                message = f"the process that starts arms cannot be started: {error}"
+                raise PickbestError(message) from error
+
+    def give_back(self, link: Link) -> None:
+        """A guard whose run is over, with nothing left of it."""
+        with self._lock:
+            if self._control is not None and len(self._idle) < MOST_IDLE:
+                self._idle.append(link)
+            else:
+                link.close()
+
+    def abandon(self, link: Link, mark: str, seconds: float) -> None:
+        """End a guard that does not answer, and everything below it, in so many seconds."""
+        until = time.monotonic() + seconds
+        link.kill()
+        link.close()
+        with contextlib.suppress(OSError):
+            if self._control is not None:
+                _asked(self._control, keeper.SWEEP, seconds / 2.0)
+        while (left := tree.marked(mark)) and time.monotonic() < until:
+            for pid in left:
+                tree.kill(pid)
+            time.sleep(0.005)
+
+    def group(self) -> limits.Group | None:
+        """The control group under which races with limits are run; None: they are polled."""
+        with self._lock:
+            if not self._group_sought:
+                limits.remove_abandoned()
+                self._group, self._group_sought = limits.make_group(), True
+            return self._group
+
+    def close(self) -> None:
+        with self._lock:
+            self._shut_down()
+            if self._group is not None:
+                self._group.kill()
+                self._group.remove()
+            self._group, self._group_sought = None, False
+
+    def _new(self) -> Link:
+        """Let the keeper fork a guard; a keeper that is gone or does not react is replaced."""
+        ours, theirs = socket.socketpair()
+        ours.settimeout(START_SECONDS)
+        try:
+            with theirs:
+                socket.send_fds(self._live(), [keeper.GUARD], [theirs.fileno()])
+            return Link(ours, int(wire.receive(ours)[0]["pid"]), self._generation)
+        except BaseException:
+            ours.close()
+            raise
+
+    def _prepare(self, modules: Sequence[str]) -> None:
+        """Let the keeper import this program and modules, so that runs need not do it again."""
+        control = self._live()
+        wanted = {PROGRAM, *modules} - self._prepared
+        if not wanted:
+            return
+        program = _preparation(self._imports_program) if PROGRAM in wanted else None
+        request = {"modules": sorted(wanted - {PROGRAM}), "program": program}
+        try:
+            reply = _asked(control, keeper.PREPARE, None, request)
+        except OSError as error:
+            self._shut_down(kill=True)
+            reply = {"error": f"the process ended ({error})"}
+        if reply["error"]:
+            raise PickbestError(
+                "Python arms run in another process, which imports this program first "
+                f"(put what it starts under if __name__ == '__main__'), and failed: "
+                f"{reply['error']}"
+            )
+        self._prepared |= wanted
+        # Guards that were forked before do not know these modules.
+        self._generation += 1
+
+    def _live(self) -> socket.socket:
+        """The connection to a keeper that lives."""
+        if self._control is not None and self._keeper is not None and self._keeper.poll() is None:
+            return self._control
+        self._shut_down()
+        return self._launch()
+
+    def _launch(self) -> socket.socket:
+        ours, theirs = socket.socketpair()
+        home = str(Path(pickbest.__file__).parents[1])
+        with theirs:
+            code = _LAUNCH.format(home=home, control=theirs.fileno(), portfolio=os.getpid())
+            self._keeper = subprocess.Popen(
+                # -P: the folder in which this runs must not shadow standard modules.
+                [sys.executable, "-P", "-c", code],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+                env=environment(os.environ),
+            )
+        ours.settimeout(START_SECONDS)
+        self._control = ours
+        self._generation += 1
+        return ours
+
+    def _shut_down(self, kill: bool = False) -> None:
+        for link in self._idle:
+            link.close()
+        self._idle.clear()
+        self._prepared.clear()
+        if self._control is not None:
+            self._control.close()
+            self._control = None
+        if self._keeper is not None:
+            if kill:
+                self._keeper.kill()
+            try:
+                self._keeper.wait(timeout=5.0)
+            except subprocess.TimeoutExpired:
+                self._keeper.kill()
+                self._keeper.wait()
+            self._keeper = None
+
+
+def _asked(
+    control: socket.socket,
+    message: bytes,
+    timeout: float | None,
+    content: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """What a keeper answers; OSError if it does not."""
+    ours, theirs = socket.socketpair()
+    with ours:
+        ours.settimeout(timeout)
+        with theirs:
+            socket.send_fds(control, [message], [theirs.fileno()])
+        if content is not None:
+            ours.sendall(wire.packed(content))
+        return wire.receive(ours)[0]
+
+
+def _silent(connection: socket.socket) -> bool:
+    """Whether a guard that has nothing to say says nothing: one that died has closed it."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(connection, selectors.EVENT_READ)
+        return not selector.select(0.0)
+
+
+def _preparation(imports_program: bool) -> dict[str, Any]:
+    """What multiprocessing would tell a spawned process: paths, and which program to import."""
+    from multiprocessing import spawn
+
+    data = spawn.get_preparation_data("pickbest arms")
+    del data["authkey"]
+    if not imports_program:
+        data.pop("init_main_from_name", None)
+        data.pop("init_main_from_path", None)
+    return data

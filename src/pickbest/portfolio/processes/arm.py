@@ -1,0 +1,181 @@
+"""Starting an arm: a command, or a Python function in a forked process.
+
+Neither inherits anything but standard input, output and error; a function also holds the pipe
+for its own answer, which closes when it starts or forks another process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import gc
+import math
+import os
+import pickle
+import resource
+import signal
+import subprocess
+import sys
+import traceback
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from pickbest.portfolio.processes import tree, values
+
+LONGEST_REASON = 1000
+# What a function's side sends back begins with one of these.
+VALUE, RAISED, BROKEN = b"V", b"R", b"B"
+RESULT = 3  # the descriptor on which it does
+
+
+class StartError(Exception):
+    """An arm cannot be started."""
+
+
+@dataclass
+class Started:
+    """A running arm: what it writes comes from these descriptors."""
+
+    pid: int
+    stdout: int
+    stderr: int
+    answer: int | None = None
+
+
+def start(request: dict[str, Any], call: bytes) -> Started:
+    """Start the arm of a request on its cores."""
+    cores = request["cores"]
+    if cores and hasattr(os, "sched_setaffinity"):
+        all_cores = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, cores)
+    try:
+        return _function(request, call) if request["argv"] is None else _command(request)
+    finally:
+        if cores and hasattr(os, "sched_setaffinity"):
+            os.sched_setaffinity(0, all_cores)
+
+
+def _command(request: dict[str, Any]) -> Started:
+    read_out, out = os.pipe()
+    read_err, err = os.pipe()
+    try:
+        # Without preexec_fn this is a vfork: ten times quicker than a fork of this process.
+        process = subprocess.Popen(
+            request["argv"],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            cwd=request["cwd"],
+            env=request["env"],
+            close_fds=True,
+            start_new_session=True,
+            preexec_fn=None if tree.LINUX else lambda: _limit(request),
+        )
+    except (OSError, ValueError) as error:
+        os.close(read_out)
+        os.close(read_err)
+        name = getattr(error, "filename", None) or request["argv"][0]
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise StartError(f"{name}: {reason}") from error
+    finally:
+        os.close(out)
+        os.close(err)
+    process.returncode = 0  # the guard reaps it, with all that is below it
+    if tree.LINUX:
+        _limit(request, process.pid)
+    return Started(process.pid, read_out, read_err)
+
+
+def _function(request: dict[str, Any], call: bytes) -> Started:
+    ends = [os.pipe() for _ in range(3)]
+    guard = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        _become_function(request, call, [write for _, write in ends], guard)
+    for _, write in ends:
+        os.close(write)
+    return Started(pid, *(read for read, _ in ends))
+
+
+def _become_function(
+    request: dict[str, Any], call: bytes, pipes: list[int], guard: int
+) -> NoReturn:
+    """In the forked child: descriptors, limits, environment, then the function."""
+    message, code = BROKEN, 1
+    try:
+        os.setsid()
+        tree.prctl(tree.PR_SET_PDEATHSIG, signal.SIGKILL)
+        tree.prctl(tree.PR_SET_DUMPABLE, 1)
+        if os.getppid() != guard:
+            os._exit(1)
+        _keep_only([os.open(os.devnull, os.O_RDONLY), *pipes])
+        os.register_at_fork(after_in_child=_close_result)
+        os.environ.clear()
+        os.environ.update(request["env"])
+        _limit(request)
+        for name in ("SIGPIPE", "SIGXFSZ"):  # Python ignores these, and exec would pass that on
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
+        os.chdir(request["cwd"])
+        message, code = _called(call)
+    except OSError as error:
+        message = BROKEN + f"{error.filename}: {error.strerror}".encode()
+    except BaseException as error:
+        message = BROKEN + repr(error)[:LONGEST_REASON].encode(errors="replace")
+    finally:
+        with contextlib.suppress(BaseException), os.fdopen(RESULT, "wb") as pipe:
+            pipe.write(message)
+        os._exit(code)
+
+
+def _keep_only(descriptors: list[int]) -> None:
+    """Let these be 0, 1, 2 and 3, and close all others; 3 does not reach other programs."""
+    away = [fcntl.fcntl(each, fcntl.F_DUPFD_CLOEXEC, 10) for each in descriptors]
+    for target, source in enumerate(away):
+        os.dup2(source, target, inheritable=target != RESULT)
+    os.closerange(len(away), 1 + max(map(int, os.listdir("/dev/fd"))))
+
+
+def _close_result() -> None:
+    with contextlib.suppress(OSError):
+        os.close(RESULT)
+
+
+def _called(call: bytes) -> tuple[bytes, int]:
+    """(what to send back, the exit code) of the function itself."""
+    gc.enable()
+    if "numpy" in sys.modules:  # a fork would repeat the keeper's random numbers in every run
+        sys.modules["numpy"].random.seed()
+    code = 0
+    try:
+        function, arguments = pickle.loads(call)
+        message = VALUE + values.encode(function(*arguments))
+    except SystemExit as error:
+        code = error.code if isinstance(error.code, int) else 1
+        message = RAISED + (f"exit code {code}".encode() if code else b"")
+    except BaseException as error:
+        traceback.print_exc()
+        text = f"{type(error).__name__}: {error}"[:LONGEST_REASON]
+        code, message = 1, RAISED + text.encode(errors="replace")
+    with contextlib.suppress(Exception):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    return message, code
+
+
+def _limit(request: dict[str, Any], pid: int = 0) -> None:
+    """Limits of each process by itself: one that asks for too much memory is told so.
+
+    That of processor time is for where nobody can look at the whole tree.
+    """
+    limits = []
+    if request["memory_bytes"]:
+        limits.append((resource.RLIMIT_AS, (request["memory_bytes"],) * 2))
+    if request["cpu_seconds"]:
+        most = math.ceil(request["cpu_seconds"]) + (1 if tree.LINUX else 0)
+        limits.append((resource.RLIMIT_CPU, (most, most + 1)))
+    for kind, most_and_hard in limits:
+        if pid == 0:
+            resource.setrlimit(kind, most_and_hard)
+            continue
+        with contextlib.suppress(ProcessLookupError):
+            resource.prlimit(pid, kind, most_and_hard)

@@ -1,0 +1,185 @@
+"""A guard: runs one arm at a time, and leaves no process of it behind."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import socket
+import time
+from typing import Any
+
+from pickbest.portfolio.processes import arm, limits, tree, wire
+from pickbest.portfolio.processes.limits import Ceiling, Group
+
+# How often a guard looks after its arm where the kernel offers no descriptor for that.
+LOOK_SECONDS = 0.02
+
+
+def serve(connection: socket.socket, portfolio: int | None) -> None:
+    """Run what the portfolio asks for until it is gone; portfolio: its pidfd."""
+    os.setsid()
+    tree.prctl(tree.PR_SET_CHILD_SUBREAPER, 1)
+    connection.sendall(wire.packed({"pid": os.getpid()}))
+    with contextlib.suppress(OSError), selectors.DefaultSelector() as selector:
+        selector.register(connection, selectors.EVENT_READ)
+        if portfolio is not None:
+            selector.register(portfolio, selectors.EVENT_READ)
+        while portfolio not in {key.fd for key, _ in selector.select()}:
+            request, call = wire.receive(connection)
+            if "argv" in request:  # else: to stop a run that had ended already
+                run = GuardedRun(request, connection, portfolio)
+                connection.sendall(wire.packed(run.report(call), bytes(run.answer)))
+
+
+class GuardedRun:
+    """One run of one arm, from its start until nothing of it is left."""
+
+    def __init__(
+        self, request: dict[str, Any], connection: socket.socket, portfolio: int | None
+    ) -> None:
+        self.request = request
+        self.connection = connection
+        self.portfolio = portfolio
+        self.ceiling = Ceiling(*(request[name] for name in Ceiling.__dataclass_fields__))
+        self.group = Group(request["group"]) if request["group"] else None
+        self.reaper = tree.Reaper()
+        self.output = {"stdout": bytearray(), "stderr": bytearray()}
+        self.answer = bytearray()
+        self.truncated = False
+        self.reason = ""
+
+    def report(self, call: bytes) -> dict[str, Any]:
+        """Run the arm; what became of it."""
+        started = time.monotonic()
+        try:
+            running = self._start(call)
+        except arm.StartError as error:
+            return {"status": "broken", "reason": str(error)}
+        pipes = {running.stdout: self.output["stdout"], running.stderr: self.output["stderr"]}
+        if running.answer is not None:
+            pipes[running.answer] = self.answer
+        for read in pipes:
+            os.set_blocking(read, False)
+        ending = self._wait(running.pid, pipes, started + self.request["deadline"])
+        seconds = time.monotonic() - started
+        self._end_all(running.pid)
+        for read, target in pipes.items():
+            while self._read(read, target):  # nobody can write any more
+                pass
+            os.close(read)
+        status = self.reaper.statuses.get(running.pid)
+        if len(self.answer) > self.request["answer_bytes"]:
+            self.answer.clear()
+        return {
+            "status": ending,
+            "seconds": seconds,
+            "exit_code": None if status is None else os.waitstatus_to_exitcode(status),
+            "reason": self.reason,
+            "truncated": self.truncated,
+            "cpu_seconds": self.group.cpu_seconds if self.group else self.reaper.cpu_seconds,
+            "peak_bytes": max(self.reaper.peak_bytes, self.group.peak_bytes if self.group else 0),
+            **{name: text.decode(errors="replace") for name, text in self.output.items()},
+        }
+
+    def _start(self, call: bytes) -> arm.Started:
+        if self.group is None:
+            return arm.start(self.request, call)
+        # What a process starts is in its group from the first instant.
+        try:
+            self.group.enter()
+        except OSError as error:
+            raise arm.StartError(f"{self.group.path}: {error.strerror}") from error
+        try:
+            return arm.start(self.request, call)
+        finally:
+            Group(self.request["guards"]).enter()
+
+    def _wait(self, pid: int, pipes: dict[int, bytearray], deadline: float) -> str:
+        """Until the arm ends, or must: how it ended."""
+        ended, ending = tree.pidfd(pid), "finished"
+        steps = [LOOK_SECONDS] if ended is None else []
+        steps += [limits.POLL_SECONDS] if self.ceiling else []
+        polled = time.monotonic()
+        with selectors.DefaultSelector() as selector:
+            for descriptor in (*pipes, self.connection, self.portfolio, ended):
+                if descriptor is not None:
+                    selector.register(descriptor, selectors.EVENT_READ)
+            while True:
+                patience = deadline - time.monotonic()
+                if patience <= 0.0 and ending != "finished":
+                    break
+                if patience <= 0.0:
+                    ending, deadline = "timeout", self._ask_to_end(pid)
+                    continue
+                ready = {key.fd for key, _ in selector.select(min(patience, *steps, 3600.0))}
+                for read in ready & pipes.keys():
+                    if self._read(read, pipes[read]) == b"":
+                        selector.unregister(read)
+                if ended is None or ended in ready:
+                    self.reaper.reap_all()
+                if pid in self.reaper.statuses or self.portfolio in ready:
+                    break
+                if self.connection.fileno() in ready and self._told_to_stop():
+                    selector.unregister(self.connection)
+                    ending, deadline = "stopped", self._ask_to_end(pid)
+                if self.ceiling and time.monotonic() - polled >= limits.POLL_SECONDS:
+                    over, polled = self._excess(), time.monotonic()
+                    self.reason = self.reason or (over and f"it used {over}")
+                if self.reason:
+                    break
+        if ended is not None:
+            os.close(ended)
+        return "finished" if self.reason else ending
+
+    def _told_to_stop(self) -> bool:
+        """Whether the message is for this run; a portfolio that is gone stops it too."""
+        with contextlib.suppress(OSError):
+            return bool(wire.receive(self.connection)[0]["stop"] == self.request["run"])
+        return True
+
+    def _excess(self) -> str:
+        """Which limit the arm exceeds of those that the kernel does not keep to by itself."""
+        if self.group is not None:
+            return self.ceiling.excess(tree.Usage(cpu_seconds=self.group.cpu_seconds))
+        return limits.polled(self.ceiling, tree.descendants(os.getpid()), self.reaper.cpu_seconds)
+
+    def _ask_to_end(self, pid: int) -> float:
+        """SIGTERM, if the arm has time to react; when that time is over."""
+        grace = float(self.request["grace"])
+        if grace > 0.0:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(pid, signal.SIGTERM)
+        return time.monotonic() + grace
+
+    def _end_all(self, pid: int) -> None:
+        if self.group is not None:
+            if self.group.ran_out_of_memory and not self.reason:
+                over = Ceiling(self.ceiling.memory_bytes).excess(tree.Usage(1 << 62))
+                self.reason = f"it used {over or 'the memory that was left'}"
+            self.group.kill()
+        else:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(pid, signal.SIGKILL)
+        self.reaper.end_children()
+        if not tree.LINUX and pid not in self.reaper.statuses:
+            self.reaper.statuses[pid] = os.waitpid(pid, 0)[1]
+
+    def _read(self, read: int, target: bytearray) -> bytes | None:
+        """Take what is there: b"" at the end of the pipe, None when nothing is there yet."""
+        try:
+            chunk = os.read(read, 1 << 16)
+        except BlockingIOError:
+            return None
+        target += chunk
+        if target is self.answer:
+            most = self.request["answer_bytes"]
+            if len(target) > most:
+                self.reason = f"its answer is larger than {most / 1024**2:g} MB"
+                del target[most + 1 :]
+                return b""
+        elif len(target) > self.request["output_bytes"]:
+            del target[: len(target) - self.request["output_bytes"]]
+            self.truncated = True
+        return chunk

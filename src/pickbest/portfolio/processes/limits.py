@@ -1,0 +1,206 @@
+"""Limits of whole process trees: by cgroups (version 2) where they can be had, else by polling.
+
+A control group counts every process that an arm starts, wherever it moves in the tree. The kernel
+itself keeps to the limits of memory (it ends the arm that grew largest) and of the number of
+processes (forks fail); processor time is read a few times a second. Without a group, all three
+are read a few times a second from /proc, and an arm that is over a limit is ended.
+
+A group can be had where /sys/fs/cgroup is of version 2, offers the controllers of memory and
+processes, and may be written: in the group of this process, in the one above it, or in the one
+that PICKBEST_CGROUP names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import secrets
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+
+from pickbest.portfolio.processes import tree
+
+CGROUP, POLLING = "cgroup v2", "polling"
+# How often what is polled is polled.
+POLL_SECONDS = 0.05
+PREFIX = "pickbest-"
+CONTROLLERS = ("memory", "pids")
+_MOUNT = Path("/sys/fs/cgroup")
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """What a tree of processes may use together; None: as much as it likes."""
+
+    memory_bytes: int | None = None
+    cpu_seconds: float | None = None
+    processes: int | None = None
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if value is not None and not (value > 0 and math.isfinite(value)):
+                raise ValueError(f"{each.name} must be a number above 0, got {value!r}")
+
+    def __bool__(self) -> bool:
+        return any((self.memory_bytes, self.cpu_seconds, self.processes))
+
+    def excess(self, used: tree.Usage) -> str:
+        """Which limit is exceeded, in words; "" if none is.
+
+        >>> Ceiling(processes=3).excess(tree.Usage(processes=5))
+        'more than 3 processes'
+        """
+        if self.memory_bytes is not None and used.memory_bytes > self.memory_bytes:
+            return f"more than {self.memory_bytes / 1024**2:g} MB of memory"
+        if self.cpu_seconds is not None and used.cpu_seconds > self.cpu_seconds:
+            return f"more than {self.cpu_seconds:g} seconds of processor time"
+        if self.processes is not None and used.processes > self.processes:
+            return f"more than {self.processes} processes"
+        return ""
+
+
+UNLIMITED = Ceiling()
+
+
+def polled(ceiling: Ceiling, pids: list[int], cpu_seconds: float = 0.0) -> str:
+    """Which limit processes exceed; cpu_seconds: what those that are gone have used."""
+    gone = tree.Usage(cpu_seconds=cpu_seconds)
+    over = ceiling.excess(tree.usage(pids) + gone)
+    # Pages that forks share were counted for each of them.
+    return ceiling.excess(tree.usage(pids, exact=True) + gone) if over else ""
+
+
+class Group:
+    """A control group: a folder whose files are the kernel's."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+
+    def inner(self, name: str, ceiling: Ceiling = UNLIMITED, whole: bool = False) -> Group:
+        """A new group below this one; whole: memory that is not there ends all of it at once."""
+        made = Group(self.path / name)
+        made.path.mkdir()
+        try:
+            if ceiling.memory_bytes is not None:
+                made._write("memory.max", str(ceiling.memory_bytes))
+                with contextlib.suppress(OSError):  # no such file where the kernel has no swap
+                    made._write("memory.swap.max", "0")
+            if ceiling.processes is not None:
+                made._write("pids.max", str(ceiling.processes))
+            if not whole:
+                made.share_controllers()
+            elif "memory" in CONTROLLERS:
+                made._write("memory.oom.group", "1")
+        except OSError:
+            made.remove()
+            raise
+        return made
+
+    def share_controllers(self) -> None:
+        """Let the groups below this one have limits."""
+        self._write("cgroup.subtree_control", " ".join(f"+{name}" for name in CONTROLLERS))
+
+    def leaf(self, name: str) -> Group:
+        """A new group below this one, without limits."""
+        made = Group(self.path / name)
+        made.path.mkdir(exist_ok=True)
+        return made
+
+    def enter(self) -> None:
+        """Move this process here; what it starts from now on starts here."""
+        self._write("cgroup.procs", "0")
+
+    def kill(self) -> None:
+        """End every process of the group, however it forks."""
+        with contextlib.suppress(OSError):
+            self._write("cgroup.kill", "1")
+
+    def remove(self) -> None:
+        """Remove the group and those below it, which must be empty."""
+        with contextlib.suppress(OSError):
+            for entry in os.scandir(self.path):
+                if entry.is_dir(follow_symlinks=False):
+                    Group(entry.path).remove()
+            self.path.rmdir()
+
+    @property
+    def cpu_seconds(self) -> float:
+        """Processor time of all that was ever in the group."""
+        return self._numbers("cpu.stat").get("usage_usec", 0) / 1e6
+
+    @property
+    def peak_bytes(self) -> int:
+        """The most memory that it ever had; 0 where the kernel does not say."""
+        with contextlib.suppress(OSError, ValueError):
+            return int((self.path / "memory.peak").read_text())
+        return 0
+
+    @property
+    def ran_out_of_memory(self) -> bool:
+        """Whether the kernel ended processes of it because there was no memory left."""
+        return self._numbers("memory.events").get("oom_kill", 0) > 0
+
+    @property
+    def empty(self) -> bool:
+        return not self._numbers("cgroup.events").get("populated", 0)
+
+    def _numbers(self, file: str) -> dict[str, int]:
+        with contextlib.suppress(OSError, ValueError):
+            lines = (self.path / file).read_text().splitlines()
+            return {name: int(value) for name, value in (line.split() for line in lines)}
+        return {}
+
+    def _write(self, file: str, text: str) -> None:
+        (self.path / file).write_text(text)
+
+
+def candidates() -> list[Path]:
+    """Groups in which ours could be made, best first."""
+    if named := os.environ.get("PICKBEST_CGROUP"):
+        return [Path(named)]
+    with contextlib.suppress(OSError, StopIteration):
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+        inside = next(line[3:] for line in lines if line.startswith("0::"))
+        here = _MOUNT / inside.lstrip("/")
+        return [here] if here == _MOUNT else [here, here.parent]
+    return []
+
+
+def make_group() -> Group | None:
+    """A group of this process's own in which groups with limits can be made; None: poll."""
+    for place in candidates():
+        group = Group(place / f"{PREFIX}{tree.owner()}-{secrets.token_hex(4)}")
+        try:
+            group.path.mkdir()
+        except OSError:
+            continue
+        offered = group.path / "cgroup.controllers"
+        if offered.exists() and set(offered.read_text().split()) >= set(CONTROLLERS):
+            with contextlib.suppress(OSError):
+                group.share_controllers()
+                return group
+        group.remove()
+    return None
+
+
+@cache
+def in_force() -> str:
+    """How limits would be kept to on this machine, by this user."""
+    group = make_group()
+    if group is None:
+        return POLLING
+    group.remove()
+    return CGROUP
+
+
+def remove_abandoned() -> None:
+    """End and remove the groups of portfolios that were killed."""
+    namespace = tree.owner().partition("-")[0]
+    for left in [each for place in candidates() for each in place.glob(f"{PREFIX}{namespace}-*")]:
+        number = left.name.removeprefix(PREFIX).split("-")[1]
+        if not left.name.startswith(PREFIX + tree.owner(number) + "-"):
+            Group(left).kill()
+            Group(left).remove()

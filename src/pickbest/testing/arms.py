@@ -1,0 +1,83 @@
+"""Functions that the suite of engines runs as arms; they go to another process by their names."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from typing import Any
+
+# What an arm sleeps that must be stopped: far longer than a check waits.
+LONG = 120.0
+
+
+def double(number: int) -> int:
+    return 2 * number
+
+
+def fail(message: str) -> None:
+    raise RuntimeError(message)
+
+
+def unreadable(_: object) -> Any:
+    return lambda: None
+
+
+def allocate(count: int) -> int:
+    return len(bytearray(count))
+
+
+def spin(_: object) -> None:
+    while True:
+        pass
+
+
+def same(thing: object) -> object:
+    return thing
+
+
+def text(count: int) -> str:
+    return "x" * count
+
+
+def not_data(_: object) -> object:
+    return object()
+
+
+def surroundings(_: object) -> tuple[str, list[str]]:
+    return os.getcwd(), sorted(os.environ)
+
+
+# The open descriptors of a process, without the one that lists them.
+DESCRIPTORS = "[n for n in range(200) if os.path.exists(f'/proc/self/fd/{n}')]"
+
+
+def descriptors_of_a_program(script: str) -> str:
+    return subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, close_fds=False
+    ).stdout
+
+
+def fork_and_eat(children: int) -> None:
+    """Each child takes 60 MB: little for one, much for all."""
+    for _ in range(children):
+        if os.fork() == 0:
+            eaten = bytearray(60_000_000)
+            eaten[::4096] = bytes(len(eaten[::4096])).replace(b"\0", b"x")
+            break
+    time.sleep(LONG)
+
+
+def fork_and_spin(children: int) -> None:
+    for _ in range(children):
+        if os.fork() == 0:
+            break
+    spin(0)
+
+
+def fork_and_sleep(children: int) -> None:
+    for _ in range(children):
+        if os.fork() == 0:
+            break
+    time.sleep(LONG)
