@@ -12,6 +12,7 @@ from numpy.polynomial import polynomial
 from pickbest.catalog import make_learner
 from pickbest.feasibility.laws import (
     ExactLaw,
+    HedgeLaw,
     LeaderDraws,
     ReplicateDraws,
     drawer_for,
@@ -116,7 +117,7 @@ def keys_of(count: int) -> np.ndarray:
 
 
 def test_hedge_plays_softmax() -> None:
-    drawer = ExactLaw(Hedge(3, rate=2.0))
+    drawer = HedgeLaw(Hedge(3, rate=2.0))
     drawer.learn(np.array([0.0, 0.5, 1.0]))
     np.testing.assert_allclose(
         drawer.law(1).probabilities, np.exp([0, -1, -2]) / np.exp([0, -1, -2]).sum()

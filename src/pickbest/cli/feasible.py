@@ -45,7 +45,10 @@ def feasible(
     learner: Annotated[
         str | None, typer.Option("--learner", "-l", help="A learner's name instead of FPML.")
     ] = None,
-    tuning: Annotated[str, typer.Option(help="Of FPML: eager or proposition_8.")] = "eager",
+    tuning: Annotated[
+        str | None,
+        typer.Option(help="product (B ≥ 2; the default there), eager or proposition_8."),
+    ] = None,
     width: Annotated[
         float | None, typer.Option(help="A bound on every |A_i x - b_i|; computed if not given.")
     ] = None,

@@ -25,9 +25,16 @@ from pickbest.feasibility.calls import Progress, calls_of
 from pickbest.feasibility.constraints import System
 from pickbest.feasibility.highs import LinearProgram
 from pickbest.feasibility.oracles_of_sets import oracle_for
-from pickbest.feasibility.schedules import SPARE_ACCURACY, Phase, eager_phase, schedule
+from pickbest.feasibility.schedules import (
+    Phase,
+    calls_needed,
+    eager_phase,
+    schedule,
+    spare,
+)
 from pickbest.feasibility.sets import Simplex
-from pickbest.feasibility.solve import phases_for
+from pickbest.feasibility.solve import known_tuning, phases_for
+from pickbest.learners import Hedge
 
 
 @dataclass(frozen=True)
@@ -61,7 +68,7 @@ def solve_game(
     budget: int = 1,
     *,
     learner: str | Learner | None = None,
-    tuning: str = "eager",
+    tuning: str | None = None,
     samples: int | None = None,
     max_calls: int | None = None,
     seed: int = 0,
@@ -70,8 +77,9 @@ def solve_game(
     """Strategies within epsilon of optimal for a zero-sum game.
 
     payoffs[i, j]: what the row player receives from the column player for row i and column j.
-    The other arguments are those of `solve_feasibility`. calls_bound is Proposition 8's number
-    for half the range of the payoffs as the width; the eager tuning may take a quarter more.
+    The other arguments are those of `solve_feasibility`, and so is calls_bound, for half the range
+    of the payoffs as the width (and 31/32 of epsilon for the product law, whose oracle is exact to
+    the rest); the eager tuning may take a quarter more.
 
     >>> stone_paper_scissors = [[0, -1, 1], [1, 0, -1], [-1, 1, 0]]
     >>> game = solve_game(stone_paper_scissors, epsilon=0.1)
@@ -86,11 +94,12 @@ def solve_game(
     system = System.of(table.T, np.full(table.shape[1], middle))
     system.check_budget(budget)
     width = max(float(np.ptp(table)) / 2.0, epsilon / 4.0)
-    bound = theory.oracle_calls(
-        n_constraints=system.n_constraints, budget=budget, width=width, accuracy=epsilon
-    )
-    oracle = oracle_for(Simplex(system.dimension), system, budget, SPARE_ACCURACY * epsilon)
-    phases = _phases(learner, tuning, system.n_constraints, budget, bound)
+    kind = known_tuning(learner, tuning, budget)
+    inexact = spare(kind, epsilon)
+    oracle = oracle_for(Simplex(system.dimension), system, budget, inexact)
+    wanted = epsilon - inexact if kind == "product" else epsilon
+    bound = calls_needed(system.n_constraints, budget, width, wanted, kind)
+    phases = _phases(learner, kind, system.n_constraints, budget, bound)
     allowed = sum(phase.calls for phase in phases)
     if max_calls is not None:
         allowed = min(allowed, check_count("max_calls", max_calls))
@@ -117,8 +126,11 @@ def solve_game(
 def _phases(
     learner: str | Learner | None, tuning: str, n_columns: int, budget: int, calls: int
 ) -> list[Phase]:
-    """As for linear programs, but nothing here is known to be at least 0, which is what makes
-    the second phase of the eager schedule short: the whole of the proof's takes its place."""
+    """As for linear programs, but nothing here is known to be at least 0, which is what leaves
+    room for an eager phase: the whole of the proof's follows it, and product has none."""
+    if learner is None and tuning == "product":
+        rate = theory.constant_rate(budget=budget)
+        return [Phase(Hedge(n_columns, rate, budget), calls)]
     if learner is not None or tuning != "eager":
         return phases_for(learner, tuning, n_columns, budget, calls)
     proof = schedule(n_columns, budget, calls, "proposition_8")

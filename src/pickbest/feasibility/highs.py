@@ -72,6 +72,11 @@ class LinearProgram:
         self._solver.setOptionValue("output_flag", False)
         self._solver.passModel(program)
 
+    def add_row(self, lower: float, coefficients: FloatArray) -> None:
+        """One more row, coefficients · x ≥ lower; the basis stays."""
+        places = np.flatnonzero(coefficients).astype(np.int32)
+        self._solver.addRow(lower, np.inf, len(places), places, coefficients[places])
+
     def maximize(self, objective: FloatArray, columns: IntArray | None = None) -> Optimum:
         """Solve for an objective, given in full or for some columns (the others stay)."""
         if columns is None:

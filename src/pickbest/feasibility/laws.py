@@ -1,8 +1,9 @@
 """The distribution d_t over tuples of constraints that a learner plays: exact, or by samples.
 
 FPML and Hedge see every cost, so their state is the same in all replicates, and d_t is a
-function of it: exact for one constraint (B = 1) and, for FPML, where there are few subsets.
-Any other case takes M draws: a batch of M replicates that are fed the same costs.
+function of it: exact for Hedge (B > 1: the product of its draws), for one constraint (B = 1) and,
+for FPML, where there are few subsets. Any other case takes M draws: a batch of M replicates that
+are fed the same costs.
 """
 
 from __future__ import annotations
@@ -25,8 +26,10 @@ from pickbest.core import (
     rng_for,
     visible,
 )
+from pickbest.feasibility.product_law import ProductLaw
 from pickbest.kernels import leader_laws
 from pickbest.learners import FPML, Hedge
+from pickbest.learners.fpml import Noise
 
 # Where there are at most this many subsets, FPML's law is computed for each of them.
 MOST_SUBSETS = 600
@@ -66,6 +69,30 @@ class Law:
         """P(constraint i comes first): at B = 1, the law itself as a vector."""
         return summed_at(self.tuples[:, 0], self.probabilities, n_constraints)
 
+    def soft_multipliers(self, slacks: FloatArray, temperature: float) -> FloatArray:
+        """y: each tuple's probability, shared among its constraints by exp(-slack / temperature).
+
+        The smoothed minimum is at most `softening` · temperature off.
+        """
+        values = slacks[self.tuples]
+        shares = np.exp((values.min(axis=1, keepdims=True) - values) / temperature)
+        shares *= (self.probabilities / shares.sum(axis=1))[:, None]
+        return summed_at(self.tuples.ravel(), shares.ravel(), len(slacks))
+
+    @property
+    def softening(self) -> float:
+        """The largest entropy of the shares of a tuple."""
+        return math.log(self.budget)
+
+    def compact(self) -> tuple[IntArray, Law]:
+        """(used, law): the constraints that occur, and the law over them alone."""
+        used, inner = np.unique(self.tuples, return_inverse=True)
+        return used, Law(inner.reshape(self.tuples.shape), self.probabilities)
+
+
+# What an oracle is asked about.
+AnyLaw = Law | ProductLaw
+
 
 def weighted_sum(weights: FloatArray, values: FloatArray) -> float:
     """Σ weights · values. Not by BLAS, whose threads cost more than they save here."""
@@ -85,29 +112,47 @@ class Drawer(Protocol):
         """How many draws stand for the law; None: the law is exact."""
         ...
 
-    def law(self, round_index: int) -> Law: ...
+    def law(self, round_index: int) -> AnyLaw: ...
 
     def learn(self, costs: FloatArray) -> None:
         """Fold in the costs of all constraints, scaled to [0, 1]."""
         ...
 
 
-class ExactLaw:
-    """FPML with few subsets, or Hedge: one replicate, whose law is known."""
+class HedgeLaw:
+    """Hedge: one constraint drawn from its law, or the product of B draws."""
 
     samples = None
 
-    def __init__(self, learner: FPML | Hedge) -> None:
+    def __init__(self, learner: Hedge) -> None:
+        self._learner = learner
+        self._state = learner.start(1)
+        self._each = np.arange(learner.n_arms)[:, None]
+
+    def law(self, round_index: int) -> AnyLaw:
+        gains = self._learner.rate * self._state.gains[0]
+        shares = np.exp(gains - gains.max())
+        shares /= shares.sum()
+        if self._learner.budget == 1:
+            return Law(self._each, shares)
+        return ProductLaw(shares, self._learner.budget)
+
+    def learn(self, costs: FloatArray) -> None:
+        self._state = self._learner.learn(self._state, _NO_CHOICE, costs[None])
+
+
+class ExactLaw:
+    """FPML with few subsets: one replicate, whose law is known."""
+
+    samples = None
+
+    def __init__(self, learner: FPML) -> None:
         self._learner = learner
         self._state: State = learner.start(1)
         subsets = list(combinations(range(learner.n_arms), learner.budget))
         self._tuples = np.array(subsets, np.int64)
 
     def law(self, round_index: int) -> Law:
-        if isinstance(self._learner, Hedge):
-            gains = self._learner.rate * self._state.gains[0]
-            shares = np.exp(gains - gains.max())
-            return Law(self._tuples, shares / shares.sum())
         chances = np.empty(len(self._tuples))
         costs, epsilon = self._state.costs[0], epsilon_now(self._learner, self._state.round)
         if self._learner.budget == 1:
@@ -166,26 +211,22 @@ class ReplicateDraws:
 
 def drawer_for(learner: Learner, samples: int | None, seed: int) -> Drawer:
     """The law of a learner: exact where it can be and `samples` is None, else by samples."""
-    known = with_exact_law(learner)
-    if samples is None and known is not None:
-        return ExactLaw(known)
+    if samples is None and isinstance(learner, Hedge):
+        return HedgeLaw(learner)
     count = DEFAULT_SAMPLES if samples is None else samples
     keys = replicate_keys(seed, count)
-    if isinstance(learner, FPML):
-        return LeaderDraws(learner, count, keys)
-    return ReplicateDraws(learner, count, keys)
+    if not isinstance(learner, FPML) or learner.noise is not Noise.EXPONENTIAL:
+        return ReplicateDraws(learner, count, keys)
+    if samples is None and has_few_subsets(learner):
+        return ExactLaw(learner)
+    return LeaderDraws(learner, count, keys)
 
 
-def with_exact_law(learner: Learner) -> FPML | Hedge | None:
-    """The learner itself where its law can be computed, else None."""
-    if isinstance(learner, Hedge):
-        return learner
-    if not isinstance(learner, FPML):
-        return None
+def has_few_subsets(learner: FPML) -> bool:
+    """Whether FPML's law can be computed: for single arms always."""
     few = learner.n_arms <= leader_laws.MOST_ARMS
-    if learner.budget == 1 or (few and math.comb(learner.n_arms, learner.budget) <= MOST_SUBSETS):
-        return learner
-    return None
+    subsets = math.comb(learner.n_arms, learner.budget)
+    return learner.budget == 1 or (few and subsets <= MOST_SUBSETS)
 
 
 def epsilon_now(learner: FPML, learned: IntArray) -> float:

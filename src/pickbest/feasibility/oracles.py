@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 
 from pickbest.core import FloatArray
 from pickbest.feasibility.constraints import System
-from pickbest.feasibility.laws import Law, weighted_sum
+from pickbest.feasibility.laws import AnyLaw, weighted_sum
 from pickbest.feasibility.sets import ConvexSet
 
 
@@ -43,7 +43,7 @@ class Oracle(Protocol):
         """rho: no answer has |A_i x - b_i| above it."""
         ...
 
-    def answer(self, law: Law) -> Answer: ...
+    def answer(self, law: AnyLaw) -> Answer: ...
 
     def bound(self, multipliers: FloatArray) -> float:
         """An upper bound on y · (A x - b) over P; where it is negative, y is a certificate."""

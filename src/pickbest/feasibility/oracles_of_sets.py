@@ -1,7 +1,8 @@
 """Which oracle belongs to a set and a budget, and those that are exact.
 
 One linear function is maximised at B = 1; over sets that linear rows describe one linear program
-is solved a call at B > 1. For the ball there is `smoothed_oracle`.
+is solved a call at B > 1, or a few with `cutting_planes` for a product law. For the ball there is
+`smoothed_oracle`.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ import numpy as np
 
 from pickbest.core import FloatArray, IntArray, PickbestError
 from pickbest.feasibility.constraints import System
+from pickbest.feasibility.cutting_planes import CuttingPlanes
 from pickbest.feasibility.highs import PURPOSE, LinearProgram, load
-from pickbest.feasibility.laws import Law, weighted_sum
+from pickbest.feasibility.laws import AnyLaw, weighted_sum
 from pickbest.feasibility.oracles import Answer, Oracle, linear_bound
 from pickbest.feasibility.polytopes import Rows, as_rows, stacked
+from pickbest.feasibility.product_law import ProductLaw
 from pickbest.feasibility.sets import Ball, ConvexSet, check_dimension, width_over
 from pickbest.feasibility.smoothed_oracle import SmoothedOracle
 
@@ -37,7 +40,7 @@ def oracle_for(convex: ConvexSet, system: System, budget: int, tolerance: float)
             f"a set that is known by its linear maximiser alone allows budget 1, got {budget}: "
             "use a Box, Simplex, Ball or Polytope, or an Oracle of your own"
         )
-    return ProgramOracle(system, convex, rows)
+    return ProgramOracle(system, convex, rows, tolerance)
 
 
 def as_oracle(oracle: ConvexSet | Oracle, system: System, budget: int, tolerance: float) -> Oracle:
@@ -63,7 +66,9 @@ class LinearOracle:
     def width(self) -> float:
         return width_over(self.convex, self.system)
 
-    def answer(self, law: Law) -> Answer:
+    def answer(self, law: AnyLaw) -> Answer:
+        if isinstance(law, ProductLaw):
+            raise PickbestError(f"this oracle answers single constraints, got {law.budget} draws")
         y = law.first_marginal(self.system.n_constraints)
         x, best = self.convex.maximize(self.system.direction(y))
         return Answer(x, best - weighted_sum(y, self.system.bounds), y)
@@ -73,27 +78,30 @@ class LinearOracle:
 
 
 class ProgramOracle:
-    """B > 1 over a polytope: a linear program in x, the slacks r, and the tuples' minima s.
+    """B > 1 over a polytope: for tuples a linear program in x, the slacks r, and the minima s.
 
     max Σ_k p_k s_k subject to A_i x - r_i = b_i, s_k ≤ r_i for i in tuple k, and x in P, over
     those constraints i that occur. The duals of the equations are the multipliers, up to sign.
     While the tuples stay the same only the objective changes, and HiGHS starts warm.
+    A product law has no tuples: cutting planes answer it to within `tolerance`.
     """
 
-    tolerance = 0.0
-
-    def __init__(self, system: System, convex: ConvexSet, rows: Rows) -> None:
+    def __init__(self, system: System, convex: ConvexSet, rows: Rows, tolerance: float) -> None:
+        self.tolerance = tolerance
         self._system = system
         self._convex = convex
         self._rows = rows
         self._tuples: IntArray = np.empty((0, 0), np.int64)
         self._used: IntArray = np.empty(0, np.int64)
         self._program: LinearProgram
+        self._planes = CuttingPlanes(system, convex, rows, tolerance)
 
     def width(self) -> float:
         return width_over(self._convex, self._system)
 
-    def answer(self, law: Law) -> Answer:
+    def answer(self, law: AnyLaw) -> Answer:
+        if isinstance(law, ProductLaw):
+            return self._planes.answer(law)
         if law.tuples is not self._tuples:
             self._state_program(law.tuples)
         dimension, n_used = self._system.dimension, len(self._used)

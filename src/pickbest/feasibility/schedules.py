@@ -1,7 +1,23 @@
-"""How FPML's calls are tuned: as in the proof of Proposition 8, or eagerly at first.
+"""How many calls, and which learner makes them: two draws or more, or FPML as in Proposition 8.
 
-The proof's epsilon is safe and slow. Its bound has room: all answers have an expected smallest
-slack V_t ≥ 0, that is scaled costs of at least 1/2, so the first form of Theorem 2 gives
+`product`, the default for B ≥ 2, draws B constraints from Hedge's law p ∝ exp(-η · costs), where
+costs are slacks scaled to [0, 1]. All answers have an expected smallest slack of at least 0: the
+smallest of B draws costs at least 1/2 in expectation. At the rate η_B the mix loss is no less
+(docs/two-picks.md), so after T calls the smallest mean slack is at least -2 rho ln n / (η_B T).
+
+The lemma behind it speaks of any expectation; here it is 1/2, and η may be larger. The reduction to
+two costs x < y, y with probability q, leaves those with mix loss 1/2, and at a fixed q the largest
+y - x is the worst case, so x = 0 or y = 1: x + (y - x) q^B ≤ 1/2 along these two lines holds up to
+
+    η = 2 ln(1 / (2^(1/B) - 1)),        1.76 at B = 2, where η_B is 1.26,
+
+which x = 0, y = 1 needs; along the lines it was checked numerically (tests/feasibility). So 5/7 of
+the calls are enough. A quarter is spent on a rate four times η_B, which ends most problems, the
+rest on this one; what is left covers oracles that are not exact.
+
+FPML is tuned as in the proof of Proposition 8, or eagerly at first. The proof's epsilon is safe and
+slow. Its bound has room: all answers have an expected smallest slack V_t ≥ 0, that is scaled costs
+of at least 1/2, so the first form of Theorem 2 gives
 
     smallest mean slack ≥ - rho e^B - 2 rho (1 + ln n) / (e T)      for FPML's epsilon e < 1,
 
@@ -16,17 +32,24 @@ an eighth of the accuracy left for oracles that are not exact.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from pickbest import theory
-from pickbest.core import Learner, unknown_name
-from pickbest.learners import FPML
+from pickbest.core import Learner, PickbestError, unknown_name
+from pickbest.learners import FPML, Hedge
 
-TUNINGS = ("eager", "proposition_8")
+TUNINGS = ("product", "eager", "proposition_8")
 
 # Share of the calls that the eager phase may use, and share of the accuracy then left over.
 EAGER_SHARE = 5
 SPARE_ACCURACY = 1.0 / 8.0
+
+# The same for the product law; and its eager phase's rate in multiples of η_B: 8 is often better
+# still, 16 often much worse (table in docs/linear-programs.md).
+PRODUCT_EAGER_SHARE = 4
+PRODUCT_SPARE_ACCURACY = 1.0 / 32.0
+PRODUCT_EAGERNESS = 4.0
 
 # The eager phase's epsilon, in multiples of the anytime one, ((1 + ln n) / t)^(1/(B+1)). Eight is
 # a compromise (table in docs/linear-programs.md): more solves feasible problems sooner, less
@@ -42,14 +65,55 @@ class Phase:
     calls: int
 
 
+def checked_tuning(tuning: str | None, budget: int) -> str:
+    """The tuning's name; None: product for B ≥ 2, eager for B = 1."""
+    if tuning is None:
+        return "product" if budget > 1 else "eager"
+    if tuning not in TUNINGS:
+        raise unknown_name("tuning", tuning, TUNINGS)
+    if tuning == "product" and budget < 2:
+        raise PickbestError("tuning product needs a budget of 2 or more, got 1: take eager")
+    return tuning
+
+
+def spare(tuning: str, epsilon: float) -> float:
+    """What an oracle may lack of an expected smallest slack of 0."""
+    return (PRODUCT_SPARE_ACCURACY if tuning == "product" else SPARE_ACCURACY) * epsilon
+
+
+def calls_needed(n_constraints: int, budget: int, width: float, epsilon: float, tuning: str) -> int:
+    """Calls after which the mean answer is within epsilon."""
+    if tuning == "product":
+        return theory.program_calls(
+            n_constraints=n_constraints, budget=budget, width=width, epsilon=epsilon
+        )
+    return theory.oracle_calls(
+        n_constraints=n_constraints, budget=budget, width=width, accuracy=epsilon
+    )
+
+
+def sign_rate(budget: int) -> float:
+    """The largest η at which B draws whose smallest costs ≥ 1/2 have a mix loss ≥ 1/2.
+
+    >>> round(sign_rate(2), 3)
+    1.763
+    """
+    return -2.0 * math.log(2.0 ** (1.0 / budget) - 1.0)
+
+
 def schedule(n_constraints: int, budget: int, calls: int, tuning: str) -> list[Phase]:
-    """FPML's phases for a number of calls.
+    """The phases for a number of calls.
 
     >>> [(phase.calls, round(phase.learner.epsilon, 3)) for phase in schedule(10, 1, 500, "eager")]
     [(100, 14.538), (400, 0.129)]
     """
-    if tuning not in TUNINGS:
-        raise unknown_name("tuning", tuning, TUNINGS)
+    if tuning == "product":
+        rate = PRODUCT_EAGERNESS * theory.constant_rate(budget=budget)
+        first = calls // PRODUCT_EAGER_SHARE
+        return [
+            Phase(Hedge(n_constraints, rate, budget), first),
+            Phase(Hedge(n_constraints, sign_rate(budget), budget), calls - first),
+        ]
     if tuning == "proposition_8":
         epsilon = theory.program_epsilon(n_constraints=n_constraints, budget=budget, calls=calls)
         return [Phase(FPML(n_constraints, budget, epsilon), calls)]

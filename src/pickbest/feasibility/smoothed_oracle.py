@@ -1,7 +1,7 @@
 """The oracle for B > 1 over a ball: Nesterov's smoothing, with a duality gap as its proof.
 
-f(x) = Σ_k p_k min over tuple k of A_i x - b_i is concave, not smooth. Each minimum becomes a
-soft one at a temperature, at most temperature · ln B above it, whose weights are multipliers y;
+f(x), the expected smallest slack, is concave, not smooth. The law smooths it at a temperature, at
+most temperature · softening off, with weights that are multipliers y;
 D(y) = max over the ball of y · (A x - b) = y · (A c - b) + radius |Aᵀ y| bounds every f from
 above. Accelerated gradient steps at falling temperatures go on until D(y) is negative, or
 f(x) ≥ D(y) / 2 ≥ 0, or D(y) - f(x) ≤ tolerance: the answer is then within tolerance of 0 at
@@ -16,7 +16,7 @@ import numpy as np
 
 from pickbest.core import FloatArray, PickbestError, check_positive
 from pickbest.feasibility.constraints import System
-from pickbest.feasibility.laws import Law, summed_at
+from pickbest.feasibility.laws import AnyLaw
 from pickbest.feasibility.oracles import Answer, linear_bound
 from pickbest.feasibility.sets import Ball, width_over
 
@@ -42,12 +42,11 @@ class SmoothedOracle:
     def bound(self, multipliers: FloatArray) -> float:
         return linear_bound(self._system, self._ball, multipliers)
 
-    def answer(self, law: Law) -> Answer:
-        used, inner = np.unique(law.tuples, return_inverse=True)
-        local = Law(inner.reshape(law.tuples.shape), law.probabilities)
+    def answer(self, law: AnyLaw) -> Answer:
+        used, local = law.compact()
         rows, bounds = self._system.rows(used), self._system.bounds[used]
         steepest = max(float(self._norms[used].max()), 1e-300)
-        coldest = self.tolerance / (2.0 * math.log(law.budget))
+        coldest = self.tolerance / (2.0 * law.softening)
         temperature = max(coldest, steepest * self._ball.radius)
         while True:
             found = self._ascend(local, rows, bounds, steepest, temperature, temperature <= coldest)
@@ -64,7 +63,7 @@ class SmoothedOracle:
 
     def _ascend(
         self,
-        law: Law,
+        law: AnyLaw,
         rows: FloatArray,
         bounds: FloatArray,
         steepest: float,
@@ -77,13 +76,13 @@ class SmoothedOracle:
         # lowest temperature the gap must close, and is taken at the last point: more are allowed.
         steepness = steepest**2 / temperature
         most = 16 + math.ceil(8.0 * self._ball.radius * math.sqrt(steepness / temperature))
-        close = 4.0 * temperature * math.log(law.budget)
+        close = 4.0 * temperature * law.softening
         x = ahead = self._last
         momentum = 1.0
         for step in range(most):
             if step % _STEPS_BETWEEN_LOOKS == 0:
                 slacks = rows @ x - bounds
-                y = soft_weights(law, slacks, temperature)
+                y = law.soft_multipliers(slacks, temperature)
                 value, reached = self._dual(rows, bounds, y), law.expected_minimum(slacks)
                 self._last = x
                 gap = value - reached
@@ -92,7 +91,7 @@ class SmoothedOracle:
                     return Answer(x, value, y)
                 if gap <= close and not coldest:
                     return None
-            gradient = soft_weights(law, rows @ ahead - bounds, temperature) @ rows
+            gradient = law.soft_multipliers(rows @ ahead - bounds, temperature) @ rows
             following = self._inside(ahead + gradient / steepness)
             if gradient @ (following - x) < 0.0:
                 momentum = 1.0  # O'Donoghue and Candès (2015): restart where momentum overshoots.
@@ -111,11 +110,3 @@ class SmoothedOracle:
         if distance <= self._ball.radius:
             return x
         return self._ball.center + away * (self._ball.radius / distance)
-
-
-def soft_weights(law: Law, slacks: FloatArray, temperature: float) -> FloatArray:
-    """y: each tuple's probability, shared among its constraints by exp(-slack / temperature)."""
-    values = slacks[law.tuples]
-    shares = np.exp((values.min(axis=1, keepdims=True) - values) / temperature)
-    shares *= (law.probabilities / shares.sum(axis=1))[:, None]
-    return summed_at(law.tuples.ravel(), shares.ravel(), len(slacks))

@@ -9,7 +9,6 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from pickbest import theory
 from pickbest.catalog import make_learner
 from pickbest.core import (
     FloatArray,
@@ -24,7 +23,13 @@ from pickbest.feasibility.constraints import System
 from pickbest.feasibility.laws import sampling_error
 from pickbest.feasibility.oracles import Oracle
 from pickbest.feasibility.oracles_of_sets import as_oracle
-from pickbest.feasibility.schedules import SPARE_ACCURACY, Phase, schedule
+from pickbest.feasibility.schedules import (
+    Phase,
+    calls_needed,
+    checked_tuning,
+    schedule,
+    spare,
+)
 from pickbest.feasibility.sets import ConvexSet
 
 
@@ -54,7 +59,8 @@ class Feasibility:
 
     x: the mean of the oracle's answers, in P (None where infeasible).
     worst_slack: the smallest A_i x - b_i, computed anew from x; at least -epsilon if feasible.
-    calls, calls_bound: oracle calls made, and Proposition 8's number.
+    calls, calls_bound: oracle calls made, and the number that is always enough: for two draws
+        or more 2 width ln n / (η_B epsilon), else Proposition 8's.
     stopped_early: whether the verdict came before the calls were used up.
     samples: draws that stood for each law over tuples; None where the laws were exact.
     sampling_error: what they may have added to the violation after these calls, with odds of
@@ -87,7 +93,7 @@ def solve_feasibility(
     budget: int = 1,
     *,
     learner: str | Learner | None = None,
-    tuning: str = "eager",
+    tuning: str | None = None,
     width: float | None = None,
     samples: int | None = None,
     max_calls: int | None = None,
@@ -99,12 +105,14 @@ def solve_feasibility(
     A: (n, m), dense or sparse. b: (n,). oracle: the set P (Box, Simplex, Ball, Polytope,
         Maximizer), or an Oracle of your own.
     budget: B. The learner plays B constraints at once, and the oracle must answer all of them.
-    learner: None for FPML; a name from the catalog, tuned for the number of calls; or any
-        Learner over n arms. "hedge" at budget 1 is the algorithm of Arora, Hazan and Kale.
-    tuning: of FPML; eager, or proposition_8 as in the proof (see `schedules`).
+    learner: None for the tuning's own; a name from the catalog, tuned for Proposition 8's number
+        of calls; or any Learner over n arms. "hedge" at budget 1 is the algorithm of Arora, Hazan
+        and Kale.
+    tuning: product, B draws from Hedge at the constant rate, for B ≥ 2; eager FPML; or FPML as in
+        the proof, proposition_8 (see `schedules`). None: product, at budget 1 eager.
     width: rho, a bound on all |A_i x - b_i|; computed where None, verified where given.
     samples: draws for each law over tuples; None: exact laws where they are known, else 256.
-    max_calls: at most this many calls, if that is less than Proposition 8's number.
+    max_calls: at most this many calls, if that is less than `calls_bound`.
 
     >>> import numpy as np
     >>> from pickbest.feasibility import Box, solve_feasibility
@@ -120,13 +128,13 @@ def solve_feasibility(
     check_seed(seed)
     if samples is not None:
         check_count("samples", samples)
-    answers = as_oracle(oracle, system, budget, SPARE_ACCURACY * epsilon)
+    kind = known_tuning(learner, tuning, budget)
+    answers = as_oracle(oracle, system, budget, spare(kind, epsilon))
     rho = known_width(answers, width, epsilon)
-    bound = theory.oracle_calls(
-        n_constraints=system.n_constraints, budget=budget, width=rho, accuracy=epsilon
-    )
+    n_constraints = system.n_constraints
+    bound = calls_needed(n_constraints, budget, rho, epsilon, kind)
     allowed = bound if max_calls is None else min(check_count("max_calls", max_calls), bound)
-    phases = phases_for(learner, tuning, system.n_constraints, budget, bound)
+    phases = phases_for(learner, kind, n_constraints, budget, bound)
     certificate: Certificate | None = None
     status = Status.UNDECIDED
     for call in calls_of(system, answers, rho, phases, samples, seed):
@@ -158,10 +166,16 @@ def solve_feasibility(
     )
 
 
+def known_tuning(learner: str | Learner | None, tuning: str | None, budget: int) -> str:
+    """The tuning that was asked for; a learner of one's own gets Proposition 8's calls."""
+    kind = checked_tuning(tuning, budget)
+    return kind if learner is None else "proposition_8"
+
+
 def phases_for(
     learner: str | Learner | None, tuning: str, n_constraints: int, budget: int, calls: int
 ) -> list[Phase]:
-    """FPML's schedule, or one phase of the learner that was asked for."""
+    """The tuning's schedule, or one phase of the learner that was asked for."""
     if learner is None:
         return schedule(n_constraints, budget, calls, tuning)
     if isinstance(learner, str):

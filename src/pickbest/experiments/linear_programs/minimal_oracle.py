@@ -12,7 +12,7 @@ import numpy as np
 
 from pickbest.core import FloatArray
 from pickbest.feasibility.constraints import System
-from pickbest.feasibility.laws import Law
+from pickbest.feasibility.laws import AnyLaw
 from pickbest.feasibility.oracles import Answer
 from pickbest.feasibility.oracles_of_sets import oracle_for
 from pickbest.feasibility.sets import ConvexSet
@@ -38,7 +38,7 @@ class MinimalOracle:
     def bound(self, multipliers: FloatArray) -> float:
         return self._best.bound(multipliers)
 
-    def answer(self, law: Law) -> Answer:
+    def answer(self, law: AnyLaw) -> Answer:
         best = self._best.answer(law)
         if best.value < 0.0:
             return best
@@ -51,7 +51,7 @@ class MinimalOracle:
         return Answer(best.x + step * (bad - best.x), best.value, best.multipliers)
 
 
-def farthest(law: Law, slacks: FloatArray, change: FloatArray) -> float:
+def farthest(law: AnyLaw, slacks: FloatArray, change: FloatArray) -> float:
     """About the largest step in [0, 1] whose expected smallest slack is at least 0.
 
     The expectation is concave in the step, so where a chord from a good step to the whole one
