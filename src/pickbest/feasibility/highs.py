@@ -13,6 +13,13 @@ from pickbest.core import FloatArray, IntArray, MissingExtraError, PickbestError
 
 PURPOSE = "solving linear programs with HiGHS"
 
+# HiGHS takes entries below this for 0; it allows nothing smaller.
+_SMALLEST_ENTRY = 1e-12
+# Its tolerances are absolute: entries, or objectives, outside of this range are scaled first.
+_USUAL = (1e-5, 1e5)
+# By how much a row may be violated, in its largest term, where entries were taken for 0.
+_VIOLATION = 1e-6
+
 
 def load(module: str, purpose: str) -> Any:
     """A module of the extra `lp`, or one sentence that says how to get it."""
@@ -45,6 +52,8 @@ class LinearProgram:
     """A program whose objective changes, warm-started:
 
     max objective · x over row_lower ≤ rows · x ≤ row_upper and lower ≤ x ≤ upper.
+    Rows and columns of very different size are scaled, by powers of 2, which loses nothing.
+    coming: rows that will be added, if any, since they count in the columns' sizes.
     """
 
     def __init__(
@@ -54,34 +63,53 @@ class LinearProgram:
         row_upper: FloatArray,
         lower: FloatArray,
         upper: FloatArray,
+        coming: Any = None,
     ) -> None:
         highspy = load("highspy", PURPOSE)
-        stored = load("scipy.sparse", PURPOSE).csr_array(rows)
+        sparse = load("scipy.sparse", PURPOSE)
+        stored = sparse.csr_array(rows)
+        known = stored if coming is None else sparse.vstack([stored, sparse.csr_array(coming)])
+        row_scale, self._column_scale = _scales(known)
+        self._row_scale = row_scale[: stored.shape[0]]
+        scaled = stored
+        if not (np.all(self._row_scale == 1.0) and np.all(self._column_scale == 1.0)):
+            scaled = sparse.csr_array(stored * self._row_scale[:, None] * self._column_scale)
+        dropped = bool(np.any((scaled.data != 0.0) & (np.abs(scaled.data) < _SMALLEST_ENTRY)))
+        self._to_check = (stored, row_lower, row_upper) if dropped else None
         program = highspy.HighsLp()
-        program.num_row_, program.num_col_ = stored.shape
-        program.col_cost_ = np.zeros(stored.shape[1])
-        program.col_lower_, program.col_upper_ = lower, upper
-        program.row_lower_, program.row_upper_ = row_lower, row_upper
+        program.num_row_, program.num_col_ = scaled.shape
+        program.col_cost_ = np.zeros(scaled.shape[1])
+        program.col_lower_ = lower / self._column_scale
+        program.col_upper_ = upper / self._column_scale
+        program.row_lower_ = row_lower * self._row_scale
+        program.row_upper_ = row_upper * self._row_scale
         program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        program.a_matrix_.start_ = stored.indptr
-        program.a_matrix_.index_ = stored.indices
-        program.a_matrix_.value_ = stored.data
+        program.a_matrix_.start_ = scaled.indptr
+        program.a_matrix_.index_ = scaled.indices
+        program.a_matrix_.value_ = scaled.data
         program.sense_ = highspy.ObjSense.kMaximize
         self._status = highspy.HighsModelStatus
         self._solver = highspy.Highs()
         self._solver.setOptionValue("output_flag", False)
+        self._solver.setOptionValue("small_matrix_value", _SMALLEST_ENTRY)
         self._solver.passModel(program)
 
     def add_row(self, lower: float, coefficients: FloatArray) -> None:
         """One more row, coefficients · x ≥ lower; the basis stays."""
-        places = np.flatnonzero(coefficients).astype(np.int32)
-        self._solver.addRow(lower, np.inf, len(places), places, coefficients[places])
+        scaled = coefficients * self._column_scale
+        unit = _power_of_two(float(np.abs(scaled).max()))
+        places = np.flatnonzero(scaled).astype(np.int32)
+        self._solver.addRow(lower / unit, np.inf, len(places), places, scaled[places] / unit)
+        self._row_scale = np.append(self._row_scale, 1.0 / unit)
 
     def maximize(self, objective: FloatArray, columns: IntArray | None = None) -> Optimum:
         """Solve for an objective, given in full or for some columns (the others stay)."""
+        unit = 1.0
         if columns is None:
             columns = np.arange(len(objective))
-        self._solver.changeColsCost(len(columns), columns.astype(np.int32), objective)
+            unit = _power_of_two(float(np.abs(objective * self._column_scale).max()))
+        costs = objective * self._column_scale[columns] / unit
+        self._solver.changeColsCost(len(columns), columns.astype(np.int32), costs)
         self._solver.run()
         if self._solver.getModelStatus() != self._status.kOptimal:
             # A basis left over from another objective may mislead: judge from scratch.
@@ -95,8 +123,52 @@ class LinearProgram:
         if status != self._status.kOptimal:
             raise PickbestError(f"HiGHS did not solve a linear program over P: {status}")
         solution = self._solver.getSolution()
+        x = np.array(solution.col_value) * self._column_scale
+        self._check(x)
         return Optimum(
-            np.array(solution.col_value),
-            float(self._solver.getInfo().objective_function_value),
-            np.array(solution.row_dual),
+            x,
+            float(self._solver.getInfo().objective_function_value) * unit,
+            np.array(solution.row_dual) * self._row_scale * unit,
         )
+
+    def _check(self, x: FloatArray) -> None:
+        """Where HiGHS took entries for 0, x must satisfy the rows as they were given."""
+        if self._to_check is None:
+            return
+        rows, low, high = self._to_check
+        reached, terms = rows @ x, abs(rows) @ np.abs(x)
+        beyond = np.maximum(low - reached, reached - high)
+        if np.any(beyond > _VIOLATION * np.maximum(terms, 1.0)):
+            raise PickbestError(
+                "the rows have entries of too different size for HiGHS: rescale the variables"
+            )
+
+
+def _power_of_two(size: float) -> float:
+    """A power of 2 near a size that HiGHS's tolerances are not made for; 1 for usual sizes."""
+    if size == 0.0 or not np.isfinite(size) or _USUAL[0] <= size <= _USUAL[1]:
+        return 1.0
+    return float(2.0 ** np.round(np.log2(size)))
+
+
+def _scales(rows: Any) -> tuple[FloatArray, FloatArray]:
+    """(rows', columns'): powers of 2 that bring the nonzero entries of each nearer to 1.
+
+    Each is divided by the geometric mean of its largest and smallest, rows and columns in turn
+    (Fulkerson and Wolfe 1962). Ones where no entry is out of the usual range.
+    """
+    entries = rows.tocoo()
+    kept = entries.data != 0.0
+    i, j = entries.coords[0][kept], entries.coords[1][kept]
+    sizes = np.log2(np.abs(entries.data[kept]))
+    logs = np.zeros(rows.shape[0]), np.zeros(rows.shape[1])
+    if len(sizes) and (sizes.min() < np.log2(_USUAL[0]) or sizes.max() > np.log2(_USUAL[1])):
+        for _ in range(4):
+            for own, places in zip(logs, (i, j), strict=True):
+                now = sizes + logs[0][i] + logs[1][j]
+                largest, smallest = np.full(len(own), -np.inf), np.full(len(own), np.inf)
+                np.maximum.at(largest, places, now)
+                np.minimum.at(smallest, places, now)
+                seen = np.isfinite(largest)
+                own[seen] -= (largest[seen] + smallest[seen]) / 2.0
+    return 2.0 ** np.round(logs[0]), 2.0 ** np.round(logs[1])

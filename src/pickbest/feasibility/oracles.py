@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from pickbest.core import FloatArray
+from pickbest.feasibility.certificates import proved_bound
 from pickbest.feasibility.constraints import System
 from pickbest.feasibility.laws import AnyLaw, weighted_sum
 from pickbest.feasibility.sets import ConvexSet
@@ -51,6 +52,9 @@ class Oracle(Protocol):
 
 
 def linear_bound(system: System, convex: ConvexSet, multipliers: FloatArray) -> float:
-    """The largest y · (A x - b) over P."""
+    """The largest y · (A x - b) over P; negative only where that is proved."""
     best = convex.maximize(system.direction(multipliers))[1]
-    return best - weighted_sum(multipliers, system.bounds)
+    value = best - weighted_sum(multipliers, system.bounds)
+    if value < 0.0 and proved_bound(system, convex, multipliers) >= 0.0:
+        return 0.0
+    return value

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,8 +18,7 @@ from pickbest.feasibility.sets import Box, ConvexSet, Simplex, ranges_by_maximiz
 # from the smallest box around P, which makes the width larger than it need be.
 EXACT_RANGES = 200
 
-# How large a reduced cost of a variable without bounds may be to pass for 0.
-ROUNDING = 1e-9
+EPSILON = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -78,15 +79,71 @@ class Polytope:
         z = np.maximum(duals, 0.0)
         rest = direction - self.rows.matrix.T @ z
         ends = np.where(rest > 0.0, self.rows.upper, self.rows.lower)
-        rest[(np.abs(rest) <= ROUNDING * (1.0 + np.abs(direction))) & ~np.isfinite(ends)] = 0.0
         ends[rest == 0.0] = 0.0
+        if not np.isfinite(ends).all():
+            ends = np.where(rest > 0.0, self.hull.upper, self.hull.lower)
         return float(self.rows.row_upper @ z + rest @ ends)
+
+    def duals(self, direction: FloatArray) -> FloatArray:
+        """z ≥ 0, one a row: direction - z · inequalities is the rest in weak duality."""
+        return np.maximum(self._program.maximize(direction).row_duals, 0.0)
+
+    @cached_property
+    def hull(self) -> Box:
+        """A box that holds P, proved: bounds that are given, else from rows (see `proved_hull`)."""
+        return proved_hull(self.rows, self.duals)
 
     def ranges(self, system: System) -> tuple[FloatArray, FloatArray]:
         if system.n_constraints <= EXACT_RANGES:
             return ranges_by_maximizing(self, system)
         axes = System.of(np.eye(self.dimension), np.zeros(self.dimension))
         return Box(*ranges_by_maximizing(self, axes)).ranges(system)
+
+
+def proved_hull(rows: Rows, duals: Callable[[FloatArray], FloatArray]) -> Box:
+    """Finite bounds of each variable over matrix · x ≤ row_upper, lower ≤ x ≤ upper.
+
+    For any z ≥ 0, x_j ≤ row_upper · z + rest · x with rest = e_j - z · matrix, which has the sign
+    of a finite bound, or is 0 up to rounding, for the duals z. Of what pulls towards a missing
+    bound only the sum r of the coefficients is known: with M the largest such |x_k| of a point of
+    P, M ≤ β + r M, so M ≤ β / (1 - r), whatever the duals.
+    """
+    open_low, open_high = ~np.isfinite(rows.lower), ~np.isfinite(rows.upper)
+    ends = np.where(open_low, 0.0, rows.lower), np.where(open_high, 0.0, rows.upper)
+    # x_k ≤ known + unknown · M in both directions, for those that need it.
+    known, unknown = np.zeros((2, len(ends[0]))), np.zeros((2, len(ends[0])))
+    for side, (needed, sign) in enumerate(((open_low, -1.0), (open_high, 1.0))):
+        for j in np.flatnonzero(needed):
+            direction = np.zeros(len(needed))
+            direction[j] = sign
+            z = duals(direction)
+            rest, doubt = rest_and_doubt(rows.matrix, z, direction)
+            least, most = rest - doubt, rest + doubt
+            products = [factor * end for factor in (least, most) for end in ends]
+            known[side, j] = upper_sum(np.append(rows.row_upper * z, np.max(products, axis=0)))
+            pulls = np.maximum(most[open_high], 0.0).sum() - np.minimum(least[open_low], 0.0).sum()
+            unknown[side, j] = pulls * (1.0 + 1e-9)
+    given = np.where(open_low | open_high, np.abs(ends[0]) + np.abs(ends[1]), 0.0)
+    share = float(unknown.max())
+    if share >= 0.5:
+        raise PickbestError(
+            "the set P could not be proved to be bounded: give its variables finite bounds"
+        )
+    largest = max(float(known.max()), float(given.max())) / (1.0 - share)
+    low = np.where(open_low, -(known[0] + unknown[0] * largest), rows.lower)
+    high = np.where(open_high, known[1] + unknown[1] * largest, rows.upper)
+    return Box(np.minimum(low, high), np.maximum(low, high))
+
+
+def rest_and_doubt(matrix: Any, z: FloatArray, direction: FloatArray) -> tuple[FloatArray, Any]:
+    """direction - z · matrix, and a bound on its rounding errors (Higham 2002, section 3.1)."""
+    doubt = (np.abs(direction) + abs(matrix).T @ z) * ((len(z) + 4) * EPSILON)
+    return direction - matrix.T @ z, doubt
+
+
+def upper_sum(terms: FloatArray) -> float:
+    """An upper bound on the exact sum of products that were each rounded once."""
+    return float(terms.sum() + np.abs(terms).sum() * ((len(terms) + 4) * EPSILON))
 
 
 def as_rows(convex: ConvexSet) -> Rows | None:
