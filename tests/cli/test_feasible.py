@@ -175,3 +175,40 @@ def test_bad_input(
     Path("broken.mps").write_text("this is no model\n")
     with pytest.raises(PickbestError, match=says):
         run(*arguments)
+
+
+BEYOND = """Maximize
+ obj: x
+Subject To
+ c1: x - y >= 0
+ c2: x >= 150
+ c3: y >= 1
+Bounds
+ 0 <= x
+ 0 <= y <= 5
+End
+"""
+
+
+def test_a_bound_that_cuts_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "beyond.lp"
+    path.write_text(BEYOND)
+    for budget in ("1", "2"):
+        options = ["feasible", str(path), "--budget", budget, "--bound"]
+        cut = CliRunner().invoke(app, [*options, "100", "--json"])
+        assert cut.exit_code == 3
+        told = json.loads(cut.stdout)
+        assert (told["bound"], told["needs_bound_of"]) == (100.0, ["x"])
+        shown = CliRunner().invoke(app, [*options, "100"])
+        assert "infeasible within --bound 100" in " ".join(shown.stdout.split())
+        wide = CliRunner().invoke(app, [*options, "200", "--json"])
+        assert wide.exit_code == 0
+        assert json.loads(wide.stdout)["needs_bound_of"] == []
+
+
+def test_infeasible_whatever_the_bound(tmp_path: Path) -> None:
+    path = tmp_path / "never.lp"
+    path.write_text("Minimize\n o: x\nSubject To\n c: y >= 6\nBounds\n y <= 5\n x free\nEnd\n")
+    found = CliRunner().invoke(app, ["feasible", str(path), "--bound", "1000", "--json"])
+    assert found.exit_code == 3
+    assert json.loads(found.stdout)["needs_bound_of"] == []

@@ -43,7 +43,8 @@ def feasible(
         float | None, typer.Option(help="Bound of the model's variables that have none.")
     ] = None,
     learner: Annotated[
-        str | None, typer.Option("--learner", "-l", help="A learner's name instead of FPML.")
+        str | None,
+        typer.Option("--learner", "-l", help="A learner's name instead of the tuning's own."),
     ] = None,
     tuning: Annotated[
         str | None,
@@ -64,8 +65,8 @@ def feasible(
 ) -> None:
     """Find x with A x ≥ b - epsilon in a convex set, or prove that A x ≥ b has no solution.
 
-    Exit code 0: feasible to epsilon; 3: infeasible, with a certificate; 4: not decided within
-    the calls allowed; 2: bad input.
+    Exit code 0: feasible to epsilon; 3: infeasible, with a certificate (within --bound, where it
+    says so); 4: not decided within the calls allowed; 2: bad input.
 
     **Examples**
 

@@ -169,6 +169,10 @@ def feasible_table(summary: Mapping[str, Any]) -> Table:
         "infeasible": "infeasible: no x in the set satisfies every constraint",
         "undecided": "not decided within the calls allowed",
     }
+    if summary["needs_bound_of"]:
+        verdicts["infeasible"] = (
+            f"infeasible within --bound {summary['bound']:g}: a larger one may allow a solution"
+        )
     rows: list[list[object]] = [
         ["oracle calls", f"{summary['calls']:,} (at most {summary['calls_bound']:,} needed)"],
         ["width", f"{summary['width']:.6g}"],
@@ -189,6 +193,8 @@ def feasible_table(summary: Mapping[str, Any]) -> Table:
             rows.append([title, first + rest])
     if summary["certificate"]:
         rows.append(["its largest value over the set", f"{summary['certificate']['value']:.6g}"])
+    if summary["needs_bound_of"]:
+        rows.append(["needs the bound of", ", ".join(summary["needs_bound_of"][:8])])
     size = f"{summary['n_constraints']:,} constraints, {summary['dimension']:,} variables"
     return table(
         f"{verdicts[summary['status']]} ({size})", ("", "B = " + str(summary["budget"])), rows

@@ -23,13 +23,20 @@ EXIT_CODES = {"feasible": 0, "infeasible": 3, "undecided": 4}
 
 @dataclass(frozen=True)
 class Problem:
-    """A x ≥ b over P, with the names of the constraints and variables."""
+    """A x ≥ b over P, with the names of the constraints and variables.
+
+    bound: what stands in for bounds that the model does not have; below, above: the variables, by
+    number, that got it at the lower and at the upper end.
+    """
 
     A: Any
     b: FloatArray
     convex: ConvexSet
     constraints: tuple[str, ...]
     variables: tuple[str, ...]
+    bound: float | None = None
+    below: frozenset[int] = frozenset()
+    above: frozenset[int] = frozenset()
 
 
 def is_model(path: Path) -> bool:
@@ -44,7 +51,8 @@ def read_problem(
 
     target: also ask that the objective be at least this good (at most target where the file
         minimises, at least where it maximises); otherwise the objective is not used.
-    bound: variables without a finite bound get this one, in absolute value.
+    bound: variables without a finite bound get this one, in absolute value. A verdict of
+        infeasibility that needs it says so.
     Ranges and equations become two constraints each. Whole-number conditions are dropped.
     """
     path = Path(path)
@@ -77,15 +85,19 @@ def read_problem(
         raise PickbestError(f"{path}: the model has no constraints beside the bounds of variables")
     named = np.array(names, dtype=object)
     columns = _padded(model.col_names_, shape[1])
+    least, most = np.array(model.col_lower_), np.array(model.col_upper_)
     return Problem(
         A=sparse.vstack([rows[below], -rows[above]]).tocsr(),
         b=np.concatenate([lower[below], -upper[above]]),
-        convex=_box(np.array(model.col_lower_), np.array(model.col_upper_), columns, bound),
+        convex=_box(least, most, columns, bound),
         constraints=(
             *(f"{name} (at least)" for name in named[below]),
             *(f"{name} (at most)" for name in named[above]),
         ),
         variables=tuple(columns),
+        bound=bound,
+        below=frozenset(np.flatnonzero(~np.isfinite(least)).tolist()),
+        above=frozenset(np.flatnonzero(~np.isfinite(most)).tolist()),
     )
 
 
@@ -205,6 +217,8 @@ def feasibility_summary(problem: Problem, found: Feasibility) -> dict[str, Any]:
         "worst_constraint": None,
         "x": None,
         "certificate": None,
+        "bound": problem.bound,
+        "needs_bound_of": [],
     }
     if found.x is not None:
         worst = int(np.argmin(problem.A @ found.x - problem.b))
@@ -217,7 +231,18 @@ def feasibility_summary(problem: Problem, found: Feasibility) -> dict[str, Any]:
             "value": found.certificate.value,
             "multipliers": {problem.constraints[i]: float(y[i]) for i in heaviest},
         }
+        summary["needs_bound_of"] = needing_the_bound(problem, y)
     return summary
+
+
+def needing_the_bound(problem: Problem, multipliers: FloatArray) -> list[str]:
+    """Variables whose stand-in bound the certificate uses: without it, it proves nothing.
+
+    The largest y · A x over a box is at the upper end where the sum of a column is positive.
+    """
+    sums = problem.A.T @ multipliers
+    used = [j for j in problem.above if sums[j] > 0.0] + [j for j in problem.below if sums[j] < 0.0]
+    return [problem.variables[j] for j in sorted(used)]
 
 
 def write_solution(problem: Problem, x: FloatArray, path: Path) -> None:
