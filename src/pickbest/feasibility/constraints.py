@@ -82,6 +82,12 @@ class System:
         dense: FloatArray = part.toarray() if is_sparse(part) else part
         return dense
 
+    def column_sizes(self) -> FloatArray:
+        """The largest |entry| of each column of A."""
+        largest = abs(self.matrix).max(axis=0)
+        sizes: FloatArray = largest.toarray().ravel() if is_sparse(largest) else largest
+        return sizes
+
     def norms(self) -> FloatArray:
         """The Euclidean length of each row of A."""
         squares = self.matrix * self.matrix

@@ -38,6 +38,7 @@ class CuttingPlanes:
         self._rows = rows
         self._tolerance = tolerance
         self._starts: list[FloatArray] = []
+        self._sizes = system.column_sizes()
 
     def answer(self, law: ProductLaw) -> Answer:
         """A point, the bound that the cuts prove, and the multipliers that prove it."""
@@ -46,7 +47,7 @@ class CuttingPlanes:
         slacks = [self._system.slacks(x) for x in points]
         # t is counted in these, so that HiGHS's tolerances mean what they should.
         unit = max(float(np.abs(slacks[0]).max()), self._tolerance)
-        program = self._without_cuts(self._cut(law.probabilities, unit))
+        program = self._without_cuts(np.append(self._sizes / unit, -1.0))
         close = max(self._tolerance, _CLOSED * unit)
         cuts: list[FloatArray] = []
         best, reached, place = points[0], -np.inf, 0
@@ -58,7 +59,7 @@ class CuttingPlanes:
                     best, reached, place = points[len(cuts)], value, len(cuts)
                 cuts.append(y)
                 below = float((y * self._system.bounds).sum())
-                program.add_row(below / unit, self._cut(y, unit))
+                program.add_row(below / unit, np.append(self._system.direction(y) / unit, -1.0))
             top = program.maximize(highest)
             if top.value * unit - reached <= close:
                 shares = np.maximum(-top.row_duals[len(self._rows.row_lower) :], 0.0)
@@ -79,12 +80,8 @@ class CuttingPlanes:
     def _best_for_one_draw(self, law: ProductLaw) -> FloatArray:
         return self._convex.maximize(self._system.direction(law.probabilities))[0]
 
-    def _cut(self, y: FloatArray, unit: float) -> FloatArray:
-        """The coefficients of (y · A x) / unit - t."""
-        return np.append(self._system.direction(y) / unit, -1.0)
-
     def _without_cuts(self, like: FloatArray) -> LinearProgram:
-        """max t over P: the last variable is t, and cuts like this one will bound it."""
+        """max t over P: the last variable is t, and cuts of this size will bound it."""
         sparse: Any = load("scipy.sparse", PURPOSE)
         rows = self._rows
         return LinearProgram(

@@ -140,18 +140,22 @@ def _scales(rows: Any) -> tuple[FloatArray, FloatArray]:
     (Fulkerson and Wolfe 1962). Ones where no entry is out of the usual range.
     """
     entries = rows.tocoo()
-    kept = entries.data != 0.0
-    i, j = entries.coords[0][kept], entries.coords[1][kept]
-    sizes = np.log2(np.abs(entries.data[kept]))
+    (i, j), sizes = entries.coords, np.abs(entries.data)
+    largest = np.zeros(rows.shape[0]), np.zeros(rows.shape[1])
+    for own, places in zip(largest, (i, j), strict=True):
+        np.maximum.at(own, places, sizes)
+    # What is this much smaller than others in its row and in its column is noise.
+    kept = sizes > 1e-14 * np.minimum(largest[0][i], largest[1][j])
+    i, j, sizes = i[kept], j[kept], np.log2(sizes[kept])
     logs = np.zeros(rows.shape[0]), np.zeros(rows.shape[1])
     if len(sizes) and (sizes.min() < np.log2(_USUAL[0]) or sizes.max() > np.log2(_USUAL[1])):
         for _ in range(4):
             for own, places in zip(logs, (i, j), strict=True):
                 now = sizes + logs[0][i] + logs[1][j]
-                largest, smallest = np.full(len(own), -np.inf), np.full(len(own), np.inf)
-                np.maximum.at(largest, places, now)
-                np.minimum.at(smallest, places, now)
-                seen = np.isfinite(largest)
-                own[seen] -= (largest[seen] + smallest[seen]) / 2.0
+                most, least = np.full(len(own), -np.inf), np.full(len(own), np.inf)
+                np.maximum.at(most, places, now)
+                np.minimum.at(least, places, now)
+                seen = np.isfinite(most)
+                own[seen] -= (most[seen] + least[seen]) / 2.0
     rows_by, columns_by = (np.ldexp(1.0, np.round(own).astype(np.int64)) for own in logs)
     return rows_by, columns_by

@@ -24,12 +24,12 @@ _CHORDS = 6
 class MinimalOracle:
     """Answers that meet the law with nothing to spare."""
 
-    tolerance = 0.0
+    tolerance = 1e-5
 
     def __init__(self, system: System, convex: ConvexSet, budget: int) -> None:
         self._system = system
         self._convex = convex
-        self._best = oracle_for(convex, system, budget, tolerance=1e-6)
+        self._best = oracle_for(convex, system, budget, self.tolerance)
         self._slacks = np.zeros(system.n_constraints)
 
     def width(self) -> float:

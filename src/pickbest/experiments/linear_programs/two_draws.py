@@ -1,0 +1,81 @@
+"""Two draws beside FPML: oracle calls at ε = .01, and how they grow with 1/ε.
+
+The oracle does no more than it must (`minimal_oracle`), B = 2, on the families of
+`generated_problems`. `calls` has rows of {family, problem, epsilon} and, for each of TUNINGS,
+{status, calls, calls_bound, verified}; `slopes` has rows of {family, problem, slope} for the
+product law on the feasible problems that take at least FEWEST_CALLS.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from pickbest.experiments.linear_programs.generated_problems import (
+    FAMILIES,
+    Problem,
+    best_worst_slack,
+)
+from pickbest.experiments.linear_programs.minimal_oracle import MinimalOracle
+from pickbest.feasibility.schedules import TUNINGS
+from pickbest.feasibility.solve import Feasibility, Status, solve_feasibility
+
+BUDGET = 2
+EPSILON = 0.01
+ACCURACIES = (0.04, 0.02, 0.01, 0.005)
+# Fewer calls than this at the coarsest accuracy: rounding to whole calls hides the slope.
+FEWEST_CALLS = 5
+
+
+def two_draws(seed: int, replicates: int) -> dict[str, list[dict[str, Any]]]:
+    """Both tables; see the head of this file."""
+    calls: list[dict[str, Any]] = []
+    slopes: list[dict[str, Any]] = []
+    for place, (family, make) in enumerate(FAMILIES.items()):
+        for number in range(replicates):
+            problem = make(np.random.default_rng([seed, number, place]))
+            named = {"family": family, "problem": number}
+            rows = {tuning: row_of(problem, solved(problem, EPSILON, tuning)) for tuning in TUNINGS}
+            calls.append({**named, "epsilon": EPSILON, **rows})
+            if rows["product"]["status"] == Status.FEASIBLE.value:
+                needed = [solved(problem, epsilon, "product").calls for epsilon in ACCURACIES]
+                if needed[0] >= FEWEST_CALLS:
+                    slopes.append({**named, "slope": slope(needed)})
+    return {"calls": calls, "slopes": slopes}
+
+
+def solved(problem: Problem, epsilon: float, tuning: str) -> Feasibility:
+    """The problem through the oracle that does the least."""
+    system, convex = problem
+    oracle = MinimalOracle(system, convex, BUDGET)
+    return solve_feasibility(system.matrix, system.bounds, oracle, epsilon, BUDGET, tuning=tuning)
+
+
+def row_of(problem: Problem, found: Feasibility) -> dict[str, Any]:
+    return {
+        "status": found.status.value,
+        "calls": found.calls,
+        "calls_bound": found.calls_bound,
+        "verified": verified(problem, found),
+    }
+
+
+def verified(problem: Problem, found: Feasibility) -> bool:
+    """Whether the evidence holds, computed anew, and HiGHS's best worst slack agrees."""
+    system, convex = problem
+    best = best_worst_slack(system, convex)
+    if found.status is Status.FEASIBLE and found.x is not None:
+        return float(system.slacks(found.x).min()) >= -found.epsilon and best >= -found.epsilon
+    if found.status is Status.INFEASIBLE and found.certificate is not None:
+        y = found.certificate.multipliers
+        top = convex.maximize(system.direction(y))[1] - float(y @ system.bounds)
+        return bool(y.min() >= 0.0 and top < 0.0 and best < 0.0)
+    return False
+
+
+def slope(needed: list[int]) -> float:
+    """Of ln calls against ln 1/ε."""
+    logs = [math.log(calls) for calls in needed]
+    return float(np.polyfit([-math.log(epsilon) for epsilon in ACCURACIES], logs, 1)[0])
