@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -35,3 +36,20 @@ def test_experiment() -> None:
         assert (row["status"] == "infeasible") <= (not row["exactly_feasible"])
     for row in found["game"]:
         assert row["lower"] - 1e-9 <= row["exact_value"] <= row["upper"] + 1e-9
+    check_two_draws(found["two_draws"])
+
+
+def check_two_draws(measured: dict[str, list[dict[str, Any]]]) -> None:
+    """A tenth of the calls of Proposition 8's tuning, verified, growing like 1/ε."""
+    rows = measured["calls"]
+    assert len(rows) == len(FAMILIES)
+    for row in rows:
+        assert row["epsilon"] == 0.01
+        product, proof = row["product"], row["proposition_8"]
+        assert product["verified"]
+        assert product["calls"] <= product["calls_bound"] <= proof["calls_bound"] / 10
+        if row["family"] != INFEASIBLE:
+            assert product["calls"] <= proof["calls"] / 10
+    assert len(measured["slopes"]) >= 3
+    for row in measured["slopes"]:
+        assert row["slope"] <= 1.1

@@ -57,13 +57,27 @@ def test_linear_programs_judge_what_was_measured(monkeypatch: pytest.MonkeyPatch
         "slopes": [{"budget": 1, "slope": 2.0, "low": None, "high": None, "theory": 2.0}],
         "verdicts": {"problems": 40, "wrong": 0},
         "applications": [application],
+        "two_draws": {
+            "calls": [
+                {
+                    "epsilon": 0.01,
+                    "product": {"verified": True, "calls": 9, "calls_bound": 10},
+                    "eager": {"calls": 8},
+                    "proposition_8": {"calls": 100, "calls_bound": 200},
+                }
+            ],
+            "slopes": [{"slope": 1.0}],
+        },
     }
     monkeypatch.setattr(module, "lp_experiment", lambda seed, replicates: measured)
     section = run_parts.run_part(recipe_named("linear-programs"), Setting(0, 2, REWARDS))
     assert section.blocks[0].holds is True  # type: ignore[union-attr]
+    assert section.blocks[-1].holds is True  # type: ignore[union-attr]
     measured["verdicts"] = {"problems": 40, "wrong": 1}
+    measured["two_draws"]["slopes"] = [{"slope": 1.5}]  # type: ignore[call-overload]
     section = run_parts.run_part(recipe_named("linear-programs"), Setting(0, 2, REWARDS))
     assert section.blocks[0].holds is False  # type: ignore[union-attr]
+    assert section.blocks[-1].holds is False  # type: ignore[union-attr]
 
 
 def test_a_part_without_its_package_is_left_out_with_a_sentence() -> None:

@@ -13,6 +13,7 @@ verdicts: {problems, feasible, infeasible, undecided, wrong, most_of_bound}: ran
     most_of_bound is the largest calls / calls_bound.
 applications: rows of {name, n_constraints, dimension, budget, epsilon, status, calls,
     calls_bound, worst_slack, seconds, highs_seconds}: HiGHS solves the same problem exactly.
+two_draws: B = 2 at ε = .01, the product law beside both tunings of FPML (see `two_draws`).
 game: rows of {budget, epsilon, lower, upper, value, exact_value, calls, calls_bound, seconds,
     highs_seconds}.
 """
@@ -33,6 +34,7 @@ from pickbest.experiments.linear_programs.generated_problems import (
     random_problem,
 )
 from pickbest.experiments.linear_programs.minimal_oracle import MinimalOracle
+from pickbest.experiments.linear_programs.two_draws import two_draws
 from pickbest.feasibility.constraints import System
 from pickbest.feasibility.highs import load
 from pickbest.feasibility.sets import Box, width_over
@@ -64,6 +66,7 @@ def lp_experiment(seed: int = 0, replicates: int = 3) -> dict[str, Any]:
         "verdicts": verdicts(seed, 10 * replicates),
         "applications": applications(seed),
         "game": games(seed),
+        "two_draws": two_draws(seed, replicates),
     }
 
 
