@@ -11,9 +11,9 @@ import pytest
 from pickbest.core import MissingExtraError, PickbestError
 from pickbest.feasibility import (
     Answer,
+    AnyLaw,
     Ball,
     Box,
-    Law,
     Maximizer,
     Polytope,
     Simplex,
@@ -86,7 +86,7 @@ class Liar:
     def width(self) -> float:
         return 2.0
 
-    def answer(self, law: Law) -> Answer:
+    def answer(self, law: AnyLaw) -> Answer:
         return Answer(np.zeros(2), 0.5, np.array([1.0, 0.0]))
 
     def bound(self, multipliers: np.ndarray) -> float:

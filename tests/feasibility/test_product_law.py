@@ -15,6 +15,7 @@ from pickbest.experiments.linear_programs.minimal_oracle import MinimalOracle
 from pickbest.feasibility import (
     Ball,
     Box,
+    ConvexSet,
     Law,
     Polytope,
     ProductLaw,
@@ -100,12 +101,13 @@ def test_soft_multipliers_solve_their_program(budget: int) -> None:
 def test_oracles_answer_product_laws(name: str, budget: int) -> None:
     """No point of P is better by more than the tolerance, and the multipliers prove it."""
     rng = np.random.default_rng(budget)
-    convex = {
+    sets: dict[str, ConvexSet] = {
         "box": Box.cube(3, -1.0, 2.0),
         "simplex": Simplex(3, 2.0),
         "polytope": Polytope(np.ones((1, 3)), np.array([1.0]), -1.0, 1.0),
         "ball": Ball(np.array([0.2, 0.0, -0.1]), 1.5),
-    }[name]
+    }
+    convex = sets[name]
     for shift in (0.0, 5.0):
         system = System.of(rng.normal(size=(9, 3)), rng.normal(size=9) - shift)
         oracle, law = oracle_for(convex, system, budget, 1e-3), a_law(rng, 9, budget)

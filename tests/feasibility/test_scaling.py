@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import linprog
 
 from pickbest.core import PickbestError
-from pickbest.feasibility import Ball, Box, Polytope, Simplex, Status, solve_feasibility
+from pickbest.feasibility import Ball, Box, ConvexSet, Polytope, Simplex, Status, solve_feasibility
 from pickbest.feasibility.certificates import proved_bound
 from pickbest.feasibility.constraints import System
 from pickbest.feasibility.sets import width_over
@@ -95,12 +95,13 @@ def test_a_set_that_is_not_bounded_says_so() -> None:
 def test_proved_bounds_hold_in_exact_arithmetic(name: str) -> None:
     """y · (A x - b) in fractions, at points of P, with terms that cancel to 16 digits."""
     rng = np.random.default_rng(0)
-    convex = {
+    sets: dict[str, ConvexSet] = {
         "box": Box.cube(3, -1.0, 1.0),
         "simplex": Simplex(3),
         "ball": Ball(np.zeros(3), 1.0),
         "polytope": Polytope(np.ones((1, 3)), np.array([1.0]), -1.0, 1.0),
-    }[name]
+    }
+    convex = sets[name]
     for _ in range(20):
         large = rng.normal(size=(1, 3)) * 1e9
         rows = np.vstack([large, -large * (1 + 1e-16), rng.normal(size=(2, 3))])

@@ -122,6 +122,6 @@ def by_draws(margins: FloatArray, best: float, accuracy: float, budget: int) -> 
         )
         for epsilon in (best * (1.0 - 1e-9), accuracy)
     ]
-    rounds = [end.calls if end.status.value == "feasible" else None for end in ends]
+    to_no_error, to_margin = (end.calls if end.status.value == "feasible" else None for end in ends)
     used = 0 if ends[1].x is None else int(np.count_nonzero(ends[1].x))
-    return Boosted(f"B = {budget}", *rounds, used, time.perf_counter() - start)
+    return Boosted(f"B = {budget}", to_no_error, to_margin, used, time.perf_counter() - start)
