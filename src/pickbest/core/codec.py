@@ -55,7 +55,7 @@ def decode(kind: Callable[..., T], text: str) -> T:
 
 
 def parsed(text: str | bytes) -> Any:
-    """JSON as its standard has it: ValueError for NaN, infinity, and for what is nested too deep."""
+    """JSON by its standard: ValueError for NaN, infinity, and what is nested too deep."""
     try:
         return json.loads(text, parse_constant=_refuse_constant)
     except RecursionError as error:

@@ -148,8 +148,8 @@ def _array(content: bytes) -> NDArray[Any]:
     body = content[stream.tell() :]
     if dtype.kind not in "biuf" or math.prod(shape) * dtype.itemsize != len(body):
         raise PickbestError(f"an array of shape {shape} and type {dtype} does not fit its bytes")
-    order = "F" if fortran else "C"
-    return np.frombuffer(body, dtype).reshape(shape, order=order).copy(order)
+    flat: NDArray[Any] = np.frombuffer(body, dtype).copy()
+    return flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
 
 
 def _from_json(content: bytes) -> tuple[dict[str, Any], Arrays]:

@@ -9,12 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
-from pickbest.core import PickbestError, check_costs, check_count, check_positive
+from pickbest.core import check_costs, check_count, check_positive
 from pickbest.core.tickets import Ticket, in_order, round_of
 from pickbest.portfolio.censoring import learned_costs
 from pickbest.portfolio.journal.leases import Heart
 from pickbest.portfolio.journal.ledger import PATIENCE, Ledger
-from pickbest.portfolio.journal.protocol import OutageError
+from pickbest.portfolio.journal.protocol import NoPortfolioError, OutageError
 from pickbest.portfolio.journal.records import Finished, Opened, Picked
 from pickbest.portfolio.race import finished
 from pickbest.portfolio.runs import Result, Run, RunStatus
@@ -80,7 +80,7 @@ class AskTell:
         book._begin(storage, name if settings is None else settings.name, trusted, create=False)
         try:
             if book.ledger.state.roster is None:
-                raise PickbestError(
+                raise NoPortfolioError(
                     f"the portfolio {name!r} is empty: it was never opened with arms"
                 )
             if trusted is not None:

@@ -41,7 +41,9 @@ def as_url(storage: str | Path) -> sa.URL:
     try:
         url = sa.engine.make_url(text)
     except (sa.exc.ArgumentError, ValueError) as error:
-        raise PickbestError(f"storage is not a database URL: {_without_password(text)!r}") from error
+        raise PickbestError(
+            f"storage is not a database URL: {_without_password(text)!r}"
+        ) from error
     if url.drivername in ("postgresql", "postgres"):
         url = url.set(drivername="postgresql+psycopg")
     if url.drivername not in ("sqlite", "sqlite+pysqlite", "postgresql+psycopg"):

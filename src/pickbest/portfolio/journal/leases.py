@@ -10,11 +10,13 @@ from __future__ import annotations
 import os
 import socket
 import threading
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from pickbest.portfolio.journal.records import Owner
+from pickbest.portfolio.journal.protocol import IndexedJournal
+from pickbest.portfolio.journal.records import Owner, Picked
 
 LEASE_SECONDS = 60.0
 BEAT_SECONDS = 15.0
@@ -53,7 +55,7 @@ class LeaseWatch:
         self._looked = float("-inf")
         self._changed: dict[str, tuple[int, float]] = {}
 
-    def over(self, leases: set[str], beats: Mapping[str, int], now: float) -> set[str]:
+    def over(self, leases: Iterable[str], beats: Mapping[str, int], now: float) -> set[str]:
         """Those of the leases that are over. beats: as the database has them now."""
         if now - self._looked > self._seconds / 2.0:
             self._changed.clear()
@@ -63,9 +65,57 @@ class LeaseWatch:
             count = beats.get(lease, 0)
             seen = before.get(lease)
             self._changed[lease] = seen if seen and seen[0] == count else (count, now)
-        return {
-            lease for lease, (_, since) in self._changed.items() if now - since > self._seconds
-        }
+        return {lease for lease, (_, since) in self._changed.items() if now - since > self._seconds}
+
+
+class Lifetimes:
+    """Which open rounds will never be told."""
+
+    def __init__(self, journal: IndexedJournal) -> None:
+        self._journal = journal
+        self._watch = LeaseWatch()
+        # Until when tickets without an owner are good, by this process's monotonic clock.
+        self._good_until: dict[int, float] = {}
+
+    def promise(self, tickets: Iterable[Picked]) -> None:
+        """Remember tickets that were made just now."""
+        now = time.monotonic()
+        self._good_until |= {each.round: now + each.expires - each.at for each in tickets}
+
+    def expired(self, rounds: Iterable[Picked]) -> list[Picked]:
+        """Those of the open tickets without an owner that are good no more.
+
+        How old a ticket of another process is, the journal's clock says.
+        """
+        now = time.monotonic()
+        tickets = [each for each in rounds if each.owner is None]
+        unknown = [each for each in tickets if each.round not in self._good_until]
+        ages = self._journal.ages(each.round for each in unknown) if unknown else {}
+        for each in unknown:
+            left = each.expires - each.at - ages.get(each.round, 0.0)
+            self._good_until[each.round] = now + left
+        return [each for each in tickets if self._good_until[each.round] < now]
+
+    def abandoned(self, rounds: Collection[Picked]) -> dict[int, str]:
+        """The open rounds that will never be told, and why. rounds: all that are open."""
+        reasons = {each.round: "no result came in time" for each in self.expired(rounds)}
+        open_rounds = {each.round for each in rounds}
+        self._good_until = {n: at for n, at in self._good_until.items() if n in open_rounds}
+        far: dict[str, list[int]] = {}
+        for each in rounds:
+            if each.owner is None:
+                continue
+            if not is_here(each.owner):
+                far.setdefault(lease_of(each.owner), []).append(each.round)
+            elif has_died(each.owner):
+                reasons[each.round] = f"process {each.owner.pid} died before the result"
+        beats = self._journal.beats() if far else {}
+        over = self._watch.over(far.keys(), beats, time.monotonic())
+        for lease in over:
+            reasons |= dict.fromkeys(far[lease], "its process was not heard of for too long")
+        if over:
+            self._journal.end_leases(over)
+        return reasons
 
 
 class Heart:

@@ -12,17 +12,10 @@ from typing import TypeVar
 
 from pickbest.core import PickbestError
 from pickbest.core.tickets import ClosedRoundError, RepeatedTellError, Ticket, not_open
-from pickbest.portfolio.journal.leases import (
-    LeaseWatch,
-    has_died,
-    is_here,
-    lease_of,
-    this_process,
-)
+from pickbest.portfolio.journal.leases import Lifetimes, lease_of, this_process
 from pickbest.portfolio.journal.protocol import (
     Entry,
     Journal,
-    Snapshot,
     StorageError,
     Turn,
     entries_after,
@@ -73,9 +66,7 @@ class Ledger:
         self._journal = indexed(journal)
         self._lock = threading.RLock()
         self._process = os.getpid()
-        self._watch = LeaseWatch()
-        # Until when tickets without an owner are good, by this process's monotonic clock.
-        self._good_until: dict[int, float] = {}
+        self._lifetimes = Lifetimes(self._journal)
         self._warm: tuple[str, ...] | None = None
         self.state, self._kept = self._opened(trusted)
         self.refresh()
@@ -177,8 +168,7 @@ class Ledger:
         with self._lock:
             self._patiently(once)
             if not owned:
-                until = time.monotonic() + lifetime
-                self._good_until |= {picked.round: until for picked in opened}
+                self._lifetimes.promise(opened)
         return [Ticket(each.round, each.arms, each.problem, each.watched) for each in opened]
 
     def picked(self, number: int) -> Picked:
@@ -189,7 +179,7 @@ class Ledger:
             if number not in self.state.open:
                 raise self._why_closed(number)
             picked = self.state.open[number]
-            if picked.owner is None and self._expired([picked]):
+            if self._lifetimes.expired([picked]):
                 self.lose([number], "no result came in time")
                 raise self._why_closed(number)
             return picked
@@ -252,7 +242,7 @@ class Ledger:
         """Close every round whose process died, or whose ticket is good no more."""
         with self._lock:
             self.refresh()
-            reasons = self._abandoned()
+            reasons = self._lifetimes.abandoned(self.state.open.values())
             losses: list[Lost] = []
             if reasons:
                 now = time.time()
@@ -373,7 +363,8 @@ class Ledger:
         """Try again while the database is away."""
         for seconds in (*self.patience, None):
             try:
-                return attempt()
+                attempt()
+                return
             except StorageError:
                 if seconds is None:
                     raise
@@ -390,40 +381,6 @@ class Ledger:
         """Raise before anything is written if the learner cannot play with these arms."""
         trial = copy.deepcopy(self.state)
         trial.apply(Entry(trial.position + 1, roster))
-
-    def _abandoned(self) -> dict[int, str]:
-        """Open rounds that will never be told, and why."""
-        reasons: dict[int, str] = {}
-        tickets = [picked for picked in self.state.open.values() if picked.owner is None]
-        reasons |= {each.round: "no result came in time" for each in self._expired(tickets)}
-        far: dict[str, list[int]] = {}
-        for picked in self.state.open.values():
-            owner = picked.owner
-            if owner is None:
-                continue
-            if not is_here(owner):
-                far.setdefault(lease_of(owner), []).append(picked.round)
-            elif has_died(owner):
-                reasons[picked.round] = f"process {owner.pid} died before the result"
-        beats = self._journal.beats() if far else {}
-        over = self._watch.over(set(far), beats, time.monotonic())
-        for lease in over:
-            reasons |= dict.fromkeys(far[lease], "its process was not heard of for too long")
-        if over:
-            self._journal.end_leases(over)
-        return reasons
-
-    def _expired(self, tickets: Sequence[Picked]) -> list[Picked]:
-        """Those of the open tickets that are good no more, by one clock each."""
-        now = time.monotonic()
-        unknown = [each for each in tickets if each.round not in self._good_until]
-        ages = self._journal.ages(each.round for each in unknown)
-        for each in unknown:
-            age = ages.get(each.round, 0.0)
-            self._good_until[each.round] = now + (each.expires - each.at) - age
-        for number in self._good_until.keys() - self.state.open.keys():
-            del self._good_until[number]
-        return [each for each in tickets if self._good_until.get(each.round, now) < now]
 
     def _are_open(self, rounds: Sequence[Picked]) -> bool:
         self.refresh()
@@ -450,9 +407,7 @@ class Ledger:
         known = self._journal.of_rounds(result.round, result.round + 1)
         if any(isinstance(entry.record, Late) for entry in known):
             return
-        late = Late(
-            result.round, result.runs, result.winner, result.cost, result.answer, result.at
-        )
+        late = Late(result.round, result.runs, result.winner, result.cost, result.answer, result.at)
         with self._turn() as turn:
             turn.append(late)
 

@@ -22,6 +22,10 @@ class OutageError(StorageError):
     """The database cannot be reached; it may come back."""
 
 
+class NoPortfolioError(PickbestError):
+    """There is no database, or no portfolio of that name in it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A record at its place. Positions count from 1 without gaps."""

@@ -27,7 +27,13 @@ from pickbest.portfolio.journal.databases import (
     shown,
     sync_folder,
 )
-from pickbest.portfolio.journal.protocol import Entry, OutageError, Snapshot, StorageError
+from pickbest.portfolio.journal.protocol import (
+    Entry,
+    NoPortfolioError,
+    OutageError,
+    Snapshot,
+    StorageError,
+)
 from pickbest.portfolio.journal.records import (
     DamagedError,
     Finished,
@@ -237,9 +243,7 @@ class SqlJournal:
     def end_leases(self, leases: Iterable[str]) -> None:
         table = schema.leases
         names = [lease[:500] for lease in leases]
-        over = table.delete().where(
-            table.c.portfolio == self._portfolio, table.c.lease.in_(names)
-        )
+        over = table.delete().where(table.c.portfolio == self._portfolio, table.c.lease.in_(names))
         with self._errors(), self._writing() as connection:
             connection.execute(over)
 
@@ -353,9 +357,9 @@ def _checked_name(name: str) -> str:
 
 def _require_file(file: Path) -> None:
     if not file.exists():
-        raise PickbestError(f"{file}: there is no such database; `pickbest run` makes one")
+        raise NoPortfolioError(f"{file}: there is no such database; `pickbest run` makes one")
 
 
 def _unknown_portfolio(where: str, name: str, names: Sequence[str]) -> PickbestError:
     known = ", ".join(sorted(map(str, names))) or "none"
-    return PickbestError(f"{where} holds no portfolio named {name!r} (known: {known})")
+    return NoPortfolioError(f"{where} holds no portfolio named {name!r} (known: {known})")

@@ -31,8 +31,9 @@ def check_opened(settings: Opened, trusted: Opened | None) -> None:
         check_count("rounds", settings.rounds)
     if settings != trusted and (named := _module_in((settings.learner, settings.options))):
         raise PickbestError(
-            f"the journal names the learner {named!r}, a class of a module; a journal is data, and "
-            "nothing that it names is imported: give the same learner in code or in a portfolio.toml"
+            f"the journal names the learner {named!r}, a class of a module; a journal is data, "
+            "and nothing that it names is imported: give the same learner in code or in a "
+            "portfolio.toml"
         )
 
 

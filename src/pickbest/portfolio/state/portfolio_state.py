@@ -118,9 +118,7 @@ class PortfolioState:
 
     def _picked(self, record: Picked) -> None:
         if record.round != self.next_round:
-            raise PickbestError(
-                f"round {record.round} was opened instead of {self.next_round}"
-            )
+            raise PickbestError(f"round {record.round} was opened instead of {self.next_round}")
         check_picked(record, self.live.arms, self.live.learner.budget)
         self.next_round += 1
         self.open[record.round] = record
