@@ -24,6 +24,7 @@ Arrays = dict[str, NDArray[Any]]
 SUFFIXES = (".json", ".npz")
 # A file that holds more was not written by us; a small one may unfold to anything.
 MOST_BYTES = 64_000_000
+MOST_RESAMPLES = 1_000_000
 _UNREADABLE = (
     ValueError,
     KeyError,
@@ -58,6 +59,8 @@ def read(path: str | Path, kind: str, newest: int) -> tuple[dict[str, Any], Arra
     """Header and arrays of a file written by `write`, checked for damage and version."""
     path = _checked(path)
     try:
+        if path.stat().st_size > MOST_BYTES:
+            raise PickbestError(f"{path}: a save file has at most {MOST_BYTES:,} bytes")
         content = path.read_bytes()
     except OSError as error:
         raise PickbestError(f"{path}: cannot be read ({error.strerror})") from error
@@ -68,7 +71,7 @@ def read(path: str | Path, kind: str, newest: int) -> tuple[dict[str, Any], Arra
     if header.get("format") != kind:
         raise PickbestError(f"{path}: not a {kind} file, its format is {header.get('format')!r}")
     version = header.get("version")
-    if not isinstance(version, int) or version < 1:
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise damaged(path, f"its version is {version!r}")
     if version > newest:
         raise PickbestError(
@@ -78,6 +81,23 @@ def read(path: str | Path, kind: str, newest: int) -> tuple[dict[str, Any], Arra
     if header.pop("checksum", None) != checksum(header, arrays):
         raise damaged(path, "its checksum does not match")
     return header, arrays
+
+
+def check_sizes(description: Any, arrays: Arrays) -> None:
+    """Refuse a description whose numbers ask for more room than its file has filled.
+
+    A saved learner's state is in the file, so none of its sizes can be far above what is there.
+    """
+    most = max(1_000, sum(array.size for array in arrays.values()))
+    if isinstance(description, dict):
+        for name, value in description.items():
+            most_here = MOST_RESAMPLES if name == "resamples" else most
+            if isinstance(value, int) and abs(value) > most_here:
+                raise PickbestError(f"{name} must be at most {most_here} in this file, got {value}")
+            check_sizes(value, arrays)
+    elif isinstance(description, list) and description and isinstance(description[0], dict | list):
+        for value in description:
+            check_sizes(value, arrays)
 
 
 def damaged(path: str | Path, reason: str) -> PickbestError:
@@ -118,24 +138,41 @@ def to_npz(header: dict[str, Any], arrays: Arrays) -> bytes:
 
 def from_npz(content: bytes) -> tuple[dict[str, Any], Arrays]:
     """What `to_npz` was given; nothing is read that would take more room than MOST_BYTES."""
+    arrays = arrays_from_npz(content, MOST_BYTES)
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            if sum(member.file_size for member in archive.infolist()) > MOST_BYTES:
-                raise PickbestError(f"it holds more than {MOST_BYTES:,} bytes")
-            arrays = {
-                member.filename.removesuffix(".npy"): _array(archive.read(member))
-                for member in archive.infolist()
-            }
         header = parsed(arrays.pop("header").tobytes())
-    except PickbestError:
-        raise
     except _UNREADABLE as error:
         raise PickbestError(f"{error}") from error
     return _checked_header(header), arrays
 
 
+def arrays_from_npz(content: bytes, most: int) -> Arrays:
+    """The arrays of an npz file that has at most `most` bytes when it is unpacked."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if sum(member.file_size for member in archive.infolist()) > most:
+                raise PickbestError(f"it holds more than {most:,} bytes")
+            return {
+                member.filename.removesuffix(".npy"): array_from_npy(archive.read(member))
+                for member in archive.infolist()
+            }
+    except PickbestError:
+        raise
+    except _UNREADABLE as error:
+        raise PickbestError(f"{error}") from error
+
+
+def array_from_npy(content: bytes) -> NDArray[Any]:
+    """The numbers of an npy file; its shape must be that of the bytes that follow."""
+    try:
+        return _array(content)
+    except PickbestError:
+        raise
+    except _UNREADABLE as error:
+        raise PickbestError(f"{error}") from error
+
+
 def _array(content: bytes) -> NDArray[Any]:
-    """One npy file; its shape must be that of the bytes that follow."""
     stream = io.BytesIO(content)
     version = np.lib.format.read_magic(stream)
     read_header = {

@@ -120,7 +120,8 @@ def restore_arrays(pattern: State, arrays: Mapping[str, AnyArray]) -> State:
     """A state shaped like `pattern` from arrays by path; raises where they do not fit."""
     expected = arrays_of(pattern)
     if arrays.keys() != expected.keys() or any(
-        arrays[path].shape != expected[path].shape for path in expected
+        arrays[path].shape != array.shape or arrays[path].dtype.kind != array.dtype.kind
+        for path, array in expected.items()
     ):
         raise PickbestError(
             "the saved state does not fit the learner: "
@@ -128,6 +129,38 @@ def restore_arrays(pattern: State, arrays: Mapping[str, AnyArray]) -> State:
         )
     ordered = iter([arrays[path].astype(array.dtype) for path, array in expected.items()])
     return map_state(lambda _: next(ordered), pattern)
+
+
+@runtime_checkable
+class Checked(Protocol):
+    """A part of a state that compiled code trusts, and which a file may have wrong."""
+
+    def check(self) -> None:
+        """Raise a PickbestError where its numbers do not fit each other."""
+        ...
+
+
+def check_state(state: State) -> State:
+    """A state that came from a file, checked: no NaN, no negative count, every part sound."""
+    for path, array, field in fields(state):
+        if array.dtype.kind == "f" and not np.all(np.isfinite(array)):
+            raise PickbestError(f"the saved state has no finite numbers in {path}")
+        count = array.dtype.kind == "i" and field.kind is Kind.COUNT
+        if count and (array.min(initial=0) < 0 or array.max(initial=0) > _MOST_COUNTED):
+            raise PickbestError(f"the saved state has numbers in {path} that count nothing")
+    _check_parts(state)
+    return state
+
+
+def _check_parts(state: State) -> None:
+    if isinstance(state, Checked):
+        state.check()
+    for part in state:
+        if isinstance(part, tuple):
+            _check_parts(part)
+
+
+_MOST_COUNTED = 2**53
 
 
 def copy_state(state: State) -> State:
