@@ -9,6 +9,7 @@ import json
 import math
 import os
 import secrets
+import tokenize
 import zipfile
 import zlib
 from pathlib import Path
@@ -38,6 +39,7 @@ _UNREADABLE = (
     RuntimeError,
     zipfile.BadZipFile,
     zlib.error,
+    tokenize.TokenError,
 )
 
 

@@ -316,9 +316,8 @@ class Ledger:
 
     def _opened(self, trusted: Opened | None) -> tuple[PortfolioState, int]:
         """(the state of the newest snapshot that can be used, its position)."""
-        snapshot = self._journal.snapshot()
-        if snapshot is not None:
-            with suppress(DamagedError):
+        with suppress(DamagedError):
+            if (snapshot := self._journal.snapshot()) is not None:
                 last = self._at(snapshot.position)
                 return restore_snapshot(snapshot, last, trusted), snapshot.position
         return PortfolioState(trusted), 0

@@ -186,7 +186,9 @@ class SqlJournal:
     def asked(self) -> int:
         with self._reading() as connection:
             last = connection.execute(_ASKED, {"portfolio": self._portfolio}).scalar_one()
-        return 0 if last is None else int(last) + 1
+        if last is not None and not isinstance(last, int):
+            raise DamagedError(f"the journal is damaged: a round has the number {last!r:.40}")
+        return 0 if last is None else last + 1
 
     def of_rounds(self, first: int, end: int) -> list[Entry]:
         bounds = {"first": first, "end": end, "late_first": -end, "late_end": -first}
@@ -204,7 +206,12 @@ class SqlJournal:
         )
         with self._reading() as connection:
             row = connection.execute(wanted).one_or_none()
-        return None if row is None else Snapshot(row[0], row[1], row[2])
+        if row is None:
+            return None
+        position, digest, body = row
+        if not (isinstance(position, int) and isinstance(digest, str) and isinstance(body, bytes)):
+            raise DamagedError("the snapshot is not one: its row holds values of other kinds")
+        return Snapshot(position, digest, body)
 
     def keep(self, snapshot: Snapshot) -> None:
         kept = {
