@@ -43,7 +43,19 @@ NUMBERS: tuple[Any, ...] = (
     *(0, -1, 1, 2, 255, 2**31, 2**32, 2**53, 2**63 - 1, 2**63, 2**64, -(2**63), 10**30, 10**400),
     *(0.5, -0.5, 1e-320, 1e308, -1e308, 1.0000001, True, False, None),
 )
-TEXTS = ("", "x", "a", "\x00", "\x1b[31m", "\ud800", "ä" * 300, "os:system", "a:b=c", "../..", "1e9")
+TEXTS = (
+    "",
+    "x",
+    "a",
+    "\x00",
+    "\x1b[31m",
+    "\ud800",
+    "ä" * 300,
+    "os:system",
+    "a:b=c",
+    "../..",
+    "1e9",
+)
 RAW = (b"NaN", b"-Infinity", b"1e999", b"\x00", b"\xff\xfe", b"[" * 3000, b'"', b"}", b"9" * 5000)
 
 
@@ -99,7 +111,20 @@ def mutate_json_save(seed: Path, target: Path, rng: random.Random) -> None:
     if rng.random() < 0.2:
         mutate_bytes(seed, target, rng)
         return
-    content = mutated_json(json.loads(seed.read_text()), rng)
+    content = json.loads(seed.read_text())
+    arrays = content.pop("arrays")
+    how = rng.randrange(3)
+    if how == 0:
+        content = mutated_json(content, rng)
+    else:  # Mostly one number of one array: arrays have far more places than all else.
+        name = rng.choice(sorted(arrays))
+        values = arrays[name]["values"]
+        if how == 1 or not values:
+            arrays[name] = mutated_json(arrays[name], rng)
+        else:
+            values[rng.randrange(len(values))] = rng.choice([*NUMBERS[:12], 0.5, -1e308, 1e308, 7])
+    if isinstance(content, dict):
+        content["arrays"] = arrays
     text = json.dumps(content)
     if isinstance(content, dict) and rng.random() < 0.9:
         with suppress(Exception):
@@ -323,13 +348,27 @@ paused = false
 short = ["true"]
 """
 TOML_WORDS = (
-    *("inf", "nan", "-1", "0", "1e400", "9" * 400, "true", '""', "[]", "{}", "[[]]", "'x'", '"\\u0000"'),
-    *("1979-05-27T07:32:00Z", "07:32:00", "'''", "[" * 2000, "\x00", "=", "\n[arms]\n", "#", ".", ":"),
+    *("inf", "nan", "-1", "0", "1", "0.5", "1e400", "9" * 400, "true", '""', "[]", "{}", "[[]]"),
+    *("'x'", '"\\u0000"', "'auto'", "'og:slots=distinct'", "'a:b'", "['x']", "{name = 'ucb'}", "2"),
+    *(
+        "1979-05-27T07:32:00Z",
+        "07:32:00",
+        "'''",
+        "[" * 2000,
+        "\x00",
+        "=",
+        "\n[arms]\n",
+        "#",
+        ".",
+        ":",
+    ),
 )
 
 
 def toml_seeds(folder: Path) -> list[Path]:
-    short = 'budget = 2\ndeadline = 1.5\nlearner = "og:slots=distinct"\n[arms]\na = ["x"]\nb = ["y"]\n'
+    short = (
+        'budget = 2\ndeadline = 1.5\nlearner = "og:slots=distinct"\n[arms]\na = ["x"]\nb = ["y"]\n'
+    )
     paths = [folder / "full.toml", folder / "short.toml"]
     for path, text in zip(paths, (TOML, short), strict=True):
         path.write_text(text)
@@ -345,7 +384,9 @@ def mutate_toml(seed: Path, target: Path, rng: random.Random) -> None:
         place = rng.randrange(len(lines))
         key, equals, value = lines[place].partition("=")
         how = rng.randrange(5)
-        if how < 3 and equals:
+        if how < 2 and equals:
+            lines[place] = f"{key}= {rng.choice(TOML_WORDS)}"
+        elif how == 2 and equals:
             words = value.split(" ")
             words[rng.randrange(len(words))] = rng.choice(TOML_WORDS)
             lines[place] = f"{key}= {' '.join(words)}"
@@ -575,6 +616,11 @@ def _one_worker(
     return running + 1
 
 
+def say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--inputs", type=int, default=20_000, help="of each kind")
@@ -586,9 +632,9 @@ def main() -> None:
     for name in given.kinds:
         report = fuzz(name, given.inputs, given.seed)
         counts = ", ".join(f"{report.counts[outcome]} {outcome}" for outcome in OUTCOMES)
-        print(f"{name:10} {given.inputs:6} inputs: {counts}; {report.seconds:.0f} s", flush=True)
+        say(f"{name:10} {given.inputs:6} inputs: {counts}; {report.seconds:.0f} s")
         for number, outcome, said in report.bad[:5]:
-            print(f"  input {number}: {outcome}: {said.strip()[-600:]}")
+            say(f"  input {number}: {outcome}: {said.strip()[-600:]}")
         bad[name] = report.bad
     if given.out is not None:
         given.out.write_text(json.dumps(bad, indent=1))

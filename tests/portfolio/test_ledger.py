@@ -349,7 +349,7 @@ def test_a_tampered_journal_is_found_by_the_replay(database: str) -> None:
     book = AskTell(ARMS, 2, database)
     play(book, 5)
     entries = book.ledger.entries()
-    last = {len(entries): (digest_of(book.ledger.state), "the state")}
+    last = [(len(entries), digest_of(book.ledger.state), "the state")]
     replayed(entries, last)
     picked = next(place for place, e in enumerate(entries) if kind_of(e.record) == "picked")
     record = entries[picked].record
@@ -381,7 +381,7 @@ def test_a_state_that_differs_from_the_replay_is_found(database: str, field: str
         assert not same_fold(book.ledger.state, other)
         entries = book.ledger.entries()
         with pytest.raises(ReplayError, match="in memory differs"):
-            replayed(entries, {len(entries): (digest_of(other), "the state in memory")})
+            replayed(entries, [(len(entries), digest_of(other), "the state in memory")])
 
 
 def test_an_empty_ledger_says_so(database: str) -> None:

@@ -119,7 +119,7 @@ def _check_keys(
         if isinstance(value, float) and not math.isfinite(value):
             raise PickbestError(f"{kind} {name!r} must be finite, got {value!r}")
         if isinstance(value, int) and abs(value) > LARGEST:
-            raise PickbestError(f"{kind} {name!r} must be at most {LARGEST}, got {value:.3e}")
+            raise PickbestError(f"{kind} {name!r} must be at most {LARGEST} in size")
 
 
 _WORDS = {

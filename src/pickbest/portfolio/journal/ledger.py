@@ -285,9 +285,9 @@ class Ledger:
             position, digest = self.state.position, digest_of(self.state)
             trusted = self.state.trusted
             snapshot = self._journal.snapshot()
-        known = {position: (digest, "the state in memory")}
-        if snapshot is not None and snapshot.position < position:
-            known[snapshot.position] = (snapshot.digest, "the snapshot")
+        known = [(position, digest, "the state in memory")]
+        if snapshot is not None and snapshot.position <= position:
+            known.append((snapshot.position, snapshot.digest, "the snapshot"))
             restore_snapshot(snapshot, self._at(snapshot.position), trusted)
         return replayed(entries_after(self._journal, 0, position), known, trusted)
 

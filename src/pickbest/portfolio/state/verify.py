@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 
 from pickbest.core import PickbestError
 from pickbest.portfolio.journal.protocol import Entry
@@ -17,12 +17,12 @@ class ReplayError(PickbestError):
 
 def replayed(
     entries: Iterable[Entry],
-    known: Mapping[int, tuple[str, str]] | None = None,
+    known: Sequence[tuple[int, str, str]] = (),
     trusted: Opened | None = None,
 ) -> PortfolioState:
     """Fold the journal again, picking every round anew from the records before it.
 
-    known: digests of the fold after some records, and where each comes from ("the snapshot").
+    known: positions, digests of the fold there, and where they come from ("the snapshot").
     Raises ReplayError where a pick, its weights or a digest differs in any bit.
     """
     again = PortfolioState(trusted)
@@ -36,11 +36,11 @@ def replayed(
                     f"a replay picks {arms} {weights}"
                 )
         again.apply(entry)
-        digest, source = (known or {}).get(entry.position, ("", ""))
-        if source and digest != digest_of(again):
-            raise ReplayError(
-                f"{source} differs from a replay of the journal up to record {entry.position}"
-            )
+        for position, digest, source in known:
+            if position == entry.position and digest != digest_of(again):
+                raise ReplayError(
+                    f"{source} differs from a replay of the journal up to record {position}"
+                )
     return again
 
 
