@@ -141,12 +141,18 @@ class Checked(Protocol):
 
 
 def check_state(state: State) -> State:
-    """A state that came from a file, checked: no NaN, no negative count, every part sound."""
+    """A state that came from a file, checked: finite numbers, no negative count, parts sound."""
     for path, array, field in fields(state):
+        if not array.size:
+            continue
+        low, high = array.min(), array.max()
+        counted = field.kind is Kind.COUNT
+        # Of an arm itself only what is not negative was seen; other numbers may be differences.
+        least = 0 if counted and (field.arm_axes or array.dtype.kind == "i") else -MOST_COUNTED
         if array.dtype.kind == "f" and not np.all(np.isfinite(array)):
             raise PickbestError(f"the saved state has no finite numbers in {path}")
-        count = array.dtype.kind == "i" and field.kind is Kind.COUNT
-        if count and (array.min(initial=0) < 0 or array.max(initial=0) > _MOST_COUNTED):
+        most = MOST_ROUNDS if array.dtype.kind == "i" else MOST_COUNTED
+        if counted and not (least <= low and high <= most):
             raise PickbestError(f"the saved state has numbers in {path} that count nothing")
     _check_parts(state)
     return state
@@ -160,7 +166,9 @@ def _check_parts(state: State) -> None:
             _check_parts(part)
 
 
-_MOST_COUNTED = 2**53
+# Discounted counts are kept in growing units; squares of these must not overflow.
+MOST_COUNTED = 1e100
+MOST_ROUNDS = 2**53
 
 
 def copy_state(state: State) -> State:

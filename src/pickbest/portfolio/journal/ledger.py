@@ -287,7 +287,7 @@ class Ledger:
             snapshot = self._journal.snapshot()
         known = [(position, digest, "the state in memory")]
         if snapshot is not None and snapshot.position <= position:
-            known.append((snapshot.position, snapshot.digest, "the snapshot"))
+            known.insert(0, (snapshot.position, snapshot.digest, "the snapshot"))
             restore_snapshot(snapshot, self._at(snapshot.position), trusted)
         return replayed(entries_after(self._journal, 0, position), known, trusted)
 
