@@ -15,7 +15,7 @@ try:
     from fastapi.responses import FileResponse, Response
     from fastapi.security import HTTPBearer
     from fastapi.staticfiles import StaticFiles
-    from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+    from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
     from starlette.middleware.trustedhost import TrustedHostMiddleware
 except ImportError as _error:
     raise MissingExtraError("fastapi", "serve", "the service") from _error
@@ -54,7 +54,14 @@ def _answer(value: Any) -> Any:
     return value
 
 
-RoundNumber = Annotated[int, Field(ge=0, le=LARGEST, strict=True)]
+def _number(value: Any) -> Any:
+    """JSON Schema takes 7.0 for an integer, and so do we; true and "7" are none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("must be a valid integer")
+    return value
+
+
+RoundNumber = Annotated[int, BeforeValidator(_number), Field(ge=0, le=LARGEST)]
 Cost = Annotated[float, Field(ge=0.0, le=1.0, strict=True, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(gt=0.0, le=1e7, strict=True, allow_inf_nan=False)]
 
