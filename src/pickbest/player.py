@@ -14,14 +14,16 @@ from pickbest.core import (
     Feedback,
     FloatArray,
     Learner,
+    PickbestError,
     State,
     check_costs,
+    check_count,
     check_seed,
     replicate_keys,
     rng_for,
     savefile,
 )
-from pickbest.core.states import arrays_of, restore_arrays
+from pickbest.core.states import arrays_of, check_state, restore_arrays
 from pickbest.core.tickets import Ticket, in_order, not_open, round_of
 from pickbest.learners.states_0_1 import from_flat
 
@@ -124,9 +126,20 @@ class Player:
         """
         header, arrays = savefile.read(path, FORMAT, VERSION)
         try:
+            if learner is None:
+                savefile.check_sizes(header["learner"], arrays)
             player = cls(learner or rebuild(header["learner"]), header["seed"])
             player._restore(header, arrays)
-        except (KeyError, TypeError) as error:
+        except PickbestError as error:
+            raise PickbestError(f"{path}: {error}") from error
+        except (
+            KeyError,
+            IndexError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            ArithmeticError,
+        ) as error:
             raise savefile.damaged(path, f"{error!r} is missing or of the wrong kind") from error
         return player
 
@@ -137,19 +150,49 @@ class Player:
             if path.startswith("state/")
         }
         if header["version"] == 1:
-            self._state = from_flat(self.learner, saved)
+            self._state = check_state(from_flat(self.learner, saved))
         else:
-            self._state = restore_arrays(self._state, saved)
-        self._asked, self._told = header["asked"], header["told"]
+            self._state = check_state(restore_arrays(self._state, saved))
+        self._asked = check_count("asked", header["asked"], 0)
+        self._told = check_count("told", header["told"], 0)
         self._forgotten = set(header["forgotten"])
+        rounds = [*header["open"], *header["forgotten"]]
+        if len(set(rounds)) != len(rounds) or self._told + len(rounds) != self._asked:
+            raise PickbestError("the saved rounds do not add up")
+        if any(check_count("a round", number, 0) >= self._asked for number in rounds):
+            raise PickbestError("a saved round was never asked for")
         problems = header.get("problems", {})
+        # What a pick looks like, for those that are saved; nothing is asked for.
+        pattern = self.learner.pick(self._state, rng_for(self._keys, 0)) if header["open"] else None
         for number in header["open"]:
             arms, weights = arrays[f"open/{number}/arms"], arrays.get(f"open/{number}/weights")
-            ticket = Ticket(number, tuple(arms[0].tolist()), problems.get(str(number), ""))
-            self._open[number] = ticket, Choice(arms, weights)
+            choice = _checked_choice(self.learner, pattern, arms, weights)
+            ticket = Ticket(number, tuple(arms[0].tolist()), str(problems.get(str(number), "")))
+            self._open[number] = ticket, choice
 
     def _open_number(self, ticket: Ticket[int] | int) -> int:
         number = round_of(ticket)
         if number not in self._open:
             raise not_open(number, self._asked, dict.fromkeys(self._forgotten, "given up"))
         return number
+
+
+def _checked_choice(
+    learner: Learner, pattern: Choice | None, arms: np.ndarray[Any, Any], weights: Any
+) -> Choice:
+    """A saved choice that compiled code may be given: it trusts every arm's number."""
+    shape = (1, learner.budget)
+    in_range = arms.dtype == np.int64 and arms.shape == shape
+    if not in_range or arms.min() < 0 or arms.max() >= learner.n_arms:
+        raise PickbestError(
+            f"an open ticket must have {learner.budget} arms between 0 and {learner.n_arms - 1}"
+        )
+    if (weights is None) != (pattern is None or pattern.weights is None):
+        raise PickbestError("an open ticket must have weights if, and only if, the learner has")
+    if weights is not None and not (
+        weights.dtype == np.float64
+        and weights.shape == shape
+        and np.all(np.isfinite(weights) & (weights >= 0.0))
+    ):
+        raise PickbestError("the weights of an open ticket must be finite and at least 0")
+    return Choice(arms, weights)

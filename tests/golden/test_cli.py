@@ -108,6 +108,9 @@ def printed(line, text):
 
 def listed(line, out):
     """What a command printed, with the entries of a list by name, and only those recorded."""
+    if isinstance(out, dict) and line.startswith("status"):
+        # How limits are kept to, and results that came late, are shown since.
+        return {name: value for name, value in out.items() if name not in ("limits", "late")}
     if isinstance(out, dict) and "bounds" in out:
         # Bounds that hold for every number of rounds came later.
         kept = [row for row in out["bounds"] if row["statement"] != "Two picks (ours)"]

@@ -15,8 +15,8 @@ from pickbest.core import PickbestError
 from pickbest.core.states import same_state
 from pickbest.portfolio import AskTell, Portfolio, RepeatedTellError
 from pickbest.portfolio.journal import schema as schemas
+from pickbest.portfolio.journal.databases import as_url
 from pickbest.portfolio.journal.export import export_file, read_export
-from pickbest.portfolio.journal.sql import as_url
 
 HERE = Path(__file__).parent
 

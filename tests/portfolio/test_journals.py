@@ -11,9 +11,10 @@ import pytest
 import sqlalchemy as sa
 
 from pickbest.core import PickbestError
+from pickbest.portfolio.journal.databases import as_url
 from pickbest.portfolio.journal.protocol import Entry, Journal
 from pickbest.portfolio.journal.records import Finished, Lost, Picked, Record
-from pickbest.portfolio.journal.sql import SqlJournal, as_url
+from pickbest.portfolio.journal.sql import SqlJournal
 from pickbest.testing.journals import check_damage_is_noticed, check_journal
 
 
@@ -65,8 +66,8 @@ class ListJournal:
     def __init__(self, place: tuple[list[Entry], threading.Lock]) -> None:
         self._entries, self._lock = place
 
-    def read_from(self, position: int) -> list[Entry]:
-        return self._entries[position:]
+    def read_from(self, position: int, limit: int | None = None) -> list[Entry]:
+        return self._entries[position:][:limit]
 
     @contextmanager
     def turn(self, after: int) -> Iterator[ListTurn]:
@@ -96,7 +97,7 @@ def test_a_journal_of_ones_own() -> None:
 class Forgetful(ListJournal):
     """Loses a record now and then."""
 
-    def read_from(self, position: int) -> list[Entry]:
+    def read_from(self, position: int, limit: int | None = None) -> list[Entry]:
         return [entry for entry in self._entries[position:] if entry.position != 5]
 
 

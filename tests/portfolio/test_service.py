@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -14,9 +17,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.portfolio.helpers import alive, eventually, running
 
 from pickbest.core import PickbestError
 from pickbest.portfolio import AskTell
+from pickbest.portfolio.journal.protocol import StorageError
+from pickbest.portfolio.journal.records import DamagedError
+from pickbest.portfolio.journal.sql import SqlJournal
 
 fastapi = pytest.importorskip("fastapi", reason="the extra serve is not installed")
 pytest.importorskip("httpx", reason="httpx is needed to test the service")
@@ -24,14 +31,14 @@ pytest.importorskip("httpx", reason="httpx is needed to test the service")
 from fastapi.testclient import TestClient  # noqa: E402
 
 from pickbest.portfolio.service.app import create_app  # noqa: E402
-from pickbest.portfolio.service.server import is_loopback, serve_store  # noqa: E402
+from pickbest.portfolio.service.server import is_loopback, opened_book, serve_store  # noqa: E402
 
 ARMS = ("a", "b", "c")
 
 
 @pytest.fixture
 def book(tmp_path: Path) -> Iterator[AskTell]:
-    built = AskTell(ARMS, 2, tmp_path / "runs.db")
+    built = AskTell(ARMS, 2, tmp_path / "runs.db", learner="thompson")
     yield built
     built.close()
 
@@ -72,8 +79,17 @@ def test_refusals_are_one_sentence_and_change_nothing(client: TestClient, book: 
         ({"round": 0, "costs": [0.5]}, 400, "has 2 arms, got 1 costs"),
         ({"round": 0, "costs": [0.5, 1.5]}, 422, "less than or equal to 1"),
         ({"round": 0, "costs": [0.5, 0.5], "cost": 1}, 422, "Extra inputs"),
+        ({"round": 0, "costs": [True, 0.5]}, 422, "valid number"),
+        ({"round": False, "costs": [0.5, 0.5]}, 422, "valid integer"),
+        ('{"round": 0, "costs": [NaN, 0.5]}', 422, "finite number"),
+        ('{"round": 0, "costs": [0.5, -Infinity]}', 422, "finite number"),
+        ('{"round": 0, "costs": [0.5, 0.5], "answer": [NaN]}', 422, "JSON"),
+        ('{"round": 0, "costs": [0.5, 0.5], "answer": "\\ud800"}', 422, "surrogates"),
+        ("[" * 100_000, 400, ""),
     ):
-        answer = client.post("/api/tell", json=body)
+        text = body if isinstance(body, str) else json.dumps(body)
+        headers = {"Content-Type": "application/json"}
+        answer = client.post("/api/tell", content=text, headers=headers)
         assert answer.status_code == code
         assert message in answer.text
     assert len(book.ledger.entries()) == records
@@ -98,6 +114,112 @@ def test_other_names_are_refused_without_a_token(book: AskTell) -> None:
     app = create_app(book, hosts=("localhost", "127.0.0.1"))
     assert TestClient(app, base_url="http://127.0.0.1").get("/api/status").status_code == 200
     assert TestClient(app, base_url="http://evil.example").get("/api/status").status_code == 400
+
+
+def test_pages_of_other_sites_and_large_bodies_are_refused(book: AskTell) -> None:
+    """Group 9: by headers alone, before a body is read."""
+    client = TestClient(create_app(book), base_url="http://localhost")
+    for origin, code in (("http://localhost", 200), ("http://evil.example", 403), ("null", 403)):
+        answer = client.post("/api/ask", json={}, headers={"Origin": origin})
+        assert answer.status_code == code
+    large = client.post("/api/ask", content=b"x" * 1_000_001)
+    assert large.status_code == 413
+    read: list[int] = []
+
+    def body() -> Iterator[bytes]:
+        for _ in range(1000):
+            read.append(1)
+            yield b"x" * 10_000
+
+    assert client.post("/api/ask", content=body()).status_code == 413
+    with_token = TestClient(create_app(book, token="geheim"))
+    assert with_token.post("/api/ask", content=b"x" * 5_000_000).status_code == 401
+    assert book.status().asked == 1
+
+
+def test_nothing_is_loaded_from_elsewhere(client: TestClient) -> None:
+    """Group 9: no CDN; health and readiness instead."""
+    assert client.get("/docs").status_code == client.get("/redoc").status_code == 404
+    for path in ("/", "/static/page.js", "/static/page.css"):
+        text = client.get(path).text.replace("http://www.w3.org/2000/svg", "")
+        assert "//" not in text.replace("// ", "")
+    assert client.get("/healthz").json() == {"status": "ok"}
+    assert client.get("/readyz").json() == {"status": "ready"}
+
+
+def test_our_faults_are_ours_and_say_nothing_of_hosts(
+    book: AskTell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Group 9: a database that is away is 503, a damaged journal 500; neither names a host."""
+    client = TestClient(create_app(book), raise_server_exceptions=False)
+
+    def away(*_: object) -> None:
+        raise StorageError("postgresql://me@db.internal: connection refused for user me")
+
+    def damaged(*_: object) -> None:
+        raise DamagedError("record 7 in /srv/secret/runs.db")
+
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("/srv/secret")
+
+    for failing, code in ((away, 503), (damaged, 500), (broken, 500)):
+        monkeypatch.setattr(book.ledger._journal, "read_from", failing)
+        monkeypatch.setattr(book.ledger._journal, "turn", failing)
+        for answer in (
+            client.get("/api/status"),
+            client.get("/readyz"),
+            client.post("/api/ask", json={}),
+        ):
+            assert answer.status_code == code
+            assert not any(word in answer.text for word in ("internal", " me", "secret"))
+        assert client.get("/healthz").status_code == 200
+        monkeypatch.undo()
+
+
+def test_names_that_are_not_utf8_come_out_as_escapes(client: TestClient, book: AskTell) -> None:
+    """Group 5: one such name or answer must not make the history fail for all."""
+    ticket = book.ask("p\udcff\x1b[2J")
+    book.tell(ticket, [0.0, 1.0], "answer \ud800")
+    (view,) = client.get("/api/history").json()
+    assert (view["problem"], view["answer"]) == ("p\udcff\x1b[2J", "answer \ud800")
+    assert client.get("/api/status").status_code == client.get("/api/curve").status_code == 200
+
+
+def test_a_ticket_says_whether_its_round_is_watched(tmp_path: Path) -> None:
+    """Group 7."""
+    with AskTell(ARMS, 2, tmp_path / "w.db", learner="thompson", censored="watch") as book:
+        client = TestClient(create_app(book), base_url="http://localhost")
+        tickets = [client.post("/api/ask", json={}).json() for _ in range(40)]
+        for ticket in tickets:
+            client.post("/api/tell", json={"round": ticket["round"], "costs": [0.5, 0.5]})
+        watched = sum(ticket["watched"] for ticket in tickets)
+        assert 0 < watched < 40
+        assert client.get("/api/status").json()["learned"] == watched
+
+
+def test_serving_a_database_leaves_its_arms_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Group 6: also those that were added while it was opening."""
+    store = tmp_path / "runs.db"
+    AskTell(ARMS, 2, store, learner="thompson").close()
+    begin = AskTell._begin
+
+    def slowly(self: AskTell, *arguments: object, **options: object) -> None:
+        begin(self, *arguments, **options)  # type: ignore[arg-type]
+        monkeypatch.undo()
+        with AskTell.reopened(store) as other:
+            other.add_arm("new")
+
+    monkeypatch.setattr(AskTell, "_begin", slowly)
+    with opened_book(str(store), "default") as book:
+        assert [arm.name for arm in book.status().arms if arm.state == "active"] == [*ARMS, "new"]
+    (tmp_path / "portfolio.toml").write_text(
+        'budget = 2\ndeadline = 9\nstorage = "runs.db"\nlearner = "thompson"\n'
+        '[arms]\na = ["true"]\nb = ["true"]\n'
+    )
+    with opened_book(str(tmp_path / "portfolio.toml"), "default") as book:
+        assert len([arm for arm in book.status().arms if arm.state == "active"]) == 4
 
 
 def test_serving_beyond_loopback_needs_a_token(tmp_path: Path) -> None:
@@ -138,7 +260,7 @@ def _check_operation(operation) -> None:  # type: ignore[no-untyped-def]
 def served(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     """`pickbest serve` in a process of its own: its address and its database."""
     store = tmp_path / "runs.db"
-    book = AskTell(ARMS, 2, store)
+    book = AskTell(ARMS, 2, store, learner="thompson")
     for number in range(12):
         ticket = book.ask(f"problem <b>{number}</b>")
         book.tell(ticket, [{"a": 0.1, "b": 0.5, "c": 0.9}[arm] for arm in ticket.arms])
@@ -160,6 +282,93 @@ def served(tmp_path: Path) -> Iterator[tuple[str, Path]]:
         process.wait(timeout=30.0)
         drain.join(timeout=10.0)
         process.stderr.close()
+
+
+def test_sigterm_ends_it_whatever_clients_do(served: tuple[str, Path]) -> None:
+    """Group 9: connections that say nothing, half a header, or half a body."""
+    address, _ = served
+    _get(f"{address}healthz")
+    host, port = address.removeprefix("http://").rstrip("/").split(":")
+    clients = []
+    for words in (
+        b"",
+        b"GET /api/st",
+        b"POST /api/ask HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nx",
+    ):
+        clients.append(socket.create_connection((host, int(port))))
+        clients[-1].sendall(words)
+    time.sleep(0.2)
+    (pid,) = running("serve")
+    begin = time.monotonic()
+    os.kill(pid, signal.SIGTERM)
+    assert eventually(lambda: not alive(pid), 10.0)
+    assert time.monotonic() - begin < 5.0
+    for each in clients:
+        each.close()
+
+
+def test_idle_connections_are_closed(served: tuple[str, Path]) -> None:
+    """Group 9: also one in the middle of its headers, however slowly it goes on."""
+    address, _ = served
+    _get(f"{address}healthz")
+    host, port = address.removeprefix("http://").rstrip("/").split(":")
+    with socket.create_connection((host, int(port))) as client:
+        client.settimeout(60.0)
+        begin = time.monotonic()
+        ended = False
+        while not ended and time.monotonic() - begin < 30.0:
+            try:
+                client.sendall(b"X")
+                client.settimeout(1.0)
+                ended = client.recv(100) == b""
+            except TimeoutError:
+                continue
+            except OSError:
+                ended = True
+        assert ended
+
+
+def test_passwords_are_nowhere_to_be_seen(postgres_server: str, tmp_path: Path) -> None:
+    """Group 11: neither in the banner, nor in the list of processes, nor in errors."""
+    url = postgres_server.replace("pickbest@", "pickbest:hunter2@", 1) + "&password=hunter3"
+    AskTell(ARMS, 2, url, name="hidden", learner="thompson").close()
+    command = [sys.executable, "-m", "pickbest.cli.main", "serve", url, "--name", "hidden"]
+    process = subprocess.Popen(
+        [*command, "--port", "0", "--token", "hunter4"], stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stderr is not None
+        banner = process.stderr.readline()
+        assert "pickbest serves" in banner
+        listed = Path(f"/proc/{process.pid}/cmdline").read_bytes()
+        for secret in ("hunter2", "hunter3", "hunter4"):
+            assert secret not in banner
+            assert secret.encode() not in listed
+    finally:
+        process.terminate()
+        process.wait(timeout=30.0)
+        process.stderr.close()
+    for wrong in (
+        "postgresql://me:hunter2@127.0.0.1:1/x?password=hunter3",
+        "postgresql://me:hunter2@host:port/x?password=hunter3",
+        "mysql://me:hunter2@host/x?password=hunter3",
+    ):
+        with pytest.raises(PickbestError) as caught:
+            SqlJournal(wrong, readonly=True)
+        assert "hunter" not in str(caught.value)
+
+
+def test_files_are_for_their_owner_only(tmp_path: Path) -> None:
+    """Group 11."""
+    before = os.umask(0)
+    try:
+        with AskTell(ARMS, 2, tmp_path / "new.db", learner="thompson") as book:
+            book.ask()
+            modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    finally:
+        os.umask(before)
+    assert modes.keys() >= {"new.db", "new.db-wal"}
+    assert set(modes.values()) == {0o600}
 
 
 def _get(address: str) -> object:

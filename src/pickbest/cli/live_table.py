@@ -10,6 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from pickbest.core.text import printable
 from pickbest.core.tickets import Ticket
 from pickbest.portfolio.runs import Result, Run, RunStatus
 
@@ -59,12 +60,12 @@ class LiveTable:
             running = Table("round", "arm", "problem", "seconds", title="running", expand=False)
             now = time.monotonic()
             for (number, arm), (problem, since) in sorted(self._running.items()):
-                shown = Text(problem, overflow="ellipsis", no_wrap=True)
+                shown = Text(printable(problem), overflow="ellipsis", no_wrap=True)
                 seconds = f"{now - since:.1f} / {self._deadline:g}"
-                running.add_row(str(number), Text(arm), shown, seconds)
+                running.add_row(str(number), Text(printable(arm)), shown, seconds)
             wins = Table("arm", "picked", "won", title="arms", expand=False)
             for arm, picked in self._picked.most_common():
-                wins.add_row(Text(arm), str(picked), str(self._won[arm]))
+                wins.add_row(Text(printable(arm)), str(picked), str(self._won[arm]))
             return Group(Text(self._line(now)), running, wins)
 
     def _line(self, now: float) -> str:
@@ -87,7 +88,7 @@ def summary_line(result: Result) -> str:
     """One round in one line, for logs and pipes."""
     parts = [f"{run.arm} {_outcome(run)}" for run in result.runs]
     won = f"won by {result.winner}" if result.winner else "not solved"
-    return f"round {result.round}: {result.problem}: {won} ({', '.join(parts)})"
+    return printable(f"round {result.round}: {result.problem}: {won} ({', '.join(parts)})")
 
 
 def _outcome(run: Run) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Callable
 from typing import Annotated
@@ -20,8 +21,9 @@ from pickbest.cli.measure import measure
 from pickbest.cli.reproduce import reproduce
 from pickbest.cli.run import run
 from pickbest.cli.simulate import simulate
-from pickbest.cli.store import advise, export, history, import_journal, serve, status
+from pickbest.cli.store import advise, export, history, import_journal, serve, status, verify
 from pickbest.core import MissingExtraError, PickbestError
+from pickbest.core.text import printable
 
 app = typer.Typer(
     name="pickbest",
@@ -53,6 +55,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "status": status,
     "history": history,
     "export": export,
+    "verify": verify,
     "advise": advise,
     "serve": serve,
     "import": import_journal,
@@ -66,10 +69,15 @@ for _name, _command in COMMANDS.items():
 
 def main() -> None:
     """Run the command line: exit code 2 for bad input, 130 for Ctrl-C."""
+    # A name that is not text of this terminal's encoding must not end a command.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except (PickbestError, MissingExtraError) as error:
-        Console(stderr=True).print(f"[bold red]error:[/] {escape(str(error))}", highlight=False)
+        text = escape(printable(error))
+        Console(stderr=True).print(f"[bold red]error:[/] {text}", highlight=False)
         sys.exit(2)
     except KeyboardInterrupt:
         Console(stderr=True).print("interrupted", highlight=False)

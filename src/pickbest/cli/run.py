@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pickbest.cli import tables
+from pickbest.core.text import printable
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -78,7 +79,7 @@ def run_problems(
         if not as_json:
             Console().print(tables.status_table(portfolio.status()))
     for arm, reason in broken.items():
-        errors.print(f"error: arm {arm!r}: {reason}")
+        errors.print(f"error: arm {arm!r}: {printable(reason)}")
     if finishing.is_set():
         errors.print("interrupted")
         return INTERRUPTED

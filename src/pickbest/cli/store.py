@@ -1,4 +1,4 @@
-"""Commands on a portfolio's store: status, history, export, import, advise, serve."""
+"""Commands on a portfolio's store: status, history, export, import, verify, advise, serve."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from pickbest.core.codec import plain
 
 if TYPE_CHECKING:
     from pickbest.portfolio.journal.ledger import Ledger
+    from pickbest.portfolio.journal.sql import SqlJournal
+    from pickbest.portfolio.settings import Settings
 
 StoreArgument = Annotated[
     str,
@@ -43,10 +45,10 @@ def history(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object a round.")] = False,
 ) -> None:
     """Show the last rounds: problem, arms, costs, who won, what was lost and why."""
-    from pickbest.portfolio.state.views import rounds_of
+    from pickbest.portfolio.state.views import last_rounds
 
-    with opened(store, name) as ledger:
-        views = rounds_of(ledger.entries(), last)
+    with reading(store, name) as journal:
+        views = last_rounds(journal, last)
     if as_json:
         for view in views:
             typer.echo(json.dumps(plain(view)))
@@ -61,14 +63,15 @@ def export(
 ) -> None:
     """Write the whole journal as JSON lines."""
     from pickbest.portfolio.journal.export import export_file, export_lines
+    from pickbest.portfolio.journal.protocol import entries_after
 
-    with opened(store, name) as ledger:
-        entries = ledger.entries()
-    if out is not None:
-        export_file(entries, out)
-        return
-    for line in export_lines(entries):
-        typer.echo(line)
+    with reading(store, name) as journal:
+        entries = entries_after(journal, 0)
+        if out is not None:
+            export_file(entries, out)
+            return
+        for line in export_lines(entries):
+            typer.echo(line)
 
 
 def import_journal(
@@ -80,9 +83,19 @@ def import_journal(
     from pickbest.portfolio.journal.export import read_export
 
     records = read_export(file)
-    with opened(store, name, create=True) as ledger:
+    with opened(store, name, write=True) as ledger:
         ledger.restore(records)
     typer.echo(f"{len(records)} records")
+
+
+def verify(store: StoreArgument, name: NameOption = "default") -> None:
+    """Replay the journal from its beginning: every pick and the stored state must come out again.
+
+    Right also beside processes that write. Exit code 0: all is well; 2: what differs is named.
+    """
+    with opened(store, name) as ledger:
+        state = ledger.verify()
+    typer.echo(f"{state.position} records, {state.next_round} rounds: all as a replay finds them")
 
 
 def advise(store: StoreArgument, name: NameOption = "default", as_json: JsonOption = False) -> None:
@@ -117,23 +130,37 @@ def serve(
 
 
 @contextmanager
-def opened(store: str, name: str, create: bool = False) -> Iterator[Ledger]:
-    """A ledger to look at; nothing is written unless `create`."""
+def opened(store: str, name: str, write: bool = False) -> Iterator[Ledger]:
+    """A ledger to look at, without a lock and without writing unless `write`."""
     from pickbest.portfolio.journal.ledger import Ledger
     from pickbest.portfolio.journal.sql import SqlJournal
 
-    journal = SqlJournal(*located(store, name), create)
+    storage, name, settings = located(store, name)
+    journal = SqlJournal(storage, name, create=write, readonly=not write)
     try:
-        yield Ledger(journal)
+        yield Ledger(journal, trusted=None if settings is None else settings.opened)
     finally:
         journal.close()
 
 
-def located(store: str, name: str) -> tuple[str, str]:
-    """Storage and name of the portfolio that STORE means."""
+@contextmanager
+def reading(store: str, name: str) -> Iterator[SqlJournal]:
+    """A journal to read from; nothing of it is folded."""
+    from pickbest.portfolio.journal.sql import SqlJournal
+
+    storage, name, _ = located(store, name)
+    journal = SqlJournal(storage, name, readonly=True)
+    try:
+        yield journal
+    finally:
+        journal.close()
+
+
+def located(store: str, name: str) -> tuple[str, str, Settings | None]:
+    """Storage and name of the portfolio that STORE means, and what a portfolio.toml sets."""
     if store.endswith(".toml"):
         from pickbest.portfolio.portfolio_file import read_portfolio_file
 
         config = read_portfolio_file(store)
-        return config.storage, config.settings.name
-    return store, name
+        return config.storage, config.settings.name, config.settings
+    return store, name, None

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich import box
 from rich.console import Console, RenderableType
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
+
+from pickbest.core.text import printable
 
 if TYPE_CHECKING:
     from pickbest.portfolio.advise import Advised
@@ -69,7 +72,7 @@ def _cell(value: object) -> str:
         return f"{value:.4f}" if abs(value) < 10 else f"{value:,.1f}"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return str(value)
+    return printable(value)
 
 
 def simulation_table(summary: Mapping[str, Any]) -> Table:
@@ -237,9 +240,11 @@ def status_table(status: Status) -> Table:
     """What `pickbest status` prints."""
     title = (
         f"{status.finished} rounds finished, {status.lost} lost, {status.open} open; "
-        f"mean cost {_number(status.mean_cost)}; learner {status.learner}, "
+        f"mean cost {_number(status.mean_cost)}; learner {escape(printable(status.learner))}, "
         f"{status.budget} arms a round; limits by {status.limits}"
     )
+    if status.late:
+        title += f"; {status.late} results came late and were not learned"
     columns = ("arm", "state", "picked", "won", "failed", "mean cost", "seconds", "picked next")
     rows = [
         (
@@ -262,16 +267,30 @@ def history_table(views: Sequence[RoundView]) -> Table:
     rows = [
         (
             str(view.round),
-            time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(view.at)),
+            _when(view.at),
             view.problem,
             ", ".join(view.arms),
-            view.winner or (f"{view.state}: {view.reason}" if view.reason else "-"),
+            _outcome(view),
             _number(view.cost),
         )
         for view in views
     ]
     columns = ("round", "when", "problem", "arms", "winner", "cost")
     return table("Rounds", columns, rows, text_columns=5)
+
+
+def _when(at: float) -> str:
+    try:
+        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
+    except (OverflowError, OSError, ValueError):
+        return "-"  # No clock has ever shown this; the journal may say anything.
+
+
+def _outcome(view: RoundView) -> str:
+    lost = f"{view.state}: {view.reason}" if view.reason else ""
+    if view.late:
+        return f"{view.winner or 'no answer'}, too late ({lost})"
+    return view.winner or lost or "-"
 
 
 def advice_tables(advised: Advised) -> list[Table]:

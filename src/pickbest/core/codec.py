@@ -8,6 +8,7 @@ so that what has no use for it reads as before the field existed.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
@@ -47,6 +48,9 @@ def encode(thing: Any) -> str:
 def decode(kind: Callable[..., T], text: str) -> T:
     """The dataclass that `encode` wrote; ValueError or TypeError where the text does not fit.
 
+    Every field must be what its annotation says: whole numbers, finite numbers, text, flags. A
+    whole number stands for a number as it is, so that what was read is written the same again.
+
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
     ... class Point:
@@ -54,8 +58,20 @@ def decode(kind: Callable[..., T], text: str) -> T:
     >>> decode(Point, encode(Point((0.5, 1.0))))
     Point(at=(0.5, 1.0))
     """
-    thing: T = _reader(kind)(json.loads(text))
+    thing: T = _reader(kind)(parsed(text))
     return thing
+
+
+def parsed(text: str | bytes) -> Any:
+    """JSON by its standard: ValueError for NaN, infinity, and what is nested too deep."""
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError as error:
+        raise ValueError("nested too deep") from error
+
+
+def _refuse_constant(word: str) -> None:
+    raise ValueError(f"{word} is no number of JSON")
 
 
 def read_back(data: Any) -> Any:
@@ -94,12 +110,14 @@ def _reader(hint: Any) -> Callable[[Any], Any]:
     if get_origin(hint) is tuple:
         item = _reader(get_args(hint)[0])
         return lambda data: tuple(item(each) for each in _typed(list, data))
+    if get_origin(hint) in (Mapping, dict):
+        return lambda data: _typed(dict, data)
     if not isinstance(hint, type):
         return _as_is
     if issubclass(hint, Enum):
         return hint
     if not is_dataclass(hint):
-        return _as_is
+        return _PLAIN.get(hint, _as_is)
     hints = get_type_hints(hint)
     readers = {name: _reader(hints[name]) for name in _stored(hint)}
 
@@ -117,6 +135,24 @@ def _as_is(data: Any) -> Any:
 
 
 def _typed(kind: type[T], data: Any) -> T:
-    if not isinstance(data, kind):
-        raise TypeError(f"expected a {kind.__name__}, got {data!r}")
+    if not isinstance(data, kind) or (isinstance(data, bool) and kind is not bool):
+        raise TypeError(f"expected a {kind.__name__}, got {data!r:.80}")
     return data
+
+
+def _number(data: Any) -> Any:
+    if not isinstance(data, float):
+        _typed(int, data)
+    # A whole number may be too large for a float: OverflowError is not among what callers expect.
+    if not (abs(data) <= _LARGEST and math.isfinite(data)):
+        raise ValueError(f"expected a finite number, got {str(data)[:80]}")
+    return data
+
+
+_LARGEST = 1.7e308
+_PLAIN: dict[type, Callable[[Any], Any]] = {
+    int: lambda data: _typed(int, data),
+    float: _number,
+    str: lambda data: _typed(str, data),
+    bool: lambda data: _typed(bool, data),
+}

@@ -6,30 +6,49 @@ import contextlib
 import hashlib
 import io
 import json
+import math
 import os
 import secrets
+import tokenize
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pickbest.core import PickbestError
+from pickbest.core.codec import parsed
+from pickbest.core.errors import PickbestError
 
 Arrays = dict[str, NDArray[Any]]
 SUFFIXES = (".json", ".npz")
+# A file that holds more was not written by us; a small one may unfold to anything.
+MOST_BYTES = 64_000_000
+MOST_RESAMPLES = 1_000_000
+_UNREADABLE = (
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    OverflowError,
+    OSError,
+    EOFError,
+    SyntaxError,
+    NotImplementedError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+    tokenize.TokenError,
+)
 
 
 def write(path: str | Path, header: dict[str, Any], arrays: Arrays) -> None:
     """Write header and arrays; the file appears whole, or stays as it was."""
     path = _checked(path)
-    header = {**header, "checksum": _checksum(header, arrays)}
+    header = {**header, "checksum": checksum(header, arrays)}
     if path.suffix == ".npz":
-        buffer = io.BytesIO()
-        text = np.frombuffer(json.dumps(header).encode(), np.uint8)
-        np.savez(buffer, **{"header": text, **arrays})  # type: ignore[arg-type]
-        write_atomically(path, buffer.getvalue())
+        write_atomically(path, to_npz(header, arrays))
         return
     packed = {
         name: {"dtype": array.dtype.str, "shape": array.shape, "values": array.ravel().tolist()}
@@ -42,24 +61,45 @@ def read(path: str | Path, kind: str, newest: int) -> tuple[dict[str, Any], Arra
     """Header and arrays of a file written by `write`, checked for damage and version."""
     path = _checked(path)
     try:
+        if path.stat().st_size > MOST_BYTES:
+            raise PickbestError(f"{path}: a save file has at most {MOST_BYTES:,} bytes")
         content = path.read_bytes()
     except OSError as error:
         raise PickbestError(f"{path}: cannot be read ({error.strerror})") from error
-    header, arrays = (_parse_npz if path.suffix == ".npz" else _parse_json)(path, content)
+    try:
+        header, arrays = (from_npz if path.suffix == ".npz" else _from_json)(content)
+    except PickbestError as error:
+        raise damaged(path, str(error)) from error
     if header.get("format") != kind:
         raise PickbestError(f"{path}: not a {kind} file, its format is {header.get('format')!r}")
     version = header.get("version")
-    if not isinstance(version, int) or version < 1:
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise damaged(path, f"its version is {version!r}")
     if version > newest:
         raise PickbestError(
             f"{path}: written by a newer pickbest (file version {version}, this one reads up to "
             f"{newest}); upgrade with pip install --upgrade pickbest"
         )
-    checksum = header.pop("checksum", None)
-    if checksum != _checksum(header, arrays):
+    if header.pop("checksum", None) != checksum(header, arrays):
         raise damaged(path, "its checksum does not match")
     return header, arrays
+
+
+def check_sizes(description: Any, arrays: Arrays) -> None:
+    """Refuse a description whose numbers ask for more room than its file has filled.
+
+    A saved learner's state is in the file, so none of its sizes can be far above what is there.
+    """
+    most = max(1_000, sum(array.size for array in arrays.values()))
+    if isinstance(description, dict):
+        for name, value in description.items():
+            most_here = MOST_RESAMPLES if name == "resamples" else most
+            if isinstance(value, int) and abs(value) > most_here:
+                raise PickbestError(f"{name} must be at most {most_here} in this file, got {value}")
+            check_sizes(value, arrays)
+    elif isinstance(description, list) and description and isinstance(description[0], dict | list):
+        for value in description:
+            check_sizes(value, arrays)
 
 
 def damaged(path: str | Path, reason: str) -> PickbestError:
@@ -90,29 +130,98 @@ def _checked(path: str | Path) -> Path:
     return path
 
 
-def _parse_json(path: Path, content: bytes) -> tuple[dict[str, Any], Arrays]:
+def to_npz(header: dict[str, Any], arrays: Arrays) -> bytes:
+    """Header and arrays as the content of an npz file."""
+    buffer = io.BytesIO()
+    text = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    np.savez(buffer, **{"header": text, **arrays})  # type: ignore[arg-type]
+    return buffer.getvalue()
+
+
+def from_npz(content: bytes) -> tuple[dict[str, Any], Arrays]:
+    """What `to_npz` was given; nothing is read that would take more room than MOST_BYTES."""
+    arrays = arrays_from_npz(content, MOST_BYTES)
     try:
-        header = json.loads(content)
+        header = parsed(arrays.pop("header").tobytes())
+    except _UNREADABLE as error:
+        raise PickbestError(f"{error}") from error
+    return _checked_header(header), arrays
+
+
+def arrays_from_npz(content: bytes, most: int) -> Arrays:
+    """The arrays of an npz file that has at most `most` bytes when it is unpacked."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if sum(member.file_size for member in archive.infolist()) > most:
+                raise PickbestError(f"it holds more than {most:,} bytes")
+            return {
+                member.filename.removesuffix(".npy"): array_from_npy(archive.read(member))
+                for member in archive.infolist()
+            }
+    except PickbestError:
+        raise
+    except _UNREADABLE as error:
+        raise PickbestError(f"{error}") from error
+
+
+def array_from_npy(content: bytes) -> NDArray[Any]:
+    """The numbers of an npy file; its shape must be that of the bytes that follow."""
+    try:
+        return _array(content)
+    except PickbestError:
+        raise
+    except _UNREADABLE as error:
+        raise PickbestError(f"{error}") from error
+
+
+def _array(content: bytes) -> NDArray[Any]:
+    stream = io.BytesIO(content)
+    version = np.lib.format.read_magic(stream)
+    read_header = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }.get(version)
+    if read_header is None:
+        raise PickbestError(f"an array has the unknown format {version}")
+    shape, fortran, dtype = read_header(stream, max_header_size=10_000)
+    body = content[stream.tell() :]
+    if dtype.kind not in "biuf" or math.prod(shape) * dtype.itemsize != len(body):
+        raise PickbestError(f"an array of shape {shape} and type {dtype} does not fit its bytes")
+    flat: NDArray[Any] = np.frombuffer(body, dtype).copy()
+    return flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
+
+
+def _from_json(content: bytes) -> tuple[dict[str, Any], Arrays]:
+    try:
+        header = _checked_header(parsed(content))
         arrays = {
-            name: np.array(packed["values"], np.dtype(packed["dtype"])).reshape(packed["shape"])
+            name: _packed_array(packed["values"], packed["dtype"], packed["shape"])
             for name, packed in header.pop("arrays").items()
         }
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
-        raise damaged(path, f"{error}") from error
+    except PickbestError:
+        raise
+    except _UNREADABLE as error:
+        raise PickbestError(f"{error}") from error
     return header, arrays
 
 
-def _parse_npz(path: Path, content: bytes) -> tuple[dict[str, Any], Arrays]:
-    try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as loaded:
-            arrays = {name: loaded[name] for name in loaded.files}
-        header = json.loads(arrays.pop("header").tobytes())
-    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise damaged(path, f"{error}") from error
-    return header, arrays
+def _packed_array(values: Any, name: Any, shape: Any) -> NDArray[Any]:
+    dtype = np.dtype(str(name))
+    flat = isinstance(values, list) and all(isinstance(v, int | float) for v in values)
+    sizes = isinstance(shape, list) and all(isinstance(s, int) and s >= 0 for s in shape)
+    if dtype.kind not in "biuf" or not flat or not sizes or math.prod(shape) != len(values):
+        raise PickbestError(f"an array of shape {shape!r:.80} and type {dtype} is not one")
+    return np.array(values, dtype).reshape(shape)
 
 
-def _checksum(header: dict[str, Any], arrays: Arrays) -> str:
+def _checked_header(header: Any) -> dict[str, Any]:
+    if not isinstance(header, dict):
+        raise PickbestError("its header is not a table")
+    return header
+
+
+def checksum(header: dict[str, Any], arrays: Arrays) -> str:
+    """A digest of header and arrays: their values, types and shapes."""
     digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])

@@ -120,7 +120,8 @@ def restore_arrays(pattern: State, arrays: Mapping[str, AnyArray]) -> State:
     """A state shaped like `pattern` from arrays by path; raises where they do not fit."""
     expected = arrays_of(pattern)
     if arrays.keys() != expected.keys() or any(
-        arrays[path].shape != expected[path].shape for path in expected
+        arrays[path].shape != array.shape or arrays[path].dtype.kind != array.dtype.kind
+        for path, array in expected.items()
     ):
         raise PickbestError(
             "the saved state does not fit the learner: "
@@ -128,6 +129,46 @@ def restore_arrays(pattern: State, arrays: Mapping[str, AnyArray]) -> State:
         )
     ordered = iter([arrays[path].astype(array.dtype) for path, array in expected.items()])
     return map_state(lambda _: next(ordered), pattern)
+
+
+@runtime_checkable
+class Checked(Protocol):
+    """A part of a state that compiled code trusts, and which a file may have wrong."""
+
+    def check(self) -> None:
+        """Raise a PickbestError where its numbers do not fit each other."""
+        ...
+
+
+def check_state(state: State) -> State:
+    """A state that came from a file, checked: finite numbers, no negative count, parts sound."""
+    for path, array, field in fields(state):
+        if not array.size:
+            continue
+        low, high = array.min(), array.max()
+        counted = field.kind is Kind.COUNT
+        # Of an arm itself only what is not negative was seen; other numbers may be differences.
+        least = 0 if counted and (field.arm_axes or array.dtype.kind == "i") else -MOST_COUNTED
+        if array.dtype.kind == "f" and not np.all(np.isfinite(array)):
+            raise PickbestError(f"the saved state has no finite numbers in {path}")
+        most = MOST_ROUNDS if array.dtype.kind == "i" else MOST_COUNTED
+        if counted and not (least <= low and high <= most):
+            raise PickbestError(f"the saved state has numbers in {path} that count nothing")
+    _check_parts(state)
+    return state
+
+
+def _check_parts(state: State) -> None:
+    if isinstance(state, Checked):
+        state.check()
+    for part in state:
+        if isinstance(part, tuple):
+            _check_parts(part)
+
+
+# Discounted counts are kept in growing units; squares of these must not overflow.
+MOST_COUNTED = 1e100
+MOST_ROUNDS = 2**53
 
 
 def copy_state(state: State) -> State:

@@ -7,11 +7,10 @@ closes it with a result, forget(ticket) without one.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from pickbest.core.arrays import FloatArray
-from pickbest.core.codec import EXCLUDED
 from pickbest.core.errors import PickbestError
 
 Arm = TypeVar("Arm", bound=Hashable)
@@ -29,7 +28,7 @@ class Ticket(Generic[Arm]):
     round: int
     arms: tuple[Arm, ...]
     problem: str = ""
-    watched: bool = field(default=True, metadata=EXCLUDED)
+    watched: bool = True
 
 
 class UnknownRoundError(PickbestError):

@@ -19,7 +19,11 @@ from pickbest.core import (
     State,
     check_costs,
 )
+from pickbest.core.savefile import array_from_npy, arrays_from_npz
 
+# How many times larger than its file a table may be; a file that unfolds further is none.
+MOST_UNPACKED = 1_000
+MOST_CELLS = 10**9
 SUFFIXES = (".csv", ".tsv", ".parquet", ".npy", ".npz")
 
 
@@ -176,7 +180,7 @@ def _read_text(path: Path, delimiter: str, missing: bool) -> tuple[FloatArray, t
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             rows = [row for row in csv.reader(file, delimiter=delimiter) if any(row)]
-    except (UnicodeDecodeError, csv.Error) as error:
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise PickbestError(f"{path}: not a text table ({error})") from error
     if not rows:
         raise PickbestError(f"{path}: the file is empty; a table needs at least one row")
@@ -220,18 +224,28 @@ def _read_parquet(path: Path) -> tuple[FloatArray, tuple[str, ...]]:
     except ImportError as error:
         raise MissingExtraError("pyarrow", "data", "reading Parquet tables") from error
     try:
-        table = parquet.read_table(path)
-    except (arrow.ArrowException, OSError) as error:
+        file = parquet.ParquetFile(
+            path, thrift_string_size_limit=10**7, thrift_container_size_limit=10**6
+        )
+        size = path.stat().st_size
+        rows, columns = file.metadata.num_rows, len(file.schema_arrow)
+        if rows < 0 or rows * columns > min(MOST_CELLS, MOST_UNPACKED * (size + 10_000)):
+            raise PickbestError(
+                f"{path}: {rows} rows of {columns} columns cannot be in {size} bytes"
+            )
+        kinds = file.schema_arrow.types
+        first = 0 if kinds and _is_numeric(kinds[0], arrow) else 1
+        names = tuple(file.schema_arrow.names[first:])
+        for name, kind in zip(names, kinds[first:], strict=True):
+            if not _is_numeric(kind, arrow):
+                raise PickbestError(f"{path}: column {name!r} must hold numbers")
+        table = file.read(use_threads=False)
+        values = [table.column(n).to_numpy().astype(np.float64) for n in range(first, len(kinds))]
+    except PickbestError:
+        raise
+    except (arrow.ArrowException, OSError, ValueError, TypeError, OverflowError) as error:
         raise PickbestError(f"{path}: not a readable Parquet file ({error})") from error
-    names = list(table.column_names)
-    if names and not _is_numeric(table.column(0).type, arrow):
-        names = names[1:]
-    columns = []
-    for name in names:
-        if not _is_numeric(table.column(name).type, arrow):
-            raise PickbestError(f"{path}: column {name!r} must hold numbers")
-        columns.append(table.column(name).to_numpy().astype(np.float64))
-    return np.stack(columns, axis=1) if columns else np.empty((0, 0)), tuple(names)
+    return np.stack(values, axis=1) if values else np.empty((0, 0)), names
 
 
 def _is_numeric(kind: object, arrow: object) -> bool:
@@ -240,17 +254,20 @@ def _is_numeric(kind: object, arrow: object) -> bool:
 
 
 def _read_numpy(path: Path) -> tuple[FloatArray, tuple[str, ...]]:
+    """Sizes are taken from the bytes that are there, never from what a header promises."""
     try:
-        loaded = np.load(path, allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
-        raise PickbestError(f"{path}: not a readable NumPy file ({error})") from error
-    if isinstance(loaded, np.lib.npyio.NpzFile):
-        with loaded:
-            if len(loaded.files) != 1:
+        content = path.read_bytes()
+        if path.suffix == ".npy":
+            loaded = array_from_npy(content)
+        else:
+            arrays = arrays_from_npz(content, MOST_UNPACKED * (len(content) + 10_000))
+            if len(arrays) != 1:
                 raise PickbestError(
-                    f"{path}: an npz table must hold exactly one array, got {loaded.files}"
+                    f"an npz table must hold exactly one array, got {sorted(arrays)}"
                 )
-            loaded = loaded[loaded.files[0]]
-    if loaded.dtype.kind not in "fiub":
-        raise PickbestError(f"{path}: a table must hold numbers, got {loaded.dtype}")
+            (loaded,) = arrays.values()
+    except OSError as error:
+        raise PickbestError(f"{path}: cannot be read ({error.strerror})") from error
+    except PickbestError as error:
+        raise PickbestError(f"{path}: not a readable NumPy table ({error})") from error
     return loaded.astype(np.float64), ()

@@ -1,8 +1,14 @@
-"""How kernels are compiled: on first call, cached on disk, without the interpreter's lock."""
+"""How kernels are compiled: on first call, cached on disk, without the interpreter's lock.
+
+Where neither the package's folder nor a cache folder can be written, they are compiled anew in
+every process, with one warning.
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeVar, cast
 
 from numba import njit
@@ -22,7 +28,7 @@ def kernel(function: Function) -> Function:
     Division by 0 gives inf or NaN, as in NumPy: checking for it would keep loops from using
     vector instructions. Entry points for C are left out: nobody calls them.
     """
-    return cast(Function, njit(**OPTIONS)(function))
+    return compiled(function)
 
 
 def inlined(function: Function) -> Function:
@@ -30,7 +36,7 @@ def inlined(function: Function) -> Function:
 
     It is compiled by itself once, so unlike `part` it costs its callers little time to compile.
     """
-    return cast(Function, njit(**{**OPTIONS, "forceinline": True})(function))
+    return compiled(function, forceinline=True)
 
 
 def part(function: Function) -> Function:
@@ -38,4 +44,24 @@ def part(function: Function) -> Function:
 
     What a chain of kernels calls is optimised once more at every link; this saves links.
     """
-    return cast(Function, njit(**{**OPTIONS, "inline": "always"})(function))
+    return compiled(function, inline="always")
+
+
+def compiled(function: Function, **more: Any) -> Function:
+    """As `kernel`, with further options of Numba."""
+    try:
+        return cast(Function, njit(**OPTIONS, **more)(function))
+    except RuntimeError as error:
+        if "cannot cache" not in str(error):
+            raise
+        _warn_of_compiling()
+        return cast(Function, njit(**{**OPTIONS, "cache": False}, **more)(function))
+
+
+@cache
+def _warn_of_compiling() -> None:
+    warnings.warn(
+        "compiled code cannot be kept (no folder for it can be written): every start compiles "
+        "anew, which takes seconds; set NUMBA_CACHE_DIR to a folder that can be written",
+        stacklevel=2,
+    )

@@ -18,7 +18,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from pickbest.core import FloatArray, IntArray
+from pickbest.core import FloatArray, IntArray, PickbestError
 from pickbest.core.states import counts
 from pickbest.kernels.compiled import inlined, kernel, part
 from pickbest.kernels.random import STEP, beta_from, slot_key, uniform_at
@@ -70,6 +70,12 @@ class PairsState(NamedTuple):
     better: Annotated[FloatArray, counts()]
     squares: Annotated[FloatArray, counts()]
     errors: Annotated[FloatArray, counts()]
+
+    def check(self) -> None:
+        """See core.states.Checked: samplers would look for ever beyond these."""
+        seen = (self.varied, self.could_vary, self.squares, self.errors, self.gained, self.guessed)
+        if self.unit.min() <= 0.0 or self.unit.max() > 1.0 or any(np.any(n < 0.0) for n in seen):
+            raise PickbestError("the saved pairs have numbers that no round can have left")
 
 
 def start_pairs(replicates: int, n_arms: int, memories: int) -> PairsState:

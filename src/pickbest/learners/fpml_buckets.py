@@ -28,6 +28,7 @@ from pickbest.kernels.many_arms.buckets import (
     MOST_BITS,
     Buckets,
     add_bits,
+    check_buckets,
     empty_buckets,
     fill_buckets,
     row_of,
@@ -45,6 +46,9 @@ class FPMLManyArmsState(NamedTuple):
     bits: Annotated[FloatArray, sums(-1)]
     round: Annotated[IntArray, counts()]
     buckets: Buckets
+
+    def check(self) -> None:
+        check_buckets(self.bits, self.buckets)
 
 
 class Law(NamedTuple):

@@ -24,7 +24,8 @@ from pickbest.core import (
     replicate_keys,
 )
 from pickbest.portfolio.journal.protocol import Entry
-from pickbest.portfolio.journal.records import Finished, Opened, Picked
+from pickbest.portfolio.journal.records import DamagedError, Finished, Opened, Picked
+from pickbest.portfolio.state.plausible import check_finished, check_picked
 
 REPLICATES = 10
 SUBSET_SECONDS = 5.0
@@ -68,7 +69,11 @@ def seen_costs(entries: Sequence[Entry]) -> tuple[tuple[str, ...], FloatArray, F
         if isinstance(record, Picked):
             opened[record.round] = record
         elif isinstance(record, Finished):
-            picked = opened[record.round]
+            picked = opened.get(record.round)
+            if picked is None:
+                raise DamagedError(f"round {record.round} is finished, but was never opened")
+            check_picked(picked, picked.arms, len(picked.arms))
+            check_finished(record, picked)
             weights = picked.weights or (1.0,) * len(picked.arms)
             rows.append(
                 {

@@ -4,28 +4,31 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, TypeVar, Unpack
 
-from pickbest.core import PickbestError, check_costs, check_count, check_positive
-from pickbest.core.tickets import RepeatedTellError, Ticket, in_order, round_of
+from pickbest.core import check_costs, check_count, check_positive
+from pickbest.core.tickets import Ticket, in_order, round_of
 from pickbest.portfolio.censoring import learned_costs
-from pickbest.portfolio.journal.ledger import Ledger
-from pickbest.portfolio.journal.protocol import StorageError
-from pickbest.portfolio.journal.records import Finished, Picked
+from pickbest.portfolio.journal.leases import Heart
+from pickbest.portfolio.journal.ledger import PATIENCE, Ledger
+from pickbest.portfolio.journal.protocol import NoPortfolioError, OutageError
+from pickbest.portfolio.journal.records import Finished, Opened, Picked
 from pickbest.portfolio.race import finished
 from pickbest.portfolio.runs import Result, Run, RunStatus
 from pickbest.portfolio.settings import Settings, SettingsOptions
 from pickbest.portfolio.state.portfolio_state import PortfolioState
 from pickbest.portfolio.state.rosters import check_opening
-from pickbest.portfolio.state.verify import replayed
-from pickbest.portfolio.state.views import RoundView, Status, overview, rounds_of
+from pickbest.portfolio.state.views import RoundView, Status, overview
 
 Costs = Sequence[float | None] | Mapping[str, float | None]
 SWEEP_SECONDS = 30.0
-RETRY_SECONDS = (0.1, 0.5, 2.0, 5.0)
+# Rounds of this process are good as long as it lives: see `journal.leases`.
+FOR_EVER = 1e9
+
+T = TypeVar("T")
 
 
 class AskTell:
@@ -51,57 +54,89 @@ class AskTell:
         settings: Settings | None = None,
         **options: Unpack[SettingsOptions],
     ) -> None:
-        from pickbest.portfolio.journal.sql import SqlJournal
-
         settings = replace(settings or Settings(), **options)
         opened, paused = settings.opened, settings.paused
         check_opening(opened, arms, budget, paused)  # before a database is made
         self.stopping = settings.stopping
-        journal = SqlJournal(str(storage), settings.name)
+        self._begin(storage, settings.name, opened)
         try:
-            self.ledger = Ledger(journal)
-            self.ledger.open(opened, arms, budget, paused)
-            self.ledger.sweep()
+            self._retried(lambda: self.ledger.open(opened, arms, budget, paused))
+            self._retried(self.ledger.sweep)
         except BaseException:
-            journal.close()
+            self.ledger.close()
             raise
+
+    @classmethod
+    def reopened(
+        cls, storage: str | Path, name: str = "default", settings: Settings | None = None
+    ) -> AskTell:
+        """A portfolio that exists already, with the arms that it has, whoever changes them.
+
+        settings: what it must have been created with, and how rounds are stopped (None: as it is).
+        """
+        book = cls.__new__(cls)
+        book.stopping = (settings or Settings()).stopping
+        trusted = None if settings is None else settings.opened
+        book._begin(storage, name if settings is None else settings.name, trusted, create=False)
+        try:
+            if book.ledger.state.roster is None:
+                raise NoPortfolioError(
+                    f"the portfolio {name!r} is empty: it was never opened with arms"
+                )
+            if trusted is not None:
+                book.ledger.check_settings(trusted)
+            book._retried(book.ledger.sweep)
+        except BaseException:
+            book.ledger.close()
+            raise
+        return book
+
+    def _begin(
+        self, storage: str | Path, name: str, trusted: Opened | None, create: bool = True
+    ) -> None:
+        """Open the journal, patiently while the database is away."""
+        from pickbest.portfolio.journal.sql import SqlJournal
+
         self._swept = time.monotonic()
         self._mine: set[int] = set()
         self._mine_lock = threading.Lock()
+        self._heart: Heart | None = None
 
-    @classmethod
-    def reopened(cls, storage: str | Path, name: str = "default") -> AskTell:
-        """A portfolio that exists already, with the settings and arms that it has."""
-        from pickbest.portfolio.journal.sql import SqlJournal
+        def opened() -> tuple[Ledger, bool]:
+            journal = SqlJournal(str(storage), name, create)
+            try:
+                return Ledger(journal, trusted), journal.shared
+            except BaseException:
+                journal.close()
+                raise
 
-        journal = SqlJournal(str(storage), name, create=False)
-        try:
-            state = Ledger(journal).state
-        finally:
-            journal.close()
-        opened, roster = state.settings, state.roster
-        if opened is None or roster is None:
-            raise PickbestError(f"the portfolio {name!r} is empty: it was never opened with arms")
-        settings = Settings(
-            name=name,
-            learner=opened.learner,
-            learner_options=opened.options,
-            rounds=opened.rounds,
-            seed=opened.seed,
-        )
-        return cls(roster.arms, roster.budget, storage, settings=settings)
+        self.ledger, self._shared = self._retried(opened)
+
+    @staticmethod
+    def _retried(attempt: Callable[[], T]) -> T:
+        """Opening is tried again while the database is away, not where it is wrong."""
+        for seconds in PATIENCE:
+            try:
+                return attempt()
+            except OutageError:
+                time.sleep(seconds)
+        return attempt()
 
     @property
     def open_tickets(self) -> tuple[Ticket[str], ...]:
         """Tickets, of any process, that were asked for and neither told nor lost."""
-        self.ledger.refresh()
-        return tuple(
-            Ticket(picked.round, picked.arms, picked.problem, picked.watched)
-            for picked in self.ledger.state.open.values()
+        return self.ledger.look(
+            lambda state: tuple(
+                Ticket(picked.round, picked.arms, picked.problem, picked.watched)
+                for picked in state.open.values()
+            )
         )
 
     def ask(self, problem: str = "", lifetime: float | None = None) -> Ticket[str]:
         """Open a round: which arms to run. The pick is on disk when this returns.
+
+        Where the ticket says `watched`, run all its arms to their own end, whoever answers first:
+        with censored="watch", only these rounds are learned.
 
         lifetime: seconds for which the ticket is good, whatever becomes of this process; None:
             as long as this process lives, and no longer.
@@ -111,11 +146,12 @@ class AskTell:
     def ask_many(self, problems: Sequence[str], lifetime: float | None = None) -> list[Ticket[str]]:
         """Open one round per problem in one commit: many times quicker than one by one."""
         check_count("the number of problems", len(problems))
-        self._sweep_sometimes()
+        self._look_after()
+        watch = self.stopping.watch_probability
         if lifetime is not None:
             check_positive("lifetime", lifetime)
-            return self.ledger.ask(problems, lifetime=lifetime, owned=False)
-        tickets = self.ledger.ask(problems, lifetime=float(10**9))
+            return self.ledger.ask(problems, lifetime=lifetime, owned=False, watch=watch)
+        tickets = self.ledger.ask(problems, lifetime=FOR_EVER, watch=watch)
         with self._mine_lock:
             self._mine.update(ticket.round for ticket in tickets)
         return tickets
@@ -140,7 +176,8 @@ class AskTell:
         for (ticket, costs), answer in zip(results, told, strict=True):
             picked = self.ledger.picked(round_of(ticket))
             result = _result(picked, costs, answer)
-            records.append(finished(result, *learned_costs(result.runs, self.stopping, True)))
+            learned = learned_costs(result.runs, self.stopping, picked.watched)
+            records.append(finished(result, *learned))
         self.ledger.tell(records)
         with self._mine_lock:
             self._mine.difference_update(record.round for record in records)
@@ -151,27 +188,18 @@ class AskTell:
         self.ledger.picked(number)
         self.ledger.lose([number], "given up")
 
-    def open_round(self, problem: str, lifetime: float) -> Ticket[str]:
+    def open_round(self, problem: str) -> Ticket[str]:
         """A round for an engine of this process, watched to its end or not."""
-        self._sweep_sometimes()
+        self._look_after()
         watch = self.stopping.watch_probability
-        return self.ledger.ask([problem], lifetime=lifetime, watch=watch)[0]
+        return self.ledger.ask([problem], lifetime=FOR_EVER, watch=watch)[0]
 
-    def close_round(self, record: Finished) -> None:
-        """Journal what an engine found; patient with a database that is away for a while."""
-        for patience in (*RETRY_SECONDS, None):
-            try:
-                self.ledger.tell([record])
-                return
-            except RepeatedTellError:
-                # An attempt that seemed to fail may have counted: then this is its own record.
-                if any(entry.record == record for entry in self.ledger.entries()):
-                    return
-                raise
-            except StorageError:
-                if patience is None:
-                    raise
-                time.sleep(patience)
+    def close_round(self, record: Finished) -> bool:
+        """Journal what an engine found; False if the round had been closed as lost meanwhile.
+
+        Then the result is kept as a late one, and nothing is learned of it.
+        """
+        return self.ledger.finish(record)
 
     def lose_round(self, ticket: Ticket[str], reason: str) -> None:
         """Journal that there is no result."""
@@ -195,25 +223,29 @@ class AskTell:
 
     def status(self) -> Status:
         """Rounds, arms, wins and pick probabilities as they are now."""
-        self.ledger.refresh()
-        return overview(self.ledger.state)
+        return self.ledger.look(overview)
 
     def history(self, last: int | None = None) -> list[RoundView]:
         """What happened in each round, oldest first."""
-        return rounds_of(self.ledger.entries(), last)
+        return self.ledger.rounds(last)
 
     def verify(self) -> PortfolioState:
         """Replay the journal from its beginning; says if any pick or the state differs."""
-        self.ledger.refresh()
-        return replayed(self.ledger.entries(), self.ledger.state)
+        return self.ledger.verify()
 
     def close(self) -> None:
         """Close the rounds that this object still has open as lost; the journal stays."""
         with self._mine_lock:
             mine, self._mine = sorted(self._mine), set()
-        if mine:
-            self.ledger.lose(mine, "the portfolio was closed before the result")
-        self.ledger.close()
+        if self._heart is not None:
+            self._heart.stop()
+        try:
+            if mine:
+                self.ledger.lose(mine, "the portfolio was closed before the result")
+            if self._heart is not None:
+                self.ledger.end_lease()
+        finally:
+            self.ledger.close()
 
     def __enter__(self) -> AskTell:
         return self
@@ -221,7 +253,10 @@ class AskTell:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _sweep_sometimes(self) -> None:
+    def _look_after(self) -> None:
+        """Close abandoned rounds now and then; from the first round on, a thread helps."""
+        if self._shared and self._heart is None:
+            self._heart = Heart(self.ledger.beat)
         now = time.monotonic()
         if now - self._swept > SWEEP_SECONDS:
             self._swept = now

@@ -17,7 +17,6 @@ from pickbest.portfolio.arms import ArmSpec, Limits, as_arm, as_arms
 from pickbest.portfolio.ask_tell import AskTell, Costs
 from pickbest.portfolio.costs import as_cost, check_deadline
 from pickbest.portfolio.engines import make_engine
-from pickbest.portfolio.journal.ledger import CLOCK_SLACK
 from pickbest.portfolio.processes.limits import Ceiling
 from pickbest.portfolio.progress import Progress, Unseen
 from pickbest.portfolio.race import GivenUpError, run_race
@@ -169,8 +168,7 @@ class Portfolio:
     def _solve(self, problem: Any, given_up: Callable[[], bool]) -> Result:
         if given_up():
             raise GivenUpError("the portfolio was stopped; no round was opened")
-        lifetime = self.deadline + self.limits.grace + CLOCK_SLACK
-        ticket = self.book.open_round(str(problem), lifetime)
+        ticket = self.book.open_round(str(problem))
         self._progress.started(ticket)
         try:
             result, record = run_race(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import sys
 import tomllib
 from collections.abc import Callable, Mapping
@@ -20,6 +21,8 @@ from pickbest.portfolio.progress import Progress
 from pickbest.portfolio.settings import RaceSettings
 
 _NUMBER = (int, float)
+# Seeds are the largest numbers that a portfolio has.
+LARGEST = 2**64 - 1
 
 
 @dataclass(frozen=True)
@@ -49,12 +52,14 @@ def read_portfolio_file(path: str | Path) -> PortfolioFile:
     """Read and check a portfolio.toml; every mistake is one sentence."""
     path = Path(path)
     try:
-        text = path.read_text()
+        text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise PickbestError(f"{path}: cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise PickbestError(f"{path}: must be text in UTF-8 ({error})") from error
     try:
         content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise PickbestError(f"{path}: not valid TOML: {error}") from error
     try:
         return _portfolio(content, path.resolve().parent)
@@ -115,7 +120,11 @@ def _check_keys(
         wrong_bool = isinstance(value, bool) and bool not in known[name]
         if wrong_bool or not isinstance(value, known[name]):
             wanted = " or ".join(_WORDS[each] for each in known[name])
-            raise PickbestError(f"{kind} {name!r} must be {wanted}, got {value!r}")
+            raise PickbestError(f"{kind} {name!r} must be {wanted}, got {value!r:.200}")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise PickbestError(f"{kind} {name!r} must be finite, got {value!r}")
+        if isinstance(value, int) and abs(value) > LARGEST:
+            raise PickbestError(f"{kind} {name!r} must be at most {LARGEST} in size")
 
 
 _WORDS = {
@@ -199,7 +208,7 @@ def _imported(reference: str, folder: Path) -> Callable[..., Any]:
         sys.path.insert(0, str(folder))
     try:
         found = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
+    except Exception as error:  # a module may raise anything while it is imported
         raise PickbestError(f"the function {reference!r} cannot be imported: {error}") from error
     if not callable(found):
         raise PickbestError(f"{reference!r} must be a function, got {found!r}")

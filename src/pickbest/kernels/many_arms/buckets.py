@@ -26,7 +26,7 @@ from typing import Annotated, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from pickbest.core import FloatArray, IntArray
+from pickbest.core import FloatArray, IntArray, PickbestError
 from pickbest.core.states import derived
 from pickbest.kernels.compiled import inlined, kernel
 from pickbest.kernels.integrals import POWERS
@@ -102,6 +102,58 @@ def empty_buckets(rows: int, n_arms: int) -> Buckets:
 def pool_size(n_arms: int) -> int:
     """Room for all buckets to move to double rooms after a compaction."""
     return 4 * n_arms + 2 * SMALLEST_ROOM * N_BUCKETS
+
+
+def check_buckets(bits: FloatArray, buckets: Buckets) -> None:
+    """Raise unless the buckets, from a file, are those of the bits: kernels trust every index.
+
+    Which arms a bucket has follows from the bits; where they stand in the pool does not.
+    """
+    if bits.min() < 0.0 or bits.max() > MOST_BITS:
+        raise PickbestError("the saved bits must be at least 0")
+    for row in range(len(bits)):
+        one = row_of(buckets, row)
+        if not _fits_pool(one) or not _fits_bits(bits[row : row + 1], one):
+            raise PickbestError("the saved buckets are not those of the saved bits")
+
+
+def _fits_pool(one: Buckets) -> bool:
+    """Whether rooms lie apart in the used part of the pool, and hold every arm once."""
+    ends = one.first + one.room
+    order = np.argsort(one.first, kind="stable")
+    order = order[one.room[order] > 0]
+    within = (
+        0 <= one.used[0] <= len(one.pool)
+        and np.all((one.first >= 0) & (one.first <= len(one.pool)))
+        and np.all((one.size >= 0) & (one.size <= one.room) & (one.room <= len(one.pool)))
+        and np.all(ends[order] <= one.used[0])
+        and np.all(ends[order[:-1]] <= one.first[order[1:]])
+        and one.size.sum() == len(one.places)
+    )
+    if not within:
+        return False
+    filled = np.flatnonzero(one.size)
+    stands = np.concatenate([np.arange(n) for n in one.size[filled]])
+    arms = one.pool[np.repeat(one.first[filled], one.size[filled]) + stands]
+    each_once = np.array_equal(np.sort(arms), np.arange(len(one.places)))
+    return each_once and np.array_equal(one.places[arms], stands)
+
+
+def _fits_bits(bits: FloatArray, one: Buckets) -> bool:
+    """Whether every arm is in the bucket of its bits, and the sums are theirs."""
+    base = int(one.base[0])
+    if not 0 <= base <= key_of(float(bits.max())) // BLOCK or one.reference[0] // BLOCK != base:
+        return False
+    for bucket in np.flatnonzero(one.size):
+        arms = one.pool[one.first[bucket] : one.first[bucket] + one.size[bucket]]
+        if any(bucket_of(base, bits[0, arm]) != bucket for arm in arms):
+            return False
+    again = np.zeros_like(one.sums)
+    for arm, each in enumerate(bits[0]):
+        own = bucket_of(base, each)
+        if own < RING:
+            _count_powers(bits[0], again[own], arm, 1.0)
+    return np.array_equal(again, one.sums)
 
 
 @inlined

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pickbest.core import PickbestError
-from pickbest.core.codec import encode
+from pickbest.core.codec import encode, parsed
 from pickbest.core.savefile import write_atomically
 from pickbest.portfolio.journal.protocol import Entry
 from pickbest.portfolio.journal.records import Record, decode_record, kind_of
@@ -35,23 +35,25 @@ def export_file(entries: Iterable[Entry], path: Path) -> None:
 def read_export(path: Path) -> list[Record]:
     """The records of a file that `export_file` wrote, checked line by line."""
     try:
-        lines = path.read_text().splitlines()
+        lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise PickbestError(f"{path}: cannot be read ({error})") from error
+    if lines[-1] == "":
+        lines.pop()
     header = _parsed(path, 1, lines[0] if lines else "")
     if header.get("format") != FORMAT:
         raise PickbestError(f"{path}: not a {FORMAT} file, its format is {header.get('format')!r}")
     version = header.get("version")
-    if not isinstance(version, int) or version > VERSION:
+    if version != VERSION or isinstance(version, bool):
         raise PickbestError(
             f"{path}: written by a newer pickbest (file version {version}, this one reads up to "
             f"{VERSION}); upgrade with pip install --upgrade pickbest"
         )
     records = []
     for number, line in enumerate(lines[1:], 2):
-        parsed = _parsed(path, number, line)
+        content = _parsed(path, number, line)
         try:
-            records.append(decode_record(parsed["kind"], json.dumps(parsed["record"])))
+            records.append(decode_record(str(content["kind"]), json.dumps(content["record"])))
         except (KeyError, PickbestError) as error:
             raise PickbestError(f"{path}: line {number} is not a record ({error})") from error
     return records
@@ -59,9 +61,9 @@ def read_export(path: Path) -> list[Record]:
 
 def _parsed(path: Path, number: int, line: str) -> dict[str, Any]:
     try:
-        parsed = json.loads(line)
+        content = parsed(line)
     except ValueError as error:
         raise PickbestError(f"{path}: line {number} is not JSON") from error
-    if not isinstance(parsed, dict):
+    if not isinstance(content, dict):
         raise PickbestError(f"{path}: line {number} is not a record")
-    return parsed
+    return content

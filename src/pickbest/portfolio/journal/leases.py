@@ -1,13 +1,25 @@
-"""How long a round may stay open: while the process that asked lives, or until it expires."""
+"""How long a round may stay open: while the process that asked lives, or its ticket is good.
+
+A process of this machine is looked up. One of another machine renews a lease in the database
+now and then; a round is given up when nobody has seen its lease renewed for LEASE_SECONDS, by
+the looker's own monotonic clock. The clocks of two machines are never compared.
+"""
 
 from __future__ import annotations
 
 import os
 import socket
+import threading
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 
+from pickbest.portfolio.journal.protocol import IndexedJournal
 from pickbest.portfolio.journal.records import Owner, Picked
+
+LEASE_SECONDS = 60.0
+BEAT_SECONDS = 15.0
 
 
 def this_process() -> Owner:
@@ -15,22 +27,112 @@ def this_process() -> Owner:
     return Owner(_place(), os.getpid(), _started(os.getpid()))
 
 
-def abandoned(picked: Picked, now: float) -> str:
-    """Why an open round will never be told, or "" if it still may.
+def lease_of(owner: Owner) -> str:
+    """The name of a process's lease."""
+    return f"{owner.place}/{owner.pid}/{owner.started}"
 
-    A process on this machine is looked up; one on another machine counts as dead when the
-    round's time is over.
+
+def is_here(owner: Owner) -> bool:
+    """Whether a process is, or was, one of this machine, whose processes can be looked up."""
+    return owner.place == _place()
+
+
+def has_died(owner: Owner) -> bool:
+    """Whether a process of this machine is no more."""
+    if owner.started:
+        return _started(owner.pid) != owner.started
+    return not _alive(owner.pid)  # no /proc: the pid must do
+
+
+class LeaseWatch:
+    """Which leases were not renewed for too long, as far as the watcher itself could see.
+
+    Time counts only while it looks: who was away (or whose database was) begins anew.
     """
-    owner = picked.owner
-    if owner is not None and owner.place == _place():
-        if _started(owner.pid) == owner.started and owner.started:
-            return ""
-        if not owner.started and _alive(owner.pid):  # no /proc: the pid must do
-            return ""
-        return f"process {owner.pid} died before the result"
-    if now > picked.expires:
-        return "no result came in time"
-    return ""
+
+    def __init__(self, seconds: float = LEASE_SECONDS) -> None:
+        self._seconds = seconds
+        self._looked = float("-inf")
+        self._changed: dict[str, tuple[int, float]] = {}
+
+    def over(self, leases: Iterable[str], beats: Mapping[str, int], now: float) -> set[str]:
+        """Those of the leases that are over. beats: as the database has them now."""
+        if now - self._looked > self._seconds / 2.0:
+            self._changed.clear()
+        self._looked = now
+        before, self._changed = self._changed, {}
+        for lease in leases:
+            count = beats.get(lease, 0)
+            seen = before.get(lease)
+            self._changed[lease] = seen if seen and seen[0] == count else (count, now)
+        return {lease for lease, (_, since) in self._changed.items() if now - since > self._seconds}
+
+
+class Lifetimes:
+    """Which open rounds will never be told."""
+
+    def __init__(self, journal: IndexedJournal) -> None:
+        self._journal = journal
+        self._watch = LeaseWatch()
+        # Until when tickets without an owner are good, by this process's monotonic clock.
+        self._good_until: dict[int, float] = {}
+
+    def promise(self, tickets: Iterable[Picked]) -> None:
+        """Remember tickets that were made just now."""
+        now = time.monotonic()
+        self._good_until |= {each.round: now + each.expires - each.at for each in tickets}
+
+    def expired(self, rounds: Iterable[Picked]) -> list[Picked]:
+        """Those of the open tickets without an owner that are good no more.
+
+        How old a ticket of another process is, the journal's clock says.
+        """
+        now = time.monotonic()
+        tickets = [each for each in rounds if each.owner is None]
+        unknown = [each for each in tickets if each.round not in self._good_until]
+        ages = self._journal.ages(each.round for each in unknown) if unknown else {}
+        for each in unknown:
+            left = each.expires - each.at - ages.get(each.round, 0.0)
+            self._good_until[each.round] = now + left
+        return [each for each in tickets if self._good_until[each.round] < now]
+
+    def abandoned(self, rounds: Collection[Picked]) -> dict[int, str]:
+        """The open rounds that will never be told, and why. rounds: all that are open."""
+        reasons = {each.round: "no result came in time" for each in self.expired(rounds)}
+        open_rounds = {each.round for each in rounds}
+        self._good_until = {n: at for n, at in self._good_until.items() if n in open_rounds}
+        far: dict[str, list[int]] = {}
+        for each in rounds:
+            if each.owner is None:
+                continue
+            if not is_here(each.owner):
+                far.setdefault(lease_of(each.owner), []).append(each.round)
+            elif has_died(each.owner):
+                reasons[each.round] = f"process {each.owner.pid} died before the result"
+        beats = self._journal.beats() if far else {}
+        over = self._watch.over(far.keys(), beats, time.monotonic())
+        for lease in over:
+            reasons |= dict.fromkeys(far[lease], "its process was not heard of for too long")
+        if over:
+            self._journal.end_leases(over)
+        return reasons
+
+
+class Heart:
+    """Calls a function every few seconds, in a thread of its own, until it is stopped."""
+
+    def __init__(self, beat: Callable[[], None], seconds: float = BEAT_SECONDS) -> None:
+        self._beat, self._seconds = beat, seconds
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="pickbest heart", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    def _run(self) -> None:
+        while not self._stopped.wait(self._seconds):
+            self._beat()
 
 
 @lru_cache(maxsize=1)
@@ -57,7 +159,7 @@ def _started(pid: int) -> str:
 def _alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
         return True

@@ -6,31 +6,44 @@ import copy
 import os
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TypeVar
 
 from pickbest.core import PickbestError
-from pickbest.core.tickets import RepeatedTellError, Ticket, not_open
-from pickbest.portfolio.journal.leases import abandoned, this_process
-from pickbest.portfolio.journal.protocol import Entry, Journal, Turn
+from pickbest.core.tickets import ClosedRoundError, RepeatedTellError, Ticket, not_open
+from pickbest.portfolio.journal.leases import Lifetimes, lease_of, this_process
+from pickbest.portfolio.journal.protocol import (
+    Entry,
+    Journal,
+    StorageError,
+    Turn,
+    entries_after,
+)
 from pickbest.portfolio.journal.records import (
+    DamagedError,
     Finished,
+    Late,
     Lost,
     Opened,
     Picked,
     Record,
     Roster,
 )
+from pickbest.portfolio.journal.scanned import indexed
+from pickbest.portfolio.state.plausible import check_finished, check_roster
 from pickbest.portfolio.state.portfolio_state import PortfolioState
-from pickbest.portfolio.state.rosters import (
-    changed,
-    check_opening,
-    check_roster,
-    updated,
-)
+from pickbest.portfolio.state.rosters import changed, check_opening, updated
+from pickbest.portfolio.state.snapshots import digest_of, restore_snapshot, take_snapshot
+from pickbest.portfolio.state.verify import replayed
+from pickbest.portfolio.state.views import RoundView, last_rounds
 
-# Added to the deadline before a round of another machine counts as lost: clocks differ.
-CLOCK_SLACK = 60.0
+# A snapshot is kept every so many records: as many are folded, at most, when a journal is opened.
+SNAPSHOT_EVERY = 1_000
+# Seconds between attempts while the database is away.
+PATIENCE = (0.1, 0.5, 2.0, 5.0)
+
+T = TypeVar("T")
 
 
 class Ledger:
@@ -38,20 +51,37 @@ class Ledger:
 
     What is returned is on disk. A pick is a function of the records before it, so a replay of
     the journal finds the same picks, whichever process made them.
+
+    trusted: settings that the caller gave in code; see PortfolioState.
+    patience: how long to wait before each further attempt when the database is away.
     """
 
-    def __init__(self, journal: Journal) -> None:
-        self.state = PortfolioState()
-        self._journal = journal
+    def __init__(
+        self,
+        journal: Journal,
+        trusted: Opened | None = None,
+        patience: Sequence[float] = PATIENCE,
+    ) -> None:
+        self.patience = tuple(patience)
+        self._journal = indexed(journal)
         self._lock = threading.RLock()
         self._process = os.getpid()
+        self._lifetimes = Lifetimes(self._journal)
+        self._warm: tuple[str, ...] | None = None
+        self.state, self._kept = self._opened(trusted)
         self.refresh()
 
     def refresh(self) -> None:
         """Fold in what other processes wrote."""
         with self._lock:
-            for entry in self._journal.read_from(self.state.position):
-                self.state.apply(entry)
+            for entry in entries_after(self._journal, self.state.position):
+                self._fold(entry)
+
+    def look(self, view: Callable[[PortfolioState], T]) -> T:
+        """What a function makes of the newest state, which stands still meanwhile."""
+        with self._lock:
+            self.refresh()
+            return view(self.state)
 
     def open(
         self,
@@ -67,16 +97,21 @@ class Ledger:
         """
         roster = check_opening(settings, arms, budget, paused)
         with self._turn() as turn:
-            present, before = self.state.settings, self.state.roster
-            if present is not None and present != settings:
-                raise PickbestError(_other_settings(present, settings))
-            if before is None:
+            before = self.state.roster
+            self.check_settings(settings)
+            if self.state.settings is None:
                 turn.append(settings)
-            else:
+            if before is not None:
                 roster = check_roster(updated(before, roster, paused is None))
                 self._try_out(roster)
             if before != roster:
                 turn.append(roster)
+
+    def check_settings(self, wanted: Opened) -> None:
+        """Raise if the portfolio was created with others."""
+        present = self.state.settings
+        if present is not None and present != wanted:
+            raise PickbestError(_other_settings(present, wanted))
 
     def change(
         self,
@@ -107,82 +142,197 @@ class Ledger:
     ) -> list[Ticket[str]]:
         """One round per problem, all in one commit.
 
-        lifetime: seconds after which the round may be closed as lost; with `owned`, it is
-            closed as soon as this process is known to be dead, and while it lives it is not.
+        lifetime: seconds for which the tickets are good; with `owned`, they are good as long as
+            this process lives, whatever the lifetime.
         watch: probability that a round is watched to the end.
         """
         now = time.time()
         owner = this_process() if owned else None
-        with self._turn() as turn:
-            live = self.state.live
-            tickets = []
-            # Rounds of one batch are picked from the same state: none of them is told yet.
-            for number, problem in enumerate(problems, self.state.next_round):
-                arms, weights = live.pick(number)
-                watched = live.watch_draw(number) < watch
-                picked = Picked(number, arms, weights, now + lifetime, owner, problem, watched, now)
-                turn.append(picked)
-                tickets.append(Ticket(number, arms, problem, watched))
-        return tickets
+        opened: list[Picked] = []
+
+        def once() -> None:
+            if opened and self._are_open(opened):
+                return  # The attempt that seemed to fail had counted.
+            opened.clear()
+            self._compile()
+            with self._turn() as turn:
+                live = self.state.live
+                # Rounds of one batch are picked from the same state: none of them is told yet.
+                for number, problem in enumerate(problems, self.state.next_round):
+                    arms, weights = live.pick(number)
+                    watched = live.watch_draw(number) < watch
+                    good = now + lifetime
+                    opened.append(Picked(number, arms, weights, good, owner, problem, watched, now))
+                    turn.append(opened[-1])
+
+        with self._lock:
+            self._patiently(once)
+            if not owned:
+                self._lifetimes.promise(opened)
+        return [Ticket(each.round, each.arms, each.problem, each.watched) for each in opened]
 
     def picked(self, number: int) -> Picked:
-        """The open round of that number; says why if there is none."""
+        """The open round of that number; says why if there is none, or if it has expired."""
         with self._lock:
             if number not in self.state.open:
                 self.refresh()
-            return self._open_round(number)
+            if number not in self.state.open:
+                raise self._why_closed(number)
+            picked = self.state.open[number]
+            if self._lifetimes.expired([picked]):
+                self.lose([number], "no result came in time")
+                raise self._why_closed(number)
+            return picked
 
     def tell(self, results: Sequence[Finished]) -> None:
         """Close rounds with results, all in one commit, all or none."""
-        with self._turn() as turn:
-            seen: set[int] = set()
-            for result in results:
-                picked = self._open_round(result.round)
-                if result.round in seen:
-                    raise RepeatedTellError(f"round {result.round} is told twice at once")
-                seen.add(result.round)
-                _check_fits(picked, result)
-                turn.append(result)
+        tried = False
+
+        def once() -> None:
+            nonlocal tried
+            if tried and self._were_told(results):
+                return  # The attempt that seemed to fail had counted.
+            tried = True
+            with self._turn() as turn:
+                seen: set[int] = set()
+                for result in results:
+                    if result.round not in self.state.open:
+                        raise _NotOpenError(result.round)
+                    if result.round in seen:
+                        raise RepeatedTellError(f"round {result.round} is told twice at once")
+                    seen.add(result.round)
+                    check_finished(result, self.state.open[result.round])
+                    turn.append(result)
+
+        with self._lock:
+            try:
+                self._patiently(once)
+            except _NotOpenError as error:
+                raise self._why_closed(error.round) from None
+
+    def finish(self, result: Finished) -> bool:
+        """Close a round with a result; False if it had been closed as lost, and this came late.
+
+        A late result is kept, never learned.
+        """
+        with self._lock:
+            try:
+                self.tell([result])
+            except RepeatedTellError:
+                raise
+            except ClosedRoundError:
+                self._patiently(lambda: self._keep_late(result))
+                return False
+        return True
 
     def lose(self, numbers: Iterable[int], reason: str) -> None:
         """Close open rounds without results; those that are closed stay as they are."""
+        wanted = list(numbers)
         now = time.time()
-        with self._turn() as turn:
-            for number in numbers:
-                if number in self.state.open:
-                    turn.append(Lost(number, reason, now))
+
+        def once() -> None:
+            with self._turn() as turn:
+                for number in wanted:
+                    if number in self.state.open:
+                        turn.append(Lost(number, reason, now))
+
+        self._patiently(once)
 
     def sweep(self) -> list[Lost]:
-        """Close every round whose process died or whose time is over."""
-        now = time.time()
-        losses: list[Lost] = []
-        with self._turn() as turn:
-            for number, picked in sorted(self.state.open.items()):
-                reason = abandoned(picked, now)
-                if reason:
-                    losses.append(Lost(number, reason, now))
-                    turn.append(losses[-1])
-        return losses
+        """Close every round whose process died, or whose ticket is good no more."""
+        with self._lock:
+            self.refresh()
+            reasons = self._lifetimes.abandoned(self.state.open.values())
+            losses: list[Lost] = []
+            if reasons:
+                now = time.time()
+                with self._turn() as turn:
+                    for number, reason in sorted(reasons.items()):
+                        if number in self.state.open:
+                            losses.append(Lost(number, reason, now))
+                            turn.append(losses[-1])
+            return losses
+
+    def beat(self) -> None:
+        """Renew this process's lease if it has rounds open, and look after those of others.
+
+        Called now and then; what fails now is done the next time.
+        """
+        with suppress(StorageError):
+            owner = this_process()
+            with self._lock:
+                mine = any(picked.owner == owner for picked in self.state.open.values())
+            if mine:
+                self._journal.beat(lease_of(owner))
+            self.sweep()
 
     def entries(self, after: int = 0) -> list[Entry]:
         """The journal, or what follows a position."""
+        return list(entries_after(self._journal, after))
+
+    def rounds(self, last: int | None = None, before: int | None = None) -> list[RoundView]:
+        """The last rounds, or the last ones before a round, oldest first."""
+        return last_rounds(self._journal, last, before)
+
+    def verify(self) -> PortfolioState:
+        """Replay the journal from its beginning, up to where it stands now.
+
+        Raises ReplayError if any pick, the stored snapshot or the state in memory differs. Right
+        beside writers: what comes later is not looked at.
+        """
         with self._lock:
-            return self._journal.read_from(after)
+            self.refresh()
+            position, digest = self.state.position, digest_of(self.state)
+            trusted = self.state.trusted
+            snapshot = self._journal.snapshot()
+        known = [(position, digest, "the state in memory")]
+        if snapshot is not None and snapshot.position <= position:
+            known.insert(0, (snapshot.position, snapshot.digest, "the snapshot"))
+            restore_snapshot(snapshot, self._at(snapshot.position), trusted)
+        return replayed(entries_after(self._journal, 0, position), known, trusted)
 
     def restore(self, records: Iterable[Record]) -> None:
         """Fill an empty journal."""
+        trial = PortfolioState(self.state.trusted)
+        checked = list(records)
+        for position, record in enumerate(checked, 1):
+            trial.apply(Entry(position, record))
         with self._turn() as turn:
             if self.state.position:
                 raise PickbestError(
                     f"an import needs an empty portfolio, this one has "
                     f"{self.state.position} records; give another name or storage"
                 )
-            trial = PortfolioState()
-            for record in records:
-                trial.apply(turn.append(record))
+            for record in checked:
+                turn.append(record)
 
     def close(self) -> None:
         self._journal.close()
+
+    def end_lease(self) -> None:
+        """Forget this process's lease."""
+        with suppress(PickbestError):
+            self._journal.end_leases([lease_of(this_process())])
+
+    def _opened(self, trusted: Opened | None) -> tuple[PortfolioState, int]:
+        """(the state of the newest snapshot that can be used, its position)."""
+        with suppress(DamagedError):
+            if (snapshot := self._journal.snapshot()) is not None:
+                last = self._at(snapshot.position)
+                return restore_snapshot(snapshot, last, trusted), snapshot.position
+        return PortfolioState(trusted), 0
+
+    def _at(self, position: int) -> Entry | None:
+        found = self._journal.read_from(position - 1, 1)
+        return found[0] if found and found[0].position == position else None
+
+    def _fold(self, entry: Entry) -> None:
+        try:
+            self.state.apply(entry)
+        except PickbestError as error:
+            raise DamagedError(
+                f"the journal is damaged: record {entry.position}: {error}"
+            ) from error
 
     @contextmanager
     def _turn(self) -> Iterator[Turn]:
@@ -194,21 +344,79 @@ class Ledger:
         with self._lock:
             with self._journal.turn(self.state.position) as turn:
                 for entry in turn.news:
-                    self.state.apply(entry)
+                    self._fold(entry)
                 recorder = _Recorder(turn)
                 yield recorder
             for entry in recorder.appended:
                 self.state.apply(entry)
+            if recorder.appended and self.state.position - self._kept >= SNAPSHOT_EVERY:
+                self._keep_snapshot(recorder.appended[-1].record)
+
+    def _keep_snapshot(self, last: Record) -> None:
+        """The records are what counts: where it cannot be kept now, the next one will be."""
+        self._kept = self.state.position
+        with suppress(StorageError):
+            self._journal.keep(take_snapshot(self.state, last))
+
+    def _patiently(self, attempt: Callable[[], None]) -> None:
+        """Try again while the database is away."""
+        for seconds in (*self.patience, None):
+            try:
+                attempt()
+                return
+            except StorageError:
+                if seconds is None:
+                    raise
+                time.sleep(seconds)
+
+    def _compile(self) -> None:
+        """Let kernels be compiled before a turn is taken: others wait for it."""
+        live = self.state.live
+        if self._warm != live.arms:
+            live.pick(0)
+            self._warm = live.arms
 
     def _try_out(self, roster: Roster) -> None:
         """Raise before anything is written if the learner cannot play with these arms."""
         trial = copy.deepcopy(self.state)
         trial.apply(Entry(trial.position + 1, roster))
 
-    def _open_round(self, number: int) -> Picked:
-        if number not in self.state.open:
-            raise not_open(number, self.state.next_round, self.state.lost)
-        return self.state.open[number]
+    def _are_open(self, rounds: Sequence[Picked]) -> bool:
+        self.refresh()
+        return all(self.state.open.get(picked.round) == picked for picked in rounds)
+
+    def _were_told(self, results: Sequence[Finished]) -> bool:
+        self.refresh()
+        return all(self._closing(result.round) == result for result in results)
+
+    def _closing(self, number: int) -> Finished | Lost | None:
+        """The record that closed a round."""
+        if number in self.state.open or not 0 <= number < self.state.next_round:
+            return None
+        records = [entry.record for entry in self._journal.of_rounds(number, number + 1)]
+        return next((each for each in records if isinstance(each, Finished | Lost)), None)
+
+    def _why_closed(self, number: int) -> PickbestError:
+        known = isinstance(number, int) and not isinstance(number, bool)
+        closing = self._closing(number) if known else None
+        lost = {number: closing.reason} if isinstance(closing, Lost) else {}
+        return not_open(number, self.state.next_round, lost)
+
+    def _keep_late(self, result: Finished) -> None:
+        known = self._journal.of_rounds(result.round, result.round + 1)
+        if any(isinstance(entry.record, Late) for entry in known):
+            return
+        late = Late(result.round, result.runs, result.winner, result.cost, result.answer, result.at)
+        with self._turn() as turn:
+            turn.append(late)
+
+
+class _NotOpenError(PickbestError):
+    """Why a turn ended: the reason is looked up when it is over."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"round {number} is not open")
+        self.round = number
 
 
 class _Recorder:
@@ -226,14 +434,6 @@ class _Recorder:
         entry = self._turn.append(record)
         self.appended.append(entry)
         return entry
-
-
-def _check_fits(picked: Picked, result: Finished) -> None:
-    if tuple(run.arm for run in result.runs) != picked.arms:
-        raise PickbestError(
-            f"round {picked.round} picked {', '.join(picked.arms)}; told were "
-            f"{', '.join(run.arm for run in result.runs)}"
-        )
 
 
 def _other_settings(present: Opened, wanted: Opened) -> str:

@@ -1,4 +1,4 @@
-"""What a journal holds: five kinds of records, stored as JSON.
+"""What a journal holds: six kinds of records, stored as JSON.
 
 The state of a portfolio is a fold over these records in the order of the journal, and of
 nothing else: no clock, no configuration, no randomness enters the fold.
@@ -13,6 +13,10 @@ from typing import Any
 from pickbest.core import PickbestError
 from pickbest.core.codec import decode
 from pickbest.portfolio.runs import Run
+
+
+class DamagedError(PickbestError):
+    """What is stored is not what can have been written; nothing of it was learned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,8 @@ class Picked:
 
     weights: as in core.Choice, one per arm; None where the learner has none.
     owner: None for tickets that outlive the process that asked (they only expire).
-    expires: seconds since the epoch after which the round may be closed as lost.
+    expires: `at`, and for how many seconds the ticket is good; only the difference counts,
+        measured by one clock (see `leases`).
     watched: all arms run to their own end or the deadline, whoever answers first.
     at: seconds since the epoch.
     """
@@ -110,7 +115,19 @@ class Lost:
     at: float = 0.0
 
 
-Record = Opened | Roster | Picked | Finished | Lost
+@dataclass(frozen=True, slots=True)
+class Late:
+    """The result of a round that was closed as lost before: kept for people, never learned."""
+
+    round: int
+    runs: tuple[Run, ...]
+    winner: str | None = None
+    cost: float | None = None
+    answer: Any = None
+    at: float = 0.0
+
+
+Record = Opened | Roster | Picked | Finished | Lost | Late
 
 KINDS: dict[str, type[Record]] = {
     "opened": Opened,
@@ -118,6 +135,7 @@ KINDS: dict[str, type[Record]] = {
     "picked": Picked,
     "finished": Finished,
     "lost": Lost,
+    "late": Late,
 }
 _NAMES = {kind: name for name, kind in KINDS.items()}
 
@@ -138,9 +156,12 @@ def decode_record(kind: str, body: str) -> Record:
     Lost(round=3, reason='gone', at=0.0)
     """
     if kind not in KINDS:
-        raise PickbestError(f"the journal holds a record of unknown kind {kind!r}")
+        raise DamagedError(f"the journal holds a record of unknown kind {kind!r}")
     build: Callable[..., Record] = KINDS[kind]
     try:
         return decode(build, body)
     except (ValueError, TypeError) as error:
-        raise PickbestError(f"the journal is damaged: a {kind} record reads {body!r}") from error
+        shown = body if len(body) <= 200 else f"{body[:200]}…"
+        raise DamagedError(
+            f"the journal is damaged: a {kind} record reads {shown!r} ({error})"
+        ) from error

@@ -15,6 +15,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Table,
@@ -25,6 +26,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import Connection
 
 from pickbest.core import PickbestError
+from pickbest.portfolio.journal.records import DamagedError
 
 metadata = MetaData()
 
@@ -60,6 +62,26 @@ for _column in (records.c.opens, records.c.closes):
         postgresql_where=_column.is_not(None),
     )
 
+# One row a portfolio: the fold of its records up to a position. It can be made again from the
+# records at any time, so losing it costs nothing but time.
+snapshots = Table(
+    "pickbest_snapshots",
+    MetaData(),
+    Column("portfolio", Integer, primary_key=True, autoincrement=False),
+    Column("position", BigInteger, nullable=False),
+    Column("digest", String(64), nullable=False),
+    Column("body", LargeBinary, nullable=False),
+)
+
+# Who has rounds open renews its lease; see `leases`.
+leases = Table(
+    "pickbest_leases",
+    MetaData(),
+    Column("portfolio", Integer, primary_key=True, autoincrement=False),
+    Column("lease", String(500), primary_key=True),
+    Column("beats", BigInteger, nullable=False),
+)
+
 versions = Table("pickbest_schema", MetaData(), Column("version", Integer, nullable=False))
 
 
@@ -74,33 +96,53 @@ def _add_written_at(connection: Connection) -> None:
     connection.execute(text(f"ALTER TABLE pickbest_records ADD COLUMN written_at {kind}"))
 
 
-MIGRATIONS: tuple[Callable[[Connection], None], ...] = (_create, _add_written_at)
+def _add_snapshots_and_leases(connection: Connection) -> None:
+    snapshots.create(connection)
+    leases.create(connection)
+
+
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
+    _create,
+    _add_written_at,
+    _add_snapshots_and_leases,
+)
 NEWEST = len(MIGRATIONS)
+WITH_SNAPSHOTS = 3
 
 
-def migrate(connection: Connection, where: str) -> None:
+def migrate(connection: Connection, where: str) -> int:
     """Bring a database to the newest schema; call it while nobody else can write."""
-    present = version_of(connection)
-    if present > NEWEST:
-        raise PickbestError(
-            f"{where}: written by a newer pickbest (schema {present}, this one reads up to "
-            f"{NEWEST}); upgrade with pip install --upgrade pickbest"
-        )
+    present = checked_version(connection, where)
     if present == NEWEST:
-        return
+        return NEWEST
     if present == 0:
         versions.create(connection)
         connection.execute(versions.insert().values(version=0))
     for step in MIGRATIONS[present:]:
         step(connection)
     connection.execute(versions.update().values(version=NEWEST))
+    return NEWEST
+
+
+def checked_version(connection: Connection, where: str) -> int:
+    """The schema version of a database that this pickbest can read."""
+    present = version_of(connection)
+    if not 0 <= present <= NEWEST:
+        raise PickbestError(
+            f"{where}: written by a newer pickbest (schema {present}, this one reads up to "
+            f"{NEWEST}); upgrade with pip install --upgrade pickbest"
+        )
+    return present
 
 
 def version_of(connection: Connection) -> int:
     """The schema version of a database; 0 for one that is empty of our tables."""
     if not inspect(connection).has_table(versions.name):
         return 0
-    found = connection.execute(versions.select()).scalar_one_or_none()
-    if found is None:
-        raise PickbestError("the table pickbest_schema is empty; restore the database from a copy")
-    return int(found)
+    found = connection.execute(versions.select()).scalars().all()
+    if len(found) != 1 or not isinstance(found[0], int):
+        raise DamagedError(
+            f"the table pickbest_schema must hold one number, got {found!r:.80}; restore the "
+            "database from a copy"
+        )
+    return int(found[0])

@@ -1,35 +1,43 @@
 """Journals in SQLite and PostgreSQL, through SQLAlchemy (extra: portfolio).
 
-SQLite runs in WAL mode with synchronous=FULL: a commit has reached the disk when it returns,
-so a power loss takes nothing that was reported. PostgreSQL does the same by default
-(synchronous_commit=on). Writers take turns: SQLite by BEGIN IMMEDIATE, PostgreSQL by a lock
-on the portfolio's row; so positions have no gaps and every reader sees the same order.
+Writers take turns: SQLite by BEGIN IMMEDIATE, PostgreSQL by a lock on the portfolio's row; so
+positions have no gaps and every reader sees the same order. Readers need no lock.
 """
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pickbest.core import MissingExtraError, PickbestError
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from pickbest.core import PickbestError
 from pickbest.core.codec import encode
-
-try:
-    import sqlalchemy as sa
-    from sqlalchemy import event
-    from sqlalchemy.engine import Connection, Engine
-    from sqlalchemy.pool import StaticPool
-except ImportError as _error:
-    raise MissingExtraError("sqlalchemy", "portfolio", "a stored portfolio") from _error
-
 from pickbest.portfolio.journal import schema
-from pickbest.portfolio.journal.protocol import Entry, StorageError
+from pickbest.portfolio.journal.databases import (
+    WRITES,
+    as_url,
+    file_of,
+    in_memory,
+    open_engine,
+    shown,
+    sync_folder,
+)
+from pickbest.portfolio.journal.protocol import (
+    Entry,
+    NoPortfolioError,
+    OutageError,
+    Snapshot,
+    StorageError,
+)
 from pickbest.portfolio.journal.records import (
+    DamagedError,
     Finished,
+    Late,
     Lost,
     Picked,
     Record,
@@ -37,24 +45,61 @@ from pickbest.portfolio.journal.records import (
     kind_of,
 )
 
-BUSY_SECONDS = 60.0
 # One number that all pickbest clients of a PostgreSQL server agree on, to migrate one by one.
 MIGRATION_LOCK = 7_021_989
-_WRITES = "pickbest_writes"
+# A body that is longer was not written by us; nothing larger is read into memory.
+LONGEST_BODY = 8_000_000
+LONGEST_SNAPSHOT = 64_000_000
 
 # Compiled once: the text of these is the same on both databases.
+_COLUMNS = "position, kind, CASE WHEN length(body) <= :longest THEN body END"
 _NEWS = sa.text(
-    "SELECT position, kind, body FROM pickbest_records "
-    "WHERE portfolio = :portfolio AND position > :after ORDER BY position"
+    f"SELECT {_COLUMNS} FROM pickbest_records "
+    "WHERE portfolio = :portfolio AND position > :after ORDER BY position LIMIT :limit"
 )
+_OF_ROUNDS = sa.text(
+    " UNION ALL ".join(
+        f"SELECT {_COLUMNS} FROM pickbest_records WHERE portfolio = :portfolio AND {which}"
+        for which in (
+            "opens >= :first AND opens < :end",
+            "closes >= :first AND closes < :end",
+            # See _closed_by: late results.
+            "closes >= :late_first AND closes < :late_end",
+        )
+    )
+)
+_ASKED = sa.text("SELECT MAX(opens) FROM pickbest_records WHERE portfolio = :portfolio")
 _LAST = sa.text(
     "SELECT COALESCE(MAX(position), 0) FROM pickbest_records WHERE portfolio = :portfolio"
 )
-_INSERT = sa.text(
-    "INSERT INTO pickbest_records (portfolio, position, kind, body, opens, closes, written_at) "
-    "VALUES (:portfolio, :position, :kind, :body, :opens, :closes, :written_at)"
-)
+_CLOCKS = {"postgresql": "EXTRACT(EPOCH FROM clock_timestamp())", "sqlite": ":now"}
+_INSERT = {
+    dialect: sa.text(
+        "INSERT INTO pickbest_records (portfolio, position, kind, body, opens, closes, written_at) "
+        f"VALUES (:portfolio, :position, :kind, :body, :opens, :closes, {clock})"
+    )
+    for dialect, clock in _CLOCKS.items()
+}
+_AGES = {
+    dialect: sa.text(
+        f"SELECT opens, {clock} - written_at FROM pickbest_records "
+        "WHERE portfolio = :portfolio AND opens IN :rounds"
+    ).bindparams(sa.bindparam("rounds", expanding=True))
+    for dialect, clock in _CLOCKS.items()
+}
 _LOCK = sa.text("SELECT id FROM pickbest_portfolios WHERE id = :portfolio FOR UPDATE")
+_BEAT = sa.text(
+    "INSERT INTO pickbest_leases (portfolio, lease, beats) VALUES (:portfolio, :lease, 1) "
+    "ON CONFLICT (portfolio, lease) DO UPDATE SET beats = pickbest_leases.beats + 1"
+)
+_KEEP = sa.text(
+    "INSERT INTO pickbest_snapshots (portfolio, position, digest, body) "
+    "VALUES (:portfolio, :position, :digest, :body) ON CONFLICT (portfolio) DO UPDATE "
+    "SET position = excluded.position, digest = excluded.digest, body = excluded.body "
+    "WHERE pickbest_snapshots.position < excluded.position"
+)
+# Classes of SQLSTATE that say: not now. Connections, resources, operators, locks.
+_PASSING = ("08", "53", "57", "55")
 
 
 class SqlTurn:
@@ -75,8 +120,8 @@ class SqlTurn:
                 "kind": kind_of(record),
                 "body": encode(record),
                 "opens": record.round if isinstance(record, Picked) else None,
-                "closes": record.round if isinstance(record, Finished | Lost) else None,
-                "written_at": time.time(),
+                "closes": _closed_by(record),
+                "now": time.time(),
             }
         )
         return Entry(self._last, record)
@@ -84,7 +129,7 @@ class SqlTurn:
     def write(self, connection: Connection) -> None:
         """Send what was appended to the database."""
         if self._rows:
-            connection.execute(_INSERT, self._rows)
+            connection.execute(_INSERT[connection.dialect.name], self._rows)
 
     def _checked(self, connection: Connection, after: int) -> int:
         last = int(connection.execute(_LAST, {"portfolio": self._portfolio}).scalar_one())
@@ -97,30 +142,37 @@ class SqlTurn:
 
 
 class SqlJournal:
-    """One named portfolio in a database.
+    """One named portfolio in a database; see protocol.IndexedJournal.
 
     url: sqlite:///runs.db, postgresql://user@host/database, or sqlite:// for memory only.
     create: whether a portfolio of that name is made where there is none.
+    readonly: nothing is written, no lock is taken, an older schema is read as it is.
     """
 
-    def __init__(self, url: str, name: str = "default", create: bool = True) -> None:
+    def __init__(
+        self, url: str, name: str = "default", create: bool = True, readonly: bool = False
+    ) -> None:
         self.url = as_url(url)
-        self.name = name
-        self._where = self.url.render_as_string(hide_password=True)
-        if self.url.drivername.startswith("sqlite") and not create:
-            _require_file(self.url)
-        self._engine = _engine(self.url)
+        self.name = _checked_name(name)
+        self.readonly = readonly
+        self.shared = not in_memory(self.url)
+        self._where = shown(self.url)
+        file = file_of(self.url)
+        if file is not None and (readonly or not create):
+            _require_file(file)
+        self._engine = open_engine(self.url, readonly)
         try:
             with self._errors():
-                self._portfolio = self._prepare(create)
-            _sync_folder(self.url)
+                self._version, self._portfolio = self._found() if readonly else self._made(create)
+            if file is not None and not readonly:
+                sync_folder(file)
         except BaseException:
             self._engine.dispose()
             raise
 
-    def read_from(self, position: int) -> list[Entry]:
-        with self._errors(), self._engine.connect() as connection:
-            return _entries(connection, self._portfolio, position)
+    def read_from(self, position: int, limit: int | None = None) -> list[Entry]:
+        with self._reading() as connection:
+            return _entries(connection, self._portfolio, position, limit)
 
     @contextmanager
     def turn(self, after: int) -> Iterator[SqlTurn]:
@@ -131,29 +183,119 @@ class SqlJournal:
             yield turn
             turn.write(connection)
 
+    def asked(self) -> int:
+        with self._reading() as connection:
+            last = connection.execute(_ASKED, {"portfolio": self._portfolio}).scalar_one()
+        if last is not None and not isinstance(last, int):
+            raise DamagedError(f"the journal is damaged: a round has the number {last!r:.40}")
+        return 0 if last is None else last + 1
+
+    def of_rounds(self, first: int, end: int) -> list[Entry]:
+        bounds = {"first": first, "end": end, "late_first": -end, "late_end": -first}
+        given = {"portfolio": self._portfolio, "longest": LONGEST_BODY, **bounds}
+        with self._reading() as connection:
+            rows = connection.execute(_OF_ROUNDS, given)
+            return sorted(_decoded(rows), key=lambda entry: entry.position)
+
+    def snapshot(self) -> Snapshot | None:
+        if self._version < schema.WITH_SNAPSHOTS:
+            return None
+        table = schema.snapshots
+        wanted = sa.select(table.c.position, table.c.digest, table.c.body).where(
+            table.c.portfolio == self._portfolio, sa.func.length(table.c.body) <= LONGEST_SNAPSHOT
+        )
+        with self._reading() as connection:
+            row = connection.execute(wanted).one_or_none()
+        if row is None:
+            return None
+        position, digest, body = row
+        if not (isinstance(position, int) and isinstance(digest, str) and isinstance(body, bytes)):
+            raise DamagedError("the snapshot is not one: its row holds values of other kinds")
+        return Snapshot(position, digest, body)
+
+    def keep(self, snapshot: Snapshot) -> None:
+        kept = {
+            "portfolio": self._portfolio,
+            "position": snapshot.position,
+            "digest": snapshot.digest,
+            "body": snapshot.body,
+        }
+        with self._errors(), self._writing() as connection:
+            connection.execute(_KEEP, kept)
+
+    def ages(self, rounds: Iterable[int]) -> Mapping[int, float]:
+        wanted = list(rounds)
+        if not wanted:
+            return {}
+        with self._reading() as connection:
+            rows = connection.execute(
+                _AGES[connection.dialect.name],
+                {"portfolio": self._portfolio, "rounds": wanted, "now": time.time()},
+            )
+            return {number: float(age) for number, age in rows if age is not None}
+
+    def beat(self, lease: str) -> None:
+        with self._errors(), self._writing() as connection:
+            connection.execute(_BEAT, {"portfolio": self._portfolio, "lease": lease[:500]})
+
+    def beats(self) -> Mapping[str, int]:
+        if self._version < schema.WITH_SNAPSHOTS:
+            return {}
+        table = schema.leases
+        wanted = sa.select(table.c.lease, table.c.beats)
+        with self._reading() as connection:
+            rows = connection.execute(wanted.where(table.c.portfolio == self._portfolio)).all()
+        return {str(lease): int(beats) for lease, beats in rows}
+
+    def end_leases(self, leases: Iterable[str]) -> None:
+        table = schema.leases
+        names = [lease[:500] for lease in leases]
+        over = table.delete().where(table.c.portfolio == self._portfolio, table.c.lease.in_(names))
+        with self._errors(), self._writing() as connection:
+            connection.execute(over)
+
     def close(self) -> None:
         self._engine.dispose()
 
-    def _prepare(self, create: bool) -> int:
+    def _made(self, create: bool) -> tuple[int, int]:
         with self._writing() as connection:
             if connection.dialect.name == "postgresql":
                 connection.execute(sa.select(sa.func.pg_advisory_xact_lock(MIGRATION_LOCK)))
-            schema.migrate(connection, self._where)
-            table = schema.portfolios
-            wanted = sa.select(table.c.id).where(table.c.name == self.name)
-            found = connection.execute(wanted).scalar_one_or_none()
-            if found is not None:
-                return int(found)
-            if not create:
-                names = connection.execute(sa.select(table.c.name)).scalars().all()
-                raise _unknown_portfolio(self._where, self.name, names)
-            connection.execute(table.insert().values(name=self.name))
-            return int(connection.execute(wanted).scalar_one())
+            version = schema.migrate(connection, self._where)
+            if create and self._lookup(connection) is None:
+                connection.execute(schema.portfolios.insert().values(name=self.name))
+            return version, self._required(connection)
+
+    def _found(self) -> tuple[int, int]:
+        with self._engine.connect() as connection:
+            version = schema.checked_version(connection, self._where)
+            if version == 0:
+                raise _unknown_portfolio(self._where, self.name, ())
+            return version, self._required(connection)
+
+    def _required(self, connection: Connection) -> int:
+        found = self._lookup(connection)
+        if found is None:
+            names = connection.execute(sa.select(schema.portfolios.c.name)).scalars().all()
+            raise _unknown_portfolio(self._where, self.name, names)
+        return int(found)
+
+    def _lookup(self, connection: Connection) -> Any:
+        table = schema.portfolios
+        wanted = sa.select(table.c.id).where(table.c.name == self.name)
+        return connection.execute(wanted).scalar_one_or_none()
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with self._errors(), self._engine.connect() as connection:
+            yield connection
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
+        if self.readonly:
+            raise PickbestError(f"{self._where}: opened for reading only")
         with self._engine.connect() as connection:
-            writing = connection.execution_options(**{_WRITES: True})
+            writing = connection.execution_options(**{WRITES: True})
             with writing.begin():
                 yield writing
 
@@ -164,75 +306,67 @@ class SqlJournal:
             yield
         except sa.exc.DBAPIError as error:
             reason = " ".join(str(error.orig).split())
-            raise StorageError(f"{self._where}: {reason}") from error
+            kind = OutageError if _may_pass(error) else StorageError
+            raise kind(f"{self._where}: {reason}") from error
+        except (sa.exc.SQLAlchemyError, UnicodeError, OverflowError) as error:
+            reason = " ".join(str(error).split())[:300]
+            raise DamagedError(f"{self._where}: the database is damaged ({reason})") from error
 
 
-def as_url(storage: str | Path) -> sa.URL:
-    """A URL from a URL, or from the path of an SQLite file."""
-    text = str(storage)
-    if "://" not in text:
-        return sa.URL.create("sqlite", database=text)
-    try:
-        url = sa.engine.make_url(text)
-    except sa.exc.ArgumentError as error:
-        raise PickbestError(f"storage is not a database URL: {text!r}") from error
-    if url.drivername in ("postgresql", "postgres"):
-        url = url.set(drivername="postgresql+psycopg")
-    if url.get_backend_name() not in ("sqlite", "postgresql"):
-        raise PickbestError(
-            f"storage must be sqlite:///FILE or postgresql://…, got {url.drivername}://…"
-        )
-    return url
+def _closed_by(record: Record) -> int | None:
+    """The value of the column `closes`, of which the database allows each but once.
+
+    A late result comes beside the record that closed its round, so it counts below 0.
+    """
+    if isinstance(record, Finished | Lost):
+        return record.round
+    return -1 - record.round if isinstance(record, Late) else None
 
 
-def _engine(url: sa.URL) -> Engine:
-    try:
-        if url.get_backend_name() == "postgresql":
-            return sa.create_engine(url, pool_size=1, max_overflow=8)
-        options: dict[str, Any] = {"timeout": BUSY_SECONDS, "check_same_thread": False}
-        if url.database in (None, "", ":memory:"):
-            engine = sa.create_engine(url, connect_args=options, poolclass=StaticPool)
-        else:
-            engine = sa.create_engine(url, connect_args=options)
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(str(error.name), "portfolio", "this database") from error
-    event.listen(engine, "connect", _configure_sqlite)
-    event.listen(engine, "begin", _begin_sqlite)
-    return engine
+def _entries(
+    connection: Connection, portfolio: int, after: int, limit: int | None = None
+) -> list[Entry]:
+    bounds = {"after": after, "limit": 2**62 if limit is None else limit, "longest": LONGEST_BODY}
+    return _decoded(connection.execute(_NEWS, {"portfolio": portfolio, **bounds}))
 
 
-def _configure_sqlite(connection: Any, _record: object) -> None:
-    # The driver would begin transactions late and by itself; _begin_sqlite does it instead.
-    connection.isolation_level = None
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
-        connection.execute(f"PRAGMA {pragma}").close()
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    writes = connection.get_execution_options().get(_WRITES, False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-
-def _entries(connection: Connection, portfolio: int, after: int) -> list[Entry]:
-    rows = connection.execute(_NEWS, {"portfolio": portfolio, "after": after})
-    return [Entry(position, decode_record(kind, body)) for position, kind, body in rows]
-
-
-def _sync_folder(url: sa.URL) -> None:
-    """A power loss must not take the name of a new file either."""
-    if url.get_backend_name() == "sqlite" and url.database not in (None, "", ":memory:"):
-        folder = os.open(Path(url.database or ".").resolve().parent, os.O_RDONLY)
+def _decoded(rows: Iterable[Any]) -> list[Entry]:
+    entries = []
+    for position, kind, body in rows:
+        if not (isinstance(position, int) and isinstance(kind, str) and isinstance(body, str)):
+            raise DamagedError(
+                f"the journal is damaged: record {position!r:.40} is not text of a known size"
+            )
         try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+            entries.append(Entry(position, decode_record(kind, body)))
+        except DamagedError as error:
+            raise DamagedError(f"record {position}: {error}") from error
+    return entries
 
 
-def _require_file(url: sa.URL) -> None:
-    if url.database and not Path(url.database).exists():
-        raise PickbestError(f"{url.database}: there is no such database; `pickbest run` makes one")
+def _may_pass(error: sa.exc.DBAPIError) -> bool:
+    """Whether a database is away, rather than wrong; an SQLite file never is away."""
+    state = getattr(error.orig, "sqlstate", None)
+    if state is not None:
+        return str(state)[:2] in _PASSING
+    module, reason = type(error.orig).__module__, str(error.orig)
+    wrong = any(words in reason for words in ("authentication failed", "does not exist", "pg_hba"))
+    return module.startswith("psycopg") and isinstance(error, sa.exc.OperationalError) and not wrong
+
+
+def _checked_name(name: str) -> str:
+    if not isinstance(name, str) or not 1 <= len(name) <= 200 or not name.isprintable():
+        raise PickbestError(
+            f"a portfolio's name must be printable text of 1 to 200 characters, got {name!r:.80}"
+        )
+    return name
+
+
+def _require_file(file: Path) -> None:
+    if not file.exists():
+        raise NoPortfolioError(f"{file}: there is no such database; `pickbest run` makes one")
 
 
 def _unknown_portfolio(where: str, name: str, names: Sequence[str]) -> PickbestError:
-    known = ", ".join(sorted(names)) or "none"
-    return PickbestError(f"{where} holds no portfolio named {name!r} (known: {known})")
+    known = ", ".join(sorted(map(str, names))) or "none"
+    return NoPortfolioError(f"{where} holds no portfolio named {name!r} (known: {known})")

@@ -1,28 +1,33 @@
-"""The HTTP interface, as OpenAPI describes it at /docs."""
+"""The HTTP interface, as /openapi.json describes it."""
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Callable
+import json
+import logging
 from pathlib import Path
 from typing import Annotated, Any
 
 from pickbest.core import MissingExtraError, PickbestError
 
 try:
-    from fastapi import Depends, FastAPI, HTTPException, Query, Request
-    from fastapi.responses import FileResponse, JSONResponse
-    from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+    from fastapi import Depends, FastAPI, Query, Request
+    from fastapi.exceptions import RequestValidationError
+    from fastapi.responses import FileResponse, Response
+    from fastapi.security import HTTPBearer
     from fastapi.staticfiles import StaticFiles
-    from pydantic import BaseModel, ConfigDict, Field
+    from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
     from starlette.middleware.trustedhost import TrustedHostMiddleware
 except ImportError as _error:
     raise MissingExtraError("fastapi", "serve", "the service") from _error
 
 from pickbest._version import __version__
+from pickbest.core.codec import plain
 from pickbest.core.tickets import ClosedRoundError, Ticket, UnknownRoundError
 from pickbest.portfolio.ask_tell import AskTell
-from pickbest.portfolio.service.viewer import Curve, Viewer
+from pickbest.portfolio.journal.protocol import StorageError
+from pickbest.portfolio.journal.records import DamagedError
+from pickbest.portfolio.service.gate import Gate
+from pickbest.portfolio.state.curve import Curve, curve_of
 from pickbest.portfolio.state.views import RoundView, Status
 
 # One page without anything from elsewhere, drawn from the service's own data.
@@ -31,10 +36,34 @@ HOUR = 3600.0
 MOST_ROUNDS = 1000
 # Larger numbers are no round: PostgreSQL and JavaScript could not hold them.
 LARGEST = 2**53 - 1
+LOG = logging.getLogger("pickbest.service")
 
-Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(HTTPBearer(auto_error=False))]
-RoundNumber = Annotated[int, Field(ge=0, le=LARGEST)]
-Cost = Annotated[float, Field(ge=0.0, le=1.0)]
+
+def _text(value: str) -> str:
+    """Text that UTF-8 can hold: a lone surrogate is none."""
+    value.encode()
+    return value
+
+
+def _answer(value: Any) -> Any:
+    """What JSON can hold: no NaN, no infinity, no lone surrogate, nothing nested too deep."""
+    try:
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    except RecursionError as error:
+        raise ValueError("nested too deep") from error
+    return value
+
+
+def _number(value: Any) -> Any:
+    """JSON Schema takes 7.0 for an integer, and so do we; true and "7" are none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("must be a valid integer")
+    return value
+
+
+RoundNumber = Annotated[int, BeforeValidator(_number), Field(ge=0, le=LARGEST)]
+Cost = Annotated[float, Field(ge=0.0, le=1.0, strict=True, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(gt=0.0, le=1e7, strict=True, allow_inf_nan=False)]
 
 
 class Strict(BaseModel):
@@ -46,8 +75,8 @@ class Strict(BaseModel):
 class Ask(Strict):
     """problem: any label. lifetime: seconds after which the ticket expires."""
 
-    problem: str = Field(default="", max_length=10_000)
-    lifetime: float = Field(default=HOUR, gt=0.0, le=1e7)
+    problem: Annotated[str, Field(max_length=10_000), AfterValidator(_text)] = ""
+    lifetime: Seconds = HOUR
 
 
 class Tell(Strict):
@@ -55,7 +84,7 @@ class Tell(Strict):
 
     round: RoundNumber
     costs: list[Cost | None] = Field(min_length=1, max_length=1000)
-    answer: Any = None
+    answer: Annotated[Any, AfterValidator(_answer)] = None
 
 
 class Forget(Strict):
@@ -72,6 +101,28 @@ class Done(BaseModel):
     round: int
 
 
+class Health(BaseModel):
+    status: str
+
+
+Responses = dict[int | str, dict[str, Any]]
+REFUSED: Responses = {
+    401: {"model": Problem, "description": "The token is missing or wrong."},
+    403: {"model": Problem, "description": "A page of another site sent this."},
+    408: {"model": Problem, "description": "The body did not come in time."},
+    413: {"model": Problem, "description": "The body is too large."},
+    422: {"model": Problem, "description": "The request does not fit the schema."},
+    500: {"model": Problem, "description": "The service is at fault; its log says more."},
+    503: {"model": Problem, "description": "The database is away; try again."},
+}
+CLOSED: Responses = {
+    **REFUSED,
+    400: {"model": Problem, "description": "The costs do not fit the round."},
+    404: {"model": Problem, "description": "There is no such round."},
+    409: {"model": Problem, "description": "The round was told, lost or expired already."},
+}
+
+
 def create_app(
     book: AskTell, token: str | None = None, hosts: tuple[str, ...] | None = None
 ) -> FastAPI:
@@ -81,63 +132,73 @@ def create_app(
     hosts: names under which browsers may call it; None: any. Without a token this keeps pages
         of other sites from reaching a service on loopback under a name of their own.
     """
-    viewer = Viewer(book)
+    # Clients try again themselves: an answer that says so is better than a long silence.
+    book.ledger.patience = ()
     app = FastAPI(
         title="pickbest",
         version=__version__,
         description="Ask which arms to run, tell what they cost.",
+        docs_url=None,  # It would load its scripts from elsewhere.
+        redoc_url=None,
     )
     if hosts is not None:
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
-    guarded = [Depends(_token_check(token))]
-    refusals: dict[int | str, dict[str, Any]] = {401: {"model": Problem}} if token else {}
-    closed: dict[int | str, dict[str, Any]] = {
-        **refusals,
-        404: {"model": Problem, "description": "There is no such round."},
-        409: {"model": Problem, "description": "The round was told or lost already."},
-        400: {"model": Problem, "description": "The costs do not fit the round."},
-    }
-
-    @app.exception_handler(PickbestError)
-    def refused(request: Request, error: PickbestError) -> JSONResponse:
-        return JSONResponse({"detail": str(error)}, _code_for(error))
-
+    app.add_middleware(Gate, token=token)
+    # The gate checks the token, before the body is read; this only describes it.
+    guarded = [Depends(HTTPBearer(auto_error=False))] if token else []
+    _handle_errors(app)
     app.mount("/static", StaticFiles(directory=STATIC))
 
     @app.get("/", include_in_schema=False)
     def page() -> FileResponse:
         return FileResponse(STATIC / "page.html")
 
-    @app.get("/api/status", dependencies=guarded, responses=refusals)
-    def status() -> Status:
-        """Rounds, arms, wins, and how likely each arm is picked next."""
-        return book.status()
+    @app.get("/healthz")
+    def healthz() -> Health:
+        """The service lives."""
+        return Health(status="ok")
 
-    @app.get("/api/history", dependencies=guarded, responses=refusals)
+    @app.get("/readyz", responses={503: REFUSED[503], 500: REFUSED[500]})
+    def readyz() -> Health:
+        """The service can answer: its database does."""
+        book.ledger.refresh()
+        return Health(status="ready")
+
+    @app.get("/api/status", dependencies=guarded, responses=REFUSED, response_model=Status)
+    def status() -> Response:
+        """Rounds, arms, wins, and how likely each arm is picked next."""
+        return _json(book.status())
+
+    @app.get(
+        "/api/history", dependencies=guarded, responses=REFUSED, response_model=list[RoundView]
+    )
     def history(
         last: Annotated[int, Query(ge=1, le=MOST_ROUNDS)] = 50,
         before: Annotated[int | None, Query(ge=0, le=LARGEST)] = None,
-    ) -> list[RoundView]:
+    ) -> Response:
         """The last rounds, oldest first; `before` pages back."""
-        return viewer.rounds(last, before)
+        return _json(book.ledger.rounds(last, before))
 
-    @app.get("/api/curve", dependencies=guarded, responses=refusals)
-    def curve(points: Annotated[int, Query(ge=1, le=MOST_ROUNDS)] = 200) -> Curve:
+    @app.get("/api/curve", dependencies=guarded, responses=REFUSED, response_model=Curve)
+    def curve(points: Annotated[int, Query(ge=1, le=MOST_ROUNDS)] = 200) -> Response:
         """Mean cost over time, of the portfolio and of each arm where it was seen."""
-        return viewer.curve(points)
+        return _json(book.ledger.look(lambda state: curve_of(state.course, points)))
 
-    @app.post("/api/ask", dependencies=guarded, responses=refusals)
-    def ask(body: Ask) -> Ticket[str]:
-        """Open a round. The pick is on disk when the answer comes."""
-        return book.ask(body.problem, body.lifetime)
+    @app.post("/api/ask", dependencies=guarded, responses=REFUSED, response_model=Ticket[str])
+    def ask(body: Ask) -> Response:
+        """Open a round. The pick is on disk when the answer comes.
 
-    @app.post("/api/tell", dependencies=guarded, responses=closed)
+        Where the ticket says `watched`, run all arms to their end, whoever answers first.
+        """
+        return _json(book.ask(body.problem, body.lifetime))
+
+    @app.post("/api/tell", dependencies=guarded, responses=CLOSED)
     def tell(body: Tell) -> Done:
         """Close a round. A second time is refused with 409 and changes nothing."""
         book.tell(body.round, body.costs, body.answer)
         return Done(round=body.round)
 
-    @app.post("/api/forget", dependencies=guarded, responses=closed)
+    @app.post("/api/forget", dependencies=guarded, responses=CLOSED)
     def forget(body: Forget) -> Done:
         """Give a round up: it is closed as lost and never learned."""
         book.forget(body.round)
@@ -146,21 +207,39 @@ def create_app(
     return app
 
 
-def _token_check(token: str | None) -> Callable[..., None]:
-    def no_check() -> None:
-        pass
+def _handle_errors(app: FastAPI) -> None:
+    """4xx for the client's faults, 5xx for ours; neither says where the database is, or whose."""
 
-    def check(credentials: Credentials) -> None:
-        sent = credentials.credentials.encode() if credentials else b""
-        if not secrets.compare_digest(sent, (token or "").encode()):
-            raise HTTPException(
-                401, "send the token as Authorization: Bearer …", {"WWW-Authenticate": "Bearer"}
-            )
+    @app.exception_handler(PickbestError)
+    def refused(request: Request, error: PickbestError) -> Response:
+        if isinstance(error, StorageError):
+            LOG.error("%s", error)
+            return _problem(503, "the database did not answer; try again")
+        if isinstance(error, DamagedError):
+            LOG.error("%s", error)
+            return _problem(500, "the journal cannot be read; see the service's log")
+        if isinstance(error, UnknownRoundError):
+            return _problem(404, str(error))
+        return _problem(409 if isinstance(error, ClosedRoundError) else 400, str(error))
 
-    return no_check if token is None else check
+    @app.exception_handler(RequestValidationError)
+    def unfit(request: Request, error: RequestValidationError) -> Response:
+        # What came is left out: it may be anything, also what JSON cannot hold.
+        reasons = [
+            f"{'.'.join(map(str, each['loc'][1:]))}: {each['msg']}".removeprefix(": ")
+            for each in error.errors()
+        ]
+        return _problem(422, "; ".join(reasons)[:1000])
+
+    @app.exception_handler(Exception)
+    def failed(request: Request, error: Exception) -> Response:
+        return _problem(500, "the service failed; see its log")
 
 
-def _code_for(error: PickbestError) -> int:
-    if isinstance(error, UnknownRoundError):
-        return 404
-    return 409 if isinstance(error, ClosedRoundError) else 400
+def _json(thing: Any) -> Response:
+    """JSON in ASCII: names that are not UTF-8 come out as escapes, and are read back the same."""
+    return Response(json.dumps(plain(thing)), media_type="application/json")
+
+
+def _problem(code: int, why: str) -> Response:
+    return Response(json.dumps({"detail": why}), code, media_type="application/json")

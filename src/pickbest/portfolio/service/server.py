@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import socket
 import sys
+import threading
+from types import FrameType
+from typing import TYPE_CHECKING, Any
 
 from pickbest.core import MissingExtraError, PickbestError
 from pickbest.portfolio.ask_tell import AskTell
+from pickbest.portfolio.journal.databases import secrets_in, shown
+from pickbest.portfolio.journal.protocol import NoPortfolioError
+from pickbest.portfolio.service.process_list import hide
+
+if TYPE_CHECKING:
+    import uvicorn
 
 LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]", "::1")
+# A connection on which nothing is asked for is closed, also one in the middle of its headers.
+IDLE_SECONDS = 10.0
+# After SIGTERM: first requests may end, then they are cut off, then the process ends.
+GRACE_SECONDS, LAST_SECONDS = 2, 4.0
+MOST_CONNECTIONS = 500
 
 
 def is_loopback(host: str) -> bool:
@@ -27,17 +42,24 @@ def is_loopback(host: str) -> bool:
 
 
 def opened_book(store: str, name: str) -> AskTell:
-    """The portfolio of a portfolio.toml (made where there is none), or of a database."""
+    """The portfolio of a database, or of a portfolio.toml (made where there is none).
+
+    Arms are left as they are: others may be changing them.
+    """
     if not store.endswith(".toml"):
         return AskTell.reopened(store, name)
     from pickbest.portfolio.portfolio_file import read_portfolio_file
 
     file = read_portfolio_file(store)
-    return AskTell(tuple(file.arms), file.budget, file.storage, settings=file.settings)
+    try:
+        return AskTell.reopened(file.storage, settings=file.settings)
+    except NoPortfolioError:
+        return AskTell(tuple(file.arms), file.budget, file.storage, settings=file.settings)
 
 
 def serve_store(store: str, name: str, host: str, port: int, token: str | None) -> None:
     """Serve until Ctrl-C."""
+    hide([*([] if token is None else [token]), *secrets_in(store)])
     if not is_loopback(host) and not token:
         raise PickbestError(
             f"{host} can be reached from other machines: give a --token, or serve on 127.0.0.1"
@@ -53,13 +75,80 @@ def serve_store(store: str, name: str, host: str, port: int, token: str | None) 
         with _listening(host, port) as listener:
             # The port is known now, also where any free one was asked for.
             address = f"http://{host}:{listener.getsockname()[1]}/"
-            sys.stderr.write(f"pickbest serves {store} on {address} (docs: {address}docs)\n")
+            sys.stderr.write(f"pickbest serves {_shown_store(store)} on {address}\n")
             sys.stderr.flush()
             app = create_app(book, token, None if token else (*LOCAL_NAMES, host))
-            config = uvicorn.Config(app, log_level="warning")
-            uvicorn.Server(config).run(sockets=[listener])
+            config = uvicorn.Config(
+                app,
+                http=impatient_protocol(),
+                log_level="warning",
+                timeout_keep_alive=int(IDLE_SECONDS),
+                timeout_graceful_shutdown=GRACE_SECONDS,
+                limit_concurrency=MOST_CONNECTIONS,
+                server_header=False,
+            )
+            ending_server(config).run(sockets=[listener])
     finally:
         book.close()
+
+
+def impatient_protocol() -> type[Any]:
+    """HTTP as uvicorn speaks it, that waits for a request no longer than IDLE_SECONDS."""
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class ImpatientProtocol(H11Protocol):
+        _alarm: Any = None
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._set_alarm()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            self._set_alarm()
+
+        def on_response_complete(self) -> None:
+            super().on_response_complete()
+            self._set_alarm()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._clear_alarm()
+            super().connection_lost(exc)
+
+        def _set_alarm(self) -> None:
+            """One alarm for a request that has not come yet; more bytes do not put it off."""
+            if self.cycle is not None and not self.cycle.response_complete:
+                self._clear_alarm()
+            elif self._alarm is None and not self.transport.is_closing():
+                self._alarm = self.loop.call_later(IDLE_SECONDS, self.transport.abort)
+
+        def _clear_alarm(self) -> None:
+            if self._alarm is not None:
+                self._alarm.cancel()
+                self._alarm = None
+
+    return ImpatientProtocol
+
+
+def ending_server(config: uvicorn.Config) -> uvicorn.Server:
+    """A server that ends soon after it is told to, whatever its clients and its database do.
+
+    What is journalled is on disk, so the process may end at any moment.
+    """
+    import uvicorn
+
+    class EndingServer(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            super().handle_exit(sig, frame)
+            last = threading.Timer(LAST_SECONDS, os._exit, (0,))
+            last.daemon = True
+            last.start()
+
+    return EndingServer(config)
+
+
+def _shown_store(store: str) -> str:
+    return shown(store) if "://" in store else store
 
 
 def _listening(host: str, port: int) -> socket.socket:
@@ -68,7 +157,8 @@ def _listening(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
-    except OSError as error:
+    except (OSError, OverflowError) as error:
         listener.close()
-        raise PickbestError(f"cannot listen on {host}:{port}: {error.strerror or error}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise PickbestError(f"cannot listen on {host}:{port}: {reason}") from error
     return listener

@@ -42,7 +42,7 @@ MakeLearner = Callable[[int], Learner]
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class LastSeen:
     """Everything that was known when an arm left: arrays by their path in the state."""
 
     arms: tuple[str, ...]
@@ -57,8 +57,8 @@ class Snapshot:
         return self.arrays[path].size > 0
 
 
-# The last snapshot of each arm that is away.
-Archive = dict[str, Snapshot]
+# What was known last of each arm that is away.
+Archive = dict[str, LastSeen]
 
 
 def pick_shares(learner: Learner, state: State, probes: int = PROBES) -> FloatArray:
@@ -83,8 +83,8 @@ def carried(
     """
     old, new = make(len(old_arms)), make(len(new_arms))
     shares = dict(zip(old_arms, pick_shares(old, state).tolist(), strict=True))
-    now = Snapshot(tuple(old_arms), arrays_of(copy_state(portable(old, state))))
-    beginning = Snapshot(now.arms, arrays_of(portable(old, old.start(1))))
+    now = LastSeen(tuple(old_arms), arrays_of(copy_state(portable(old, state))))
+    beginning = LastSeen(now.arms, arrays_of(portable(old, old.start(1))))
     known = portable(new, new.start(1))
     if arrays_of(known).keys() != now.arrays.keys():
         return new.start(1)  # The learner is another one for this many arms: begin again.
@@ -111,7 +111,7 @@ def carried(
 
 
 def _charge(
-    then: Snapshot, now: Snapshot, path: str, axes: tuple[int, ...], shares: Mapping[str, float]
+    then: LastSeen, now: LastSeen, path: str, axes: tuple[int, ...], shares: Mapping[str, float]
 ) -> Any:
     """What the arms that would be picked now were charged since then, on average."""
     common = [arm for arm in now.arms if arm in then.arms]

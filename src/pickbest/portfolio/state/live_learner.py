@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,10 @@ from pickbest.core import (
     replicate_keys,
     rng_for,
 )
-from pickbest.core.states import same_layout
+from pickbest.core.states import AnyArray, arrays_of, restore_arrays, same_layout
 from pickbest.portfolio.journal.records import Finished, Opened, Picked, Roster
 from pickbest.portfolio.settings import DEFAULT_LEARNER
-from pickbest.portfolio.state.learner_states import Archive, carried, pick_shares
+from pickbest.portfolio.state.learner_states import Archive, LastSeen, carried, pick_shares
 
 # Beside the streams of learners (1) and environments (2): which rounds are watched.
 WATCH_STREAM = 3
@@ -92,14 +93,49 @@ class LiveLearner:
         self.state = self.learner.learn(self.state, Choice(arms, weights), seen)
         return True
 
+    def stored(self) -> tuple[list[dict[str, Any]], dict[str, AnyArray]]:
+        """(which arms are away with whom, arrays by path): all that was learned, as data."""
+        arrays = {f"state/{path}": array for path, array in arrays_of(self.state).items()}
+        seen: dict[int, dict[str, Any]] = {}
+        for arm, last in self._archive.items():
+            place = len(seen)
+            kept = seen.setdefault(id(last), {"arms": list(last.arms), "away": [], "at": place})
+            kept["away"].append(arm)
+            arrays |= {f"away/{kept['at']}/{path}": each for path, each in last.arrays.items()}
+        return list(seen.values()), arrays
+
+    def restore(self, away: list[dict[str, Any]], arrays: Mapping[str, AnyArray]) -> None:
+        """Take over what `stored` gave; raises where it does not fit."""
+        self.state = restore_arrays(self.state, _below("state/", arrays))
+        self._archive = {}
+        for kept in away:
+            last = LastSeen(tuple(kept["arms"]), _below(f"away/{kept['at']}/", arrays))
+            self._archive |= dict.fromkeys(kept["away"], last)
+
     def _made(self, n_arms: int, budget: int) -> Learner:
         """The learner for a number of arms, checked to be one that can run live."""
         settings = self._settings
         options: dict[str, Any] = dict(settings.options)
-        learner = make_learner(settings.learner, n_arms, budget, settings.rounds, **options)
+        try:
+            learner = make_learner(settings.learner, n_arms, budget, settings.rounds, **options)
+        except PickbestError:
+            raise
+        except Exception as error:  # options come from a file, and a learner may be anyone's
+            raise PickbestError(
+                f"the learner {settings.learner!r} cannot be made with the options {options!r:.200}"
+                f" ({error!r:.200})"
+            ) from error
         if learner.feedback is Feedback.FULL:
             raise PickbestError(
                 f"learner {settings.learner!r} must see the cost of every arm, but a portfolio "
                 f"sees only those of the arms that it ran; use {DEFAULT_LEARNER!r}"
             )
         return learner
+
+
+def _below(prefix: str, arrays: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
+    return {
+        path.removeprefix(prefix): array
+        for path, array in arrays.items()
+        if path.startswith(prefix)
+    }

@@ -1,4 +1,8 @@
-"""The fold: everything that a portfolio knows, from the records of its journal and no more."""
+"""The fold: everything that a portfolio knows, from the records of its journal and no more.
+
+Its size depends on the arms and on the rounds that are open, not on how many rounds there were.
+A record that cannot have been written by us is refused before anything of it is taken in.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from pickbest.core import PickbestError
 from pickbest.portfolio.journal.protocol import Entry
 from pickbest.portfolio.journal.records import (
     Finished,
+    Late,
     Lost,
     Opened,
     Picked,
@@ -17,7 +22,15 @@ from pickbest.portfolio.journal.records import (
     Roster,
 )
 from pickbest.portfolio.runs import RunStatus
+from pickbest.portfolio.state.curve import Course, Sum
 from pickbest.portfolio.state.live_learner import LiveLearner
+from pickbest.portfolio.state.plausible import (
+    check_finished,
+    check_opened,
+    check_picked,
+    check_roster,
+    check_runs,
+)
 
 
 @dataclass
@@ -36,21 +49,29 @@ class Tally:
 class PortfolioState:
     """State as a fold. Apply the same entries, get the same bits.
 
-    open: the rounds that run. lost: those closed without a result, and why.
-    learned: how many rounds taught the learner something. paid: costs of finished rounds, summed.
+    open: the rounds that run. lost: how many were closed without a result; late: how many of
+    these got one afterwards. learned: how many rounds taught the learner something. paid: costs
+    of finished rounds, summed; priced: how many had one. course: the same over time.
+
+    trusted: settings that the caller gave in code; where the journal has the same, they may name
+        a learner of a module. Nothing that only a journal names is imported.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, trusted: Opened | None = None) -> None:
+        self.trusted = trusted
         self.position = 0
         self.settings: Opened | None = None
         self.roster: Roster | None = None
         self.next_round = 0
         self.finished = 0
         self.learned = 0
+        self.lost = 0
+        self.late = 0
         self.open: dict[int, Picked] = {}
-        self.lost: dict[int, str] = {}
         self.tallies: dict[str, Tally] = {}
         self.paid = 0.0
+        self.priced = 0
+        self.course = Course()
         self._live: LiveLearner | None = None
 
     def apply(self, entry: Entry) -> None:
@@ -69,14 +90,24 @@ class PortfolioState:
             raise PickbestError("the portfolio has no arms yet: open it with some")
         return self._live
 
+    def begin(self, settings: Opened | None, roster: Roster | None) -> None:
+        """Start from settings and arms; what was learned is put into `live` afterwards."""
+        if settings is not None:
+            check_opened(settings, self.trusted)
+            self.settings = settings
+            if roster is not None:
+                self.roster = check_roster(roster)
+                self._live = LiveLearner(settings, roster)
+
     def _opened(self, record: Opened) -> None:
         if self.settings is not None:
-            raise PickbestError("the journal is damaged: it is opened twice")
-        self.settings = record
+            raise PickbestError("the journal is opened twice")
+        self.begin(record, None)
 
     def _changed(self, record: Roster) -> None:
         if self.settings is None:
             raise PickbestError("the journal does not begin with its settings")
+        check_roster(record)
         if self._live is None:
             self._live = LiveLearner(self.settings, record)
         else:
@@ -87,22 +118,23 @@ class PortfolioState:
 
     def _picked(self, record: Picked) -> None:
         if record.round != self.next_round:
-            raise PickbestError(
-                f"the journal is damaged: round {record.round} was opened instead of "
-                f"{self.next_round}"
-            )
+            raise PickbestError(f"round {record.round} was opened instead of {self.next_round}")
+        check_picked(record, self.live.arms, self.live.learner.budget)
         self.next_round += 1
         self.open[record.round] = record
         for arm in record.arms:
-            self.tallies.setdefault(arm, Tally()).picked += 1
+            self.tallies[arm].picked += 1
 
     def _finished(self, record: Finished) -> None:
-        picked = self._closed(record.round)
+        picked = self._running(record.round)
+        check_finished(record, picked)
+        del self.open[record.round]
         self.finished += 1
         if record.cost is not None:
             self.paid += record.cost
+            self.priced += 1
         for run in record.runs:
-            tally = self.tallies.setdefault(run.arm, Tally())
+            tally = self.tallies[run.arm]
             tally.told += 1
             tally.won += run.arm == record.winner
             tally.failed += run.status in (RunStatus.CRASHED, RunStatus.BROKEN)
@@ -111,15 +143,32 @@ class PortfolioState:
                 tally.total_cost += run.cost
                 tally.known_costs += 1
         self.learned += self.live.learn(picked, record)
+        if self.finished % self.course.step == 0:
+            self._note(record.round)
+
+    def _note(self, number: int) -> None:
+        arms = {
+            arm: Sum(tally.total_cost, tally.known_costs)
+            for arm, tally in self.tallies.items()
+            if tally.told
+        }
+        self.course.note(self.finished, number, Sum(self.paid, self.priced), arms)
 
     def _lost(self, record: Lost) -> None:
-        self._closed(record.round)
-        self.lost[record.round] = record.reason
+        self._running(record.round)
+        del self.open[record.round]
+        self.lost += 1
 
-    def _closed(self, number: int) -> Picked:
+    def _late(self, record: Late) -> None:
+        if record.round in self.open or record.round >= self.next_round or not self.lost:
+            raise PickbestError(f"round {record.round} has a late result, but was not lost")
+        check_runs(record.runs, record.winner, record.cost)
+        self.late += 1
+
+    def _running(self, number: int) -> Picked:
         if number not in self.open:
-            raise PickbestError(f"the journal is damaged: round {number} is closed, but not open")
-        return self.open.pop(number)
+            raise PickbestError(f"round {number} is closed, but not open")
+        return self.open[number]
 
 
 _APPLY: dict[type[Record], Callable[[PortfolioState, Any], None]] = {
@@ -128,4 +177,5 @@ _APPLY: dict[type[Record], Callable[[PortfolioState, Any], None]] = {
     Picked: PortfolioState._picked,
     Finished: PortfolioState._finished,
     Lost: PortfolioState._lost,
+    Late: PortfolioState._late,
 }

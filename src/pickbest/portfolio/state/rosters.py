@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from pickbest.core import (
-    PickbestError,
-    check_budget,
-    check_seed,
-    unknown_name,
-)
+from pickbest.core import PickbestError, unknown_name
 from pickbest.portfolio.journal.protocol import Entry
 from pickbest.portfolio.journal.records import Opened, Roster
+from pickbest.portfolio.state.plausible import check_roster
 from pickbest.portfolio.state.portfolio_state import PortfolioState
 
 
@@ -20,27 +16,10 @@ def check_opening(
     settings: Opened, arms: Sequence[str], budget: int, paused: Sequence[str] | None = None
 ) -> Roster:
     """The roster of a portfolio that could be opened so; raises if it could not."""
-    check_seed(settings.seed)
     roster = check_roster(Roster(tuple(arms), budget, tuple(paused or ())))
-    trial = PortfolioState()
+    trial = PortfolioState(trusted=settings)
     trial.apply(Entry(1, settings))
     trial.apply(Entry(2, roster))
-    return roster
-
-
-def check_roster(roster: Roster) -> Roster:
-    """Arms with names of their own, and enough of them active for the budget."""
-    if len(set(roster.arms)) < len(roster.arms):
-        raise PickbestError(f"arms must have different names, got {', '.join(roster.arms)}")
-    for arm in (*roster.arms, *roster.paused):
-        if not isinstance(arm, str) or not arm or len(arm) > 200:
-            raise PickbestError(f"an arm's name must be text of 1 to 200 characters, got {arm!r}")
-    for arm in roster.paused:
-        if arm not in roster.arms:
-            raise unknown_name("arm", arm, roster.arms)
-    if len(roster.active) == 0:
-        raise PickbestError("a portfolio needs at least one active arm, got none")
-    check_budget(roster.budget, len(roster.active))
     return roster
 
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pickbest.portfolio.journal.protocol import Entry
-from pickbest.portfolio.journal.records import (
-    Finished,
-    Lost,
-    Picked,
-)
+from pickbest.portfolio.journal.protocol import Entry, IndexedJournal
+from pickbest.portfolio.journal.records import Finished, Late, Lost, Picked
 from pickbest.portfolio.processes.limits import in_force
 from pickbest.portfolio.runs import Run
 from pickbest.portfolio.state.portfolio_state import PortfolioState, Tally
@@ -40,6 +36,7 @@ class Status:
     """A portfolio now. Rounds asked = finished + lost + open.
 
     limits: how limits of arms are kept to on this machine: "cgroup v2" or "polling".
+    late: how many of the lost rounds got a result afterwards; it is kept, and never learned.
     """
 
     learner: str
@@ -53,11 +50,15 @@ class Status:
     mean_cost: float | None
     arms: tuple[ArmView, ...]
     limits: str = ""
+    late: int = 0
 
 
 @dataclass(frozen=True)
 class RoundView:
-    """One round. state: open, finished or lost; reason: why it was lost."""
+    """One round. state: open, finished or lost; reason: why it was lost.
+
+    late: whether a lost round has a result all the same, which came too late to be learned.
+    """
 
     round: int
     problem: str
@@ -70,6 +71,7 @@ class RoundView:
     reason: str = ""
     learned: bool = False
     answer: Any = None
+    late: bool = False
 
 
 def overview(known: PortfolioState) -> Status:
@@ -82,7 +84,8 @@ def overview(known: PortfolioState) -> Status:
         budget=roster.budget if roster else 0,
         asked=known.next_round,
         finished=known.finished,
-        lost=len(known.lost),
+        lost=known.lost,
+        late=known.late,
         open=len(known.open),
         learned=known.learned,
         mean_cost=known.paid / known.finished if known.finished else None,
@@ -103,40 +106,39 @@ def _arm_view(name: str, tally: Tally, known: PortfolioState, share: float) -> A
     return ArmView(name, state, tally.picked, tally.won, tally.failed, mean, tally.seconds, share)
 
 
-class RoundLog:
-    """Rounds as views, kept up to date entry by entry."""
-
-    def __init__(self) -> None:
-        self.position = 0
-        self.views: list[RoundView] = []
-
-    def apply(self, entry: Entry) -> None:
-        """Take one more entry in; rounds are numbered from 0 without gaps."""
-        record = entry.record
-        self.position = entry.position
-        if isinstance(record, Picked):
-            self.views.append(
-                RoundView(record.round, record.problem, record.arms, "open", record.at)
-            )
-        elif isinstance(record, Finished):
-            self.views[record.round] = replace(
-                self.views[record.round],
-                state="finished",
-                winner=record.winner,
-                cost=record.cost,
-                runs=record.runs,
-                learned=record.learned is not None,
-                answer=record.answer,
-            )
-        elif isinstance(record, Lost):
-            self.views[record.round] = replace(
-                self.views[record.round], state="lost", reason=record.reason
-            )
-
-
-def rounds_of(entries: Sequence[Entry], last: int | None = None) -> list[RoundView]:
-    """Every round of a journal, or the last few, oldest first."""
-    log = RoundLog()
+def rounds_of(entries: Iterable[Entry]) -> list[RoundView]:
+    """The rounds that are opened in these entries, in their order."""
+    views: dict[int, RoundView] = {}
     for entry in entries:
-        log.apply(entry)
-    return log.views if last is None else log.views[max(0, len(log.views) - last) :]
+        record = entry.record
+        if isinstance(record, Picked):
+            views[record.round] = RoundView(
+                record.round, record.problem, record.arms, "open", record.at
+            )
+        elif isinstance(record, Finished | Late | Lost) and record.round in views:
+            views[record.round] = _closed(views[record.round], record)
+    return list(views.values())
+
+
+def _closed(view: RoundView, record: Finished | Late | Lost) -> RoundView:
+    if isinstance(record, Lost):
+        return replace(view, state="lost", reason=record.reason)
+    told = replace(
+        view, winner=record.winner, cost=record.cost, runs=record.runs, answer=record.answer
+    )
+    if isinstance(record, Late):
+        return replace(told, late=True)
+    return replace(told, state="finished", learned=record.learned is not None)
+
+
+def last_rounds(
+    journal: IndexedJournal, last: int | None = None, before: int | None = None
+) -> list[RoundView]:
+    """The last rounds of a journal, or the last ones before a round, oldest first.
+
+    Nothing else of the journal is read.
+    """
+    asked = journal.asked()
+    end = asked if before is None else max(0, min(before, asked))
+    first = 0 if last is None else max(0, end - last)
+    return rounds_of(journal.of_rounds(first, end))

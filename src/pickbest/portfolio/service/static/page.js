@@ -10,9 +10,12 @@ async function load(path) {
   if (!answer.ok) throw new Error(path + " answered " + answer.status);
   return answer.json();
 }
+// Control characters, marks of direction and halves of letters are shown, not obeyed.
+const shown = text => String(text).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
+  letter => "\\u{" + letter.codePointAt(0).toString(16) + "}");
 function cell(row, text, kind) {
   const made = row.insertCell();
-  made.textContent = text;
+  made.textContent = shown(text);
   if (kind) made.className = kind;
   return made;
 }
@@ -40,7 +43,8 @@ function drawRounds(rounds) {
   for (const view of rounds.reverse()) {
     const row = body.insertRow();
     cell(row, view.round, "n"); cell(row, view.problem); cell(row, view.arms.join(", "));
-    if (view.state === "lost") cell(row, "lost: " + view.reason, "lost");
+    if (view.late) cell(row, (view.winner ?? "no answer") + ", too late", "lost");
+    else if (view.state === "lost") cell(row, "lost: " + view.reason, "lost");
     else cell(row, view.winner ?? (view.state === "open" ? "running" : "–"));
     cell(row, number(view.cost), "n");
   }
@@ -72,7 +76,7 @@ function drawCurve(curve) {
     const entry = document.createElement("span"), mark = document.createElement("b");
     mark.style.background = dash === "none" ? colour :
       "repeating-linear-gradient(90deg, " + colour + " 0 5px, transparent 5px 8px)";
-    entry.append(mark, name); legend.append(entry);
+    entry.append(mark, shown(name)); legend.append(entry);
   };
   Object.entries(curve.arms).forEach(([name, values], i) =>
     draw(name, values, colours[i % colours.length], false,

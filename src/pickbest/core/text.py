@@ -1,0 +1,20 @@
+"""Text of others, as it may be shown."""
+
+from __future__ import annotations
+
+
+def printable(text: object) -> str:
+    r"""Text in which nothing acts on a terminal: what cannot be printed is escaped, as in Python.
+
+    Escape sequences, line ends, marks that turn the direction of writing, and the bytes of names
+    that are not UTF-8 (lone surrogates) are all shown, and none of them works.
+
+    >>> printable("a\x1b[31mb\n\udcff ä")
+    'a\\x1b[31mb\\n\\udcff ä'
+    """
+    given = str(text)
+    if given.isprintable():
+        return given
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode() for each in given
+    )

@@ -1,0 +1,174 @@
+"""Databases by URL: how SQLite and PostgreSQL are opened, for writing or for reading only.
+
+SQLite runs in WAL mode with synchronous=FULL: a commit has reached the disk when it returns,
+so a power loss takes nothing that was reported. PostgreSQL does the same by default
+(synchronous_commit=on). A PostgreSQL session that stands still with the turn in its hands is
+ended by the server, so that one frozen client cannot stop all others.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from pickbest.core import MissingExtraError, PickbestError
+
+try:
+    import sqlalchemy as sa
+    from sqlalchemy import event
+    from sqlalchemy.engine import Connection, Engine
+    from sqlalchemy.pool import StaticPool
+except ImportError as _error:
+    raise MissingExtraError("sqlalchemy", "portfolio", "a stored portfolio") from _error
+
+BUSY_SECONDS = 60.0
+CONNECT_SECONDS = 10
+# The server ends a session that holds a transaction and does nothing, long before those that
+# wait for it lose patience.
+IDLE_SECONDS, LOCK_SECONDS, STATEMENT_SECONDS = 30, 60, 120
+WRITES = "pickbest_writes"
+_SECRET = re.compile(r"password|passwd|pwd|secret|token", re.IGNORECASE)
+
+
+def as_url(storage: str | Path) -> sa.URL:
+    """A URL from a URL, or from the path of an SQLite file."""
+    text = str(storage)
+    if "://" not in text:
+        return sa.URL.create("sqlite", database=text)
+    try:
+        url = sa.engine.make_url(text)
+    except (sa.exc.ArgumentError, ValueError) as error:
+        raise PickbestError(
+            f"storage is not a database URL: {_without_password(text)!r}"
+        ) from error
+    if url.drivername in ("postgresql", "postgres"):
+        url = url.set(drivername="postgresql+psycopg")
+    if url.drivername not in ("sqlite", "sqlite+pysqlite", "postgresql+psycopg"):
+        raise PickbestError(
+            f"storage must be sqlite:///FILE or postgresql://…, got {url.drivername}://…"
+        )
+    return url
+
+
+def shown(storage: str | Path | sa.URL) -> str:
+    """A storage as it may be printed: without any password.
+
+    >>> shown("postgresql://me:secret@host/runs?password=secret")
+    'postgresql://me:***@host/runs?password=***'
+    """
+    url = storage if isinstance(storage, sa.URL) else as_url(storage)
+    query = {key: "***" if _SECRET.search(key) else value for key, value in url.query.items()}
+    text = url.set(query=query).render_as_string(hide_password=True)
+    return text.replace("%2A%2A%2A", "***").replace("postgresql+psycopg://", "postgresql://", 1)
+
+
+def secrets_in(storage: str) -> list[str]:
+    """The passwords that a storage holds."""
+    if "://" not in storage:
+        return []
+    url = as_url(storage)
+    hidden = [str(value) for key, value in url.query.items() if _SECRET.search(key)]
+    return [*hidden, *([str(url.password)] if url.password else [])]
+
+
+def in_memory(url: sa.URL) -> bool:
+    """Whether a database ends with the process."""
+    return url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:")
+
+
+def file_of(url: sa.URL) -> Path | None:
+    """The file of an SQLite database."""
+    if url.get_backend_name() != "sqlite" or in_memory(url):
+        return None
+    return Path(str(url.database))
+
+
+def open_engine(url: sa.URL, readonly: bool = False) -> Engine:
+    """Connections to a database. A new SQLite file can be read by its owner only."""
+    try:
+        if url.get_backend_name() == "postgresql":
+            return _postgres(url, readonly)
+        file = file_of(url)
+        options: dict[str, Any] = {"timeout": BUSY_SECONDS, "check_same_thread": False}
+        if file is None:
+            engine = sa.create_engine(url, connect_args=options, poolclass=StaticPool)
+        elif readonly:
+            engine = sa.create_engine(_readonly_url(file), connect_args=options)
+        else:
+            _create_private(file)
+            engine = sa.create_engine(url, connect_args=options)
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(str(error.name), "portfolio", "this database") from error
+    event.listen(engine, "connect", _configure_reader if readonly else _configure_writer)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def sync_folder(file: Path) -> None:
+    """A power loss must not take the name of a new file either."""
+    folder = os.open(file.resolve().parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _postgres(url: sa.URL, readonly: bool) -> Engine:
+    limits = {
+        "lock_timeout": f"{LOCK_SECONDS}s",
+        "statement_timeout": f"{STATEMENT_SECONDS}s",
+        "idle_in_transaction_session_timeout": f"{IDLE_SECONDS}s",
+        "default_transaction_read_only": "on" if readonly else "off",
+    }
+    given = str(url.query.get("options", ""))
+    options = " ".join([f"-c {name}={value}" for name, value in limits.items()] + [given]).strip()
+    arguments: dict[str, Any] = {"options": options}
+    if "connect_timeout" not in url.query:
+        arguments["connect_timeout"] = CONNECT_SECONDS
+    return sa.create_engine(url, pool_size=1, max_overflow=8, connect_args=arguments)
+
+
+def _create_private(file: Path) -> None:
+    """Make the file before SQLite does: -wal and -shm get the permissions that it has."""
+    try:
+        os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
+    except (OSError, ValueError):
+        return  # It exists, or SQLite will say what is wrong.
+
+
+def _readonly_url(file: Path) -> sa.URL:
+    """Nothing is written, not even -shm where the folder cannot be written.
+
+    Where no -wal file lies beside the database nobody writes, so it may be taken as it is.
+    """
+    path = quote(os.fsencode(file.absolute()))
+    wal = Path(f"{file}-wal")
+    quiet = not wal.exists() or wal.stat().st_size == 0
+    immutable = quiet and not os.access(file.absolute().parent, os.W_OK)
+    query = {"mode": "ro", "uri": "true", **({"immutable": "1"} if immutable else {})}
+    return sa.URL.create("sqlite", database=f"file:{path}", query=query)
+
+
+def _configure_writer(connection: Any, _record: object) -> None:
+    # The driver would begin transactions late and by itself; _begin_sqlite does it instead.
+    connection.isolation_level = None
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {pragma}").close()
+
+
+def _configure_reader(connection: Any, _record: object) -> None:
+    connection.isolation_level = None
+    connection.execute("PRAGMA query_only=ON").close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    writes = connection.get_execution_options().get(WRITES, False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _without_password(text: str) -> str:
+    hidden = re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", text)
+    return re.sub(r"(?i)((?:password|passwd|pwd|secret|token)[^=&]*=)[^&]*", r"\1***", hidden)

@@ -1,0 +1,116 @@
+"""The fold as bytes and back: what makes a long journal quick to open.
+
+A snapshot is npz (arrays and a JSON header, never pickle). Its digest is one of everything that
+the fold knows, so a replay of the journal can be held against it. The journal is the truth: a
+snapshot that is damaged, of another version, or of other records is not used, and `verify` says
+what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict
+from typing import Any
+
+from pickbest._version import __version__
+from pickbest.core import PickbestError
+from pickbest.core.codec import decode, encode, plain
+from pickbest.core.savefile import Arrays, checksum, from_npz, to_npz
+from pickbest.portfolio.journal.protocol import Entry, Snapshot
+from pickbest.portfolio.journal.records import DamagedError, Opened, Picked, Record, Roster
+from pickbest.portfolio.state.curve import Course, Sum
+from pickbest.portfolio.state.portfolio_state import PortfolioState, Tally
+
+VERSION = 1
+_NUMBERS = ("position", "next_round", "finished", "learned", "lost", "late", "paid", "priced")
+
+
+def digest_of(state: PortfolioState) -> str:
+    """A digest of everything that the fold knows; equal folds have equal ones, bit for bit."""
+    return checksum(*_content(state))
+
+
+def take_snapshot(state: PortfolioState, last: Record) -> Snapshot:
+    """The fold as it is now. last: the record at its position."""
+    header, arrays = _content(state)
+    made = {"version": VERSION, "made_by": __version__, "last": _digest_of_record(last)}
+    body = to_npz({**made, "content": header}, arrays)
+    return Snapshot(state.position, checksum(header, arrays), body)
+
+
+def restore_snapshot(
+    snapshot: Snapshot, last: Entry | None, trusted: Opened | None
+) -> PortfolioState:
+    """The fold that was taken; DamagedError where it cannot be used.
+
+    last: the entry of the journal at the snapshot's position.
+    """
+    try:
+        return _restored(snapshot, last, trusted)
+    except (PickbestError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DamagedError(
+            f"the snapshot of record {snapshot.position} cannot be used ({error})"
+        ) from error
+
+
+def _restored(snapshot: Snapshot, last: Entry | None, trusted: Opened | None) -> PortfolioState:
+    made, arrays = from_npz(snapshot.body)
+    if (made["version"], made["made_by"]) != (VERSION, __version__):
+        raise PickbestError("it was made by another version")
+    header = made["content"]
+    if checksum(header, arrays) != snapshot.digest or header["position"] != snapshot.position:
+        raise PickbestError("its digest does not match")
+    if last is None or _digest_of_record(last.record) != made["last"]:
+        raise PickbestError("it belongs to another journal")
+    state = PortfolioState(trusted)
+    settings, roster = header["settings"], header["roster"]
+    state.begin(
+        None if settings is None else decode(Opened, encode(settings)),
+        None if roster is None else decode(Roster, encode(roster)),
+    )
+    for name in _NUMBERS:
+        setattr(state, name, header[name])
+    for each in header["open"]:
+        picked = decode(Picked, encode(each))
+        state.open[picked.round] = picked
+    state.tallies = {arm: Tally(**tally) for arm, tally in header["tallies"]}
+    state.course = _course(header["course"])
+    if roster is not None:
+        state.live.restore(header["away"], arrays)
+    if digest_of(state) != snapshot.digest:
+        raise PickbestError("it does not come back as it was")
+    return state
+
+
+def _content(state: PortfolioState) -> tuple[dict[str, Any], Arrays]:
+    away, arrays = state.live.stored() if state.roster is not None else ([], {})
+    header = {
+        **{name: getattr(state, name) for name in _NUMBERS},
+        "settings": plain(state.settings),
+        "roster": plain(state.roster),
+        "open": [plain(state.open[number]) for number in sorted(state.open)],
+        # Pairs, not a table: their order is the order in which arms are listed.
+        "tallies": [[arm, asdict(tally)] for arm, tally in state.tallies.items()],
+        "course": {
+            "step": state.course.step,
+            "rounds": state.course.rounds,
+            "paid": _pairs(state.course.paid),
+            "arms": [[arm, _pairs(sums)] for arm, sums in state.course.arms.items()],
+        },
+        "away": away,
+    }
+    return header, arrays
+
+
+def _pairs(sums: list[Sum]) -> list[list[float]]:
+    return [[each.total, each.count] for each in sums]
+
+
+def _course(data: dict[str, Any]) -> Course:
+    paid = [Sum(*pair) for pair in data["paid"]]
+    arms = {arm: [Sum(*pair) for pair in pairs] for arm, pairs in data["arms"]}
+    return Course(data["step"], data["rounds"], paid, arms)
+
+
+def _digest_of_record(record: Record) -> str:
+    return hashlib.sha256(encode(record).encode()).hexdigest()

@@ -1,0 +1,301 @@
+"""Journals that grow: opened from snapshots, which a replay must find again."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from pickbest.core import PickbestError
+from pickbest.portfolio import AskTell
+
+ARMS = ("a", "b", "c", "d")
+COMMAND = [sys.executable, "-m", "pickbest.cli.main"]
+
+
+def played(store: Path, rounds: int, learner: str = "thompson", **options: object) -> Path:
+    with AskTell(ARMS, 2, store, learner=learner, **options) as book:  # type: ignore[arg-type]
+        for begin in range(0, rounds, 250):
+            tickets = book.ask_many([f"p{begin}"] * min(250, rounds - begin))
+            book.tell_many([(ticket, [0.25, 0.75]) for ticket in tickets])
+    return store
+
+
+@pytest.fixture
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Snapshots every 20 records."""
+    monkeypatch.setattr("pickbest.portfolio.journal.ledger.SNAPSHOT_EVERY", 20)
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Positions that are folded from here on."""
+    from pickbest.portfolio.state.portfolio_state import PortfolioState
+
+    seen: list[int] = []
+    apply = PortfolioState.apply
+
+    def noted(self, entry) -> None:  # type: ignore[no-untyped-def]
+        seen.append(entry.position)
+        apply(self, entry)
+
+    monkeypatch.setattr(PortfolioState, "apply", noted)
+    return seen
+
+
+def test_opening_and_looking_do_not_grow_with_history(tmp_path: Path) -> None:
+    """Group 13: 30 times the rounds, and neither time nor memory to speak of."""
+    code = (
+        "import resource, sys, time; import pickbest.portfolio.ask_tell as a; "
+        "a.AskTell.reopened(sys.argv[1]).close(); "  # imports and compiles
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss; begin = time.perf_counter(); "
+        "book = a.AskTell.reopened(sys.argv[2]); book.status(); book.history(20); book.close(); "
+        "after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss; "
+        "print(time.perf_counter() - begin, (after - before) / 1024)"
+    )
+    small, large = played(tmp_path / "small.db", 600), played(tmp_path / "large.db", 20_000)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(small), str(large)], capture_output=True, text=True
+    )
+    seconds, megabytes = map(float, done.stdout.split())
+    assert seconds < 1.5, f"{seconds} s"  # 0.1.0: above 2 s at its quickest
+    assert megabytes < 20.0, f"{megabytes} MB"  # 0.1.0: 80 MB
+
+
+def test_only_what_follows_the_snapshot_is_folded(
+    tmp_path: Path, often: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = played(tmp_path / "runs.db", 40)
+    whole = AskTell.reopened(store).verify()
+    seen = counted(monkeypatch)
+    with AskTell.reopened(store) as book:
+        assert len(seen) < 20
+        assert book.ledger.state.position == whole.position
+        seen.clear()
+        assert len(book.history(5)) == 5
+        assert seen == []
+        book.verify()
+        assert len(seen) == whole.position
+
+
+def test_a_run_through_snapshots_equals_one_without(tmp_path: Path, often: None) -> None:
+    """Also when arms come and go: what is known of those that are away is kept, too."""
+    memory = AskTell(ARMS, 2, learner="fpml-adaptive", seed=3)
+    for number in range(60):
+        with (
+            AskTell.reopened(tmp_path / "runs.db")
+            if number
+            else AskTell(ARMS, 2, tmp_path / "runs.db", learner="fpml-adaptive", seed=3) as book
+        ):
+            for each in (book, memory):
+                if number == 20:
+                    each.remove_arm("a")
+                if number == 40:
+                    each.add_arm("a")
+            first, second = book.ask(), memory.ask()
+            assert first.arms == second.arms
+            book.tell(first, [0.25, 0.75])
+            memory.tell(second, [0.25, 0.75])
+    with AskTell.reopened(tmp_path / "runs.db") as book:
+        book.verify()
+        assert book.status() == memory.status()
+    memory.close()
+
+
+def damage(store: Path, statement: str, *values: object) -> None:
+    with closing(sqlite3.connect(store)) as database:
+        database.execute(statement, values)
+        database.commit()
+
+
+@pytest.mark.parametrize(
+    ("statement", "value"),
+    [
+        ("UPDATE pickbest_snapshots SET body = ?", b"PK nothing"),
+        ("UPDATE pickbest_snapshots SET digest = ?", "0" * 64),
+        ("UPDATE pickbest_snapshots SET position = ?", 7),
+        ("UPDATE pickbest_snapshots SET position = ?", 10**6),
+    ],
+)
+def test_a_damaged_snapshot_is_not_used_and_verify_says_so(
+    tmp_path: Path, often: None, statement: str, value: object
+) -> None:
+    store = played(tmp_path / "runs.db", 40)
+    damage(store, statement, value)
+    with AskTell.reopened(store) as book:
+        assert book.status().finished == 40
+        if value != 10**6:  # beyond the journal: nothing to compare it with
+            with pytest.raises(PickbestError, match=r"snapshot of record .* cannot be used"):
+                book.verify()
+
+
+def test_a_snapshot_of_another_history_is_found_by_verify(tmp_path: Path, often: None) -> None:
+    """A snapshot whose digest is right, but which no replay gives."""
+    store = played(tmp_path / "runs.db", 40)
+    with AskTell.reopened(store) as book:
+        snapshot = book.ledger._journal.snapshot()
+        assert snapshot is not None
+        state = book.ledger.state
+    with closing(sqlite3.connect(store)) as database:
+        (body,) = database.execute(
+            "SELECT body FROM pickbest_records WHERE position = 50"
+        ).fetchone()
+    record = json.loads(body)
+    record["learned"][0] = 0.5
+    damage(store, "UPDATE pickbest_records SET body = ? WHERE position = 50", json.dumps(record))
+    with AskTell.reopened(store) as book:
+        assert book.status().finished == state.finished
+        with pytest.raises(
+            PickbestError, match=r"the snapshot differs from a replay|a replay picks"
+        ):
+            book.verify()
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [
+        ("finished", {"learned": [0.5]}),
+        ("finished", {"learned": [0.5, 1e300]}),
+        ("finished", {"learned": [0.5, -0.1]}),
+        ("finished", {"scale": 0.0}),
+        ("finished", {"cost": 7}),
+        ("finished", {"winner": "nobody"}),
+        ("picked", {"weights": [1.0, -1.0]}),
+        ("picked", {"weights": [1e300, 1.0]}),
+        ("picked", {"weights": [1.0]}),
+        ("picked", {"arms": ["a", "zz"]}),
+        ("picked", {"arms": ["a", "a"]}),
+        ("picked", {"arms": ["a"]}),
+        ("picked", {"round": 99}),
+        ("picked", {"watched": 1}),
+        ("roster", {"budget": 9}),
+        ("roster", {"arms": ["a", 3, "c", "d"]}),
+        ("opened", {"seed": -1}),
+        ("opened", {"learner": "antigravity:fly"}),
+        ("opened", {"learner": "guarded", "options": {"inner": "antigravity:fly"}}),
+    ],
+)
+def test_implausible_rows_are_refused_by_name(
+    tmp_path: Path, kind: str, changes: dict[str, object]
+) -> None:
+    """Group 8: never learned, and no module that a journal names is imported."""
+    store = played(tmp_path / "runs.db", 3, "fpml-partial")
+    with closing(sqlite3.connect(store)) as database:
+        query = "SELECT position, body FROM pickbest_records WHERE kind = ? ORDER BY position"
+        position, body = database.execute(query, (kind,)).fetchone()
+    changed = json.dumps({**json.loads(body), **changes})
+    damage(store, "UPDATE pickbest_records SET body = ? WHERE position = ?", changed, position)
+    with pytest.raises(PickbestError, match=f"record {position}"):
+        AskTell.reopened(store)
+    assert "antigravity" not in sys.modules
+
+
+def test_a_learner_of_a_module_is_made_only_for_who_names_it(tmp_path: Path) -> None:
+    spec = "pickbest.learners:Uniform"
+    store = tmp_path / "runs.db"
+    AskTell(ARMS, 2, store, learner=spec).close()
+    with AskTell(ARMS, 2, store, learner=spec) as book:
+        assert len(book.ask().arms) == 2
+    with pytest.raises(PickbestError, match="a journal is data"):
+        AskTell.reopened(store)
+
+
+def test_verify_and_status_are_right_beside_writers(tmp_path: Path, often: None) -> None:
+    """Group 6: no false alarms, and no error while arms change."""
+    store = played(tmp_path / "runs.db", 5)
+    done = threading.Event()
+    problems: list[BaseException] = []
+
+    def write() -> None:
+        with AskTell.reopened(store) as book:
+            while not done.is_set():
+                book.tell(book.ask(), [0.5, 0.5])
+                book.add_arm("x")
+                book.remove_arm("x")
+
+    def look(book: AskTell) -> None:
+        try:
+            while not done.is_set():
+                assert len(book.status().arms) >= 4
+        except BaseException as error:
+            problems.append(error)
+
+    with AskTell.reopened(store) as book:
+        threads = [
+            threading.Thread(target=write),
+            *(threading.Thread(target=look, args=(book,)) for _ in range(2)),
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            for _ in range(15):
+                book.verify()
+        finally:
+            done.set()
+            for thread in threads:
+                thread.join()
+    assert problems == []
+
+
+def test_verify_on_the_command_line(tmp_path: Path) -> None:
+    store = played(tmp_path / "runs.db", 5)
+    done = subprocess.run([*COMMAND, "verify", str(store)], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (
+        0,
+        "12 records, 5 rounds: all as a replay finds them\n",
+    )
+    with closing(sqlite3.connect(store)) as database:
+        (body,) = database.execute(
+            "SELECT body FROM pickbest_records WHERE position = 3"
+        ).fetchone()
+    record = json.loads(body)
+    record["arms"].reverse()
+    damage(store, "UPDATE pickbest_records SET body = ? WHERE position = 3", json.dumps(record))
+    damage(store, "DELETE FROM pickbest_records WHERE position > 3")
+    done = subprocess.run([*COMMAND, "verify", str(store)], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "a replay picks" in " ".join(done.stderr.split())
+
+
+def test_reading_needs_no_write_lock_no_home_and_no_writable_disk(tmp_path: Path) -> None:
+    """Group 12: also beside a writer who holds the lock, and on a read-only file system."""
+    store = (
+        played(tmp_path / "data" / "runs.db", 5) if (tmp_path / "data").mkdir() is None else None
+    )
+    assert store is not None
+    with closing(sqlite3.connect(store, isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        for words in (("status",), ("history",), ("export",), ("verify",)):
+            done = subprocess.run(
+                [*COMMAND, *words, str(store)], capture_output=True, text=True, timeout=120
+            )
+            assert done.returncode == 0, done.stderr
+        writer.execute("ROLLBACK")
+    if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"]).returncode:
+        pytest.skip("a read-only file system needs root")
+    source = Path(__file__).parents[2] / "src"
+    words = " ".join(COMMAND)
+    inside = (
+        f"mount --bind {tmp_path} {tmp_path} && mount -o remount,ro,bind {tmp_path} && "
+        f"mount --bind {source} {source} && mount -o remount,ro,bind {source} && "
+        f"for c in status history export verify; do {words} $c {store} || exit 9; done"
+    )
+    environment = {
+        **{k: v for k, v in os.environ.items() if not k.startswith(("NUMBA", "HOME", "XDG"))},
+        "HOME": str(tmp_path / "nowhere"),
+        "PYTHONPATH": str(source),
+    }
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", inside], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "rounds finished" in done.stdout
+    # One warning for each command that compiles; nothing was written.
+    assert done.stderr.count("compiled code cannot be kept") <= 4
+    assert sorted(path.name for path in store.parent.iterdir()) == ["runs.db"]
