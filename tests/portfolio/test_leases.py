@@ -53,7 +53,7 @@ def test_no_clock_of_another_machine_ends_a_round(
         for _ in range(10):
             now += 20.0
             monkeypatch.setattr(leases.time, "monotonic", lambda now=now: now)
-            book.ledger._journal.beat(far)
+            book.ledger.journal.beat(far)
             assert book.ledger.sweep() == []
         for _ in range(3):
             now += 20.0
@@ -61,7 +61,7 @@ def test_no_clock_of_another_machine_ends_a_round(
             assert book.ledger.sweep() == []
         monkeypatch.setattr(leases.time, "monotonic", lambda: now + 20.0)
         assert [loss.round for loss in book.ledger.sweep()] == [number]
-        assert book.ledger._journal.beats() == {}
+        assert book.ledger.journal.beats() == {}
         monkeypatch.undo()
         book.verify()
 
@@ -73,13 +73,13 @@ def test_a_heart_renews_the_lease_while_a_round_runs(
     with AskTell(ARMS, 2, database, learner="thompson") as book:
         book.ask()
         until = time.monotonic() + 20.0
-        while not book.ledger._journal.beats() and time.monotonic() < until:
+        while not book.ledger.journal.beats() and time.monotonic() < until:
             time.sleep(0.02)
-        (beats,) = book.ledger._journal.beats().values()
+        (beats,) = book.ledger.journal.beats().values()
         time.sleep(0.5)
-        assert book.ledger._journal.beats() != {"": beats}
+        assert book.ledger.journal.beats() != {"": beats}
     with AskTell.reopened(database) as book:
-        assert book.ledger._journal.beats() == {}
+        assert book.ledger.journal.beats() == {}
 
 
 def test_a_late_result_is_kept_and_does_not_end_the_run(any_database: str) -> None:

@@ -264,7 +264,7 @@ def test_bad_openings_write_nothing(tmp_path: Path) -> None:
 
 def test_a_portfolio_does_not_cross_a_fork(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     book = AskTell(ARMS, 2, database)
-    monkeypatch.setattr("pickbest.portfolio.journal.ledger.os.getpid", lambda: 1)
+    monkeypatch.setattr("pickbest.portfolio.journal.folded.os.getpid", lambda: 1)
     with pytest.raises(PickbestError, match="across a fork"):
         book.ask()
     monkeypatch.undo()
@@ -413,7 +413,7 @@ def test_a_learner_with_options_may_be_text_or_a_table(database: str) -> None:
 
 def fail_at_commit(book: AskTell, monkeypatch: pytest.MonkeyPatch, counted: bool) -> None:
     """Two turns end in an error; the second one may have counted all the same."""
-    journal, failures = book.ledger._journal, [1, 1]
+    journal, failures = book.ledger.journal, [1, 1]
     turn = journal.turn
 
     @contextmanager

@@ -163,8 +163,8 @@ def test_our_faults_are_ours_and_say_nothing_of_hosts(
         raise ZeroDivisionError("/srv/secret")
 
     for failing, code in ((away, 503), (damaged, 500), (broken, 500)):
-        monkeypatch.setattr(book.ledger._journal, "read_from", failing)
-        monkeypatch.setattr(book.ledger._journal, "turn", failing)
+        monkeypatch.setattr(book.ledger.journal, "read_from", failing)
+        monkeypatch.setattr(book.ledger.journal, "turn", failing)
         for answer in (
             client.get("/api/status"),
             client.get("/readyz"),

@@ -31,7 +31,7 @@ def played(store: Path, rounds: int, learner: str = "thompson", **options: objec
 @pytest.fixture
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Snapshots every 20 records."""
-    monkeypatch.setattr("pickbest.portfolio.journal.ledger.SNAPSHOT_EVERY", 20)
+    monkeypatch.setattr("pickbest.portfolio.journal.folded.SNAPSHOT_EVERY", 20)
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
@@ -139,7 +139,7 @@ def test_a_snapshot_of_another_history_is_found_by_verify(tmp_path: Path, often:
     """A snapshot whose digest is right, but which no replay gives."""
     store = played(tmp_path / "runs.db", 40)
     with AskTell.reopened(store) as book:
-        snapshot = book.ledger._journal.snapshot()
+        snapshot = book.ledger.journal.snapshot()
         assert snapshot is not None
         state = book.ledger.state
     with closing(sqlite3.connect(store)) as database:

@@ -228,11 +228,9 @@ def _read_parquet(path: Path) -> tuple[FloatArray, tuple[str, ...]]:
             path, thrift_string_size_limit=10**7, thrift_container_size_limit=10**6
         )
         size = path.stat().st_size
-        rows, columns = file.metadata.num_rows, len(file.schema_arrow)
-        if rows < 0 or rows * columns > min(MOST_CELLS, MOST_UNPACKED * (size + 10_000)):
-            raise PickbestError(
-                f"{path}: {rows} rows of {columns} columns cannot be in {size} bytes"
-            )
+        rows, width = file.metadata.num_rows, len(file.schema_arrow)
+        if rows < 0 or rows * width > min(MOST_CELLS, MOST_UNPACKED * (size + 10_000)):
+            raise PickbestError(f"{path}: {rows} rows of {width} columns cannot be in {size} bytes")
         kinds = file.schema_arrow.types
         first = 0 if kinds and _is_numeric(kinds[0], arrow) else 1
         names = tuple(file.schema_arrow.names[first:])

@@ -1,27 +1,19 @@
-"""A journal and the state folded from it, kept in step: every write goes through here."""
+"""What happens to rounds: asked, told, lost, late; and to the arms of a portfolio."""
 
 from __future__ import annotations
 
 import copy
-import os
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import TypeVar
 
 from pickbest.core import PickbestError
 from pickbest.core.tickets import ClosedRoundError, RepeatedTellError, Ticket, not_open
+from pickbest.portfolio.journal.folded import FoldedJournal
 from pickbest.portfolio.journal.leases import Lifetimes, lease_of, this_process
-from pickbest.portfolio.journal.protocol import (
-    Entry,
-    Journal,
-    StorageError,
-    Turn,
-    entries_after,
-)
+from pickbest.portfolio.journal.protocol import Entry, Journal, StorageError, entries_after
 from pickbest.portfolio.journal.records import (
-    DamagedError,
     Finished,
     Late,
     Lost,
@@ -30,16 +22,11 @@ from pickbest.portfolio.journal.records import (
     Record,
     Roster,
 )
-from pickbest.portfolio.journal.scanned import indexed
 from pickbest.portfolio.state.plausible import check_finished, check_roster
 from pickbest.portfolio.state.portfolio_state import PortfolioState
 from pickbest.portfolio.state.rosters import changed, check_opening, updated
-from pickbest.portfolio.state.snapshots import digest_of, restore_snapshot, take_snapshot
-from pickbest.portfolio.state.verify import replayed
 from pickbest.portfolio.state.views import RoundView, last_rounds
 
-# A snapshot is kept every so many records: as many are folded, at most, when a journal is opened.
-SNAPSHOT_EVERY = 1_000
 # Seconds between attempts while the database is away.
 PATIENCE = (0.1, 0.5, 2.0, 5.0)
 
@@ -63,25 +50,43 @@ class Ledger:
         patience: Sequence[float] = PATIENCE,
     ) -> None:
         self.patience = tuple(patience)
-        self._journal = indexed(journal)
-        self._lock = threading.RLock()
-        self._process = os.getpid()
-        self._lifetimes = Lifetimes(self._journal)
+        self.folded = FoldedJournal(journal, trusted)
+        self.journal = self.folded.journal
+        self._lock = self.folded.lock
+        self._lifetimes = Lifetimes(self.journal)
         self._warm: tuple[str, ...] | None = None
-        self.state, self._kept = self._opened(trusted)
-        self.refresh()
+
+    @property
+    def state(self) -> PortfolioState:
+        """The fold as it is; it changes with every record."""
+        return self.folded.state
 
     def refresh(self) -> None:
         """Fold in what other processes wrote."""
-        with self._lock:
-            for entry in entries_after(self._journal, self.state.position):
-                self._fold(entry)
+        self.folded.refresh()
 
     def look(self, view: Callable[[PortfolioState], T]) -> T:
         """What a function makes of the newest state, which stands still meanwhile."""
-        with self._lock:
-            self.refresh()
-            return view(self.state)
+        return self.folded.look(view)
+
+    def entries(self, after: int = 0) -> list[Entry]:
+        """The journal, or what follows a position."""
+        return list(entries_after(self.journal, after))
+
+    def rounds(self, last: int | None = None, before: int | None = None) -> list[RoundView]:
+        """The last rounds, or the last ones before a round, oldest first."""
+        return last_rounds(self.journal, last, before)
+
+    def verify(self) -> PortfolioState:
+        """Replay the journal from its beginning; see FoldedJournal.verify."""
+        return self.folded.verify()
+
+    def restore(self, records: Iterable[Record]) -> None:
+        """Fill an empty journal."""
+        self.folded.restore(records)
+
+    def close(self) -> None:
+        self.journal.close()
 
     def open(
         self,
@@ -96,7 +101,7 @@ class Ledger:
         that as it is.
         """
         roster = check_opening(settings, arms, budget, paused)
-        with self._turn() as turn:
+        with self.folded.turn() as turn:
             before = self.state.roster
             self.check_settings(settings)
             if self.state.settings is None:
@@ -122,7 +127,7 @@ class Ledger:
         resume: Iterable[str] = (),
     ) -> Roster:
         """Change the arms of a running portfolio; open rounds go on."""
-        with self._turn() as turn:
+        with self.folded.turn() as turn:
             before = self.state.roster
             if before is None:
                 raise PickbestError("the portfolio has no arms yet: open it with some")
@@ -155,7 +160,7 @@ class Ledger:
                 return  # The attempt that seemed to fail had counted.
             opened.clear()
             self._compile()
-            with self._turn() as turn:
+            with self.folded.turn() as turn:
                 live = self.state.live
                 # Rounds of one batch are picked from the same state: none of them is told yet.
                 for number, problem in enumerate(problems, self.state.next_round):
@@ -193,7 +198,7 @@ class Ledger:
             if tried and self._were_told(results):
                 return  # The attempt that seemed to fail had counted.
             tried = True
-            with self._turn() as turn:
+            with self.folded.turn() as turn:
                 seen: set[int] = set()
                 for result in results:
                     if result.round not in self.state.open:
@@ -231,7 +236,7 @@ class Ledger:
         now = time.time()
 
         def once() -> None:
-            with self._turn() as turn:
+            with self.folded.turn() as turn:
                 for number in wanted:
                     if number in self.state.open:
                         turn.append(Lost(number, reason, now))
@@ -246,7 +251,7 @@ class Ledger:
             losses: list[Lost] = []
             if reasons:
                 now = time.time()
-                with self._turn() as turn:
+                with self.folded.turn() as turn:
                     for number, reason in sorted(reasons.items()):
                         if number in self.state.open:
                             losses.append(Lost(number, reason, now))
@@ -263,100 +268,13 @@ class Ledger:
             with self._lock:
                 mine = any(picked.owner == owner for picked in self.state.open.values())
             if mine:
-                self._journal.beat(lease_of(owner))
+                self.journal.beat(lease_of(owner))
             self.sweep()
-
-    def entries(self, after: int = 0) -> list[Entry]:
-        """The journal, or what follows a position."""
-        return list(entries_after(self._journal, after))
-
-    def rounds(self, last: int | None = None, before: int | None = None) -> list[RoundView]:
-        """The last rounds, or the last ones before a round, oldest first."""
-        return last_rounds(self._journal, last, before)
-
-    def verify(self) -> PortfolioState:
-        """Replay the journal from its beginning, up to where it stands now.
-
-        Raises ReplayError if any pick, the stored snapshot or the state in memory differs. Right
-        beside writers: what comes later is not looked at.
-        """
-        with self._lock:
-            self.refresh()
-            position, digest = self.state.position, digest_of(self.state)
-            trusted = self.state.trusted
-            snapshot = self._journal.snapshot()
-        known = [(position, digest, "the state in memory")]
-        if snapshot is not None and snapshot.position <= position:
-            known.insert(0, (snapshot.position, snapshot.digest, "the snapshot"))
-            restore_snapshot(snapshot, self._at(snapshot.position), trusted)
-        return replayed(entries_after(self._journal, 0, position), known, trusted)
-
-    def restore(self, records: Iterable[Record]) -> None:
-        """Fill an empty journal."""
-        trial = PortfolioState(self.state.trusted)
-        checked = list(records)
-        for position, record in enumerate(checked, 1):
-            trial.apply(Entry(position, record))
-        with self._turn() as turn:
-            if self.state.position:
-                raise PickbestError(
-                    f"an import needs an empty portfolio, this one has "
-                    f"{self.state.position} records; give another name or storage"
-                )
-            for record in checked:
-                turn.append(record)
-
-    def close(self) -> None:
-        self._journal.close()
 
     def end_lease(self) -> None:
         """Forget this process's lease."""
         with suppress(PickbestError):
-            self._journal.end_leases([lease_of(this_process())])
-
-    def _opened(self, trusted: Opened | None) -> tuple[PortfolioState, int]:
-        """(the state of the newest snapshot that can be used, its position)."""
-        with suppress(DamagedError):
-            if (snapshot := self._journal.snapshot()) is not None:
-                last = self._at(snapshot.position)
-                return restore_snapshot(snapshot, last, trusted), snapshot.position
-        return PortfolioState(trusted), 0
-
-    def _at(self, position: int) -> Entry | None:
-        found = self._journal.read_from(position - 1, 1)
-        return found[0] if found and found[0].position == position else None
-
-    def _fold(self, entry: Entry) -> None:
-        try:
-            self.state.apply(entry)
-        except PickbestError as error:
-            raise DamagedError(
-                f"the journal is damaged: record {entry.position}: {error}"
-            ) from error
-
-    @contextmanager
-    def _turn(self) -> Iterator[Turn]:
-        """Write alone, knowing everything; what was appended is folded in after the commit."""
-        if os.getpid() != self._process:
-            raise PickbestError(
-                "a portfolio cannot be used across a fork: open it in the new process"
-            )
-        with self._lock:
-            with self._journal.turn(self.state.position) as turn:
-                for entry in turn.news:
-                    self._fold(entry)
-                recorder = _Recorder(turn)
-                yield recorder
-            for entry in recorder.appended:
-                self.state.apply(entry)
-            if recorder.appended and self.state.position - self._kept >= SNAPSHOT_EVERY:
-                self._keep_snapshot(recorder.appended[-1].record)
-
-    def _keep_snapshot(self, last: Record) -> None:
-        """The records are what counts: where it cannot be kept now, the next one will be."""
-        self._kept = self.state.position
-        with suppress(StorageError):
-            self._journal.keep(take_snapshot(self.state, last))
+            self.journal.end_leases([lease_of(this_process())])
 
     def _patiently(self, attempt: Callable[[], None]) -> None:
         """Try again while the database is away."""
@@ -393,7 +311,7 @@ class Ledger:
         """The record that closed a round."""
         if number in self.state.open or not 0 <= number < self.state.next_round:
             return None
-        records = [entry.record for entry in self._journal.of_rounds(number, number + 1)]
+        records = [entry.record for entry in self.journal.of_rounds(number, number + 1)]
         return next((each for each in records if isinstance(each, Finished | Lost)), None)
 
     def _why_closed(self, number: int) -> PickbestError:
@@ -403,11 +321,11 @@ class Ledger:
         return not_open(number, self.state.next_round, lost)
 
     def _keep_late(self, result: Finished) -> None:
-        known = self._journal.of_rounds(result.round, result.round + 1)
+        known = self.journal.of_rounds(result.round, result.round + 1)
         if any(isinstance(entry.record, Late) for entry in known):
             return
         late = Late(result.round, result.runs, result.winner, result.cost, result.answer, result.at)
-        with self._turn() as turn:
+        with self.folded.turn() as turn:
             turn.append(late)
 
 
@@ -417,23 +335,6 @@ class _NotOpenError(PickbestError):
     def __init__(self, number: int) -> None:
         super().__init__(f"round {number} is not open")
         self.round = number
-
-
-class _Recorder:
-    """A turn that remembers what was appended."""
-
-    def __init__(self, turn: Turn) -> None:
-        self._turn = turn
-        self.appended: list[Entry] = []
-
-    @property
-    def news(self) -> Sequence[Entry]:
-        return self._turn.news
-
-    def append(self, record: Record) -> Entry:
-        entry = self._turn.append(record)
-        self.appended.append(entry)
-        return entry
 
 
 def _other_settings(present: Opened, wanted: Opened) -> str:

@@ -61,7 +61,7 @@ def _number(value: Any) -> Any:
     return value
 
 
-RoundNumber = Annotated[int, BeforeValidator(_number), Field(ge=0, le=LARGEST)]
+RoundNumber = Annotated[int, Field(ge=0, le=LARGEST), BeforeValidator(_number)]
 Cost = Annotated[float, Field(ge=0.0, le=1.0, strict=True, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(gt=0.0, le=1e7, strict=True, allow_inf_nan=False)]
 

@@ -1,0 +1,147 @@
+"""A journal and its fold in step: opened from a snapshot, followed record by record."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TypeVar
+
+from pickbest.core import PickbestError
+from pickbest.portfolio.journal.protocol import (
+    Entry,
+    Journal,
+    StorageError,
+    Turn,
+    entries_after,
+)
+from pickbest.portfolio.journal.records import DamagedError, Opened, Record
+from pickbest.portfolio.journal.scanned import indexed
+from pickbest.portfolio.state.portfolio_state import PortfolioState
+from pickbest.portfolio.state.snapshots import digest_of, restore_snapshot, take_snapshot
+from pickbest.portfolio.state.verify import replayed
+
+# A snapshot is kept every so many records: as many are folded, at most, when a journal is opened.
+SNAPSHOT_EVERY = 1_000
+
+T = TypeVar("T")
+
+
+class FoldedJournal:
+    """All that a journal says, and the only way to write to it; for any thread.
+
+    trusted: settings that the caller gave in code; see PortfolioState.
+    """
+
+    def __init__(self, journal: Journal, trusted: Opened | None = None) -> None:
+        self.journal = indexed(journal)
+        self.lock = threading.RLock()
+        self._process = os.getpid()
+        self.state, self._kept = self._opened(trusted)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Fold in what other processes wrote."""
+        with self.lock:
+            for entry in entries_after(self.journal, self.state.position):
+                self._fold(entry)
+
+    def look(self, view: Callable[[PortfolioState], T]) -> T:
+        """What a function makes of the newest state, which stands still meanwhile."""
+        with self.lock:
+            self.refresh()
+            return view(self.state)
+
+    @contextmanager
+    def turn(self) -> Iterator[Turn]:
+        """Write alone, knowing everything; what was appended is folded in after the commit."""
+        if os.getpid() != self._process:
+            raise PickbestError(
+                "a portfolio cannot be used across a fork: open it in the new process"
+            )
+        with self.lock:
+            with self.journal.turn(self.state.position) as turn:
+                for entry in turn.news:
+                    self._fold(entry)
+                recorder = _Recorder(turn)
+                yield recorder
+            for entry in recorder.appended:
+                self.state.apply(entry)
+            if recorder.appended and self.state.position - self._kept >= SNAPSHOT_EVERY:
+                self._keep_snapshot(recorder.appended[-1].record)
+
+    def verify(self) -> PortfolioState:
+        """Replay the journal from its beginning, up to where it stands now.
+
+        Raises ReplayError if any pick, the stored snapshot or the state in memory differs. Right
+        beside writers: what comes later is not looked at.
+        """
+        with self.lock:
+            self.refresh()
+            position, digest = self.state.position, digest_of(self.state)
+            trusted = self.state.trusted
+            snapshot = self.journal.snapshot()
+        known = [(position, digest, "the state in memory")]
+        if snapshot is not None and snapshot.position <= position:
+            known.insert(0, (snapshot.position, snapshot.digest, "the snapshot"))
+            restore_snapshot(snapshot, self._at(snapshot.position), trusted)
+        return replayed(entries_after(self.journal, 0, position), known, trusted)
+
+    def restore(self, records: Iterable[Record]) -> None:
+        """Fill an empty journal."""
+        trial = PortfolioState(self.state.trusted)
+        checked = list(records)
+        for position, record in enumerate(checked, 1):
+            trial.apply(Entry(position, record))
+        with self.turn() as turn:
+            if self.state.position:
+                raise PickbestError(
+                    f"an import needs an empty portfolio, this one has "
+                    f"{self.state.position} records; give another name or storage"
+                )
+            for record in checked:
+                turn.append(record)
+
+    def _opened(self, trusted: Opened | None) -> tuple[PortfolioState, int]:
+        """(the state of the newest snapshot that can be used, its position)."""
+        with suppress(DamagedError):
+            if (snapshot := self.journal.snapshot()) is not None:
+                last = self._at(snapshot.position)
+                return restore_snapshot(snapshot, last, trusted), snapshot.position
+        return PortfolioState(trusted), 0
+
+    def _at(self, position: int) -> Entry | None:
+        found = self.journal.read_from(position - 1, 1)
+        return found[0] if found and found[0].position == position else None
+
+    def _fold(self, entry: Entry) -> None:
+        try:
+            self.state.apply(entry)
+        except PickbestError as error:
+            raise DamagedError(
+                f"the journal is damaged: record {entry.position}: {error}"
+            ) from error
+
+    def _keep_snapshot(self, last: Record) -> None:
+        """The records are what counts: where it cannot be kept now, the next one will be."""
+        self._kept = self.state.position
+        with suppress(StorageError):
+            self.journal.keep(take_snapshot(self.state, last))
+
+
+class _Recorder:
+    """A turn that remembers what was appended."""
+
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+        self.appended: list[Entry] = []
+
+    @property
+    def news(self) -> Sequence[Entry]:
+        return self._turn.news
+
+    def append(self, record: Record) -> Entry:
+        entry = self._turn.append(record)
+        self.appended.append(entry)
+        return entry

@@ -1,0 +1,98 @@
+"""Files and names of others: refused or used, never a traceback, a crash or a hang."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests import fuzz
+
+from pickbest import Player, make_learner
+from pickbest.core import PickbestError
+from pickbest.core.text import printable
+
+COMMAND = [sys.executable, "-m", "pickbest.cli.main"]
+
+
+@pytest.mark.parametrize("kind", list(fuzz.KINDS))
+def test_mutated_inputs_are_used_or_refused(kind: str) -> None:
+    """Group 8. The full size is `python tests/fuzz.py --inputs 20000`."""
+    report = fuzz.fuzz(kind, inputs=300, seed=1)
+    assert report.clean, report.bad[0]
+    assert report.counts["used"] > 0
+    assert sum(report.counts.values()) == 300
+
+
+def test_a_save_file_with_an_arm_out_of_range_is_refused(tmp_path: Path) -> None:
+    """Group 8: 0.1.0 gave it to compiled code, which crashed the interpreter."""
+    player = Player(make_learner("fpml-partial", 6, 2, rounds=50))
+    player.ask()
+    path = tmp_path / "player.json"
+    player.save(path)
+    for arms in ([0, 6], [0, -1], [0, 2**40], [0, 1, 2], [0.5, 1.0]):
+        content = json.loads(path.read_text())
+        content["arrays"]["open/0/arms"]["values"] = arms
+        if len(arms) != 2:
+            content["arrays"]["open/0/arms"]["shape"] = [1, len(arms)]
+        if isinstance(arms[0], float):
+            content["arrays"]["open/0/arms"]["dtype"] = "<f8"
+        content.pop("checksum")
+        bad = tmp_path / "bad.json"
+        bad.write_text(fuzz._with_checksum(content))
+        with pytest.raises(PickbestError, match="an open ticket must have 2 arms between 0 and 5"):
+            Player.load(bad)
+
+
+def test_a_save_file_cannot_ask_for_more_room_than_it_fills(tmp_path: Path) -> None:
+    """Group 8: 0.1.0 took 3.3 GB."""
+    player = Player(make_learner("uniform", 6, 2))
+    path = tmp_path / "player.json"
+    player.save(path)
+    content = json.loads(path.read_text())
+    content["learner"]["n_arms"] = 10**9
+    content.pop("checksum")
+    path.write_text(fuzz._with_checksum(content))
+    with pytest.raises(PickbestError, match="n_arms must be at most 1000 in this file"):
+        Player.load(path)
+
+
+def test_what_cannot_be_printed_is_escaped() -> None:
+    assert printable("a\x1b]0;x\x07\r\n\u202e\udcff") == r"a\x1b]0;x\x07\r\n\u202e\udcff"
+    assert printable("ä ∅ 日本") == "ä ∅ 日本"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8:strict", "ascii:strict"])
+def test_names_and_answers_of_any_bytes_work_everywhere(tmp_path: Path, encoding: str) -> None:
+    """Groups 5 and 13: no output dies of them, none of them acts on a terminal."""
+    (tmp_path / "portfolio.toml").write_text(
+        'budget = 1\ndeadline = 20\nlearner = "thompson"\n[arms]\n'
+        'say = ["sh", "-c", "printf \'\\\\033[2J\\\\377\'; printf \'\\\\033[31mwhy\' >&2; exit $0", '
+        '"0"]\n'
+    )
+    name = os.fsdecode(b"p\xff\x1b[2J.cnf")
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+
+    def run(*words: str) -> bytes:
+        done = subprocess.run([*COMMAND, *words], capture_output=True, env=environment)
+        assert done.returncode == 0, done.stderr
+        assert b"\x1b[2J" not in done.stdout + done.stderr
+        return done.stdout
+
+    file = str(tmp_path / "portfolio.toml")
+    assert rb"p\udcff\x1b[2J.cnf" in run("run", file, name)
+    assert json.loads(run("run", file, name, "--json"))["problem"] == name
+    run("status", file)
+    run("verify", file)
+    shown = run("history", file).replace(b"\n", b"")
+    assert b"udcff" in shown
+    views = [json.loads(line) for line in run("history", file, "--json").splitlines()]
+    assert [view["problem"] for view in views] == [name, name]
+    out = tmp_path / "out.jsonl"
+    run("export", file, "--out", str(out))
+    run("import", str(out), str(tmp_path / "copy.db"))
+    (first, _) = run("history", str(tmp_path / "copy.db"), "--json").splitlines()
+    assert json.loads(first) == views[0]
