@@ -70,8 +70,8 @@ def test_names_and_answers_of_any_bytes_work_everywhere(tmp_path: Path, encoding
     """Groups 5 and 13: no output dies of them, none of them acts on a terminal."""
     (tmp_path / "portfolio.toml").write_text(
         'budget = 1\ndeadline = 20\nlearner = "thompson"\n[arms]\n'
-        'say = ["sh", "-c", "printf \'\\\\033[2J\\\\377\'; printf \'\\\\033[31mwhy\' >&2; exit $0", '
-        '"0"]\n'
+        'say = ["sh", "-c", "printf \'\\\\033[2J\\\\377\'; '
+        'printf \'\\\\033[31mwhy\' >&2; exit $0", "0"]\n'
     )
     name = os.fsdecode(b"p\xff\x1b[2J.cnf")
     environment = {**os.environ, "PYTHONIOENCODING": encoding}

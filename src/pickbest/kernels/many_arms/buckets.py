@@ -150,15 +150,9 @@ def _fits_bits(bits: FloatArray, one: Buckets) -> bool:
             return False
     again = np.zeros_like(one.sums)
     for arm, each in enumerate(bits[0]):
-<<<<<<< HEAD
         own = bucket_of(base, each)
         if own < RING:
             _count_powers(bits[0], again[own], arm, 1.0)
-=======
-        ring = bucket_of(base, each)
-        if ring < RING:
-            _count_powers(bits[0], again[ring], arm, 1.0)
->>>>>>> ledger
     return np.array_equal(again, one.sums)
 
 
