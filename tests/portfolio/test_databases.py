@@ -132,6 +132,8 @@ def test_random_kills_lose_and_double_nothing(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr[-2000:]
     found = json.loads(done.stdout)
-    assert found["killed"] == 12
+    killed = found["killed"]
+    assert killed["worker"] + killed["keeper"] + killed["guards"] >= 12
+    assert found["orphans"] == 0
     assert found["finished"] >= 60
     assert found["noted"] <= found["finished"]

@@ -110,7 +110,9 @@ def test_shared_pages_are_counted_once() -> None:
     pids = [parent, *tree.descendants(parent)]
     try:
         assert tree.usage(pids).memory_bytes > 900_000_000
-        assert 90_000_000 < tree.usage(pids, exact=True).memory_bytes < 600_000_000
+        # Whatever else this process holds is shared by all of them, too.
+        once = tree.usage(pids, exact=True).memory_bytes
+        assert 90_000_000 < once < tree.usage(pids).memory_bytes / 5
         assert tree.usage(pids).processes == 11
     finally:
         for pid in pids:

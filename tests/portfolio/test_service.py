@@ -286,7 +286,7 @@ def served(tmp_path: Path) -> Iterator[tuple[str, Path]]:
 
 def test_sigterm_ends_it_whatever_clients_do(served: tuple[str, Path]) -> None:
     """Group 9: connections that say nothing, half a header, or half a body."""
-    address, _ = served
+    address, store = served
     _get(f"{address}healthz")
     host, port = address.removeprefix("http://").rstrip("/").split(":")
     clients = []
@@ -298,7 +298,7 @@ def test_sigterm_ends_it_whatever_clients_do(served: tuple[str, Path]) -> None:
         clients.append(socket.create_connection((host, int(port))))
         clients[-1].sendall(words)
     time.sleep(0.2)
-    (pid,) = running("serve")
+    (pid,) = running(str(store))
     begin = time.monotonic()
     os.kill(pid, signal.SIGTERM)
     assert eventually(lambda: not alive(pid), 10.0)

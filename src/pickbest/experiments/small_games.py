@@ -21,8 +21,8 @@ State = tuple[int, ...]
 def minimax_regret(n_arms: int, budget: int, rounds: int) -> float:
     """The least worst-case expected regret of any learner against the best arm.
 
-    >>> round(minimax_regret(3, 2, 1), 3)
-    0.0
+    >>> round(minimax_regret(3, 2, rounds=4), 3)
+    0.333
     """
     check_budget(budget, n_arms)
     check_count("rounds", rounds)
