@@ -1,4 +1,4 @@
-"""Every learner of the catalog through random changes of its arms."""
+"""Group 3 of REVIEW.md: every learner of the catalog through random changes of its arms."""
 
 from __future__ import annotations
 

@@ -293,7 +293,8 @@ def test_sigterm_ends_it_whatever_clients_do(served: tuple[str, Path]) -> None:
     for words in (
         b"",
         b"GET /api/st",
-        b"POST /api/ask HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nx",
+        b"POST /api/ask HTTP/1.1\r\nHost: localhost\r\n"
+        b"Content-Type: application/json\r\nContent-Length: 9\r\n\r\nx",
     ):
         clients.append(socket.create_connection((host, int(port))))
         clients[-1].sendall(words)

@@ -234,7 +234,7 @@ def test_verify_and_status_are_right_beside_writers(tmp_path: Path, often: None)
         for thread in threads:
             thread.start()
         try:
-            for _ in range(15):
+            for _ in range(40):
                 book.verify()
         finally:
             done.set()

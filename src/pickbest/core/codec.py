@@ -21,9 +21,13 @@ SPARSE = {"sparse": True}
 
 T = TypeVar("T")
 
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+
 
 def plain(thing: Any) -> Any:
     """Dataclasses as dictionaries and tuples as lists, all the way down."""
+    if type(thing) in _SCALARS:  # most things are: every record is written through here
+        return thing
     if is_dataclass(thing):
         kind: Any = type(thing)
         stored = {name: getattr(thing, name) for name in _stored(kind)}

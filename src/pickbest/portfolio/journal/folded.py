@@ -23,7 +23,7 @@ from pickbest.portfolio.state.snapshots import digest_of, restore_snapshot, take
 from pickbest.portfolio.state.verify import replayed
 
 # A snapshot is kept every so many records: as many are folded, at most, when a journal is opened.
-SNAPSHOT_EVERY = 1_000
+SNAPSHOT_EVERY = 2_000
 
 T = TypeVar("T")
 

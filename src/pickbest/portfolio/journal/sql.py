@@ -68,7 +68,10 @@ _OF_ROUNDS = sa.text(
         )
     )
 )
-_ASKED = sa.text("SELECT MAX(opens) FROM pickbest_records WHERE portfolio = :portfolio")
+# The index of rounds leaves empty values out: without the last words it would not be used.
+_ASKED = sa.text(
+    "SELECT MAX(opens) FROM pickbest_records WHERE portfolio = :portfolio AND opens IS NOT NULL"
+)
 _LAST = sa.text(
     "SELECT COALESCE(MAX(position), 0) FROM pickbest_records WHERE portfolio = :portfolio"
 )
