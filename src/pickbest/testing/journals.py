@@ -78,6 +78,8 @@ def check_order(opened: Open) -> None:
             for position in (0, 3, 8):
                 read = journal.read_from(position)
                 assert read == written[position:], f"reading from {position} gave {read}"
+                read = journal.read_from(position, 2)
+                assert read == written[position:][:2], f"two entries from {position} are {read}"
         with first.turn(7) as turn:
             assert list(turn.news) == written[7:], "news must be what follows the position"
 
