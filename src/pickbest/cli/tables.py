@@ -322,6 +322,18 @@ def advice_tables(advised: Advised) -> list[Table]:
     return tables
 
 
+def replay_table(summary: Mapping[str, Any]) -> Table:
+    """What `pickbest replay` prints."""
+    random, best = summary["random"], summary["best_fixed"]
+    keys = ("learner", "stop", "mean_cost", "std_error", "solved", "cpu_seconds")
+    rows: list[list[object]] = [[run[key] for key in keys] for run in summary["runs"]]
+    rows.append(["random sets", "first", random["mean_cost"], None, None, random["cpu_seconds"]])
+    names = f"best fixed: {', '.join(best['arms'])}"
+    rows.append([names, "first", best["mean_cost"], None, None, best["cpu_seconds"]])
+    columns = ("learner", "stop", "mean cost", "± s.e.", "solved", "cpu s / round")
+    return table("Replayed races", columns, rows, text_columns=2)
+
+
 def scenario_tables(summary: Mapping[str, Any]) -> list[Table]:
     """What `pickbest aslib` prints."""
     summaries = summary["scenarios"]

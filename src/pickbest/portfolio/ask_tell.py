@@ -11,7 +11,7 @@ from typing import Any, TypeVar, Unpack
 
 from pickbest.core import check_costs, check_count, check_positive
 from pickbest.core.tickets import Ticket, in_order, round_of
-from pickbest.portfolio.censoring import learned_costs
+from pickbest.portfolio.censoring import lesson
 from pickbest.portfolio.journal.leases import Heart
 from pickbest.portfolio.journal.ledger import PATIENCE, Ledger
 from pickbest.portfolio.journal.protocol import NoPortfolioError, OutageError
@@ -176,8 +176,10 @@ class AskTell:
         for (ticket, costs), answer in zip(results, told, strict=True):
             picked = self.ledger.picked(round_of(ticket))
             result = _result(picked, costs, answer)
-            learned = learned_costs(result.runs, self.stopping, picked.watched)
-            records.append(finished(result, *learned))
+            # Nobody says how long arms took: the less a result costs, the sooner it came.
+            times = [result.cost or 0.0 if run.cost is None else run.cost for run in result.runs]
+            taught = lesson(result.runs, times, self.stopping, picked.watched)
+            records.append(finished(result, taught))
         self.ledger.tell(records)
         with self._mine_lock:
             self._mine.difference_update(record.round for record in records)

@@ -11,7 +11,7 @@ from pickbest.core import PickbestError
 from pickbest.core.codec import storable
 from pickbest.core.tickets import Ticket
 from pickbest.portfolio.arms import Arm, Limits, failure
-from pickbest.portfolio.censoring import Stop, Stopping, learned_costs
+from pickbest.portfolio.censoring import Lesson, Stop, Stopping, lesson, times_of
 from pickbest.portfolio.costs import BadAnswerError, Cost
 from pickbest.portfolio.engines import Engine
 from pickbest.portfolio.journal.records import Finished
@@ -41,7 +41,7 @@ def judged(run: Run, arm: Arm, cost: Cost, deadline: float) -> tuple[Run, bool]:
     except BadAnswerError as error:
         return replace(seen, status=RunStatus.BROKEN, cost=1.0, reason=str(error)), False
     told = replace(seen, cost=verdict.cost, value=verdict.value, accepted=verdict.accepted)
-    return told, verdict.ends_race
+    return replace(told, ends_race=verdict.ends_race), verdict.ends_race
 
 
 def run_race(
@@ -102,16 +102,19 @@ def run_race(
         answer=winner.answer if winner else None,
         runs=ordered,
     )
-    return result, finished(result, *learned_costs(ordered, stopping, ticket.watched))
+    times = times_of(ordered, deadline)
+    return result, finished(result, lesson(ordered, times, stopping, ticket.watched))
 
 
-def finished(result: Result, learned: Sequence[float] | None, scale: float) -> Finished:
-    """The journal's record of a result."""
+def finished(result: Result, taught: Lesson) -> Finished:
+    """The journal's record of a result, and of what is learned of it."""
     return Finished(
         round=result.round,
         runs=tuple(run.kept() for run in result.runs),
-        learned=None if learned is None else tuple(learned),
-        scale=scale,
+        learned=taught.learned,
+        scale=taught.scale,
+        highest=taught.highest,
+        times=taught.times,
         winner=result.winner,
         cost=result.cost,
         answer=storable(result.answer, LONGEST_ANSWER),

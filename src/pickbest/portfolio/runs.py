@@ -79,7 +79,7 @@ class Run:
     limits: how limits of the arm or of the race were kept to ("cgroup v2", "polling"); "": there
         were none.
     answer: what a function returned, or (once judged) what a command wrote to standard output.
-    accepted: whether the answer may win the round.
+    accepted: whether the answer may win the round; ends_race: whether nobody need go on then.
     exit_code: negative: the signal that ended it. truncated: only the end of the output is here.
     """
 
@@ -93,6 +93,7 @@ class Run:
     answer: Any = field(default=None, metadata=EXCLUDED)
     bounds: tuple[float, float] = field(default=(0.0, 1.0), metadata=EXCLUDED)
     accepted: bool = field(default=False, metadata=EXCLUDED)
+    ends_race: bool = field(default=False, metadata=EXCLUDED)
     exit_code: int | None = field(default=None, metadata=EXCLUDED)
     stdout: str = field(default="", metadata=EXCLUDED)
     stderr: str = field(default="", metadata=EXCLUDED)

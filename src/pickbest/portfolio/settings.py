@@ -10,7 +10,7 @@ from pickbest.catalog.spec import Spec
 from pickbest.core import PickbestError
 from pickbest.core.codec import read_back
 from pickbest.portfolio.arms import Limits
-from pickbest.portfolio.censoring import Stopping
+from pickbest.portfolio.censoring import Censored, Stop, Stopping
 from pickbest.portfolio.costs import Cost
 from pickbest.portfolio.engines import Engine
 from pickbest.portfolio.journal.records import Opened
@@ -28,7 +28,9 @@ class Settings:
     learner: a name, with options (`thompson:prior=2.0`) or not, a table with the key `name`, or
         a LearnerSpec. learner_options: further options. rounds: how many are expected. These and
         the seed are fixed when it is created.
-    stop, censored, watch: see `censoring`.
+    stop, censored, watch: see `censoring`. stop=None: losers are stopped ("first") where a rule
+        says what is learned of them; with intervals, who tells costs is taken to run every arm to
+        its end ("deadline").
     paused: arms that are not picked for now; None: as the journal has them.
     """
 
@@ -37,15 +39,17 @@ class Settings:
     learner_options: Mapping[str, Any] | None = None
     rounds: int | None = None
     seed: int = 0
-    stop: str = "first"
-    censored: str = "pessimistic"
+    stop: str | None = None
+    censored: str = "intervals"
     watch: float = 0.25
     paused: Sequence[str] | None = None
 
     @property
     def stopping(self) -> Stopping:
         """When arms are stopped, and what is learned then; checked."""
-        return Stopping.of(self.stop, self.censored, self.watch)
+        first = self.censored != Censored.INTERVALS
+        stop = self.stop or (Stop.FIRST if first else Stop.DEADLINE)
+        return Stopping.of(stop, self.censored, self.watch)
 
     @property
     def opened(self) -> Opened:
@@ -69,6 +73,7 @@ class RaceSettings(Settings):
     engine, engine_options: "local", or "ray" with what ray.init takes.
     """
 
+    stop: str | None = "first"
     cost: str | Cost | Callable[[Run], float] = "solved"
     limits: Limits | None = None
     race_limits: Ceiling | None = None
@@ -85,7 +90,7 @@ class SettingsOptions(TypedDict, total=False):
     learner_options: Mapping[str, Any] | None
     rounds: int | None
     seed: int
-    stop: str
+    stop: str | None
     censored: str
     watch: float
     paused: Sequence[str] | None

@@ -143,13 +143,13 @@ class Ledger:
         *,
         lifetime: float,
         owned: bool = True,
-        watch: float = 1.0,
+        watch: float | None = 1.0,
     ) -> list[Ticket[str]]:
         """One round per problem, all in one commit.
 
         lifetime: seconds for which the tickets are good; with `owned`, they are good as long as
             this process lives, whatever the lifetime.
-        watch: probability that a round is watched to the end.
+        watch: probability that a round is watched to the end; None: as the learner says.
         """
         now = time.time()
         owner = this_process() if owned else None
@@ -165,9 +165,12 @@ class Ledger:
                 # Rounds of one batch are picked from the same state: none of them is told yet.
                 for number, problem in enumerate(problems, self.state.next_round):
                     arms, weights = live.pick(number)
-                    watched = live.watch_draw(number) < watch
+                    chance = live.watch_probability(arms) if watch is None else watch
+                    watched = live.watch_draw(number) < chance
                     good = now + lifetime
-                    opened.append(Picked(number, arms, weights, good, owner, problem, watched, now))
+                    opened.append(
+                        Picked(number, arms, weights, good, owner, problem, watched, now, chance)
+                    )
                     turn.append(opened[-1])
 
         with self._lock:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,9 @@ from pickbest.core import (
     replicate_keys,
     rng_for,
 )
+from pickbest.core.intervals import Intervals, learn_intervals, watch_probability
 from pickbest.core.states import AnyArray, arrays_of, restore_arrays, same_layout
+from pickbest.learners.intervals import racing
 from pickbest.portfolio.journal.records import Finished, Opened, Picked, Roster
 from pickbest.portfolio.settings import DEFAULT_LEARNER
 from pickbest.portfolio.state.learner_states import Archive, LastSeen, carried, pick_shares
@@ -67,6 +69,11 @@ class LiveLearner:
         weights = None if choice.weights is None else tuple(choice.weights[0].tolist())
         return names, weights
 
+    def watch_probability(self, arms: Sequence[str]) -> float:
+        """How likely the learner wants a round with these arms to be watched to its end."""
+        places = np.array([[self.arms.index(arm) for arm in arms]], np.int64)
+        return float(watch_probability(self.learner, self.state, places)[0])
+
     def watch_draw(self, number: int) -> float:
         """The uniform number of a round that decides whether it is watched to the end."""
         return float(rng_for(self._watch_keys, number).uniforms(1)[0, 0])
@@ -89,8 +96,14 @@ class LiveLearner:
             return False
         arms = np.array([[places[arm] for arm in picked.arms]], np.int64)
         weights = None if picked.weights is None else np.array([picked.weights]) * result.scale
-        seen = np.array([result.learned])
-        self.state = self.learner.learn(self.state, Choice(arms, weights), seen)
+        choice, low = Choice(arms, weights), np.array([result.learned], np.float64)
+        if result.times:
+            high, times = np.array([result.highest, result.times], np.float64)[:, None]
+            coin = np.array([picked.watch or 1.0]), np.array([picked.watched])
+            seen = Intervals(low, np.ascontiguousarray(high), np.ascontiguousarray(times), *coin)
+            self.state = learn_intervals(self.learner, self.state, choice, seen)
+        else:
+            self.state = self.learner.learn(self.state, choice, low)
         return True
 
     def stored(self) -> tuple[list[dict[str, Any]], dict[str, AnyArray]]:
@@ -130,7 +143,7 @@ class LiveLearner:
                 f"learner {settings.learner!r} must see the cost of every arm, but a portfolio "
                 f"sees only those of the arms that it ran; use {DEFAULT_LEARNER!r}"
             )
-        return learner
+        return racing(learner)
 
 
 def _below(prefix: str, arrays: Mapping[str, AnyArray]) -> dict[str, AnyArray]:

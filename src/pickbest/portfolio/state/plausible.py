@@ -64,6 +64,10 @@ def check_picked(picked: Picked, active: Sequence[str], budget: int) -> None:
     for arm in picked.arms:
         if arm not in active:
             raise PickbestError(f"round {picked.round} picked the arm {arm!r}, which is not there")
+    if not 0.0 <= picked.watch <= 1.0 or (picked.watched and picked.watch == 0.0):
+        raise PickbestError(
+            f"round {picked.round} must have a chance to be watched, got {picked.watch!r}"
+        )
     if picked.weights is None:
         return
     if len(picked.weights) != budget or not _within(picked.weights, 0.0, LARGEST_WEIGHT):
@@ -86,6 +90,16 @@ def check_finished(result: Finished, picked: Picked) -> None:
         raise PickbestError(
             f"round {picked.round} must teach {len(picked.arms)} costs between 0 and 1, got {costs}"
         )
+    if result.times or result.highest:
+        bounds = (result.highest, result.times, costs or ())
+        ordered = all(low <= high for low, high in zip(costs or (), result.highest, strict=False))
+        if not ordered or any(
+            len(each) != len(picked.arms) or not _within(each, 0.0, 1.0) for each in bounds
+        ):
+            raise PickbestError(
+                f"round {picked.round} must teach {len(picked.arms)} intervals and times between 0 "
+                f"and 1, got {costs}, {result.highest} and {result.times}"
+            )
     if not 1.0 <= result.scale <= LARGEST_WEIGHT:
         raise PickbestError(f"the scale of weights must be at least 1, got {result.scale!r}")
 
