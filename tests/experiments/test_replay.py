@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from pickbest.catalog import make_learner
-from pickbest.core import PickbestError
 from pickbest.cli.main import main
+from pickbest.core import PickbestError
 from pickbest.environments.runtimes import Runtimes
 from pickbest.experiments.replay import Races, best_fixed, orders, random_sets, replay, run_summary
 from pickbest.learners.intervals import racing
