@@ -41,17 +41,18 @@ def smallest(values: FloatArray, arms: IntArray, best: FloatArray) -> None:
                 lowest, arms[0] = values[a], a
         return
     if n_arms <= COUNTED:
-        pairs = 0
+        pairs, last = 0, 0
         for a in range(n_arms):
             value = values[a]
             rank = 0
             for b in range(n_arms):
                 rank += 1 if values[b] < value else 0
             pairs += rank
-            best[rank] = a
+            # All arms that are not picked write to the last place; it is set right in the end.
+            arms[min(rank, size - 1)] = a
+            last = a if rank == size - 1 else last
+        arms[size - 1] = last
         if pairs == n_arms * (n_arms - 1) // 2:
-            for j in range(size):
-                arms[j] = int(best[j])
             return
         # Some values are equal and shared a rank: take the way that tells them apart.
     heap = best[:size]

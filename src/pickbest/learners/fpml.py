@@ -24,7 +24,7 @@ from pickbest.core import (
     check_positive,
 )
 from pickbest.core.states import counts, sums
-from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.compiled import allocating, inlined
 from pickbest.kernels.leaders import check_decay, decayed, draw_gumbel, smallest
 from pickbest.kernels.random import STEP, exponential_at
 from pickbest.kernels.rules import Pick, Rule, Told
@@ -59,7 +59,7 @@ class Work(NamedTuple):
     best: FloatArray
 
 
-@kernel
+@allocating
 def new_work(law: Law, state: FPMLState, budget: int) -> Work:
     n_arms = state.costs.shape[1]
     return Work(np.empty(n_arms), np.empty(n_arms))
@@ -89,9 +89,9 @@ def pick_row(law: Law, state: FPMLState, row: int, work: Work, pick: Pick) -> No
 @inlined
 def learn_row(law: Law, state: FPMLState, row: int, work: Work, told: Told) -> None:
     """Algorithm 1, step 4: all costs of the round are added."""
-    seen = told.costs
-    for a in range(seen.shape[0]):
-        state.costs[row, a] += seen[a]
+    costs, seen = state.costs[row], told.costs
+    for a in range(costs.shape[0]):
+        costs[a] += seen[a]
     state.round[row] += 1
 
 

@@ -21,7 +21,7 @@ from pickbest.core import (
     check_budget,
     check_positive,
 )
-from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.compiled import allocating, inlined
 from pickbest.kernels.leaders import draw_gumbel
 from pickbest.kernels.rules import Pick, Rule, Told
 from pickbest.kernels.softmax import ShareState, draw_share, fill_shares
@@ -40,7 +40,7 @@ class Work(NamedTuple):
     best: FloatArray
 
 
-@kernel
+@allocating
 def new_work(law: Law, state: ShareState, budget: int) -> Work:
     n_arms = state.gains.shape[1]
     return Work(np.empty(n_arms), np.empty(n_arms))

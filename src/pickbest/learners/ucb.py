@@ -19,7 +19,7 @@ from pickbest.core import (
     check_positive,
 )
 from pickbest.core.states import counts
-from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.compiled import allocating, inlined
 from pickbest.kernels.leaders import smallest
 from pickbest.kernels.rules import Pick, Rule, Told
 
@@ -45,7 +45,7 @@ class Work(NamedTuple):
     best: FloatArray
 
 
-@kernel
+@allocating
 def new_work(law: Law, state: UCBState, budget: int) -> Work:
     n_arms = state.costs.shape[1]
     return Work(np.empty(n_arms), np.empty(n_arms))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pickbest.core import BoolArray, FloatArray, IntArray
-from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.compiled import allocating, inlined, part
 from pickbest.kernels.rules import Rule
 from pickbest.kernels.slots import Fed, Filling, Plan, SlotLoops
 from pickbest.submodular.jobs.kernels import MAX, all_gains, extend, gain_of, value_of
@@ -36,7 +36,7 @@ class Prefix(NamedTuple):
     inside: BoolArray
 
 
-@kernel
+@allocating
 def new_prefix(game: JobGame, slots: int, size: int) -> Prefix:
     n_items = game.weights.shape[2]
     return Prefix(np.empty(n_items), np.empty(n_items), np.empty(slots * size, np.bool_))
@@ -108,7 +108,7 @@ def value_round(game: JobGame, r: int, t: int, prefix: Prefix) -> float:
     return value_of(game.kind, _weights(game, r, t), prefix.pulled)
 
 
-@inlined
+@part
 def _weights(game: JobGame, r: int, t: int) -> FloatArray:
     weights: FloatArray = game.weights[r if game.weights.shape[0] > 1 else 0]
     own: FloatArray = weights[t if weights.shape[0] > 1 else 0]
