@@ -79,7 +79,7 @@ def _in_unit_interval(array: FloatArray) -> bool:
     """Whether all values are in [0, 1]; NaN is not."""
     if array.ndim == 1 and array.size <= 32:
         # A live player's few costs: a plain loop is quicker than two reductions, and than all().
-        for value in array.tolist():
+        for value in array.tolist():  # noqa: SIM110
             if not 0.0 <= value <= 1.0:
                 return False
         return True

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from pickbest.core import FloatArray
 from pickbest.kernels.compiled import allocating, inlined, kernel
-from pickbest.kernels.rules import Rule
-from pickbest.kernels.slots import Fed, Filling, Plan, SlotLoops
+from pickbest.kernels.slots import Fed, Filling, Plan, SlotGame
 
 
 class CostGame(NamedTuple):
@@ -88,13 +86,4 @@ def shared_weight(plan: Plan, slot: int, own: int, column: int) -> float:
     return float((plan.weights[own, column] + (slots - 1 - own)) / (slots - slot))
 
 
-@cache
-def cost_loops(rule: Rule) -> SlotLoops:
-    """The slot loops of a learner in this game."""
-    return SlotLoops(
-        rule,
-        new_prefix=new_prefix,
-        start_round=start_round,
-        feed_slot=feed_slot,
-        value_round=value_round,
-    )
+COSTS = SlotGame(new_prefix, start_round, feed_slot, value_round)

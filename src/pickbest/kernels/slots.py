@@ -15,6 +15,7 @@ monotone submodular jobs.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,16 +67,35 @@ class Fed(NamedTuple):
     costs: FloatArray
 
 
-class SlotLoops:
+class SlotGame(NamedTuple):
+    """The four compiled functions of a game (see the head of this module)."""
+
+    new_prefix: Compiled
+    start_round: Compiled
+    feed_slot: Compiled
+    value_round: Compiled
+
+
+class SlotLoops(NamedTuple):
     """The loops of one learner in the slots of one game."""
 
-    def __init__(self, rule: Rule, **game: Compiled) -> None:
-        fill = rule.loop(_fill_slots, inlined)
-        feed = rule.loop(_feed_slots, inlined, feed_slot=game["feed_slot"])
-        games = rule.loop(_play_games, kernel, fill_slots=fill, feed_slots=feed, **game)
-        self.pick = rule.loop(_pick_rounds, allocating, fill_slots=fill)
-        self.learn = rule.loop(_learn_rounds, allocating, feed_slots=feed, **game)
-        self.play = rule.loop(_play_rounds, allocating, play_games=games, **game)
+    pick: Compiled
+    learn: Compiled
+    play: Compiled
+
+
+@cache
+def slot_loops(rule: Rule, game: SlotGame) -> SlotLoops:
+    """What fills the slots of a game with a learner."""
+    functions = game._asdict()
+    fill = rule.loop(_fill_slots, inlined)
+    feed = rule.loop(_feed_slots, inlined, feed_slot=game.feed_slot)
+    games = rule.loop(_play_games, kernel, fill_slots=fill, feed_slots=feed, **functions)
+    return SlotLoops(
+        rule.loop(_pick_rounds, allocating, fill_slots=fill),
+        rule.loop(_learn_rounds, allocating, feed_slots=feed, **functions),
+        rule.loop(_play_rounds, allocating, play_games=games, **functions),
+    )
 
 
 def _fill_slots(
@@ -205,9 +225,7 @@ def _play_rounds(
     fed = Fed(np.empty(most, np.int64), np.empty(most), np.empty(most))
     taken = np.zeros(n_arms if filling.distinct and slots > 1 else 0, np.bool_)
     scratch = (work, prefix, plan, fed, taken)
-    play_games(
-        law, state, filling, game, scratch, lasting, first_round, fresh, values, lengths
-    )
+    play_games(law, state, filling, game, scratch, lasting, first_round, fresh, values, lengths)
 
 
 def _play_games(

@@ -5,15 +5,13 @@ The four functions that `kernels.slots` asks of a game.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from pickbest.core import BoolArray, FloatArray, IntArray
 from pickbest.kernels.compiled import allocating, inlined, part
-from pickbest.kernels.rules import Rule
-from pickbest.kernels.slots import Fed, Filling, Plan, SlotLoops
+from pickbest.kernels.slots import Fed, Filling, Plan, SlotGame
 from pickbest.submodular.jobs.kernels import MAX, all_gains, extend, gain_of, value_of
 
 
@@ -115,13 +113,4 @@ def _weights(game: JobGame, r: int, t: int) -> FloatArray:
     return own
 
 
-@cache
-def job_loops(rule: Rule) -> SlotLoops:
-    """The slot loops of a learner in this game."""
-    return SlotLoops(
-        rule,
-        new_prefix=new_prefix,
-        start_round=start_round,
-        feed_slot=feed_slot,
-        value_round=value_round,
-    )
+JOBS = SlotGame(new_prefix, start_round, feed_slot, value_round)
