@@ -42,8 +42,9 @@ def new_prefix(game: JobGame, slots: int, size: int) -> Prefix:
 
 @inlined
 def start_round(game: JobGame, prefix: Prefix) -> None:
-    prefix.best[:] = 0.0 if game.kind == MAX else 1.0
-    prefix.pulled[:] = prefix.best
+    nothing = 0.0 if game.kind == MAX else 1.0
+    prefix.best[:] = nothing
+    prefix.pulled[:] = nothing
     prefix.inside[:] = False
 
 
