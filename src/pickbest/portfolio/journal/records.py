@@ -97,7 +97,8 @@ class Finished:
     highest, times: where intervals are taught, their upper ends (`learned` are the lower ones),
         and when arms answered or were stopped, see `core.intervals.Intervals`; else empty.
     winner: the arm with the best answer; None when no arm gave one.
-    answer: the winner's answer where it is JSON, else its repr.
+    answer: the winner's answer where it is JSON, else its repr; of a long one, the beginning and
+        the end. output: the file that holds all of it, beside the journal; "": there is none.
     """
 
     round: int
@@ -110,6 +111,7 @@ class Finished:
     at: float = 0.0
     highest: tuple[float, ...] = field(default=(), metadata=SPARSE)
     times: tuple[float, ...] = field(default=(), metadata=SPARSE)
+    output: str = field(default="", metadata=SPARSE)
 
 
 @dataclass(frozen=True, slots=True)
