@@ -16,6 +16,7 @@ import numpy as np
 
 from pickbest import hindsight
 from pickbest.catalog import make_learner
+from pickbest.catalog.spec import Spec
 from pickbest.core import (
     BoolArray,
     Choice,
@@ -28,11 +29,12 @@ from pickbest.core import (
     rng_for,
 )
 from pickbest.core.intervals import Intervals, learn_intervals, watch_probability
+from pickbest.core.plans import Planner, Plans, Runs
 from pickbest.core.states import arrays_of, map_state
 from pickbest.environments.runtimes import Runtimes
 from pickbest.learners.intervals import racing
 from pickbest.portfolio.censoring import Censored, Stop, Stopping
-from pickbest.portfolio.costs import Cost
+from pickbest.portfolio.costs import NAMED, Cost
 from pickbest.portfolio.runs import Run, RunStatus
 from pickbest.portfolio.state.live_learner import WATCH_STREAM
 from pickbest.simulation.statistics import standard_error
@@ -40,6 +42,7 @@ from pickbest.simulation.statistics import standard_error
 Progress = Callable[[int, int], None]
 # The best fixed set is looked for so long; it is proven on all but very large tables.
 SUBSET_SECONDS = 20.0
+PLANNER = "schedules"
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +55,7 @@ class Races:
     """
 
     deadline: float
+    cost: Cost
     times: FloatArray
     costs: FloatArray
     low: FloatArray
@@ -61,16 +65,15 @@ class Races:
     def of(cls, runtimes: Runtimes, deadline: float, cost: Cost) -> Races:
         """Judged as a live portfolio would judge each run."""
         check_positive("deadline", deadline)
-        answered = runtimes.seconds < deadline
         seconds = np.minimum(runtimes.seconds, deadline)
         tables = np.empty((3, *seconds.shape))
         for place in np.ndindex(seconds.shape):
-            solved, took = bool(answered[place]), float(seconds[place])
-            status = RunStatus.FINISHED if solved else RunStatus.TIMEOUT
-            tables[0][place] = cost.judge(Run("", status, seconds=took), solved, deadline).cost
+            took = float(seconds[place])
+            tables[0][place] = _judged(cost, took, deadline)
             stopped = Run("", RunStatus.STOPPED, seconds=took)
             tables[1][place], tables[2][place] = cost.span(stopped, deadline)
-        return cls(deadline, np.where(answered, seconds / deadline, 1.0), *tables)
+        times = np.where(seconds < deadline, seconds / deadline, 1.0)
+        return cls(deadline, cost, times, *tables)
 
     @property
     def n_arms(self) -> int:
@@ -100,6 +103,33 @@ class Races:
         high = np.where(stopped, self.high[rows, winner], costs)
         return Intervals(low, high, ran, watch, watched), ran
 
+    def run(self, problems: IntArray, plans: Plans) -> tuple[Runs, FloatArray]:
+        """(what comes of plans, when there is an answer: 1 where there is none)."""
+        times = np.where(plans.arms < 0, 1.0, self.times[problems[:, None], plans.arms])
+        ends = np.repeat(1.0 - plans.slices[:, None], plans.arms.shape[1], axis=1)
+        ends[:, 0] = plans.slices
+        answers = (times <= ends) & (times < 1.0)
+        ended = answers[:, 0]
+        first = np.where(answers, times, ends)[:, 1:].min(axis=1, initial=1.0)
+        ran = (plans.arms >= 0) & ~ended[:, None]
+        ran[:, 0] = plans.arms[:, 0] >= 0
+        took = np.minimum(times, first[:, None])
+        took[:, 0] = np.minimum(times[:, 0], plans.slices)
+        runs = Runs(took, ran & answers & (times <= took), ran)
+        late = np.where(runs.answered[:, 1:].any(axis=1), plans.slices + first, 1.0)
+        return runs, np.where(ended, times[:, 0], late)
+
+    def paid(self, answer: FloatArray) -> FloatArray:
+        """The costs of answers at these times, shares of the deadline; 1: there is none."""
+        return np.array([_judged(self.cost, at * self.deadline, self.deadline) for at in answer])
+
+
+def _judged(cost: Cost, seconds: float, deadline: float) -> float:
+    """What a run costs that takes so long; it has no answer if that is the deadline."""
+    solved = seconds < deadline
+    status = RunStatus.FINISHED if solved else RunStatus.TIMEOUT
+    return cost.judge(Run("", status, seconds=seconds), solved, deadline).cost
+
 
 @dataclass(frozen=True, eq=False)
 class Replay:
@@ -114,6 +144,18 @@ class Replay:
     cpu_seconds: FloatArray
     watched: BoolArray
     arms: IntArray
+
+    @classmethod
+    def empty(cls, replicates: int, rounds: int, places: int) -> Replay:
+        """To be filled in; nothing is watched yet."""
+        shape = (replicates, rounds)
+        return cls(
+            paid=np.empty(shape),
+            solved=np.empty(shape, np.bool_),
+            cpu_seconds=np.empty(shape),
+            watched=np.zeros(shape, np.bool_),
+            arms=np.empty((*shape, places), np.int64),
+        )
 
 
 def orders(problems: int, rounds: int, replicates: int, seed: int) -> IntArray:
@@ -143,11 +185,7 @@ def replay(
     keys = replicate_keys(seed, replicates)
     watch_keys = replicate_keys(seed, replicates, stream=WATCH_STREAM)
     state = learner.start(replicates)
-    kinds = (float, bool, float, bool)
-    shape = (replicates, rounds)
-    result = Replay(
-        *(np.empty(shape, kind) for kind in kinds), np.empty((*shape, learner.budget), np.int64)
-    )
+    result = Replay.empty(replicates, rounds, learner.budget)
     for number in range(rounds):
         choice = learner.pick(state, rng_for(keys, number))
         watch = _watch(learner, state, choice.arms, stopping)
@@ -188,6 +226,32 @@ def _learn(
     return learner.learn(state, choice, seen.low if optimistic else seen.high)
 
 
+def replay_plans(
+    races: Races,
+    planner: Planner,
+    order: IntArray,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Replay:
+    """As `replay`, for a learner that decides how many arms run, and when; nothing is watched."""
+    replicates, rounds = order.shape
+    keys = replicate_keys(seed, replicates)
+    state = planner.start(replicates)
+    result = Replay.empty(replicates, rounds, 1 + planner.budget)
+    for number in range(rounds):
+        plans = planner.plan(state, rng_for(keys, number))
+        runs, answer = races.run(order[:, number], plans)
+        state = planner.learn_runs(state, plans, runs)
+        result.paid[:, number] = races.paid(answer)
+        result.solved[:, number] = answer < 1.0
+        used = np.where(runs.ran, runs.times, 0.0).sum(axis=1)
+        result.cpu_seconds[:, number] = used * races.deadline
+        result.arms[:, number] = plans.arms
+        if progress and (number % 256 == 255 or number == rounds - 1):
+            progress(number + 1, rounds)
+    return result
+
+
 # Yardsticks ---------------------------------------------------------------------------------
 
 
@@ -201,13 +265,23 @@ class Yardstick:
 
 
 def random_sets(races: Races, budget: int, price: float = 0.0) -> Yardstick:
-    """Random sets, in expectation: the k-th quickest of N is the first in C(N-1-k, B-1) sets."""
-    n_arms = races.n_arms
+    """Random sets, in expectation."""
+    paid = random_costs(races, budget, price).mean()
+    first = _of_random_sets(races.times, budget).mean()
+    return Yardstick(float(paid), float(first) * budget * races.deadline)
+
+
+def random_costs(races: Races, budget: int, price: float = 0.0) -> FloatArray:
+    """(problems,): what random sets pay on each problem, in expectation."""
+    return _of_random_sets(races.total(budget, price), budget)
+
+
+def _of_random_sets(table: FloatArray, budget: int) -> FloatArray:
+    """The k-th smallest of N is the smallest in C(N-1-k, B-1) sets."""
+    n_arms = table.shape[1]
     shares = np.array([math.comb(n_arms - 1 - k, budget - 1) for k in range(n_arms)])
-    shares = shares / math.comb(n_arms, budget)
-    paid = np.sort(races.total(budget, price), axis=1) @ shares
-    first = np.sort(races.times, axis=1) @ shares
-    return Yardstick(float(paid.mean()), float(first.mean()) * budget * races.deadline)
+    means: FloatArray = np.sort(table, axis=1) @ (shares / math.comb(n_arms, budget))
+    return means
 
 
 def best_fixed(races: Races, budget: int, price: float = 0.0) -> Yardstick:
@@ -234,9 +308,17 @@ def run_summary(
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """A learner's means over rounds and replicates, as `pickbest replay --json` shows them."""
-    made = racing(make_learner(learner, races.n_arms, budget))
     order = orders(len(races.times), len(races.times), replicates, seed)
-    played = replay(races, made, stopping, order, seed, progress)
+    spec = Spec.of(learner)
+    if spec.name == PLANNER:
+        # It minimises what is measured here.
+        named = next(name for name, kind in NAMED.items() if races.cost == kind())
+        spec = spec.with_options(price=price, cost=named, **spec.options)
+    made = racing(make_learner(spec, races.n_arms, budget))
+    if isinstance(made, Planner):
+        played = replay_plans(races, made, order, seed, progress)
+    else:
+        played = replay(races, made, stopping, order, seed, progress)
     paid = played.paid + price * played.cpu_seconds / races.deadline
     return {
         "learner": learner,

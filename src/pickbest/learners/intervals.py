@@ -38,7 +38,7 @@ from pickbest.core import (
 )
 from pickbest.core.intervals import Intervals
 from pickbest.core.states import counts
-from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.compiled import allocating, inlined, kernel
 from pickbest.kernels.curves import CurvesState, note_run, reward_beyond, start_curves
 from pickbest.kernels.pairs import MOST_PAIRED
 from pickbest.kernels.rules import Rule, Told, unbound, weights_of
@@ -146,7 +146,8 @@ class FromIntervals:
     @cached_property
     def _learn_rows(self) -> Any:
         learns = auto.learn_seen if isinstance(self.inner, auto.Auto) else None
-        law, state = type(self.inner.law), type(self.inner.start(1))
+        law: Any = type(self.inner.law)
+        state: Any = type(self.inner.start(1))
         return _loop(self.inner.rule, learns, law, state)
 
 
@@ -158,8 +159,9 @@ def racing(learner: Learner) -> Learner:
 @cache
 def _loop(rule: Rule, learns: Any, law: Any, state: Any) -> Any:
     """The loop for a rule, compiled once a process; learns: in place of its own learn_row."""
-    seen = learns or rule.loop(_without_spread, True)
-    return rule.loop(_learn_interval_rows, learn_seen=seen, as_law=law, as_state=state)
+    seen = learns or rule.loop(_without_spread, inlined)
+    functions = {"learn_seen": seen, "as_law": law, "as_state": state}
+    return rule.loop(_learn_interval_rows, allocating, **functions)
 
 
 def _without_spread(law: Any, state: State, row: int, work: Any, told: Told, spread: float) -> None:

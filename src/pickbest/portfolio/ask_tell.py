@@ -13,7 +13,7 @@ from pickbest.core import check_costs, check_count, check_positive
 from pickbest.core.tickets import Ticket, in_order, round_of
 from pickbest.portfolio.censoring import lesson
 from pickbest.portfolio.journal.leases import Heart
-from pickbest.portfolio.journal.ledger import PATIENCE, Ledger
+from pickbest.portfolio.journal.ledger import PATIENCE, Ledger, ticket_of
 from pickbest.portfolio.journal.protocol import NoPortfolioError, OutageError
 from pickbest.portfolio.journal.records import Finished, Opened, Picked
 from pickbest.portfolio.race import finished
@@ -126,10 +126,7 @@ class AskTell:
     def open_tickets(self) -> tuple[Ticket[str], ...]:
         """Tickets, of any process, that were asked for and neither told nor lost."""
         return self.ledger.look(
-            lambda state: tuple(
-                Ticket(picked.round, picked.arms, picked.problem, picked.watched)
-                for picked in state.open.values()
-            )
+            lambda state: tuple(ticket_of(picked) for picked in state.open.values())
         )
 
     def ask(self, problem: str = "", lifetime: float | None = None) -> Ticket[str]:

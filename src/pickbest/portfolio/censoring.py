@@ -100,11 +100,16 @@ def lesson(
     return Lesson(low if stopping.censored is Censored.OPTIMISTIC else high)
 
 
-def times_of(runs: Sequence[Run], deadline: float) -> tuple[float, ...]:
-    """When each run answered or was stopped, as a share of the deadline; 1: it never answers."""
+def times_of(
+    runs: Sequence[Run], deadline: float, until: Sequence[float] = ()
+) -> tuple[float, ...]:
+    """When each run answered or was stopped, as a share of the deadline; 1: it never answers.
+
+    until: where arms took turns; then no arm is known never to answer, but how long each ran.
+    """
     return tuple(
         min(run.seconds / deadline, 1.0)
-        if run.ends_race or run.status is RunStatus.STOPPED
+        if until or run.ends_race or run.status is RunStatus.STOPPED
         else 1.0
         for run in runs
     )

@@ -35,6 +35,14 @@ class RunStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Stage:
+    """Arms that run at the same time, until a share of the deadline; then the next ones start."""
+
+    arms: tuple[str, ...]
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """One arm to run on one problem, as an engine takes it.
 

@@ -72,7 +72,7 @@ class Picked:
     expires: `at`, and for how many seconds the ticket is good; only the difference counts,
         measured by one clock (see `leases`).
     watched: all arms run to their own end or the deadline, whoever answers first.
-    watch: how likely that was.
+    watch: how likely that was. until: see core.Ticket.
     at: seconds since the epoch.
     """
 
@@ -85,6 +85,7 @@ class Picked:
     watched: bool = True
     at: float = 0.0
     watch: float = field(default=1.0, metadata=SPARSE)
+    until: tuple[float, ...] = field(default=(), metadata=SPARSE)
 
 
 @dataclass(frozen=True, slots=True)

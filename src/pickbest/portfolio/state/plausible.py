@@ -58,8 +58,10 @@ def check_roster(roster: Roster) -> Roster:
 
 
 def check_picked(picked: Picked, active: Sequence[str], budget: int) -> None:
-    """As many different arms as the budget says, with a weight each."""
-    if len(picked.arms) != budget or len(set(picked.arms)) != budget:
+    """As many different arms as the budget says, with a weight each; or stages of arms."""
+    if picked.until:
+        _check_stages(picked, budget)
+    elif len(picked.arms) != budget or len(set(picked.arms)) != budget:
         raise PickbestError(f"round {picked.round} must have {budget} arms, got {picked.arms}")
     for arm in picked.arms:
         if arm not in active:
@@ -70,10 +72,28 @@ def check_picked(picked: Picked, active: Sequence[str], budget: int) -> None:
         )
     if picked.weights is None:
         return
-    if len(picked.weights) != budget or not _within(picked.weights, 0.0, LARGEST_WEIGHT):
+    if len(picked.weights) != len(picked.arms) or not _within(picked.weights, 0.0, LARGEST_WEIGHT):
         raise PickbestError(
             f"round {picked.round} must have {budget} finite weights of at least 0, got "
             f"{picked.weights}"
+        )
+
+
+def _check_stages(picked: Picked, budget: int) -> None:
+    """Different arms, each until a time; at most one before the others, which are within budget."""
+    until, arms = picked.until, picked.arms
+    late = sum(end == 1.0 for end in until)
+    if (
+        len(until) != len(arms)
+        or len(set(arms)) != len(arms)
+        or not 1 <= late <= budget
+        or len(arms) - late > 1
+        or not _within(until, 0.0, 1.0)
+        or list(until) != sorted(until)
+    ):
+        raise PickbestError(
+            f"round {picked.round} must have at most {budget} arms that run to the end, and at "
+            f"most one before them, got {arms} until {until}"
         )
 
 

@@ -1,0 +1,209 @@
+"""What learning from races is worth, over all tables of runtimes: the figures of docs/races.md.
+
+    python -m pickbest.experiments.races censoring --out FILE.jsonl --rounds 400 TABLE…
+    python -m pickbest.experiments.races prices --out FILE.jsonl --rounds 1000 TABLE…
+    python -m pickbest.experiments.races show FILE.jsonl
+
+A table is a CSV file or a scenario of ASlib. Every cell is one line of the file; those that are
+there are not played again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pickbest.catalog import make_learner
+from pickbest.core import Learner
+from pickbest.environments.runtimes import read_runtimes
+from pickbest.experiments.censored_thompson import CensoredThompson
+from pickbest.experiments.replay import (
+    Races,
+    Replay,
+    best_fixed,
+    orders,
+    random_costs,
+    random_sets,
+    replay,
+    replay_plans,
+)
+from pickbest.learners.intervals import racing
+from pickbest.learners.schedules import Schedules
+from pickbest.portfolio.censoring import Stopping
+from pickbest.portfolio.costs import as_cost
+from pickbest.simulation.statistics import standard_error
+
+COSTS = ("solved", "runtime")
+RULES = {
+    "deadline": Stopping.of("deadline", "intervals", 0.25),
+    "intervals": Stopping.of("first", "intervals", 0.25),
+    "pessimistic": Stopping.of("first", "pessimistic", 0.25),
+    "optimistic": Stopping.of("first", "optimistic", 0.25),
+    "watch": Stopping.of("first", "watch", 0.25),
+    "thompson": Stopping.of("first", "intervals", 0.25),
+    "buckley-james": Stopping.of("first", "intervals", 0.25),
+}
+TODAY = ("pessimistic", "optimistic", "watch")
+PRICES = (0.0, 0.1, 0.3, 1.0)
+Row = dict[str, Any]
+
+
+def censoring_rows(
+    name: str, races: Races, cost: str, budget: int, rounds: int, replicates: int
+) -> Iterator[Row]:
+    """Each rule's share of the gap between random sets and the best, and its processor time."""
+    order = orders(len(races.times), rounds, replicates, 0)
+    gap = random_sets(races, budget).mean_cost - best_fixed(races, budget).mean_cost
+    random = random_costs(races, budget)[order].mean(axis=1)
+    for rule, stopping in RULES.items():
+        played = replay(races, _learner(rule, races, cost, budget), stopping, order)
+        shares = (random - played.paid.mean(axis=1)) / gap
+        yield {
+            "table": name,
+            "cost": cost,
+            "budget": budget,
+            "rule": rule,
+            "rounds": rounds,
+            "share": float(shares.mean()),
+            "error": standard_error(shares),
+            **_means(played, races),
+        }
+
+
+def price_rows(
+    name: str, races: Races, cost: str, rounds: int, replicates: int, most: int = 4
+) -> Iterator[Row]:
+    """Auto with every fixed budget, and learned schedules at every price."""
+    order = orders(len(races.times), rounds, replicates, 0)
+    for budget in range(1, min(most, races.n_arms) + 1):
+        learner = racing(make_learner("auto", races.n_arms, budget))
+        means = _means(replay(races, learner, RULES["intervals"], order), races)
+        for price in PRICES:
+            total = means["paid"] + price * means["cpu"]
+            yield _priced(name, cost, f"auto, B = {budget}", price, total, means)
+    for price in PRICES:
+        planner = Schedules(races.n_arms, min(most, races.n_arms), price=price, cost=cost)
+        played = replay_plans(races, planner, order)
+        means = _means(played, races)
+        staged = float((played.arms[..., 0] >= 0).mean())
+        total = means["paid"] + price * means["cpu"]
+        yield {**_priced(name, cost, "schedules", price, total, means), "staged": staged}
+
+
+def _priced(name: str, cost: str, rule: str, price: float, total: float, means: Row) -> Row:
+    return {"table": name, "cost": cost, "rule": rule, "price": price, "total": total, **means}
+
+
+def _means(played: Replay, races: Races) -> Row:
+    """Of the cost, of processor time as a share of the deadline, and of problems solved."""
+    return {
+        "paid": float(played.paid.mean()),
+        "cpu": float(played.cpu_seconds.mean()) / races.deadline,
+        "solved": float(played.solved.mean()),
+    }
+
+
+def _learner(rule: str, races: Races, cost: str, budget: int) -> Learner:
+    if rule in ("thompson", "buckley-james"):
+        filled = rule == "buckley-james"
+        return CensoredThompson(races.n_arms, budget, cost == "runtime", filled)
+    return racing(make_learner("auto", races.n_arms, budget))
+
+
+def summary_of_censoring(rows: list[Row]) -> str:
+    """Means over cells of every rule; processor time beside that of the leanest rule of today."""
+    cells = {(row["table"], row["cost"], row["budget"]) for row in rows}
+    lean = min(np.mean([row["cpu"] for row in rows if row["rule"] == rule]) for rule in TODAY)
+    lines = [f"{len(cells)} cells; rule, mean share, processor time, times the leanest of today"]
+    for rule in RULES:
+        own = [row for row in rows if row["rule"] == rule]
+        share, cpu = (float(np.mean([row[key] for row in own])) for key in ("share", "cpu"))
+        worse = [row for row in own if row["share"] < -2.0 * row["error"]]
+        named = ", ".join(f"{row['table']} {row['cost']} B={row['budget']}" for row in worse)
+        lines.append(
+            f"{rule:14s} {share:.3f} {cpu:.3f} {cpu / lean:.3f}  worse than random: {named}"
+        )
+    return "\n".join(lines)
+
+
+def summary_of_prices(rows: list[Row]) -> str:
+    """Mean total costs over tables; and how far below auto with each fixed budget."""
+    lines = [
+        "price, mean total cost of each rule; schedules beside the best fixed budget of all "
+        "tables, and beside that of each table"
+    ]
+    for price in PRICES:
+        own = [row for row in rows if row["price"] == price]
+        rules = sorted({row["rule"] for row in own})
+        tables = sorted({(row["table"], row["cost"]) for row in own})
+        cost = {(row["table"], row["cost"], row["rule"]): row["total"] for row in own}
+        whole = [t for t in tables if all((*t, rule) in cost for rule in rules)]
+        means = {rule: float(np.mean([cost[(*t, rule)] for t in whole])) for rule in rules}
+        fixed = [rule for rule in rules if rule != "schedules"]
+        best = min(means[rule] for rule in fixed)
+        each = float(np.mean([min(cost[(*t, rule)] for rule in fixed) for t in whole]))
+        lines.append(
+            f"{price:g}: "
+            + ", ".join(f"{rule} {mean:.4f}" for rule, mean in means.items())
+            + f"; {means['schedules'] / best - 1.0:+.1%}, {means['schedules'] / each - 1.0:+.1%}"
+        )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Play what is missing, or show what is there."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("what", choices=("censoring", "prices", "show"))
+    parser.add_argument("paths", nargs="+", type=Path)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--deadline", type=float, default=1200.0, help="of CSV files")
+    parser.add_argument("--rounds", type=int, default=400)
+    parser.add_argument("--replicates", type=int, default=10)
+    parser.add_argument("--costs", nargs="+", default=list(COSTS))
+    options = parser.parse_args()
+    if options.what == "show":
+        for path in options.paths:
+            rows = _read(path)
+            summary = summary_of_prices if "price" in rows[0] else summary_of_censoring
+            _say(f"{path}\n{summary(rows)}")
+        return
+    done = {row["key"] for row in _read(options.out)}
+    for path in options.paths:
+        table = read_runtimes(path)
+        for cost in options.costs:
+            races = Races.of(table, table.cutoff or options.deadline, as_cost(cost))
+            for budget in (2, 3) if options.what == "censoring" else (0,):
+                key = f"{path.stem}, {cost}, {budget}, {options.rounds}, {options.replicates}"
+                if key in done or budget >= races.n_arms:
+                    continue
+                shape = (options.rounds, options.replicates)
+                played = (
+                    censoring_rows(path.stem, races, cost, budget, *shape)
+                    if budget
+                    else price_rows(path.stem, races, cost, *shape)
+                )
+                lines = [json.dumps({"key": key, **row}) for row in played]
+                with options.out.open("a") as file:
+                    file.write("".join(f"{line}\n" for line in lines))
+                _say(key)
+
+
+def _read(path: Path) -> list[Row]:
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def _say(text: str) -> None:
+    from rich.console import Console
+
+    Console(highlight=False, markup=False, soft_wrap=True).print(text)
+
+
+if __name__ == "__main__":
+    main()
