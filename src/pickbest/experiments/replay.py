@@ -204,8 +204,11 @@ def replay(
 
 def _watch(learner: Learner, state: State, arms: IntArray, stopping: Stopping) -> FloatArray:
     """(replicates,): how likely a round is watched, as `AskTell.ask` decides it."""
-    fixed = stopping.watch_probability
-    return watch_probability(learner, state, arms) if fixed is None else np.full(len(arms), fixed)
+    most = np.full(len(arms), stopping.watch_probability)
+    if not stopping.learner_decides:
+        return most
+    asked: FloatArray = np.minimum(watch_probability(learner, state, arms), most)
+    return asked
 
 
 def _learn(

@@ -123,6 +123,17 @@ def draw_survival(
                 survival[k, a, j + 1] = left
 
 
+def survivals(state: KindsState) -> FloatArray:
+    """(replicates, kinds, arms, bins + 1): how likely arms have not answered at EDGES."""
+    survival = np.ones((*state.answers.shape[:3], BINS + 1))
+    pooled = np.empty(BINS)
+    for row in range(len(survival)):
+        hazards = np.empty(state.answers.shape[1:])
+        fill_hazards(state, row, pooled, hazards)
+        survival[row, :, :, 1:] = np.cumprod(1.0 - hazards, axis=-1)
+    return survival
+
+
 @kernel
 def learn_kinds(
     state: KindsState,

@@ -144,11 +144,15 @@ class AskTell:
         """Open one round per problem in one commit: many times quicker than one by one."""
         check_count("the number of problems", len(problems))
         self._look_after()
-        watch = self.stopping.watch_probability
+        watch = (self.stopping.watch_probability, self.stopping.learner_decides)
         if lifetime is not None:
             check_positive("lifetime", lifetime)
-            return self.ledger.ask(problems, lifetime=lifetime, owned=False, watch=watch)
-        tickets = self.ledger.ask(problems, lifetime=FOR_EVER, watch=watch)
+            return self.ledger.ask(
+                problems, lifetime=lifetime, owned=False, watch=watch[0], learner_decides=watch[1]
+            )
+        tickets = self.ledger.ask(
+            problems, lifetime=FOR_EVER, watch=watch[0], learner_decides=watch[1]
+        )
         with self._mine_lock:
             self._mine.update(ticket.round for ticket in tickets)
         return tickets
@@ -190,8 +194,10 @@ class AskTell:
     def open_round(self, problem: str) -> Ticket[str]:
         """A round for an engine of this process, watched to its end or not."""
         self._look_after()
-        watch = self.stopping.watch_probability
-        return self.ledger.ask([problem], lifetime=FOR_EVER, watch=watch)[0]
+        watch = (self.stopping.watch_probability, self.stopping.learner_decides)
+        return self.ledger.ask(
+            [problem], lifetime=FOR_EVER, watch=watch[0], learner_decides=watch[1]
+        )[0]
 
     def close_round(self, record: Finished) -> bool:
         """Journal what an engine found; False if the round had been closed as lost meanwhile.

@@ -3,8 +3,9 @@
 A run that was stopped because another arm had answered is censored: its cost lies between a
 low and a high bound. Nothing is invented; with stop="first", the user chooses:
 
-- INTERVALS, the default: the learner is told the intervals, and says which rounds it wants to be
-  watched to their end (see `learners.intervals`). One that knows no intervals is told the highest.
+- INTERVALS, the default: the learner is told the intervals, and says how likely it wants a round to
+  be watched to its end (see `learners.intervals`); `watch` is the most that it gets. One that knows
+  no intervals is told the highest.
 - WATCH: a coin decides beforehand, with probability `watch` and from the round's own randomness,
   that a round is watched to its end. Only watched rounds are learned, with weights divided by
   `watch`, so every estimate keeps the expectation that it would have if all rounds were seen.
@@ -43,7 +44,7 @@ class Censored(StrEnum):
 
 @dataclass(frozen=True)
 class Stopping:
-    """When to stop, what to learn then, and how many rounds are watched (for WATCH)."""
+    """When to stop, what to learn then, and how many rounds are watched (at most, for INTERVALS)."""
 
     stop: Stop = Stop.FIRST
     censored: Censored = Censored.INTERVALS
@@ -54,12 +55,17 @@ class Stopping:
             raise PickbestError(f"watch must be above 0 and at most 1, got {self.watch!r}")
 
     @property
-    def watch_probability(self) -> float | None:
-        """How likely a round is watched to its end; None: as the learner says."""
+    def learner_decides(self) -> bool:
+        """Whether a round is watched as likely as the learner says."""
+        return self.stop is Stop.FIRST and self.censored is Censored.INTERVALS
+
+    @property
+    def watch_probability(self) -> float:
+        """How likely a round is watched to its end; at most, where the learner decides."""
         if self.stop is Stop.DEADLINE:
             return 1.0
         if self.censored is Censored.INTERVALS:
-            return None
+            return self.watch
         return self.watch if self.censored is Censored.WATCH else 0.0
 
     @classmethod

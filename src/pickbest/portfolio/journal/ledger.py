@@ -143,13 +143,14 @@ class Ledger:
         *,
         lifetime: float,
         owned: bool = True,
-        watch: float | None = 1.0,
+        watch: float = 1.0,
+        learner_decides: bool = False,
     ) -> list[Ticket[str]]:
         """One round per problem, all in one commit.
 
         lifetime: seconds for which the tickets are good; with `owned`, they are good as long as
             this process lives, whatever the lifetime.
-        watch: probability that a round is watched to the end; None: as the learner says.
+        watch: probability that a round is watched to the end; the most, where the learner decides.
         """
         now = time.time()
         owner = this_process() if owned else None
@@ -165,7 +166,8 @@ class Ledger:
                 # Rounds of one batch are picked from the same state: none of them is told yet.
                 for number, problem in enumerate(problems, self.state.next_round):
                     arms, weights, until = live.pick(number)
-                    chance = live.watch_probability(arms) if watch is None else watch
+                    asked = live.watch_probability(arms) if learner_decides else 1.0
+                    chance = min(asked, watch)
                     watched = live.watch_draw(number) < chance
                     good = now + lifetime
                     opened.append(
