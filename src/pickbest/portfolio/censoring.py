@@ -44,7 +44,7 @@ class Censored(StrEnum):
 
 @dataclass(frozen=True)
 class Stopping:
-    """When to stop, what to learn then, and how many rounds are watched (at most, for INTERVALS)."""
+    """When to stop, what to learn then, and how many rounds are watched (INTERVALS: at most)."""
 
     stop: Stop = Stop.FIRST
     censored: Censored = Censored.INTERVALS
