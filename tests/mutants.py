@@ -1,6 +1,6 @@
 """Tests that can fail: break one place of the code at random, and see whether the tests notice.
 
-python tests/mutants.py [--count 300] [--seed 1] [--workers 2] [--out FILE] [--only PATH]
+python tests/mutants.py [--count 300] [--seed 1] [--workers 2] [--out FILE] [--only PATH ...]
 
 A mutant is one changed operator, comparison, constant, or call of min or max. It runs against the
 tests nearest to it, nearest first, until one fails (killed) or none is left (survived). Tests that
@@ -244,15 +244,14 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--out", type=Path, default=Path("out/mutants.json"))
-    parser.add_argument("--only", default="", help="only files whose path begins so")
+    parser.add_argument("--only", nargs="*", default=[""], help="only paths that begin so")
     options = parser.parse_args()
     options.out.parent.mkdir(parents=True, exist_ok=True)
     found: dict[str, str] = (
         json.loads(options.out.read_text("utf-8")) if options.out.exists() else {}
     )
-    drawn = [one for one in all_mutants() if one.path.startswith(options.only)]
-    random.Random(options.seed).shuffle(drawn)
-    drawn = drawn[: options.count]
+    drawn = random.Random(options.seed).sample(all_mutants(), options.count)
+    drawn = [one for one in drawn if one.path.startswith(tuple(options.only))]
     waiting = [one for one in drawn if one.name not in found]
     with ThreadPoolExecutor(options.workers) as pool:
         tests = list({test: None for one in waiting for test in nearest(one.path)})
