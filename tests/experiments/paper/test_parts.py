@@ -20,7 +20,7 @@ from pickbest.report.document import Table, Verdict, section_from_json, section_
 from pickbest.simulation.simulate import simulate
 
 QUICK = [recipe for recipe in RECIPES if not recipe.needs_modules]
-REWARDS = find_rewards(None)
+REWARDS = find_rewards()
 
 
 def small(recipe: Recipe) -> Recipe:

@@ -39,8 +39,8 @@ def build_report(plan: ReportPlan, sections: Mapping[str, Section]) -> Report:
         done = [sections[recipe.name] for recipe in recipes if recipe.name in sections]
         chapters.append(Chapter(name, title, intro, done, reasons))
     rewards = plan.rewards
-    whose = "the paper's own" if rewards.papers else "not the paper's"
-    source = f"{rewards.source} ({whose}, SHA-256 {rewards.digest[:12]}…)"
+    whose = "" if rewards.papers else "not the paper's, "
+    source = f"{rewards.source} ({whose}SHA-256 {rewards.digest[:12]}…)"
     own = f"each part's own, up to {max(recipe.replicates for recipe in RECIPES)}"
     facts = (
         ("pickbest", __version__),

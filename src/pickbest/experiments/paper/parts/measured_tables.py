@@ -17,6 +17,7 @@ from pickbest.experiments.paper.lineup import AS_RUN, BEST, EXP3, FPML, OG, OURS
 from pickbest.experiments.paper.parts.recorded_tables import BudgetResult, play_budget
 from pickbest.experiments.paper.printed import TABLE_2
 from pickbest.experiments.paper.recorded_rewards import (
+    MEASURED,
     find_rewards,
     measured_rewards,
     measured_tasks,
@@ -36,7 +37,7 @@ from pickbest.report.document import (
 NEAR = 0.95
 HERE = "On our tasks, "
 PRINTED, REPLAYED = "printed", "published, as run"
-MEASURED = {AS_RUN: "measured, as run", OURS: "measured, ours"}
+ON_OURS = {AS_RUN: "measured, as run", OURS: "measured, ours"}
 
 Means = Mapping[int, Mapping[str, Estimate]]
 """budget → label → mean reward."""
@@ -92,13 +93,13 @@ CLAIMS = (
 
 def measured(setting: Setting, *, budgets: Sequence[int]) -> Found:
     """The paper's findings: as printed, replayed where its rewards are given, and on ours."""
-    ours = setting.rewards if setting.rewards.ours else find_rewards(None)
+    ours = setting.rewards if setting.rewards.ours else find_rewards(MEASURED)
     results = [play_budget(setting, ours, budget) for budget in budgets]
     sources: dict[str, Means] = {PRINTED: _printed(budgets)}
     if setting.rewards.papers:
         replays = [play_budget(setting, setting.rewards, budget) for budget in budgets]
         sources[REPLAYED] = _means(replays, AS_RUN)
-    sources |= {name: _means(results, tuning) for tuning, name in MEASURED.items()}
+    sources |= {name: _means(results, tuning) for tuning, name in ON_OURS.items()}
     verdicts = [*(_verdict(claim, sources) for claim in CLAIMS), _top(sources), _gaps(sources)]
     text = (
         f"{ours.table.rounds} tuning tasks (classification sets of PMLB, two models) that pickbest "
@@ -142,14 +143,14 @@ def _verdict(claim: Claim, sources: Sources) -> Verdict:
     return Verdict(
         f"{HERE}{claim.statement}",
         f"Pairs: {'; '.join(texts)}.",
-        all(counts[MEASURED[AS_RUN]]),
+        all(counts[ON_OURS[AS_RUN]]),
     )
 
 
 def _top(sources: Sources) -> Verdict:
     """What share of the best B's reward the B best single arms have."""
     texts, least = [], {}
-    for name in (REPLAYED, MEASURED[AS_RUN]):
+    for name in (REPLAYED, ON_OURS[AS_RUN]):
         if name in sources:
             shares = {b: rows[TOP].mean / rows[BEST].mean for b, rows in sources[name].items()}
             where = min(shares, key=lambda budget: shares[budget])
@@ -159,7 +160,7 @@ def _top(sources: Sources) -> Verdict:
     return Verdict(
         f"{HERE}the B best single arms are nearly the best B",
         f"They have at least {', '.join(texts)} of its reward; we call {NEAR:.0%} near.",
-        least[MEASURED[AS_RUN]] >= NEAR,
+        least[ON_OURS[AS_RUN]] >= NEAR,
     )
 
 
@@ -173,7 +174,7 @@ def _gaps(sources: Sources) -> Verdict:
     return Verdict(
         f"{HERE}FPML-partial comes closer to the best in hindsight with every arm more",
         f"Gap for B = {budgets}: {'; '.join(texts)}.",
-        shrinks[MEASURED[AS_RUN]],
+        shrinks[ON_OURS[AS_RUN]],
     )
 
 
@@ -182,7 +183,7 @@ def _gap(rows: Mapping[str, Estimate], row: str) -> float:
 
 
 def _random_arms(sources: Sources) -> str:
-    means = sources[MEASURED[AS_RUN]]
+    means = sources[ON_OURS[AS_RUN]]
     several = {b: rows for b, rows in means.items() if b > 1}
     beaten = [b for b, rows in several.items() if rows[UNIFORM].mean > rows[OG].mean]
     last = max(several)
@@ -198,8 +199,8 @@ def _figure(sources: Sources) -> Figure:
     for label, learner, look in (("FPML", FPML, "fpml"), ("OG", OG, "og")):
         for name, line, marker, suffix in (
             (PRINTED, "none", "s", ""),
-            (MEASURED[AS_RUN], "solid", "o", ", as run"),
-            (MEASURED[OURS], "dashed", "o", ", ours"),
+            (ON_OURS[AS_RUN], "solid", "o", ", as run"),
+            (ON_OURS[OURS], "dashed", "o", ", ours"),
         ):
             means = sources[name]
             y = [_gap(rows, learner if learner in rows else EXP3) for rows in means.values()]
