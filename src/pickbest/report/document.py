@@ -49,7 +49,10 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table; `name` is its file name, `marked` lists (row, column) of cells to point out."""
+    """A table; `name` is its file name, `marked` lists (row, column) of cells to point out.
+
+    wraps: its cells are sentences, which may take several lines.
+    """
 
     name: str
     title: str
@@ -57,6 +60,7 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     note: str = ""
     marked: Sequence[tuple[int, int]] = ()
+    wraps: bool = False
 
 
 @dataclass(frozen=True)

@@ -37,8 +37,8 @@ from pickbest.experiments.linear_programs.generated_problems import (
 from pickbest.experiments.linear_programs.minimal_oracle import MinimalOracle
 from pickbest.feasibility.constraints import System
 from pickbest.feasibility.highs import load
-from pickbest.feasibility.sets import Box, width_over
 from pickbest.feasibility.schedules import schedule
+from pickbest.feasibility.sets import Box, width_over
 from pickbest.feasibility.solve import Feasibility, Status, solve_feasibility
 from pickbest.simulation.statistics import standard_error
 
@@ -57,7 +57,9 @@ Tamper = Callable[[Learner], Learner]
 def lp_experiment(
     seed: int = 0,
     replicates: int = 3,
-    calls_allowed: Sequence[int] = CALLS_ALLOWED,
+    *,
+    budgets: Sequence[int] = BUDGETS,
+    families: Sequence[str] = tuple(FAMILIES),
     tamper: Tamper | None = None,
     with_applications: bool = True,
 ) -> dict[str, Any]:
@@ -69,16 +71,16 @@ def lp_experiment(
     check_count("replicates", replicates)
     calls = [
         row
-        for name in FAMILIES
+        for name in families
         for k in range(replicates)
-        for row in calls_needed(name, seed, k, calls_allowed, tamper)
+        for row in calls_needed(name, seed, k, budgets, tamper)
     ]
-    names = (*(name for name in FAMILIES if name != INFEASIBLE), POOLED)
+    names = (*(name for name in families if name != INFEASIBLE), POOLED)
     return {
         "seed": seed,
         "replicates": replicates,
         "calls": calls,
-        "slopes": [slope_of(calls, name, budget) for name in names for budget in BUDGETS],
+        "slopes": [slope_of(calls, name, budget) for name in names for budget in budgets],
         "verdicts": verdicts(seed, 10 * replicates),
         "applications": applications(seed) if with_applications else [],
         "game": games(seed) if with_applications else [],
@@ -89,7 +91,7 @@ def calls_needed(
     family: str,
     seed: int,
     problem: int,
-    calls_allowed: Sequence[int] = CALLS_ALLOWED,
+    budgets: Sequence[int] = BUDGETS,
     tamper: Tamper | None = None,
 ) -> list[dict[str, Any]]:
     """Calls that one problem takes, for each budget and accuracy."""
@@ -97,8 +99,8 @@ def calls_needed(
     system, convex = FAMILIES[family](rng)
     width = width_over(convex, system)
     rows = []
-    for budget in BUDGETS:
-        for allowed in calls_allowed:
+    for budget in budgets:
+        for allowed in CALLS_ALLOWED:
             epsilon = theory.accuracy_after(
                 n_constraints=system.n_constraints, budget=budget, width=width, calls=allowed
             )

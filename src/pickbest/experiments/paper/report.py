@@ -9,6 +9,7 @@ from pickbest._version import __version__
 from pickbest.core.savefile import write_atomically
 from pickbest.experiments.paper.recipes import CHAPTERS, RECIPES, Recipe
 from pickbest.experiments.paper.run_parts import ReportPlan, why_missing
+from pickbest.experiments.paper.sabotage import matrix
 from pickbest.report.document import Chapter, Figure, Report, Section, Table
 from pickbest.report.figures import draw_all
 from pickbest.report.html import need_jinja, to_html
@@ -20,8 +21,9 @@ TITLE = "Trading off resource budgets for improved regret bounds: reproduced"
 INTRO = (
     "Each round, pick B of N arms and pay the smallest cost. This page rebuilds every table, "
     "figure and statement of Falck and Orton (NeurIPS 2022), beside the printed numbers; verdicts "
-    "are computed from the runs."
+    "are computed from the runs, and [each of them can fail](#sabotage)."
 )
+DOUBT = "A page of verdicts is worth what its weakest verdict is worth: each was put to the test."
 
 
 def need_packages() -> None:
@@ -38,6 +40,7 @@ def build_report(plan: ReportPlan, sections: Mapping[str, Section]) -> Report:
         reasons = [_reason(recipe) for recipe in recipes if recipe.name not in sections]
         done = [sections[recipe.name] for recipe in recipes if recipe.name in sections]
         chapters.append(Chapter(name, title, intro, done, reasons))
+    chapters.append(Chapter("doubt", "Can these verdicts fail?", DOUBT, [matrix()]))
     rewards = plan.rewards
     whose = "" if rewards.papers else "not the paper's, "
     source = f"{rewards.source} ({whose}SHA-256 {rewards.digest[:12]}…)"

@@ -27,7 +27,7 @@ from pickbest.experiments.paper.recorded_rewards import DATA, find_rewards
 from pickbest.experiments.paper.run_parts import run_part
 from pickbest.learners import FPML, Greedy
 from pickbest.learners.baselines import Leaders, Uniform
-from pickbest.report.document import Verdict
+from pickbest.report.document import Cell, Column, Section, Table as Grid, Text, Verdict
 
 RECORDED = DATA / "sabotage.csv"
 SHIFT = 0.05
@@ -174,11 +174,10 @@ class Trial:
 
 _NOISE = (TENFOLD, TENTH, ZERO)
 _LEARNERS = (NOISELESS, UNIFORM, *_NOISE, FEWER)
+_PRINTED = (UNIFORM, *_NOISE, FEWER, MORE, BIASED, SHIFTED, SWAPPED)
 MATRIX: dict[str, Trial] = {
-    "table-1": Trial(50, (UNIFORM, *_NOISE, FEWER, MORE, BIASED, SHIFTED, SWAPPED), {"budgets": [4]}),
-    "table-2": Trial(
-        50, (UNIFORM, *_NOISE, FEWER, MORE, BIASED, SHIFTED, SWAPPED), {"budgets": [2, 3]}
-    ),
+    "table-1": Trial(50, _PRINTED, {"budgets": [4]}),
+    "table-2": Trial(50, _PRINTED, {"budgets": [2, 3]}),
     "task-3": Trial(50, (UNIFORM, *_NOISE, FEWER, BIASED, SWAPPED)),
     "measured": Trial(20, (UNIFORM, ZERO, FEWER, COPIED), {"budgets": [2, 4]}),
     "task-1": Trial(20, (UNIFORM, ZERO, FEWER), {"budgets": [2, 3], "rounds": 300}),
@@ -206,10 +205,12 @@ MATRIX: dict[str, Trial] = {
     ),
     "hybrid-jobs": Trial(1, (ZERO,), {"target_budget": 2, "rounds": [300, 3000]}),
     "linear-programs": Trial(
-        2, _NOISE, {"calls_allowed": [500, 1000], "with_applications": False}
+        3, _NOISE,
+        {"budgets": [1], "families": ["zero-sum game"], "with_applications": False},
     ),
     "two-picks": Trial(
-        20, _LEARNERS, {"n_arms": 16, "budgets": [2], "rounds": [100, 1000, 3000]}
+        20, (NOISELESS, UNIFORM, *_NOISE),
+        {"n_arms": 16, "budgets": [2], "rounds": [100, 1000, 3000]},
     ),
     "two-draws": Trial(1, _NOISE),
 }  # fmt: skip
@@ -233,6 +234,35 @@ def recorded() -> list[Row]:
     with RECORDED.open(encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file))[1:]
     return [(part, mutant, statement, verdict) for part, mutant, statement, verdict in rows]
+
+
+def matrix() -> Section:
+    """What was found, for the report: each verdict, what turns it, and what it does not notice."""
+    found = recorded()
+    honest = {
+        (part, what): verdict for part, mutant, what, verdict in found if mutant == HONEST.name
+    }
+    rows: list[list[Cell]] = []
+    for (part, statement), verdict in honest.items():
+        met = [(m, v) for p, m, what, v in found if (p, what) == (part, statement) and m in MUTANTS]
+        turns = [mutant for mutant, other in met if other != verdict]
+        stays = [m for m, other in met if other == verdict and m != HONEST.name]
+        rows.append([statement, verdict, ", ".join(turns), ", ".join(stays)])
+    text = (
+        f"Each part was run again with something broken on purpose: {len(found)} verdicts of "
+        f"{len(MATRIX)} parts, in short games. A verdict that nothing turns would be worth "
+        f"nothing; all {len(rows)} turn. What a verdict does not notice does not contradict its "
+        "statement, or not in games of this size. The tests run the whole matrix again "
+        "(`tests/experiments/paper/test_sabotage.py`)."
+    )
+    columns = [
+        Column("statement"),
+        Column("as it is"),
+        Column("turns with"),
+        Column("does not notice"),
+    ]
+    table = Grid("sabotage", "What turns each verdict", columns, rows, wraps=True)
+    return Section("sabotage", "The sabotage matrix", [Text(text), table])
 
 
 def main() -> None:

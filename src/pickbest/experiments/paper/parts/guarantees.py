@@ -54,8 +54,8 @@ def markov(setting: Setting, *, n_arms: int, budgets: Sequence[int], rounds: int
     holds = all(shares) and farthest <= 4
     text = (
         f"The empirical tail stays under Markov's bound at {sum(shares)} of {len(shares)} points, "
-        f"on one good arm and where leaders rotate; means are within {farthest:.1f} standard errors "
-        "of what FPML's law gives. "
+        f"on one good arm and where leaders rotate; means are within {farthest:.1f} standard "
+        "errors of what FPML's law gives. "
         "Measured and promised: "
         + ", ".join(
             f"at B = {row[0]} one run in ten exceeds {row[1]:.0f}, the bound says {row[2]:.0f}"

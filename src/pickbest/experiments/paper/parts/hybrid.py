@@ -111,9 +111,7 @@ def _figure(target_budget: int, points: Mapping[int, Sequence[Point]]) -> Figure
         look = f"shade {index + 1}/{len(points)}"
         x = [float(p.rounds) for p in own]
         series.append(Series(f"b = {b}", x, [p.regret.mean for p in own], look))
-        series.append(
-            Series(f"bound, b = {b}", x, [p.bound for p in own], look, "dotted", "")
-        )
+        series.append(Series(f"bound, b = {b}", x, [p.bound for p in own], look, "dotted", ""))
     return Figure(
         "hybrid",
         f"Regret of OG_hybrid against OPT({target_budget}), with budget ⌈B' ln T⌉ b.",

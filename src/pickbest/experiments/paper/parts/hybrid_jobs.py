@@ -9,7 +9,6 @@ from pickbest.experiments.jobs import theorem6_experiment, unlearned
 from pickbest.experiments.paper.experiment import Found, Setting
 from pickbest.report.document import Cell, Column, Figure, Series, Table, Text, Verdict
 
-
 # What the arms that are not hidden do, of what they do by default: little, so that a learner that
 # has not found the hidden ones exceeds the bound.
 OTHERS = 0.1
@@ -109,7 +108,5 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
         Column("random arms", 1),
     ]
     keys = ("family", "rounds", "learner", "slot_budget", "budget", "against", "regret", "bound")
-    cells: list[list[Cell]] = [
-        [*(row[key] for key in keys), row.get("control")] for row in rows
-    ]
+    cells: list[list[Cell]] = [[*(row[key] for key in keys), row.get("control")] for row in rows]
     return Table("hybrid-jobs", "Every setting", columns, cells)

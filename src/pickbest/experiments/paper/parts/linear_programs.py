@@ -9,14 +9,13 @@ from typing import Any
 from pickbest.experiments.paper.experiment import HONEST, Found, Setting
 from pickbest.report.document import Block, Cell, Column, Figure, Series, Table, Verdict
 
-
 # How far a fitted exponent may be from (B+1)/B: accuracies span a factor of 2 to 3 only.
 NEAR = 0.25
 MARKERS = ("o", "^", "D", "v")
 
 
 def linear_programs(
-    setting: Setting, *, calls_allowed: Sequence[int], with_applications: bool
+    setting: Setting, *, budgets: Sequence[int], families: Sequence[str], with_applications: bool
 ) -> Found:
     """Calls against accuracy, verdicts beside an exact solver, and two applications.
 
@@ -26,7 +25,12 @@ def linear_programs(
     from pickbest.experiments.linear_programs.experiment import INFEASIBLE, POOLED, lp_experiment
 
     measured = lp_experiment(
-        setting.seed, setting.replicates, calls_allowed, setting.sabotage.learner, with_applications
+        setting.seed,
+        setting.replicates,
+        budgets=budgets,
+        families=families,
+        tamper=setting.sabotage.learner,
+        with_applications=with_applications,
     )
     calls, slopes, mixed = measured["calls"], measured["slopes"], measured["verdicts"]
     feasible = [row for row in calls if row["family"] != INFEASIBLE]
@@ -42,9 +46,8 @@ def linear_programs(
         for row in pooled
     )
     share = max(row["calls"] / row["calls_bound"] for row in calls)
-    families = len({row["family"] for row in calls})
     text = (
-        f"{len(ended)} of {len(calls)} solves of {families} families end with a verdict "
+        f"{len(ended)} of {len(calls)} solves of {len(families)} families end with a verdict "
         f"before the bound (after at most {share:.0%} of it; undecided counts as failed). "
         f"Of {mixed['problems']} mixed problems {mixed['wrong']} verdicts contradict an exact "
         f"solver, {mixed['undecided']} are undecided."
@@ -125,8 +128,8 @@ def _figure(calls: Sequence[Mapping[str, Any]]) -> Figure:
         series.append(Series(f"bound, B = {budget}", x, bounds, look, "dotted", ""))
         for marker, family in zip(MARKERS, families, strict=False):
             of_family = [row for row in own if row["family"] == family]
-            series.append(Series("", x, _means(of_family, x), look, "none", marker))
-        series.append(Series(f"B = {budget}", x, _means(own, x), look, "solid", ""))
+            series.append(Series("", *_means(of_family), look, "none", marker))
+        series.append(Series(f"B = {budget}", *_means(own), look, "solid", ""))
     names = ", ".join(f"{mark} {name}" for mark, name in zip("●▲◆▼", families, strict=False))
     return Figure(
         "linear-programs",
@@ -144,13 +147,15 @@ def _figure(calls: Sequence[Mapping[str, Any]]) -> Figure:
 
 
 def _accuracy(row: Mapping[str, Any]) -> float:
-    return round(row["width"] / row["epsilon"], 6)
+    return float(round(row["width"] / row["epsilon"], 6))
 
 
-def _means(rows: Sequence[Mapping[str, Any]], x: Sequence[float]) -> list[float]:
-    """Geometric means of the calls at each accuracy."""
-    logs = [[math.log(row["calls"]) for row in rows if _accuracy(row) == at] for at in x]
-    return [math.exp(sum(own) / len(own)) for own in logs]
+def _means(rows: Sequence[Mapping[str, Any]]) -> tuple[list[float], list[float]]:
+    """Accuracies, and the geometric mean of the calls at each."""
+    by_accuracy: dict[float, list[float]] = {}
+    for row in sorted(rows, key=_accuracy):
+        by_accuracy.setdefault(_accuracy(row), []).append(math.log(row["calls"]))
+    return list(by_accuracy), [math.exp(sum(own) / len(own)) for own in by_accuracy.values()]
 
 
 def _slopes(slopes: Sequence[Mapping[str, Any]]) -> Table:
@@ -169,8 +174,8 @@ def _slopes(slopes: Sequence[Mapping[str, Any]]) -> Table:
         Column("(B+1)/B", 2, group="theory"),
     ]
     note = (
-        "low and high: 95% confidence interval over problems. Problems that end within 20 calls, or "
-        "are cut off, say nothing about the rate."
+        "low and high: 95% confidence interval over problems. Problems that end within 20 calls "
+        "or are cut off say nothing about the rate."
     )
     return Table("linear-programs-slopes", "How calls grow with 1/ε", columns, rows, note)
 

@@ -168,9 +168,7 @@ def _top(sources: Sources) -> Verdict:
 
 
 def _gaps(sources: Sources) -> Verdict:
-    gaps = {
-        name: [_gap(rows, FPML) for rows in means.values()] for name, means in sources.items()
-    }
+    gaps = {name: [_gap(rows, FPML) for rows in means.values()] for name, means in sources.items()}
     ours = sources[ON_OURS[AS_RUN]].values()
     random = [_gap(rows, UNIFORM) for rows in ours]
     learned = all(Claim.ahead(rows[FPML], rows[UNIFORM]) for rows in ours)

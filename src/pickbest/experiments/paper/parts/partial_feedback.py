@@ -64,9 +64,9 @@ def partial_feedback(
     findings = []
     if counterexamples:
         text += (
-            f"But it is **not true** for every unbiased estimate: {'; '.join(counterexamples)}. The "
-            f"bound that we can prove, 2 sqrt(T K ln N), is {proved[last]:.0f} in the first case. "
-            "(± one standard error.)"
+            f"But it is **not true** for every unbiased estimate: {'; '.join(counterexamples)}. "
+            f"The bound that we can prove, 2 sqrt(T K ln N), is {proved[last]:.0f} in the first "
+            "case. (± one standard error.)"
         )
         findings.append(
             f"Proposition 5 is false for B ≥ 2: {'; '.join(counterexamples)} (± one standard "
@@ -154,7 +154,7 @@ def _hidden_arm(setting: Setting, n_arms: int, budget: int, rounds: int) -> Esti
 
 
 def naive_regret(setting: Setting, n_arms: int, budget: int, rounds: int) -> Estimate:
-    """Regret of FPML-partial as in section 2.1: one more arm, uniform, N times whose cost is learned.
+    """Regret of FPML-partial as in section 2.1: of one more arm, uniform, N times the cost counts.
 
     Only the explored arm's estimate changes, and what is explored does not depend on the leaders:
     so between the rounds that are looked at, multinomial numbers say how often each arm was.
@@ -172,7 +172,7 @@ def naive_regret(setting: Setting, n_arms: int, budget: int, rounds: int) -> Est
         # What is known at a look is what was explored before it.
         totals = np.cumsum(times * costs, axis=0) - times * costs
         totals -= rng.exponential(1 / epsilon, totals.shape)
-        # The learner explores among all arms; one of the next B + 1 leaders makes room for the last.
+        # An explored arm that is among B + 1 leaders makes room for the last of them.
         found = np.where(_left_out(totals, budget + 1), 1.0, budget + 1.0) / n_arms
         missed = _left_out(totals, budget) & (rng.random(looks) >= found)
         regrets.append(gap * every * float(missed.sum()))

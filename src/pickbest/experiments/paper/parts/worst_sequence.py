@@ -20,7 +20,6 @@ from pickbest.experiments.paper.experiment import Found, Setting
 from pickbest.experiments.paper.parts.trade_off import NEAR
 from pickbest.report.document import Cell, Column, Figure, Series, Table, Verdict
 
-
 WORSE = 0.01
 
 
