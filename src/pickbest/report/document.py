@@ -125,7 +125,8 @@ class Chapter:
 class Report:
     """All that the page shows.
 
-    facts: (what, value) pairs about how it was made. command: what makes it.
+    summary: one paragraph for the first screen. facts: (what, value) pairs about how it was made.
+    command: what makes it.
     """
 
     title: str
@@ -133,10 +134,21 @@ class Report:
     facts: Sequence[tuple[str, str]]
     chapters: Sequence[Chapter] = field(default_factory=tuple)
     command: str = "pickbest reproduce"
+    summary: str = ""
 
     @property
     def sections(self) -> list[Section]:
         return [section for chapter in self.chapters for section in chapter.sections]
+
+    @property
+    def verdicts(self) -> list[tuple[Section, Verdict]]:
+        """Every verdict with its section, in order."""
+        return [
+            (section, block)
+            for section in self.sections
+            for block in section.blocks
+            if isinstance(block, Verdict)
+        ]
 
 
 def section_to_json(section: Section) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from pickbest.core.savefile import write_atomically
 from pickbest.experiments.paper.recipes import CHAPTERS, RECIPES, Recipe
 from pickbest.experiments.paper.run_parts import ReportPlan, why_missing
 from pickbest.experiments.paper.sabotage import matrix
-from pickbest.report.document import Chapter, Figure, Report, Section, Table
+from pickbest.report.document import Chapter, Figure, Report, Section, Table, Verdict, listed
 from pickbest.report.figures import draw_all
 from pickbest.report.html import need_jinja, to_html
 from pickbest.report.markdown import to_markdown, write_tables
@@ -51,7 +52,45 @@ def build_report(plan: ReportPlan, sections: Mapping[str, Section]) -> Report:
         ("runs", own if plan.replicates is None else str(plan.replicates)),
         ("recorded rewards", source),
     )
-    return Report(TITLE, INTRO, facts, chapters)
+    whole = Report(TITLE, INTRO, facts, chapters)
+    return dataclasses.replace(whole, summary=summary_of(whole))
+
+
+def summary_of(report: Report) -> str:
+    """What was reproduced, what was refuted and what is new, from the verdicts that there are."""
+    judged = {
+        chapter.name: [
+            (section, verdict)
+            for section, verdict in report.verdicts
+            if section in chapter.sections and verdict.holds is not None
+        ]
+        for chapter in report.chapters
+    }
+    met = [
+        f"{verdict.text.partition(' printed')[0]} printed means of {verdict.statement[:7]}"
+        for _, verdict in judged["printed"]
+    ]
+    proved = judged["regret"] + judged["statements"]
+    failed = [(section, verdict) for section, verdict in proved if not verdict.holds]
+    new = [_linked(section, verdict) for section, verdict in judged["beyond"] if verdict.holds]
+    sentences = []
+    if met:
+        sentences.append(f"**Reproduced:** {listed(met)}, within |z| < 4;")
+    if proved:
+        sentences.append(f"{len(proved) - len(failed)} of {len(proved)} verdicts on its theorems.")
+    if failed:
+        named = listed([_linked(section, verdict) for section, verdict in failed])
+        sentences.append(f"**Refuted**, by games in which it fails: {named}.")
+    if new:
+        sentences.append(f"**New:** {'; '.join(new)}.")
+    return " ".join(sentences)
+
+
+def _linked(section: Section, verdict: Verdict) -> str:
+    """A verdict's statement up to its colon, where it has a number."""
+    numbered = verdict.statement.startswith("Proposition")
+    what = verdict.statement.partition(":")[0] if numbered else verdict.statement
+    return f"[{what}](#{section.name})"
 
 
 def _reason(recipe: Recipe) -> str:

@@ -103,11 +103,11 @@ def _figure(
     for index, budget in enumerate(budgets):
         look = f"shade {index + 1}/{len(budgets)}"
         fitted = slopes[budget]
-        label = f"B = {budget}, slope {fitted:.2f}" if fitted is not None else f"B = {budget}"
+        label = f"B = {budget}: {fitted:.2f}" if fitted is not None else f"B = {budget}"
         y = [measured[budget, length].mean for length in rounds]
         series.append(Series(label, x, y, look))
         limit = [bounds[budget, length] for length in rounds]
-        series.append(Series(f"bound, {1 / (budget + 1):.2f}", x, limit, look, "dotted", ""))
+        series.append(Series(f"{1 / (budget + 1):.2f}", x, limit, look, "dotted", ""))
     first, last = rounds[0], rounds[-1]
     ends = ", ".join(
         f"B = {b} from {measured[b, first].mean:.1f} to {measured[b, last].mean:.1f}"
@@ -116,7 +116,7 @@ def _figure(
     return Figure(
         "trade-off",
         f"FPML's regret against the number of rounds, {n_arms} arms, one of them good. Solid: "
-        "measured, with the fitted slope; dotted: Theorem 2, with its slope 1/(B+1).",
+        "measured, with the fitted exponent of T; dotted: Theorem 2, with its exponent 1/(B+1).",
         f"Log-log plot of regret against rounds from {first} to {last}: {ends}."
         f" Bounds at T = {last}: " + ", ".join(f"B = {b} {bounds[b, last]:.0f}" for b in budgets),
         "rounds T",
