@@ -30,7 +30,9 @@ def reproduce(
     ] = None,
     rewards: Annotated[
         Path | None,
-        typer.Option(help="Recorded rewards of the main experiment (rounds x arms, in [0, 1])."),
+        typer.Option(
+            help="Rewards for the main experiment (rounds x arms, in [0, 1]), not the paper's."
+        ),
     ] = None,
     replicates: Annotated[
         int | None,
@@ -47,7 +49,7 @@ def reproduce(
 
     **Examples**
 
-        pickbest reproduce --rewards rewards.csv --workers 2 --open
+        pickbest reproduce --workers 2 --open
 
         pickbest reproduce task-3 trade-off
     """

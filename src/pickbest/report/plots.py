@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SUFFIXES = (".png", ".svg", ".pdf")
+# From this share of the height on, a label does not stand at the end of its line any more.
+MOVED = 0.035
 
 
 def need_package(package: str, extra: str, purpose: str) -> None:
@@ -58,13 +60,17 @@ def images(figure: Figure, name: str) -> tuple[bytes, bytes]:
 
     png, svg = io.BytesIO(), io.BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": name}):
-        figure.savefig(png, format="png", dpi=160, metadata={"Software": "pickbest"})
-        figure.savefig(svg, format="svg", dpi=160, metadata={"Date": None})
+        figure.savefig(png, format="png", dpi=200, metadata={"Software": "pickbest"})
+        # Without a ground of its own, a page may show it on dark.
+        figure.savefig(svg, format="svg", metadata={"Date": None}, transparent=True)
     return png.getvalue(), svg.getvalue()
 
 
 def label_ends(axes: Axes, ends: list[tuple[float, float, str, str]]) -> None:
-    """Write each line's name at its end (x, y, name, colour), spread so that none overlap."""
+    """Write each line's name at its end (x, y, name, colour), spread so that none overlap.
+
+    A name that had to move is joined to its line.
+    """
     if not ends:
         return
     low, high = axes.get_ylim()
@@ -75,17 +81,19 @@ def label_ends(axes: Axes, ends: list[tuple[float, float, str, str]]) -> None:
 
     ends = sorted(ends, key=lambda end: end[1])
     levels = spread_levels([height(y) for _, y, _, _ in ends])
-    for (x, _, name, colour), level in zip(ends, levels, strict=True):
-        at = low * (high / low) ** level if log else low + level * (high - low)
+    for (x, y, name, colour), level in zip(ends, levels, strict=True):
+        moved = abs(level - height(y)) > MOVED
+        joined = {"arrowstyle": "-", "color": colour, "linewidth": 0.7, "shrinkA": 1, "shrinkB": 4}
         axes.annotate(
             name,
-            (x, at),
-            xytext=(6, 0),
-            textcoords="offset points",
+            (x, y),
+            xytext=(1.015, level),
+            textcoords="axes fraction",
             color=ink(colour),
             va="center",
             fontsize=9.5,
             annotation_clip=False,
+            arrowprops=joined if moved else None,
         )
 
 
