@@ -28,7 +28,7 @@ COLUMNS = ("problem", "solver", "verdict", "cpu_seconds", "wall_seconds")
 VERDICTS = {"sat": "sat", "s satisfiable": "sat", "unsat": "unsat", "s unsatisfiable": "unsat"}
 SPELLED = re.compile(r"^(s )?(un)?sat(isfiable)?$", re.I | re.M)
 # A machine that others use too may take so many times longer than the processor time says.
-WALL_FACTOR = 6.0
+WALL_FACTOR = 60.0
 
 
 def measure(
