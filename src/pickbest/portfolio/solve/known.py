@@ -49,26 +49,19 @@ class Solver(NamedTuple):
 
 SOLVERS = (
     Solver("z3", SMTLIB, ("z3",), ("-smt2", PROBLEM)),
-    Solver(
-        "cvc5",
-        SMTLIB,
-        ("cvc5",),
-        ("--lang=smt2", "--strings-exp", PROBLEM),
-        ("--produce-models",),
-        ("--incremental",),
-        "cvc5",
-    ),
     *(
         Solver(
-            "cvc4",
+            name,
             SMTLIB,
-            ("cvc4",),
+            (name,),
             ("--lang=smt2", *own, PROBLEM),
             ("--produce-models",),
             ("--incremental",),
-            logics=logics,
+            module,
+            logics,
         )
-        # What it needs for strings makes it give up on quantifiers.
+        for name, module in (("cvc5", "cvc5"), ("cvc4", ""))
+        # What they need for strings slows them down on all else, and ends at quantifiers.
         for own, logics in (((), NO_STRINGS), (("--strings-exp",), STRINGS))
     ),
     Solver(

@@ -22,7 +22,9 @@ def cvc5(path: str) -> int:
     import cvc5
 
     solver = cvc5.Solver(cvc5.TermManager())
-    for option in ("produce-models", "incremental", "strings-exp"):
+    with open(path, "rb") as file:
+        strings = ["strings-exp"] if b"String" in file.read() else []
+    for option in ("produce-models", "incremental", *strings):
         solver.setOption(option, "true")
     symbols = cvc5.SymbolManager(solver.getTermManager())
     parser = cvc5.InputParser(solver, symbols)

@@ -45,6 +45,8 @@ class Stock:
         wanted = {"arms": list(arms), "budget": budget}
         if self.read("arms.json") != wanted:
             self.write("arms.json", json.dumps(wanted))
+            for name in self.names(TICKETS):  # asked for when there were other arms
+                (self.folder / TICKETS / name).unlink(missing_ok=True)
             return None
         for name in self.names(TICKETS):
             mine = self.folder / TICKETS / f".{os.getpid()}-{name}"
