@@ -55,7 +55,9 @@ def measure(
         def one(problem: Path, installed: Installed) -> None:
             verdict, cpu, wall = run(installed.on(str(problem)), deadline)
             with lock:
-                writer.writerow([problem.stem, installed.name, verdict, f"{cpu:.4f}", f"{wall:.4f}"])
+                writer.writerow(
+                    [problem.stem, installed.name, verdict, f"{cpu:.4f}", f"{wall:.4f}"]
+                )
                 file.flush()
 
         started = time.monotonic()

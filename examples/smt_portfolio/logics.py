@@ -49,7 +49,7 @@ def _bv_factors(rng: random.Random) -> Script:
     return constants("xy", f"(_ BitVec {half})") + asserted(
         f"(= (bvmul {wide[0]} {wide[1]}) {bits(product, 2 * half)})",
         f"(bvult {one} x)",
-        f"(bvule x y)",
+        "(bvule x y)",
     )
 
 
@@ -108,7 +108,7 @@ def _swap(memory: str, k: int, a: str, b: str) -> Script:
 
 
 def qf_lia(rng: random.Random) -> Script:
-    """Equations over small integers: a multidimensional knapsack, with a solution or perhaps not."""
+    """Equations over small integers: a knapsack in several dimensions, perhaps with a solution."""
     unknowns, equations = rng.randint(7, 13), rng.randint(2, 3)
     names = [f"x{k}" for k in range(unknowns)]
     script = constants(names, "Int") + asserted(*(f"(<= 0 {x} {rng.randint(1, 9)})" for x in names))
@@ -127,7 +127,9 @@ def qf_idl(rng: random.Random) -> Script:
     longest = max(sum(row) for row in takes)
     loads = [sum(takes[j][routes[j].index(m)] for j in range(jobs)) for m in range(machines)]
     horizon = round(max(longest, *loads) * rng.uniform(1.02, 1.3))
-    script = constants(["zero", *(f"s{j}_{m}" for j in range(jobs) for m in range(machines))], "Int")
+    script = constants(
+        ["zero", *(f"s{j}_{m}" for j in range(jobs) for m in range(machines))], "Int"
+    )
     for j, route in enumerate(routes):
         script += asserted(f"(>= (- s{j}_{route[0]} zero) 0)")
         for k, machine in enumerate(route):
@@ -140,7 +142,9 @@ def qf_idl(rng: random.Random) -> Script:
         for i, j in combinations(range(jobs), 2):
             first, second = (f"s{job}_{machine}" for job in (i, j))
             ti, tj = (takes[job][routes[job].index(machine)] for job in (i, j))
-            script += asserted(f"(or (>= (- {second} {first}) {ti}) (>= (- {first} {second}) {tj}))")
+            script += asserted(
+                f"(or (>= (- {second} {first}) {ti}) (>= (- {first} {second}) {tj}))"
+            )
     return script
 
 
@@ -158,7 +162,10 @@ def qf_lra(rng: random.Random) -> Script:
     clauses = round(unknowns * rng.uniform(3.0, 6.5))
     script = constants(names, "Real")
     return script + asserted(
-        *(f"(or {' '.join(half_space() for _ in range(rng.choice([2, 3, 3])))})" for _ in range(clauses))
+        *(
+            f"(or {' '.join(half_space() for _ in range(rng.choice([2, 3, 3])))})"
+            for _ in range(clauses)
+        )
     )
 
 
@@ -227,9 +234,7 @@ def qf_nia(rng: random.Random) -> Script:
             f"(= (* x x) (+ (* {rng.choice([2, 3, 5, 7])} y y) {number(rng.choice([1, -1, 4]))}))",
             f"(> x {bound // rng.choice([2, 4, 10])})",
         )
-    return script + asserted(
-        "(= (+ (* x x) (* y y)) (* z z))", "(< x y)", f"(> (+ x y z) {bound})"
-    )
+    return script + asserted("(= (+ (* x x) (* y y)) (* z z))", "(< x y)", f"(> (+ x y z) {bound})")
 
 
 def lia(rng: random.Random) -> Script:
@@ -253,7 +258,9 @@ def uflia(rng: random.Random) -> Script:
     slope = rng.randint(1, 5)
     script = ["(declare-fun f (Int) Int)"]
     if rng.random() < 0.5:
-        script += asserted(f"(forall ((x Int)) (! (>= (f (+ x 1)) (+ (f x) {slope})) :pattern ((f x))))")
+        script += asserted(
+            f"(forall ((x Int)) (! (>= (f (+ x 1)) (+ (f x) {slope})) :pattern ((f x))))"
+        )
         return script + asserted(f"(< (f {steps}) (+ (f 0) {slope * steps}))")
     period = rng.randint(2, 6)
     script += asserted(f"(forall ((x Int)) (= (f (+ x {period})) (f x)))")

@@ -67,9 +67,15 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "core.arrays": "BoolArray FloatArray IntArray KeyArray",
         "core.checks": "check_budget check_costs check_count check_positive check_seed check_share",
         "core.errors": "MissingExtraError PickbestError UnknownRoundsError unknown_name",
-        "core.randomness": "ENVIRONMENT_STREAM GOLDEN LEARNER_STREAM MIX_1 MIX_2 Draws mix mix_array replicate_keys rng_for",
+        "core.randomness": (
+            "ENVIRONMENT_STREAM GOLDEN LEARNER_STREAM MIX_1 MIX_2 Draws mix mix_array "
+            "replicate_keys rng_for"
+        ),
         "core.rounds": "keep_best learns_any play_rounds play_table visible",
         "core.tickets": "Ticket",
-        "core.types": "Choice CompiledLearner ContextLearner Environment Feedback Learner OpenLearner State TableLearner",
+        "core.types": (
+            "Choice CompiledLearner ContextLearner Environment Feedback Learner OpenLearner State "
+            "TableLearner"
+        ),
     },
 )

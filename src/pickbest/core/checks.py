@@ -18,11 +18,7 @@ LARGEST_SEED = (1 << 64) - 1
 
 def check_seed(seed: int) -> int:
     """A seed is a whole number from 0 to 2^64 - 1."""
-    if (
-        isinstance(seed, bool)
-        or not isinstance(seed, Integral)
-        or not 0 <= seed <= LARGEST_SEED
-    ):
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed <= LARGEST_SEED:
         raise PickbestError(f"seed must be a whole number between 0 and 2^64 - 1, got {seed!r}")
     return int(seed)
 

@@ -39,7 +39,10 @@ def test_calls_are_served_as_without_it(calls: Calls, daemon: Process) -> None:
         assert run("sat.smt2").stdout == "sat\n"
         assert run("-", stdin=SAT_SMT.encode()).stdout == "sat\n"
         missing = run("none.cnf")
-        assert (missing.returncode, missing.stderr) == (2, "error: none.cnf: there is no such file\n")
+        assert (missing.returncode, missing.stderr) == (
+            2,
+            "error: none.cnf: there is no such file\n",
+        )
         assert run("--nonsense").returncode == 2
     daemon.send_signal(signal.SIGTERM)
     daemon.wait(30)
@@ -53,7 +56,9 @@ def test_calls_are_served_as_without_it(calls: Calls, daemon: Process) -> None:
 def test_many_calls_at_a_time(calls: Calls, daemon: Process) -> None:
     codes: list[int] = []
     threads = [
-        threading.Thread(target=lambda: codes.append(calls.run("unsat.cnf", program=QUICK).returncode))
+        threading.Thread(
+            target=lambda: codes.append(calls.run("unsat.cnf", program=QUICK).returncode)
+        )
         for _ in range(12)
     ]
     for thread in threads:
@@ -93,7 +98,8 @@ def test_the_kernel_says_who_is_calling(calls: Calls) -> None:
 
 
 @pytest.mark.parametrize(
-    "message", [b"", b"\0", b"\xff\xff\xff\xff", (4).to_bytes(4, "big") + b"abcd", b"GET / HTTP/1.0\r\n"]
+    "message",
+    [b"", b"\0", b"\xff\xff\xff\xff", (4).to_bytes(4, "big") + b"abcd", b"GET / HTTP/1.0\r\n"],
 )
 def test_nonsense_is_refused(calls: Calls, daemon: Process, message: bytes) -> None:
     with socket.socket(socket.AF_UNIX) as connection:

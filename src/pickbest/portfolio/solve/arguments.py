@@ -6,6 +6,7 @@ import argparse
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import IO, NoReturn
 
 from pickbest.core import PickbestError
@@ -62,6 +63,22 @@ class HelpShown(Exception):  # noqa: N818
 
 def parse(words: Sequence[str]) -> Arguments:
     """PickbestError for words that mean nothing, HelpShown for --help."""
+    given = _parser().parse_args([word for word in map(_in_our_words, words) if word])
+    action = next((name for name in ("list", "learn", "daemon") if getattr(given, name)), "solve")
+    if action == "solve" and not given.files:
+        raise PickbestError("name at least one file, or - for standard input")
+    if given.files.count(STDIN) > 1:
+        raise PickbestError("standard input can be read once only")
+    if given.budget < 1:
+        raise PickbestError(f"--budget must be at least 1, got {given.budget}")
+    if not 0.0 < given.deadline < float("inf"):
+        raise PickbestError(f"--deadline must be above 0 seconds, got {given.deadline:g}")
+    options = Options(given.budget, given.deadline, given.logic, tuple(given.solver))
+    return Arguments(tuple(given.files), options, action, given.who, given.json)
+
+
+@cache
+def _parser() -> _Parser:
     parser = _Parser("pickbest solve", description=ABOUT, epilog=EXAMPLES)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     add = parser.add_argument
@@ -75,18 +92,7 @@ def parse(words: Sequence[str]) -> Arguments:
     add("--list", action="store_true", help="list the solvers that are installed, and end")
     add("--learn", action="store_true", help="learn now what waits to be learned, and end")
     add("--daemon", action="store_true", help="serve calls of this user on a Unix socket")
-    given = parser.parse_args([word for word in map(_in_our_words, words) if word])
-    action = next((name for name in ("list", "learn", "daemon") if getattr(given, name)), "solve")
-    if action == "solve" and not given.files:
-        raise PickbestError("name at least one file, or - for standard input")
-    if given.files.count(STDIN) > 1:
-        raise PickbestError("standard input can be read once only")
-    if given.budget < 1:
-        raise PickbestError(f"--budget must be at least 1, got {given.budget}")
-    if not 0.0 < given.deadline < float("inf"):
-        raise PickbestError(f"--deadline must be above 0 seconds, got {given.deadline:g}")
-    options = Options(given.budget, given.deadline, given.logic, tuple(given.solver))
-    return Arguments(tuple(given.files), options, action, given.who, given.json)
+    return parser
 
 
 def _in_our_words(word: str) -> str:

@@ -101,10 +101,12 @@ def solve(
     source: Source,
     engine: Engine,
     answers: Answers,
+    answered: Callable[[Run], None],
     given_up: Callable[[], bool] = lambda: False,
 ) -> tuple[Result, Finished]:
     """Race the picked solvers on a problem: the result, and what is to be learned of it.
 
+    answered is told the first answer that counts, before the others are ended.
     Where all of them give up before the deadline, the others have their turn: a call answers
     whatever any solver here can answer. Only the picked ones are learned of.
     """
@@ -126,7 +128,7 @@ def solve(
             Limits(),
             Stopping(),
             given_up,
-            lambda run: None,
+            lambda run: answered(run) if run.accepted else None,
             answers=answers,
         )
         runs += result.runs
@@ -137,47 +139,29 @@ def solve(
         ticket = Ticket(UNTICKETED, tuple(others[:budget]), watched=False)
 
 
-def winner_of(result: Result) -> Run | None:
-    return next((run for run in result.runs if run.arm == result.winner), None)
+def exit_code(problem: Problem, winner: Run) -> int:
+    """What the winner's process ended with, or would have: 10 and 20 for formulas."""
+    return CODES.get(winner.verdict, 0) if problem.format == DIMACS else winner.exit_code or 0
 
 
-def exit_code(problem: Problem, result: Result) -> int:
-    """What the winner's process ended with, or would have: 10 and 20 for formulas.
-
-    Without an answer: 0, as solvers do, but 1 where no solver could make sense of the problem.
-    """
-    winner = winner_of(result)
-    if winner is None:
-        failed = (RunStatus.CRASHED, RunStatus.BROKEN, RunStatus.WRONG)
-        return 1 if all(run.status in failed for run in result.runs) else 0
-    if problem.format == DIMACS:
-        return CODES.get(winner.verdict, 0)
-    return winner.exit_code or 0
+def failure_code(result: Result) -> int:
+    """Without an answer: 0, as solvers do, but 1 where none could make sense of the problem."""
+    failed = (RunStatus.CRASHED, RunStatus.BROKEN, RunStatus.WRONG)
+    return 1 if all(run.status in failed for run in result.runs) else 0
 
 
-def printed(problem: Problem, result: Result) -> Iterator[bytes]:
+def printed(problem: Problem, winner: Run) -> Iterator[bytes]:
     """What goes to standard output, in pieces."""
-    winner = winner_of(result)
-    if winner is None:
-        yield b"s UNKNOWN\n" if problem.format == DIMACS else b"unknown\n"
-    elif problem.format == DIMACS:
+    if problem.format == DIMACS:
         yield f"{SAID[winner.verdict]}\n".encode()
         if winner.verdict == "SAT":
-            yield from _values(_lines(result))
-    elif result.output:
-        with open(result.output, "rb") as file:
+            yield from _values(winner.lines())
+    elif winner.spool:
+        with open(winner.spool, "rb") as file:
             while piece := file.read(1 << 20):
                 yield piece
     else:
-        yield str(result.answer).encode(errors="replace")
-
-
-def _lines(result: Result) -> Iterator[bytes]:
-    if not result.output:
-        yield from str(result.answer).encode(errors="replace").splitlines()
-        return
-    with open(result.output, "rb") as file:
-        yield from file
+        yield winner.stdout.encode(errors="replace")
 
 
 def _values(lines: Iterator[bytes]) -> Iterator[bytes]:

@@ -5,22 +5,22 @@ This file is also the program `pickbest-solve`. It is started without `site` and
 nothing, because a Python that starts as usual takes longer than all the rest.
 """
 
-import os
-import sys
-
 import _socket
+import posix
+import sys
 
 # A daemon that has too much to do answers so, and the call is made without it.
 BUSY = 255
 LONGEST = 1 << 20
+_FILE_NAMES = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()
 
 
-def socket_path() -> str:
+def socket_path() -> bytes:
     """Where the daemon of this user listens."""
-    if runtime := os.environ.get("XDG_RUNTIME_DIR"):
-        return f"{runtime}/pickbest-solve.sock"
-    home = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
-    return f"{home}/pickbest/solve/daemon.sock"
+    if runtime := posix.environ.get(b"XDG_RUNTIME_DIR"):
+        return runtime + b"/pickbest-solve.sock"
+    home = posix.environ.get(b"XDG_DATA_HOME") or posix.environ.get(b"HOME", b"") + b"/.local/share"
+    return home + b"/pickbest/solve/daemon.sock"
 
 
 def forwarded(words: list[str]) -> int | None:
@@ -31,9 +31,9 @@ def forwarded(words: list[str]) -> int | None:
     try:
         connection.connect(socket_path())
         credentials = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
-        if int.from_bytes(credentials[4:8], sys.byteorder) != os.getuid():
+        if int.from_bytes(credentials[4:8], sys.byteorder) != posix.getuid():
             return None
-        text = b"\0".join(map(os.fsencode, [os.getcwd(), *words]))
+        text = b"\0".join([posix.getcwdb(), *(word.encode(*_FILE_NAMES) for word in words)])
         if len(text) > LONGEST:
             return None
         streams = b"".join(number.to_bytes(4, sys.byteorder) for number in (0, 1, 2))
@@ -49,7 +49,7 @@ def forwarded(words: list[str]) -> int | None:
     except KeyboardInterrupt:  # the daemon sees that we are gone
         return 130
     if not answer:
-        os.write(2, b"error: the daemon of pickbest solve ended during this call\n")
+        posix.write(2, b"error: the daemon of pickbest solve ended during this call\n")
         return 1
     return None if answer[0] == BUSY else answer[0]
 
@@ -58,5 +58,5 @@ if __name__ == "__main__":
     code = forwarded(sys.argv[1:])
     if code is None:
         command = [sys.executable, "-m", "pickbest.cli.solve", *sys.argv[1:]]
-        os.execv(sys.executable, command)
-    sys.exit(code)
+        posix.execv(sys.executable, command)
+    posix._exit(code)  # nothing is left to be tidied up, and that takes a while, too

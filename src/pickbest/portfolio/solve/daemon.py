@@ -15,7 +15,7 @@ import signal
 import socket
 import struct
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pickbest.core import PickbestError
@@ -30,7 +30,7 @@ from pickbest.portfolio.solve.arguments import HelpShown, parse
 from pickbest.portfolio.solve.call import UNTICKETED
 from pickbest.portfolio.solve.client import BUSY, LONGEST, socket_path
 from pickbest.portfolio.solve.problem import Problem
-from pickbest.portfolio.solve.serving import BAD_INPUT, Streams, serve
+from pickbest.portfolio.solve.serving import BAD_INPUT, Session, Streams
 from pickbest.portfolio.solve.stock import data_folder
 
 # Calls at a time; one more is told to do without the daemon.
@@ -102,16 +102,16 @@ def run_daemon(streams: Streams) -> int:
     """Serve until SIGTERM or Ctrl-C."""
     folder = data_folder()
     learning.learn(folder)  # what calls without a daemon left, and all kernels compiled
-    with _listening(socket_path()) as listener:
+    path = os.fsdecode(socket_path())
+    with _listening(path) as listener:
         books, engine = Books(folder), LocalEngine()
         answers, slots = Answers(), threading.BoundedSemaphore(MOST_CALLS)
-        streams.say(f"serving on {socket_path()}")
+        streams.say(f"serving on {path}")
 
         def answer(connection: socket.socket) -> None:
+            caller = Caller(connection)
             with connection:
-                code = _answered(connection, books, engine, answers)
-                with contextlib.suppress(OSError):
-                    connection.sendall(bytes([code]))
+                caller.reply(_answered(caller, books, engine, answers))
             slots.release()
 
         try:
@@ -143,7 +143,9 @@ def _listening(path: str) -> Iterator[socket.socket]:
                 os.unlink(path)
             listener.bind(path)
         except OSError as error:
-            raise PickbestError(f"{path}: cannot be listened on ({error.strerror or error})") from error
+            raise PickbestError(
+                f"{path}: cannot be listened on ({error.strerror or error})"
+            ) from error
         finally:
             os.umask(before)
         listener.listen(MOST_CALLS)
@@ -154,25 +156,45 @@ def _listening(path: str) -> Iterator[socket.socket]:
                 os.unlink(path)
 
 
-def _answered(
-    connection: socket.socket, books: Books, engine: LocalEngine, answers: Answers
-) -> int:
+class Caller:
+    """A client: it is told the exit code once, and says nothing after its call."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.connection = connection
+        self.replied = False
+
+    @property
+    def ours(self) -> bool:
+        """Whether it is a process of the user who runs the daemon."""
+        option = socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size
+        return bool(_CREDENTIALS.unpack(self.connection.getsockopt(*option))[1] == os.getuid())
+
+    def reply(self, code: int) -> None:
+        if not self.replied:
+            self.replied = True
+            with contextlib.suppress(OSError):
+                self.connection.sendall(bytes([code]))
+
+    def gone(self) -> bool:
+        """Whether it went away without an answer: whatever comes from it is the end."""
+        return not self.replied and bool(select.select([self.connection], [], [], 0.0)[0])
+
+
+def _answered(caller: Caller, books: Books, engine: LocalEngine, answers: Answers) -> int:
     """Do what a client asks for; its exit code."""
-    if _CREDENTIALS.unpack(
-        connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    )[1] != os.getuid():
+    if not caller.ours:
         return BUSY
     with contextlib.ExitStack() as stack:
         try:
-            words, streams = _received(connection, stack)
+            words, streams = _received(caller.connection, stack)
         except (OSError, ValueError):
             return BUSY
         try:
             arguments = parse(words)
-            source = Single() if arguments.options.solvers else books
-            return serve(arguments, streams, source, engine, answers, _gone(connection))
+            session = Session(Single() if arguments.options.solvers else books, engine, answers)
+            return session.serve(arguments, streams, caller.reply, caller.gone)
         except HelpShown as shown:
-            streams.stdout.write(str(shown).encode())
+            streams.write([str(shown).encode()])
             return 0
         except GivenUpError:
             return 128 + signal.SIGINT
@@ -183,9 +205,7 @@ def _answered(
             return 128 + signal.SIGPIPE
 
 
-def _received(
-    connection: socket.socket, stack: contextlib.ExitStack
-) -> tuple[list[str], Streams]:
+def _received(connection: socket.socket, stack: contextlib.ExitStack) -> tuple[list[str], Streams]:
     connection.settimeout(PATIENCE)
     length, descriptors, _, _ = socket.recv_fds(connection, 4, 3)
     files = [
@@ -204,12 +224,3 @@ def _received(
     connection.settimeout(None)
     folder, *words = [os.fsdecode(word) for word in bytes(text).split(b"\0")]
     return words, Streams(*files, folder)
-
-
-def _gone(connection: socket.socket) -> Callable[[], bool]:
-    """Whether the client went away: it says nothing after its call, so what is there is the end."""
-
-    def gone() -> bool:
-        return bool(select.select([connection], [], [], 0.0)[0])
-
-    return gone

@@ -119,7 +119,9 @@ SOLVERS = (
     Solver("lingeling", DIMACS, ("lingeling",), ("-q", PROBLEM), module="pysat:lingeling"),
     Solver("yices-sat", DIMACS, ("yices-sat",), ("-m", PROBLEM)),
     Solver("maplechrono", DIMACS, module="pysat:maplechrono"),
-    Solver("mergesat", DIMACS, ("mergesat",), ("-verb=0", "-model", PROBLEM), module="pysat:mergesat3"),
+    Solver(
+        "mergesat", DIMACS, ("mergesat",), ("-verb=0", "-model", PROBLEM), module="pysat:mergesat3"
+    ),
 )
 
 

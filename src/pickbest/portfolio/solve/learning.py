@@ -1,6 +1,6 @@
 """Results from the stock to the journal, and new tickets to the stock; run in the background.
 
-    python -m pickbest.portfolio.solve.learning FOLDER
+python -m pickbest.portfolio.solve.learning FOLDER
 """
 
 from __future__ import annotations

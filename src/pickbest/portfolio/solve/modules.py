@@ -92,7 +92,12 @@ def told(satisfiable: bool | None, model: list[int]) -> int:
     return 10 if satisfiable else 20
 
 
-MODULES = {"bitwuzla": bitwuzla, "cvc5": cvc5, "pyboolector": pyboolector, "pycryptosat": pycryptosat}
+MODULES = {
+    "bitwuzla": bitwuzla,
+    "cvc5": cvc5,
+    "pyboolector": pyboolector,
+    "pycryptosat": pycryptosat,
+}
 
 if __name__ == "__main__":
     module, _, solver = sys.argv[1].partition(":")

@@ -16,7 +16,7 @@ from pickbest.portfolio.journal.records import Finished
 from pickbest.portfolio.solve.arguments import Arguments
 from pickbest.portfolio.solve.call import UNTICKETED
 from pickbest.portfolio.solve.problem import Problem
-from pickbest.portfolio.solve.serving import Streams, serve
+from pickbest.portfolio.solve.serving import Session, Streams
 from pickbest.portfolio.solve.stock import TICKETS, TOLD, Stock, data_folder
 
 # Learning starts when so many results wait, or so few tickets are left.
@@ -58,10 +58,9 @@ def call(arguments: Arguments, streams: Streams) -> int:
     """Solve, print, and leave what is to be learned to a process in the background."""
     folder = data_folder()
     source = StockSource(folder, learns=not arguments.options.solvers)
-    engine = LocalEngine(guards=ForkedGuards())
-    answers = Answers()
+    engine, answers = LocalEngine(guards=ForkedGuards()), Answers()
     try:
-        return serve(arguments, streams, source, engine, answers)
+        return Session(source, engine, answers).serve(arguments, streams)
     finally:
         engine.close()
         answers.outputs.close()
