@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import IO, NoReturn
+from typing import NoReturn
 
 from pickbest.core import PickbestError
 from pickbest.portfolio.solve.call import DAY, Options
@@ -50,11 +50,8 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise PickbestError(f"{message} (see pickbest solve --help)")
 
-    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        raise HelpShown
-
-    def _print_message(self, message: str, file: IO[str] | None = None) -> None:
-        raise HelpShown(message)
+    def print_help(self, file: object = None) -> NoReturn:
+        raise HelpShown(self.format_help())
 
 
 class HelpShown(Exception):  # noqa: N818

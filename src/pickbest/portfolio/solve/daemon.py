@@ -17,6 +17,7 @@ import struct
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import BinaryIO, cast
 
 from pickbest.core import PickbestError
 from pickbest.core.tickets import Ticket
@@ -208,8 +209,8 @@ def _answered(caller: Caller, books: Books, engine: LocalEngine, answers: Answer
 def _received(connection: socket.socket, stack: contextlib.ExitStack) -> tuple[list[str], Streams]:
     connection.settimeout(PATIENCE)
     length, descriptors, _, _ = socket.recv_fds(connection, 4, 3)
-    files = [
-        stack.enter_context(os.fdopen(descriptor, mode, closefd=True))
+    files: list[BinaryIO] = [
+        stack.enter_context(cast(BinaryIO, os.fdopen(descriptor, mode)))
         for descriptor, mode in zip(descriptors, ("rb", "wb", "wb"), strict=False)
     ]
     size = int.from_bytes(length, "big")
@@ -223,4 +224,4 @@ def _received(connection: socket.socket, stack: contextlib.ExitStack) -> tuple[l
         text += part
     connection.settimeout(None)
     folder, *words = [os.fsdecode(word) for word in bytes(text).split(b"\0")]
-    return words, Streams(*files, folder)
+    return words, Streams(files[0], files[1], files[2], folder)
