@@ -21,6 +21,7 @@ from pickbest.cli.measure import measure
 from pickbest.cli.reproduce import reproduce
 from pickbest.cli.run import run
 from pickbest.cli.simulate import simulate
+from pickbest.cli.solve import main as solve_main
 from pickbest.cli.store import advise, export, history, import_journal, serve, status, verify
 from pickbest.core import MissingExtraError, PickbestError
 from pickbest.core.text import printable
@@ -65,6 +66,16 @@ COMMANDS: dict[str, Callable[..., None]] = {
 }
 for _name, _command in COMMANDS.items():
     app.command(_name)(_command)
+
+
+@app.command(
+    "solve",
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    add_help_option=False,
+)
+def _solve(context: typer.Context) -> None:
+    """In place of a SAT or SMT solver: race those that are installed, and learn which."""
+    raise typer.Exit(solve_main(context.args))
 
 
 def main() -> None:
