@@ -18,6 +18,7 @@ from pickbest.cli.feasible import feasible
 from pickbest.cli.hindsight import bounds, hindsight
 from pickbest.cli.lists import environments, learners
 from pickbest.cli.measure import measure
+from pickbest.cli.replay import replay
 from pickbest.cli.reproduce import reproduce
 from pickbest.cli.run import run
 from pickbest.cli.simulate import simulate
@@ -53,6 +54,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "feasible": feasible,
     "reproduce": reproduce,
     "run": run,
+    "replay": replay,
     "status": status,
     "history": history,
     "export": export,

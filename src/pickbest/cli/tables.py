@@ -18,6 +18,7 @@ from pickbest.core.text import printable
 
 if TYPE_CHECKING:
     from pickbest.portfolio.advise import Advised
+    from pickbest.portfolio.runs import Stage
     from pickbest.portfolio.state.views import RoundView, Status
 
 # Cutoffs and PAR10 have no decimals from here on.
@@ -243,6 +244,8 @@ def status_table(status: Status) -> Table:
         f"mean cost {_number(status.mean_cost)}; learner {escape(printable(status.learner))}, "
         f"{status.budget} arms a round; limits by {status.limits}"
     )
+    if status.stages:
+        title += f"; plan: {', then '.join(map(_stage, status.stages))}"
     if status.late:
         title += f"; {status.late} results came late and were not learned"
     columns = ("arm", "state", "picked", "won", "failed", "mean cost", "seconds", "picked next")
@@ -260,6 +263,11 @@ def status_table(status: Status) -> Table:
         for arm in status.arms
     ]
     return table(title, columns, rows, text_columns=2)
+
+
+def _stage(stage: Stage) -> str:
+    end = "" if stage.until == 1.0 else f" until {stage.until:.1%} of the deadline"
+    return escape(printable(" with ".join(stage.arms))) + end
 
 
 def history_table(views: Sequence[RoundView]) -> Table:
@@ -320,6 +328,18 @@ def advice_tables(advised: Advised) -> list[Table]:
         ]
         tables.append(table(title, columns, cells, text_columns=0))
     return tables
+
+
+def replay_table(summary: Mapping[str, Any]) -> Table:
+    """What `pickbest replay` prints."""
+    random, best = summary["random"], summary["best_fixed"]
+    keys = ("learner", "stop", "mean_cost", "std_error", "solved", "cpu_seconds")
+    rows: list[list[object]] = [[run[key] for key in keys] for run in summary["runs"]]
+    rows.append(["random sets", "first", random["mean_cost"], None, None, random["cpu_seconds"]])
+    names = f"best fixed: {', '.join(best['arms'])}"
+    rows.append([names, "first", best["mean_cost"], None, None, best["cpu_seconds"]])
+    columns = ("learner", "stop", "mean cost", "± s.e.", "solved", "cpu s / round")
+    return table("Replayed races", columns, rows, text_columns=2)
 
 
 def scenario_tables(summary: Mapping[str, Any]) -> list[Table]:

@@ -25,12 +25,15 @@ class Ticket(Generic[Arm]):
 
     arms: numbers for a player, names for a portfolio.
     watched: all arms run to their own end or the deadline, whoever answers first.
+    until: when each arm is stopped at the latest, as a share of the deadline; arms that are stopped
+        later than others start when these are stopped. Empty: all start at once.
     """
 
     round: int
     arms: tuple[Arm, ...]
     problem: str = ""
     watched: bool = True
+    until: tuple[float, ...] = ()
 
 
 class UnknownRoundError(PickbestError):

@@ -164,7 +164,13 @@ def pick_row(law: Law, state: AutoState, row: int, work: Work, pick: Pick) -> No
 
 @part
 def learn_row(law: Law, state: AutoState, row: int, work: Work, told: Told) -> None:
-    _learn_guard(law, state.guard, row, told.arms, told.weights, told.costs, work)
+    learn_seen(law, state, row, work, told, 1.0)
+
+
+@part
+def learn_seen(law: Law, state: AutoState, row: int, work: Work, told: Told, spread: float) -> None:
+    """As learn_row, with weights that vary `spread` times as much (see learners.intervals)."""
+    _learn_guard(law, state.guard, row, told.arms, told.weights, told.costs, work, spread)
     _watch_wear(state.wear, state.pairs, row, told.arms, told.costs)
     learn_memories(state.pairs, row, law.discounts, told.arms, told.costs)
 
@@ -243,6 +249,7 @@ def _learn_guard(
     weights: FloatArray,
     seen: FloatArray,
     work: Work,
+    spread: float,
 ) -> None:
     """Add the weighted costs, and hold what was paid against what the guard would have paid."""
     rate = rate_of(work.spread.shape[0], guard.slack[row])
@@ -261,7 +268,7 @@ def _learn_guard(
     if share >= 1.0:
         return
     guard.excess[row] += lowest - own
-    guard.variance[row] += 1.0 + max(1.0 - certain, 0.0) / share
+    guard.variance[row] += spread * (1.0 + max(1.0 - certain, 0.0) / share)
     chance = math.sqrt(2.0 * DOUBT * guard.variance[row]) + DOUBT / (3.0 * share)
     if guard.excess[row] > chance:
         guard.share[row] = min(2.0 * share, 1.0)

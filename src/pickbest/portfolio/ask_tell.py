@@ -11,9 +11,9 @@ from typing import Any, TypeVar, Unpack
 
 from pickbest.core import check_costs, check_count, check_positive
 from pickbest.core.tickets import Ticket, in_order, round_of
-from pickbest.portfolio.censoring import learned_costs
+from pickbest.portfolio.censoring import lesson
 from pickbest.portfolio.journal.leases import Heart
-from pickbest.portfolio.journal.ledger import PATIENCE, Ledger
+from pickbest.portfolio.journal.ledger import PATIENCE, Ledger, ticket_of
 from pickbest.portfolio.journal.protocol import NoPortfolioError, OutageError
 from pickbest.portfolio.journal.records import Finished, Opened, Picked
 from pickbest.portfolio.race import finished
@@ -126,10 +126,7 @@ class AskTell:
     def open_tickets(self) -> tuple[Ticket[str], ...]:
         """Tickets, of any process, that were asked for and neither told nor lost."""
         return self.ledger.look(
-            lambda state: tuple(
-                Ticket(picked.round, picked.arms, picked.problem, picked.watched)
-                for picked in state.open.values()
-            )
+            lambda state: tuple(ticket_of(picked) for picked in state.open.values())
         )
 
     def ask(self, problem: str = "", lifetime: float | None = None) -> Ticket[str]:
@@ -176,8 +173,10 @@ class AskTell:
         for (ticket, costs), answer in zip(results, told, strict=True):
             picked = self.ledger.picked(round_of(ticket))
             result = _result(picked, costs, answer)
-            learned = learned_costs(result.runs, self.stopping, picked.watched)
-            records.append(finished(result, *learned))
+            # Nobody says how long arms took: the less a result costs, the sooner it came.
+            times = [result.cost or 0.0 if run.cost is None else run.cost for run in result.runs]
+            taught = lesson(result.runs, times, self.stopping, picked.watched)
+            records.append(finished(result, taught))
         self.ledger.tell(records)
         with self._mine_lock:
             self._mine.difference_update(record.round for record in records)

@@ -35,6 +35,14 @@ class RunStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Stage:
+    """Arms that run at the same time, until a share of the deadline; then the next ones start."""
+
+    arms: tuple[str, ...]
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """One arm to run on one problem, as an engine takes it.
 
@@ -95,7 +103,7 @@ class Run:
     checked: the model was held against the problem, and holds.
     problem: what it was run on. program: the first word of a command.
     answer: what a function returned, or (once judged) what a command wrote to standard output.
-    accepted: whether the answer may win the round.
+    accepted: whether the answer may win the round; ends_race: whether nobody need go on then.
     exit_code: negative: the signal that ended it.
     truncated: stdout is only the end of the output; spool: the file that holds all of it, and
         cut: not even that, as it was longer than `Limits.spool_bytes`.
@@ -115,6 +123,7 @@ class Run:
     answer: Any = field(default=None, metadata=EXCLUDED)
     bounds: tuple[float, float] = field(default=(0.0, 1.0), metadata=EXCLUDED)
     accepted: bool = field(default=False, metadata=EXCLUDED)
+    ends_race: bool = field(default=False, metadata=EXCLUDED)
     exit_code: int | None = field(default=None, metadata=EXCLUDED)
     stdout: str = field(default="", metadata=EXCLUDED)
     stderr: str = field(default="", metadata=EXCLUDED)

@@ -143,13 +143,13 @@ class Ledger:
         *,
         lifetime: float,
         owned: bool = True,
-        watch: float = 1.0,
+        watch: float | None = 1.0,
     ) -> list[Ticket[str]]:
         """One round per problem, all in one commit.
 
         lifetime: seconds for which the tickets are good; with `owned`, they are good as long as
             this process lives, whatever the lifetime.
-        watch: probability that a round is watched to the end.
+        watch: probability that a round is watched to the end; None: as the learner says.
         """
         now = time.time()
         owner = this_process() if owned else None
@@ -164,17 +164,31 @@ class Ledger:
                 live = self.state.live
                 # Rounds of one batch are picked from the same state: none of them is told yet.
                 for number, problem in enumerate(problems, self.state.next_round):
-                    arms, weights = live.pick(number)
-                    watched = live.watch_draw(number) < watch
+                    arms, weights, until = live.pick(number)
+                    chance = live.watch_probability(arms) if watch is None else watch
+                    watched = live.watch_draw(number) < chance
                     good = now + lifetime
-                    opened.append(Picked(number, arms, weights, good, owner, problem, watched, now))
+                    opened.append(
+                        Picked(
+                            number,
+                            arms,
+                            weights,
+                            good,
+                            owner,
+                            problem,
+                            watched,
+                            now,
+                            chance,
+                            until,
+                        )
+                    )
                     turn.append(opened[-1])
 
         with self._lock:
             self._patiently(once)
             if not owned:
                 self._lifetimes.promise(opened)
-        return [Ticket(each.round, each.arms, each.problem, each.watched) for each in opened]
+        return [ticket_of(each) for each in opened]
 
     def picked(self, number: int) -> Picked:
         """The open round of that number; says why if there is none, or if it has expired."""
@@ -327,6 +341,11 @@ class Ledger:
         late = Late(result.round, result.runs, result.winner, result.cost, result.answer, result.at)
         with self.folded.turn() as turn:
             turn.append(late)
+
+
+def ticket_of(picked: Picked) -> Ticket[str]:
+    """What is handed out of a round that was opened."""
+    return Ticket(picked.round, picked.arms, picked.problem, picked.watched, picked.until)
 
 
 class _NotOpenError(PickbestError):

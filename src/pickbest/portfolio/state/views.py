@@ -10,7 +10,7 @@ from pickbest.core.codec import SPARSE
 from pickbest.portfolio.journal.protocol import Entry, IndexedJournal
 from pickbest.portfolio.journal.records import Finished, Late, Lost, Picked
 from pickbest.portfolio.processes.limits import in_force
-from pickbest.portfolio.runs import Run
+from pickbest.portfolio.runs import Run, Stage
 from pickbest.portfolio.state.portfolio_state import PortfolioState, Tally
 
 
@@ -38,6 +38,7 @@ class Status:
 
     limits: how limits of arms are kept to on this machine: "cgroup v2" or "polling".
     late: how many of the lost rounds got a result afterwards; it is kept, and never learned.
+    stages: where arms have prices, the plan that is played most often now.
     """
 
     learner: str
@@ -52,6 +53,7 @@ class Status:
     arms: tuple[ArmView, ...]
     limits: str = ""
     late: int = 0
+    stages: tuple[Stage, ...] = field(default=(), metadata=SPARSE)
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,7 @@ def overview(known: PortfolioState) -> Status:
             for name, tally in known.tallies.items()
         ),
         limits=in_force(),
+        stages=known.live.stages() if known.roster is not None else (),
     )
 
 
