@@ -21,6 +21,7 @@ from pickbest.portfolio.runs import Result, Run, RunStatus
 from pickbest.portfolio.settings import Settings, SettingsOptions
 from pickbest.portfolio.state.portfolio_state import PortfolioState
 from pickbest.portfolio.state.rosters import check_opening
+from pickbest.portfolio.state.verdicts import Contradiction
 from pickbest.portfolio.state.views import RoundView, Status, overview
 
 Costs = Sequence[float | None] | Mapping[str, float | None]
@@ -200,6 +201,11 @@ class AskTell:
         Then the result is kept as a late one, and nothing is learned of it.
         """
         return self.ledger.finish(record)
+
+    def contradictions(self, number: int) -> tuple[Contradiction, ...]:
+        """Where the arms of a round contradict each other, or those of other rounds."""
+        with self.ledger.folded.lock:
+            return self.ledger.state.verdicts.of_round(number)
 
     def lose_round(self, ticket: Ticket[str], reason: str) -> None:
         """Journal that there is no result."""

@@ -214,6 +214,8 @@ class Portfolio:
             self._progress.lost(ticket)
             raise
         self.book.close_round(record)
+        if disputed := self.book.contradictions(ticket.round):
+            result = replace(result, contradictions=tuple(map(str, disputed)))
         self._progress.finished(ticket, result)
         return result
 

@@ -193,6 +193,7 @@ class Result:
 
     winner: the arm with the best answer; None when no arm gave an acceptable one.
     output: the file with all of the winner's output, where that is longer than its answer here.
+    contradictions: where arms, of this round or an earlier one, cannot both be right, in words.
     """
 
     round: int
@@ -203,6 +204,7 @@ class Result:
     answer: Any
     runs: tuple[Run, ...]
     output: str = field(default="", metadata=SPARSE)
+    contradictions: tuple[str, ...] = field(default=(), metadata=SPARSE)
 
     @property
     def verdict(self) -> str:
