@@ -18,6 +18,7 @@ from pickbest.cli.feasible import feasible
 from pickbest.cli.hindsight import bounds, hindsight
 from pickbest.cli.lists import environments, learners
 from pickbest.cli.measure import measure
+from pickbest.cli.report import report
 from pickbest.cli.reproduce import reproduce
 from pickbest.cli.run import run
 from pickbest.cli.simulate import simulate
@@ -54,6 +55,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "run": run,
     "status": status,
     "history": history,
+    "report": report,
     "export": export,
     "verify": verify,
     "advise": advise,

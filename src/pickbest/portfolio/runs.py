@@ -77,7 +77,7 @@ class Task:
         return Ceiling(self.memory_bytes, self.cpu_seconds, self.processes)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Run:
     """One arm's part in a round, from the engine to the journal; no process of it is left.
 
@@ -88,10 +88,10 @@ class Run:
 
     cost: None while it is not known: before judging, and for good where the run was stopped
         early; then it lies within `bounds`.
-    value: the number that a quality cost read from the answer.
+    value: the number in the answer, where a quality cost or the format "number" read one.
     limits: how limits of the arm or of the race were kept to ("cgroup v2", "polling"); "": there
         were none.
-    verdict: the answer in one word, as its format reads it: SAT, UNSAT, a number; "": none.
+    verdict: the answer in one word on which all arms must agree: SAT, UNSAT; "": none.
     checked: the model was held against the problem, and holds.
     problem: what it was run on. program: the first word of a command.
     answer: what a function returned, or (once judged) what a command wrote to standard output.
@@ -133,6 +133,19 @@ class Run:
     def high(self) -> float:
         """The highest cost that it can have had."""
         return self.bounds[1] if self.cost is None else self.cost
+
+    def __repr__(self) -> str:
+        cost = "" if self.cost is None else f"cost {self.cost:.4g}"
+        checked = "model checked" if self.checked else ""
+        told = (
+            self.status.value,
+            self.verdict,
+            checked,
+            f"{self.seconds:.3g} s",
+            cost,
+            self.reason,
+        )
+        return f"Run({self.arm}: {', '.join(filter(None, told))})"
 
     def lines(self) -> Iterator[bytes]:
         """All of a command's output, line by line, without the ends of lines."""
@@ -187,7 +200,7 @@ def _number(data: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Result:
     """A round that is over, journalled before anyone sees it.
 
@@ -210,6 +223,12 @@ class Result:
     def verdict(self) -> str:
         """The winner's verdict."""
         return next((run.verdict for run in self.runs if run.arm == self.winner), "")
+
+    def __repr__(self) -> str:
+        won = f"won by {self.winner}" if self.winner else "not solved"
+        told = [self.verdict, won, f"{self.seconds:.3g} s", *map(repr, self.runs)]
+        disputed = f", {len(self.contradictions)} contradictions" if self.contradictions else ""
+        return f"Result({self.problem!r:.80}: {', '.join(filter(None, told))}{disputed})"
 
     @property
     def solved(self) -> bool:

@@ -36,7 +36,7 @@ class ArmView:
     disputed: int = field(default=0, metadata=SPARSE)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Status:
     """A portfolio now. Rounds asked = finished + lost + open.
 
@@ -60,6 +60,20 @@ class Status:
     late: int = 0
     mode: str = field(default="", metadata=SPARSE)
     contradictions: tuple[Contradiction, ...] = field(default=(), metadata=SPARSE)
+
+    def __repr__(self) -> str:
+        cost = "" if self.mean_cost is None else f", mean cost {self.mean_cost:.4g}"
+        lines = [
+            f"{self.finished} rounds finished, {self.lost} lost, {self.open} open{cost}",
+            f"learner {self.learner}{self.mode and f' ({self.mode})'}, {self.budget} arms a round",
+            *(
+                f"  {arm.name}: picked {arm.picked}, won {arm.won}, failed {arm.failed}, "
+                f"wrong {arm.wrong}, picked next {arm.share:.0%}"
+                for arm in self.arms
+            ),
+            *(f"contradiction: {each}" for each in self.contradictions[:5]),
+        ]
+        return "\n".join(lines)
 
 
 @dataclass(frozen=True)
@@ -162,6 +176,15 @@ def _closed(view: RoundView, record: Finished | Late | Lost) -> RoundView:
         return replace(told, late=True)
     learned = record.learned is not None
     return replace(told, state="finished", learned=learned, output=record.output)
+
+
+def verdicts_of(views: Iterable[RoundView]) -> Verdicts:
+    """What arms said in rounds that are all there from the first on."""
+    verdicts = Verdicts()
+    for view in views:
+        if not view.late:
+            verdicts.note(view.problem, view.round, view.runs)
+    return verdicts
 
 
 def with_contradictions(views: Iterable[RoundView], verdicts: Verdicts) -> list[RoundView]:
