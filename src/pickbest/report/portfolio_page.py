@@ -63,11 +63,11 @@ def _winners(numbers: PortfolioNumbers, arms: Sequence[ArmNumbers]) -> Section:
     by_arm = Table(
         "arms",
         "Every arm",
-        [Column("arm"), *map(Column, counts)],
+        [Column("arm"), *map(Column, counts), Column("answers")],
         [
             [
                 printable(row.name), row.runs, row.won, row.solved, row.stopped, row.timeouts,
-                row.no_answers, row.failed, row.wrong,
+                row.no_answers, row.failed, row.wrong, _verdicts(numbers, row.name),
             ]
             for row in arms
         ],
@@ -226,6 +226,10 @@ def _failures(numbers: PortfolioNumbers) -> Section:
     ]
     columns = [*map(Column, ("arm", "what", "why", "runs", "last in round"))]
     return Section("failures", "Failures", [Table("failures", "Failures", columns, rows)])
+
+
+def _verdicts(numbers: PortfolioNumbers, arm: str) -> str:
+    return _counted(Counter(each.run.verdict for each in numbers.seen[arm] if each.run.verdict))
 
 
 def _counted(counts: Counter[str]) -> str:
