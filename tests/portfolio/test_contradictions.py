@@ -143,6 +143,7 @@ def test_every_view_tells_and_so_does_the_exit_code(
 ) -> None:
     config = tmp_path / "portfolio.toml"
     config.write_text(LIARS.replace("budget = 2", "budget = 3"))
+    monkeypatch.setenv("COLUMNS", "160")
     assert exit_of(monkeypatch, "run", config, formula) == 3
     printed = capsys.readouterr()
     told = f"{formula}: SAT by right (round 0) contradicts UNSAT by liar (round 0)"
