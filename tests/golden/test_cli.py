@@ -73,7 +73,7 @@ LISTS = {
 # Keys that came later: how limits are kept to and results that came late (status, history), and
 # what a bound on the variables cut (feasible).
 LATER = {
-    "status": {"limits", "late"},
+    "status": {"limits", "late", "mode"},
     "history": {"late"},
     "feasible": {"bound", "needs_bound_of"},
 }

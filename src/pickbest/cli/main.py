@@ -19,6 +19,7 @@ from pickbest.cli.hindsight import bounds, hindsight
 from pickbest.cli.lists import environments, learners
 from pickbest.cli.measure import measure
 from pickbest.cli.replay import replay
+from pickbest.cli.report import report
 from pickbest.cli.reproduce import reproduce
 from pickbest.cli.run import run
 from pickbest.cli.simulate import simulate
@@ -57,6 +58,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "replay": replay,
     "status": status,
     "history": history,
+    "report": report,
     "export": export,
     "verify": verify,
     "advise": advise,

@@ -85,7 +85,7 @@ def reproduce_parts(
     may be run one after the other.
     """
     from pickbest.experiments.paper.recorded_rewards import find_rewards
-    from pickbest.experiments.paper.report import build_report, need_packages, write_report
+    from pickbest.experiments.paper.report import build_report
     from pickbest.experiments.paper.run_parts import (
         ReportPlan,
         chosen_recipes,
@@ -93,6 +93,7 @@ def reproduce_parts(
         run_parts,
         why_missing,
     )
+    from pickbest.report.write import need_packages, write_report
 
     started = time.monotonic()
     recipes = chosen_recipes(names)

@@ -19,7 +19,8 @@ from pickbest.core.text import printable
 if TYPE_CHECKING:
     from pickbest.portfolio.advise import Advised
     from pickbest.portfolio.runs import Stage
-    from pickbest.portfolio.state.views import RoundView, Status
+    from pickbest.portfolio.state.verdicts import Contradiction
+    from pickbest.portfolio.state.views import ArmView, RoundView, Status
 
 # Cutoffs and PAR10 have no decimals from here on.
 WHOLE_FROM = 100.0
@@ -246,13 +247,15 @@ def status_table(status: Status) -> Table:
     )
     if status.stages:
         title += f"; plan: {', then '.join(map(_stage, status.stages))}"
+    if status.mode:
+        title += f"; {status.mode}"
     if status.late:
         title += f"; {status.late} results came late and were not learned"
     columns = ("arm", "state", "picked", "won", "failed", "mean cost", "seconds", "picked next")
     rows = [
         (
             arm.name,
-            arm.state,
+            _marked(arm),
             str(arm.picked),
             str(arm.won),
             str(arm.failed),
@@ -270,26 +273,51 @@ def _stage(stage: Stage) -> str:
     return escape(printable(" with ".join(stage.arms))) + end
 
 
-def history_table(views: Sequence[RoundView]) -> Table:
-    """What `pickbest history` prints."""
+def _marked(arm: ArmView) -> str:
+    """An arm's state, and what speaks against it."""
+    marks = {"wrong": arm.wrong, "disputed": arm.disputed}
+    return ", ".join([arm.state, *(f"{count} {mark}" for mark, count in marks.items() if count)])
+
+
+def contradiction_lines(found: Sequence[Contradiction]) -> list[str]:
+    """Who cannot be right beside whom, for the end of every view."""
+    shown = [f"contradiction: {printable(each)}" for each in found[:10]]
+    return [*shown, *([f"… and {len(found) - 10} more (--json)"] if len(found) > 10 else [])]
+
+
+def history_table(views: Sequence[RoundView], width: int = 80) -> Table:
+    """What `pickbest history` prints: a line a round, also on a narrow terminal."""
+    # What is left beside the round, the time, the answer and the cost, and the gaps.
+    room = max(width - 45, 30)
     rows = [
         (
             str(view.round),
             _when(view.at),
-            view.problem,
-            ", ".join(view.arms),
-            _outcome(view),
+            _end_of(printable(view.problem), room - 2 * (room // 3)),
+            _begin_of(printable(_outcome(view)), room // 3),
+            _begin_of(", ".join(printable(a) for a in view.arms if a != view.winner), room // 3),
+            _begin_of(("! " if view.contradictions else "") + printable(view.verdict), 8),
             _number(view.cost),
         )
         for view in views
     ]
-    columns = ("round", "when", "problem", "arms", "winner", "cost")
-    return table("Rounds", columns, rows, text_columns=5)
+    columns = ("round", "when", "problem", "winner", "beside", "answer", "cost")
+    built = table("Rounds", columns, rows, text_columns=6)
+    built.box, built.padding, built.pad_edge = box.SIMPLE, (0, 1, 0, 0), False
+    return built
+
+
+def _end_of(text: str, room: int) -> str:
+    return text if len(text) <= room else f"…{text[1 - room :]}"
+
+
+def _begin_of(text: str, room: int) -> str:
+    return text if len(text) <= room else f"{text[: room - 1]}…"
 
 
 def _when(at: float) -> str:
     try:
-        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
+        return time.strftime("%m-%d %H:%M:%S", time.localtime(at))
     except (OverflowError, OSError, ValueError):
         return "-"  # No clock has ever shown this; the journal may say anything.
 

@@ -68,6 +68,11 @@ def compiled(function: Function, **more: Any) -> Function:
         return cast(Function, njit(**{**OPTIONS, "cache": False}, **more)(function))
 
 
+def interpreted(function: Function) -> Function:
+    """A compiled function as it is written: for one call, compiling would take longer."""
+    return cast(Function, cast(Any, function).py_func)
+
+
 @cache
 def _warn_of_compiling() -> None:
     warnings.warn(

@@ -1,23 +1,16 @@
-"""The report about the paper's parts: figures, CSV tables, Markdown and one page."""
+"""The report about the paper's parts."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from pathlib import Path
 
 from pickbest._version import __version__
-from pickbest.core.savefile import write_atomically
 from pickbest.experiments.paper.recipes import CHAPTERS, RECIPES, Recipe
 from pickbest.experiments.paper.run_parts import ReportPlan, why_missing
 from pickbest.experiments.paper.sabotage import matrix
-from pickbest.report.document import Chapter, Figure, Report, Section, Table, Verdict, listed
-from pickbest.report.figures import draw_all
-from pickbest.report.html import need_jinja, to_html
-from pickbest.report.markdown import to_markdown, write_tables
-from pickbest.report.plots import need_matplotlib
+from pickbest.report.document import Chapter, Report, Section, Verdict, listed
 
-PAGE, MARKDOWN = "report.html", "report.md"
 TITLE = "Trading off resource budgets for improved regret bounds: reproduced"
 INTRO = (
     "Each round, pick B of N arms and pay the smallest cost. This page rebuilds every table, "
@@ -25,12 +18,6 @@ INTRO = (
     "are computed from the runs, and [each of them can fail](#sabotage)."
 )
 DOUBT = "A page of verdicts is worth what its weakest verdict is worth: each was put to the test."
-
-
-def need_packages() -> None:
-    """Say before any work is done that a package is missing."""
-    need_matplotlib("the report")
-    need_jinja()
 
 
 def build_report(plan: ReportPlan, sections: Mapping[str, Section]) -> Report:
@@ -97,14 +84,3 @@ def _reason(recipe: Recipe) -> str:
     return why_missing(recipe) or (
         f"**{recipe.title}** has not been run yet: `pickbest reproduce {recipe.name}`."
     )
-
-
-def write_report(report: Report, out: Path) -> Path:
-    """Write all files into `out`; returns the page's path."""
-    out.mkdir(parents=True, exist_ok=True)
-    blocks = [block for section in report.sections for block in section.blocks]
-    draw_all((block for block in blocks if isinstance(block, Figure)), out / "figures")
-    write_tables((block for block in blocks if isinstance(block, Table)), out / "tables")
-    write_atomically(out / MARKDOWN, to_markdown(report).encode())
-    write_atomically(out / PAGE, to_html(report, out / "figures").encode())
-    return out / PAGE

@@ -37,7 +37,6 @@ class Dimacs:
 
     name: str = "dimacs"
     exit_codes: tuple[int, ...] = (0, 10, 20)
-    comparable: bool = True
 
     def read(self, run: Run, evaluate: Evaluate) -> Reading:
         words, model = _said(run)

@@ -315,7 +315,7 @@ def _answered(status: RunStatus, payload: bytes) -> tuple[RunStatus, str, Any]:
             return status, "", values.decode(content)
         except ValueError as error:
             return status, f"its answer cannot be read here: {error}", None
-    text = content[: arm.LONGEST_REASON].decode(errors="replace")
+    text = arm.shortened(content[: 1 << 20].decode(errors="replace"))
     return (RunStatus.BROKEN if kind == arm.BROKEN else status), text, None
 
 

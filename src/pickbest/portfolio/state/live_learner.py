@@ -22,6 +22,7 @@ from pickbest.core import (
 from pickbest.core.intervals import Intervals, learn_intervals, watch_probability
 from pickbest.core.plans import Planner, Plans, Runs
 from pickbest.core.states import AnyArray, arrays_of, repeat_state, restore_arrays, same_layout
+from pickbest.learners.auto import Auto
 from pickbest.learners.intervals import racing
 from pickbest.portfolio.journal.records import Finished, Opened, Picked, Roster
 from pickbest.portfolio.runs import RunStatus, Stage
@@ -115,6 +116,10 @@ class LiveLearner:
     def watch_draw(self, number: int) -> float:
         """The uniform number of a round that decides whether it is watched to the end."""
         return float(rng_for(self._watch_keys, number).uniforms(1)[0, 0])
+
+    def mode(self) -> str:
+        """What the learner does differently at the moment, in words; "" for most."""
+        return self.learner.mode(self.state) if isinstance(self.learner, Auto) else ""
 
     def shares(self) -> dict[str, float]:
         """How likely each arm is picked next."""
