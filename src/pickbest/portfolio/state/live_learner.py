@@ -23,7 +23,7 @@ from pickbest.core.intervals import Intervals, learn_intervals, watch_probabilit
 from pickbest.core.plans import Planner, Plans, Runs
 from pickbest.core.states import AnyArray, arrays_of, repeat_state, restore_arrays, same_layout
 from pickbest.learners.auto import Auto
-from pickbest.learners.intervals import racing
+from pickbest.learners.intervals import FromIntervals, racing
 from pickbest.portfolio.journal.records import Finished, Opened, Picked, Roster
 from pickbest.portfolio.runs import RunStatus, Stage
 from pickbest.portfolio.settings import BY_HAND, DEFAULT_LEARNER
@@ -119,7 +119,10 @@ class LiveLearner:
 
     def mode(self) -> str:
         """What the learner does differently at the moment, in words; "" for most."""
-        return self.learner.mode(self.state) if isinstance(self.learner, Auto) else ""
+        learner, state = self.learner, self.state
+        if isinstance(learner, FromIntervals):
+            learner, state = learner.inner, state.inner
+        return learner.mode(state) if isinstance(learner, Auto) else ""
 
     def shares(self) -> dict[str, float]:
         """How likely each arm is picked next."""
