@@ -23,7 +23,7 @@ class Setting:
 
     def play(self, learners: Mapping[str, Learner], environment: Environment) -> Simulation:
         """Play the learners in this setting's number of games."""
-        return simulate(learners, environment, self.replicates, self.seed)
+        return simulate(learners, environment, self.replicates, self.seed, progress=False)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,9 @@ def deterministic(setting: Setting, *, n_arms: int, rounds: int) -> Found:
     for budget in budgets:
         costs = Table(foreseeing(n_arms, rounds, budget))
         leaders = make_learner("leaders", n_arms, budget, rounds)
-        foreseen.append(float(simulate({"leaders": leaders}, costs, 1).regret("leaders")[0]))
+        foreseen.append(
+            float(simulate({"leaders": leaders}, costs, 1, progress=False).regret("leaders")[0])
+        )
         size = {"n_arms": n_arms, "budget": budget, "rounds": rounds}
         bounds.append(theory.deterministic_lower_bound(**size))
         fpml = make_learner("fpml", n_arms, budget, rounds)
