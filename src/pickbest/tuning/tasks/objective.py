@@ -8,16 +8,16 @@ from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from pickbest.core import PickbestError
+from pickbest.tuning.references import named
 from pickbest.tuning.space import Point, Space
 
 
 @lru_cache(maxsize=16)
 def load_objective(reference: str) -> Callable[[Point, str], float]:
     """The function `module:function` of a point, or of a point and the name of a job."""
-    function = _named(reference, "objective")
+    function = named(reference, "objective")
     if not callable(function):
         raise PickbestError(f"the objective {reference} must be a function, got {function!r}")
     try:
@@ -30,7 +30,7 @@ def load_objective(reference: str) -> Callable[[Point, str], float]:
 @lru_cache(maxsize=16)
 def load_space(reference: str) -> Space:
     """The `Space` that `module:NAME` holds, or that a function of that name returns."""
-    found = _named(reference, "space")
+    found = named(reference, "space")
     space = found() if callable(found) else found
     if not isinstance(space, Space):
         raise PickbestError(
@@ -44,13 +44,3 @@ def source_checksum(reference: str) -> str:
     """SHA-256 of the file that holds it: another text may give other losses."""
     place = getattr(import_module(reference.partition(":")[0]), "__file__", None)
     return hashlib.sha256(Path(place).read_bytes() if place else b"").hexdigest()
-
-
-def _named(reference: str, kind: str) -> Any:
-    module, _, name = reference.partition(":")
-    if not module or not name:
-        raise PickbestError(f"the {kind} must be written as module:NAME, got {reference!r}")
-    try:
-        return getattr(import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise PickbestError(f"the {kind} {reference!r} cannot be imported: {error}") from error
