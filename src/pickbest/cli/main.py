@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Callable
 from typing import Annotated
@@ -88,6 +89,10 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    # module:Name is looked for in this folder, too, as `python -m` does; last, so that nothing
+    # that is installed is hidden by what lies here.
+    if not {"", os.getcwd()} & set(sys.path):
+        sys.path.append(os.getcwd())
     try:
         app()
     except (PickbestError, MissingExtraError) as error:

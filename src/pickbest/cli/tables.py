@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pickbest.portfolio.runs import Stage
     from pickbest.portfolio.state.verdicts import Contradiction
     from pickbest.portfolio.state.views import ArmView, RoundView, Status
+    from pickbest.simulation.summary import Summary
 
 # Cutoffs and PAR10 have no decimals from here on.
 WHOLE_FROM = 100.0
@@ -33,10 +34,20 @@ def show(
 ) -> None:
     """Print a summary as JSON, or as tables."""
     if as_json:
-        typer.echo(json.dumps(summary, indent=2))
+        print_json(summary)
         return
     built = as_tables(summary)
-    Console().print(*(built if isinstance(built, (list, tuple)) else [built]))
+    print_tables(*(built if isinstance(built, (list, tuple)) else [built]))
+
+
+def print_json(summary: Mapping[str, Any]) -> None:
+    """For scripts."""
+    typer.echo(json.dumps(summary, indent=2))
+
+
+def print_tables(*built: RenderableType) -> None:
+    """For people."""
+    Console().print(*built)
 
 
 def say(text: str, stderr: bool = False) -> None:
@@ -77,37 +88,13 @@ def _cell(value: object) -> str:
     return printable(value)
 
 
-def simulation_table(summary: Mapping[str, Any]) -> Table:
+def simulation_table(title: str, summary: Summary) -> Table:
     """What `pickbest simulate` prints."""
-    settings = summary["settings"]
-    title = (
-        f"{summary['environment']}: {settings['rounds']} rounds, "
-        f"{settings['replicates']} replicates, seed {settings['seed']}"
-    )
-    rows = [
-        [
-            entry["name"],
-            entry["budget"],
-            entry["mean_reward"],
-            entry["std_reward"],
-            *(entry["regret"].get(against) for against in ("best_arm", "best_subset", "top")),
-        ]
-        for entry in summary["learners"]
-    ]
-    columns = (
-        "learner",
-        "B",
-        "mean reward",
-        "std",
-        "regret to best arm",
-        "best subset",
-        "top B",
-    )
-    return table(title, columns, rows)
+    return table(title, summary.columns, summary.rows, text_columns=1)
 
 
-def hindsight_table(summary: Mapping[str, Any]) -> Table:
-    """What `pickbest hindsight` prints."""
+def hindsight_table(summary: Mapping[str, Any], shows: str) -> Table:
+    """What `pickbest hindsight` prints; shows: "cost" or "reward"."""
     labels = {
         "best_subset": "best subset",
         "greedy": "greedy subset",
@@ -117,8 +104,7 @@ def hindsight_table(summary: Mapping[str, Any]) -> Table:
     rows = [
         [
             label,
-            summary[key]["mean_reward"],
-            summary[key]["mean_cost"],
+            summary[key][f"mean_{shows}"],
             ", ".join(summary[key]["arms"]),
         ]
         for key, label in labels.items()
@@ -129,7 +115,7 @@ def hindsight_table(summary: Mapping[str, Any]) -> Table:
         f"{summary['environment']}: {summary['rounds']} rounds, {summary['n_arms']} arms, "
         f"budget {summary['budget']}{note}"
     )
-    return table(title, ("in hindsight", "mean reward", "mean cost", "arms"), rows)
+    return table(title, ("in hindsight", f"mean {shows}", "arms"), rows)
 
 
 def bounds_table(summary: Mapping[str, Any]) -> Table:

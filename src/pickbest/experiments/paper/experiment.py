@@ -50,7 +50,7 @@ class Setting:
         """Play the learners in this setting's number of games."""
         played = {name: self.sabotage.learner(learner) for name, learner in learners.items()}
         game = self.sabotage.environment(environment)
-        return simulate(played, game, self.replicates, self.seed)
+        return simulate(played, game, self.replicates, self.seed, progress=False)
 
 
 @dataclass(frozen=True)
