@@ -14,6 +14,7 @@ from rich.markup import escape
 from pickbest._version import __version__
 from pickbest.cli.aslib import aslib
 from pickbest.cli.benchmark import benchmark
+from pickbest.cli.compiled_files import show_compiling
 from pickbest.cli.feasible import feasible
 from pickbest.cli.hindsight import bounds, hindsight
 from pickbest.cli.lists import environments, learners
@@ -22,6 +23,7 @@ from pickbest.cli.reproduce import reproduce
 from pickbest.cli.run import run
 from pickbest.cli.simulate import simulate
 from pickbest.cli.store import advise, export, history, import_journal, serve, status, verify
+from pickbest.cli.warm_up import warm_up
 from pickbest.core import MissingExtraError, PickbestError
 from pickbest.core.text import printable
 
@@ -62,6 +64,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "aslib": aslib,
     "measure": measure,
     "benchmark": benchmark,
+    "warm-up": warm_up,
 }
 for _name, _command in COMMANDS.items():
     app.command(_name)(_command)
@@ -73,6 +76,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    show_compiling()
     try:
         app()
     except (PickbestError, MissingExtraError) as error:
