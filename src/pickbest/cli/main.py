@@ -15,6 +15,7 @@ from rich.markup import escape
 from pickbest._version import __version__
 from pickbest.cli.aslib import aslib
 from pickbest.cli.benchmark import benchmark
+from pickbest.cli.compiled_files import show_compiling
 from pickbest.cli.feasible import feasible
 from pickbest.cli.hindsight import bounds, hindsight
 from pickbest.cli.lists import environments, learners
@@ -26,6 +27,7 @@ from pickbest.cli.run import run
 from pickbest.cli.simulate import simulate
 from pickbest.cli.solve import main as solve_main
 from pickbest.cli.store import advise, export, history, import_journal, serve, status, verify
+from pickbest.cli.warm_up import warm_up
 from pickbest.core import MissingExtraError, PickbestError
 from pickbest.core.text import printable
 
@@ -68,6 +70,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "aslib": aslib,
     "measure": measure,
     "benchmark": benchmark,
+    "warm-up": warm_up,
 }
 for _name, _command in COMMANDS.items():
     app.command(_name)(_command)
@@ -93,6 +96,7 @@ def main() -> None:
     # that is installed is hidden by what lies here.
     if not {"", os.getcwd()} & set(sys.path):
         sys.path.append(os.getcwd())
+    show_compiling()
     try:
         app()
     except (PickbestError, MissingExtraError) as error:

@@ -52,6 +52,18 @@ RoundsOption = Annotated[
 ArmsOption = Annotated[
     int | None, typer.Option("--arms", help="Arms of a named environment that has no own number.")
 ]
+LearnersOption = Annotated[
+    list[str],
+    typer.Option(
+        "--learner",
+        "-l",
+        autocompletion=complete_learner,
+        default_factory=lambda: ["auto"],
+        show_default="auto",
+        help="A name from `pickbest learners`, repeatable; options may follow: "
+        "og-hybrid:slot_budget=2,tuning=as_run. Your own: module:Name.",
+    ),
+]
 
 
 def file_options(label: str | None, columns: str | None) -> dict[str, Any]:

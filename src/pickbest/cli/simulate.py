@@ -15,12 +15,12 @@ from pickbest.cli.options import (
     ColumnsOption,
     JsonOption,
     LabelOption,
+    LearnersOption,
     RewardsOption,
     RoundsOption,
     SeedOption,
     TableArgument,
     WorkersOption,
-    complete_learner,
     file_options,
 )
 from pickbest.core import PickbestError, check_budget, unknown_name
@@ -31,16 +31,7 @@ if TYPE_CHECKING:
 
 def simulate(
     table: TableArgument,
-    learner: Annotated[
-        list[str],
-        typer.Option(
-            "--learner",
-            "-l",
-            autocompletion=complete_learner,
-            help="A name from `pickbest learners`, repeatable; options may follow: "
-            "og-hybrid:slot_budget=2,tuning=as_run. Your own: module:Name.",
-        ),
-    ],
+    learner: LearnersOption,
     budget: BudgetOption = 1,
     rewards: RewardsOption = False,
     replicates: Annotated[int, typer.Option("--replicates", "-r", help="Independent games.")] = 100,
@@ -89,6 +80,8 @@ def simulate(
     """Play learners against a table of costs or a named environment.
 
     **Examples**
+
+        pickbest simulate results.csv --budget 2
 
         pickbest simulate task-3 --learner fpml-partial --learner og --budget 3
 

@@ -13,6 +13,8 @@ from typing import Any, TypeVar, cast
 
 from numba import njit
 
+from pickbest.kernels import compile_notice as compile_notice
+
 OPTIONS: dict[str, Any] = {
     "cache": True,
     "nogil": True,
