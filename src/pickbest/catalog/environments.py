@@ -71,6 +71,8 @@ class EnvironmentEntry:
     def _refusal(self, option: str) -> PickbestError:
         if option == "rewards":
             return PickbestError(f"rewards is for files; {self.name} gives costs")
+        if option in ("label", "columns"):
+            return PickbestError(f"{option} is for files, not for {self.name}")
         if option in ("folder", "cost", "measure"):
             return PickbestError(f"{option} is for scenarios of ASlib, not for {self.name}")
         if option == "n_arms":
@@ -171,7 +173,8 @@ def make_environment(
     rewards: the file holds rewards, not costs. rounds, n_arms: for named environments only.
     folder: the scenario of "aslib"; its path as the name does the same.
     cost, measure: for scenarios only: "solved", "runtime" or "quality", and by which measure.
-    options: those of the named environment. Whatever is given here wins over the name's own.
+    options: those of the named environment; of a file label and columns, see `read_table`.
+        Whatever is given here wins over the name's own.
 
     >>> make_environment("task-3").n_arms
     4
@@ -222,8 +225,14 @@ def _recorded(name: str, given: dict[str, Any]) -> Environment:
     return EnvironmentEntry(f"the file {path}", "", partial(_table, path)).make(given)
 
 
-def _table(path: Path, rewards: bool = False) -> Table:
-    return read_table(path, rewards)
+def _table(
+    path: Path,
+    rewards: bool = False,
+    label: object = None,
+    columns: object = (),
+) -> Table:
+    chosen = columns if isinstance(columns, tuple | list) else (columns,)
+    return read_table(path, rewards, None if label is None else str(label), tuple(map(str, chosen)))
 
 
 def _scenario(path: Path, cost: str | None = None, measure: str | None = None) -> Table:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from pickbest.core.arrays import FloatArray
 from pickbest.core.errors import PickbestError
+
+if TYPE_CHECKING:
+    from pickbest.core.arrays import FloatArray
 
 Arm = TypeVar("Arm", bound=Hashable)
 Cost = TypeVar("Cost")

@@ -32,7 +32,7 @@ from pickbest.core import (
     check_budget,
 )
 from pickbest.core.states import counts, sums
-from pickbest.kernels.compiled import allocating, part
+from pickbest.kernels.compiled import allocating, interpreted, part
 from pickbest.kernels.first_leader import (
     first_probability,
     first_slack,
@@ -322,6 +322,17 @@ class Auto:
                 variance=np.zeros(replicates),
             ),
         )
+
+    def mode(self, state: AutoState) -> str:
+        """What it does differently at the moment, in words; "" where it builds its sets."""
+        if interpreted(wears_off)(state.wear, 0, self.budget):
+            return "spreading its picks: arms get worse with use"
+        share = interpreted(share_of_arms)(self.budget, self.n_arms)
+        memory = interpreted(memory_in_use)(state.pairs, 0, share)
+        if MEMORIES[memory] < 1.0:
+            rounds = 1.0 / (1.0 - MEMORIES[memory])
+            return f"forgetting: what is older than about {rounds:.0f} rounds counts little"
+        return ""
 
     def pick(self, state: AutoState, rng: Draws) -> Choice:
         return RULE.pick(self, state, rng)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from pickbest.core import check_costs, check_count, check_positive
 from pickbest.core.tickets import Ticket, in_order, round_of
@@ -19,9 +19,14 @@ from pickbest.portfolio.journal.records import Finished, Opened, Picked
 from pickbest.portfolio.race import finished
 from pickbest.portfolio.runs import Result, Run, RunStatus
 from pickbest.portfolio.settings import Settings, SettingsOptions
+from pickbest.portfolio.state.frames import to_pandas
 from pickbest.portfolio.state.portfolio_state import PortfolioState
 from pickbest.portfolio.state.rosters import check_opening
+from pickbest.portfolio.state.verdicts import Contradiction
 from pickbest.portfolio.state.views import RoundView, Status, overview
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 Costs = Sequence[float | None] | Mapping[str, float | None]
 SWEEP_SECONDS = 30.0
@@ -206,6 +211,11 @@ class AskTell:
         """
         return self.ledger.finish(record)
 
+    def contradictions(self, number: int) -> tuple[Contradiction, ...]:
+        """Where the arms of a round contradict each other, or those of other rounds."""
+        with self.ledger.folded.lock:
+            return self.ledger.state.verdicts.of_round(number)
+
     def lose_round(self, ticket: Ticket[str], reason: str) -> None:
         """Journal that there is no result."""
         self.ledger.lose([ticket.round], reason)
@@ -234,6 +244,10 @@ class AskTell:
         """What happened in each round, oldest first."""
         return self.ledger.rounds(last)
 
+    def to_pandas(self) -> DataFrame:
+        """One row for each run of each round; see `state.frames`."""
+        return to_pandas(self.history())
+
     def verify(self) -> PortfolioState:
         """Replay the journal from its beginning; says if any pick or the state differs."""
         return self.ledger.verify()
@@ -251,6 +265,11 @@ class AskTell:
                 self.ledger.end_lease()
         finally:
             self.ledger.close()
+
+    def __repr__(self) -> str:
+        state = self.ledger.state
+        arms = len(state.roster.arms) if state.roster else 0
+        return f"AskTell({arms} arms, {state.finished} rounds finished, {len(state.open)} open)"
 
     def __enter__(self) -> AskTell:
         return self

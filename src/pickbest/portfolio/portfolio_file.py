@@ -83,6 +83,7 @@ _KEYS: dict[str, tuple[type, ...]] = {
     "cost": (str, dict),
     "answer": (str,),
     "check": (str,),
+    "double_check": _NUMBER,
     "stop": (str,),
     "censored": (str,),
     "watch": _NUMBER,

@@ -15,7 +15,7 @@ from pickbest.portfolio.answers.formats import TEXT
 from pickbest.portfolio.answers.handling import Answers
 from pickbest.portfolio.answers.outputs import abridged
 from pickbest.portfolio.answers.reading import BadAnswerError, RejectedError
-from pickbest.portfolio.arms import Arm, Command, Limits, answering, failure
+from pickbest.portfolio.arms import Arm, Command, Limits, answering, failure, never_began
 from pickbest.portfolio.censoring import Lesson, Stop, Stopping, lesson, times_of
 from pickbest.portfolio.costs import Cost
 from pickbest.portfolio.engines import Engine
@@ -38,7 +38,7 @@ def judged(run: Run, arm: Arm, cost: Cost, deadline: float, answers: Answers) ->
     seen = replace(run, reason="", answer=run.stdout if run.answer is None else run.answer)
     if run.status is RunStatus.STOPPED:
         return replace(seen, bounds=cost.span(run, deadline)), False
-    broken = run.status is RunStatus.BROKEN
+    broken = run.status is RunStatus.BROKEN or never_began(run, arm)
     if reason := failure(run, arm):
         status = RunStatus.BROKEN if broken else RunStatus.CRASHED
         return replace(seen, status=status, cost=1.0, reason=reason), False
@@ -46,7 +46,8 @@ def judged(run: Run, arm: Arm, cost: Cost, deadline: float, answers: Answers) ->
     if solved:
         reading = (arm.answer or TEXT).read(run, answers.evaluate)
         run, seen = (
-            replace(each, verdict=reading.verdict, checked=reading.checked) for each in (run, seen)
+            replace(each, verdict=reading.verdict, checked=reading.checked, value=reading.value)
+            for each in (run, seen)
         )
         if reading.status is not RunStatus.FINISHED:
             told = replace(seen, status=reading.status, cost=1.0, reason=reading.reason)
@@ -62,7 +63,8 @@ def judged(run: Run, arm: Arm, cost: Cost, deadline: float, answers: Answers) ->
         return replace(seen, status=RunStatus.WRONG, cost=1.0, reason=reason), False
     except BadAnswerError as error:
         return replace(seen, status=RunStatus.BROKEN, cost=1.0, reason=str(error)), False
-    told = replace(seen, cost=verdict.cost, value=verdict.value, accepted=verdict.accepted)
+    value = seen.value if verdict.value is None else verdict.value
+    told = replace(seen, cost=verdict.cost, value=value, accepted=verdict.accepted)
     return replace(told, ends_race=verdict.ends_race), verdict.ends_race
 
 
@@ -112,7 +114,8 @@ def run_race(
         runs[run.arm] = run
         ended(run)
         answered = answered or ends
-        return ends and stopping.stop is Stop.FIRST and not ticket.watched
+        enough = sum(each.accepted for each in runs.values()) >= answers.wanted
+        return ends and enough and stopping.stop is Stop.FIRST and not ticket.watched
 
     started = time.monotonic()
     arms = {
@@ -147,7 +150,7 @@ def run_race(
         elif name not in runs:
             reason = "not started: another arm had answered before"
             runs[name] = Run(name, RunStatus.STOPPED, reason=reason)
-    ordered = tuple(runs[name] for name in ticket.arms)
+    ordered = settled([runs[name] for name in ticket.arms])
     winner = _winner(ordered)
     known = [run.cost for run in ordered if run.cost is not None]
     output = answers.outputs.keep(ticket.round, winner, ordered)
@@ -180,6 +183,20 @@ def finished(result: Result, taught: Lesson) -> Finished:
         answer=storable(result.answer, LONGEST_ANSWER),
         output=os.path.basename(result.output),
         at=time.time(),
+    )
+
+
+def settled(runs: Sequence[Run]) -> tuple[Run, ...]:
+    """Who says otherwise than an arm whose model holds is wrong."""
+    proof = next((run for run in runs if run.checked and run.accepted), None)
+    if proof is None:
+        return tuple(runs)
+    reason = f"wrong: {proof.arm} has a model that holds"
+    return tuple(
+        replace(run, status=RunStatus.WRONG, cost=1.0, reason=reason, accepted=False)
+        if run.accepted and run.verdict not in ("", proof.verdict)
+        else run
+        for run in runs
     )
 
 

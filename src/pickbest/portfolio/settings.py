@@ -74,6 +74,8 @@ class RaceSettings(Settings):
     cost: "solved", "runtime", a Cost such as Quality(best, worst), or a function of a Run.
     answer: how answers are read: "dimacs", "smtlib", "number", "text", or a function of a Run; see
         `answers`. None: as the problem's name says (.cnf, .smt2; packed or not), else "text".
+    double_check: in this share of the rounds, a race that would stop at the first answer goes on to
+        the second, so that two arms can contradict each other.
     check: a function of a Run that may refuse an answer; see `answers.handling.Check`.
     limits: what each arm may use. race_limits: what all arms of a race may use together.
     price: of processor time, for as long as the deadline, beside a cost of 0 to 1; prices: of arms
@@ -93,6 +95,7 @@ class RaceSettings(Settings):
     cost: str | Cost | Callable[[Run], float | None] = "solved"
     answer: FormatSpec | None = None
     check: Check | None = None
+    double_check: float = 0.0
     limits: Limits | None = None
     race_limits: Ceiling | None = None
     pass_env: Sequence[str] = ()
@@ -163,6 +166,7 @@ class RaceOptions(SettingsOptions, total=False):
     cost: str | Cost | Callable[[Run], float | None]
     answer: FormatSpec | None
     check: Check | None
+    double_check: float
     limits: Limits | None
     race_limits: Ceiling | None
     pass_env: Sequence[str]

@@ -42,6 +42,7 @@ from pickbest.theory.fpml_bounds import (
     fpml_sharp_regret_bound_at,
 )
 from pickbest.theory.fpml_lemmas import (
+    good_arm_regret,
     hoeffding_guarantee,
     leaders_regret,
     markov_guarantee,
@@ -146,6 +147,7 @@ __all__ = [
     "fpml_regret_bound",
     "fpml_regret_bound_at",
     "fpml_sharp_regret_bound_at",
+    "good_arm_regret",
     "greedy_guarantee",
     "gumbel_bound",
     "halving_expected_cost",

@@ -20,7 +20,7 @@ from pickbest.report.document import Table, Verdict, section_from_json, section_
 from pickbest.simulation.simulate import simulate
 
 QUICK = [recipe for recipe in RECIPES if not recipe.needs_modules]
-REWARDS = find_rewards(None)
+REWARDS = find_rewards()
 
 
 def small(recipe: Recipe) -> Recipe:
@@ -137,7 +137,7 @@ def test_worst_regret_is_the_maximum_over_all_sequences(budget: int, rounds: int
 def test_exact_regret_on_one_good_arm_agrees_with_simulation() -> None:
     learner = make_learner("fpml", 3, 2, 200)
     regret = simulate({"fpml": learner}, cost_sequences.one_good_arm(3, 200), 2000).regret("fpml")
-    exact = worst_sequence.good_arm_regret(2, learner.epsilon, 200)  # type: ignore[attr-defined]
+    exact = theory.good_arm_regret(n_arms=3, budget=2, rounds=200, epsilon=learner.epsilon)  # type: ignore[attr-defined]
     assert abs(regret.mean() - exact) < 4 * regret.std() / np.sqrt(2000)
 
 

@@ -25,7 +25,7 @@ from pickbest.portfolio.journal.records import (
 from pickbest.portfolio.state.plausible import check_finished, check_roster
 from pickbest.portfolio.state.portfolio_state import PortfolioState
 from pickbest.portfolio.state.rosters import changed, check_opening, updated
-from pickbest.portfolio.state.views import RoundView, last_rounds
+from pickbest.portfolio.state.views import RoundView, last_rounds, with_contradictions
 
 # Seconds between attempts while the database is away.
 PATIENCE = (0.1, 0.5, 2.0, 5.0)
@@ -75,7 +75,8 @@ class Ledger:
 
     def rounds(self, last: int | None = None, before: int | None = None) -> list[RoundView]:
         """The last rounds, or the last ones before a round, oldest first."""
-        return last_rounds(self.journal, last, before)
+        views = last_rounds(self.journal, last, before)
+        return self.look(lambda state: with_contradictions(views, state.verdicts))
 
     def verify(self) -> PortfolioState:
         """Replay the journal from its beginning; see FoldedJournal.verify."""

@@ -22,7 +22,8 @@ from pickbest.core import (
 from pickbest.core.intervals import Intervals, learn_intervals, watch_probability
 from pickbest.core.plans import Planner, Plans, Runs
 from pickbest.core.states import AnyArray, arrays_of, repeat_state, restore_arrays, same_layout
-from pickbest.learners.intervals import racing
+from pickbest.learners.auto import Auto
+from pickbest.learners.intervals import FromIntervals, racing
 from pickbest.portfolio.journal.records import Finished, Opened, Picked, Roster
 from pickbest.portfolio.runs import RunStatus, Stage
 from pickbest.portfolio.settings import BY_HAND, DEFAULT_LEARNER
@@ -115,6 +116,13 @@ class LiveLearner:
     def watch_draw(self, number: int) -> float:
         """The uniform number of a round that decides whether it is watched to the end."""
         return float(rng_for(self._watch_keys, number).uniforms(1)[0, 0])
+
+    def mode(self) -> str:
+        """What the learner does differently at the moment, in words; "" for most."""
+        learner, state = self.learner, self.state
+        if isinstance(learner, FromIntervals):
+            learner, state = learner.inner, state.inner
+        return learner.mode(state) if isinstance(learner, Auto) else ""
 
     def shares(self) -> dict[str, float]:
         """How likely each arm is picked next."""
