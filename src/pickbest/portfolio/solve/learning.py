@@ -29,7 +29,7 @@ JOURNAL = "solve.db"
 
 def book_for(folder: Path, key: str, arms: list[str], budget: int) -> AskTell:
     """The learner of a key, with these arms."""
-    return AskTell(arms, budget, folder / JOURNAL, name=key)
+    return AskTell(arms, budget, folder / JOURNAL, name=key, stop="first")
 
 
 def learn(folder: Path) -> int:
