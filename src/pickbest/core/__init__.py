@@ -27,13 +27,23 @@ from pickbest.core.randomness import (
     replicate_keys,
     rng_for,
 )
-from pickbest.core.rounds import keep_best, learns_any, play_rounds, play_table, visible
+from pickbest.core.rounds import (
+    informed,
+    keep_best,
+    learn_round,
+    learns_any,
+    pick_round,
+    play_rounds,
+    play_table,
+    visible,
+)
 from pickbest.core.tickets import Ticket
 from pickbest.core.types import (
     Choice,
     CompiledLearner,
     ContextLearner,
     Environment,
+    FeatureLearner,
     Feedback,
     Learner,
     OpenLearner,
@@ -53,6 +63,7 @@ __all__ = [
     "ContextLearner",
     "Draws",
     "Environment",
+    "FeatureLearner",
     "Feedback",
     "FloatArray",
     "IntArray",
@@ -71,10 +82,13 @@ __all__ = [
     "check_positive",
     "check_seed",
     "check_share",
+    "informed",
     "keep_best",
+    "learn_round",
     "learns_any",
     "mix",
     "mix_array",
+    "pick_round",
     "play_rounds",
     "play_table",
     "replicate_keys",

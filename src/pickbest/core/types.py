@@ -109,6 +109,18 @@ class ContextLearner(Learner, Protocol):
 
 
 @runtime_checkable
+class FeatureLearner(Learner, Protocol):
+    """A learner that becomes another one when problems come with features."""
+
+    def with_features(self, names: tuple[str, ...], state: State) -> tuple[ContextLearner, State]:
+        """Who plays on from `state` (which it takes over), and its state then.
+
+        names: of the features, encoded as in `core.features`.
+        """
+        ...
+
+
+@runtime_checkable
 class TableLearner(Learner, Protocol):
     """A learner that plays a whole table of costs in its own way."""
 

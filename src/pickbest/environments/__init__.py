@@ -16,6 +16,7 @@ from pickbest.environments.tables import (
     read_past,
     read_table,
 )
+from pickbest.environments.with_features import WithFeatures, with_features
 
 __all__ = [
     "Alternating",
@@ -31,8 +32,10 @@ __all__ = [
     "Task1",
     "Task2",
     "Task3",
+    "WithFeatures",
     "read_past",
     "read_scenario",
     "read_scenarios",
     "read_table",
+    "with_features",
 ]
