@@ -19,13 +19,13 @@ from pickbest.environments import (
     Halving,
     OneGoodArm,
     RegimeChange,
-    Table,
     Task1,
     Task2,
     Task3,
     read_scenario,
     read_table,
 )
+from pickbest.environments.with_features import read_with_features
 
 ASLIB = "aslib"
 _OF_MODULE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
@@ -171,6 +171,8 @@ def make_environment(
     rewards: the file holds rewards, not costs. rounds, n_arms: for named environments only.
     folder: the scenario of "aslib"; its path as the name does the same.
     cost, measure: for scenarios only: "solved", "runtime" or "quality", and by which measure.
+    features: for scenarios, whether learners see them, at the costs that computing them has; for
+        .csv and .tsv files, the columns that are features: `times.csv:features=logic+size`.
     options: those of the named environment. Whatever is given here wins over the name's own.
 
     >>> make_environment("task-3").n_arms
@@ -222,9 +224,14 @@ def _recorded(name: str, given: dict[str, Any]) -> Environment:
     return EnvironmentEntry(f"the file {path}", "", partial(_table, path)).make(given)
 
 
-def _table(path: Path, rewards: bool = False) -> Table:
+def _table(path: Path, rewards: bool = False, features: str = "") -> Environment:
+    if features:
+        return read_with_features(path, features.split("+"), rewards)
     return read_table(path, rewards)
 
 
-def _scenario(path: Path, cost: str | None = None, measure: str | None = None) -> Table:
-    return read_scenario(path, measure).costs(cost)
+def _scenario(
+    path: Path, cost: str | None = None, measure: str | None = None, features: bool = False
+) -> Environment:
+    scenario = read_scenario(path, measure)
+    return scenario.costs_with_features(cost) if features else scenario.costs(cost)

@@ -48,6 +48,24 @@ def feature_names(features: Features) -> tuple[str, ...]:
     return tuple(str(place) for place in range(len(features)))
 
 
+def by_name(features: Features) -> dict[str, Feature]:
+    """The features by name, as JSON can hold them: finite numbers, texts, None if missing.
+
+    >>> by_name([float("nan"), True, "x"])
+    {'0': None, '1': 1.0, '2': 'x'}
+    """
+    names = feature_names(features)
+    row = [features[name] for name in names] if isinstance(features, Mapping) else features
+    return {name: _plain(name, one) for name, one in zip(names, row, strict=True)}
+
+
+def _plain(name: str, feature: Feature) -> Feature:
+    code = encoded_one(name, feature)
+    if isinstance(feature, str):
+        return feature
+    return None if code == MISSING else code
+
+
 def encoded(features: Features, names: tuple[str, ...]) -> FloatArray:
     """(n_features,) the features in the order of `names`, which must be all that there are.
 

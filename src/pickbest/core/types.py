@@ -107,6 +107,10 @@ class ContextLearner(Learner, Protocol):
         """As `learn`, of a round that had these features."""
         ...
 
+    def without_features(self, state: State) -> tuple[Learner, State]:
+        """The learner that rounds without features are left to, and its part of the state."""
+        ...
+
 
 @runtime_checkable
 class FeatureLearner(Learner, Protocol):

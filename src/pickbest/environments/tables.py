@@ -167,7 +167,7 @@ def _read(path: Path, missing: bool = False) -> tuple[FloatArray, tuple[str, ...
             f"{path}: a table must be one of {', '.join(SUFFIXES)}, got suffix {path.suffix!r}"
         )
     if path.suffix in {".csv", ".tsv"}:
-        values, names = _read_text(path, "\t" if path.suffix == ".tsv" else ",", missing)
+        values, names = values_of(path, text_rows(path), missing)
     elif path.suffix == ".parquet":
         values, names = _read_parquet(path)
     else:
@@ -179,14 +179,23 @@ def _read(path: Path, missing: bool = False) -> tuple[FloatArray, tuple[str, ...
     return values, names
 
 
-def _read_text(path: Path, delimiter: str, missing: bool) -> tuple[FloatArray, tuple[str, ...]]:
+def text_rows(path: Path) -> list[list[str]]:
+    """The cells of a .csv or .tsv file."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
+            delimiter = "\t" if path.suffix == ".tsv" else ","
             rows = [row for row in csv.reader(file, delimiter=delimiter) if any(row)]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise PickbestError(f"{path}: not a text table ({error})") from error
     if not rows:
         raise PickbestError(f"{path}: the file is empty; a table needs at least one row")
+    return rows
+
+
+def values_of(
+    path: Path, rows: list[list[str]], missing: bool = False
+) -> tuple[FloatArray, tuple[str, ...]]:
+    """(values, names of arms, if any) of cells of text; see `read_table`."""
     if missing:
         rows = [[cell if cell.strip() else "nan" for cell in row] for row in rows]
     header = rows.pop(0) if not all(_is_number(cell) for cell in rows[0][1:] or rows[0]) else None

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
-from pickbest.core import Draws, Environment, FloatArray, IntArray, PickbestError, State
-from pickbest.core.features import Features, encoded, encoded_numbers, feature_names
-from pickbest.environments.tables import Shuffled
+from pickbest.core import (
+    Draws,
+    Environment,
+    FloatArray,
+    IntArray,
+    PickbestError,
+    State,
+    unknown_name,
+)
+from pickbest.core.features import Feature, Features, encoded, encoded_numbers, feature_names
+from pickbest.environments.tables import Shuffled, Table, as_costs, text_rows, values_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +67,41 @@ class WithFeatures:
         if isinstance(self.inner, Shuffled):
             return self.features[self.inner.order(rng)[:, round_index]]
         return np.asarray(self.features[round_index])
+
+
+def read_with_features(
+    path: str | Path, columns: Sequence[str], rewards: bool = False
+) -> WithFeatures:
+    """As `read_table`, of a .csv or .tsv file some of whose columns are features, by name.
+
+    A feature is a number where all its cells are numbers or empty, else a text; empty: missing.
+    """
+    path = Path(path)
+    if path.suffix not in {".csv", ".tsv"} or not path.exists():
+        raise PickbestError(f"{path}: features are read from columns of a .csv or .tsv file")
+    header, *rows = text_rows(path)
+    names = [cell.strip() for cell in header]
+    for column in columns:
+        if column not in names:
+            raise unknown_name(f"column of {path}", column, names)
+    if short := next((n for n, row in enumerate(rows, 2) if len(row) != len(header)), None):
+        raise PickbestError(f"{path}: row {short} must have {len(header)} cells")
+    apart = [names.index(column) for column in columns]
+    kept = [place for place in range(len(names)) if place not in apart]
+    values, arms = values_of(path, [[row[place] for place in kept] for row in (header, *rows)])
+    checked = as_costs(values, str(path))
+    table = Table(1.0 - checked if rewards else checked, arms, str(path))
+    features = [_column([row[place] for row in rows]) for place in apart]
+    by_round = zip(*features, strict=True)
+    return with_features(table, [dict(zip(columns, row, strict=True)) for row in by_round])
+
+
+def _column(cells: Sequence[str]) -> list[Feature]:
+    filled = [cell.strip() or None for cell in cells]
+    try:
+        return [None if cell is None else float(cell) for cell in filled]
+    except ValueError:
+        return list(filled)
 
 
 def with_features(environment: Environment, features: Iterable[Features]) -> WithFeatures:

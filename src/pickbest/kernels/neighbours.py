@@ -20,7 +20,7 @@ from pickbest.core import FloatArray, IntArray, PickbestError
 from pickbest.core.features import WORD
 from pickbest.core.states import counts
 from pickbest.kernels.compiled import inlined, kernel
-from pickbest.kernels.pairs import PairsState, memory_in_use, share_of_arms
+from pickbest.kernels.pairs import PairsState, mean_reward, memory_in_use, share_of_arms
 
 # Problems that are remembered, and the numbers that they may take.
 MOST_PROBLEMS, MOST_NUMBERS = 1_000, 4_000_000
@@ -28,10 +28,11 @@ NEAR = 30
 FAR = 0.25
 # As how many plays of an arm the rounds of all problems count, beside the weighted ones.
 WORTH = 2.0
-# A weighted round counts as that many in the posteriors from which sets are drawn.
+# A weighted round counts as that many in the posteriors from which sets are drawn: where every
+# problem has few neighbours, trying arms out in each neighbourhood would cost more than it finds.
 SHARPER = 8.0
 # Neighbours are followed until they predict rewards worse by that many standard deviations.
-DOUBT = 1.0
+DOUBT = 2.0
 LEAST_WEIGHT = 1e-6
 
 
@@ -160,12 +161,11 @@ def _blend_arms(
     unit = pairs.unit[row, 0]
     for a in range(rewards.shape[0]):
         everywhere = unit * pairs.plays[row, 0, a]
-        kept = min(WORTH, everywhere) / max(everywhere, 1e-300)
+        usual = mean_reward(pairs.rewards[row, 0, a], pairs.plays[row, 0, a], unit)
+        kept = min(WORTH, everywhere)
         for memory in range(2):
-            blended.rewards[row, memory, a] = SHARPER * (
-                rewards[a] + kept * unit * pairs.rewards[row, 0, a]
-            )
-            blended.plays[row, memory, a] = SHARPER * (plays[a] + kept * everywhere)
+            blended.rewards[row, memory, a] = SHARPER * (rewards[a] + kept * usual)
+            blended.plays[row, memory, a] = SHARPER * (plays[a] + kept)
 
 
 @kernel

@@ -79,6 +79,10 @@ class AutoInContext:
             state, start_problems(replicates, self.n_arms, len(self.features))
         )
 
+    def without_features(self, state: AutoInContextState) -> tuple[Auto, AutoState]:
+        """The context-free learner."""
+        return self.auto, state.auto
+
     def pick(self, state: AutoInContextState, rng: Draws) -> Choice:
         return self.auto.pick(state.auto, rng)
 

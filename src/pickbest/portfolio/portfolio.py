@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from pickbest.core import check_count
+from pickbest.core.features import Features
 from pickbest.core.tickets import Ticket
 from pickbest.portfolio.arms import ArmSpec, Limits, as_arm, as_arms
 from pickbest.portfolio.ask_tell import AskTell, Costs
 from pickbest.portfolio.costs import as_cost, check_deadline
 from pickbest.portfolio.engines import make_engine
+from pickbest.portfolio.features import as_feature_function
 from pickbest.portfolio.processes.limits import Ceiling
 from pickbest.portfolio.progress import Progress, Unseen
 from pickbest.portfolio.race import GivenUpError, run_race
@@ -24,6 +26,9 @@ from pickbest.portfolio.runs import Result
 from pickbest.portfolio.settings import RaceOptions, RaceSettings
 from pickbest.portfolio.state.portfolio_state import PortfolioState
 from pickbest.portfolio.state.views import RoundView, Status
+
+# Seconds that arms have at least, however long features took.
+SHORTEST = 0.01
 
 
 class Portfolio:
@@ -62,6 +67,9 @@ class Portfolio:
         self.race_limits = settings.race_limits or Ceiling()
         self.pass_env = settings.pass_env
         self.stopping = settings.stopping
+        self._features = as_feature_function(
+            settings.features, self.deadline, settings.features_seconds
+        )
         self._progress: Progress = progress or Unseen()
         self._killed = threading.Event()
         self._engine = make_engine(settings.engine, settings.engine_options)
@@ -71,12 +79,14 @@ class Portfolio:
             self._engine.close()
             raise
 
-    def solve(self, problem: Any) -> Result:
+    def solve(self, problem: Any, features: Features | None = None) -> Result:
         """Run the picked arms on a problem, keep the best answer, and learn.
 
         The pick is in the journal before anything runs, the result before this returns.
+        features: what is known of the problem (see `Player.ask`); None: what the portfolio's
+            feature function finds, if it has one. Its time is taken from the arms' deadline.
         """
-        return self._solve(problem, self._killed.is_set)
+        return self._solve(problem, self._killed.is_set, features)
 
     def map(self, problems: Iterable[Any], concurrency: int = 1) -> Iterator[Result]:
         """Solve many problems, `concurrency` at a time; results come as they are ready.
@@ -108,9 +118,11 @@ class Portfolio:
             left.set()
             pool.shutdown(wait=True, cancel_futures=True)
 
-    def ask(self, problem: str = "", lifetime: float | None = None) -> Ticket[str]:
+    def ask(
+        self, problem: str = "", lifetime: float | None = None, features: Features | None = None
+    ) -> Ticket[str]:
         """Open a round for arms that you run yourself; see AskTell.ask."""
-        return self.book.ask(problem, lifetime)
+        return self.book.ask(problem, lifetime, features)
 
     def tell(self, ticket: Ticket[str] | int, costs: Costs, answer: Any = None) -> None:
         """Close a round that was asked for; see AskTell.tell."""
@@ -165,10 +177,15 @@ class Portfolio:
         self._engine.close()
         self.book.close()
 
-    def _solve(self, problem: Any, given_up: Callable[[], bool]) -> Result:
+    def _solve(
+        self, problem: Any, given_up: Callable[[], bool], features: Features | None = None
+    ) -> Result:
         if given_up():
             raise GivenUpError("the portfolio was stopped; no round was opened")
-        ticket = self.book.open_round(str(problem))
+        spent = 0.0
+        if features is None and self._features is not None:
+            features, spent = self._features.of(problem)
+        ticket = self.book.open_round(str(problem), features)
         self._progress.started(ticket)
         try:
             result, record = run_race(
@@ -177,7 +194,7 @@ class Portfolio:
                 self.arms,
                 self._engine,
                 self.cost,
-                self.deadline,
+                max(self.deadline - spent, SHORTEST),
                 self.limits,
                 self.stopping,
                 given_up,
@@ -189,6 +206,7 @@ class Portfolio:
             self.book.lose_round(ticket, _in_short(error))
             self._progress.lost(ticket)
             raise
+        result = replace(result, seconds=result.seconds + spent)
         self.book.close_round(record)
         self._progress.finished(ticket, result)
         return result

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pickbest.core import PickbestError
-from pickbest.core.codec import decode
+from pickbest.core.codec import SPARSE, decode
 from pickbest.portfolio.runs import Run
 
 
@@ -73,6 +73,7 @@ class Picked:
         measured by one clock (see `leases`).
     watched: all arms run to their own end or the deadline, whoever answers first.
     at: seconds since the epoch.
+    features: of the problem, by name; None where it came without.
     """
 
     round: int
@@ -83,6 +84,7 @@ class Picked:
     problem: str = ""
     watched: bool = True
     at: float = 0.0
+    features: Mapping[str, Any] | None = field(default=None, metadata=SPARSE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,13 @@ from pickbest.core import (
     Learner,
     PickbestError,
     State,
+    informed,
+    learn_round,
+    pick_round,
     replicate_keys,
     rng_for,
 )
+from pickbest.core.features import Features, encoded, feature_names
 from pickbest.core.states import AnyArray, arrays_of, restore_arrays, same_layout
 from pickbest.portfolio.journal.records import Finished, Opened, Picked, Roster
 from pickbest.portfolio.settings import DEFAULT_LEARNER
@@ -30,6 +34,7 @@ class LiveLearner:
     """Picks, learns, and follows its arms when some come or go.
 
     arms: those that may be picked, in the learner's order. state: not a copy.
+    features: the names of those that problems come with; none before the first.
     """
 
     def __init__(self, settings: Opened, roster: Roster) -> None:
@@ -38,6 +43,7 @@ class LiveLearner:
         self._keys = replicate_keys(settings.seed, 1)
         self._watch_keys = replicate_keys(settings.seed, 1, stream=WATCH_STREAM)
         self._budget, self.arms = roster.budget, roster.active
+        self.features: tuple[str, ...] = ()
         self.learner = self._made(len(roster.active), roster.budget)
         self.state: State = self.learner.start(1)
 
@@ -60,9 +66,23 @@ class LiveLearner:
             )
         self.learner, self._budget, self.arms = learner, budget, arms
 
-    def pick(self, number: int) -> tuple[tuple[str, ...], tuple[float, ...] | None]:
+    def expect(self, names: tuple[str, ...]) -> None:
+        """From now on, problems that come with features come with these."""
+        if names and not self.features:
+            self.learner, self.state = self._informed(names)
+            self.features = names
+
+    def pick(
+        self, number: int, features: Features | None = None
+    ) -> tuple[tuple[str, ...], tuple[float, ...] | None]:
         """Names and weights of the arms of a round that opens now; changes nothing."""
-        choice = self.learner.pick(self.state, rng_for(self._keys, number))
+        learner, state, known = self.learner, self.state, None
+        if features is not None:
+            names = self.features or feature_names(features)
+            known = encoded(features, names)
+            if not self.features:
+                learner, state = self._informed(names)
+        choice = pick_round(learner, state, rng_for(self._keys, number), known)
         names = tuple(self.arms[arm] for arm in choice.arms[0].tolist())
         weights = None if choice.weights is None else tuple(choice.weights[0].tolist())
         return names, weights
@@ -90,7 +110,8 @@ class LiveLearner:
         arms = np.array([[places[arm] for arm in picked.arms]], np.int64)
         weights = None if picked.weights is None else np.array([picked.weights]) * result.scale
         seen = np.array([result.learned])
-        self.state = self.learner.learn(self.state, Choice(arms, weights), seen)
+        known = None if picked.features is None else encoded(picked.features, self.features)
+        self.state = learn_round(self.learner, self.state, Choice(arms, weights), seen, known)
         return True
 
     def stored(self) -> tuple[list[dict[str, Any]], dict[str, AnyArray]]:
@@ -112,7 +133,23 @@ class LiveLearner:
             last = LastSeen(tuple(kept["arms"]), _below(f"away/{kept['at']}/", arrays))
             self._archive |= dict.fromkeys(kept["away"], last)
 
+    def _informed(self, names: tuple[str, ...]) -> tuple[Learner, State]:
+        """Who goes on with features of these names, and from which state."""
+        using = informed(self.learner, names, self.state)
+        if using is None:
+            raise PickbestError(
+                f"the learner {self._settings.learner!r} uses no features: leave them out, or "
+                f"use {DEFAULT_LEARNER!r}"
+            )
+        return using
+
     def _made(self, n_arms: int, budget: int) -> Learner:
+        """The learner for a number of arms, that uses features if the portfolio has some."""
+        learner = self._bare(n_arms, budget)
+        using = informed(learner, self.features, learner.start(1)) if self.features else None
+        return learner if using is None else using[0]
+
+    def _bare(self, n_arms: int, budget: int) -> Learner:
         """The learner for a number of arms, checked to be one that can run live."""
         settings = self._settings
         options: dict[str, Any] = dict(settings.options)

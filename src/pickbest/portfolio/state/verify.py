@@ -29,7 +29,7 @@ def replayed(
     for entry in entries:
         record = entry.record
         if isinstance(record, Picked):
-            arms, weights = again.live.pick(record.round)
+            arms, weights = again.live.pick(record.round, record.features)
             if (arms, weights) != (record.arms, record.weights):
                 raise ReplayError(
                     f"round {record.round}: the journal says {record.arms} {record.weights}, "
