@@ -7,12 +7,13 @@ WORKERS ?= 2
 # Tests that need no compiler, no process and no server.
 FAST := tests/core tests/catalog tests/environments tests/hindsight tests/theory tests/simulation tests/test_package.py
 
-.PHONY: help install reproduce check test lint bench clean
+.PHONY: help install reproduce check test lint bench mutants clean
 help:
 	@echo "make reproduce   rebuild the paper's tables and figures into out/ (main job)"
 	@echo "make check       a verdict in about a minute: lint, types, layers, fast tests"
 	@echo "make test        lint, types, layers, doctests, README and the whole test suite"
 	@echo "make bench       measure speed beside reference implementations and peers"
+	@echo "make mutants     break the code in 300 places and see whether the tests notice"
 	@echo "make install     only prepare the environment in $(VENV)"
 	@echo "make clean       remove the environment and everything that was built"
 
@@ -42,6 +43,9 @@ test: lint
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/run.py $(ARGS)
+
+mutants: $(STAMP)
+	$(BIN)/python tests/mutants.py --workers $(WORKERS) $(ARGS)
 
 clean:
 	rm -rf $(VENV) .cache build out src/pickbest.egg-info

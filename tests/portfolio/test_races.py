@@ -71,7 +71,7 @@ def test_every_way_to_fail_has_a_reason_and_the_others_go_on(engine: Engine) -> 
     assert result.winner == "good"
     assert {arm: run.status for arm, run in runs.items()} == {
         "fails": RunStatus.CRASHED,
-        "nothing": RunStatus.FINISHED,
+        "nothing": RunStatus.NO_ANSWER,
         "missing": RunStatus.BROKEN,
         "exit": RunStatus.CRASHED,
         "killed": RunStatus.CRASHED,
@@ -93,7 +93,7 @@ def test_exit_codes_that_mean_success(engine: Engine) -> None:
     }
     result, runs, _ = run_all(engine, arms, "p")
     assert result.winner == "sat"
-    assert (runs["unknown"].status, runs["unknown"].cost) == (RunStatus.FINISHED, 1.0)
+    assert (runs["unknown"].status, runs["unknown"].cost) == (RunStatus.NO_ANSWER, 1.0)
 
 
 def test_the_deadline_stops_arms(engine: Engine) -> None:

@@ -78,6 +78,9 @@ def check_costs(costs: ArrayLike, shape: tuple[int, ...], name: str = "costs") -
 def _in_unit_interval(array: FloatArray) -> bool:
     """Whether all values are in [0, 1]; NaN is not."""
     if array.ndim == 1 and array.size <= 32:
-        # A live player's few costs: a plain loop is quicker than two reductions.
-        return all(0.0 <= value <= 1.0 for value in array.tolist())
+        # A live player's few costs: a plain loop is quicker than two reductions, and than all().
+        for value in array.tolist():  # noqa: SIM110
+            if not 0.0 <= value <= 1.0:
+                return False
+        return True
     return array.size == 0 or bool(array.min() >= 0.0 and array.max() <= 1.0)

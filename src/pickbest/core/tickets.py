@@ -70,7 +70,7 @@ def in_order(
     >>> in_order(0, ("a", "b"), {"b": 0.5, "a": 0.25})
     [0.25, 0.5]
     """
-    if isinstance(costs, Mapping):
+    if not isinstance(costs, list) and isinstance(costs, Mapping):
         if costs.keys() != set(arms):
             raise PickbestError(
                 f"round {number} needs the costs of {', '.join(map(str, arms))}, got those of "

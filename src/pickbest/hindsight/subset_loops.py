@@ -13,7 +13,7 @@ from typing import cast
 import numpy as np
 
 from pickbest.core import BoolArray, FloatArray, IntArray
-from pickbest.kernels.compiled import compiled, kernel
+from pickbest.kernels.compiled import allocating, compiled, kernel
 
 # Chosen by trial on anticorrelated, sparse and uniform tables: 100 steps come within 1 % of
 # the best bound.
@@ -61,7 +61,7 @@ def mark_dominated(
                 break
 
 
-@kernel
+@allocating
 def best_swap(table: FloatArray, arms: IntArray) -> tuple[float, int, int]:
     """The exchange that lowers the cost most: (change of cost, position in `arms`, new arm).
 
@@ -101,7 +101,7 @@ def best_swap(table: FloatArray, arms: IntArray) -> tuple[float, int, int]:
     return best
 
 
-@kernel
+@allocating
 def ascend(
     table: FloatArray,
     free: IntArray,
@@ -181,7 +181,7 @@ def ascend(
     return best, step
 
 
-@kernel
+@allocating
 def exhaust(
     table: FloatArray,
     free: IntArray,

@@ -19,16 +19,26 @@ OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "no_cfunc_wrapper": True,
 }
+# Numba's switch for its reference counts. They cost an atomic instruction for every view of an
+# array, several times what a round of a learner itself costs; who borrows arrays needs none.
+COUNTS = "_nrt"
 Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def kernel(function: Function) -> Function:
     """Compile `function` on its first call; the machine code is kept beside the source.
 
+    It borrows the arrays that it is given: it makes none, and returns numbers only (an array
+    that it returned would belong to nobody). What makes arrays is `allocating`.
     Division by 0 gives inf or NaN, as in NumPy: checking for it would keep loops from using
     vector instructions. Entry points for C are left out: nobody calls them.
     """
-    return compiled(function)
+    return compiled(function, **{COUNTS: False})
+
+
+def allocating(function: Function) -> Function:
+    """A kernel that makes arrays, or is given them by what it calls."""
+    return compiled(function, **{COUNTS: True})
 
 
 def inlined(function: Function) -> Function:
@@ -36,7 +46,7 @@ def inlined(function: Function) -> Function:
 
     It is compiled by itself once, so unlike `part` it costs its callers little time to compile.
     """
-    return compiled(function, forceinline=True)
+    return compiled(function, forceinline=True, **{COUNTS: False})
 
 
 def part(function: Function) -> Function:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
-from pickbest.core import FloatArray, IntArray
-from pickbest.kernels.compiled import inlined, kernel
-from pickbest.kernels.rules import Rule
-from pickbest.kernels.slots import Fed, Filling, Plan, SlotLoops
+from pickbest.core import FloatArray
+from pickbest.kernels.compiled import allocating, inlined, kernel
+from pickbest.kernels.slots import Fed, Filling, Plan, SlotGame
 
 
 class CostGame(NamedTuple):
@@ -19,7 +17,7 @@ class CostGame(NamedTuple):
     costs: FloatArray
 
 
-@kernel
+@allocating
 def new_prefix(game: CostGame, slots: int, size: int) -> FloatArray:
     """The lowest cost of the slots before."""
     return np.empty(1)
@@ -50,17 +48,18 @@ def feed_slot(
             fed.costs[a] = costs[a] if slot == 0 else 1.0 - max(lowest - costs[a], 0.0)
         count = costs.shape[0]
     else:
-        arms, weights = plan.arms.ravel(), plan.weights.ravel()
-        first = 0 if filling.distinct or filling.shared else slot * size
-        for j in range(first, slots * size if filling.shared else (slot + 1) * size):
-            cost = costs[arms[j]]
-            fed.arms[count] = arms[j]
-            fed.costs[count] = cost if slot == 0 else 1.0 - max(lowest - cost, 0.0)
-            # What earlier slots took costs 1 here, with certainty.
-            fed.weights[count] = weights[j] if j >= slot * size else 1.0
-            if filling.shared:
-                fed.weights[count] = shared_weight(arms, weights, slots, slot, j)
-            count += 1
+        first = 0 if filling.distinct or filling.shared else slot
+        for k in range(first, slots if filling.shared else slot + 1):
+            for j in range(size):
+                arm = plan.arms[k, j]
+                cost = costs[arm]
+                fed.arms[count] = arm
+                fed.costs[count] = cost if slot == 0 else 1.0 - max(lowest - cost, 0.0)
+                # What earlier slots took costs 1 here, with certainty.
+                fed.weights[count] = plan.weights[k, j] if k >= slot else 1.0
+                if filling.shared:
+                    fed.weights[count] = shared_weight(plan, slot, k, j)
+                count += 1
     for j in range(size):
         prefix[0] = min(prefix[0], costs[plan.arms[slot, j]])
     return count
@@ -72,27 +71,19 @@ def value_round(game: CostGame, r: int, t: int, prefix: FloatArray) -> float:
 
 
 @kernel
-def shared_weight(arms: IntArray, weights: FloatArray, slots: int, slot: int, column: int) -> float:
-    """The weight in `slot` of the arm in a column, with all arms of the round in slot order.
+def shared_weight(plan: Plan, slot: int, own: int, column: int) -> float:
+    """The weight in `slot` of the arm that slot `own` picked as its column-th.
 
-    0 where the arm occurs in a column before. See learners.greedy.Greedy.shared.
+    0 where the arm was picked before. See learners.greedy.Greedy.shared.
     """
-    for before in range(column):
-        if arms[before] == arms[column]:
-            return 0.0
-    own_slot = column * slots // arms.shape[0]
-    if own_slot < slot:
+    slots, size = plan.arms.shape
+    for k in range(own + 1):
+        for j in range(column if k == own else size):
+            if plan.arms[k, j] == plan.arms[own, column]:
+                return 0.0
+    if own < slot:
         return 1.0
-    return float((weights[column] + (slots - 1 - own_slot)) / (slots - slot))
+    return float((plan.weights[own, column] + (slots - 1 - own)) / (slots - slot))
 
 
-@cache
-def cost_loops(rule: Rule) -> SlotLoops:
-    """The slot loops of a learner in this game."""
-    return SlotLoops(
-        rule,
-        new_prefix=new_prefix,
-        start_round=start_round,
-        feed_slot=feed_slot,
-        value_round=value_round,
-    )
+COSTS = SlotGame(new_prefix, start_round, feed_slot, value_round)

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from pickbest.core import FloatArray
-from pickbest.kernels.compiled import kernel
+from pickbest.kernels.compiled import allocating, kernel
 from pickbest.kernels.inclusion import FEW_ARMS, inclusion_probabilities
 from pickbest.kernels.integrals import LANES, NODE_WEIGHTS, NODES
 from pickbest.kernels.leaders import BLOCK
@@ -54,7 +54,7 @@ def many_arms(n_arms: int) -> bool | None:
     return True if n_arms > FEW_ARMS else None
 
 
-@kernel
+@allocating
 def first_probability(spread: FloatArray, least: float, arm: int, many: bool | None) -> float:
     """P(the arm is the first leader); least is the smallest of spread, many: see `many_arms`.
 

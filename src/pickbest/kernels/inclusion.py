@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from pickbest.core import FloatArray, IntArray
-from pickbest.kernels.compiled import kernel
+from pickbest.kernels.compiled import allocating, kernel
 from pickbest.kernels.integrals import (
     HEAVIEST,
     LIGHT,
@@ -24,7 +24,7 @@ from pickbest.kernels.leaders import fill_spread, spread_far
 FEW_ARMS = 40
 
 
-@kernel
+@allocating
 def inclusion_probabilities(spread: FloatArray, arms: IntArray, out: FloatArray) -> None:
     """out[j] = P(arm arms[j] is picked), for the picked arms of one replicate.
 
@@ -77,7 +77,7 @@ def inclusion_probabilities(spread: FloatArray, arms: IntArray, out: FloatArray)
     integrate(mine, others, n_others, sums, heaviest, edges, n_edges, out)
 
 
-@kernel
+@allocating
 def inclusions_of(
     costs: FloatArray, epsilon: float, budget: int, arms: IntArray, out: FloatArray
 ) -> None:

@@ -29,7 +29,7 @@ from typing import cast
 import numpy as np
 
 from pickbest.core import FloatArray
-from pickbest.kernels.compiled import kernel
+from pickbest.kernels.compiled import allocating, kernel
 
 LANES = 4
 MOST_CHUNKS = 16
@@ -105,7 +105,7 @@ def insert_edge(edges: FloatArray, n_edges: int, edge: float) -> int:
     return n_edges + 1
 
 
-@kernel
+@allocating
 def integrate(
     mine: FloatArray,
     others: FloatArray,

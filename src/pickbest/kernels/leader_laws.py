@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from pickbest.core import FloatArray, IntArray, KeyArray
-from pickbest.kernels.compiled import kernel
+from pickbest.kernels.compiled import allocating
 from pickbest.kernels.leaders import smallest
 from pickbest.kernels.random import STEP, uniform_at
 
@@ -32,7 +32,7 @@ _TIE = 1e-10
 _TINY = 1e-17
 
 
-@kernel
+@allocating
 def leader_law(costs: FloatArray, epsilon: float, out: FloatArray) -> None:
     """out[a] = P(arm a is the perturbed leader), for any number of arms, in time O(n_arms).
 
@@ -71,7 +71,7 @@ def leader_law(costs: FloatArray, epsilon: float, out: FloatArray) -> None:
         out[a] /= total
 
 
-@kernel
+@allocating
 def _spread(costs: FloatArray, epsilon: float, budget: int) -> FloatArray:
     """h, where the budget-th smallest is 1: leaders' may underflow, laggards' overflow."""
     arms, spread = np.empty(budget, np.int64), np.empty(costs.shape[0])
@@ -82,7 +82,7 @@ def _spread(costs: FloatArray, epsilon: float, budget: int) -> FloatArray:
     return spread
 
 
-@kernel
+@allocating
 def subset_law(costs: FloatArray, epsilon: float, subsets: IntArray, out: FloatArray) -> None:
     """out[k] = P(the perturbed leaders are the arms subsets[k]), for at most MOST_ARMS arms.
 
@@ -128,7 +128,7 @@ def subset_law(costs: FloatArray, epsilon: float, subsets: IntArray, out: FloatA
     out /= out.sum()
 
 
-@kernel
+@allocating
 def draw_subsets(costs: FloatArray, epsilon: float, keys: KeyArray, arms: IntArray) -> None:
     """arms[r]: the perturbed leaders of one and the same costs, drawn with the key of row r."""
     n_arms, budget = costs.shape[0], arms.shape[1]

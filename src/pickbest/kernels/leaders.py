@@ -10,11 +10,12 @@ so that h stays as it is, bit for bit, while an arm's own estimate stays.
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pickbest.core import BoolArray, FloatArray, IntArray, PickbestError
-from pickbest.kernels.compiled import kernel, part
+from pickbest.kernels.compiled import allocating, kernel, part
 from pickbest.kernels.heap import EMPTY, keep_smallest, sort_kept
 from pickbest.kernels.random import STEP, exponential_at, uniform_at
 
@@ -25,6 +26,20 @@ SMALLEST = 1e-300
 # ln of an Exp(1) draw is not below minus this (the smallest scale of the ziggurat), but for a draw
 # of 0, one in 2^53.
 NEVER = 40.0
+
+
+class Scratch(NamedTuple):
+    """Scratch of length n_arms: what arms are ranked by, and what ranking them needs."""
+
+    values: FloatArray
+    best: FloatArray
+
+
+@allocating
+def new_scratch(law: Any, state: Any, budget: int) -> Scratch:
+    """For states whose first field is (rows, n_arms)."""
+    n_arms = state[0].shape[1]
+    return Scratch(np.empty(n_arms), np.empty(n_arms))
 
 
 @kernel
@@ -41,17 +56,18 @@ def smallest(values: FloatArray, arms: IntArray, best: FloatArray) -> None:
                 lowest, arms[0] = values[a], a
         return
     if n_arms <= COUNTED:
-        pairs = 0
+        pairs, last = 0, 0
         for a in range(n_arms):
             value = values[a]
             rank = 0
             for b in range(n_arms):
                 rank += 1 if values[b] < value else 0
             pairs += rank
-            best[rank] = a
+            # All arms that are not picked write to the last place; it is set right in the end.
+            arms[min(rank, size - 1)] = a
+            last = a if rank == size - 1 else last
+        arms[size - 1] = last
         if pairs == n_arms * (n_arms - 1) // 2:
-            for j in range(size):
-                arms[j] = int(best[j])
             return
         # Some values are equal and shared a rank: take the way that tells them apart.
     heap = best[:size]

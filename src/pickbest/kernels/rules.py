@@ -36,7 +36,7 @@ from pickbest.core import (
     PickbestError,
     State,
 )
-from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.compiled import allocating, kernel
 from pickbest.kernels.random import round_key
 
 Compiled = Callable[..., Any]
@@ -48,7 +48,7 @@ def unbound(*_: Any) -> Any:
     raise TypeError("this loop is code for Rule.loop, not a function to call")
 
 
-new_work = pick_row = learn_row = as_law = as_state = unbound
+new_work = pick_row = learn_row = as_law = as_state = play_games = unbound
 
 
 def specialised(
@@ -86,6 +86,15 @@ class Told(NamedTuple):
     costs: FloatArray
 
 
+class Seat(NamedTuple):
+    """Scratch of one player: the arms of a round, their weights and costs; nobody: (0,)."""
+
+    arms: IntArray
+    weights: FloatArray
+    costs: FloatArray
+    nobody: BoolArray
+
+
 class Rule:
     """A learner's compiled functions, and the loops that play them.
 
@@ -108,10 +117,12 @@ class Rule:
         self.weighted, self.fills_slots = weighted, fills_slots
         self._rows: tuple[Compiled, Compiled] | None = None
 
-    def loop(self, code: Compiled, inline: bool = False, /, **further: Compiled) -> Compiled:
-        """A loop over the learner's functions (and further ones that it calls by name)."""
-        functions = {**self._functions, **further}
-        return specialised(code, self._home, functions, inlined if inline else kernel)
+    def loop(self, code: Compiled, how: Compiled, /, **further: Compiled) -> Compiled:
+        """A loop over the learner's functions (and further ones that it calls by name).
+
+        how: it is compiled, one of `kernels.compiled`.
+        """
+        return specialised(code, self._home, {**self._functions, **further}, how)
 
     def pick(
         self, learner: CompiledLearner, state: State, rng: Draws, taken: BoolArray | None = None
@@ -147,10 +158,8 @@ class Rule:
         """Whole games (see TableLearner), equal bit for bit to picking and learning by turns."""
         paid = np.empty((len(lasting), table.shape[1]))
         full = learner.feedback is Feedback.FULL
-        arms = np.empty(learner.budget, np.int64)
-        self._play_rows(
-            learner.law, state, table, lasting, first_round, learner.fresh, full, arms, paid
-        )
+        game = (table, lasting, first_round, learner.fresh, full, learner.budget)
+        self._play_rows(learner.law, state, *game, paid)
         return state, paid
 
     def _bind(self, law: Any, state: Any) -> tuple[Compiled, Compiled]:
@@ -159,12 +168,16 @@ class Rule:
         They are called with plain tuples, which cross into compiled code in half of the time.
         """
         kinds = {"as_law": type(law), "as_state": type(state)}
-        self._rows = self.loop(_pick_rows, **kinds), self.loop(_learn_rows, **kinds)
+        self._rows = (
+            self.loop(_pick_rows, allocating, **kinds),
+            self.loop(_learn_rows, allocating, **kinds),
+        )
         return self._rows
 
     @cached_property
     def _play_rows(self) -> Compiled:
-        return self.loop(_play_rows)
+        games = self.loop(_play_games, kernel)
+        return self.loop(_play_rows, allocating, play_games=games)
 
 
 def _pick_rows(
@@ -194,25 +207,43 @@ def _play_rows(
     first_round: int,
     fresh: bool,
     full: bool,
-    arms: IntArray,
+    budget: int,
     paid: FloatArray,
 ) -> None:
-    work = new_work(law, state, arms.shape[0])
-    weights = np.empty(arms.shape[0])
-    seen = np.empty(arms.shape[0])
-    nobody = np.zeros(0, np.bool_)
+    work = new_work(law, state, budget)
+    seat = Seat(
+        np.empty(budget, np.int64), np.empty(budget), np.empty(budget), np.zeros(0, np.bool_)
+    )
+    play_games(law, state, work, seat, table, lasting, first_round, fresh, full, paid)
+
+
+def _play_games(
+    law: Any,
+    state: Any,
+    work: Any,
+    seat: Seat,
+    table: FloatArray,
+    lasting: KeyArray,
+    first_round: int,
+    fresh: bool,
+    full: bool,
+    paid: FloatArray,
+) -> None:
+    arms, weights, seen = seat.arms, seat.weights, seat.costs
     for row in range(lasting.shape[0]):
         game = table[row if table.shape[0] > 1 else 0]
         for t in range(game.shape[0]):
             key = round_key(lasting[row], first_round + t) if fresh else lasting[row]
-            pick_row(law, state, row, work, Pick(nobody, key, arms, weights))
+            pick_row(law, state, row, work, Pick(seat.nobody, key, arms, weights))
+            costs = game[t]
             lowest = 1.0
             for j in range(arms.shape[0]):
-                seen[j] = game[t, arms[j]]
-                lowest = min(lowest, seen[j])
+                cost = costs[arms[j]]
+                lowest = min(lowest, cost)
+                if not full:
+                    seen[j] = cost
             paid[row, t] = lowest
-            told = Told(arms, weights, game[t] if full else seen)
-            learn_row(law, state, row, work, told)
+            learn_row(law, state, row, work, Told(arms, weights, costs if full else seen))
 
 
 @lru_cache(maxsize=8)

@@ -14,7 +14,7 @@ import numpy as np
 
 from pickbest.core import BoolArray, FloatArray
 from pickbest.core.states import counts
-from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.compiled import allocating, inlined
 from pickbest.kernels.rules import Told
 
 
@@ -40,7 +40,7 @@ def start_gains(replicates: int, budget: int, n_arms: int) -> SlotGainsState:
     return SlotGainsState(np.zeros(shape), np.zeros(shape))
 
 
-@kernel
+@allocating
 def new_work(law: Any, state: SlotGainsState, budget: int) -> Work:
     return Work(np.empty(state.gains.shape[2], np.bool_))
 

@@ -15,11 +15,13 @@ monotone submodular jobs.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pickbest.core import BoolArray, FloatArray, IntArray, KeyArray
+from pickbest.kernels.compiled import allocating, inlined, kernel
 from pickbest.kernels.random import STEP, round_key, slot_key, uniform_at
 from pickbest.kernels.rules import Compiled, Pick, Rule, Told, unbound
 
@@ -29,7 +31,7 @@ COINS = 1 << 20
 # What the loops call, bound by `SlotLoops`.
 new_work = pick_row = learn_row = unbound
 new_prefix = start_round = feed_slot = value_round = unbound
-fill_slots = feed_slots = unbound
+fill_slots = feed_slots = play_games = unbound
 
 
 class Filling(NamedTuple):
@@ -65,15 +67,35 @@ class Fed(NamedTuple):
     costs: FloatArray
 
 
-class SlotLoops:
+class SlotGame(NamedTuple):
+    """The four compiled functions of a game (see the head of this module)."""
+
+    new_prefix: Compiled
+    start_round: Compiled
+    feed_slot: Compiled
+    value_round: Compiled
+
+
+class SlotLoops(NamedTuple):
     """The loops of one learner in the slots of one game."""
 
-    def __init__(self, rule: Rule, **game: Compiled) -> None:
-        fill = rule.loop(_fill_slots, True)
-        feed = rule.loop(_feed_slots, True, feed_slot=game["feed_slot"])
-        self.pick = rule.loop(_pick_rounds, fill_slots=fill)
-        self.learn = rule.loop(_learn_rounds, feed_slots=feed, **game)
-        self.play = rule.loop(_play_rounds, fill_slots=fill, feed_slots=feed, **game)
+    pick: Compiled
+    learn: Compiled
+    play: Compiled
+
+
+@cache
+def slot_loops(rule: Rule, game: SlotGame) -> SlotLoops:
+    """What fills the slots of a game with a learner."""
+    functions = game._asdict()
+    fill = rule.loop(_fill_slots, inlined)
+    feed = rule.loop(_feed_slots, inlined, feed_slot=game.feed_slot)
+    games = rule.loop(_play_games, kernel, fill_slots=fill, feed_slots=feed, **functions)
+    return SlotLoops(
+        rule.loop(_pick_rounds, allocating, fill_slots=fill),
+        rule.loop(_learn_rounds, allocating, feed_slots=feed, **functions),
+        rule.loop(_play_rounds, allocating, play_games=games, **functions),
+    )
 
 
 def _fill_slots(
@@ -202,21 +224,33 @@ def _play_rounds(
     most = max(n_arms, slots * size)
     fed = Fed(np.empty(most, np.int64), np.empty(most), np.empty(most))
     taken = np.zeros(n_arms if filling.distinct and slots > 1 else 0, np.bool_)
+    scratch = (work, prefix, plan, fed, taken)
+    play_games(law, state, filling, game, scratch, lasting, first_round, fresh, values, lengths)
+
+
+def _play_games(
+    law: Any,
+    state: Any,
+    filling: Filling,
+    game: Any,
+    scratch: tuple[Any, Any, Plan, Fed, BoolArray],
+    lasting: KeyArray,
+    first_round: int,
+    fresh: bool,
+    values: FloatArray,
+    lengths: IntArray,
+) -> None:
+    work, prefix, plan, fed, taken = scratch
+    slots = plan.arms.shape[0]
     for r in range(values.shape[0]):
         for t in range(values.shape[1]):
             key = round_key(lasting[r], first_round + t)
             coins = slot_key(key, COINS)
-            taken[:] = False
+            own = key if fresh else lasting[r]
+            for a in range(taken.shape[0]):
+                taken[a] = False
             lengths[r, t] = fill_slots(
-                law,
-                state,
-                filling,
-                r * slots,
-                key if fresh else lasting[r],
-                coins,
-                taken,
-                work,
-                plan,
+                law, state, filling, r * slots, own, coins, taken, work, plan
             )
             start_round(game, prefix)
             feed_slots(law, state, filling, game, r, t, plan, prefix, fed, work)

@@ -9,7 +9,7 @@ import numpy as np
 
 from pickbest.core import BoolArray, FloatArray
 from pickbest.core.states import sums
-from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.compiled import allocating, inlined, kernel
 from pickbest.kernels.random import STEP, uniform_at
 from pickbest.kernels.rules import Pick
 
@@ -108,7 +108,7 @@ class ShareWork(NamedTuple):
     base: FloatArray
 
 
-@kernel
+@allocating
 def new_share_work(law: ShareLaw, state: ShareState, budget: int) -> ShareWork:
     return ShareWork(np.empty(state.gains.shape), np.full(state.gains.shape[0], np.nan))
 

@@ -22,7 +22,7 @@ from pickbest.core import (
     check_count,
 )
 from pickbest.core.states import sums
-from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.compiled import allocating, inlined, kernel
 from pickbest.kernels.rules import Pick, Rule, Told
 from pickbest.kernels.softmax import draw_share, fill_shares
 
@@ -79,7 +79,7 @@ class Work(NamedTuple):
     shares: FloatArray
 
 
-@kernel
+@allocating
 def new_work(law: Law, state: AdaHedgeState, budget: int) -> Work:
     return Work(np.empty(law.n_arms))
 

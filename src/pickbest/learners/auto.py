@@ -34,7 +34,7 @@ from pickbest.core import (
     check_budget,
 )
 from pickbest.core.states import counts, sums
-from pickbest.kernels.compiled import kernel, part
+from pickbest.kernels.compiled import allocating, part
 from pickbest.kernels.first_leader import (
     first_probability,
     first_slack,
@@ -121,7 +121,7 @@ class Work(NamedTuple):
     spread: FloatArray
 
 
-@kernel
+@allocating
 def new_work(law: Law, state: AutoState, budget: int) -> Work:
     n_arms = state.guard.costs.shape[1]
     return Work(np.empty(n_arms), np.empty(n_arms))

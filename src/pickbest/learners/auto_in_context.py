@@ -125,4 +125,4 @@ class AutoInContext:
             )
         if not np.isfinite(rows).all():
             raise PickbestError("features must be encoded: see core.features.encoded")
-        return np.ascontiguousarray(np.broadcast_to(rows, (replicates, width)))
+        return np.array(np.broadcast_to(rows, (replicates, width)), order="C")

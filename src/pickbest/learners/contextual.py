@@ -19,7 +19,7 @@ from pickbest.core import (
     check_count,
 )
 from pickbest.core.states import copy_state, counts
-from pickbest.kernels.compiled import kernel
+from pickbest.kernels.compiled import allocating
 from pickbest.kernels.pairs import PairsState, memory_in_use, share_of_arms
 from pickbest.learners.auto import Auto, AutoState
 
@@ -204,7 +204,7 @@ def _means(rewards: FloatArray, plays: FloatArray, arms: IntArray) -> FloatArray
     return np.take_along_axis((1.0 + rewards) / (2.0 + plays), arms, axis=1)
 
 
-@kernel
+@allocating
 def _memories_in_use(pairs: PairsState, running: float) -> IntArray:
     """memory_in_use of every replicate."""
     used = np.empty(pairs.unit.shape[0], np.int64)

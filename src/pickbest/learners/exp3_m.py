@@ -19,7 +19,7 @@ from pickbest.core import (
     check_budget,
 )
 from pickbest.core.states import sums
-from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.compiled import allocating, inlined
 from pickbest.kernels.random import STEP, uniform_at
 from pickbest.kernels.rules import Pick, Rule, Told
 
@@ -42,12 +42,12 @@ class Work(NamedTuple):
     law: FloatArray
 
 
-@kernel
+@allocating
 def new_work(law: Law, state: Exp3MState, budget: int) -> Work:
     return Work(np.empty(state.scores.shape[1]))
 
 
-@kernel
+@allocating
 def capped_law(scores: FloatArray, mixing: float, budget: int, law: FloatArray) -> None:
     """Exp3.M's inclusion probabilities: they sum to the budget, none above 1.
 
@@ -78,7 +78,7 @@ def capped_law(scores: FloatArray, mixing: float, budget: int, law: FloatArray) 
         law[order[cut]] = 1.0
 
 
-@kernel
+@allocating
 def dependent_rounding(law: FloatArray, counter: np.uint64, arms: IntArray) -> None:
     """A subset whose inclusion probabilities are exactly `law` (DepRound, Gandhi et al. 2006)."""
     left = law.copy()

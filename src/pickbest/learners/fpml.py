@@ -24,8 +24,15 @@ from pickbest.core import (
     check_positive,
 )
 from pickbest.core.states import counts, sums
-from pickbest.kernels.compiled import inlined, kernel
-from pickbest.kernels.leaders import check_decay, decayed, draw_gumbel, smallest
+from pickbest.kernels.compiled import inlined
+from pickbest.kernels.leaders import (
+    Scratch,
+    check_decay,
+    decayed,
+    draw_gumbel,
+    new_scratch,
+    smallest,
+)
 from pickbest.kernels.random import STEP, exponential_at
 from pickbest.kernels.rules import Pick, Rule, Told
 
@@ -52,24 +59,11 @@ class Law(NamedTuple):
     gumbel: bool
 
 
-class Work(NamedTuple):
-    """Scratch of length n_arms."""
-
-    noisy: FloatArray
-    best: FloatArray
-
-
-@kernel
-def new_work(law: Law, state: FPMLState, budget: int) -> Work:
-    n_arms = state.costs.shape[1]
-    return Work(np.empty(n_arms), np.empty(n_arms))
-
-
 @inlined
-def pick_row(law: Law, state: FPMLState, row: int, work: Work, pick: Pick) -> None:
+def pick_row(law: Law, state: FPMLState, row: int, work: Scratch, pick: Pick) -> None:
     """Algorithm 1, in units of 1 / ε."""
     taken, key, arms = pick.taken, pick.key, pick.arms
-    costs, noisy = state.costs[row], work.noisy
+    costs, noisy = state.costs[row], work.values
     epsilon = decayed(law.epsilon, law.decay, state.round[row])
     if law.gumbel:
         draw_gumbel(costs, epsilon, taken, key, arms, work.best)
@@ -87,15 +81,15 @@ def pick_row(law: Law, state: FPMLState, row: int, work: Work, pick: Pick) -> No
 
 
 @inlined
-def learn_row(law: Law, state: FPMLState, row: int, work: Work, told: Told) -> None:
+def learn_row(law: Law, state: FPMLState, row: int, work: Scratch, told: Told) -> None:
     """Algorithm 1, step 4: all costs of the round are added."""
-    seen = told.costs
-    for a in range(seen.shape[0]):
-        state.costs[row, a] += seen[a]
+    costs, seen = state.costs[row], told.costs
+    for a in range(costs.shape[0]):
+        costs[a] += seen[a]
     state.round[row] += 1
 
 
-RULE = Rule(__name__, new_work, pick_row, learn_row, weighted=False, fills_slots=True)
+RULE = Rule(__name__, new_scratch, pick_row, learn_row, weighted=False, fills_slots=True)
 
 
 @dataclass(frozen=True)

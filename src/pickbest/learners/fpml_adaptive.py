@@ -17,7 +17,7 @@ from pickbest.core import (
     check_budget,
 )
 from pickbest.core.states import sums
-from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.compiled import allocating, inlined
 from pickbest.kernels.first_leader import (
     first_probability,
     first_slack,
@@ -54,7 +54,7 @@ class Work(NamedTuple):
     nobody: BoolArray
 
 
-@kernel
+@allocating
 def new_work(law: Law, state: FPMLAdaptiveState, budget: int) -> Work:
     n_arms = law.n_arms
     return Work(np.empty(n_arms), np.empty(n_arms), np.empty(n_arms), np.zeros(0, np.bool_))

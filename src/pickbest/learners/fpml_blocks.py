@@ -16,7 +16,7 @@ from pickbest.core import (
     check_positive,
 )
 from pickbest.core.states import counts, derived, sums
-from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.compiled import allocating, inlined
 from pickbest.kernels.leaders import check_decay, decayed
 from pickbest.kernels.many_arms.blocks import (
     BlockWork,
@@ -37,7 +37,7 @@ class BlocksState(NamedTuple):
     lowest: Annotated[FloatArray, derived()]
 
 
-@kernel
+@allocating
 def new_work(law: Law, state: BlocksState, budget: int) -> BlockWork:
     return block_work(state.lowest.shape[1], budget)
 

@@ -20,7 +20,7 @@ from pickbest.core import (
     check_positive,
 )
 from pickbest.core.states import counts, sums
-from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.compiled import allocating, inlined
 from pickbest.kernels.many_arms.bucket_picks import Filled, draw, list_filled, none_filled
 from pickbest.kernels.many_arms.bucket_weights import bucket_inclusion
 from pickbest.kernels.many_arms.buckets import (
@@ -65,7 +65,7 @@ class Work(NamedTuple):
     added: FloatArray
 
 
-@kernel
+@allocating
 def new_work(law: Law, state: FPMLManyArmsState, budget: int) -> Work:
     return Work(none_filled(), np.empty(budget), np.empty(budget))
 

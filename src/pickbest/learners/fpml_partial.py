@@ -20,7 +20,7 @@ from pickbest.core import (
     check_count,
     check_positive,
 )
-from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.compiled import allocating, inlined
 from pickbest.kernels.inclusion import inclusion_probabilities
 from pickbest.kernels.leaders import (
     check_decay,
@@ -70,7 +70,7 @@ class Work(NamedTuple):
     base: FloatArray
 
 
-@kernel
+@allocating
 def new_work(law: Law, state: FPMLState, budget: int) -> Work:
     rows, n_arms = state.costs.shape
     return Work(

@@ -28,8 +28,8 @@ from pickbest.core import (
     check_count,
 )
 from pickbest.core.states import map_state
-from pickbest.kernels.cost_slots import CostGame, cost_loops
-from pickbest.kernels.slots import COINS, Filling
+from pickbest.kernels.cost_slots import COSTS, CostGame
+from pickbest.kernels.slots import COINS, Filling, slot_loops
 
 
 class GreedyState(NamedTuple):
@@ -119,7 +119,7 @@ class Greedy:
             costs = np.ones((replicates, self.n_arms))
             np.put_along_axis(costs, choice.arms, seen, axis=1)
         weights = np.empty(shape) if choice.weights is None else choice.weights.reshape(shape)
-        cost_loops(self.inner.rule).learn(
+        slot_loops(self.inner.rule, COSTS).learn(
             self.inner.law,
             slot_rows(state.slots),
             self.filling,
@@ -136,7 +136,7 @@ class Greedy:
     ) -> tuple[GreedyState, FloatArray]:
         shape = (len(lasting), table.shape[1])
         paid = np.empty(shape)
-        cost_loops(self.inner.rule).play(
+        slot_loops(self.inner.rule, COSTS).play(
             self.inner.law,
             slot_rows(state.slots),
             self.filling,
@@ -181,7 +181,7 @@ def pick_slots(
     shape = (len(keys), slots, inner.budget)
     arms, weights = np.empty(shape, np.int64), np.empty(shape)
     kept = np.empty(shape[:2], np.bool_)
-    cost_loops(inner.rule).pick(
+    slot_loops(inner.rule, COSTS).pick(
         inner.law,
         slot_rows(state),
         filling,

@@ -44,7 +44,10 @@ def pick_row(law: Law, state: SlotGainsState, row: int, work: Work, pick: Pick) 
     budget = arms.shape[0]
     work.taken[:] = False
     # The last slot sees one arm a round (and those of others), so its plays count the rounds.
-    wide = law.width * math.log(1.0 + plays[budget - 1].sum())
+    played = 0.0
+    for a in range(plays.shape[1]):
+        played += plays[budget - 1, a]
+    wide = law.width * math.log(1.0 + played)
     for slot in range(budget):
         highest = -1.0
         for a in range(gains.shape[1]):

@@ -19,7 +19,7 @@ from pickbest.core import (
     learns_any,
 )
 from pickbest.core.states import portable, restored
-from pickbest.kernels.compiled import kernel
+from pickbest.kernels.compiled import allocating
 from pickbest.kernels.first_leader import first_probability, many_arms, spread_leader
 from pickbest.kernels.leaders import decayed
 from pickbest.kernels.rules import weights_of
@@ -194,7 +194,7 @@ def check_guard(inner: Learner, guard: FPMLPartial) -> None:
         raise PickbestError(f"the guard's weights must be exact, got {guard.weights.value}")
 
 
-@kernel
+@allocating
 def _chances_to_lead(
     guard: FPMLState,
     epsilon: float,

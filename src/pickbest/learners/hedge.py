@@ -21,8 +21,8 @@ from pickbest.core import (
     check_budget,
     check_positive,
 )
-from pickbest.kernels.compiled import inlined, kernel
-from pickbest.kernels.leaders import draw_gumbel
+from pickbest.kernels.compiled import inlined
+from pickbest.kernels.leaders import Scratch, draw_gumbel, new_scratch
 from pickbest.kernels.rules import Pick, Rule, Told
 from pickbest.kernels.softmax import ShareState, draw_share, fill_shares
 
@@ -33,40 +33,27 @@ class Law(NamedTuple):
     rate: float
 
 
-class Work(NamedTuple):
-    """shares, best: scratch of length n_arms."""
-
-    shares: FloatArray
-    best: FloatArray
-
-
-@kernel
-def new_work(law: Law, state: ShareState, budget: int) -> Work:
-    n_arms = state.gains.shape[1]
-    return Work(np.empty(n_arms), np.empty(n_arms))
-
-
 @inlined
-def pick_row(law: Law, state: ShareState, row: int, work: Work, pick: Pick) -> None:
+def pick_row(law: Law, state: ShareState, row: int, work: Scratch, pick: Pick) -> None:
     """Draws from the law until B arms differ."""
     taken, key, arms, weights = pick.taken, pick.key, pick.arms, pick.weights
     if arms.shape[0] > 1:
         draw_gumbel(state.gains[row], -law.rate, taken, key, arms, work.best)
         return
-    fill_shares(state.gains[row], taken, law.rate, np.nan, work.shares)
-    arms[0], weights[0] = draw_share(work.shares, taken, 0.0, 0.0, key)
+    fill_shares(state.gains[row], taken, law.rate, np.nan, work.values)
+    arms[0], weights[0] = draw_share(work.values, taken, 0.0, 0.0, key)
 
 
 @inlined
-def learn_row(law: Law, state: ShareState, row: int, work: Work, told: Told) -> None:
+def learn_row(law: Law, state: ShareState, row: int, work: Scratch, told: Told) -> None:
     """All costs of the round are taken off."""
     seen = told.costs
     for a in range(seen.shape[0]):
         state.gains[row, a] -= seen[a]
 
 
-ONE_DRAW = Rule(__name__, new_work, pick_row, learn_row, fills_slots=True)
-DRAWS = Rule(__name__, new_work, pick_row, learn_row, weighted=False, fills_slots=True)
+ONE_DRAW = Rule(__name__, new_scratch, pick_row, learn_row, fills_slots=True)
+DRAWS = Rule(__name__, new_scratch, pick_row, learn_row, weighted=False, fills_slots=True)
 
 
 @dataclass(frozen=True)

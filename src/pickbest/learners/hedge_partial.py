@@ -26,7 +26,7 @@ from pickbest.core import (
     check_positive,
 )
 from pickbest.core.states import sums
-from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.compiled import allocating, inlined, kernel
 from pickbest.kernels.leaders import draw_gumbel
 from pickbest.kernels.random import STEP, slot_key, uniform_at
 from pickbest.kernels.rules import Pick, Rule, Told
@@ -55,7 +55,7 @@ class Work(NamedTuple):
     nobody: BoolArray
 
 
-@kernel
+@allocating
 def new_work(law: Law, state: HedgePartialState, budget: int) -> Work:
     n_arms = state.costs.shape[1]
     return Work(

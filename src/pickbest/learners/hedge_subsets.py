@@ -23,7 +23,7 @@ from pickbest.core import (
     check_positive,
 )
 from pickbest.core.states import sums
-from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.compiled import allocating, inlined
 from pickbest.kernels.leaders import draw_gumbel
 from pickbest.kernels.rules import Pick, Rule, Told
 
@@ -56,7 +56,7 @@ class Work(NamedTuple):
     nobody: BoolArray
 
 
-@kernel
+@allocating
 def new_work(law: Law, state: HedgeSubsetsState, budget: int) -> Work:
     count = state.costs.shape[1]
     most = min(count, budget)

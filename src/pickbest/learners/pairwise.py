@@ -16,7 +16,7 @@ from pickbest.core import (
     check_budget,
     check_share,
 )
-from pickbest.kernels.compiled import kernel, part
+from pickbest.kernels.compiled import allocating, part
 from pickbest.kernels.pairs import PairsState, build_set, learn_memory, start_pairs
 from pickbest.kernels.rules import Pick, Rule, Told
 
@@ -33,7 +33,7 @@ class Work(NamedTuple):
     scores: FloatArray
 
 
-@kernel
+@allocating
 def new_work(law: Law, state: PairsState, budget: int) -> Work:
     return Work(np.empty(state.rewards.shape[2]))
 

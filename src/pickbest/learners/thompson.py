@@ -17,8 +17,8 @@ from pickbest.core import (
     check_positive,
 )
 from pickbest.core.states import counts
-from pickbest.kernels.compiled import inlined, kernel
-from pickbest.kernels.leaders import smallest
+from pickbest.kernels.compiled import inlined
+from pickbest.kernels.leaders import Scratch, new_scratch, smallest
 from pickbest.kernels.random import beta_from
 from pickbest.kernels.rules import Pick, Rule, Told
 
@@ -36,33 +36,20 @@ class Law(NamedTuple):
     prior: float
 
 
-class Work(NamedTuple):
-    """Scratch of length n_arms."""
-
-    draws: FloatArray
-    best: FloatArray
-
-
-@kernel
-def new_work(law: Law, state: ThompsonState, budget: int) -> Work:
-    n_arms = state.costs.shape[1]
-    return Work(np.empty(n_arms), np.empty(n_arms))
-
-
 @inlined
-def pick_row(law: Law, state: ThompsonState, row: int, work: Work, pick: Pick) -> None:
+def pick_row(law: Law, state: ThompsonState, row: int, work: Scratch, pick: Pick) -> None:
     """A draw of every arm's mean cost from its posterior; the lowest lead."""
     key, arms = pick.key, pick.arms
     counter = key
     for a in range(state.costs.shape[1]):
-        counter, work.draws[a] = beta_from(
+        counter, work.values[a] = beta_from(
             counter, law.prior + state.costs[row, a], law.prior + state.rewards[row, a]
         )
-    smallest(work.draws, arms, work.best)
+    smallest(work.values, arms, work.best)
 
 
 @inlined
-def learn_row(law: Law, state: ThompsonState, row: int, work: Work, told: Told) -> None:
+def learn_row(law: Law, state: ThompsonState, row: int, work: Scratch, told: Told) -> None:
     """A cost between 0 and 1 counts as that share of a failure."""
     arms, seen = told.arms, told.costs
     for j in range(arms.shape[0]):
@@ -70,7 +57,7 @@ def learn_row(law: Law, state: ThompsonState, row: int, work: Work, told: Told) 
         state.rewards[row, arms[j]] += 1.0 - seen[j]
 
 
-RULE = Rule(__name__, new_work, pick_row, learn_row, weighted=False)
+RULE = Rule(__name__, new_scratch, pick_row, learn_row, weighted=False)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from pickbest.core import (
     check_budget,
 )
 from pickbest.core.states import counts, derived, sums
-from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.compiled import allocating, inlined, kernel
 from pickbest.kernels.random import STEP, uniform_at
 from pickbest.kernels.rules import Pick, Rule, Told
 from pickbest.learners.fpml import FPMLState
@@ -100,7 +100,10 @@ def solve_law(
     # Were all arms as good as the best (worst), each would have the share budget / n_arms.
     share = budget / n_arms
     even = (-0.5 / math.sqrt(share) - gamma * math.log(1.0 - share)) / rate
-    low, high = costs.min() + even, costs.max() + even
+    lowest, highest = np.inf, -np.inf
+    for a in range(n_arms):
+        lowest, highest = min(lowest, costs[a]), max(highest, costs[a])
+    low, high = lowest + even, highest + even
     level = min(max(level, low), high)
     for _ in range(200):
         total = 0.0
@@ -171,7 +174,7 @@ def draw_subset(law: FloatArray, key: np.uint64, arms: IntArray, order: IntArray
                 return
 
 
-@kernel
+@allocating
 def new_work(law: Law, state: TsallisState, budget: int) -> Work:
     return Work(np.empty(state.costs.shape[1], np.int64))
 

@@ -19,8 +19,8 @@ from pickbest.core import (
     check_positive,
 )
 from pickbest.core.states import counts
-from pickbest.kernels.compiled import inlined, kernel
-from pickbest.kernels.leaders import smallest
+from pickbest.kernels.compiled import inlined
+from pickbest.kernels.leaders import Scratch, new_scratch, smallest
 from pickbest.kernels.rules import Pick, Rule, Told
 
 
@@ -38,36 +38,23 @@ class Law(NamedTuple):
     width: float
 
 
-class Work(NamedTuple):
-    """Scratch of length n_arms."""
-
-    bounds: FloatArray
-    best: FloatArray
-
-
-@kernel
-def new_work(law: Law, state: UCBState, budget: int) -> Work:
-    n_arms = state.costs.shape[1]
-    return Work(np.empty(n_arms), np.empty(n_arms))
-
-
 @inlined
-def pick_row(law: Law, state: UCBState, row: int, work: Work, pick: Pick) -> None:
+def pick_row(law: Law, state: UCBState, row: int, work: Scratch, pick: Pick) -> None:
     """The lowest lower bounds of the mean cost; arms that never ran come first."""
     arms = pick.arms
     log_round = math.log(state.round[row] + 1.0)
     for a in range(state.costs.shape[1]):
         plays = state.plays[row, a]
-        work.bounds[a] = -np.inf
+        work.values[a] = -np.inf
         if plays > 0.0:
             played = max(plays, 1.0)
             radius = math.sqrt(law.width * log_round / played)
-            work.bounds[a] = state.costs[row, a] / played - radius
-    smallest(work.bounds, arms, work.best)
+            work.values[a] = state.costs[row, a] / played - radius
+    smallest(work.values, arms, work.best)
 
 
 @inlined
-def learn_row(law: Law, state: UCBState, row: int, work: Work, told: Told) -> None:
+def learn_row(law: Law, state: UCBState, row: int, work: Scratch, told: Told) -> None:
     arms, seen = told.arms, told.costs
     for j in range(arms.shape[0]):
         state.costs[row, arms[j]] += seen[j]
@@ -75,7 +62,7 @@ def learn_row(law: Law, state: UCBState, row: int, work: Work, told: Told) -> No
     state.round[row] += 1
 
 
-RULE = Rule(__name__, new_work, pick_row, learn_row, weighted=False)
+RULE = Rule(__name__, new_scratch, pick_row, learn_row, weighted=False)
 
 
 @dataclass(frozen=True)

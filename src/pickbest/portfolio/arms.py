@@ -8,6 +8,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol, runtime_checkable
 
 from pickbest.core import PickbestError, check_count, check_positive
+from pickbest.portfolio.answers.formats import TEXT, guess_format
+from pickbest.portfolio.answers.reading import AnswerFormat
 from pickbest.portfolio.runs import Run, RunStatus, Task
 
 PLACEHOLDER = "{problem}"
@@ -20,21 +22,23 @@ class Limits:
     memory_bytes, cpu_seconds, processes: of all processes of an arm together; see
         `processes.limits`. Memory is limited for each process as well (RLIMIT_AS), so that one
         that asks for too much is told so.
-    output_bytes: how much of the end of its output is kept. answer_bytes: how long the answer of
-        a function may be. grace: seconds between SIGTERM and SIGKILL.
+    output_bytes: how much of the end of its output is kept in memory; more goes to a file, up to
+        spool_bytes. answer_bytes: how long the answer of a function may be.
+    grace: seconds between SIGTERM and SIGKILL.
     pin: bind each arm to as many cores as it asks for: those that the fewest arms are bound to.
     """
 
     memory_bytes: int | None = None
     cpu_seconds: float | None = None
     output_bytes: int = 65_536
+    spool_bytes: int = 256 * 1024**2
     grace: float = 0.0
     processes: int | None = None
     answer_bytes: int = 16 * 1024**2
     pin: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("memory_bytes", "cpu_seconds", "output_bytes", "processes", "answer_bytes"):
+        for name in _COUNTS:
             value = getattr(self, name)
             if value is not None:
                 check_positive(name, value)
@@ -42,9 +46,25 @@ class Limits:
             raise PickbestError(f"grace must be at least 0 seconds, got {self.grace}")
 
 
+_COUNTS = (
+    "memory_bytes",
+    "cpu_seconds",
+    "output_bytes",
+    "spool_bytes",
+    "processes",
+    "answer_bytes",
+)
+
+
 @runtime_checkable
 class Arm(Protocol):
-    """Something that can be run on a problem."""
+    """Something that can be run on a problem.
+
+    answer: how its answers are read; None: as the portfolio says, or the problem's name.
+    """
+
+    @property
+    def answer(self) -> AnswerFormat | None: ...
 
     def task(self, name: str, problem: Any, deadline: float, limits: Limits) -> Task:
         """What an engine needs to run it."""
@@ -59,12 +79,14 @@ class Arm(Protocol):
 class Command:
     """A command line; {problem} in any of its words is replaced by the problem.
 
-    success: exit codes that mean an answer (SAT solvers: 10 and 20).
+    success: exit codes that do not mean a failure; None: those of the answer format.
+    answer: how its answers are read; None: as the portfolio says, or the problem's name.
     cwd, env, pass_env, cores: see `Task`.
     """
 
     argv: tuple[str, ...]
-    success: tuple[int, ...] = (0,)
+    success: tuple[int, ...] | None = None
+    answer: AnswerFormat | None = None
     cwd: str | None = None
     env: tuple[tuple[str, str], ...] = ()
     pass_env: tuple[str, ...] = ()
@@ -84,7 +106,7 @@ class Command:
         return _limited(Task(name, deadline, argv=argv, **_place(self)), limits)
 
     def solved(self, run: Run) -> bool:
-        return run.exit_code in self.success
+        return run.exit_code in (self.success or (self.answer or TEXT).exit_codes)
 
 
 @dataclass(frozen=True)
@@ -95,6 +117,7 @@ class Function:
     pickled), because it runs in another process. What it may return: see `processes.values`.
 
     preload: modules that it imports when it runs; they are then imported once, not every time.
+    answer: how its answers are read; None: as the portfolio says, else as they are.
     cwd, env, pass_env, cores: see `Task`; they hold when the function is called, not yet when its
         module is imported.
     """
@@ -102,6 +125,7 @@ class Function:
     function: Callable[..., Any]
     arguments: tuple[Any, ...] = ()
     preload: tuple[str, ...] = ()
+    answer: AnswerFormat | None = None
     cwd: str | None = None
     env: tuple[tuple[str, str], ...] = ()
     pass_env: tuple[str, ...] = ()
@@ -149,6 +173,18 @@ def as_arms(specs: Mapping[str, ArmSpec]) -> dict[str, Arm]:
     return {str(name): as_arm(str(name), spec) for name, spec in specs.items()}
 
 
+def answering(arm: Arm, answer: AnswerFormat | None, problem: Any) -> Arm:
+    """An arm that knows its format: its own, else `answer`, else what the problem's name says.
+
+    What a function returns is what it means: for functions, nothing is guessed.
+    """
+    if isinstance(arm, Command) and arm.answer is None:
+        return replace(arm, answer=answer or guess_format(problem))
+    if isinstance(arm, Function) and arm.answer is None:
+        return replace(arm, answer=answer or TEXT)
+    return arm
+
+
 def failure(run: Run, arm: Arm) -> str:
     """Why a run that an engine reports failed; "" if it did not, or was made to end."""
     if run.status is RunStatus.BROKEN:
@@ -160,8 +196,10 @@ def failure(run: Run, arm: Arm) -> str:
     if run.exit_code is not None and run.exit_code < 0:
         return f"ended by signal {-run.exit_code}"
     if run.exit_code and not arm.solved(run):
-        lines = run.stderr.strip().splitlines()
-        return f"exit code {run.exit_code}" + (f": {lines[-1][:200]}" if lines else "")
+        said = f": {run.last_error}" if run.last_error else ""
+        if run.exit_code in (10, 20) and arm.answer is TEXT:
+            said += '; SAT solvers answer so: set answer = "dimacs"'
+        return f"exit code {run.exit_code}{said}"
     return ""
 
 

@@ -7,12 +7,12 @@ that it could still have had.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from pickbest.core import PickbestError, check_positive, unknown_name
+from pickbest.portfolio.answers.reading import BadAnswerError, RejectedError
 from pickbest.portfolio.runs import Run, RunStatus
 
 Span = tuple[float, float]
@@ -30,10 +30,6 @@ class Verdict:
     accepted: bool
     ends_race: bool
     value: float | None = None
-
-
-class BadAnswerError(PickbestError):
-    """What an arm gave is not what the cost needs: the arm is set up wrongly."""
 
 
 @runtime_checkable
@@ -106,39 +102,45 @@ class Quality:
     def judge(self, run: Run, solved: bool, deadline: float) -> Verdict:
         if not solved and run.status is not RunStatus.TIMEOUT:
             return Verdict(1.0, False, False)
-        value = number_of(run)
+        value = run.number
         if value is None:
             if run.status is RunStatus.TIMEOUT:
                 return Verdict(1.0, False, False)
             raise BadAnswerError(
                 f"the answer must be a number (a command: its last line of output), got "
-                f"{_shown(run)}"
+                f"{run.last_line[:80]!r}"
             )
         cost = self.scaled(value)
         ends = self.good_enough is not None and cost <= self.scaled(self.good_enough)
         return Verdict(cost, True, ends, value)
 
     def span(self, run: Run, deadline: float) -> Span:
-        value = number_of(run)
+        value = run.number
         # An arm keeps the best answer that it has found: it can only get better.
         return 0.0, 1.0 if value is None else self.scaled(value)
 
 
 @dataclass(frozen=True)
 class Own:
-    """A function of the user: a run, as the engine reports it, to a cost in [0, 1].
+    """A function of the user: a run, with its problem, output and verdict, to a cost in [0, 1].
 
-    accept: an answer that costs at most this much is acceptable.
+    It refuses an answer by returning None, or by raising RejectedError with the reason: the arm
+    is then wrong, and the race goes on. accept: an answer that costs at most this is acceptable.
     """
 
-    function: Callable[[Run], float]
+    function: Callable[[Run], float | None]
     accept: float = 1.0
 
     def judge(self, run: Run, solved: bool, deadline: float) -> Verdict:
         try:
-            cost = float(self.function(run))
+            given = self.function(run)
+            cost = 1.0 if given is None else float(given)
+        except RejectedError:
+            raise
         except Exception as error:
             raise BadAnswerError(f"the cost function failed: {error!r}") from error
+        if given is None and solved:
+            raise RejectedError("the cost function refuses it")
         if not 0.0 <= cost <= 1.0:
             raise BadAnswerError(
                 f"a cost must be between 0 and 1, got {cost:g} (for rewards, use 1 - reward)"
@@ -153,7 +155,7 @@ class Own:
 NAMED: dict[str, Callable[[], Cost]] = {"solved": Solved, "runtime": Runtime}
 
 
-def as_cost(spec: str | Cost | Callable[[Run], float]) -> Cost:
+def as_cost(spec: str | Cost | Callable[[Run], float | None]) -> Cost:
     """A cost from its name, a Cost, or a function of a run.
 
     >>> as_cost("runtime")
@@ -170,28 +172,6 @@ def as_cost(spec: str | Cost | Callable[[Run], float]) -> Cost:
     raise PickbestError(f"cost must be a name, a Cost or a function, got {spec!r}")
 
 
-def number_of(run: Run) -> float | None:
-    """The number in an answer: a function's value, or the last line of a command's output."""
-    if run.answer is not None:
-        try:
-            number = float(run.answer)
-        except (TypeError, ValueError):
-            return None
-        return number if math.isfinite(number) else None
-    lines = run.stdout.strip().splitlines()
-    if not lines or not re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", lines[-1].strip()):
-        return None
-    number = float(lines[-1])
-    return number if math.isfinite(number) else None
-
-
 def check_deadline(deadline: float) -> float:
     """Seconds, above 0."""
     return check_positive("deadline", deadline)
-
-
-def _shown(run: Run) -> str:
-    if run.answer is not None:
-        return repr(run.answer)[:80]
-    lines = run.stdout.strip().splitlines()
-    return repr(lines[-1][:80]) if lines else "nothing"

@@ -14,10 +14,15 @@ from typing import Any, Unpack
 from pickbest.core import check_count
 from pickbest.core.features import Features
 from pickbest.core.tickets import Ticket
+from pickbest.portfolio.answers.evaluator import Evaluator
+from pickbest.portfolio.answers.formats import as_format
+from pickbest.portfolio.answers.handling import Answers
+from pickbest.portfolio.answers.outputs import Outputs
 from pickbest.portfolio.arms import ArmSpec, Limits, as_arm, as_arms
 from pickbest.portfolio.ask_tell import AskTell, Costs
 from pickbest.portfolio.costs import as_cost, check_deadline
 from pickbest.portfolio.engines import make_engine
+from pickbest.portfolio.engines.local import LocalEngine
 from pickbest.portfolio.features import as_feature_function
 from pickbest.portfolio.processes.limits import Ceiling
 from pickbest.portfolio.progress import Progress, Unseen
@@ -59,6 +64,8 @@ class Portfolio:
         settings: RaceSettings | None = None,
         **options: Unpack[RaceOptions],
     ) -> None:
+        from pickbest.portfolio.journal.databases import as_url, file_of
+
         settings = replace(settings or RaceSettings(), **options)
         self.arms = as_arms(arms)
         self.deadline = check_deadline(deadline)
@@ -73,10 +80,21 @@ class Portfolio:
         self._progress: Progress = progress or Unseen()
         self._killed = threading.Event()
         self._engine = make_engine(settings.engine, settings.engine_options)
+        self._evaluating = (
+            self._engine
+            if isinstance(self._engine, LocalEngine)
+            else LocalEngine(imports_program=False)
+        )
         try:
             self.book = AskTell(tuple(self.arms), budget, storage, settings=settings)
+            self.answers = Answers(
+                None if settings.answer is None else as_format(settings.answer),
+                settings.check,
+                Evaluator(self._evaluating),
+                Outputs(file_of(as_url(storage))),
+            )
         except BaseException:
-            self._engine.close()
+            self._let_go()
             raise
 
     def solve(self, problem: Any, features: Features | None = None) -> Result:
@@ -174,8 +192,13 @@ class Portfolio:
     def close(self) -> None:
         """Stop what is running and let go of everything; the journal stays."""
         self._killed.set()
-        self._engine.close()
+        self._let_go()
+        self.answers.outputs.close()
         self.book.close()
+
+    def _let_go(self) -> None:
+        self._engine.close()
+        self._evaluating.close()
 
     def _solve(
         self, problem: Any, given_up: Callable[[], bool], features: Features | None = None
@@ -201,6 +224,7 @@ class Portfolio:
                 lambda run: self._progress.ended(ticket, run),
                 self.race_limits,
                 self.pass_env,
+                self.answers,
             )
         except BaseException as error:
             self.book.lose_round(ticket, _in_short(error))

@@ -13,6 +13,8 @@ from typing import Any
 
 from pickbest.catalog.spec import Spec
 from pickbest.core import PickbestError, unknown_name
+from pickbest.portfolio.answers.formats import as_format
+from pickbest.portfolio.answers.reading import AnswerFormat
 from pickbest.portfolio.arms import Arm, Command, Function, Limits
 from pickbest.portfolio.costs import NAMED, Cost, Own, Quality, as_cost
 from pickbest.portfolio.portfolio import Portfolio
@@ -78,6 +80,8 @@ _KEYS: dict[str, tuple[type, ...]] = {
     "rounds": (int,),
     "seed": (int,),
     "cost": (str, dict),
+    "answer": (str,),
+    "check": (str,),
     "stop": (str,),
     "censored": (str,),
     "watch": _NUMBER,
@@ -103,6 +107,10 @@ def _portfolio(content: dict[str, Any], folder: Path) -> PortfolioFile:
     place = {name: settings.pop(name) for name in _NO_SETTINGS if name in settings}
     place["storage"] = _beside(place.get("storage", "sqlite:///portfolio.db"), folder)
     settings["cost"] = _cost(settings.get("cost", "solved"), folder)
+    if "answer" in settings:
+        settings["answer"] = _format(settings["answer"], folder)
+    if "check" in settings:
+        settings["check"] = _imported(settings["check"], folder)
     settings["limits"] = _limits(settings.get("limits", {}))
     settings["race_limits"] = _race_limits(settings.get("race_limits", {}))
     settings["pass_env"] = _names("pass_env", settings.get("pass_env", []))
@@ -145,6 +153,7 @@ _ARM_KEYS: dict[str, tuple[type, ...]] = {
     "python": (str,),
     "sat": (str,),
     "success": (list,),
+    "answer": (str,),
     "cwd": (str,),
     "env": (dict,),
     "pass_env": (list,),
@@ -153,7 +162,7 @@ _ARM_KEYS: dict[str, tuple[type, ...]] = {
 }
 
 
-_PLACE_KEYS = ("cwd", "env", "pass_env", "cores")
+_PLACE_KEYS = ("answer", "cwd", "env", "pass_env", "cores")
 
 
 def _arm(name: str, table: Any, folder: Path) -> tuple[Arm, bool]:
@@ -179,12 +188,18 @@ def _arm(name: str, table: Any, folder: Path) -> tuple[Arm, bool]:
 
         return SatSolver(table["sat"]), paused
     place = _place(name, table, folder)
+    if "answer" in table:
+        place["answer"] = _format(table["answer"], folder)
     if "python" in table:
         return Function(_imported(table["python"], folder), **place), paused
-    success = table.get("success", [0])
-    if not success or not all(isinstance(code, int) for code in success):
-        raise PickbestError(f"arm {name!r}: success must be a list of exit codes, got {success!r}")
-    return Command(tuple(table["command"]), tuple(success), **place), paused
+    success = table.get("success")
+    if success is not None:
+        if not success or not all(isinstance(code, int) for code in success):
+            raise PickbestError(
+                f"arm {name!r}: success must be a list of exit codes, got {success!r}"
+            )
+        place["success"] = tuple(success)
+    return Command(tuple(table["command"]), **place), paused
 
 
 def _place(name: str, table: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -220,6 +235,11 @@ def _imported(reference: str, folder: Path) -> Callable[..., Any]:
     return result
 
 
+def _format(spec: str, folder: Path) -> AnswerFormat:
+    """A format by its name, or module:function."""
+    return as_format(_imported(spec, folder) if ":" in spec else spec)
+
+
 def _cost(spec: str | dict[str, Any], folder: Path) -> Cost:
     if isinstance(spec, str):
         return as_cost(spec)
@@ -248,6 +268,7 @@ def _limits(table: dict[str, Any]) -> Limits:
     known: dict[str, tuple[type, ...]] = {
         **_CEILING_KEYS,
         "output_kb": _NUMBER,
+        "spool_mb": _NUMBER,
         "answer_mb": _NUMBER,
         "grace": _NUMBER,
         "pin": (bool,),
@@ -256,6 +277,7 @@ def _limits(table: dict[str, Any]) -> Limits:
     return Limits(
         **_ceiling(table),
         output_bytes=round(table.get("output_kb", 64) * 1024),
+        spool_bytes=round(table.get("spool_mb", 256) * 1024**2),
         answer_bytes=round(table.get("answer_mb", 16) * 1024**2),
         grace=float(table.get("grace", 0.0)),
         pin=table.get("pin", False),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -10,9 +11,13 @@ from typing import Any
 from pickbest.core import PickbestError
 from pickbest.core.codec import storable
 from pickbest.core.tickets import Ticket
-from pickbest.portfolio.arms import Arm, Limits, failure
+from pickbest.portfolio.answers.formats import TEXT
+from pickbest.portfolio.answers.handling import Answers
+from pickbest.portfolio.answers.outputs import abridged
+from pickbest.portfolio.answers.reading import BadAnswerError, RejectedError
+from pickbest.portfolio.arms import Arm, Command, Limits, answering, failure
 from pickbest.portfolio.censoring import Stop, Stopping, learned_costs
-from pickbest.portfolio.costs import BadAnswerError, Cost
+from pickbest.portfolio.costs import Cost
 from pickbest.portfolio.engines import Engine
 from pickbest.portfolio.journal.records import Finished
 from pickbest.portfolio.processes.limits import UNLIMITED, Ceiling
@@ -26,7 +31,7 @@ class GivenUpError(PickbestError):
     """A round was stopped from outside; it is closed as lost, and nothing was learned."""
 
 
-def judged(run: Run, arm: Arm, cost: Cost, deadline: float) -> tuple[Run, bool]:
+def judged(run: Run, arm: Arm, cost: Cost, deadline: float, answers: Answers) -> tuple[Run, bool]:
     """(what becomes of a run that an engine reports, whether it ends the race)."""
     seen = replace(run, reason="", answer=run.stdout if run.answer is None else run.answer)
     if run.status is RunStatus.STOPPED:
@@ -36,8 +41,23 @@ def judged(run: Run, arm: Arm, cost: Cost, deadline: float) -> tuple[Run, bool]:
         status = RunStatus.BROKEN if broken else RunStatus.CRASHED
         return replace(seen, status=status, cost=1.0, reason=reason), False
     solved = run.status is RunStatus.FINISHED and arm.solved(run)
+    if solved:
+        reading = (arm.answer or TEXT).read(run, answers.evaluate)
+        run, seen = (
+            replace(each, verdict=reading.verdict, checked=reading.checked) for each in (run, seen)
+        )
+        if reading.status is not RunStatus.FINISHED:
+            told = replace(seen, status=reading.status, cost=1.0, reason=reading.reason)
+            return told, False
+    elif run.status is RunStatus.FINISHED:
+        seen = replace(seen, status=RunStatus.NO_ANSWER, reason="no answer: nothing")
     try:
         verdict = cost.judge(run, solved, deadline)
+        if verdict.accepted:
+            answers.check_answer(run)
+    except RejectedError as error:
+        reason = f"wrong: {error}"
+        return replace(seen, status=RunStatus.WRONG, cost=1.0, reason=reason), False
     except BadAnswerError as error:
         return replace(seen, status=RunStatus.BROKEN, cost=1.0, reason=str(error)), False
     told = replace(seen, cost=verdict.cost, value=verdict.value, accepted=verdict.accepted)
@@ -57,6 +77,7 @@ def run_race(
     ended: Callable[[Run], None],
     ceiling: Ceiling = UNLIMITED,
     pass_env: Sequence[str] = (),
+    answers: Answers | None = None,
 ) -> tuple[Result, Finished]:
     """Run the ticket's arms on the problem; the result, and what the journal will say of it.
 
@@ -64,6 +85,7 @@ def run_race(
     GivenUpError if arms were stopped because the race was given up.
     """
     gave_up = False
+    answers = answers or Answers()
 
     def asked() -> bool:
         nonlocal gave_up
@@ -73,16 +95,27 @@ def run_race(
     runs: dict[str, Run] = {}
 
     def on_end(reported: Run) -> bool:
-        run, ends = judged(reported, arms[reported.arm], cost, deadline)
+        arm = arms[reported.arm]
+        program = arm.argv[0] if isinstance(arm, Command) else ""
+        reported = replace(reported, problem=problem, program=program)
+        run, ends = judged(reported, arm, cost, deadline, answers)
         runs[run.arm] = run
         ended(run)
         return ends and stopping.stop is Stop.FIRST and not ticket.watched
 
     started = time.monotonic()
+    arms = {
+        name: answering(arms[name], answers.format, problem) for name in ticket.arms if name in arms
+    }
+    tasks = [arm.task(name, problem, deadline, limits) for name, arm in arms.items()]
     tasks = [
-        arms[name].task(name, problem, deadline, limits) for name in ticket.arms if name in arms
+        replace(
+            task,
+            pass_env=(*task.pass_env, *pass_env),
+            spool=answers.outputs.spool(ticket.round, place),
+        )
+        for place, task in enumerate(tasks)
     ]
-    tasks = [replace(task, pass_env=(*task.pass_env, *pass_env)) for task in tasks]
     engine.race(tasks, on_end, asked, ceiling)
     if gave_up:
         raise GivenUpError(f"round {ticket.round} was stopped; nothing was learned of it")
@@ -93,14 +126,17 @@ def run_race(
     ordered = tuple(runs[name] for name in ticket.arms)
     winner = _winner(ordered)
     known = [run.cost for run in ordered if run.cost is not None]
+    output = answers.outputs.keep(ticket.round, winner, ordered)
+    answer = winner.answer if winner else None
     result = Result(
         round=ticket.round,
         problem=problem,
         winner=winner.arm if winner else None,
         cost=min(known) if known else None,
         seconds=time.monotonic() - started,
-        answer=winner.answer if winner else None,
+        answer=abridged(output, LONGEST_ANSWER) if output else answer,
         runs=ordered,
+        output=output,
     )
     return result, finished(result, *learned_costs(ordered, stopping, ticket.watched))
 
@@ -115,6 +151,7 @@ def finished(result: Result, learned: Sequence[float] | None, scale: float) -> F
         winner=result.winner,
         cost=result.cost,
         answer=storable(result.answer, LONGEST_ANSWER),
+        output=os.path.basename(result.output),
         at=time.time(),
     )
 

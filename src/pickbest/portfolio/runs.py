@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 from pickbest.core.codec import EXCLUDED, SPARSE
@@ -16,7 +20,9 @@ class RunStatus(StrEnum):
     FINISHED: it ended by itself in time. TIMEOUT: the deadline stopped it. STOPPED: it was
     stopped because another arm had answered, so its cost is not known (censored). CRASHED:
     it failed (cost 1, with the reason). BROKEN: the arm is set up wrongly: it cannot start, or
-    what it gives is not what the cost needs (cost 1, with the reason).
+    what it gives is not what the cost needs (cost 1, with the reason). NO_ANSWER: it ended by
+    itself, and says that it does not know, or nothing. WRONG: its answer is refuted: a model that
+    is none, or a check of the user's refuses it.
     """
 
     FINISHED = "finished"
@@ -24,6 +30,8 @@ class RunStatus(StrEnum):
     STOPPED = "stopped"
     CRASHED = "crashed"
     BROKEN = "broken"
+    NO_ANSWER = "no answer"
+    WRONG = "wrong"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +44,9 @@ class Task:
     env: variables beside the usual ones; pass_env: names of variables of this process that it
         gets too, see `engines.environment`.
     memory_bytes, cpu_seconds, processes: limits of all of its processes together.
-    output_bytes: how much of the end of its output is kept.
+    output_bytes: how much of the end of its output is kept in memory.
+    spool: a file for all of its standard output once that is longer; "": only the end is kept.
+        spool_bytes: how long that file may become.
     answer_bytes: how long what a function returns may be, as it is sent; see `processes.values`.
     grace: seconds between SIGTERM and SIGKILL when it is stopped; 0: SIGKILL at once.
     cores: how many a cluster reserves for it, and to how many it is bound if it is pinned.
@@ -54,6 +64,8 @@ class Task:
     cpu_seconds: float | None = None
     processes: int | None = None
     output_bytes: int = 65_536
+    spool: str = ""
+    spool_bytes: int = 256 * 1024**2
     answer_bytes: int = 16 * 1024**2
     grace: float = 0.0
     cores: int = 1
@@ -71,16 +83,22 @@ class Run:
 
     An engine reports how it ended (FINISHED, TIMEOUT, STOPPED, BROKEN), the seconds, and why
     it could not start or what a function raised; judging adds the cost, the value and the
-    final status. What the journal keeps and JSON shows are the first six fields, and `limits`.
+    final status. What the journal keeps and JSON shows are the fields up to `checked`. Costs,
+    checks and answer formats are given a Run; `lines`, `text` and `number` read its output.
 
     cost: None while it is not known: before judging, and for good where the run was stopped
         early; then it lies within `bounds`.
     value: the number that a quality cost read from the answer.
     limits: how limits of the arm or of the race were kept to ("cgroup v2", "polling"); "": there
         were none.
+    verdict: the answer in one word, as its format reads it: SAT, UNSAT, a number; "": none.
+    checked: the model was held against the problem, and holds.
+    problem: what it was run on. program: the first word of a command.
     answer: what a function returned, or (once judged) what a command wrote to standard output.
     accepted: whether the answer may win the round.
-    exit_code: negative: the signal that ended it. truncated: only the end of the output is here.
+    exit_code: negative: the signal that ended it.
+    truncated: stdout is only the end of the output; spool: the file that holds all of it, and
+        cut: not even that, as it was longer than `Limits.spool_bytes`.
     """
 
     arm: str
@@ -90,6 +108,10 @@ class Run:
     reason: str = ""
     value: float | None = None
     limits: str = field(default="", metadata=SPARSE)
+    verdict: str = field(default="", metadata=SPARSE)
+    checked: bool = field(default=False, metadata=SPARSE)
+    problem: Any = field(default=None, metadata=EXCLUDED)
+    program: str = field(default="", metadata=EXCLUDED)
     answer: Any = field(default=None, metadata=EXCLUDED)
     bounds: tuple[float, float] = field(default=(0.0, 1.0), metadata=EXCLUDED)
     accepted: bool = field(default=False, metadata=EXCLUDED)
@@ -97,6 +119,8 @@ class Run:
     stdout: str = field(default="", metadata=EXCLUDED)
     stderr: str = field(default="", metadata=EXCLUDED)
     truncated: bool = field(default=False, metadata=EXCLUDED)
+    spool: str = field(default="", metadata=EXCLUDED)
+    cut: bool = field(default=False, metadata=EXCLUDED)
     cpu_seconds: float = field(default=0.0, metadata=EXCLUDED)
     peak_bytes: int = field(default=0, metadata=EXCLUDED)
 
@@ -110,10 +134,57 @@ class Run:
         """The highest cost that it can have had."""
         return self.bounds[1] if self.cost is None else self.cost
 
+    def lines(self) -> Iterator[bytes]:
+        """All of a command's output, line by line, without the ends of lines."""
+        if self.spool:
+            with open(self.spool, "rb") as file:
+                for line in file:
+                    yield line.rstrip(b"\r\n")
+        if not self.spool or self.cut:
+            yield from self.stdout.encode(errors="replace").splitlines()
+
+    @property
+    def text(self) -> str:
+        """All of a command's output; see `cut`."""
+        if not self.spool:
+            return self.stdout
+        whole = Path(self.spool).read_text(encoding="utf-8", errors="replace")
+        return f"{whole}\n{self.stdout}" if self.cut else whole
+
+    @property
+    def last_line(self) -> str:
+        """The last line that a command wrote, or what a function returned."""
+        said = self.stdout if self.answer is None else str(self.answer)
+        return (said.strip().splitlines() or [""])[-1]
+
+    @property
+    def last_error(self) -> str:
+        """The last line on standard error, where exceptions say what they are."""
+        return (self.stderr.strip().splitlines() or [""])[-1][:200]
+
+    @property
+    def number(self) -> float | None:
+        """The number in an answer: a function's value, or the last line of a command's output."""
+        if self.answer is None:
+            return _number(self.last_line) if _NUMBER.fullmatch(self.last_line.strip()) else None
+        return _number(self.answer)
+
     def kept(self) -> Run:
         """As the journal keeps it: equal to what is read back."""
         seconds = round(self.seconds, 6)
-        return Run(self.arm, self.status, self.cost, seconds, self.reason, self.value, self.limits)
+        told = (self.arm, self.status, self.cost, seconds, self.reason, self.value, self.limits)
+        return Run(*told, self.verdict, self.checked)
+
+
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+
+
+def _number(data: Any) -> float | None:
+    try:
+        number = float(data)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +192,7 @@ class Result:
     """A round that is over, journalled before anyone sees it.
 
     winner: the arm with the best answer; None when no arm gave an acceptable one.
+    output: the file with all of the winner's output, where that is longer than its answer here.
     """
 
     round: int
@@ -130,6 +202,12 @@ class Result:
     seconds: float
     answer: Any
     runs: tuple[Run, ...]
+    output: str = field(default="", metadata=SPARSE)
+
+    @property
+    def verdict(self) -> str:
+        """The winner's verdict."""
+        return next((run.verdict for run in self.runs if run.arm == self.winner), "")
 
     @property
     def solved(self) -> bool:

@@ -9,6 +9,8 @@ from typing import Any, TypedDict
 from pickbest.catalog.spec import Spec
 from pickbest.core import PickbestError
 from pickbest.core.codec import read_back
+from pickbest.portfolio.answers.formats import FormatSpec
+from pickbest.portfolio.answers.handling import Check
 from pickbest.portfolio.arms import Limits
 from pickbest.portfolio.censoring import Stopping
 from pickbest.portfolio.costs import Cost
@@ -65,6 +67,9 @@ class RaceSettings(Settings):
     """How a portfolio learns, and how it runs its arms.
 
     cost: "solved", "runtime", a Cost such as Quality(best, worst), or a function of a Run.
+    answer: how answers are read: "dimacs", "smtlib", "number", "text", or a function of a Run; see
+        `answers`. None: as the problem's name says (.cnf, .smt2; packed or not), else "text".
+    check: a function of a Run that may refuse an answer; see `answers.handling.Check`.
     limits: what each arm may use. race_limits: what all arms of a race may use together.
     pass_env: names of environment variables that all arms get beside the usual ones; "*": all.
     engine, engine_options: "local", or "ray" with what ray.init takes.
@@ -72,7 +77,9 @@ class RaceSettings(Settings):
         a function of the problem; features_seconds: how long it may take, out of the deadline.
     """
 
-    cost: str | Cost | Callable[[Run], float] = "solved"
+    cost: str | Cost | Callable[[Run], float | None] = "solved"
+    answer: FormatSpec | None = None
+    check: Check | None = None
     limits: Limits | None = None
     race_limits: Ceiling | None = None
     pass_env: Sequence[str] = ()
@@ -99,7 +106,9 @@ class SettingsOptions(TypedDict, total=False):
 class RaceOptions(SettingsOptions, total=False):
     """The fields of RaceSettings as keyword arguments, for type checkers."""
 
-    cost: str | Cost | Callable[[Run], float]
+    cost: str | Cost | Callable[[Run], float | None]
+    answer: FormatSpec | None
+    check: Check | None
     limits: Limits | None
     race_limits: Ceiling | None
     pass_env: Sequence[str]

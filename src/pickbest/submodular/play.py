@@ -16,10 +16,11 @@ from pickbest.core import (
     replicate_keys,
     rng_for,
 )
+from pickbest.kernels.slots import slot_loops
 from pickbest.learners.greedy import GreedyState, slot_rows
 from pickbest.submodular.jobs import Jobs, TableJobs, durations_of
 from pickbest.submodular.learner import OnlineGreedy
-from pickbest.submodular.slots import JobGame, job_loops
+from pickbest.submodular.slots import JOBS, JobGame
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +100,7 @@ def _play_compiled(
 ) -> None:
     inner, shape = learner.inner, (len(keys), last - first)
     values, lengths = np.empty(shape), np.empty(shape, np.int64)
-    job_loops(inner.rule).play(
+    slot_loops(inner.rule, JOBS).play(
         inner.law,
         slot_rows(state.slots),
         learner.filling,

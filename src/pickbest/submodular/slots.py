@@ -5,15 +5,13 @@ The four functions that `kernels.slots` asks of a game.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from pickbest.core import BoolArray, FloatArray, IntArray
-from pickbest.kernels.compiled import inlined, kernel
-from pickbest.kernels.rules import Rule
-from pickbest.kernels.slots import Fed, Filling, Plan, SlotLoops
+from pickbest.kernels.compiled import allocating, inlined, part
+from pickbest.kernels.slots import Fed, Filling, Plan, SlotGame
 from pickbest.submodular.jobs.kernels import MAX, all_gains, extend, gain_of, value_of
 
 
@@ -36,7 +34,7 @@ class Prefix(NamedTuple):
     inside: BoolArray
 
 
-@kernel
+@allocating
 def new_prefix(game: JobGame, slots: int, size: int) -> Prefix:
     n_items = game.weights.shape[2]
     return Prefix(np.empty(n_items), np.empty(n_items), np.empty(slots * size, np.bool_))
@@ -44,8 +42,9 @@ def new_prefix(game: JobGame, slots: int, size: int) -> Prefix:
 
 @inlined
 def start_round(game: JobGame, prefix: Prefix) -> None:
-    prefix.best[:] = 0.0 if game.kind == MAX else 1.0
-    prefix.pulled[:] = prefix.best
+    nothing = 0.0 if game.kind == MAX else 1.0
+    prefix.best[:] = nothing
+    prefix.pulled[:] = nothing
     prefix.inside[:] = False
 
 
@@ -108,20 +107,11 @@ def value_round(game: JobGame, r: int, t: int, prefix: Prefix) -> float:
     return value_of(game.kind, _weights(game, r, t), prefix.pulled)
 
 
-@inlined
+@part
 def _weights(game: JobGame, r: int, t: int) -> FloatArray:
     weights: FloatArray = game.weights[r if game.weights.shape[0] > 1 else 0]
     own: FloatArray = weights[t if weights.shape[0] > 1 else 0]
     return own
 
 
-@cache
-def job_loops(rule: Rule) -> SlotLoops:
-    """The slot loops of a learner in this game."""
-    return SlotLoops(
-        rule,
-        new_prefix=new_prefix,
-        start_round=start_round,
-        feed_slot=feed_slot,
-        value_round=value_round,
-    )
+JOBS = SlotGame(new_prefix, start_round, feed_slot, value_round)

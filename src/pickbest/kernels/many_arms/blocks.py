@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pickbest.core import BoolArray, FloatArray, IntArray
-from pickbest.kernels.compiled import kernel
+from pickbest.kernels.compiled import allocating, kernel
 from pickbest.kernels.heap import EMPTY, keep_smallest, sort_kept
 from pickbest.kernels.many_arms.bucket_picks import stretch_of
 from pickbest.kernels.random import STEP, uniform_at
@@ -74,7 +74,7 @@ class BlockWork(NamedTuple):
     visited: BoolArray
 
 
-@kernel
+@allocating
 def block_work(blocks: int, budget: int) -> BlockWork:
     """Scratch for so many blocks and so many arms to pick."""
     few = min(blocks, budget)

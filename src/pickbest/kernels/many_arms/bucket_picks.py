@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pickbest.core import FloatArray, IntArray
-from pickbest.kernels.compiled import kernel
+from pickbest.kernels.compiled import allocating, kernel
 from pickbest.kernels.heap import EMPTY, keep_smallest, sort_kept
 from pickbest.kernels.many_arms.buckets import (
     BLOCK,
@@ -50,7 +50,7 @@ class Filled(NamedTuple):
     rest: FloatArray
 
 
-@kernel
+@allocating
 def none_filled() -> Filled:
     """Arrays for `list_filled`."""
     return Filled(np.empty(WINDOW, np.int64), np.empty(WINDOW), np.empty(WINDOW))

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from pickbest.core import FloatArray, IntArray
-from pickbest.kernels.compiled import kernel
+from pickbest.kernels.compiled import allocating, kernel
 from pickbest.kernels.integrals import (
     HEAVIEST_BITS,
     LIGHT,
@@ -21,7 +21,7 @@ from pickbest.kernels.many_arms.bucket_picks import Filled, level_for
 from pickbest.kernels.many_arms.buckets import HEAVY, LN2, Buckets, bucket_of, least_bits, sum_scale
 
 
-@kernel
+@allocating
 def bucket_inclusion(
     bits: FloatArray,
     buckets: Buckets,

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pickbest.core import MissingExtraError, PickbestError, unknown_name
+from pickbest.core import MissingExtraError, unknown_name
+from pickbest.portfolio.answers.cnf import Clauses, read_dimacs
+from pickbest.portfolio.answers.formats import DIMACS
+from pickbest.portfolio.answers.reading import AnswerFormat
 from pickbest.portfolio.arms import Function, Limits
 from pickbest.portfolio.runs import Run, Task
-
-Clauses = list[list[int]]
 
 # Solvers of one lineage differ least; these are of different ones, where the wheel has them.
 DIVERSE = (
@@ -33,6 +34,7 @@ class SatSolver:
     """
 
     solver: str
+    answer: AnswerFormat = DIMACS
 
     def __post_init__(self) -> None:
         if self.solver not in solver_names():
@@ -84,28 +86,3 @@ def satisfies(model: list[int] | None, clauses: Clauses) -> bool:
     """Whether every clause has a literal that the model makes true."""
     true = set(model or ())
     return all(any(literal in true for literal in clause) for clause in clauses)
-
-
-def read_dimacs(path: Path) -> Clauses:
-    """The clauses of a DIMACS CNF file.
-
-    Not by PySAT's reader: it takes one clause a line only (DIMACS lets a clause span lines;
-    releases without its compiled parser drop a literal of such clauses without a word), and it
-    refuses the lone % with which the files of SATLIB end.
-    """
-    clauses: Clauses = [[]]
-    for line in path.read_text().splitlines():
-        if line.startswith("%"):
-            break
-        if not line or line[0] in "cp":
-            continue
-        try:
-            literals = [int(word) for word in line.split()]
-        except ValueError as error:
-            raise PickbestError(f"{path}: not a line of DIMACS: {line[:80]!r}") from error
-        for literal in literals:
-            if literal:
-                clauses[-1].append(literal)
-            else:
-                clauses.append([])
-    return clauses if clauses[-1] else clauses[:-1]

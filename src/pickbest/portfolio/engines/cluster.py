@@ -14,10 +14,12 @@ from __future__ import annotations
 import os
 import pickle
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 from pickbest.core.workers import start_ray
 from pickbest.portfolio.engines.local import LocalEngine
@@ -91,14 +93,17 @@ class RayEngine:
     def _result(self, task: Task, reference: Any, started: float) -> Run:
         seconds = time.monotonic() - started
         try:
-            run: Run = self._ray.get(reference)
+            run, output = self._ray.get(reference)
         except self._ray.exceptions.TaskCancelledError:
             return Run(task.arm, RunStatus.STOPPED, seconds=seconds)
         except self._ray.exceptions.RayError as error:
             reason = f"the cluster lost it: {type(error).__name__}"
             status = RunStatus.FINISHED
             return Run(task.arm, status, seconds=seconds, reason=reason, exit_code=1)
-        return run
+        if not run.spool:
+            return cast(Run, run)
+        Path(task.spool).write_bytes(output)
+        return replace(cast(Run, run), spool=task.spool)
 
     def _cancel(self, references: Sequence[Any], force: bool) -> float:
         for reference in references:
@@ -109,12 +114,17 @@ class RayEngine:
 _engine: LocalEngine | None = None
 
 
-def run_here(task: Task, paths: Sequence[str], ceiling: Ceiling) -> Run:
-    """Run an arm in the worker process that Ray chose; paths: where the driver finds modules."""
+def run_here(task: Task, paths: Sequence[str], ceiling: Ceiling) -> tuple[Run, bytes]:
+    """Run an arm in the worker process that Ray chose: its run, and a long output.
+
+    paths: where the driver finds modules.
+    """
     global _engine
     if _engine is None:
         sys.path += [path for path in paths if path not in sys.path and os.path.isdir(path)]
         # Ray's own program need not be imported where functions run.
         _engine = LocalEngine(imports_program=False)
-    (run,) = _engine.race([task], lambda run: False, lambda: False, ceiling)
-    return run
+    with tempfile.TemporaryDirectory(prefix="pickbest-") as folder:
+        here = replace(task, spool=os.path.join(folder, "output") if task.spool else "")
+        (run,) = _engine.race([here], lambda run: False, lambda: False, ceiling)
+        return run, Path(run.spool).read_bytes() if run.spool else b""

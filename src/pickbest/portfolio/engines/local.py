@@ -161,6 +161,8 @@ class _Race:
                 "cpu_seconds": task.cpu_seconds,
                 "processes": task.processes,
                 "output_bytes": task.output_bytes,
+                "spool": task.spool,
+                "spool_bytes": task.spool_bytes,
                 "answer_bytes": task.answer_bytes,
                 "cores": cores,
                 "group": str(group.path) if group else "",
@@ -181,8 +183,10 @@ class _Race:
             while self.lanes:
                 for run, place in self._ended():
                     runs[place] = run
+                    judging = time.monotonic()
                     if ends_race(run):
                         self.stop_all()
+                    self._excuse(time.monotonic() - judging)
                 if self.lanes and given_up():
                     self.stop_all()
                 if self.lanes and self.ceiling:
@@ -194,6 +198,11 @@ class _Race:
         finally:
             self.selector.close()
         return [runs[place] for place in sorted(runs)]
+
+    def _excuse(self, seconds: float) -> None:
+        """Guards that were not listened to, as an answer was checked, were not silent."""
+        for lane in self.lanes.values():
+            lane.due += seconds
 
     def stop_all(self) -> None:
         for lane in self.lanes.values():
@@ -265,6 +274,8 @@ class _Race:
             stdout=str(report["stdout"]),
             stderr=str(report["stderr"]),
             truncated=bool(report["truncated"]),
+            spool=lane.task.spool if report["spooled"] else "",
+            cut=bool(report["cut"]),
             cpu_seconds=_finite(report["cpu_seconds"]),
             peak_bytes=int(report["peak_bytes"]),
             limits="" if not limited else limits.CGROUP if lane.group else limits.POLLING,

@@ -95,7 +95,8 @@ class Finished:
         the round teaches nothing (costs are unknown and nothing stands in for them).
     scale: factor on the weights (1 / probability that the round was watched).
     winner: the arm with the best answer; None when no arm gave one.
-    answer: the winner's answer where it is JSON, else its repr.
+    answer: the winner's answer where it is JSON, else its repr; of a long one, the beginning and
+        the end. output: the file that holds all of it, beside the journal; "": there is none.
     """
 
     round: int
@@ -106,6 +107,7 @@ class Finished:
     cost: float | None = None
     answer: Any = None
     at: float = 0.0
+    output: str = field(default="", metadata=SPARSE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import selectors
 import signal
 import socket
 import time
-from typing import Any
+from typing import Any, BinaryIO
 
 from pickbest.portfolio.processes import arm, limits, tree, wire
 from pickbest.portfolio.processes.limits import Ceiling, Group
@@ -48,6 +48,7 @@ class GuardedRun:
         self.output = {"stdout": bytearray(), "stderr": bytearray()}
         self.answer = bytearray()
         self.truncated = False
+        self.spool = Spool(request["spool"], request["spool_bytes"])
         self.reason = ""
 
     def report(self, call: bytes) -> dict[str, Any]:
@@ -78,6 +79,8 @@ class GuardedRun:
             "exit_code": None if status is None else os.waitstatus_to_exitcode(status),
             "reason": self.reason,
             "truncated": self.truncated,
+            "spooled": self.spool.close(),
+            "cut": self.spool.cut,
             "cpu_seconds": self.group.cpu_seconds if self.group else self.reaper.cpu_seconds,
             "peak_bytes": max(self.reaper.peak_bytes, self.group.peak_bytes if self.group else 0),
             **{name: text.decode(errors="replace") for name, text in self.output.items()},
@@ -179,7 +182,54 @@ class GuardedRun:
                 self.reason = f"its answer is larger than {most / 1024**2:g} MB"
                 del target[most + 1 :]
                 return b""
-        elif len(target) > self.request["output_bytes"]:
-            del target[: len(target) - self.request["output_bytes"]]
-            self.truncated = True
+        else:
+            self._keep_end(target, chunk)
         return chunk
+
+    def _keep_end(self, target: bytearray, chunk: bytes) -> None:
+        """Keep the end of the output here, and all of standard output in a file."""
+        most = self.request["output_bytes"]
+        if target is self.output["stdout"] and (self.truncated or len(target) > most):
+            self.spool.add(chunk if self.spool.begun else bytes(target))
+        if len(target) > most:
+            del target[: len(target) - most]
+            self.truncated = True
+
+
+class Spool:
+    """A file for what is too long for memory; it is made when there is something to write.
+
+    cut: it is not whole: it was to become longer than `most` bytes, or the disk is full.
+    """
+
+    def __init__(self, path: str, most: int) -> None:
+        self.path = path
+        self.left = most
+        self.begun = self.cut = False
+        self._file: BinaryIO | None = None
+
+    def add(self, chunk: bytes) -> None:
+        try:
+            if not self.begun:
+                self.begun, self.cut = True, not self.path
+                self._file = open(self.path, "xb", opener=_private) if self.path else None  # noqa: SIM115
+            if self._file is not None and not self.cut:
+                self._file.write(chunk[: self.left])
+                self.cut = len(chunk) > self.left
+                self.left -= len(chunk)
+        except OSError:
+            self.cut = True
+
+    def close(self) -> bool:
+        """Whether there is such a file."""
+        if self._file is None:
+            return False
+        try:
+            self._file.close()
+        except OSError:
+            self.cut = True
+        return True
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pickbest.core.codec import SPARSE
 from pickbest.portfolio.journal.protocol import Entry, IndexedJournal
 from pickbest.portfolio.journal.records import Finished, Late, Lost, Picked
 from pickbest.portfolio.processes.limits import in_force
@@ -58,6 +59,7 @@ class RoundView:
     """One round. state: open, finished or lost; reason: why it was lost.
 
     late: whether a lost round has a result all the same, which came too late to be learned.
+    output: the file beside the journal with all of a long answer.
     """
 
     round: int
@@ -72,6 +74,12 @@ class RoundView:
     learned: bool = False
     answer: Any = None
     late: bool = False
+    output: str = field(default="", metadata=SPARSE)
+
+    @property
+    def verdict(self) -> str:
+        """The winner's verdict."""
+        return next((run.verdict for run in self.runs if run.arm == self.winner), "")
 
 
 def overview(known: PortfolioState) -> Status:
@@ -128,7 +136,8 @@ def _closed(view: RoundView, record: Finished | Late | Lost) -> RoundView:
     )
     if isinstance(record, Late):
         return replace(told, late=True)
-    return replace(told, state="finished", learned=record.learned is not None)
+    learned = record.learned is not None
+    return replace(told, state="finished", learned=learned, output=record.output)
 
 
 def last_rounds(

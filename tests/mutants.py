@@ -1,0 +1,275 @@
+"""Tests that can fail: break one place of the code at random, and see whether the tests notice.
+
+python tests/mutants.py [--count 300] [--seed 1] [--workers 2] [--out FILE] [--only PATH ...]
+
+A mutant is one changed operator, comparison, constant, or call of min or max. It runs against the
+tests nearest to it, nearest first, until one fails (killed) or none is left (survived). Tests that
+fail anyway are left out. Results are kept in --out: run it again and it goes on. EQUIVALENT lists
+survivors that change nothing anyone could see, each with its reason. Exit code 1: more than 5% of
+the mutants survived otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "pickbest"
+EQUIVALENT = json.loads((Path(__file__).parent / "mutants_equivalent.json").read_text("utf-8"))
+# What is broken, and which tests speak of it beside those of the same name.
+ROOMS = {
+    "core": [
+        "tests/core",
+        "tests/test_player.py",
+        "tests/simulation",
+        "tests/portfolio/test_inputs.py",
+    ],
+    "kernels": ["tests/kernels", "tests/golden/test_learners.py", "tests/learners"],
+    "learners": ["tests/golden/test_learners.py", "tests/learners"],
+    "theory": ["tests/theory", "tests/golden/test_theory.py"],
+    "hindsight": ["tests/hindsight", "tests/golden/test_hindsight.py"],
+    "feasibility": ["tests/feasibility", "tests/golden/test_feasibility.py"],
+    "catalog": [
+        "tests/catalog",
+        "tests/learners/test_conformance.py",
+        "tests/golden/test_learners.py",
+    ],
+    "simulation": ["tests/simulation", "tests/cli"],
+    "portfolio/state": [
+        "tests/portfolio/test_learning.py",
+        "tests/portfolio/test_snapshots.py",
+        "tests/portfolio/test_roster_changes.py",
+        "tests/portfolio/test_ledger.py",
+        "tests/portfolio/test_golden_journals.py",
+    ],
+}
+MOST_SURVIVORS = 0.05
+# A mutant that does not end is as good as dead.
+SECONDS = 900
+# What pytest says where there is nothing to run.
+NO_TESTS = 5
+
+COMPARISONS = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+OPERATORS = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.Mult,
+    ast.Pow: ast.Mult,
+}
+EXTREMES = {"min": "max", "max": "min"}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A file of the package, the text that is replaced in it, and by what."""
+
+    path: str
+    line: int
+    start: int
+    end: int
+    old: str
+    new: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.path}:{self.line} {self.old} -> {self.new}"
+
+    @property
+    def change(self) -> str:
+        """As the name, wherever in the file it stands."""
+        return f"{self.path} {self.old} -> {self.new}"
+
+    def applied(self, source: str) -> str:
+        return source[: self.start] + self.new + source[self.end :]
+
+
+def changed(node: ast.AST) -> ast.expr | None:
+    """The node with one thing changed; None where nothing is to be changed here."""
+    match node:
+        case ast.Compare(left, [op], comparators) if type(op) in COMPARISONS:
+            return ast.Compare(left, [COMPARISONS[type(op)]()], comparators)
+        case ast.BinOp(left, op, right) if type(op) in OPERATORS:
+            return ast.BinOp(left, OPERATORS[type(op)](), right)
+        case ast.BoolOp(op, values):
+            return ast.BoolOp(ast.And() if isinstance(op, ast.Or) else ast.Or(), values)
+        case ast.UnaryOp(ast.Not(), operand):
+            return operand if isinstance(operand, ast.expr) else None
+        case ast.Constant(bool(value)):
+            return ast.Constant(not value)
+        case ast.Constant(int(value)):
+            return ast.Constant(value + 1)
+        case ast.Constant(float(value)):
+            return ast.Constant(2.0 * value if value else 1.0)
+        case ast.Call(ast.Name(name), arguments, keywords) if name in EXTREMES:
+            return ast.Call(ast.Name(EXTREMES[name]), arguments, keywords)
+    return None
+
+
+def visited(node: ast.AST) -> Iterator[ast.AST]:
+    """Nodes that say what the code does: no annotations, decorators, texts or error messages."""
+    yield node
+    for field, value in ast.iter_fields(node):
+        if field in ("annotation", "returns", "decorator_list"):
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr | ast.Raise):
+                yield from visited(child)
+
+
+def mutants_of(path: Path) -> list[Mutant]:
+    """Every mutant of a file."""
+    source = path.read_text("utf-8")
+    starts = [0]
+    for line in source.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line.encode()))
+    encoded = source.encode()
+    found = []
+    for node in visited(ast.parse(source)):
+        new = changed(node)
+        if new is None or not isinstance(node, ast.expr) or node.end_lineno is None:
+            continue
+        begin = starts[node.lineno - 1] + node.col_offset
+        end = starts[node.end_lineno - 1] + (node.end_col_offset or 0)
+        first, last = len(encoded[:begin].decode()), len(encoded[:end].decode())
+        text = f"({ast.unparse(ast.fix_missing_locations(new))})"
+        name = str(path.relative_to(PACKAGE))
+        found.append(Mutant(name, node.lineno, first, last, source[first:last], text))
+    return found
+
+
+def all_mutants() -> list[Mutant]:
+    files = [path for room in ROOMS for path in sorted((PACKAGE / room).rglob("*.py"))]
+    return [mutant for path in files for mutant in mutants_of(path)]
+
+
+def nearest(path: str) -> list[str]:
+    """Tests to run, stage by stage: the file's own examples and tests, then those of its room."""
+    room = next(room for room in ROOMS if path.startswith(room + "/"))
+    stem = Path(path).stem.strip("_")
+    own = [str(one.relative_to(ROOT)) for one in (ROOT / "tests").rglob(f"test_{stem}.py")]
+    stages = [f"src/pickbest/{path}", *own, *ROOMS[room]]
+    return list(dict.fromkeys(stages))
+
+
+@contextmanager
+def tree(mutant: Mutant | None) -> Iterator[Path]:
+    """A copy of the code and its tests, broken as the mutant says."""
+    with tempfile.TemporaryDirectory(prefix="mutant-", ignore_cleanup_errors=True) as folder:
+        here = Path(folder)
+        for name in ("src", "tests"):
+            shutil.copytree(ROOT / name, here / name, ignore=shutil.ignore_patterns("__pycache__"))
+        for name in ("pyproject.toml", "conftest.py"):
+            shutil.copy(ROOT / name, here / name)
+        if mutant:
+            target = here / "src" / "pickbest" / mutant.path
+            target.write_text(mutant.applied(target.read_text("utf-8")), "utf-8")
+        yield here
+
+
+def run_tests(here: Path, test: str, *options: str) -> tuple[int, str]:
+    """(exit code, output) of tests in a tree."""
+    paths = [str(here / "src"), os.environ.get("PYTHONPATH", "")]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pytest", "-rfE", "-p", "no:cacheprovider", *options, test],
+        cwd=here,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        output, _ = process.communicate(timeout=SECONDS)
+        return process.returncode, output
+    except subprocess.TimeoutExpired:
+        return 1, "out of time"
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def failing_anyway(test: str) -> tuple[str, ...]:
+    """Options that leave out what fails without any mutant."""
+    with tree(None) as here:
+        code, output = run_tests(here, test)
+    if code in (0, NO_TESTS):
+        return ()
+    lines = [line.split(" - ")[0].split(" ") for line in output.splitlines()]
+    failed = [line[1] for line in lines if line[0] in ("FAILED", "ERROR")] or [test]
+    return tuple(f"--deselect={name}" for name in failed)
+
+
+def verdict(mutant: Mutant, left_out: dict[str, tuple[str, ...]]) -> str:
+    """killed by a test file, or survived."""
+    with tree(mutant) as here:
+        for test in nearest(mutant.path):
+            code, _ = run_tests(here, test, "-x", *left_out[test])
+            if code not in (0, NO_TESTS):
+                return f"killed by {test}"
+    return "survived"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--out", type=Path, default=Path("out/mutants.json"))
+    parser.add_argument("--only", nargs="*", default=[""], help="only paths that begin so")
+    options = parser.parse_args()
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    found: dict[str, str] = (
+        json.loads(options.out.read_text("utf-8")) if options.out.exists() else {}
+    )
+    drawn = random.Random(options.seed).sample(all_mutants(), options.count)
+    drawn = [one for one in drawn if one.path.startswith(tuple(options.only))]
+    waiting = [one for one in drawn if one.name not in found]
+    with ThreadPoolExecutor(options.workers) as pool:
+        tests = list({test: None for one in waiting for test in nearest(one.path)})
+        left_out = dict(zip(tests, pool.map(failing_anyway, tests), strict=True))
+        running = {pool.submit(verdict, one, left_out): one for one in waiting}
+        for number, done in enumerate(as_completed(running), 1):
+            one = running[done]
+            found[one.name] = done.result()
+            options.out.write_text(json.dumps(found, indent=1), "utf-8")
+            print(f"{number}/{len(waiting)} {found[one.name]}: {one.name}", flush=True)
+    alive = [one for one in drawn if found[one.name] == "survived"]
+    others = [one for one in alive if one.change not in EQUIVALENT]
+    same = len(alive) - len(others)
+    print(f"{len(drawn)} mutants, {len(alive)} survived, {same} of them equivalent")
+    for one in others:
+        print("survived:", one.name)
+    return int(len(others) > MOST_SURVIVORS * len(drawn))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
