@@ -26,7 +26,7 @@ from pickbest.core import (
     rng_for,
     savefile,
 )
-from pickbest.core.features import Features, encoded, feature_names
+from pickbest.core.features import Features, FeaturesError, encoded, feature_names
 from pickbest.core.states import arrays_of, check_state, restore_arrays
 from pickbest.core.tickets import Ticket, in_order, not_open, round_of
 from pickbest.learners.states_0_1 import from_flat
@@ -199,7 +199,7 @@ class Player:
         if not self._features:
             using = informed(self.learner, names, self._state)
             if using is None:
-                raise PickbestError(
+                raise FeaturesError(
                     f"{type(self.learner).__name__} uses no features: leave them out, or take "
                     "a learner that does (auto)"
                 )

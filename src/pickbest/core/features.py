@@ -25,6 +25,10 @@ MISSING = WORD
 MOST_FEATURES, LONGEST_TEXT = 10_000, 10_000
 
 
+class FeaturesError(PickbestError):
+    """Features that do not go with those of earlier rounds, or with the learner."""
+
+
 def feature_names(features: Features) -> tuple[str, ...]:
     """What a problem's features are called: in their order, or sorted if they have names.
 
@@ -81,7 +85,7 @@ def encoded(features: Features, names: tuple[str, ...]) -> FloatArray:
             for word, some in (("without", missing), ("with", new))
             if some
         ]
-        raise PickbestError(
+        raise FeaturesError(
             f"features must be the {len(names)} of the first problem, got {len(given)} "
             f"({'; '.join(changed)}): give None for what is missing, or begin a new game"
         )

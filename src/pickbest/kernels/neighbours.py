@@ -19,7 +19,7 @@ import numpy as np
 from pickbest.core import FloatArray, IntArray, PickbestError
 from pickbest.core.features import WORD
 from pickbest.core.states import counts
-from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.compiled import allocating, inlined
 from pickbest.kernels.pairs import PairsState, mean_reward, memory_in_use, share_of_arms
 
 # Problems that are remembered, and the numbers that they may take.
@@ -75,12 +75,12 @@ def start_problems(replicates: int, n_arms: int, n_features: int) -> ProblemsSta
     )
 
 
-@kernel
+@allocating
 def nearness(problems: ProblemsState, row: int, features: FloatArray) -> FloatArray:
     """(remembered,) the weight of each remembered problem."""
     values, ranks = problems.values[row], problems.ranks[row]
     number = min(problems.learned[row], values.shape[0])
-    own = np.where(features < WORD, 0.0, features)
+    own = _words(features)
     for i in range(number):
         for f in range(features.shape[0]):
             own[f] += _order(features[f], values[i, f])
@@ -99,13 +99,23 @@ def nearness(problems: ProblemsState, row: int, features: FloatArray) -> FloatAr
     return away
 
 
+@allocating
+def _words(features: FloatArray) -> FloatArray:
+    """The ranks from which counting begins: 0 of numbers, words themselves."""
+    words = np.zeros(features.shape[0])
+    for f in range(features.shape[0]):
+        if features[f] >= WORD:
+            words[f] = features[f]
+    return words
+
+
 @inlined
 def _order(first: float, second: float) -> float:
     """1 if the first is larger, 0 if the second is, else a half."""
     return 0.5 * ((first > second) + (first >= second))
 
 
-@kernel
+@allocating
 def local_sums(
     problems: ProblemsState, row: int, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
@@ -120,7 +130,7 @@ def local_sums(
     return rewards, plays
 
 
-@kernel
+@allocating
 def blend_rows(
     problems: ProblemsState,
     pairs: PairsState,
@@ -149,7 +159,7 @@ def blend_rows(
                 blended.errors[row, memory] = pairs.errors[row, 0]
 
 
-@kernel
+@allocating
 def _blend_arms(
     problems: ProblemsState,
     row: int,
@@ -168,7 +178,7 @@ def _blend_arms(
             blended.plays[row, memory, a] = SHARPER * (plays[a] + kept)
 
 
-@kernel
+@allocating
 def _blend_pairs(
     problems: ProblemsState,
     row: int,
@@ -202,7 +212,7 @@ def _blend_pairs(
     blended.gains[row, 1], blended.together[row, 1] = gains, together
 
 
-@kernel
+@allocating
 def learn_problems(
     problems: ProblemsState,
     pairs: PairsState,
@@ -222,7 +232,7 @@ def learn_problems(
         _remember(problems, row, arms[row], seen[row], features[row])
 
 
-@kernel
+@allocating
 def _lead(
     problems: ProblemsState,
     row: int,
@@ -252,7 +262,7 @@ def _lead(
     return lead
 
 
-@kernel
+@allocating
 def _remember(
     problems: ProblemsState, row: int, arms: IntArray, seen: FloatArray, features: FloatArray
 ) -> None:
@@ -262,7 +272,7 @@ def _remember(
     number, place = min(known, room), known % room
     gone = 1.0 if known >= room else 0.0
     old = values[place].copy()
-    own = np.where(features < WORD, 0.0, features)
+    own = _words(features)
     for i in range(number):
         if i != place:
             for f in range(features.shape[0]):

@@ -21,7 +21,7 @@ PENALTY = 10.0
 class LinUCB(Linear):
     """Upper bounds of a linear model's rewards (Li, Chu, Langford and Schapire 2010)."""
 
-    width: float = 0.3
+    width: float = 0.5
 
     def scores(self, state: LinearState, inputs: FloatArray, rng: Draws) -> FloatArray:
         return self.predictions(state, inputs) + self.width * self.widths(state, inputs)
@@ -31,7 +31,7 @@ class LinUCB(Linear):
 class LinThompson(Linear):
     """Draws from a linear model's posterior (Agrawal and Goyal 2013)."""
 
-    width: float = 0.3
+    width: float = 0.15
 
     def scores(self, state: LinearState, inputs: FloatArray, rng: Draws) -> FloatArray:
         drawn = normals(rng, self.n_arms) * self.widths(state, inputs)
@@ -81,7 +81,7 @@ class CensoredThompson(Linear):
     loss; built from the paper. Costs are runtimes in limits; 1 is unsolved.
     """
 
-    width: float = 1.0
+    width: float = 0.3
 
     def scores(self, state: LinearState, inputs: FloatArray, rng: Draws) -> FloatArray:
         drawn = normals(rng, self.n_arms) * self.widths(state, inputs)
@@ -104,7 +104,7 @@ class CensoredThompson(Linear):
 class CensoredUCB(CensoredThompson):
     """As CensoredThompson, with lower bounds of log runtimes in place of draws (their LinUCB)."""
 
-    width: float = 0.5
+    width: float = 1.0
 
     def scores(self, state: LinearState, inputs: FloatArray, rng: Draws) -> FloatArray:
         deviation = _deviation(state)

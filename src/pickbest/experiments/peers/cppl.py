@@ -21,7 +21,7 @@ class CPPL(Linear):
     from the rounds in which it ran. Rounds with no single winner teach nothing; nor does B = 1.
     """
 
-    width: float = 0.3
+    width: float = 0.5
     rate: float = 1.0
     decay: float = 0.3
 

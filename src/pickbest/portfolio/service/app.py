@@ -22,7 +22,7 @@ except ImportError as _error:
 
 from pickbest._version import __version__
 from pickbest.core.codec import plain
-from pickbest.core.features import LONGEST_TEXT, MOST_FEATURES
+from pickbest.core.features import LONGEST_TEXT, MOST_FEATURES, FeaturesError
 from pickbest.core.tickets import ClosedRoundError, Ticket, UnknownRoundError
 from pickbest.portfolio.ask_tell import AskTell
 from pickbest.portfolio.journal.protocol import StorageError
@@ -131,7 +131,7 @@ REFUSED: Responses = {
 }
 ASKED: Responses = {
     **REFUSED,
-    400: {"model": Problem, "description": "The features are not those of the other rounds."},
+    409: {"model": Problem, "description": "The features are not those of other rounds."},
 }
 CLOSED: Responses = {
     **REFUSED,
@@ -238,7 +238,8 @@ def _handle_errors(app: FastAPI) -> None:
             return _problem(500, "the journal cannot be read; see the service's log")
         if isinstance(error, UnknownRoundError):
             return _problem(404, str(error))
-        return _problem(409 if isinstance(error, ClosedRoundError) else 400, str(error))
+        conflict = isinstance(error, ClosedRoundError | FeaturesError)
+        return _problem(409 if conflict else 400, str(error))
 
     @app.exception_handler(RequestValidationError)
     def unfit(request: Request, error: RequestValidationError) -> Response:

@@ -20,7 +20,7 @@ from pickbest.core import (
     replicate_keys,
     rng_for,
 )
-from pickbest.core.features import Features, encoded, feature_names
+from pickbest.core.features import Features, FeaturesError, encoded, feature_names
 from pickbest.core.states import AnyArray, arrays_of, restore_arrays, same_layout
 from pickbest.portfolio.journal.records import Finished, Opened, Picked, Roster
 from pickbest.portfolio.settings import DEFAULT_LEARNER
@@ -137,7 +137,7 @@ class LiveLearner:
         """Who goes on with features of these names, and from which state."""
         using = informed(self.learner, names, self.state)
         if using is None:
-            raise PickbestError(
+            raise FeaturesError(
                 f"the learner {self._settings.learner!r} uses no features: leave them out, or "
                 f"use {DEFAULT_LEARNER!r}"
             )
