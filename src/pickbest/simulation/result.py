@@ -170,7 +170,8 @@ class Simulation:
             np.cumsum(table[:, rival.arms].min(axis=1))
             for table, rival in zip(self._tables(name), rivals, strict=True)
         ]
-        return paid - np.array(theirs)
+        behind: FloatArray = paid - np.array(theirs)
+        return behind
 
     def band(
         self,
