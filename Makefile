@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
+REPRODUCE := $(VENV)/installed-reproduce
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 WORKERS ?= 2
 # Tests that need no compiler, no process and no server.
 FAST := tests/core tests/catalog tests/environments tests/hindsight tests/theory tests/simulation tests/test_package.py
@@ -14,19 +16,25 @@ help:
 	@echo "make test        lint, types, layers, doctests, README and the whole test suite"
 	@echo "make bench       measure speed beside reference implementations and peers"
 	@echo "make mutants     break the code in 300 places and see whether the tests notice"
-	@echo "make install     only prepare the environment in $(VENV)"
+	@echo "make install     only prepare the environment in $(VENV), with everything"
 	@echo "make clean       remove the environment and everything that was built"
 
 install: $(STAMP)
 
-$(STAMP): pyproject.toml constraints.txt
+$(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "pickbest needs Python 3.11 or newer; set PYTHON=python3.x" >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
-	@touch $(STAMP)
 
-reproduce: $(STAMP)
+$(STAMP): pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) --editable '.[dev]'
+	@touch $(STAMP) $(REPRODUCE)
+
+$(REPRODUCE): pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) --editable '.[reproduce]'
+	@touch $(REPRODUCE)
+
+reproduce: $(REPRODUCE)
 	$(BIN)/pickbest reproduce --workers $(WORKERS) $(ARGS)
 
 lint: $(STAMP)

@@ -22,7 +22,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 from rich.console import Console
 from rich.table import Table
 
-MODULES = ("simulation", "many_arms", "hindsight", "jobs", "linear_programs", "portfolio")
+MODULES = ("simulation", "many_arms", "hindsight", "jobs", "linear_programs", "portfolio", "solve")
 
 
 def available() -> list[str]:

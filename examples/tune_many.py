@@ -7,9 +7,8 @@ For each job (a model on a data set) pickbest picks two optimizers, both really 
 process of its own, and the better loss is kept. One fixed pair runs beside it: by default hyperopt
 and random, which at 20 calls is random search twice, the weakest of all pairs; see --always.
 
-What an optimizer costs must be known when its job ends, without hindsight. The scale is the job
-itself: 0 is the best loss of the two runs, 1 what the best tenth of their calls reached. So the
-winner pays nothing, and a close second little.
+What an optimizer costs must be known when its job ends, without hindsight: the scale is the job
+itself (pickbest.tuning.job_costs).
 
 Jobs come from --data (a folder of tables, such as PMLB's), else they are random parts of
 scikit-learn's own sets. With --table nothing runs: the queue is a measured table (the one that
@@ -29,31 +28,20 @@ import numpy as np
 
 from pickbest import Player, make_learner
 from pickbest.cli.measure import optimizer_names
+from pickbest.core.progress import Progress, progress_bar
 from pickbest.experiments.paper.recorded_rewards import measured_losses
 from pickbest.report.palette import GREY, OKABE_ITO
 from pickbest.report.plots import check_plot_path, label_ends, new_figure
+from pickbest.tuning.job_costs import job_costs
 from pickbest.tuning.measurement.engines import make_engine, play_units
 from pickbest.tuning.measurement.rewards import Losses, best_loss
 from pickbest.tuning.measurement.units import Unit
 from pickbest.tuning.tasks import Task, dataset_names, load_dataset
 
 CORES, JOBS, GAMES = 2, 10, 20
-BEST_SHARE = 0.1
 Pair = tuple[str, ...]
 Run = Callable[[str, Pair], dict[str, Losses]]
 """run(job, pair): the losses of each optimizer of the pair."""
-
-
-def online_costs(first: Losses, second: Losses) -> list[float]:
-    """Costs in [0, 1] of two runs on one job, from nothing but their losses."""
-    seen = sorted(loss for loss in (*first, *second) if loss is not None)
-    if not seen:
-        return [1.0, 1.0]
-    scale = seen[int(len(seen) * BEST_SHARE)] - seen[0]
-    ends = [best_loss(first), best_loss(second)]
-    return [
-        1.0 if end is None else min(1.0, (end - seen[0]) / scale) if scale else 0.0 for end in ends
-    ]
 
 
 def choose(jobs: Sequence[str], optimizers: Pair, learner: str, run: Run, seed: int) -> list[float]:
@@ -63,7 +51,7 @@ def choose(jobs: Sequence[str], optimizers: Pair, learner: str, run: Run, seed: 
     for job in jobs:
         ticket = player.ask()
         found = run(job, tuple(optimizers[arm] for arm in ticket.arms))
-        player.tell(ticket, online_costs(*found.values()))
+        player.tell(ticket, job_costs(list(found.values())))
         kept.append(best_of(found))
     return kept
 
@@ -124,7 +112,22 @@ def read_losses(folder: str) -> dict[str, dict[str, Losses]]:
     return found
 
 
-def play_live(given: argparse.Namespace, folder: Path) -> dict[str, np.ndarray]:
+def counted(run: Run, total: int, progress: Progress | None) -> Run:
+    """The same, and a bar moves with every job."""
+    numbers = itertools.count(1)
+
+    def counting(job: str, pair: Pair) -> dict[str, Losses]:
+        found = run(job, pair)
+        if progress:
+            progress(next(numbers), total, f"{job}, {' and '.join(pair)}")
+        return found
+
+    return counting
+
+
+def play_live(
+    given: argparse.Namespace, folder: Path, progress: Progress | None
+) -> dict[str, np.ndarray]:
     """(1, jobs) loss above the best known of pickbest and of one fixed pair, really run."""
     data = given.data or str(folder)
     names = dataset_names(data) if given.data else write_jobs(folder, given.jobs)
@@ -134,9 +137,10 @@ def play_live(given: argparse.Namespace, folder: Path) -> dict[str, np.ndarray]:
     optimizers = optimizer_names(given.optimizers)
     always = tuple(given.always.split(","))
     live = Live(tasks, tuple(dict.fromkeys((*optimizers, *always))), given.calls, given.seed)
+    run = counted(live.run, 2 * len(jobs), progress)
     try:
-        chosen = choose(jobs, optimizers, given.learner, live.run, given.seed)
-        fixed = [best_of(live.run(job, always)) for job in jobs]
+        chosen = choose(jobs, optimizers, given.learner, run, given.seed)
+        fixed = [best_of(run(job, always)) for job in jobs]
     finally:
         live.engine.close()
     best = [best_of(live.known[job]) for job in jobs]
@@ -146,7 +150,7 @@ def play_live(given: argparse.Namespace, folder: Path) -> dict[str, np.ndarray]:
     }
 
 
-def play_table(given: argparse.Namespace) -> dict[str, np.ndarray]:
+def play_table(given: argparse.Namespace, progress: Progress | None) -> dict[str, np.ndarray]:
     """(games, jobs) loss above the best known of pickbest, random pairs and all fixed pairs."""
     losses = read_losses(given.table)
     optimizers = tuple(next(iter(losses.values())))
@@ -164,6 +168,8 @@ def play_table(given: argparse.Namespace) -> dict[str, np.ndarray]:
             kept[f"always {' + '.join(pair)}"] = of_pair
         for rule, values in kept.items():
             above.setdefault(rule, []).append(np.subtract(values, best))
+        if progress:
+            progress(game + 1, GAMES, f"game {game + 1}")
     return {rule: np.stack(games) for rule, games in above.items()}
 
 
@@ -219,11 +225,11 @@ def main() -> None:
     add("--plot", default="tune_many.png", help="file for the plot")
     given = parser.parse_args()
     path = check_plot_path(given.plot)
-    if given.table is None:
-        with tempfile.TemporaryDirectory() as folder:
-            above = play_live(given, Path(folder))
-    else:
-        above = play_table(given)
+    with tempfile.TemporaryDirectory() as folder, progress_bar("tuning") as progress:
+        if given.table is None:
+            above = play_live(given, Path(folder), progress)
+        else:
+            above = play_table(given, progress)
     width = max(map(len, shown(above)))
     print(f"{'rule':<{width}}{'loss above the best known':>28}{'best on':>10}")
     for rule in shown(above):

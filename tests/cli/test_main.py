@@ -121,6 +121,51 @@ def test_tables_for_people(rewards):
         assert "┃" in outcome.stdout
 
 
+def test_tables_say_cost_or_reward_and_regret_to_what_matters(rewards):
+    runner = CliRunner()
+    base = ["simulate", str(rewards), "-l", "uniform", "-r", "4", "-b"]
+    shown = runner.invoke(app, [*base, "2", "--rewards"], env={"COLUMNS": "150"}).stdout
+    assert "mean reward" in shown
+    assert "mean cost" not in shown
+    assert "regret to best subset" in shown
+    assert "±" in shown
+    shown = runner.invoke(app, [*base, "1"], env={"COLUMNS": "150"}).stdout
+    assert "mean cost" in shown
+    assert "subset" not in shown
+    for option, kind in ((["--rewards"], "mean reward"), ([], "mean cost")):
+        shown = runner.invoke(app, ["hindsight", str(rewards), *option]).stdout
+        assert [word in shown for word in ("mean reward", "mean cost")].count(True) == 1
+        assert kind in shown
+
+
+def test_labels_and_columns_are_chosen_by_hand(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,id,b\n0.5,1,1\n0,2,0\n")
+    assert run("hindsight", path).returncode == 2
+    chosen = result("hindsight", path, "--label", "id")
+    assert chosen["n_arms"] == 2
+    chosen = result("simulate", path, "--columns", "b, a", "-l", "uniform", "-r", 2)
+    assert chosen["settings"]["environment"]["arm_names"] == ["b", "a"]
+
+
+def test_learners_and_environments_of_a_module_in_this_folder(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "from pickbest.environments import Task3\n"
+        "from pickbest.learners import Uniform\n"
+        "class Dull(Uniform): pass\n"
+        "def short(rounds=7): return Task3(rounds)\n"
+    )
+    # As the installed script does: this folder is not on Python's path by itself.
+    code = "import sys; sys.path.remove(''); from pickbest.cli.main import main; main()"
+    words = ["simulate", "mine:short:rounds=9", "-l", "mine:Dull", "-r", "2", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["settings"]["rounds"] == 9
+
+
 @pytest.mark.parametrize("command", ["", "simulate", "hindsight", "bounds", "learners"])
 def test_help_teaches(command):
     outcome = CliRunner().invoke(app, [*filter(None, [command]), "--help"])

@@ -1,5 +1,7 @@
 """Environments: the paper's tasks, the proofs' adversaries, recorded tables and bad files."""
 
+import gzip
+
 import numpy as np
 import pytest
 
@@ -141,6 +143,63 @@ def test_csv_forms(tmp_path, text, names, shape):
     table = read_table(write(tmp_path, text))
     assert table.arm_names == names
     assert table.costs_table.shape == shape
+
+
+@pytest.mark.parametrize(
+    ("text", "rows", "arms"),
+    [
+        ("id,a,b\n2777,0.5,1\n2778,0,1\n", ("2777", "2778"), ("a", "b")),
+        ("id,a\n2777,0.5\nabc301_a,0\n1e5,1\n", ("2777", "abc301_a", "1e5"), ("a",)),
+        (",a\n0,0.5\n1,1\n2,0\n", ("0", "1", "2"), ("a",)),
+        # Costs, though whole: equal ones, or none beyond 1.
+        ("c,a\n0,0.5\n1,0\n", (), ("c", "a")),
+        ("c,a\n0,0.5\n1,0\n1,1\n", (), ("c", "a")),
+    ],
+)
+def test_identifiers_in_the_first_column_are_labels(tmp_path, text, rows, arms):
+    table = read_table(write(tmp_path, text))
+    assert (table.row_names, table.arm_names) == (rows, arms)
+
+
+@pytest.mark.parametrize("text", ["c,a\n0.5,0\nx,1\n", "c,a\n1,0\n1,1\nx,1\n"])
+def test_costs_with_a_slip_are_no_labels(tmp_path, text):
+    with pytest.raises(
+        PickbestError, match=r"column 1 must be a number, got 'x'.*label and columns"
+    ):
+        read_table(write(tmp_path, text))
+
+
+def test_labels_and_arms_by_hand(tmp_path):
+    path = write(tmp_path, "first,name,b,c\n0.5,x,1,0\n0,y,0,1\n")
+    with pytest.raises(PickbestError, match="row 2, column 2 must be a number, got 'x'"):
+        read_table(path)
+    table = read_table(path, label="name")
+    assert (table.arm_names, table.row_names) == (("first", "b", "c"), ("x", "y"))
+    table = make_environment(f"{path}:label=name,columns=c+first")
+    assert (table.arm_names, table.row_names) == (("c", "first"), ("x", "y"))
+    assert table.costs_table.tolist() == [[0, 0.5], [1, 0]]
+    one = write(tmp_path, "2777,b\n0,1\n1,0\n", "one.csv")
+    assert make_environment(one, columns=2777).arm_names == ("2777",)
+    with pytest.raises(PickbestError, match=r"unknown column of .*'nam'; did you mean 'name'"):
+        read_table(path, label="nam")
+    with pytest.raises(PickbestError, match="there is no header, so no column is called 'a'"):
+        read_table(write(tmp_path, "0.1,0.2\n", "bare.csv"), columns=("a",))
+    with pytest.raises(PickbestError, match="label is for files, not for task-1"):
+        make_environment("task-1", label="a")
+
+
+def test_compressed_tables_are_read_and_bombs_are_not(tmp_path, monkeypatch):
+    text = "task,fast,slow\nfirst,0.25,1\nsecond,0,0.5\n"
+    for name, content in (("t.csv.gz", text), ("t.tsv.gz", text.replace(",", "\t"))):
+        (tmp_path / name).write_bytes(gzip.compress(content.encode()))
+        assert read_table(tmp_path / name).arm_names == ("fast", "slow")
+    (tmp_path / "torn.csv.gz").write_bytes(gzip.compress(text.encode())[:-9])
+    with pytest.raises(PickbestError, match="not a text table"):
+        read_table(tmp_path / "torn.csv.gz")
+    monkeypatch.setattr("pickbest.environments.table_files.MOST_UNPACKED", 1)
+    (tmp_path / "bomb.csv.gz").write_bytes(gzip.compress(b"0.5\n" * 10_000))
+    with pytest.raises(PickbestError, match="unfold to more than"):
+        read_table(tmp_path / "bomb.csv.gz")
 
 
 def test_parquet_and_numpy_hold_the_same_table(tmp_path):

@@ -17,6 +17,7 @@ from tests.golden.golden_assets import FOLDER, read_json
 from tests.golden.replay import assert_same_data, of_today, with_names_of_today
 
 from pickbest.cli.main import main
+from pickbest.kernels.compile_notice import NOTICE
 
 ASSETS = read_json(FOLDER / "cli.json.gz")
 CALLS = {call["command"]: call for call in ASSETS["calls"]}
@@ -73,7 +74,7 @@ LISTS = {
 # Keys that came later: how limits are kept to and results that came late (status, history), and
 # what a bound on the variables cut (feasible).
 LATER = {
-    "status": {"limits", "late"},
+    "status": {"limits", "late", "mode"},
     "history": {"late"},
     "feasible": {"bound", "needs_bound_of"},
 }
@@ -83,6 +84,8 @@ TUNED = {
     for line in CALLS
     if line.startswith("feasible") and " -b 2" in line
 }
+# Without a learner `auto` is meant, where one was asked for.
+WITHOUT_LEARNER = "simulate task-1"
 # What a command needs that another has made.
 NEEDS = {"status copy.db --json": "import auto.jsonl copy.db"}
 
@@ -110,7 +113,9 @@ def pickbest(tmp_path, monkeypatch, capsys):
             code = 0
         except SystemExit as end:
             code = end.code or 0
-        return code, *capsys.readouterr()
+        out, err = capsys.readouterr()
+        # Whoever comes first compiles.
+        return code, out, err.removeprefix(f"{NOTICE}\n")
 
     return run
 
@@ -160,7 +165,14 @@ def meant(line):
     return call
 
 
-@pytest.mark.parametrize("line", CALLS)
+def test_auto_is_the_learner_where_none_is_given(pickbest):
+    assert CALLS[WITHOUT_LEARNER]["exit_code"] == 2
+    given, named = pickbest(WITHOUT_LEARNER), pickbest(f"{WITHOUT_LEARNER} -l auto")
+    assert given == named
+    assert given[0] == 0
+
+
+@pytest.mark.parametrize("line", [line for line in CALLS if line != WITHOUT_LEARNER])
 def test_the_command_line_says_what_it_said(line, pickbest):
     if line in NEEDS:
         pickbest(NEEDS[line])

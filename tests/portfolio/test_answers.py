@@ -14,6 +14,7 @@ import pytest
 
 from pickbest import PickbestError
 from pickbest.portfolio import Command, Function, Limits, Portfolio, Run, RunStatus
+from pickbest.portfolio.answers import cnf
 from pickbest.portfolio.answers.cnf import broken_clause, literals_of, numbers, read_dimacs
 from pickbest.portfolio.answers.evaluator import Evaluator, installed_evaluators
 from pickbest.portfolio.answers.formats import (
@@ -174,7 +175,9 @@ def test_models_of_formulas_are_checked(formula: str) -> None:
     assert read(DIMACS, "SAT\n1 2 3 0\n", 10, formula).checked
 
 
-def test_checks_agree_with_brute_force() -> None:
+@pytest.mark.parametrize("small", [0, cnf.SMALL])
+def test_checks_agree_with_brute_force(small: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cnf, "SMALL", small)
     rng = random.Random(0)
     for _ in range(300):
         clauses = [

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from pickbest.cli.main import app, main
 from pickbest.core import PickbestError
-from pickbest.portfolio import AskTell, Ceiling, Limits
+from pickbest.portfolio import AskTell, Ceiling, Limits, Portfolio
 from pickbest.portfolio.advise import advise, seen_costs
 from pickbest.portfolio.costs import Own, Quality, Runtime
 from pickbest.portfolio.portfolio_file import read_portfolio_file
@@ -105,12 +105,74 @@ def test_a_broken_arm_gives_exit_code_2_and_the_others_go_on(
     config = folder / "portfolio.toml"
     config.write_text(SMALL + "[arms.missing]\ncommand = ['no-such-solver']\n")
     problems = [f"p{n}" for n in range(8)]
-    assert exit_of(monkeypatch, "run", config, *problems, "--json") == 2
+    assert exit_of(monkeypatch, "run", config, *problems) == 2
+    refused = " ".join(capsys.readouterr().err.split())
+    assert "arms that cannot start: 'missing' (no-such-solver: there is no such" in refused
+    assert not (folder / "runs.db").exists()
+    assert exit_of(monkeypatch, "run", config, *problems, "--json", "--unchecked") == 2
     printed = capsys.readouterr()
     assert len(printed.out.splitlines()) == 8
     assert printed.err == (
         "error: arm 'missing': cannot start: no-such-solver: No such file or directory\n"
     )
+
+
+def test_which_problems_are_run_and_in_which_order(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config, listed = folder / "portfolio.toml", folder / "list.txt"
+    listed.write_text("\n".join(["a", "", *"bcdefgh"]) + "\n")
+
+    def problems_of(*words: object) -> list[str]:
+        lines = pickbest("run", config, *words, "--json").splitlines()
+        return [json.loads(line)["problem"] for line in lines]
+
+    assert problems_of("--problems", listed) == list("abcdefgh")
+    assert problems_of("x", "--problems", listed, "--skip-done") == ["x"]
+    assert problems_of("--problems", listed, "--skip-done") == []
+    shuffled = problems_of("--problems", listed, "--shuffle")
+    assert sorted(shuffled) == list("abcdefgh") != shuffled
+    assert problems_of("--problems", listed, "--shuffle") == shuffled
+    capsys.readouterr()
+    assert exit_of(monkeypatch, "run", config) == 2
+    assert "no problems: name some" in capsys.readouterr().err
+    assert exit_of(monkeypatch, "run", config, "--problems", folder / "none") == 2
+
+
+def test_a_missing_file_is_the_users_error_and_no_round(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = folder / "portfolio.toml"
+    (folder / "there.txt").touch()
+    monkeypatch.chdir(folder)
+    for problem in ("no.cnf", "no.smt2.gz", "no/such", "there.txt and gone"):
+        words = ("there.txt", "gone") if "gone" in problem else (problem,)
+        assert exit_of(monkeypatch, "run", config, *words) == 2
+        assert "no such file: " in capsys.readouterr().err
+    assert not (folder / "runs.db").exists()
+    with Portfolio({"a": ["true"]}, 1, 20.0) as portfolio:
+        with pytest.raises(PickbestError, match=r"no\.cnf: there is no such file"):
+            portfolio.solve("no.cnf")
+        assert portfolio.status().asked == 0
+    assert exit_of(monkeypatch, "run", config, "gone.cnf", "p", "--unchecked", "--json") == 2
+    printed = capsys.readouterr()
+    assert [json.loads(line)["problem"] for line in printed.out.splitlines()] == ["p"], printed.err
+    assert printed.err == "error: gone.cnf: there is no such file any more\n"
+    (folder / "tool").write_text("#!/bin/sh")
+    config.write_text('budget = 1\ndeadline = 9\n[arms]\nmine = ["./tool"]\n')
+    assert exit_of(monkeypatch, "run", config, "p") == 2
+    assert "./tool: it may not be executed" in " ".join(capsys.readouterr().err.split())
+
+
+def test_history_fits_into_80_columns(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = folder / "portfolio.toml"
+    monkeypatch.setenv("COLUMNS", "80")
+    pickbest("run", config, *(f"{'a long name of a problem ' * 3}{n}" for n in range(3)))
+    lines = pickbest("history", config).splitlines()
+    rows = [line for line in lines if line.strip()[:1].isdigit()]
+    assert len(rows) == 3
+    assert max(map(len, lines)) <= 80
+    assert all(f"a problem {n}" in row for n, row in enumerate(rows))
 
 
 @pytest.mark.parametrize(

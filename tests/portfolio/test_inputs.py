@@ -67,13 +67,17 @@ def test_what_cannot_be_printed_is_escaped() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8:strict", "ascii:strict"])
-def test_names_and_answers_of_any_bytes_work_everywhere(tmp_path: Path, encoding: str) -> None:
+def test_names_and_answers_of_any_bytes_work_everywhere(
+    tmp_path: Path, encoding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Groups 5 and 13: no output dies of them, none of them acts on a terminal."""
     (tmp_path / "portfolio.toml").write_text(
         'budget = 1\ndeadline = 20\nlearner = "thompson"\n[arms]\n'
         'say = ["sh", "-c", "printf \'\\\\033[2J\\\\377\'; printf \'\\\\033[31mwhy\' >&2"]\n'
     )
     name = os.fsdecode(b"p\xff\x1b[2J.cnf")
+    (tmp_path / name).touch()
+    monkeypatch.chdir(tmp_path)
     environment = {**os.environ, "PYTHONIOENCODING": encoding}
 
     def run(*words: str) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,15 +12,11 @@ from pickbest.core import (
     Choice,
     PickbestError,
     State,
-    replicate_keys,
-    rng_for,
 )
 from pickbest.core.states import Kind, arrays_of, copy_state, fields
-from pickbest.experiments.races import compare, race, read_runtimes
 from pickbest.kernels.pairs import PairsState
 from pickbest.portfolio import AskTell
-from pickbest.portfolio.censoring import Stopping, learned_costs
-from pickbest.portfolio.costs import Runtime, Solved
+from pickbest.portfolio.censoring import Lesson, Stopping, lesson, times_of
 from pickbest.portfolio.runs import Run, RunStatus
 from pickbest.portfolio.state.learner_states import carried, pick_shares
 
@@ -29,65 +25,25 @@ UNSEEN = Run("b", RunStatus.STOPPED, None, 1.0, bounds=(0.1, 1.0))
 ARMS = ("a", "b", "c", "d", "e")
 
 
+def taught(runs: list[Run], censored: str, watched: bool, stop: str = "first") -> Lesson:
+    return lesson(runs, [0.1] * len(runs), Stopping.of(stop, censored, 0.5), watched)
+
+
 def test_what_stands_in_for_an_unknown_cost() -> None:
     runs = [SEEN, UNSEEN]
-    assert learned_costs(runs, Stopping.of("first", "optimistic", 0.5), False) == ((0.2, 0.1), 1.0)
-    assert learned_costs(runs, Stopping.of("first", "pessimistic", 0.5), False) == ((0.2, 1.0), 1.0)
-    watch = Stopping.of("first", "watch", 0.5)
-    assert learned_costs(runs, watch, True) == (None, 1.0)
-    assert learned_costs([SEEN, SEEN], watch, True) == ((0.2, 0.2), 2.0)
-    assert learned_costs([SEEN, SEEN], watch, False) == (None, 1.0)
-    assert learned_costs([SEEN, SEEN], Stopping.of("deadline", "watch", 0.5), True)[1] == 1.0
+    assert taught(runs, "optimistic", False) == Lesson((0.2, 0.1))
+    assert taught(runs, "pessimistic", False) == Lesson((0.2, 1.0))
+    assert taught(runs, "intervals", False) == Lesson((0.2, 0.1), 1.0, (0.2, 1.0), (0.1, 0.1))
+    assert taught(runs, "watch", True) == Lesson(None)
+    assert taught([SEEN, SEEN], "watch", True) == Lesson((0.2, 0.2), 2.0)
+    assert taught([SEEN, SEEN], "watch", False) == Lesson(None)
+    assert taught([SEEN, SEEN], "watch", True, "deadline").scale == 1.0
 
 
-def test_watched_rounds_keep_estimates_unbiased() -> None:
-    """Slow arms are the ones that get stopped, and still every estimate has the right mean."""
-    times = np.array([1.0, 4.0, 9.0, 20.0])
-    deadline, cost = 10.0, Runtime()
-    stopping = Stopping.of("first", "watch", 0.25)
-    learner = make_learner("fpml-partial", 4, 2, rounds=100)
-    state = learner.start(1)
-    state.costs[0] = [3.0, 2.0, 0.0, 5.0]
-    keys, watch_keys = replicate_keys(3, 1), replicate_keys(3, 1, stream=3)
-    rounds = 8_000
-    estimates = np.zeros((rounds, 4))
-    for number in range(rounds):
-        choice = learner.pick(state, rng_for(keys, number))
-        watched = rng_for(watch_keys, number).uniforms(1)[0, 0] < 0.25
-        runs = race(times[choice.arms[0]], deadline, cost, stopping, bool(watched))
-        costs, scale = learned_costs(runs, stopping, bool(watched))
-        if costs is not None and choice.weights is not None:
-            estimates[number, choice.arms[0]] = choice.weights[0] * scale * np.array(costs)
-    error = estimates.std(axis=0, ddof=1) / np.sqrt(rounds)
-    expected = np.array([0.1, 0.4, 0.9, 1.0])
-    assert np.all(np.abs(estimates.mean(axis=0) - expected) < 6.0 * error)
-
-
-def test_a_replayed_race_sees_what_a_live_one_would() -> None:
-    first, second = race([2.0, 7.0], 10.0, Runtime(), Stopping.of("first", "watch", 0.5), False)
-    assert (first.cost, second.cost, second.low, second.seconds) == (0.2, None, 0.2, 2.0)
-    first, second = race([2.0, 7.0], 10.0, Runtime(), Stopping.of("first", "watch", 0.5), True)
-    assert (first.cost, second.cost) == (0.2, 0.7)
-    first, second = race([np.inf, 12.0], 10.0, Solved(), Stopping.of("first", "watch", 0.5), False)
-    assert (first.cost, second.cost, first.seconds) == (1.0, 1.0, 10.0)
-
-
-def test_the_study_ranks_policies_between_random_and_best(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    runtimes = rng.exponential([1.0, 30.0, 30.0, 30.0, 30.0], (600, 5))
-    rows = {row.policy: row for row in compare(runtimes, 5.0, 2, "solved", replicates=3)}
-    best, worst = rows["best fixed subset"].cost, rows["random subsets"].cost
-    for policy in ("deadline", "first, pessimistic", "first, watch 1/4"):
-        assert best - 0.02 < rows[policy].cost < worst
-    assert rows["first, pessimistic"].cpu_seconds < rows["deadline"].cpu_seconds
-    table = tmp_path / "runtimes.csv"
-    table.write_text("problem,x,y\np1,0.5,\np2,1.5,2.5\n")
-    names, read = read_runtimes(table)
-    assert names == ["x", "y"]
-    assert read.tolist() == [[0.5, np.inf], [1.5, 2.5]]
-    table.write_text("problem,x,y\np1,0.5,fast\n")
-    with pytest.raises(PickbestError, match="must be numbers or empty"):
-        read_runtimes(table)
+def test_when_arms_answered_is_a_share_of_the_deadline() -> None:
+    answered = replace(SEEN, ends_race=True)
+    crashed = Run("c", RunStatus.CRASHED, 1.0, 0.5)
+    assert times_of([answered, UNSEEN, crashed, SEEN], 4.0) == (0.25, 0.25, 1.0, 1.0)
 
 
 # Arms that come and go ------------------------------------------------------------------------
@@ -149,10 +105,10 @@ def test_a_new_arm_rises_if_it_is_good_and_falls_if_it_is_bad(cost: float, chose
 
 def test_a_paused_arm_comes_back_where_it_stood() -> None:
     book, costs = learned("fpml-partial", 300, rounds=800)
-    state = book.ledger.state.live.state.costs.copy()
+    state = book.ledger.state.live.state.inner.costs.copy()
     book.pause_arm("a")
     book.resume_arm("a")
-    assert np.array_equal(book.ledger.state.live.state.costs, state)
+    assert np.array_equal(book.ledger.state.live.state.inner.costs, state)
     book.pause_arm("a")
     assert book.ledger.state.live.arms == ("b", "c", "d", "e")
     for _ in range(50):
@@ -161,7 +117,7 @@ def test_a_paused_arm_comes_back_where_it_stood() -> None:
         book.tell(ticket, {arm: costs[arm] for arm in ticket.arms})
     assert {arm.name: arm.state for arm in book.status().arms}["a"] == "paused"
     book.resume_arm("a")
-    again = book.ledger.state.live.state.costs
+    again = book.ledger.state.live.state.inner.costs
     # It was charged what the picked arms cost in the 50 rounds: b and one of the bad ones.
     assert 50 * 0.15 < again[0, 0] - state[0, 0] < 50 * 0.95
     assert np.all(again[0, 0] < again[0, 2:])

@@ -135,7 +135,7 @@ def test_watched_rounds_are_named_and_weighed(tmp_path: Path) -> None:
             book.tell_many((each, [costs[arm] for arm in each.arms]) for each in tickets)
         assert 400 < watched < 600
         assert book.status().learned == watched
-        estimate = book.ledger.state.live.state.costs[0] / 2000
+        estimate = book.ledger.state.live.state.inner.costs[0] / 2000
     # 0.1.0: 3.7 times too large. Half of the true mean to one and a half times it is wide enough.
     assert all(
         abs(found / true - 1.0) < 0.5 for found, true in zip(estimate, costs.values(), strict=True)

@@ -147,7 +147,7 @@ def test_a_snapshot_of_another_history_is_found_by_verify(tmp_path: Path, often:
             "SELECT body FROM pickbest_records WHERE position = 50"
         ).fetchone()
     record = json.loads(body)
-    record["learned"][0] = 0.5
+    record["learned"][0] = 0.125
     damage(store, "UPDATE pickbest_records SET body = ? WHERE position = 50", json.dumps(record))
     with AskTell.reopened(store) as book:
         assert book.status().finished == state.finished

@@ -27,7 +27,10 @@ def learners(n_arms, budget=2):
 
 
 @pytest.mark.parametrize("environment", [Task1(40), Chasing(6, 40, 2)], ids=["task", "adaptive"])
-def test_any_number_of_workers_gives_the_same_result(environment):
+def test_any_number_of_workers_gives_the_same_result(environment, monkeypatch):
+    # Else so little work would not be spread.
+    monkeypatch.setattr("pickbest.simulation.spread.START_SECONDS", -1e9)
+    monkeypatch.setattr("pickbest.simulation.spread.os.cpu_count", lambda: 7)
     players = learners(environment.n_arms)
     alone = simulate(players, environment, replicates=5, seed=2)
     for workers in (2, 7):

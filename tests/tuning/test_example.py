@@ -58,14 +58,3 @@ def test_the_shipped_table_is_the_default_of_a_replay(example):
     losses = example.read_losses("")
     assert len(losses) >= 240
     assert all(len(runs) == 9 for runs in losses.values())
-
-
-def test_costs_need_no_hindsight(example):
-    assert example.online_costs([0.5, 0.3], [0.4, 0.9]) == [0.0, 0.0]
-    first = [1.0 - 0.01 * k for k in range(20)]
-    second = [0.995 - 0.01 * k for k in range(20)]
-    winner, loser = example.online_costs(second, first)
-    assert winner == 0.0
-    assert 0 < loser < 1
-    assert example.online_costs([None, None], [0.4, 0.2]) == [1.0, 0.0]
-    assert example.online_costs([None], [None]) == [1.0, 1.0]

@@ -14,11 +14,13 @@ from pickbest.catalog.learners import LearnerEntry, Retuned, register_kinds, reg
 from pickbest.learners import (
     UCB,
     Auto,
+    FixedSchedule,
     FPMLAdaptive,
     GreedyThompson,
     GreedyUCB,
     Leaders,
     Pairwise,
+    Schedules,
     Thompson,
     Tsallis,
     Uniform,
@@ -117,6 +119,12 @@ BUILT_IN = (
     LearnerEntry(
         "pairwise", "a complementary set: what pairs of arms gain over each other", Pairwise
     ),
+    LearnerEntry(
+        "schedules",
+        "how many arms, and one before others, where processor time has a price",
+        Schedules,
+    ),
+    LearnerEntry("schedule", "a plan by hand: one arm for a while, then others", FixedSchedule),
     LearnerEntry("guarded", "any learner, with FPML's leader always in its set", composed.guarded),
     LearnerEntry("tsallis", "regularised leader over subsets, best of both worlds", Tsallis),
     LearnerEntry("leaders", "the B leaders so far, no noise, sees all costs", Leaders),

@@ -22,7 +22,9 @@ def describe(thing: object) -> Any:
     {'kind': 'Uniform', 'n_arms': 4, 'budget': 2}
     """
     if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
-        fields = {f.name: describe(getattr(thing, f.name)) for f in dataclasses.fields(thing)}
+        # What has no place in a repr (names of rows, caches) is not needed to run it again.
+        shown = [f.name for f in dataclasses.fields(thing) if f.repr]
+        fields = {name: describe(getattr(thing, name)) for name in shown}
         return {"kind": type(thing).__name__, **fields}
     if isinstance(thing, Enum):
         return thing.value

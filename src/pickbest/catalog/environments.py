@@ -71,6 +71,8 @@ class EnvironmentEntry:
     def _refusal(self, option: str) -> PickbestError:
         if option == "rewards":
             return PickbestError(f"rewards is for files; {self.name} gives costs")
+        if option in ("label", "columns"):
+            return PickbestError(f"{option} is for files, not for {self.name}")
         if option in ("folder", "cost", "measure"):
             return PickbestError(f"{option} is for scenarios of ASlib, not for {self.name}")
         if option == "n_arms":
@@ -173,7 +175,8 @@ def make_environment(
     cost, measure: for scenarios only: "solved", "runtime" or "quality", and by which measure.
     features: for scenarios, whether learners see them, at the costs that computing them has; for
         .csv and .tsv files, the columns that are features: `times.csv:features=logic+size`.
-    options: those of the named environment. Whatever is given here wins over the name's own.
+    options: those of the named environment; of a file label and columns, see `read_table`.
+        Whatever is given here wins over the name's own.
 
     >>> make_environment("task-3").n_arms
     4
@@ -224,10 +227,18 @@ def _recorded(name: str, given: dict[str, Any]) -> Environment:
     return EnvironmentEntry(f"the file {path}", "", partial(_table, path)).make(given)
 
 
-def _table(path: Path, rewards: bool = False, features: str = "") -> Environment:
+def _table(
+    path: Path,
+    rewards: bool = False,
+    label: object = None,
+    columns: object = (),
+    features: str = "",
+) -> Environment:
+    chosen = columns if isinstance(columns, tuple | list) else (columns,)
+    named = None if label is None else str(label)
     if features:
         return read_with_features(path, features.split("+"), rewards)
-    return read_table(path, rewards)
+    return read_table(path, rewards, named, tuple(map(str, chosen)))
 
 
 def _scenario(

@@ -55,6 +55,11 @@ class LearnerEntry:
         """Option names with their default values."""
         return {k: default for k, default in parameters(self.build).items() if k not in GAME}
 
+    @property
+    def needed_options(self) -> list[str]:
+        """Options that have no default value."""
+        return [k for k, default in self.options.items() if default is inspect.Parameter.empty]
+
     def make(self, options: Mapping[str, Any], **game: Any) -> Learner:
         """The learner of a game: n_arms, budget, rounds and tuning."""
         takes = parameters(self.build)
@@ -202,8 +207,8 @@ def _check(
     for option in options:
         if option not in entry.options:
             raise unknown_name(f"option of {entry.name}", option, entry.options)
-    for option, default in entry.options.items():
-        if default is inspect.Parameter.empty and option not in options:
+    for option in entry.needed_options:
+        if option not in options:
             raise PickbestError(f"{entry.name} needs the option {option}")
 
 

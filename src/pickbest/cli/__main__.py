@@ -1,6 +1,6 @@
 """`python -m pickbest.cli`."""
 
-from pickbest.cli.main import main
+from pickbest.cli.start import main
 
 if __name__ == "__main__":
     main()

@@ -10,11 +10,14 @@ from pickbest.cli import tables
 from pickbest.cli.options import (
     ArmsOption,
     BudgetOption,
+    ColumnsOption,
     JsonOption,
+    LabelOption,
     RewardsOption,
     RoundsOption,
     SeedOption,
     TableArgument,
+    file_options,
 )
 
 
@@ -32,6 +35,8 @@ def hindsight(
     seed: SeedOption = 0,
     rounds: RoundsOption = None,
     arms: ArmsOption = None,
+    label: LabelOption = None,
+    columns: ColumnsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Which arms would have been best: best subset (exact), greedy, top B, best arm.
@@ -44,10 +49,12 @@ def hindsight(
     from pickbest.report.summaries import hindsight_summary
     from pickbest.simulation.simulate import deal
 
-    environment = make_environment(table, rewards, rounds, arms)
+    chosen = file_options(label, columns)
+    environment = make_environment(table, rewards, rounds, arms, **chosen)
     costs = deal(environment, seed)
     summary = hindsight_summary(environment, costs, budget, table, time_limit)
-    tables.show(summary, as_json, tables.hindsight_table)
+    shows = "reward" if rewards else "cost"
+    tables.show(summary, as_json, lambda found: tables.hindsight_table(found, shows))
 
 
 def bounds(

@@ -26,6 +26,7 @@ class LiveTable:
         self._picked: Counter[str] = Counter()
         self._won: Counter[str] = Counter()
         self._done = self._solved = 0
+        self._disputed: list[str] = []
         self._started = time.monotonic()
         self.finishing = False
 
@@ -43,6 +44,7 @@ class LiveTable:
         with self._lock:
             self._forget(ticket)
             self._done += 1
+            self._disputed += result.contradictions
             if result.winner is not None:
                 self._solved += 1
                 self._won[result.winner] += 1
@@ -66,7 +68,11 @@ class LiveTable:
             wins = Table("arm", "picked", "won", title="arms", expand=False)
             for arm, picked in self._picked.most_common():
                 wins.add_row(Text(printable(arm)), str(picked), str(self._won[arm]))
-            return Group(Text(self._line(now)), running, wins)
+            disputes = [
+                Text(f"contradiction: {printable(each)}", style="bold red")
+                for each in self._disputed[-3:]
+            ]
+            return Group(Text(self._line(now)), *disputes, running, wins)
 
     def _line(self, now: float) -> str:
         line = f"{self._done} of {self._total} problems, {self._solved} solved"
@@ -87,13 +93,17 @@ def _clock(seconds: float) -> str:
 def summary_line(result: Result) -> str:
     """One round in one line, for logs and pipes."""
     parts = [f"{run.arm} {_outcome(run)}" for run in result.runs]
-    won = f"won by {result.winner}" if result.winner else "not solved"
+    verdict = f"{result.verdict}, " if result.verdict else ""
+    won = f"{verdict}won by {result.winner}" if result.winner else "not solved"
     return printable(f"round {result.round}: {result.problem}: {won} ({', '.join(parts)})")
 
 
 def _outcome(run: Run) -> str:
     if run.status in (RunStatus.CRASHED, RunStatus.BROKEN):
         return f"{run.status.value}: {run.reason}"
+    if run.status in (RunStatus.NO_ANSWER, RunStatus.WRONG):
+        return run.reason
     if run.cost is None:
         return f"stopped after {run.seconds:.2f} s"
-    return f"{run.status.value} in {run.seconds:.2f} s, cost {run.cost:.3g}"
+    verdict = f"{run.verdict}, " if run.verdict else ""
+    return f"{run.status.value} in {run.seconds:.2f} s, {verdict}cost {run.cost:.3g}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Callable
 from typing import Annotated
@@ -14,14 +15,19 @@ from rich.markup import escape
 from pickbest._version import __version__
 from pickbest.cli.aslib import aslib
 from pickbest.cli.benchmark import benchmark
+from pickbest.cli.compiled_files import show_compiling
 from pickbest.cli.feasible import feasible
 from pickbest.cli.hindsight import bounds, hindsight
 from pickbest.cli.lists import environments, learners
 from pickbest.cli.measure import measure
+from pickbest.cli.replay import replay
+from pickbest.cli.report import report
 from pickbest.cli.reproduce import reproduce
 from pickbest.cli.run import run
 from pickbest.cli.simulate import simulate
+from pickbest.cli.solve import main as solve_main
 from pickbest.cli.store import advise, export, history, import_journal, serve, status, verify
+from pickbest.cli.warm_up import warm_up
 from pickbest.core import MissingExtraError, PickbestError
 from pickbest.core.text import printable
 
@@ -52,8 +58,10 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "feasible": feasible,
     "reproduce": reproduce,
     "run": run,
+    "replay": replay,
     "status": status,
     "history": history,
+    "report": report,
     "export": export,
     "verify": verify,
     "advise": advise,
@@ -62,9 +70,20 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "aslib": aslib,
     "measure": measure,
     "benchmark": benchmark,
+    "warm-up": warm_up,
 }
 for _name, _command in COMMANDS.items():
     app.command(_name)(_command)
+
+
+@app.command(
+    "solve",
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    add_help_option=False,
+)
+def _solve(context: typer.Context) -> None:
+    """In place of a SAT or SMT solver: race those that are installed, and learn which."""
+    raise typer.Exit(solve_main(context.args))
 
 
 def main() -> None:
@@ -73,6 +92,11 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    # module:Name is looked for in this folder, too, as `python -m` does; last, so that nothing
+    # that is installed is hidden by what lies here.
+    if not {"", os.getcwd()} & set(sys.path):
+        sys.path.append(os.getcwd())
+    show_compiling()
     try:
         app()
     except (PickbestError, MissingExtraError) as error:

@@ -30,8 +30,24 @@ def measure(
             "package downloads); or `embedded`: scikit-learn's iris, wine, breast_cancer, digits.",
         ),
     ] = "embedded",
+    objective: Annotated[
+        str,
+        typer.Option(
+            "--objective",
+            help="A function of yours instead of data: module:function, called with a point (a "
+            "dict) or with (point, task); it returns the loss. Needs --space.",
+        ),
+    ] = "",
+    space: Annotated[
+        str,
+        typer.Option("--space", help="What it searches: module:NAME of a pickbest.tuning Space."),
+    ] = "",
     tasks: Annotated[
-        str, typer.Option("--tasks", help="Data sets, with commas: iris,wine; or all.")
+        str,
+        typer.Option(
+            "--tasks",
+            help="Data sets, with commas: iris,wine; or all. Of an objective: names of its jobs.",
+        ),
     ] = "all",
     models: Annotated[
         str, typer.Option("--models", help="What is tuned on each set.")
@@ -84,6 +100,9 @@ def measure(
         pickbest measure --tasks iris,wine --optimizers random,hyperopt --out table
 
         pickbest measure --data pmlb-folder --workers 16 --out table
+
+        pickbest measure --objective mine:loss --space mine:SPACE --tasks monday,tuesday
+        --optimizers random,optuna-tpe --out mine
     """
     from pickbest.tuning.measurement.plan import Settings, make_plan
     from pickbest.tuning.tasks import Caps
@@ -97,6 +116,8 @@ def measure(
         data,
         label,
         Caps(max_rows, max_features),
+        objective,
+        space,
     )
     names = [] if tasks == "all" else tasks.split(",")
     plan = make_plan(settings, names, models.split(","), max_tasks)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -26,12 +26,21 @@ TableArgument = Annotated[
     typer.Argument(
         metavar="TABLE",
         autocompletion=_environments,
-        help="A table (.csv, .tsv, .parquet, .npy, .npz; one row a round, one column an arm) "
-        "or an environment: task-1, task-2, task-3, … (see `pickbest environments`).",
+        help="A table (.csv, .tsv, .csv.gz, .parquet, .npy, .npz; one row a round, one column an "
+        "arm), an environment (task-1, …; see `pickbest environments`), or your own as "
+        "module:Name, with options: bernoulli:n_arms=20.",
     ),
 ]
 RewardsOption = Annotated[
     bool, typer.Option("--rewards", help="The file holds rewards, not costs.")
+]
+LabelOption = Annotated[
+    str | None,
+    typer.Option("--label", help="The column of a file that names its rows, if it is not seen."),
+]
+ColumnsOption = Annotated[
+    str | None,
+    typer.Option("--columns", help="Which columns of a file are arms, with commas: z3,cvc5."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
 BudgetOption = Annotated[int, typer.Option("--budget", "-b", help="Arms per round.")]
@@ -43,3 +52,21 @@ RoundsOption = Annotated[
 ArmsOption = Annotated[
     int | None, typer.Option("--arms", help="Arms of a named environment that has no own number.")
 ]
+LearnersOption = Annotated[
+    list[str],
+    typer.Option(
+        "--learner",
+        "-l",
+        autocompletion=complete_learner,
+        default_factory=lambda: ["auto"],
+        show_default="auto",
+        help="A name from `pickbest learners`, repeatable; options may follow: "
+        "og-hybrid:slot_budget=2,tuning=as_run. Your own: module:Name.",
+    ),
+]
+
+
+def file_options(label: str | None, columns: str | None) -> dict[str, Any]:
+    """What --label and --columns say, for make_environment."""
+    names = None if columns is None else tuple(name.strip() for name in columns.split(","))
+    return {"label": label, "columns": names}

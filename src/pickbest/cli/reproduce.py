@@ -30,7 +30,9 @@ def reproduce(
     ] = None,
     rewards: Annotated[
         Path | None,
-        typer.Option(help="Recorded rewards of the main experiment (rounds x arms, in [0, 1])."),
+        typer.Option(
+            help="Rewards for the main experiment (rounds x arms, in [0, 1]), not the paper's."
+        ),
     ] = None,
     replicates: Annotated[
         int | None,
@@ -47,7 +49,7 @@ def reproduce(
 
     **Examples**
 
-        pickbest reproduce --rewards rewards.csv --workers 2 --open
+        pickbest reproduce --workers 2 --open
 
         pickbest reproduce task-3 trade-off
     """
@@ -83,7 +85,7 @@ def reproduce_parts(
     may be run one after the other.
     """
     from pickbest.experiments.paper.recorded_rewards import find_rewards
-    from pickbest.experiments.paper.report import build_report, need_packages, write_report
+    from pickbest.experiments.paper.report import build_report
     from pickbest.experiments.paper.run_parts import (
         ReportPlan,
         chosen_recipes,
@@ -91,6 +93,7 @@ def reproduce_parts(
         run_parts,
         why_missing,
     )
+    from pickbest.report.write import need_packages, write_report
 
     started = time.monotonic()
     recipes = chosen_recipes(names)

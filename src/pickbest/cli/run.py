@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import random
 import signal
 import sys
 import threading
@@ -16,6 +18,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pickbest.cli import tables
+from pickbest.cli.tables import say
+from pickbest.core import PickbestError
 from pickbest.core.text import printable
 
 if TYPE_CHECKING:
@@ -23,14 +27,33 @@ if TYPE_CHECKING:
 
     from pickbest.cli.live_table import LiveTable
     from pickbest.portfolio.portfolio import Portfolio
+    from pickbest.portfolio.portfolio_file import PortfolioFile
     from pickbest.portfolio.runs import Result
 
-DONE, BAD_ARM, INTERRUPTED = 0, 2, 130
+DONE, BAD_INPUT, CONTRADICTION, INTERRUPTED = 0, 2, 3, 130
+MOST_NAMED = 5
 
 
 def run(
     config: Annotated[Path, typer.Argument(metavar="PORTFOLIO.TOML", help="What to run.")],
-    problems: Annotated[list[str], typer.Argument(help="Problems, often files: problems/*.cnf")],
+    problems: Annotated[
+        list[str] | None, typer.Argument(help="Problems, often files: problems/*.cnf")
+    ] = None,
+    listed: Annotated[
+        Path | None,
+        typer.Option("--problems", metavar="LIST", help="A file with a problem a line; -: stdin."),
+    ] = None,
+    skip_done: Annotated[
+        bool,
+        typer.Option("--skip-done", help="Leave out problems that have a finished round already."),
+    ] = False,
+    shuffle: Annotated[
+        bool, typer.Option("--shuffle", help="In an order drawn from the portfolio's seed.")
+    ] = False,
+    unchecked: Annotated[
+        bool,
+        typer.Option("--unchecked", help="Start without looking for files and programs first."),
+    ] = False,
     concurrency: Annotated[
         int | None, typer.Option("--concurrency", "-c", help="Problems at a time.")
     ] = None,
@@ -40,56 +63,184 @@ def run(
 ) -> None:
     """Run a portfolio on problems: pick arms, race them, keep the best answer, learn.
 
-    Ctrl-C finishes the rounds that run, a second one kills them. Exit code 0: all done; 2: bad
-    input, or an arm is set up wrongly (the other arms went on); 130: interrupted.
+    Before the first round, every file must exist and every arm must have its program. Ctrl-C
+    finishes the rounds that run, a second one kills them; `--skip-done` goes on later.
 
-    **Example**
+    Exit code 0: all done, solved or not; 2: bad input, or an arm is set up wrongly (the other arms
+    went on); 3: two arms contradict each other (named on stderr); 130: interrupted.
+
+    **Examples**
 
         pickbest run portfolio.toml problems/*.cnf
+
+        pickbest run portfolio.toml --problems list.txt --shuffle --skip-done
     """
-    code = run_problems(config, problems, concurrency, as_json)
+    portfolio = _read(config)
+    chosen = chosen_problems(portfolio, problems or [], listed, skip_done, shuffle)
+    if not unchecked:
+        check_first(portfolio, chosen)
+    code = run_problems(portfolio, chosen, concurrency, as_json)
     if code:
         raise typer.Exit(code)
 
 
+def _read(path: Path) -> PortfolioFile:
+    from pickbest.portfolio.portfolio_file import read_portfolio_file
+
+    return read_portfolio_file(path)
+
+
+def chosen_problems(
+    config: PortfolioFile,
+    given: Sequence[str],
+    listed: Path | None = None,
+    skip_done: bool = False,
+    shuffle: bool = False,
+) -> list[str]:
+    """The problems to run, in their order."""
+    problems = [*given, *([] if listed is None else _lines_of(listed))]
+    if not problems:
+        raise PickbestError("no problems: name some, or give a list with --problems LIST")
+    if skip_done:
+        done = _done(config)
+        left = [problem for problem in problems if problem not in done]
+        say(f"{len(problems) - len(left)} of {len(problems)} problems are done", stderr=True)
+        problems = left
+    if shuffle:
+        random.Random(config.settings.seed).shuffle(problems)
+    return problems
+
+
+def _lines_of(listed: Path) -> list[str]:
+    """One problem a line; empty lines are none."""
+    try:
+        text = sys.stdin.buffer.read() if str(listed) == "-" else listed.read_bytes()
+    except OSError as error:
+        raise PickbestError(f"{listed}: cannot be read ({error.strerror})") from error
+    return [os.fsdecode(line) for line in text.splitlines() if line.strip()]
+
+
+def _done(config: PortfolioFile) -> set[str]:
+    from pickbest.portfolio.journal.protocol import NoPortfolioError
+    from pickbest.portfolio.journal.sql import SqlJournal
+    from pickbest.portfolio.state.views import last_rounds
+
+    try:
+        journal = SqlJournal(config.storage, config.settings.name, readonly=True)
+    except NoPortfolioError:
+        return set()
+    with contextlib.closing(journal):
+        return {view.problem for view in last_rounds(journal) if view.state == "finished"}
+
+
+def check_first(config: PortfolioFile, problems: Sequence[str]) -> None:
+    """Refuse, before anything is written, files that are not there and arms that cannot start."""
+    from pickbest.portfolio.prechecks import idle_arms, missing_files
+
+    if missing := missing_files(problems):
+        named = ", ".join(map(printable, missing[:MOST_NAMED]))
+        more = f" and {len(missing) - MOST_NAMED} more" if len(missing) > MOST_NAMED else ""
+        raise PickbestError(f"no such file: {named}{more} (--unchecked: problems are not files)")
+    active = {
+        name: arm for name, arm in config.arms.items() if name not in (config.settings.paused or ())
+    }
+    if idle := idle_arms(active, config.settings.pass_env):
+        reasons = "; ".join(f"{name!r} ({reason})" for name, reason in idle.items())
+        raise PickbestError(f"arms that cannot start: {reasons} (--unchecked: start the others)")
+
+
 def run_problems(
-    path: Path, problems: Sequence[str], concurrency: int | None, as_json: bool
+    config: PortfolioFile, problems: Sequence[str], concurrency: int | None, as_json: bool
 ) -> int:
     """Run them all; the exit code."""
     from rich.console import Console
 
     from pickbest.cli.live_table import LiveTable
-    from pickbest.portfolio.portfolio_file import read_portfolio_file
     from pickbest.portfolio.race import GivenUpError
-    from pickbest.portfolio.runs import RunStatus
 
-    config = read_portfolio_file(path)
     table = LiveTable(len(problems), config.deadline)
     finishing = threading.Event()
-    broken: dict[str, str] = {}
-    errors = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    notices = _Notices(config)
     with config.open(table) as portfolio, _orderly(portfolio, finishing, table):
         with _shown(table), contextlib.suppress(GivenUpError):
-            waiting = _until(problems, finishing)
+            waiting = _until(problems, finishing, notices)
             for result in portfolio.map(waiting, concurrency or config.concurrency):
                 _report(result, as_json)
-                broken |= {
-                    run.arm: run.reason for run in result.runs if run.status is RunStatus.BROKEN
-                }
+                notices.take(result)
         if not as_json:
             Console().print(tables.status_table(portfolio.status()))
-    for arm, reason in broken.items():
-        errors.print(f"error: arm {arm!r}: {printable(reason)}")
+    notices.sum_up()
     if finishing.is_set():
-        errors.print("interrupted")
+        say("interrupted", stderr=True)
         return INTERRUPTED
-    return BAD_ARM if broken else DONE
+    return notices.exit_code
 
 
-def _until(problems: Sequence[str], finishing: threading.Event) -> Iterator[str]:
+class _Notices:
+    """What a person must hear of: said on stderr, at once where nobody draws a table there."""
+
+    def __init__(self, config: PortfolioFile) -> None:
+        self._live = sys.stderr.isatty()
+        self._guesses = config.settings.answer is None
+        self._later: dict[str, None] = {}
+        self._said: set[str] = set()
+        self.exit_code = DONE
+
+    def take(self, result: Result) -> None:
+        from pickbest.portfolio.runs import RunStatus
+
+        for each in result.contradictions:
+            self.exit_code = CONTRADICTION
+            self._say(f"contradiction: {each}")
+        for run in result.runs:
+            if run.status is RunStatus.BROKEN:
+                self._wrong_input(f"arm {run.arm!r}: {run.reason}")
+            elif run.status is RunStatus.WRONG or "; SAT solvers answer so" in run.reason:
+                self._say(f"warning: arm {run.arm!r}: {run.reason}")
+
+    def guess(self, problem: str) -> None:
+        """Say, once for each kind of problem, how answers will be read."""
+        from pickbest.portfolio.answers.formats import TEXT, guess_format
+
+        if self._guesses and (guessed := guess_format(problem)) is not TEXT:
+            self._say(
+                f'answers are read as "{guessed.name}", as the problems\' names suggest; answer = '
+                "in portfolio.toml says otherwise"
+            )
+
+    def missing(self, problem: str) -> None:
+        self._wrong_input(f"{problem}: there is no such file any more")
+
+    def sum_up(self) -> None:
+        """Say what could not be said while a table was drawn."""
+        for text in self._later:
+            say(text, stderr=True)
+
+    def _wrong_input(self, text: str) -> None:
+        self.exit_code = self.exit_code or BAD_INPUT
+        self._say(f"error: {text}")
+
+    def _say(self, text: str) -> None:
+        text = printable(text)
+        if text in self._said:
+            return
+        self._said.add(text)
+        if self._live:
+            self._later[text] = None
+        else:
+            say(text, stderr=True)
+
+
+def _until(problems: Sequence[str], finishing: threading.Event, notices: _Notices) -> Iterator[str]:
+    from pickbest.portfolio.prechecks import names_file
+
     for problem in problems:
         if finishing.is_set():
             return
+        if names_file(problem) and not os.path.exists(problem):
+            notices.missing(problem)
+            continue
+        notices.guess(problem)
         yield problem
 
 

@@ -12,15 +12,17 @@ from pickbest.cli import tables
 from pickbest.cli.options import (
     ArmsOption,
     BudgetOption,
+    ColumnsOption,
     JsonOption,
+    LabelOption,
+    LearnersOption,
     RewardsOption,
     RoundsOption,
     SeedOption,
     TableArgument,
     WorkersOption,
-    complete_learner,
+    file_options,
 )
-from pickbest.cli.progress import progress_bar
 from pickbest.core import PickbestError, check_budget, unknown_name
 
 if TYPE_CHECKING:
@@ -29,16 +31,7 @@ if TYPE_CHECKING:
 
 def simulate(
     table: TableArgument,
-    learner: Annotated[
-        list[str],
-        typer.Option(
-            "--learner",
-            "-l",
-            autocompletion=complete_learner,
-            help="A name from `pickbest learners`, repeatable; options may follow: "
-            "og-hybrid:slot_budget=2,tuning=as_run",
-        ),
-    ],
+    learner: LearnersOption,
     budget: BudgetOption = 1,
     rewards: RewardsOption = False,
     replicates: Annotated[int, typer.Option("--replicates", "-r", help="Independent games.")] = 100,
@@ -73,6 +66,8 @@ def simulate(
     warm: Annotated[Path | None, typer.Option(help="Past results; empty cells: not run.")] = None,
     rounds: RoundsOption = None,
     arms: ArmsOption = None,
+    label: LabelOption = None,
+    columns: ColumnsOption = None,
     workers: WorkersOption = 1,
     plot: Annotated[
         Path | None, typer.Option(help="Draw regret curves to a .png, .svg or .pdf file.")
@@ -86,10 +81,17 @@ def simulate(
 
     **Examples**
 
+        pickbest simulate results.csv --budget 2
+
         pickbest simulate task-3 --learner fpml-partial --learner og --budget 3
 
         pickbest simulate rewards.csv --rewards --learner fpml-partial --tuning as_run
         --budget 2 --plot regret.png
+
+        pickbest simulate times.csv.gz --label id --columns z3,cvc5 -l auto -l mymodule:MyLearner
+
+    The table shows mean costs, or mean rewards with --rewards, and regret against the best
+    subset of B arms (B = 1: the best arm), with 95% confidence intervals of the means.
     """
     from pickbest.catalog import make_environment
     from pickbest.environments import Table, WithFeatures, read_past
@@ -102,7 +104,8 @@ def simulate(
         plots.check_plot_path(plot)
     if out is not None and out.suffix not in {".csv", ".parquet"}:
         raise PickbestError(f"{out}: results must go to a .csv or .parquet file")
-    environment = make_environment(table, rewards, rounds, arms)
+    chosen = file_options(label, columns)
+    environment = make_environment(table, rewards, rounds, arms, **chosen)
     if target_budget is not None:
         check_budget(target_budget, environment.n_arms)
     horizon = None if unknown_rounds else environment.rounds
@@ -120,14 +123,17 @@ def simulate(
         names = bare.arm_names if isinstance(bare, Table) else ()
         past = read_past(warm, rewards, names)
         learners = {label: Warm(cold, past) for label, cold in learners.items()}
-    with progress_bar("simulating") as progress:
-        simulation = run_simulation(learners, environment, replicates, seed, workers, progress)
+    simulation = run_simulation(learners, environment, replicates, seed, workers)
     if plot is not None:
-        plots.plot_regret(simulation, plot)
+        simulation.plot(budget=target_budget, path=plot)
     if out is not None:
         (simulation.to_csv if out.suffix == ".csv" else simulation.to_parquet)(out)
-    summary = simulation_summary(simulation, table, target_budget)
-    tables.show(summary, as_json, tables.simulation_table)
+    if as_json:
+        tables.print_json(simulation_summary(simulation, table, target_budget))
+    else:
+        title = f"{table}: {environment.rounds} rounds, {replicates} replicates, seed {seed}"
+        summary = simulation.summary(budget=target_budget, rewards=rewards)
+        tables.print_tables(tables.simulation_table(title, summary), summary.note)
 
 
 def make_learners(

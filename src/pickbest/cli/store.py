@@ -36,6 +36,9 @@ def status(store: StoreArgument, name: NameOption = "default", as_json: JsonOpti
     with opened(store, name) as ledger:
         view = overview(ledger.state)
     tables.show(plain(view), as_json, lambda _: tables.status_table(view))
+    if not as_json:
+        for line in tables.contradiction_lines(view.contradictions):
+            tables.say(line)
 
 
 def history(
@@ -44,34 +47,62 @@ def history(
     name: NameOption = "default",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object a round.")] = False,
 ) -> None:
-    """Show the last rounds: problem, arms, costs, who won, what was lost and why."""
-    from pickbest.portfolio.state.views import last_rounds
+    """Show the last rounds: problem, who won, beside whom, the answer, the cost, what was lost.
 
-    with reading(store, name) as journal:
-        views = last_rounds(journal, last)
+    An answer with ! is contradicted by another arm, in this round or another.
+    """
+    with opened(store, name) as ledger:
+        views = ledger.rounds(last)
     if as_json:
         for view in views:
             typer.echo(json.dumps(plain(view)))
-    else:
-        Console().print(tables.history_table(views))
+        return
+    console = Console()
+    console.print(tables.history_table(views, console.width))
+    found = {str(each): each for view in views for each in view.contradictions}
+    for line in tables.contradiction_lines(list(found.values())):
+        tables.say(line)
 
 
 def export(
     store: StoreArgument,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="A file; else printed.")] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format", help="jsonl (the journal), csv or parquet (a row a run); else by the file."
+        ),
+    ] = None,
     name: NameOption = "default",
 ) -> None:
-    """Write the whole journal as JSON lines."""
+    """Write the whole journal as JSON lines, or its runs as a table.
+
+    Only JSON lines can be imported again. Parquet needs --out, and the extra `data`.
+
+    **Example**
+
+        pickbest export portfolio.toml --out runs.csv
+    """
     from pickbest.portfolio.journal.export import export_file, export_lines
     from pickbest.portfolio.journal.protocol import entries_after
+    from pickbest.portfolio.state.frames import as_csv, chosen_format, write_table
+    from pickbest.portfolio.state.views import rounds_of, verdicts_of, with_contradictions
 
+    chosen = chosen_format(form, out)
     with reading(store, name) as journal:
         entries = entries_after(journal, 0)
-        if out is not None:
+        if chosen == "jsonl" and out is not None:
             export_file(entries, out)
-            return
-        for line in export_lines(entries):
-            typer.echo(line)
+        elif chosen == "jsonl":
+            for line in export_lines(entries):
+                typer.echo(line)
+        else:
+            views = rounds_of(entries)
+            views = with_contradictions(views, verdicts_of(views))
+            if out is not None:
+                write_table(views, chosen, out)
+            else:
+                typer.echo(as_csv(views), nl=False)
 
 
 def import_journal(
@@ -164,3 +195,12 @@ def located(store: str, name: str) -> tuple[str, str, Settings | None]:
         config = read_portfolio_file(store)
         return config.storage, config.settings.name, config.settings
     return store, name, None
+
+
+def deadline_of(store: str) -> float | None:
+    """What a portfolio.toml says; a journal does not know."""
+    if not store.endswith(".toml"):
+        return None
+    from pickbest.portfolio.portfolio_file import read_portfolio_file
+
+    return read_portfolio_file(store).deadline

@@ -18,7 +18,11 @@ from pickbest.core.text import printable
 
 if TYPE_CHECKING:
     from pickbest.portfolio.advise import Advised
-    from pickbest.portfolio.state.views import RoundView, Status
+    from pickbest.portfolio.estimates import Interval
+    from pickbest.portfolio.runs import Stage
+    from pickbest.portfolio.state.verdicts import Contradiction
+    from pickbest.portfolio.state.views import ArmView, RoundView, Status
+    from pickbest.simulation.summary import Summary
 
 # Cutoffs and PAR10 have no decimals from here on.
 WHOLE_FROM = 100.0
@@ -31,10 +35,20 @@ def show(
 ) -> None:
     """Print a summary as JSON, or as tables."""
     if as_json:
-        typer.echo(json.dumps(summary, indent=2))
+        print_json(summary)
         return
     built = as_tables(summary)
-    Console().print(*(built if isinstance(built, (list, tuple)) else [built]))
+    print_tables(*(built if isinstance(built, (list, tuple)) else [built]))
+
+
+def print_json(summary: Mapping[str, Any]) -> None:
+    """For scripts."""
+    typer.echo(json.dumps(summary, indent=2))
+
+
+def print_tables(*built: RenderableType) -> None:
+    """For people."""
+    Console().print(*built)
 
 
 def say(text: str, stderr: bool = False) -> None:
@@ -75,37 +89,13 @@ def _cell(value: object) -> str:
     return printable(value)
 
 
-def simulation_table(summary: Mapping[str, Any]) -> Table:
+def simulation_table(title: str, summary: Summary) -> Table:
     """What `pickbest simulate` prints."""
-    settings = summary["settings"]
-    title = (
-        f"{summary['environment']}: {settings['rounds']} rounds, "
-        f"{settings['replicates']} replicates, seed {settings['seed']}"
-    )
-    rows = [
-        [
-            entry["name"],
-            entry["budget"],
-            entry["mean_reward"],
-            entry["std_reward"],
-            *(entry["regret"].get(against) for against in ("best_arm", "best_subset", "top")),
-        ]
-        for entry in summary["learners"]
-    ]
-    columns = (
-        "learner",
-        "B",
-        "mean reward",
-        "std",
-        "regret to best arm",
-        "best subset",
-        "top B",
-    )
-    return table(title, columns, rows)
+    return table(title, summary.columns, summary.rows, text_columns=1)
 
 
-def hindsight_table(summary: Mapping[str, Any]) -> Table:
-    """What `pickbest hindsight` prints."""
+def hindsight_table(summary: Mapping[str, Any], shows: str) -> Table:
+    """What `pickbest hindsight` prints; shows: "cost" or "reward"."""
     labels = {
         "best_subset": "best subset",
         "greedy": "greedy subset",
@@ -115,8 +105,7 @@ def hindsight_table(summary: Mapping[str, Any]) -> Table:
     rows = [
         [
             label,
-            summary[key]["mean_reward"],
-            summary[key]["mean_cost"],
+            summary[key][f"mean_{shows}"],
             ", ".join(summary[key]["arms"]),
         ]
         for key, label in labels.items()
@@ -127,7 +116,7 @@ def hindsight_table(summary: Mapping[str, Any]) -> Table:
         f"{summary['environment']}: {summary['rounds']} rounds, {summary['n_arms']} arms, "
         f"budget {summary['budget']}{note}"
     )
-    return table(title, ("in hindsight", "mean reward", "mean cost", "arms"), rows)
+    return table(title, ("in hindsight", f"mean {shows}", "arms"), rows)
 
 
 def bounds_table(summary: Mapping[str, Any]) -> Table:
@@ -243,13 +232,17 @@ def status_table(status: Status) -> Table:
         f"mean cost {_number(status.mean_cost)}; learner {escape(printable(status.learner))}, "
         f"{status.budget} arms a round; limits by {status.limits}"
     )
+    if status.stages:
+        title += f"; plan: {', then '.join(map(_stage, status.stages))}"
+    if status.mode:
+        title += f"; {status.mode}"
     if status.late:
         title += f"; {status.late} results came late and were not learned"
     columns = ("arm", "state", "picked", "won", "failed", "mean cost", "seconds", "picked next")
     rows = [
         (
             arm.name,
-            arm.state,
+            _marked(arm),
             str(arm.picked),
             str(arm.won),
             str(arm.failed),
@@ -262,26 +255,56 @@ def status_table(status: Status) -> Table:
     return table(title, columns, rows, text_columns=2)
 
 
-def history_table(views: Sequence[RoundView]) -> Table:
-    """What `pickbest history` prints."""
+def _stage(stage: Stage) -> str:
+    end = "" if stage.until == 1.0 else f" until {stage.until:.1%} of the deadline"
+    return escape(printable(" with ".join(stage.arms))) + end
+
+
+def _marked(arm: ArmView) -> str:
+    """An arm's state, and what speaks against it."""
+    marks = {"wrong": arm.wrong, "disputed": arm.disputed}
+    return ", ".join([arm.state, *(f"{count} {mark}" for mark, count in marks.items() if count)])
+
+
+def contradiction_lines(found: Sequence[Contradiction]) -> list[str]:
+    """Who cannot be right beside whom, for the end of every view."""
+    shown = [f"contradiction: {printable(each)}" for each in found[:10]]
+    return [*shown, *([f"… and {len(found) - 10} more (--json)"] if len(found) > 10 else [])]
+
+
+def history_table(views: Sequence[RoundView], width: int = 80) -> Table:
+    """What `pickbest history` prints: a line a round, also on a narrow terminal."""
+    # What is left beside the round, the time, the answer and the cost, and the gaps.
+    room = max(width - 45, 30)
     rows = [
         (
             str(view.round),
             _when(view.at),
-            view.problem,
-            ", ".join(view.arms),
-            _outcome(view),
+            _end_of(printable(view.problem), room - 2 * (room // 3)),
+            _begin_of(printable(_outcome(view)), room // 3),
+            _begin_of(", ".join(printable(a) for a in view.arms if a != view.winner), room // 3),
+            _begin_of(("! " if view.contradictions else "") + printable(view.verdict), 8),
             _number(view.cost),
         )
         for view in views
     ]
-    columns = ("round", "when", "problem", "arms", "winner", "cost")
-    return table("Rounds", columns, rows, text_columns=5)
+    columns = ("round", "when", "problem", "winner", "beside", "answer", "cost")
+    built = table("Rounds", columns, rows, text_columns=6)
+    built.box, built.padding, built.pad_edge = box.SIMPLE, (0, 1, 0, 0), False
+    return built
+
+
+def _end_of(text: str, room: int) -> str:
+    return text if len(text) <= room else f"…{text[1 - room :]}"
+
+
+def _begin_of(text: str, room: int) -> str:
+    return text if len(text) <= room else f"{text[: room - 1]}…"
 
 
 def _when(at: float) -> str:
     try:
-        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
+        return time.strftime("%m-%d %H:%M:%S", time.localtime(at))
     except (OverflowError, OSError, ValueError):
         return "-"  # No clock has ever shown this; the journal may say anything.
 
@@ -300,7 +323,7 @@ def advice_tables(advised: Advised) -> list[Table]:
         "independent": "unseen costs drawn independently (optimistic)",
         "alike": "unseen costs as if problems were equally hard for all arms (pessimistic)",
     }
-    tables = []
+    tables = [_estimates_table(advised)] if advised.estimates else []
     for way, rows in advised.fills.items():
         title = (
             f"Mean cost a round by budget, {advised.rounds} rounds, {advised.seen:.0%} of the "
@@ -320,6 +343,41 @@ def advice_tables(advised: Advised) -> list[Table]:
         ]
         tables.append(table(title, columns, cells, text_columns=0))
     return tables
+
+
+def _estimates_table(advised: Advised) -> Table:
+    rows = [
+        (
+            f"{each.budget}{' (now)' if each.budget == advised.budget else ''}",
+            _number(each.realised),
+            _between(each.cost),
+            _between(each.processor),
+            ", ".join(each.arms) or "these rounds do not tell",
+        )
+        for each in advised.estimates
+    ]
+    columns = ("B", "paid", "estimated cost (90%)", "processor time, deadlines", "best arms")
+    title = (
+        f"{advised.advice}. Mean cost a round by budget, from {advised.rounds} rounds in which "
+        f"{advised.stopped:.0%} of the runs were stopped"
+    )
+    return table(title, columns, rows, text_columns=0)
+
+
+def _between(interval: Interval) -> str:
+    return f"{interval.mean:.3f} ({interval.low:.3f} to {interval.high:.3f})"
+
+
+def replay_table(summary: Mapping[str, Any]) -> Table:
+    """What `pickbest replay` prints."""
+    random, best = summary["random"], summary["best_fixed"]
+    keys = ("learner", "stop", "mean_cost", "std_error", "solved", "cpu_seconds")
+    rows: list[list[object]] = [[run[key] for key in keys] for run in summary["runs"]]
+    rows.append(["random sets", "first", random["mean_cost"], None, None, random["cpu_seconds"]])
+    names = f"best fixed: {', '.join(best['arms'])}"
+    rows.append([names, "first", best["mean_cost"], None, None, best["cpu_seconds"]])
+    columns = ("learner", "stop", "mean cost", "± s.e.", "solved", "cpu s / round")
+    return table("Replayed races", columns, rows, text_columns=2)
 
 
 def scenario_tables(summary: Mapping[str, Any]) -> list[Table]:

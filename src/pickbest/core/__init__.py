@@ -1,98 +1,87 @@
 """The game and its words. Needs NumPy only; everything else builds on it."""
 
-from pickbest.core.arrays import BoolArray, FloatArray, IntArray, KeyArray
-from pickbest.core.checks import (
-    check_budget,
-    check_costs,
-    check_count,
-    check_positive,
-    check_seed,
-    check_share,
-)
-from pickbest.core.errors import (
-    MissingExtraError,
-    PickbestError,
-    UnknownRoundsError,
-    unknown_name,
-)
-from pickbest.core.randomness import (
-    ENVIRONMENT_STREAM,
-    GOLDEN,
-    LEARNER_STREAM,
-    MIX_1,
-    MIX_2,
-    Draws,
-    mix,
-    mix_array,
-    replicate_keys,
-    rng_for,
-)
-from pickbest.core.rounds import (
-    informed,
-    keep_best,
-    learn_round,
-    learns_any,
-    pick_round,
-    play_rounds,
-    play_table,
-    visible,
-)
-from pickbest.core.tickets import Ticket
-from pickbest.core.types import (
-    Choice,
-    CompiledLearner,
-    ContextLearner,
-    Environment,
-    FeatureLearner,
-    Feedback,
-    Learner,
-    OpenLearner,
-    State,
-    TableLearner,
-)
+from __future__ import annotations
 
-__all__ = [
-    "ENVIRONMENT_STREAM",
-    "GOLDEN",
-    "LEARNER_STREAM",
-    "MIX_1",
-    "MIX_2",
-    "BoolArray",
-    "Choice",
-    "CompiledLearner",
-    "ContextLearner",
-    "Draws",
-    "Environment",
-    "FeatureLearner",
-    "Feedback",
-    "FloatArray",
-    "IntArray",
-    "KeyArray",
-    "Learner",
-    "MissingExtraError",
-    "OpenLearner",
-    "PickbestError",
-    "State",
-    "TableLearner",
-    "Ticket",
-    "UnknownRoundsError",
-    "check_budget",
-    "check_costs",
-    "check_count",
-    "check_positive",
-    "check_seed",
-    "check_share",
-    "informed",
-    "keep_best",
-    "learn_round",
-    "learns_any",
-    "mix",
-    "mix_array",
-    "pick_round",
-    "play_rounds",
-    "play_table",
-    "replicate_keys",
-    "rng_for",
-    "unknown_name",
-    "visible",
-]
+from typing import TYPE_CHECKING
+
+from pickbest._exports import lazy_exports
+
+if TYPE_CHECKING:
+    from pickbest.core.arrays import (
+        BoolArray as BoolArray,
+        FloatArray as FloatArray,
+        IntArray as IntArray,
+        KeyArray as KeyArray,
+    )
+    from pickbest.core.checks import (
+        check_budget as check_budget,
+        check_costs as check_costs,
+        check_count as check_count,
+        check_positive as check_positive,
+        check_seed as check_seed,
+        check_share as check_share,
+    )
+    from pickbest.core.errors import (
+        MissingExtraError as MissingExtraError,
+        PickbestError as PickbestError,
+        UnknownRoundsError as UnknownRoundsError,
+        unknown_name as unknown_name,
+    )
+    from pickbest.core.randomness import (
+        ENVIRONMENT_STREAM as ENVIRONMENT_STREAM,
+        GOLDEN as GOLDEN,
+        LEARNER_STREAM as LEARNER_STREAM,
+        MIX_1 as MIX_1,
+        MIX_2 as MIX_2,
+        Draws as Draws,
+        mix as mix,
+        mix_array as mix_array,
+        replicate_keys as replicate_keys,
+        rng_for as rng_for,
+    )
+    from pickbest.core.rounds import (
+        informed as informed,
+        keep_best as keep_best,
+        learn_round as learn_round,
+        learns_any as learns_any,
+        pick_round as pick_round,
+        play_rounds as play_rounds,
+        play_table as play_table,
+        visible as visible,
+    )
+    from pickbest.core.tickets import (
+        Ticket as Ticket,
+    )
+    from pickbest.core.types import (
+        Choice as Choice,
+        CompiledLearner as CompiledLearner,
+        ContextLearner as ContextLearner,
+        Environment as Environment,
+        FeatureLearner as FeatureLearner,
+        Feedback as Feedback,
+        Learner as Learner,
+        OpenLearner as OpenLearner,
+        State as State,
+        TableLearner as TableLearner,
+    )
+
+__getattr__, __dir__, __all__ = lazy_exports(
+    __name__,
+    {
+        "core.arrays": "BoolArray FloatArray IntArray KeyArray",
+        "core.checks": "check_budget check_costs check_count check_positive check_seed check_share",
+        "core.errors": "MissingExtraError PickbestError UnknownRoundsError unknown_name",
+        "core.randomness": (
+            "ENVIRONMENT_STREAM GOLDEN LEARNER_STREAM MIX_1 MIX_2 Draws mix mix_array "
+            "replicate_keys rng_for"
+        ),
+        "core.rounds": (
+            "informed keep_best learn_round learns_any pick_round play_rounds play_table visible"
+        ),
+        "core.tickets": "Ticket",
+        "core.types": (
+            "Choice CompiledLearner ContextLearner Environment FeatureLearner Feedback Learner "
+            "OpenLearner State TableLearner"
+        ),
+    },
+)

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import ArrayLike
+from math import inf
+from numbers import Integral, Real
+from typing import TYPE_CHECKING
 
-from pickbest.core.arrays import FloatArray
 from pickbest.core.errors import PickbestError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from pickbest.core.arrays import FloatArray
 
 LARGEST_SEED = (1 << 64) - 1
 
 
 def check_seed(seed: int) -> int:
     """A seed is a whole number from 0 to 2^64 - 1."""
-    if (
-        isinstance(seed, bool)
-        or not isinstance(seed, int | np.integer)
-        or not 0 <= seed <= LARGEST_SEED
-    ):
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed <= LARGEST_SEED:
         raise PickbestError(f"seed must be a whole number between 0 and 2^64 - 1, got {seed!r}")
     return int(seed)
 
 
 def check_count(name: str, value: int, least: int = 1) -> int:
     """A whole number that is at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise PickbestError(f"{name} must be a whole number of at least {least}, got {value!r}")
     return int(value)
 
@@ -32,7 +33,7 @@ def check_count(name: str, value: int, least: int = 1) -> int:
 def check_budget(budget: int, n_arms: int) -> int:
     """The budget is between 1 and the number of arms."""
     check_count("n_arms", n_arms)
-    whole = isinstance(budget, int | np.integer) and not isinstance(budget, bool)
+    whole = isinstance(budget, Integral) and not isinstance(budget, bool)
     if not whole or not 1 <= budget <= n_arms:
         raise PickbestError(f"budget must be between 1 and n_arms={n_arms}, got {budget!r}")
     return int(budget)
@@ -40,8 +41,8 @@ def check_budget(budget: int, n_arms: int) -> int:
 
 def check_positive(name: str, value: float) -> float:
     """A finite number above 0."""
-    number = isinstance(value, int | float | np.floating | np.integer)
-    if not number or isinstance(value, bool) or not 0 < value < np.inf:
+    number = isinstance(value, Real)
+    if not number or isinstance(value, bool) or not 0 < value < inf:
         raise PickbestError(f"{name} must be a number above 0, got {value!r}")
     return float(value)
 
@@ -55,6 +56,8 @@ def check_share(name: str, value: float) -> float:
 
 def check_costs(costs: ArrayLike, shape: tuple[int, ...], name: str = "costs") -> FloatArray:
     """Finite numbers in [0, 1] of the given shape, as a float64 array."""
+    import numpy as np
+
     try:
         array = np.asarray(costs, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 
@@ -23,6 +22,8 @@ class MissingExtraError(ImportError):
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> PickbestError:
     """The error for a name that is not known, with the nearest one suggested."""
+    import difflib
+
     names = sorted(known)
     near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.4)
     hint = f"; did you mean {near[0]!r}?" if near else ""

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from pickbest.core.arrays import FloatArray
 from pickbest.core.errors import PickbestError
+
+if TYPE_CHECKING:
+    from pickbest.core.arrays import FloatArray
 
 Arm = TypeVar("Arm", bound=Hashable)
 Cost = TypeVar("Cost")
@@ -23,12 +25,15 @@ class Ticket(Generic[Arm]):
 
     arms: numbers for a player, names for a portfolio.
     watched: all arms run to their own end or the deadline, whoever answers first.
+    until: when each arm is stopped at the latest, as a share of the deadline; arms that are stopped
+        later than others start when these are stopped. Empty: all start at once.
     """
 
     round: int
     arms: tuple[Arm, ...]
     problem: str = ""
     watched: bool = True
+    until: tuple[float, ...] = ()
 
 
 class UnknownRoundError(PickbestError):

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any, TypeVar
 
+import cloudpickle
+
 from pickbest.core import MissingExtraError, PickbestError
 
 # A cluster that takes no connection in this time counts as unreachable.
@@ -28,6 +30,7 @@ def each_finished(
 ) -> Iterator[tuple[Item, Done]]:
     """(item, work(item)) as they finish; several processes begin with the longest.
 
+    Items and work may be of classes and functions that stand in no module (a notebook's).
     Whoever stops asking ends the processes: nothing that runs is worth waiting for.
     """
     if workers == 1 or len(items) < 2:
@@ -41,7 +44,8 @@ def each_finished(
     with ProcessPoolExecutor(count, mp_context=context, initializer=_follow_parent) as pool:
         try:
             futures = {
-                pool.submit(work, item): item for item in sorted(items, key=length, reverse=True)
+                pool.submit(_unpack_and_work, cloudpickle.dumps((work, item))): item
+                for item in sorted(items, key=length, reverse=True)
             }
             for future in as_completed(futures):
                 yield futures[future], future.result()
@@ -51,6 +55,11 @@ def each_finished(
             for child in set(multiprocessing.active_children()) - before:
                 child.terminate()
             raise
+
+
+def _unpack_and_work(packed: bytes) -> Any:
+    work, item = cloudpickle.loads(packed)
+    return work(item)
 
 
 def _follow_parent() -> None:

@@ -10,12 +10,8 @@ from pickbest.environments.adversarial import (
 )
 from pickbest.environments.aslib.scenario import Scenario, read_scenario, read_scenarios
 from pickbest.environments.synthetic import RegimeChange, Task1, Task2, Task3
-from pickbest.environments.tables import (
-    Shuffled,
-    Table,
-    read_past,
-    read_table,
-)
+from pickbest.environments.table_files import read_past, read_table
+from pickbest.environments.tables import Shuffled, Table
 from pickbest.environments.with_features import WithFeatures, with_features
 
 __all__ = [

@@ -18,7 +18,9 @@ from pickbest.core import (
     unknown_name,
 )
 from pickbest.core.features import Feature, Features, encoded, encoded_numbers, feature_names
-from pickbest.environments.tables import Shuffled, Table, as_costs, text_rows, values_of
+from pickbest.environments.columns import is_number
+from pickbest.environments.table_files import read_table, text_cells
+from pickbest.environments.tables import Shuffled
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,22 +78,14 @@ def read_with_features(
 
     A feature is a number where all its cells are numbers or empty, else a text; empty: missing.
     """
-    path = Path(path)
-    if path.suffix not in {".csv", ".tsv"} or not path.exists():
-        raise PickbestError(f"{path}: features are read from columns of a .csv or .tsv file")
-    header, *rows = text_rows(path)
-    names = [cell.strip() for cell in header]
+    names, rows = text_cells(Path(path))
     for column in columns:
         if column not in names:
             raise unknown_name(f"column of {path}", column, names)
-    if short := next((n for n, row in enumerate(rows, 2) if len(row) != len(header)), None):
-        raise PickbestError(f"{path}: row {short} must have {len(header)} cells")
-    apart = [names.index(column) for column in columns]
-    kept = [place for place in range(len(names)) if place not in apart]
-    values, arms = values_of(path, [[row[place] for place in kept] for row in (header, *rows)])
-    checked = as_costs(values, str(path))
-    table = Table(1.0 - checked if rewards else checked, arms, str(path))
-    features = [_column([row[place] for row in rows]) for place in apart]
+    arms = tuple(name for name in names if name not in columns)
+    first = arms[0] if any(not is_number(row[names.index(arms[0])]) for row in rows) else None
+    table = read_table(path, rewards, first, arms if first is None else arms[1:])
+    features = [_column([row[names.index(column)] for row in rows]) for column in columns]
     by_round = zip(*features, strict=True)
     return with_features(table, [dict(zip(columns, row, strict=True)) for row in by_round])
 

@@ -1,203 +1,208 @@
-"""What the ways to stop a race and to learn from it are worth, on replayed runtimes.
+"""What learning from races is worth, over all tables of runtimes: the figures of docs/races.md.
 
-    python -m pickbest.experiments.races runtimes.csv --deadline 5 --budget 2
+    python -m pickbest.experiments.races censoring --out FILE.jsonl --rounds 400 TABLE…
+    python -m pickbest.experiments.races prices --out FILE.jsonl --rounds 1000 TABLE…
+    python -m pickbest.experiments.races show FILE.jsonl
 
-The file has one row a problem, one column a solver, and the seconds in which it answers; empty
-or at least the deadline where it does not. A folder in the format of ASlib will do too. Races
-are replayed, not run: a stopped solver is seen exactly as far as a live race would have.
+A table is a CSV file or a scenario of ASlib. Every cell is one line of the file; those that are
+there are not played again.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
+import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from pickbest.catalog import make_learner
-from pickbest.core import FloatArray, PickbestError, replicate_keys, rng_for
-from pickbest.environments.aslib.description import RUNTIME
-from pickbest.environments.aslib.scenario import read_scenario
-from pickbest.portfolio.censoring import Censored, Stop, Stopping, learned_costs
-from pickbest.portfolio.costs import Cost, as_cost
-from pickbest.portfolio.runs import Run, RunStatus
-from pickbest.portfolio.settings import DEFAULT_LEARNER
-from pickbest.portfolio.state.live_learner import WATCH_STREAM
+from pickbest.core import Learner
+from pickbest.environments.runtimes import read_runtimes
+from pickbest.experiments.censored_thompson import CensoredThompson
+from pickbest.experiments.replay import (
+    Races,
+    Replay,
+    best_fixed,
+    orders,
+    random_costs,
+    random_sets,
+    replay,
+    replay_plans,
+)
+from pickbest.learners.intervals import racing
+from pickbest.learners.schedules import Schedules
+from pickbest.portfolio.censoring import Stopping
+from pickbest.portfolio.costs import as_cost
 from pickbest.simulation.statistics import standard_error
 
-POLICIES: dict[str, Stopping] = {
-    "deadline": Stopping(Stop.DEADLINE),
-    "first, watch 1/4": Stopping(Stop.FIRST, Censored.WATCH, 0.25),
-    "first, optimistic": Stopping(Stop.FIRST, Censored.OPTIMISTIC),
-    "first, pessimistic": Stopping(Stop.FIRST, Censored.PESSIMISTIC),
+COSTS = ("solved", "runtime")
+RULES = {
+    "deadline": Stopping.of("deadline", "intervals", 0.25),
+    "intervals": Stopping.of("first", "intervals", 0.25),
+    "pessimistic": Stopping.of("first", "pessimistic", 0.25),
+    "optimistic": Stopping.of("first", "optimistic", 0.25),
+    "watch": Stopping.of("first", "watch", 0.25),
+    "thompson": Stopping.of("first", "intervals", 0.25),
+    "buckley-james": Stopping.of("first", "intervals", 0.25),
 }
+TODAY = ("pessimistic", "optimistic", "watch")
+PRICES = (0.0, 0.1, 0.3, 1.0)
+Row = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Row:
-    """A policy's means over rounds and replicates; error: standard error over replicates."""
+def censoring_rows(
+    name: str, races: Races, cost: str, budget: int, rounds: int, replicates: int
+) -> Iterator[Row]:
+    """Each rule's share of the gap between random sets and the best, and its processor time."""
+    order = orders(len(races.times), rounds, replicates, 0)
+    gap = random_sets(races, budget).mean_cost - best_fixed(races, budget).mean_cost
+    random = random_costs(races, budget)[order].mean(axis=1)
+    for rule, stopping in RULES.items():
+        played = replay(races, _learner(rule, races, cost, budget), stopping, order)
+        shares = (random - played.paid.mean(axis=1)) / gap
+        yield {
+            "table": name,
+            "cost": cost,
+            "budget": budget,
+            "rule": rule,
+            "rounds": rounds,
+            "share": float(shares.mean()),
+            "error": standard_error(shares),
+            **_means(played, races),
+        }
 
-    policy: str
-    cost: float
-    error: float
-    solved: float
-    cpu_seconds: float
+
+def price_rows(
+    name: str, races: Races, cost: str, rounds: int, replicates: int, most: int = 4
+) -> Iterator[Row]:
+    """Auto with every fixed budget, and learned schedules at every price."""
+    order = orders(len(races.times), rounds, replicates, 0)
+    for budget in range(1, min(most, races.n_arms) + 1):
+        learner = racing(make_learner("auto", races.n_arms, budget))
+        means = _means(replay(races, learner, RULES["intervals"], order), races)
+        for price in PRICES:
+            total = means["paid"] + price * means["cpu"]
+            yield _priced(name, cost, f"auto, B = {budget}", price, total, means)
+    for price in PRICES:
+        planner = Schedules(races.n_arms, min(most, races.n_arms), price=price, cost=cost)
+        played = replay_plans(races, planner, order)
+        means = _means(played, races)
+        staged = float((played.arms[..., 0] >= 0).mean())
+        total = means["paid"] + price * means["cpu"]
+        yield {**_priced(name, cost, "schedules", price, total, means), "staged": staged}
 
 
-def compare(
-    runtimes: FloatArray,
-    deadline: float,
-    budget: int,
-    cost: str = "solved",
-    learner: str = DEFAULT_LEARNER,
-    replicates: int = 20,
-    seed: int = 0,
-) -> list[Row]:
-    """Each policy on the same problems, in `replicates` random orders; then two yardsticks."""
-    judge = as_cost(cost)
-    orders = [
-        np.random.default_rng([seed, replicate]).permutation(len(runtimes))
-        for replicate in range(replicates)
-    ]
-    rows = [
-        _row(
-            name,
-            [
-                _replay(runtimes[order], deadline, budget, judge, learner, policy, replicate)
-                for replicate, order in enumerate(orders)
-            ],
+def _priced(name: str, cost: str, rule: str, price: float, total: float, means: Row) -> Row:
+    return {"table": name, "cost": cost, "rule": rule, "price": price, "total": total, **means}
+
+
+def _means(played: Replay, races: Races) -> Row:
+    """Of the cost, of processor time as a share of the deadline, and of problems solved."""
+    return {
+        "paid": float(played.paid.mean()),
+        "cpu": float(played.cpu_seconds.mean()) / races.deadline,
+        "solved": float(played.solved.mean()),
+    }
+
+
+def _learner(rule: str, races: Races, cost: str, budget: int) -> Learner:
+    if rule in ("thompson", "buckley-james"):
+        filled = rule == "buckley-james"
+        return CensoredThompson(races.n_arms, budget, cost == "runtime", filled)
+    return racing(make_learner("auto", races.n_arms, budget))
+
+
+def summary_of_censoring(rows: list[Row]) -> str:
+    """Means over cells of every rule; processor time beside that of the leanest rule of today."""
+    cells = {(row["table"], row["cost"], row["budget"]) for row in rows}
+    lean = min(np.mean([row["cpu"] for row in rows if row["rule"] == rule]) for rule in TODAY)
+    lines = [f"{len(cells)} cells; rule, mean share, processor time, times the leanest of today"]
+    for rule in RULES:
+        own = [row for row in rows if row["rule"] == rule]
+        share, cpu = (float(np.mean([row[key] for row in own])) for key in ("share", "cpu"))
+        worse = [row for row in own if row["share"] < -2.0 * row["error"]]
+        named = ", ".join(f"{row['table']} {row['cost']} B={row['budget']}" for row in worse)
+        lines.append(
+            f"{rule:14s} {share:.3f} {cpu:.3f} {cpu / lean:.3f}  worse than random: {named}"
         )
-        for name, policy in POLICIES.items()
+    return "\n".join(lines)
+
+
+def summary_of_prices(rows: list[Row]) -> str:
+    """Mean total costs over tables; and how far below auto with each fixed budget."""
+    lines = [
+        "price, mean total cost of each rule; schedules beside the best fixed budget of all "
+        "tables, and beside that of each table"
     ]
-    return [*rows, *_yardsticks(runtimes, deadline, budget, judge)]
-
-
-def _replay(
-    runtimes: FloatArray,
-    deadline: float,
-    budget: int,
-    cost: Cost,
-    learner_name: str,
-    stopping: Stopping,
-    seed: int,
-) -> FloatArray:
-    """(rounds, 3): cost paid, solved, processor seconds spent."""
-    n_arms = runtimes.shape[1]
-    learner = make_learner(learner_name, n_arms, budget)
-    state = learner.start(1)
-    keys, watch_keys = replicate_keys(seed, 1), replicate_keys(seed, 1, stream=WATCH_STREAM)
-    rows = np.empty((len(runtimes), 3))
-    for number, times in enumerate(runtimes):
-        choice = learner.pick(state, rng_for(keys, number))
-        draw = float(rng_for(watch_keys, number).uniforms(1)[0, 0])
-        watched = draw < stopping.watch_probability
-        runs = race(times[choice.arms[0]], deadline, cost, stopping, watched)
-        costs, scale = learned_costs(runs, stopping, watched)
-        if costs is not None:
-            weights = None if choice.weights is None else choice.weights * scale
-            scaled = type(choice)(choice.arms, weights)
-            state = learner.learn(state, scaled, np.array([costs]))
-        known = [run.cost for run in runs if run.cost is not None]
-        solved = bool(times[choice.arms[0]].min() < deadline)
-        rows[number] = min(known), solved, sum(run.seconds for run in runs)
-    return rows
-
-
-def race(
-    times: Sequence[float] | FloatArray,
-    deadline: float,
-    cost: Cost,
-    stopping: Stopping,
-    watched: bool,
-) -> list[Run]:
-    """The runs of a race whose arms would take these times (infinite: never)."""
-    first = min(*times, deadline) if len(times) > 1 else min(times[0], deadline)
-    stops = stopping.stop is Stop.FIRST and not watched
-    runs = []
-    for place, time in enumerate(times):
-        end = min(time, first if stops else deadline)
-        status = RunStatus.FINISHED if time <= end and time < deadline else RunStatus.STOPPED
-        if status is RunStatus.STOPPED and end >= deadline:
-            status = RunStatus.TIMEOUT
-        run = Run(str(place), status, seconds=end)
-        if status is RunStatus.STOPPED:
-            runs.append(replace(run, bounds=cost.span(run, deadline)))
-        else:
-            paid = cost.judge(run, status is RunStatus.FINISHED, deadline).cost
-            runs.append(replace(run, cost=paid))
-    return runs
-
-
-def _yardsticks(runtimes: FloatArray, deadline: float, budget: int, cost: Cost) -> list[Row]:
-    subsets = list(combinations(range(runtimes.shape[1]), budget))
-    first = np.stack([runtimes[:, list(arms)].min(axis=1) for arms in subsets])
-    solved = first < deadline
-    paid = np.array(
-        [
-            [
-                cost.judge(
-                    Run("", RunStatus.FINISHED, seconds=time), time < deadline, deadline
-                ).cost
-                for time in row
-            ]
-            for row in first
-        ]
-    )
-    spent = budget * np.minimum(first, deadline)
-    best = int(paid.mean(axis=1).argmin())
-    return [
-        Row("random subsets", paid.mean(), 0.0, solved.mean(), spent.mean()),
-        Row("best fixed subset", paid[best].mean(), 0.0, solved[best].mean(), spent[best].mean()),
-    ]
-
-
-def _row(name: str, replays: Sequence[FloatArray]) -> Row:
-    means = np.stack([replay.mean(axis=0) for replay in replays])
-    cost, solved, seconds = means.mean(axis=0).tolist()
-    return Row(name, cost, standard_error(means[:, 0]), solved, seconds)
-
-
-def read_runtimes(path: Path) -> tuple[list[str], FloatArray]:
-    """Names of solvers, and (problems, solvers) seconds; empty cells are infinite."""
-    if path.is_dir():
-        scenario = read_scenario(path, RUNTIME)
-        seconds = np.where(scenario.solved > 0.5, scenario.performance, np.inf)
-        return list(scenario.algorithms), seconds
-    with path.open(newline="") as file:
-        header, *rows = csv.reader(file)
-    try:
-        table = np.array([[float(cell) if cell else np.inf for cell in row[1:]] for row in rows])
-    except ValueError as error:
-        raise PickbestError(f"{path}: runtimes must be numbers or empty ({error})") from error
-    if table.ndim != 2 or table.shape[1] != len(header) - 1:
-        raise PickbestError(f"{path}: every row must have {len(header)} cells")
-    return header[1:], table
+    for price in PRICES:
+        own = [row for row in rows if row["price"] == price]
+        rules = sorted({row["rule"] for row in own})
+        tables = sorted({(row["table"], row["cost"]) for row in own})
+        cost = {(row["table"], row["cost"], row["rule"]): row["total"] for row in own}
+        whole = [t for t in tables if all((*t, rule) in cost for rule in rules)]
+        means = {rule: float(np.mean([cost[(*t, rule)] for t in whole])) for rule in rules}
+        fixed = [rule for rule in rules if rule != "schedules"]
+        best = min(means[rule] for rule in fixed)
+        each = float(np.mean([min(cost[(*t, rule)] for rule in fixed) for t in whole]))
+        lines.append(
+            f"{price:g}: "
+            + ", ".join(f"{rule} {mean:.4f}" for rule, mean in means.items())
+            + f"; {means['schedules'] / best - 1.0:+.1%}, {means['schedules'] / each - 1.0:+.1%}"
+        )
+    return "\n".join(lines)
 
 
 def main() -> None:
-    """Print the comparison for a file of runtimes."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("runtimes", type=Path)
-    parser.add_argument("--deadline", type=float, required=True)
-    parser.add_argument("--budget", type=int, default=2)
-    parser.add_argument("--replicates", type=int, default=20)
+    """Play what is missing, or show what is there."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("what", choices=("censoring", "prices", "show"))
+    parser.add_argument("paths", nargs="+", type=Path)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--deadline", type=float, default=1200.0, help="of CSV files")
+    parser.add_argument("--rounds", type=int, default=400)
+    parser.add_argument("--replicates", type=int, default=10)
+    parser.add_argument("--costs", nargs="+", default=list(COSTS))
     options = parser.parse_args()
-    from rich.console import Console
-    from rich.table import Table
+    if options.what == "show":
+        for path in options.paths:
+            rows = _read(path)
+            summary = summary_of_prices if "price" in rows[0] else summary_of_censoring
+            _say(f"{path}\n{summary(rows)}")
+        return
+    done = {row["key"] for row in _read(options.out)}
+    for path in options.paths:
+        table = read_runtimes(path)
+        for cost in options.costs:
+            races = Races.of(table, table.cutoff or options.deadline, as_cost(cost))
+            for budget in (2, 3) if options.what == "censoring" else (0,):
+                key = f"{path.stem}, {cost}, {budget}, {options.rounds}, {options.replicates}"
+                if key in done or budget >= races.n_arms:
+                    continue
+                shape = (options.rounds, options.replicates)
+                played = (
+                    censoring_rows(path.stem, races, cost, budget, *shape)
+                    if budget
+                    else price_rows(path.stem, races, cost, *shape)
+                )
+                lines = [json.dumps({"key": key, **row}) for row in played]
+                with options.out.open("a") as file:
+                    file.write("".join(f"{line}\n" for line in lines))
+                _say(key)
 
-    _, table = read_runtimes(options.runtimes)
-    for cost in ("solved", "runtime"):
-        shown = Table("policy", "mean cost", "± s.e.", "solved", "cpu s / round", title=cost)
-        for row in compare(
-            table, options.deadline, options.budget, cost, replicates=options.replicates
-        ):
-            numbers = (row.cost, row.error, row.solved, row.cpu_seconds)
-            shown.add_row(row.policy, *(f"{number:.4f}" for number in numbers))
-        Console().print(shown)
+
+def _read(path: Path) -> list[Row]:
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def _say(text: str) -> None:
+    from rich.console import Console
+
+    Console(highlight=False, markup=False, soft_wrap=True).print(text)
 
 
 if __name__ == "__main__":

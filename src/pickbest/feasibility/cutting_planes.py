@@ -3,7 +3,8 @@
 f(x) = E[min of B draws of A_i x - b_i] lies below y · (A x - b) for the multipliers y of any point,
 and meets it there. The best x of the program max t, t ≤ y_k · (A x - b) over P gives the next cut.
 Its value bounds f from above, and its duals mix the y_k into multipliers that prove it, so the
-answer carries both: a point, and how much better any other could be.
+answer carries both: a point, and how much better any other could be. Where only f ≥ 0 or a proof
+that there is no such x is asked for, half of a bound above 0 is enough, and any bound below 0.
 """
 
 from __future__ import annotations
@@ -30,13 +31,19 @@ _STEP = 0.2
 
 
 class CuttingPlanes:
-    """Maximises the expected smallest slack of product laws over a polytope."""
+    """Maximises the expected smallest slack of product laws over a polytope.
 
-    def __init__(self, system: System, convex: ConvexSet, rows: Rows, tolerance: float) -> None:
+    exact: to within tolerance; else until its sign is known, to within a factor of two.
+    """
+
+    def __init__(
+        self, system: System, convex: ConvexSet, rows: Rows, tolerance: float, exact: bool
+    ) -> None:
         self._system = system
         self._convex = convex
         self._rows = rows
         self._tolerance = tolerance
+        self._exact = exact
         self._starts: list[FloatArray] = []
         self._sizes = system.column_sizes()
 
@@ -61,13 +68,15 @@ class CuttingPlanes:
                 below = float((y * self._system.bounds).sum())
                 program.add_row(below / unit, np.append(self._system.direction(y) / unit, -1.0))
             top = program.maximize(highest)
-            if top.value * unit - reached <= close:
+            most = top.value * unit
+            signed = not self._exact and (most < -close or 0.0 <= most / 2.0 <= reached)
+            if signed or most - reached <= close:
                 shares = np.maximum(-top.row_duals[len(self._rows.row_lower) :], 0.0)
                 shares /= shares.sum()
                 tight = np.flatnonzero(shares)
                 self._starts = [points[k] for k in sorted({place, *tight.tolist()})]
                 y = np.einsum("k,ki->i", shares[tight], np.array([cuts[k] for k in tight]))
-                return Answer(best, top.value * unit, y)
+                return Answer(best, most, y)
             x = np.clip(top.x[:-1], self._rows.lower, self._rows.upper)
             x = best + _STEP * (x - best)
             points.append(x)

@@ -24,10 +24,13 @@ from pickbest.feasibility.sets import Ball, ConvexSet, check_dimension, width_ov
 from pickbest.feasibility.smoothed_oracle import SmoothedOracle
 
 
-def oracle_for(convex: ConvexSet, system: System, budget: int, tolerance: float) -> Oracle:
+def oracle_for(
+    convex: ConvexSet, system: System, budget: int, tolerance: float, exact: bool = True
+) -> Oracle:
     """The oracle of a set: closed form at B = 1, HiGHS or smoothing above.
 
-    tolerance is for the ball at B > 1; the other oracles are exact up to rounding.
+    tolerance is for the ball at B > 1; the other oracles are exact up to rounding, but for product
+    laws where not `exact`: these may stop at an x that is half as good as the best.
     """
     check_dimension(convex, system)
     if budget == 1:
@@ -40,13 +43,13 @@ def oracle_for(convex: ConvexSet, system: System, budget: int, tolerance: float)
             f"a set that is known by its linear maximiser alone allows budget 1, got {budget}: "
             "use a Box, Simplex, Ball or Polytope, or an Oracle of your own"
         )
-    return ProgramOracle(system, convex, rows, tolerance)
+    return ProgramOracle(system, convex, rows, tolerance, exact)
 
 
 def as_oracle(oracle: ConvexSet | Oracle, system: System, budget: int, tolerance: float) -> Oracle:
-    """The oracle of a set, or the one that was given."""
+    """The oracle of a set, which does as much as the solver needs, or the one that was given."""
     if isinstance(oracle, ConvexSet):
-        return oracle_for(oracle, system, budget, tolerance)
+        return oracle_for(oracle, system, budget, tolerance, exact=False)
     if isinstance(oracle, Oracle):
         return oracle
     raise PickbestError(
@@ -86,7 +89,9 @@ class ProgramOracle:
     A product law has no tuples: cutting planes answer it to within `tolerance`.
     """
 
-    def __init__(self, system: System, convex: ConvexSet, rows: Rows, tolerance: float) -> None:
+    def __init__(
+        self, system: System, convex: ConvexSet, rows: Rows, tolerance: float, exact: bool
+    ) -> None:
         self.tolerance = tolerance
         self._system = system
         self._convex = convex
@@ -94,7 +99,7 @@ class ProgramOracle:
         self._tuples: IntArray = np.empty((0, 0), np.int64)
         self._used: IntArray = np.empty(0, np.int64)
         self._program: LinearProgram
-        self._planes = CuttingPlanes(system, convex, rows, tolerance)
+        self._planes = CuttingPlanes(system, convex, rows, tolerance, exact)
 
     def width(self) -> float:
         return width_over(self._convex, self._system)

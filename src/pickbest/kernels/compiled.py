@@ -13,6 +13,8 @@ from typing import Any, TypeVar, cast
 
 from numba import njit
 
+from pickbest.kernels import compile_notice as compile_notice
+
 OPTIONS: dict[str, Any] = {
     "cache": True,
     "nogil": True,
@@ -66,6 +68,11 @@ def compiled(function: Function, **more: Any) -> Function:
             raise
         _warn_of_compiling()
         return cast(Function, njit(**{**OPTIONS, "cache": False}, **more)(function))
+
+
+def interpreted(function: Function) -> Function:
+    """A compiled function as it is written: for one call, compiling would take longer."""
+    return cast(Function, cast(Any, function).py_func)
 
 
 @cache

@@ -21,6 +21,7 @@ from pickbest.learners.hedge import Hedge
 from pickbest.learners.hedge_partial import HedgePartial
 from pickbest.learners.hedge_subsets import HedgeSubsets
 from pickbest.learners.pairwise import Pairwise
+from pickbest.learners.schedules import FixedSchedule, Schedules
 from pickbest.learners.thompson import Thompson
 from pickbest.learners.tsallis import Tsallis
 from pickbest.learners.ucb import UCB
@@ -42,6 +43,7 @@ __all__ = [
     "FPMLManyArms",
     "FPMLPartial",
     "Fixed",
+    "FixedSchedule",
     "Greedy",
     "GreedyThompson",
     "GreedyUCB",
@@ -52,6 +54,7 @@ __all__ = [
     "HedgeSubsets",
     "Leaders",
     "Pairwise",
+    "Schedules",
     "Thompson",
     "Tsallis",
     "Uniform",

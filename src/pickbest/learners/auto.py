@@ -34,7 +34,7 @@ from pickbest.core import (
     check_budget,
 )
 from pickbest.core.states import counts, sums
-from pickbest.kernels.compiled import allocating, part
+from pickbest.kernels.compiled import allocating, interpreted, part
 from pickbest.kernels.first_leader import (
     first_probability,
     first_slack,
@@ -166,7 +166,13 @@ def pick_row(law: Law, state: AutoState, row: int, work: Work, pick: Pick) -> No
 
 @part
 def learn_row(law: Law, state: AutoState, row: int, work: Work, told: Told) -> None:
-    _learn_guard(law, state.guard, row, told.arms, told.weights, told.costs, work)
+    learn_seen(law, state, row, work, told, 1.0)
+
+
+@part
+def learn_seen(law: Law, state: AutoState, row: int, work: Work, told: Told, spread: float) -> None:
+    """As learn_row, with weights that vary `spread` times as much (see learners.intervals)."""
+    _learn_guard(law, state.guard, row, told.arms, told.weights, told.costs, work, spread)
     _watch_wear(state.wear, state.pairs, row, told.arms, told.costs)
     learn_memories(state.pairs, row, law.discounts, told.arms, told.costs)
 
@@ -245,6 +251,7 @@ def _learn_guard(
     weights: FloatArray,
     seen: FloatArray,
     work: Work,
+    spread: float,
 ) -> None:
     """Add the weighted costs, and hold what was paid against what the guard would have paid."""
     rate = rate_of(work.spread.shape[0], guard.slack[row])
@@ -263,7 +270,7 @@ def _learn_guard(
     if share >= 1.0:
         return
     guard.excess[row] += lowest - own
-    guard.variance[row] += 1.0 + max(1.0 - certain, 0.0) / share
+    guard.variance[row] += spread * (1.0 + max(1.0 - certain, 0.0) / share)
     chance = math.sqrt(2.0 * DOUBT * guard.variance[row]) + DOUBT / (3.0 * share)
     if guard.excess[row] > chance:
         guard.share[row] = min(2.0 * share, 1.0)
@@ -327,6 +334,17 @@ class Auto:
 
         learner = AutoInContext(self.n_arms, self.budget, names)
         return learner, learner.taking_over(state)
+
+    def mode(self, state: AutoState) -> str:
+        """What it does differently at the moment, in words; "" where it builds its sets."""
+        if interpreted(wears_off)(state.wear, 0, self.budget):
+            return "spreading its picks: arms get worse with use"
+        share = interpreted(share_of_arms)(self.budget, self.n_arms)
+        memory = interpreted(memory_in_use)(state.pairs, 0, share)
+        if MEMORIES[memory] < 1.0:
+            rounds = 1.0 / (1.0 - MEMORIES[memory])
+            return f"forgetting: what is older than about {rounds:.0f} rounds counts little"
+        return ""
 
     def pick(self, state: AutoState, rng: Draws) -> Choice:
         return RULE.pick(self, state, rng)

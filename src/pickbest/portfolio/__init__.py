@@ -13,6 +13,10 @@ if TYPE_CHECKING:
         Ticket as Ticket,
         UnknownRoundError as UnknownRoundError,
     )
+    from pickbest.portfolio.answers.reading import (
+        AnswerFormat as AnswerFormat,
+        RejectedError as RejectedError,
+    )
     from pickbest.portfolio.arms import (
         Arm as Arm,
         Command as Command,
@@ -60,6 +64,9 @@ if TYPE_CHECKING:
     from pickbest.portfolio.state.portfolio_state import (
         PortfolioState as PortfolioState,
     )
+    from pickbest.portfolio.state.verdicts import (
+        Contradiction as Contradiction,
+    )
     from pickbest.portfolio.state.verify import (
         ReplayError as ReplayError,
     )
@@ -73,6 +80,7 @@ __getattr__, __dir__, __all__ = lazy_exports(
     __name__,
     {
         "core.tickets": "ClosedRoundError RepeatedTellError Ticket UnknownRoundError",
+        "portfolio.answers.reading": "AnswerFormat RejectedError",
         "portfolio.arms": "Arm Command Function Limits",
         "portfolio.ask_tell": "AskTell",
         "portfolio.costs": "Cost Quality Runtime Solved Verdict",
@@ -85,6 +93,7 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "portfolio.runs": "Result Run RunStatus",
         "portfolio.settings": "RaceSettings Settings",
         "portfolio.state.portfolio_state": "PortfolioState",
+        "portfolio.state.verdicts": "Contradiction",
         "portfolio.state.verify": "ReplayError",
         "portfolio.state.views": "ArmView RoundView Status",
     },

@@ -31,11 +31,11 @@ class Limits:
     memory_bytes: int | None = None
     cpu_seconds: float | None = None
     output_bytes: int = 65_536
-    spool_bytes: int = 256 * 1024**2
     grace: float = 0.0
     processes: int | None = None
     answer_bytes: int = 16 * 1024**2
     pin: bool = False
+    spool_bytes: int = 256 * 1024**2
 
     def __post_init__(self) -> None:
         for name in _COUNTS:
@@ -185,10 +185,16 @@ def answering(arm: Arm, answer: AnswerFormat | None, problem: Any) -> Arm:
     return arm
 
 
+def never_began(run: Run, arm: Arm) -> bool:
+    """Whether a shell or the loader says that the program itself could not be run."""
+    failed = run.status is RunStatus.FINISHED and not arm.solved(run)
+    return failed and isinstance(arm, Command) and run.exit_code in (126, 127)
+
+
 def failure(run: Run, arm: Arm) -> str:
     """Why a run that an engine reports failed; "" if it did not, or was made to end."""
-    if run.status is RunStatus.BROKEN:
-        return f"cannot start: {run.reason}"
+    if run.status is RunStatus.BROKEN or never_began(run, arm):
+        return f"cannot start: {run.reason or run.last_error or f'exit code {run.exit_code}'}"
     if run.status is not RunStatus.FINISHED:
         return ""
     if run.reason:

@@ -7,22 +7,27 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from pickbest.core import check_costs, check_count, check_positive
 from pickbest.core.features import Features
 from pickbest.core.tickets import Ticket, in_order, round_of
-from pickbest.portfolio.censoring import learned_costs
+from pickbest.portfolio.censoring import lesson
 from pickbest.portfolio.journal.leases import Heart
-from pickbest.portfolio.journal.ledger import PATIENCE, Ledger
+from pickbest.portfolio.journal.ledger import PATIENCE, Ledger, ticket_of
 from pickbest.portfolio.journal.protocol import NoPortfolioError, OutageError
 from pickbest.portfolio.journal.records import Finished, Opened, Picked
 from pickbest.portfolio.race import finished
 from pickbest.portfolio.runs import Result, Run, RunStatus
 from pickbest.portfolio.settings import Settings, SettingsOptions
+from pickbest.portfolio.state.frames import to_pandas
 from pickbest.portfolio.state.portfolio_state import PortfolioState
 from pickbest.portfolio.state.rosters import check_opening
+from pickbest.portfolio.state.verdicts import Contradiction
 from pickbest.portfolio.state.views import RoundView, Status, overview
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 Costs = Sequence[float | None] | Mapping[str, float | None]
 SWEEP_SECONDS = 30.0
@@ -127,10 +132,7 @@ class AskTell:
     def open_tickets(self) -> tuple[Ticket[str], ...]:
         """Tickets, of any process, that were asked for and neither told nor lost."""
         return self.ledger.look(
-            lambda state: tuple(
-                Ticket(picked.round, picked.arms, picked.problem, picked.watched)
-                for picked in state.open.values()
-            )
+            lambda state: tuple(ticket_of(picked) for picked in state.open.values())
         )
 
     def ask(
@@ -159,13 +161,24 @@ class AskTell:
         """
         check_count("the number of problems", len(problems))
         self._look_after()
-        watch = self.stopping.watch_probability
+        watch = (self.stopping.watch_probability, self.stopping.learner_decides)
         if lifetime is not None:
             check_positive("lifetime", lifetime)
             return self.ledger.ask(
-                problems, lifetime=lifetime, owned=False, watch=watch, features=features
+                problems,
+                lifetime=lifetime,
+                owned=False,
+                watch=watch[0],
+                learner_decides=watch[1],
+                features=features,
             )
-        tickets = self.ledger.ask(problems, lifetime=FOR_EVER, watch=watch, features=features)
+        tickets = self.ledger.ask(
+            problems,
+            lifetime=FOR_EVER,
+            watch=watch[0],
+            learner_decides=watch[1],
+            features=features,
+        )
         with self._mine_lock:
             self._mine.update(ticket.round for ticket in tickets)
         return tickets
@@ -190,8 +203,10 @@ class AskTell:
         for (ticket, costs), answer in zip(results, told, strict=True):
             picked = self.ledger.picked(round_of(ticket))
             result = _result(picked, costs, answer)
-            learned = learned_costs(result.runs, self.stopping, picked.watched)
-            records.append(finished(result, *learned))
+            # Nobody says how long arms took: the less a result costs, the sooner it came.
+            times = [result.cost or 0.0 if run.cost is None else run.cost for run in result.runs]
+            taught = lesson(result.runs, times, self.stopping, picked.watched)
+            records.append(finished(result, taught))
         self.ledger.tell(records)
         with self._mine_lock:
             self._mine.difference_update(record.round for record in records)
@@ -205,8 +220,14 @@ class AskTell:
     def open_round(self, problem: str, features: Features | None = None) -> Ticket[str]:
         """A round for an engine of this process, watched to its end or not."""
         self._look_after()
-        watch = self.stopping.watch_probability
-        return self.ledger.ask([problem], lifetime=FOR_EVER, watch=watch, features=[features])[0]
+        watch = (self.stopping.watch_probability, self.stopping.learner_decides)
+        return self.ledger.ask(
+            [problem],
+            lifetime=FOR_EVER,
+            watch=watch[0],
+            learner_decides=watch[1],
+            features=[features],
+        )[0]
 
     def close_round(self, record: Finished) -> bool:
         """Journal what an engine found; False if the round had been closed as lost meanwhile.
@@ -214,6 +235,11 @@ class AskTell:
         Then the result is kept as a late one, and nothing is learned of it.
         """
         return self.ledger.finish(record)
+
+    def contradictions(self, number: int) -> tuple[Contradiction, ...]:
+        """Where the arms of a round contradict each other, or those of other rounds."""
+        with self.ledger.folded.lock:
+            return self.ledger.state.verdicts.of_round(number)
 
     def lose_round(self, ticket: Ticket[str], reason: str) -> None:
         """Journal that there is no result."""
@@ -243,6 +269,10 @@ class AskTell:
         """What happened in each round, oldest first."""
         return self.ledger.rounds(last)
 
+    def to_pandas(self) -> DataFrame:
+        """One row for each run of each round; see `state.frames`."""
+        return to_pandas(self.history())
+
     def verify(self) -> PortfolioState:
         """Replay the journal from its beginning; says if any pick or the state differs."""
         return self.ledger.verify()
@@ -260,6 +290,11 @@ class AskTell:
                 self.ledger.end_lease()
         finally:
             self.ledger.close()
+
+    def __repr__(self) -> str:
+        state = self.ledger.state
+        arms = len(state.roster.arms) if state.roster else 0
+        return f"AskTell({arms} arms, {state.finished} rounds finished, {len(state.open)} open)"
 
     def __enter__(self) -> AskTell:
         return self

@@ -1,17 +1,19 @@
 """What is learned when a run was stopped early and its cost is therefore not known.
 
 A run that was stopped because another arm had answered is censored: its cost lies between a
-low and a high bound. Nothing is invented; the user chooses what stands in for it:
+low and a high bound. Nothing is invented; with stop="first", the user chooses:
 
-- stop="deadline": nothing is stopped early, so every cost is known.
-- stop="first" with WATCH: a coin decides beforehand, with probability `watch` and from the
-  round's own randomness, that a round is watched to its end. Only watched rounds are learned,
-  with weights divided by `watch`, so every estimate keeps the expectation that it would have
-  if all rounds were seen: unbiased, whatever the arms' runtimes have to do with each other.
-- stop="first" with OPTIMISTIC: the lowest cost that the run could have had.
-- stop="first" with PESSIMISTIC, the default: the highest. An arm is then credited for what
-  it adds to the arms beside it, not for what another would have delivered anyway; on replayed
-  runtimes (docs/portfolio.md) this cost least and used the least processor time.
+- INTERVALS, the default: the learner is told the intervals, and says how likely it wants a round to
+  be watched to its end (see `learners.intervals`); `watch` is the most that it gets. One that knows
+  no intervals is told the highest.
+- WATCH: a coin decides beforehand, with probability `watch` and from the round's own randomness,
+  that a round is watched to its end. Only watched rounds are learned, with weights divided by
+  `watch`, so every estimate keeps the expectation that it would have if all rounds were seen.
+- OPTIMISTIC: the lowest cost that the run could have had.
+- PESSIMISTIC: the highest. An arm is then credited for what it adds to the arms beside it, not
+  for what another would have delivered anyway.
+
+With stop="deadline" nothing is stopped early, so every cost is known.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from pickbest.core import PickbestError, unknown_name
-from pickbest.portfolio.runs import Run
+from pickbest.portfolio.runs import Run, RunStatus
 
 
 class Stop(StrEnum):
@@ -34,6 +36,7 @@ class Stop(StrEnum):
 class Censored(StrEnum):
     """What stands in for a cost that is not known."""
 
+    INTERVALS = "intervals"
     WATCH = "watch"
     OPTIMISTIC = "optimistic"
     PESSIMISTIC = "pessimistic"
@@ -41,10 +44,10 @@ class Censored(StrEnum):
 
 @dataclass(frozen=True)
 class Stopping:
-    """When to stop, what to learn then, and how many rounds are watched (for WATCH)."""
+    """When to stop, what to learn then, and how many rounds are watched (INTERVALS: at most)."""
 
     stop: Stop = Stop.FIRST
-    censored: Censored = Censored.PESSIMISTIC
+    censored: Censored = Censored.INTERVALS
     watch: float = 0.25
 
     def __post_init__(self) -> None:
@@ -52,10 +55,17 @@ class Stopping:
             raise PickbestError(f"watch must be above 0 and at most 1, got {self.watch!r}")
 
     @property
+    def learner_decides(self) -> bool:
+        """Whether a round is watched as likely as the learner says."""
+        return self.stop is Stop.FIRST and self.censored is Censored.INTERVALS
+
+    @property
     def watch_probability(self) -> float:
-        """How likely a round is watched to its end."""
+        """How likely a round is watched to its end; at most, where the learner decides."""
         if self.stop is Stop.DEADLINE:
             return 1.0
+        if self.censored is Censored.INTERVALS:
+            return self.watch
         return self.watch if self.censored is Censored.WATCH else 0.0
 
     @classmethod
@@ -71,14 +81,41 @@ class Stopping:
         return cls(Stop(stop), Censored(censored), watch)
 
 
-def learned_costs(
-    runs: Sequence[Run], stopping: Stopping, watched: bool
-) -> tuple[tuple[float, ...] | None, float]:
-    """(costs to learn in the order of the runs, or None; factor on the weights)."""
+@dataclass(frozen=True)
+class Lesson:
+    """What a round teaches, as the journal keeps it: see `journal.records.Finished`."""
+
+    learned: tuple[float, ...] | None
+    scale: float = 1.0
+    highest: tuple[float, ...] = ()
+    times: tuple[float, ...] = ()
+
+
+def lesson(
+    runs: Sequence[Run], times: Sequence[float], stopping: Stopping, watched: bool
+) -> Lesson:
+    """What runs teach, in their order; times: see `core.intervals.Intervals`."""
+    low, high = tuple(run.low for run in runs), tuple(run.high for run in runs)
+    if stopping.censored is Censored.INTERVALS:
+        return Lesson(low, 1.0, high, tuple(times))
     if stopping.stop is Stop.FIRST and stopping.censored is Censored.WATCH:
         # Rounds that happened to be seen whole must not count: their costs are not typical.
         if not watched or any(run.cost is None for run in runs):
-            return None, 1.0
-        return tuple(run.cost for run in runs if run.cost is not None), 1.0 / stopping.watch
-    optimistic = stopping.censored is Censored.OPTIMISTIC
-    return tuple(run.low if optimistic else run.high for run in runs), 1.0
+            return Lesson(None)
+        return Lesson(low, 1.0 / stopping.watch)
+    return Lesson(low if stopping.censored is Censored.OPTIMISTIC else high)
+
+
+def times_of(
+    runs: Sequence[Run], deadline: float, until: Sequence[float] = ()
+) -> tuple[float, ...]:
+    """When each run answered or was stopped, as a share of the deadline; 1: it never answers.
+
+    until: where arms took turns; then no arm is known never to answer, but how long each ran.
+    """
+    return tuple(
+        min(run.seconds / deadline, 1.0)
+        if until or run.ends_race or run.status is RunStatus.STOPPED
+        else 1.0
+        for run in runs
+    )

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
-from pickbest.core import check_count
+from pickbest.core import check_count, check_share
 from pickbest.core.features import Features
 from pickbest.core.tickets import Ticket
 from pickbest.portfolio.answers.evaluator import Evaluator
@@ -24,13 +24,18 @@ from pickbest.portfolio.costs import as_cost, check_deadline
 from pickbest.portfolio.engines import make_engine
 from pickbest.portfolio.engines.local import LocalEngine
 from pickbest.portfolio.features import as_feature_function
+from pickbest.portfolio.prechecks import check_problem
 from pickbest.portfolio.processes.limits import Ceiling
 from pickbest.portfolio.progress import Progress, Unseen
 from pickbest.portfolio.race import GivenUpError, run_race
 from pickbest.portfolio.runs import Result
 from pickbest.portfolio.settings import RaceOptions, RaceSettings
+from pickbest.portfolio.state.frames import to_pandas
 from pickbest.portfolio.state.portfolio_state import PortfolioState
 from pickbest.portfolio.state.views import RoundView, Status
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 # Seconds that arms have at least, however long features took.
 SHORTEST = 0.01
@@ -77,6 +82,8 @@ class Portfolio:
         self._features = as_feature_function(
             settings.features, self.deadline, settings.features_seconds
         )
+        doubt = settings.double_check
+        self.double_check = check_share("double_check", doubt) if doubt else 0.0
         self._progress: Progress = progress or Unseen()
         self._killed = threading.Event()
         self._engine = make_engine(settings.engine, settings.engine_options)
@@ -163,6 +170,10 @@ class Portfolio:
         """What happened in each round, oldest first."""
         return self.book.history(last)
 
+    def to_pandas(self) -> DataFrame:
+        """One row for each run of each round; see `state.frames`."""
+        return to_pandas(self.history())
+
     def verify(self) -> PortfolioState:
         """Replay the journal from its beginning; says if any pick or the state differs."""
         return self.book.verify()
@@ -205,6 +216,7 @@ class Portfolio:
     ) -> Result:
         if given_up():
             raise GivenUpError("the portfolio was stopped; no round was opened")
+        check_problem(problem)
         spent = 0.0
         if features is None and self._features is not None:
             features, spent = self._features.of(problem)
@@ -224,7 +236,7 @@ class Portfolio:
                 lambda run: self._progress.ended(ticket, run),
                 self.race_limits,
                 self.pass_env,
-                self.answers,
+                replace(self.answers, wanted=self._wanted(ticket)),
             )
         except BaseException as error:
             self.book.lose_round(ticket, _in_short(error))
@@ -232,8 +244,26 @@ class Portfolio:
             raise
         result = replace(result, seconds=result.seconds + spent)
         self.book.close_round(record)
+        if disputed := self.book.contradictions(ticket.round):
+            result = replace(result, contradictions=tuple(map(str, disputed)))
         self._progress.finished(ticket, result)
         return result
+
+    def _wanted(self, ticket: Ticket[str]) -> int:
+        """How many answers a round waits for: two, in a share of the rounds."""
+        if not self.double_check:
+            return 1
+        # The other end of the draw that decides whether a round is watched to its end.
+        drawn = self.book.ledger.look(lambda state: state.live.watch_draw(ticket.round))
+        return 2 if drawn >= 1.0 - self.double_check else 1
+
+    def __repr__(self) -> str:
+        state = self.book.ledger.state
+        budget = state.roster.budget if state.roster else 0
+        return (
+            f"Portfolio({len(self.arms)} arms, {budget} a round, deadline {self.deadline:g} s, "
+            f"{state.finished} rounds finished)"
+        )
 
     def __enter__(self) -> Portfolio:
         return self

@@ -20,6 +20,7 @@ from pickbest.portfolio.costs import NAMED, Cost, Own, Quality, as_cost
 from pickbest.portfolio.portfolio import Portfolio
 from pickbest.portfolio.processes.limits import Ceiling
 from pickbest.portfolio.progress import Progress
+from pickbest.portfolio.runs import Stage
 from pickbest.portfolio.settings import RaceSettings
 
 _NUMBER = (int, float)
@@ -82,9 +83,13 @@ _KEYS: dict[str, tuple[type, ...]] = {
     "cost": (str, dict),
     "answer": (str,),
     "check": (str,),
+    "double_check": _NUMBER,
     "stop": (str,),
     "censored": (str,),
     "watch": _NUMBER,
+    "price": _NUMBER,
+    "call_price": _NUMBER,
+    "stages": (list,),
     "limits": (dict,),
     "race_limits": (dict,),
     "pass_env": (list,),
@@ -102,8 +107,13 @@ def _portfolio(content: dict[str, Any], folder: Path) -> PortfolioFile:
     for name in ("arms", "budget", "deadline"):
         if name not in content:
             raise PickbestError(f"the key {name!r} is missing")
-    arms = {name: _arm(name, table, folder) for name, table in content.pop("arms").items()}
+    tables = content.pop("arms")
+    arms = {name: _arm(name, table, folder) for name, table in tables.items()}
     settings: dict[str, Any] = dict(content)
+    for key, own in (("price", "prices"), ("call_price", "call_prices")):
+        given = {name: t[key] for name, t in tables.items() if isinstance(t, dict) and key in t}
+        settings |= {own: given} if given else {}
+    settings["stages"] = _stages(settings.get("stages", []), float(content["deadline"]))
     place = {name: settings.pop(name) for name in _NO_SETTINGS if name in settings}
     place["storage"] = _beside(place.get("storage", "sqlite:///portfolio.db"), folder)
     settings["cost"] = _cost(settings.get("cost", "solved"), folder)
@@ -121,6 +131,24 @@ def _portfolio(content: dict[str, Any], folder: Path) -> PortfolioFile:
         settings["learner"] = Spec.of(settings["learner"])
     built = {name: arm for name, (arm, _) in arms.items()}
     return PortfolioFile(arms=built, settings=RaceSettings(**settings), **place)
+
+
+def _stages(tables: list[Any], deadline: float) -> tuple[Stage, ...]:
+    """A schedule by hand: [{arms = ["a"], seconds = 2.0}, {arms = ["b", "c"]}]."""
+    stages, begin = [], 0.0
+    for number, table in enumerate(tables, 1):
+        if not isinstance(table, dict):
+            raise PickbestError(f"stage {number} must be a table with arms, got {table!r:.200}")
+        _check_keys(f"key of stage {number}", table, {"arms": (list,), "seconds": _NUMBER})
+        last = number == len(tables)
+        if last == ("seconds" in table):
+            raise PickbestError("all stages but the last must say for how many seconds they run")
+        begin += 0.0 if last else table["seconds"] / deadline
+        if not last and not 0.0 < begin < 1.0:
+            raise PickbestError(f"stage {number} must end after 0 and before {deadline:g} seconds")
+        names = _names(f"arms of stage {number}", table.get("arms", []))
+        stages.append(Stage(names, 1.0 if last else begin))
+    return tuple(stages)
 
 
 def _check_keys(
@@ -159,6 +187,8 @@ _ARM_KEYS: dict[str, tuple[type, ...]] = {
     "pass_env": (list,),
     "cores": (int,),
     "paused": (bool,),
+    "price": _NUMBER,
+    "call_price": _NUMBER,
 }
 
 

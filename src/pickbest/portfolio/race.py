@@ -15,14 +15,16 @@ from pickbest.portfolio.answers.formats import TEXT
 from pickbest.portfolio.answers.handling import Answers
 from pickbest.portfolio.answers.outputs import abridged
 from pickbest.portfolio.answers.reading import BadAnswerError, RejectedError
-from pickbest.portfolio.arms import Arm, Command, Limits, answering, failure
-from pickbest.portfolio.censoring import Stop, Stopping, learned_costs
+from pickbest.portfolio.arms import Arm, Command, Limits, answering, failure, never_began
+from pickbest.portfolio.censoring import Lesson, Stop, Stopping, lesson, times_of
 from pickbest.portfolio.costs import Cost
 from pickbest.portfolio.engines import Engine
 from pickbest.portfolio.journal.records import Finished
 from pickbest.portfolio.processes.limits import UNLIMITED, Ceiling
 from pickbest.portfolio.runs import Result, Run, RunStatus
 
+# Seconds: a slice that ends so close to the deadline ends with it, and none is shorter.
+SLACK = 0.005
 # A longer answer is kept in the journal as its beginning only.
 LONGEST_ANSWER = 100_000
 
@@ -36,7 +38,7 @@ def judged(run: Run, arm: Arm, cost: Cost, deadline: float, answers: Answers) ->
     seen = replace(run, reason="", answer=run.stdout if run.answer is None else run.answer)
     if run.status is RunStatus.STOPPED:
         return replace(seen, bounds=cost.span(run, deadline)), False
-    broken = run.status is RunStatus.BROKEN
+    broken = run.status is RunStatus.BROKEN or never_began(run, arm)
     if reason := failure(run, arm):
         status = RunStatus.BROKEN if broken else RunStatus.CRASHED
         return replace(seen, status=status, cost=1.0, reason=reason), False
@@ -44,7 +46,8 @@ def judged(run: Run, arm: Arm, cost: Cost, deadline: float, answers: Answers) ->
     if solved:
         reading = (arm.answer or TEXT).read(run, answers.evaluate)
         run, seen = (
-            replace(each, verdict=reading.verdict, checked=reading.checked) for each in (run, seen)
+            replace(each, verdict=reading.verdict, checked=reading.checked, value=reading.value)
+            for each in (run, seen)
         )
         if reading.status is not RunStatus.FINISHED:
             told = replace(seen, status=reading.status, cost=1.0, reason=reading.reason)
@@ -60,8 +63,9 @@ def judged(run: Run, arm: Arm, cost: Cost, deadline: float, answers: Answers) ->
         return replace(seen, status=RunStatus.WRONG, cost=1.0, reason=reason), False
     except BadAnswerError as error:
         return replace(seen, status=RunStatus.BROKEN, cost=1.0, reason=str(error)), False
-    told = replace(seen, cost=verdict.cost, value=verdict.value, accepted=verdict.accepted)
-    return told, verdict.ends_race
+    value = seen.value if verdict.value is None else verdict.value
+    told = replace(seen, cost=verdict.cost, value=value, accepted=verdict.accepted)
+    return replace(told, ends_race=verdict.ends_race), verdict.ends_race
 
 
 def run_race(
@@ -81,7 +85,9 @@ def run_race(
 ) -> tuple[Result, Finished]:
     """Run the ticket's arms on the problem; the result, and what the journal will say of it.
 
-    Arms that this process does not know count as stopped: their cost stays unknown. Raises
+    Arms that run until different times take turns: those with the next end start when the arms
+    before are stopped without an answer, and what is left of the deadline is theirs. Arms that
+    this process does not know count as stopped: their cost stays unknown. Raises
     GivenUpError if arms were stopped because the race was given up.
     """
     gave_up = False
@@ -93,37 +99,58 @@ def run_race(
         return gave_up
 
     runs: dict[str, Run] = {}
+    begin, answered = 0.0, False
 
     def on_end(reported: Run) -> bool:
+        nonlocal answered
         arm = arms[reported.arm]
         program = arm.argv[0] if isinstance(arm, Command) else ""
-        reported = replace(reported, problem=problem, program=program)
-        run, ends = judged(reported, arm, cost, deadline, answers)
+        took, status = reported.seconds, reported.status
+        if status is RunStatus.TIMEOUT and begin + took < deadline - SLACK:
+            status = RunStatus.STOPPED  # Its slice is over: it might have answered later.
+        reported = replace(reported, problem=problem, program=program, status=status)
+        run, ends = judged(replace(reported, seconds=begin + took), arm, cost, deadline, answers)
+        run = replace(run, seconds=took)
         runs[run.arm] = run
         ended(run)
-        return ends and stopping.stop is Stop.FIRST and not ticket.watched
+        answered = answered or ends
+        enough = sum(each.accepted for each in runs.values()) >= answers.wanted
+        return ends and enough and stopping.stop is Stop.FIRST and not ticket.watched
 
     started = time.monotonic()
     arms = {
         name: answering(arms[name], answers.format, problem) for name in ticket.arms if name in arms
     }
-    tasks = [arm.task(name, problem, deadline, limits) for name, arm in arms.items()]
-    tasks = [
-        replace(
-            task,
-            pass_env=(*task.pass_env, *pass_env),
-            spool=answers.outputs.spool(ticket.round, place),
-        )
-        for place, task in enumerate(tasks)
-    ]
-    engine.race(tasks, on_end, asked, ceiling)
+    until = ticket.until or (1.0,) * len(ticket.arms)
+    for end in sorted(set(until)):
+        if answered or gave_up:
+            break
+        begin = time.monotonic() - started if runs else 0.0
+        left = max(end * deadline - begin, SLACK)
+        tasks = {
+            place: arms[name].task(name, problem, left, limits)
+            for place, (name, own) in enumerate(zip(ticket.arms, until, strict=True))
+            if own == end and name in arms
+        }
+        stage = [
+            replace(
+                task,
+                pass_env=(*task.pass_env, *pass_env),
+                spool=answers.outputs.spool(ticket.round, place),
+            )
+            for place, task in tasks.items()
+        ]
+        engine.race(stage, on_end, asked, ceiling)
     if gave_up:
         raise GivenUpError(f"round {ticket.round} was stopped; nothing was learned of it")
     for name in ticket.arms:
         if name not in arms:
             reason = "another process added this arm, and this one does not know it"
             runs[name] = Run(name, RunStatus.STOPPED, reason=reason)
-    ordered = tuple(runs[name] for name in ticket.arms)
+        elif name not in runs:
+            reason = "not started: another arm had answered before"
+            runs[name] = Run(name, RunStatus.STOPPED, reason=reason)
+    ordered = settled([runs[name] for name in ticket.arms])
     winner = _winner(ordered)
     known = [run.cost for run in ordered if run.cost is not None]
     output = answers.outputs.keep(ticket.round, winner, ordered)
@@ -138,21 +165,38 @@ def run_race(
         runs=ordered,
         output=output,
     )
-    return result, finished(result, *learned_costs(ordered, stopping, ticket.watched))
+    times = times_of(ordered, deadline, ticket.until)
+    return result, finished(result, lesson(ordered, times, stopping, ticket.watched))
 
 
-def finished(result: Result, learned: Sequence[float] | None, scale: float) -> Finished:
-    """The journal's record of a result."""
+def finished(result: Result, taught: Lesson) -> Finished:
+    """The journal's record of a result, and of what is learned of it."""
     return Finished(
         round=result.round,
         runs=tuple(run.kept() for run in result.runs),
-        learned=None if learned is None else tuple(learned),
-        scale=scale,
+        learned=taught.learned,
+        scale=taught.scale,
+        highest=taught.highest,
+        times=taught.times,
         winner=result.winner,
         cost=result.cost,
         answer=storable(result.answer, LONGEST_ANSWER),
         output=os.path.basename(result.output),
         at=time.time(),
+    )
+
+
+def settled(runs: Sequence[Run]) -> tuple[Run, ...]:
+    """Who says otherwise than an arm whose model holds is wrong."""
+    proof = next((run for run in runs if run.checked and run.accepted), None)
+    if proof is None:
+        return tuple(runs)
+    reason = f"wrong: {proof.arm} has a model that holds"
+    return tuple(
+        replace(run, status=RunStatus.WRONG, cost=1.0, reason=reason, accepted=False)
+        if run.accepted and run.verdict not in ("", proof.verdict)
+        else run
+        for run in runs
     )
 
 

@@ -35,6 +35,14 @@ class RunStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Stage:
+    """Arms that run at the same time, until a share of the deadline; then the next ones start."""
+
+    arms: tuple[str, ...]
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """One arm to run on one problem, as an engine takes it.
 
@@ -77,7 +85,7 @@ class Task:
         return Ceiling(self.memory_bytes, self.cpu_seconds, self.processes)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Run:
     """One arm's part in a round, from the engine to the journal; no process of it is left.
 
@@ -88,14 +96,14 @@ class Run:
 
     cost: None while it is not known: before judging, and for good where the run was stopped
         early; then it lies within `bounds`.
-    value: the number that a quality cost read from the answer.
+    value: the number in the answer, where a quality cost or the format "number" read one.
     limits: how limits of the arm or of the race were kept to ("cgroup v2", "polling"); "": there
         were none.
-    verdict: the answer in one word, as its format reads it: SAT, UNSAT, a number; "": none.
+    verdict: the answer in one word on which all arms must agree: SAT, UNSAT; "": none.
     checked: the model was held against the problem, and holds.
     problem: what it was run on. program: the first word of a command.
     answer: what a function returned, or (once judged) what a command wrote to standard output.
-    accepted: whether the answer may win the round.
+    accepted: whether the answer may win the round; ends_race: whether nobody need go on then.
     exit_code: negative: the signal that ended it.
     truncated: stdout is only the end of the output; spool: the file that holds all of it, and
         cut: not even that, as it was longer than `Limits.spool_bytes`.
@@ -115,6 +123,7 @@ class Run:
     answer: Any = field(default=None, metadata=EXCLUDED)
     bounds: tuple[float, float] = field(default=(0.0, 1.0), metadata=EXCLUDED)
     accepted: bool = field(default=False, metadata=EXCLUDED)
+    ends_race: bool = field(default=False, metadata=EXCLUDED)
     exit_code: int | None = field(default=None, metadata=EXCLUDED)
     stdout: str = field(default="", metadata=EXCLUDED)
     stderr: str = field(default="", metadata=EXCLUDED)
@@ -133,6 +142,19 @@ class Run:
     def high(self) -> float:
         """The highest cost that it can have had."""
         return self.bounds[1] if self.cost is None else self.cost
+
+    def __repr__(self) -> str:
+        cost = "" if self.cost is None else f"cost {self.cost:.4g}"
+        checked = "model checked" if self.checked else ""
+        told = (
+            self.status.value,
+            self.verdict,
+            checked,
+            f"{self.seconds:.3g} s",
+            cost,
+            self.reason,
+        )
+        return f"Run({self.arm}: {', '.join(filter(None, told))})"
 
     def lines(self) -> Iterator[bytes]:
         """All of a command's output, line by line, without the ends of lines."""
@@ -187,12 +209,13 @@ def _number(data: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Result:
     """A round that is over, journalled before anyone sees it.
 
     winner: the arm with the best answer; None when no arm gave an acceptable one.
     output: the file with all of the winner's output, where that is longer than its answer here.
+    contradictions: where arms, of this round or an earlier one, cannot both be right, in words.
     """
 
     round: int
@@ -203,11 +226,18 @@ class Result:
     answer: Any
     runs: tuple[Run, ...]
     output: str = field(default="", metadata=SPARSE)
+    contradictions: tuple[str, ...] = field(default=(), metadata=SPARSE)
 
     @property
     def verdict(self) -> str:
         """The winner's verdict."""
         return next((run.verdict for run in self.runs if run.arm == self.winner), "")
+
+    def __repr__(self) -> str:
+        won = f"won by {self.winner}" if self.winner else "not solved"
+        told = [self.verdict, won, f"{self.seconds:.3g} s", *map(repr, self.runs)]
+        disputed = f", {len(self.contradictions)} contradictions" if self.contradictions else ""
+        return f"Result({self.problem!r:.80}: {', '.join(filter(None, told))}{disputed})"
 
     @property
     def solved(self) -> bool:

@@ -49,7 +49,10 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table; `name` is its file name, `marked` lists (row, column) of cells to point out."""
+    """A table; `name` is its file name, `marked` lists (row, column) of cells to point out.
+
+    wraps: its cells are sentences, which may take several lines.
+    """
 
     name: str
     title: str
@@ -57,6 +60,7 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     note: str = ""
     marked: Sequence[tuple[int, int]] = ()
+    wraps: bool = False
 
 
 @dataclass(frozen=True)
@@ -121,7 +125,8 @@ class Chapter:
 class Report:
     """All that the page shows.
 
-    facts: (what, value) pairs about how it was made. command: what makes it.
+    summary: one paragraph for the first screen. facts: (what, value) pairs about how it was made.
+    command: what makes it.
     """
 
     title: str
@@ -129,10 +134,21 @@ class Report:
     facts: Sequence[tuple[str, str]]
     chapters: Sequence[Chapter] = field(default_factory=tuple)
     command: str = "pickbest reproduce"
+    summary: str = ""
 
     @property
     def sections(self) -> list[Section]:
         return [section for chapter in self.chapters for section in chapter.sections]
+
+    @property
+    def verdicts(self) -> list[tuple[Section, Verdict]]:
+        """Every verdict with its section, in order."""
+        return [
+            (section, block)
+            for section in self.sections
+            for block in section.blocks
+            if isinstance(block, Verdict)
+        ]
 
 
 def section_to_json(section: Section) -> str:

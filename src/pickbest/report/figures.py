@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT = 5.8, 3.9
 LINES = {"solid": "-", "dashed": "--", "dotted": ":", "none": ""}
 DIGESTS = ".digests.json"
+HEROES = ("fpml", "auto")
 
 
 def draw_all(figures: Iterable[Figure], folder: Path) -> None:
@@ -49,7 +50,8 @@ def render(figure: Figure) -> tuple[bytes, bytes]:
     axes.set_xscale("log" if figure.log_x else "linear")
     axes.set_yscale("log" if figure.log_y else "linear")
     ends = []
-    for series in figure.series:
+    # What the figure is about is drawn last, on top of all others.
+    for series in sorted(figure.series, key=lambda one: one.look in HEROES):
         if series.x:
             colour = _draw(axes, series)
             if series.label:
@@ -79,7 +81,7 @@ def _draw(axes: Axes, series: Series) -> str:
         colour = palette.shade(int(step), int(steps))
     else:
         colour = palette.look(series.look)[0]
-    hollow = series.marker == "s"
+    hollow, hero = series.marker == "s", series.look in HEROES
     axes.errorbar(
         series.x,
         series.y,
@@ -89,7 +91,8 @@ def _draw(axes: Axes, series: Series) -> str:
         marker=series.marker or None,
         markersize=6 if hollow else 4.5,
         markerfacecolor="none" if hollow else colour,
-        linewidth=1.6,
+        linewidth=2.2 if hero else 1.6,
+        zorder=3 if hero else 2,
         elinewidth=0.9,
         capsize=2,
     )

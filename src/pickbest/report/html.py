@@ -1,4 +1,4 @@
-"""A report as one HTML page; its looks are templates/report.html.j2 and report.css."""
+"""A report as one HTML page; its looks are templates/report.html.j2 and the sheets in STYLE."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 
-from pickbest.report.document import Figure, Report, Table, Verdict, shown
+from pickbest.report.document import Figure, Report, Table, shown
 from pickbest.report.markdown import BADGES, findings_of
 from pickbest.report.plots import need_package
 
+# The first is what all pages share: the portfolio's service serves it as a file.
+STYLE = ("portfolio/service/static/style.css", "report/templates/report.css")
 _KINDS = {True: "yes", False: "no", None: "plain"}
 
 
@@ -46,17 +48,11 @@ def to_html(report: Report, figures: Path) -> str:
         "kind": lambda block: type(block).__name__,
         "shown": shown,
     }
-    verdicts = [
-        (section, block)
-        for section in report.sections
-        for block in section.blocks
-        if isinstance(block, Verdict)
-    ]
-    style = (files("pickbest.report") / "templates" / "report.css").read_text(encoding="utf-8")
+    style = "".join((files("pickbest") / sheet).read_text(encoding="utf-8") for sheet in STYLE)
     return environment.get_template("report.html.j2").render(
         report=report,
         style=Markup(style),
-        verdicts=verdicts,
+        verdicts=report.verdicts,
         findings=findings_of(report),
         badges=BADGES,
         kinds=_KINDS,

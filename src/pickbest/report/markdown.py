@@ -16,14 +16,13 @@ BADGES = {True: "holds", False: "does not hold", None: "note"}
 def to_markdown(report: Report, figures: str = "figures") -> str:
     """The whole report; images are links into the folder `figures`."""
     lines = [f"# {report.title}", "", report.intro, ""]
+    lines += [report.summary, ""] if report.summary else []
     lines += [f"- {name}: {value}" for name, value in report.facts]
     lines += ["", "## In short", "", "| statement | verdict | measured |", "|---|---|---|"]
     lines += [
         f"| [{_cell(verdict.statement)}](#{section.name}) | {BADGES[verdict.holds]} "
         f"| {_cell(verdict.text)} |"
-        for section in report.sections
-        for verdict in section.blocks
-        if isinstance(verdict, Verdict)
+        for section, verdict in report.verdicts
     ]
     for chapter in report.chapters:
         lines += ["", f'<a id="{chapter.name}"></a>', "", f"## {chapter.title}", "", chapter.intro]

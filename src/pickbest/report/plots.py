@@ -12,12 +12,15 @@ import numpy as np
 from pickbest.core import MissingExtraError, PickbestError
 from pickbest.report.palette import ink, look
 from pickbest.simulation.result import Simulation
+from pickbest.simulation.summary import RIVALS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 SUFFIXES = (".png", ".svg", ".pdf")
+# From this share of the height on, a label does not stand at the end of its line any more.
+MOVED = 0.035
 
 
 def need_package(package: str, extra: str, purpose: str) -> None:
@@ -58,13 +61,17 @@ def images(figure: Figure, name: str) -> tuple[bytes, bytes]:
 
     png, svg = io.BytesIO(), io.BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": name}):
-        figure.savefig(png, format="png", dpi=160, metadata={"Software": "pickbest"})
-        figure.savefig(svg, format="svg", dpi=160, metadata={"Date": None})
+        figure.savefig(png, format="png", dpi=200, metadata={"Software": "pickbest"})
+        # Without a ground of its own, a page may show it on dark.
+        figure.savefig(svg, format="svg", metadata={"Date": None}, transparent=True)
     return png.getvalue(), svg.getvalue()
 
 
 def label_ends(axes: Axes, ends: list[tuple[float, float, str, str]]) -> None:
-    """Write each line's name at its end (x, y, name, colour), spread so that none overlap."""
+    """Write each line's name at its end (x, y, name, colour), spread so that none overlap.
+
+    A name that had to move is joined to its line.
+    """
     if not ends:
         return
     low, high = axes.get_ylim()
@@ -75,17 +82,19 @@ def label_ends(axes: Axes, ends: list[tuple[float, float, str, str]]) -> None:
 
     ends = sorted(ends, key=lambda end: end[1])
     levels = spread_levels([height(y) for _, y, _, _ in ends])
-    for (x, _, name, colour), level in zip(ends, levels, strict=True):
-        at = low * (high / low) ** level if log else low + level * (high - low)
+    for (x, y, name, colour), level in zip(ends, levels, strict=True):
+        moved = abs(level - height(y)) > MOVED
+        joined = {"arrowstyle": "-", "color": colour, "linewidth": 0.7, "shrinkA": 1, "shrinkB": 4}
         axes.annotate(
             name,
-            (x, at),
-            xytext=(6, 0),
-            textcoords="offset points",
+            (x, y),
+            xytext=(1.015, level),
+            textcoords="axes fraction",
             color=ink(colour),
             va="center",
             fontsize=9.5,
             annotation_clip=False,
+            arrowprops=joined if moved else None,
         )
 
 
@@ -124,20 +133,43 @@ def check_plot_path(path: str | Path) -> Path:
     return path
 
 
-def plot_regret(simulation: Simulation, path: str | Path) -> None:
-    """Mean regret against the best arm so far, with 95% bands, one line a learner."""
-    path = check_plot_path(path)
-    figure, axes = new_figure()
+def plot_regret(
+    simulation: Simulation,
+    path: str | Path | None = None,
+    against: str | None = None,
+    budget: int | None = None,
+    axes: Axes | None = None,
+) -> Axes:
+    """Mean regret with 95% bands, one line a learner; see `Simulation.plot`."""
+    if path is not None:
+        path = check_plot_path(path)
+    rival = simulation.matters if against is None else against
+    bands = {name: simulation.band(name, against=rival, budget=budget) for name in simulation.runs}
+    if axes is None:
+        axes = new_figure()[1] if path else _shown_axes()
+    figure = axes.get_figure(root=True)
     rounds = np.arange(1, simulation.environment.rounds + 1)
     ends = []
-    for name in simulation.runs:
-        band = simulation.band(name)
+    for name, band in bands.items():
         colour, line = look(name)
         axes.plot(rounds, band.mean, color=colour, linestyle=line)
         if simulation.replicates > 1:
             axes.fill_between(rounds, band.low, band.high, color=colour, alpha=0.15, linewidth=0)
         ends.append((float(rounds[-1]), float(band.mean[-1]), name, colour))
     axes.set_xlabel("round")
-    axes.set_ylabel("regret against the best arm so far")
+    so_far = " so far" if rival == "best_arm" else ""
+    axes.set_ylabel(f"regret against the {RIVALS[rival]}{so_far}")
     label_ends(axes, ends)
-    figure.savefig(path)
+    if path is not None and figure is not None:
+        figure.savefig(path)
+    return axes
+
+
+def _shown_axes() -> Axes:
+    """Axes of a figure that pyplot knows: notebooks show it, scripts with plt.show()."""
+    need_matplotlib("a plot")
+    from matplotlib import pyplot
+
+    _, axes = pyplot.subplots(figsize=(7.0, 4.2), layout="constrained")
+    style(axes)
+    return axes

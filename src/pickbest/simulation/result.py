@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,12 +23,16 @@ from pickbest.core import (
     check_budget,
     unknown_name,
 )
-from pickbest.simulation.statistics import standard_error
+from pickbest.environments import Table
+from pickbest.hindsight import Subset
+from pickbest.simulation.statistics import Estimate, half_width, standard_error
+from pickbest.simulation.summary import RIVALS, LearnerSummary, Summary, need_pandas
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
-AGAINST = ("best_arm", "best_subset", "greedy", "top")
+AGAINST = tuple(RIVALS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +49,10 @@ class Run:
     best_arm: FloatArray
     totals: FloatArray
     table: FloatArray | None
+
+    def __repr__(self) -> str:
+        replicates, rounds = self.paid.shape
+        return f"Run({replicates} replicates, {rounds} rounds, mean cost {self.paid.mean():.4g})"
 
     @staticmethod
     def joined(parts: list[Run]) -> Run:
@@ -73,6 +80,10 @@ class Band:
     low: FloatArray
     high: FloatArray
 
+    def __repr__(self) -> str:
+        end = f"{self.mean[-1]:.4g} ({self.low[-1]:.4g} to {self.high[-1]:.4g})"
+        return f"Band({len(self.mean)} rounds, {end} at the end)"
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -94,7 +105,13 @@ class Simulation:
     replicates: int
     seed: int
     version: str = __version__
-    _subsets: dict[tuple[str, int, str], FloatArray] = field(default_factory=dict, repr=False)
+    _subsets: dict[tuple[str, int, str], list[Subset]] = field(default_factory=dict, repr=False)
+
+    def __repr__(self) -> str:
+        return f"{self._summary(())!r}\n.summary() adds regret, .plot() draws it"
+
+    def _repr_html_(self) -> str:
+        return self._summary(())._repr_html_()
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -138,17 +155,99 @@ class Simulation:
         total: FloatArray = self.costs(name).sum(axis=1)
         return total - self.hindsight_costs(name, against, budget)
 
-    def regret_curve(self, name: str) -> FloatArray:
-        """(replicates, rounds) regret so far, against the arm that is best so far."""
-        curve: FloatArray = np.cumsum(self.costs(name), axis=1) - self.run(name).best_arm
-        return curve
+    def regret_curve(
+        self, name: str, against: str = "best_arm", budget: int | None = None
+    ) -> FloatArray:
+        """(replicates, rounds) regret so far, against the arm that is best so far.
 
-    def band(self, name: str, confidence: float = 0.95) -> Band:
+        Sets of arms (`against` as in `regret`) are those that are best over all rounds.
+        """
+        paid: FloatArray = np.cumsum(self.costs(name), axis=1)
+        if against == "best_arm":
+            return paid - self.run(name).best_arm
+        rivals = self._rivals(name, against, budget)
+        theirs = [
+            np.cumsum(table[:, rival.arms].min(axis=1))
+            for table, rival in zip(self._tables(name), rivals, strict=True)
+        ]
+        behind: FloatArray = paid - np.array(theirs)
+        return behind
+
+    def band(
+        self,
+        name: str,
+        confidence: float = 0.95,
+        against: str = "best_arm",
+        budget: int | None = None,
+    ) -> Band:
         """The mean regret curve with a confidence band for the mean."""
-        curve = self.regret_curve(name)
+        curve = self.regret_curve(name, against, budget)
         mean = curve.mean(axis=0)
-        half = _half_width(curve, confidence)
+        half = half_width(curve, confidence)
         return Band(mean, mean - half, mean + half)
+
+    @property
+    def matters(self) -> str:
+        """What to compare with: the best B arms, or the best arm where B = 1 or nothing was kept.
+
+        A learner that picks several arms beats the best single one with ease.
+        """
+        several = any(learner.budget > 1 for learner in self.learners.values())
+        kept = all(run.table is not None for run in self.runs.values())
+        return "best_subset" if several and kept else "best_arm"
+
+    def summary(
+        self,
+        against: str | None = None,
+        budget: int | None = None,
+        confidence: float = 0.95,
+        rewards: bool = False,
+    ) -> Summary:
+        """Mean cost of a round and regret over all rounds, with confidence intervals.
+
+        against, budget: as in `regret`; by itself what `matters`, and the best arm.
+        rewards: show mean rewards, 1 - cost.
+        """
+        rivals = dict.fromkeys((self.matters, "best_arm")) if against is None else (against,)
+        return self._summary(tuple(rivals), budget, confidence, rewards)
+
+    def _summary(
+        self,
+        rivals: tuple[str, ...],
+        budget: int | None = None,
+        confidence: float = 0.95,
+        rewards: bool = False,
+    ) -> Summary:
+        rows = []
+        for name, learner in self.learners.items():
+            paid = self.costs(name).mean(axis=1)
+            regret = {
+                rival: Estimate.of(self.regret(name, rival, budget), confidence) for rival in rivals
+            }
+            mean = Estimate.of(1.0 - paid if rewards else paid, confidence)
+            rows.append(LearnerSummary(name, learner.budget, mean, regret))
+        title = f"{self.environment!r}, {self.replicates} replicates, seed {self.seed}"
+        return Summary(title, "reward" if rewards else "cost", confidence, tuple(rows))
+
+    def to_latex(self) -> str:
+        """`summary()` as a LaTeX table."""
+        return self.summary().to_latex()
+
+    def plot(
+        self,
+        against: str | None = None,
+        budget: int | None = None,
+        path: str | Path | None = None,
+        axes: Axes | None = None,
+    ) -> Axes:
+        """Draw mean regret with 95% bands, one line a learner (extra: plot).
+
+        against, budget: as in `regret`; by itself what `matters`. path: a .png, .svg or .pdf
+        file; else it is drawn with pyplot, or into the axes that are given.
+        """
+        from pickbest.report.plots import plot_regret
+
+        return plot_regret(self, path, against, budget, axes)
 
     def difference(self, first: str, second: str, confidence: float = 0.95) -> Difference:
         """Mean cost of the first learner minus the second's, paired by replicate."""
@@ -156,39 +255,47 @@ class Simulation:
             raise PickbestError("an adaptive environment deals each learner its own costs")
         gaps = self.costs(first).mean(axis=1) - self.costs(second).mean(axis=1)
         mean = float(gaps.mean())
-        half = float(_half_width(gaps[:, None], confidence)[0])
+        half = float(half_width(gaps[:, None], confidence)[0])
         return Difference(mean, standard_error(gaps), mean - half, mean + half)
 
     def hindsight_costs(
         self, name: str, against: str = "best_arm", budget: int | None = None
     ) -> FloatArray:
         """(replicates,) total cost of the comparator that was best in hindsight."""
-        run = self.run(name)
-        if against not in AGAINST:
-            raise unknown_name("comparator", against, AGAINST)
         if against == "best_arm":
-            best: FloatArray = run.best_arm[:, -1]
+            best: FloatArray = self.run(name).best_arm[:, -1]
             return best
+        costs = np.array([rival.cost for rival in self._rivals(name, against, budget)])
+        return np.broadcast_to(costs, (self.replicates,))
+
+    def _rivals(self, name: str, against: str, budget: int | None) -> list[Subset]:
+        """The comparator of each replicate, or of all where they have the same costs."""
+        self.run(name)
+        if against not in _FIND:
+            raise unknown_name("comparator", against, AGAINST)
         size = check_budget(budget or self.learners[name].budget, self.environment.n_arms)
-        if run.table is None:
+        shared = name if self.environment.adaptive else ""
+        key = (shared, size, against)
+        if key not in self._subsets:
+            self._subsets[key] = [_FIND[against](table, size) for table in self._tables(name)]
+        return self._subsets[key]
+
+    def _tables(self, name: str) -> FloatArray:
+        """(replicates or 1, rounds, n_arms) costs dealt."""
+        table = self.run(name).table
+        if table is None:
             raise PickbestError(
                 "the cost tables were too large to keep: only regret against best_arm is known "
                 "(use fewer replicates or rounds)"
             )
-        shared = name if self.environment.adaptive else ""
-        key = (shared, size, against)
-        if key not in self._subsets:
-            self._subsets[key] = _subset_costs(run.table, size, against)
-        return np.broadcast_to(self._subsets[key], (self.replicates,))
+        return table
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row per learner, replicate and round: cost and regret against the best arm."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise MissingExtraError("pandas", "data", "a data frame") from error
-        columns = self._columns()
-        frame = pd.DataFrame(columns)
+        """One row per learner, replicate and round: cost and regret against the best arm.
+
+        A table with names of rows adds the column `row`.
+        """
+        frame: pd.DataFrame = need_pandas().DataFrame(self._columns())
         frame.attrs.update(self.settings)
         return frame
 
@@ -216,32 +323,20 @@ class Simulation:
     def _columns(self) -> dict[str, np.ndarray[Any, Any]]:
         shape = (len(self.runs), self.replicates, self.environment.rounds)
         learner, replicate, round_index = np.indices(shape)
+        names = self.environment.row_names if isinstance(self.environment, Table) else ()
+        rows = np.array(names, dtype=object)
         return {
             "learner": np.array(list(self.runs), dtype=object)[learner.ravel()],
             "replicate": replicate.ravel(),
             "round": round_index.ravel(),
+            **({"row": rows[round_index.ravel()]} if names else {}),
             "cost": np.concatenate([run.paid.ravel() for run in self.runs.values()]),
             "regret": np.concatenate([self.regret_curve(name).ravel() for name in self.runs]),
         }
 
 
-def _half_width(samples: FloatArray, confidence: float) -> FloatArray:
-    from statistics import NormalDist
-
-    if not 0.0 < confidence < 1.0:
-        raise PickbestError(f"confidence must be between 0 and 1, got {confidence!r}")
-    count = len(samples)
-    if count < 2:
-        return np.full(samples.shape[1], np.inf)
-    quantile = NormalDist().inv_cdf(0.5 + confidence / 2.0)
-    half: FloatArray = quantile * samples.std(axis=0, ddof=1) / math.sqrt(count)
-    return half
-
-
-def _subset_costs(tables: FloatArray, size: int, against: str) -> FloatArray:
-    find = {
-        "best_subset": hindsight.best_subset,
-        "greedy": hindsight.greedy_subset,
-        "top": hindsight.top_arms,
-    }[against]
-    return np.array([find(table, size).cost for table in tables])
+_FIND = {
+    "best_subset": hindsight.best_subset,
+    "greedy": hindsight.greedy_subset,
+    "top": hindsight.top_arms,
+}

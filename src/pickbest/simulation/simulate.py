@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from pickbest.catalog import make_environment, make_learner
 from pickbest.core import (
     ENVIRONMENT_STREAM,
     LEARNER_STREAM,
@@ -31,13 +36,20 @@ from pickbest.core import (
     visible,
 )
 from pickbest.core.features import Features
+from pickbest.core.progress import progress_bar
 from pickbest.core.workers import each_finished, start_ray
 from pickbest.environments import Table, WithFeatures, with_features
+from pickbest.environments.columns import Frame
 from pickbest.simulation.result import Run, Simulation
+from pickbest.simulation.spread import FirstRounds, processes_that_pay
 
 Progress = Callable[[int, int], None]
+Players = Mapping[str, Learner | str] | Sequence[Learner | str] | Learner | str
+Costs = Environment | Frame | ArrayLike | Path
 
 ENGINES = ("processes", "ray")
+# Shorter runs show no bar.
+QUIET_SECONDS = 2.0
 
 # Tables of costs are kept for hindsight up to this many entries a learner or run.
 MOST_KEPT = 50_000_000
@@ -54,30 +66,44 @@ class _Task:
     seed: int
     keep_tables: bool
 
+    def seconds(self, replicates: int, rounds: int) -> float:
+        """How long so many of its replicates and rounds take."""
+        part = replace(
+            self, environment=FirstRounds(self.environment, rounds), replicates=replicates
+        )
+        began = time.perf_counter()
+        _play_share(part)
+        return time.perf_counter() - began
+
 
 def simulate(
-    learners: Mapping[str, Learner],
-    environment: Environment,
+    learners: Players,
+    environment: Costs,
     replicates: int = 100,
     seed: int = 0,
     workers: int = 1,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = True,
     engine: str = "processes",
+    budget: int = 1,
     features: Iterable[Features] | None = None,
 ) -> Simulation:
     """Play every learner in `replicates` independent games, all on the same draws.
 
+    learners: by name, in a list, or one; each a learner or a text ("og:slots=distinct"), which
+        is built for `budget` arms a round and the number of rounds.
+    environment: one; a table of costs as an array or data frame; or what make_environment takes.
+    workers: at most so many processes. Where starting them would take longer than it saves, and
+        the first rounds tell, this process plays alone.
+    progress: a bar on a terminal or in a notebook where it takes more than two seconds; False
+        or None: none; or a function that is called with (done, total) rounds, summed over
+        learners and shares of replicates.
+    engine: "processes" of this machine, or "ray", a cluster that is reached as ray.init() finds
+        it. The result is the same for any number of workers and either engine.
     features: of each round of a table, as `Player.ask` takes them. Learners that can use them do
         (`auto`); the others play as without.
 
-    The result is the same for any number of workers and either engine: "processes" of this
-    machine, or "ray", a cluster that is reached as ray.init() finds it. progress(done, total)
-    is called with rounds played, summed over learners and shares of replicates.
-
-    >>> from pickbest.environments import Task3
-    >>> from pickbest.learners import Uniform
-    >>> simulation = simulate({"random": Uniform(4, 3)}, Task3(rounds=40), replicates=10)
-    >>> 0.8 < simulation.mean_reward("random") < 1.0
+    >>> simulation = simulate(["uniform", "fpml"], "task-3:rounds=40", replicates=10, budget=3)
+    >>> 0.8 < simulation.mean_reward("uniform") < 1.0
     True
     """
     check_count("replicates", replicates)
@@ -85,21 +111,63 @@ def simulate(
     check_seed(seed)
     if engine not in ENGINES:
         raise unknown_name("engine", engine, ENGINES)
+    environment = _environment(environment)
     if features is not None:
         environment = with_features(environment, features)
-    _check_learners(learners, environment)
-    keep = _tables_fit(learners, environment, replicates)
-    shares = _split(replicates, workers)
-    tasks = [_Task(learners, environment, first, count, seed, keep) for first, count in shares]
-    total = len(learners) * environment.rounds * len(tasks)
-    if engine == "ray":
-        parts = _on_ray(tasks, progress, total)
-    elif len(tasks) == 1:
-        parts = [_play_share(tasks[0], progress, total)]
+    players = _players(learners, environment, budget)
+    keep = _tables_fit(players, environment, replicates)
+    whole = _Task(players, environment, 0, replicates, seed, keep)
+    if progress is not True:
+        parts = _play(whole, workers, engine, progress or None)
     else:
-        parts = _in_processes(tasks, progress, total)
-    runs = {name: Run.joined([part[name] for part in parts]) for name in learners}
-    return Simulation(runs, dict(learners), environment, replicates, seed)
+        with progress_bar("simulating", after=QUIET_SECONDS) as bar:
+            parts = _play(whole, workers, engine, bar)
+    runs = {name: Run.joined([part[name] for part in parts]) for name in players}
+    return Simulation(runs, players, environment, replicates, seed)
+
+
+def _play(
+    whole: _Task, workers: int, engine: str, progress: Progress | None
+) -> list[dict[str, Run]]:
+    """All replicates, in shares."""
+    if engine == "processes":
+        rounds = whole.environment.rounds
+        workers = processes_that_pay(workers, whole.replicates, rounds, whole.seconds)
+    shares = _split(whole.replicates, workers)
+    tasks = [replace(whole, first=first, replicates=count) for first, count in shares]
+    total = len(whole.learners) * whole.environment.rounds * len(tasks)
+    if engine == "ray":
+        return _on_ray(tasks, progress, total)
+    if len(tasks) == 1:
+        return [_play_share(tasks[0], progress, total)]
+    return _in_processes(tasks, progress, total)
+
+
+def _environment(given: Costs) -> Environment:
+    if isinstance(given, Environment):
+        return given
+    if isinstance(given, str | Path):
+        return make_environment(given)
+    return Table(given)
+
+
+def _players(learners: Players, environment: Environment, budget: int) -> dict[str, Learner]:
+    if isinstance(learners, str | Learner):
+        learners = [learners]
+    if not isinstance(learners, Mapping):
+        names = [text if isinstance(text, str) else type(text).__name__ for text in learners]
+        if len(set(names)) < len(names):
+            raise PickbestError(f"learners of a list must differ in name, got {', '.join(names)}")
+        learners = dict(zip(names, learners, strict=True))
+    game: dict[str, Any] = {"n_arms": environment.n_arms, "budget": budget}
+    players = {
+        name: make_learner(given, **game, rounds=environment.rounds)
+        if isinstance(given, str)
+        else given
+        for name, given in learners.items()
+    }
+    _check_learners(players, environment)
+    return players
 
 
 def _check_learners(learners: Mapping[str, Learner], environment: Environment) -> None:

@@ -139,6 +139,30 @@ def hoeffding_guarantee(*, n_arms: int, budget: int, rounds: int, probability: f
     return min(float(rounds), bound + math.sqrt(rounds * math.log(1.0 / probability) / 2.0))
 
 
+def good_arm_regret(*, n_arms: int, budget: int, rounds: int, epsilon: float) -> float:
+    """The exact expected regret of FPML where one arm always costs 0 and the others 1.
+
+    Ours. After t rounds the good arm leads by t, and is left out if B others have a perturbation
+    above its own plus t: with s = e^(-epsilon t) and U uniform, P(Binomial(N - 1, U s) ≥ B), which
+    is E[(Binomial(N, s) - B)+] / (N s).
+
+    >>> good_arm_regret(n_arms=4, budget=1, rounds=1, epsilon=0.5)
+    0.75
+    >>> round(good_arm_regret(n_arms=32, budget=2, rounds=1000, epsilon=0.165), 2)
+    13.13
+    """
+    check_budget(budget, n_arms)
+    check_positive("epsilon", epsilon)
+    lead = epsilon * np.arange(check_count("rounds", rounds))
+    # Behind this lead a round adds less than C(N, B) e^-100.
+    scale = np.exp(-lead[1 : np.searchsorted(lead, 100.0)])[:, None]
+    beyond = np.arange(budget + 1, n_arms + 1)
+    ways = np.array([math.lgamma(n_arms + 1) - math.lgamma(k + 1) - math.lgamma(n_arms - k + 1)
+                     for k in beyond])  # fmt: skip
+    chances = np.exp(ways + (beyond - 1) * np.log(scale) + (n_arms - beyond) * np.log1p(-scale))
+    return (n_arms - budget) / n_arms + float((chances @ (beyond - budget)).sum()) / n_arms
+
+
 def _cost_table(costs: ArrayLike, budget: int) -> FloatArray:
     shape = np.shape(costs)
     if len(shape) != 2:

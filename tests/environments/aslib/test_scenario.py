@@ -13,7 +13,7 @@ from pickbest.catalog import make_environment
 from pickbest.cli.aslib import aslib
 from pickbest.core import PickbestError
 from pickbest.environments.aslib.scenario import read_scenario, read_scenarios, scenario_folders
-from pickbest.experiments.races import read_runtimes
+from pickbest.environments.runtimes import read_runtimes
 from pickbest.hindsight import best_subset, subset_cost
 from pickbest.report.scenarios import random_subset_cost
 
@@ -213,8 +213,8 @@ def test_several_measures_in_all_versions(tmp_path, version):
         first.costs("runtime")
     with pytest.raises(PickbestError, match="unknown cost 'speed'"):
         first.costs("speed")
-    names, seconds = read_runtimes(folder)
-    assert (names, seconds.tolist()) == (["a", "b", "c"], [[5.0, 8.0, np.inf]])
+    runtimes = read_runtimes(folder)
+    assert (runtimes.arms, runtimes.seconds.tolist()) == (("a", "b", "c"), [[5.0, 8.0, np.inf]])
 
 
 def test_a_description_that_says_little(tmp_path):

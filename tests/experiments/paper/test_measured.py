@@ -16,7 +16,12 @@ from pickbest.experiments.paper.lineup import BEST, FPML, OG, hybrid
 from pickbest.experiments.paper.parts.measured_tables import CLAIMS, measured
 from pickbest.experiments.paper.parts.recorded_tables import recorded
 from pickbest.experiments.paper.printed import TABLE_2
-from pickbest.experiments.paper.recorded_rewards import find_rewards, measured_rewards
+from pickbest.experiments.paper.recorded_rewards import (
+    MEASURED,
+    PUBLISHED,
+    find_rewards,
+    measured_rewards,
+)
 from pickbest.report.document import Table, Verdict
 
 
@@ -24,15 +29,24 @@ def blocks_of(found, kind):  # type: ignore[no-untyped-def]
     return [block for block in found.blocks if isinstance(block, kind)]
 
 
-def test_without_a_file_the_shipped_table_is_played() -> None:
-    rewards = find_rewards(None)
+def test_without_a_file_the_papers_own_rewards_are_played() -> None:
+    rewards = find_rewards()
+    assert rewards.papers
+    assert not rewards.ours
+    says = PUBLISHED.with_suffix(".md").read_text(encoding="utf-8")
+    assert f"SHA-256: {rewards.digest}" in says, "not a digit was changed"
+    assert "Licence: MIT (d-falck/blackboxbandits)" in says
+
+
+def test_our_own_table_is_known_as_ours() -> None:
+    rewards = find_rewards(MEASURED)
     assert rewards.ours
     assert not rewards.papers
     np.testing.assert_array_equal(rewards.table.costs_table, measured_rewards().costs_table)
 
 
 def test_tables_1_and_2_show_printed_numbers_without_judging_ours() -> None:
-    found = recorded(Setting(0, 3, find_rewards(None)), budgets=[4], figure=False)
+    found = recorded(Setting(0, 3, find_rewards(MEASURED)), budgets=[4], figure=False)
     (verdict,), (table,) = blocks_of(found, Verdict), blocks_of(found, Table)
     assert verdict.holds is None
     assert [row[1] for row in table.rows[:2]] == [0.836, 0.813]
@@ -41,7 +55,7 @@ def test_tables_1_and_2_show_printed_numbers_without_judging_ours() -> None:
 
 
 def test_our_table_stands_beside_the_printed_numbers() -> None:
-    found = measured(Setting(0, 3, find_rewards(None)), budgets=[1, 2, 6])
+    found = measured(Setting(0, 3, find_rewards(MEASURED)), budgets=[1, 2, 6])
     rewards, optimisers = blocks_of(found, Table)
     worlds = ["printed", "measured, as run", "measured, ours"]
     assert [column.label for column in rewards.columns] == ["B", "learner", *worlds, *worlds]
@@ -64,7 +78,7 @@ def test_verdicts_follow_the_numbers() -> None:
     """Where one arm is always best, slots that learn it first win, and the top B are best."""
     rng = np.random.default_rng(0)
     costs = np.clip(np.linspace(0.2, 0.9, 9) + 0.05 * rng.normal(size=(300, 9)), 0, 1)
-    ours = replace(find_rewards(None), table=Costs(costs))
+    ours = replace(find_rewards(MEASURED), table=Costs(costs))
     found = measured(Setting(0, 20, ours), budgets=[1, 2])
     first, *_, top, gaps = blocks_of(found, Verdict)
     assert first.holds
@@ -76,7 +90,7 @@ def test_verdicts_follow_the_numbers() -> None:
     costs[:, :2] = 0.4
     costs[::2, 2], costs[1::2, 2] = 0.0, 1.0
     costs[1::2, 3], costs[::2, 3] = 0.0, 1.0
-    ours = replace(find_rewards(None), table=Costs(costs))
+    ours = replace(find_rewards(MEASURED), table=Costs(costs))
     *_, top, _ = blocks_of(measured(Setting(0, 5, ours), budgets=[1, 2]), Verdict)
     assert top.holds is False
     assert "60.0% on ours (B = 2)" in top.text
@@ -107,5 +121,5 @@ def test_the_page_has_the_section(tmp_path: Path) -> None:
     written = reproduce_parts(["measured"], tmp_path, replicates=2)
     page = written.page.read_text()
     assert "The paper's findings on our own measurements" in page
-    assert "measured by pickbest (not the paper's, SHA-256" in page
+    assert "published by the paper's authors, d-falck/blackboxbandits, MIT (SHA-256" in page
     assert (tmp_path / "tables" / "measured-optimisers.csv").exists()

@@ -52,7 +52,7 @@ def test_a_far_cell_is_named_with_its_distance(
 
 
 def test_table_6() -> None:
-    found = task_3(Setting(0, 50, find_rewards(None)), budget=3, rounds=300)
+    found = task_3(Setting(0, 50, find_rewards()), budget=3, rounds=300)
     verdict = found.blocks[0]
     assert isinstance(verdict, Verdict)
     assert verdict.holds, verdict.text

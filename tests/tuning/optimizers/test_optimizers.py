@@ -130,8 +130,8 @@ def test_an_optimizer_of_ones_own() -> None:
         (f"{__name__}:MIXED", "must be a class"),
         (f"{__name__}:NoTell", r"ask\(\) and tell"),
         (f"{__name__}:NoArguments", r"constructed as ClassName\(space, seed, calls\)"),
-        (":Corner", "module:ClassName"),
-        (f"{__name__}:", "module:ClassName"),
+        (":Corner", "module:NAME"),
+        (f"{__name__}:", "module:NAME"),
     ],
 )
 def test_a_bad_optimizer_of_ones_own_is_refused(reference: str, message: str) -> None:

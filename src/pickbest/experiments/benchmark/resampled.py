@@ -52,7 +52,7 @@ def difference(environment: Table | Shuffled, budget: int, replicates: int) -> t
             "fpml-partial", environment.n_arms, budget, rounds=environment.rounds, tuning="as_run"
         ),
     }
-    runs = simulate(learners, environment, replicates, seed=0).runs
+    runs = simulate(learners, environment, replicates, seed=0, progress=False).runs
     gains = (runs["as run"].paid - runs["auto"].paid).mean(axis=1)
     mean = float(gains.mean())
     return mean, mean / max(standard_error(gains), 1e-9)

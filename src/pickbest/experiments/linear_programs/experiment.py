@@ -2,18 +2,18 @@
 
 `lp_experiment` returns plain data for `pickbest reproduce`:
 
-calls: rows of {family, budget, problem, epsilon, status, calls, calls_bound}: problems of
+calls: rows of {family, budget, problem, epsilon, width, status, calls, calls_bound}: problems of
     `generated_problems`, FPML tuned as in the proof, an oracle that does no more than it must.
 slopes: rows of {family, budget, slope, low, high, theory, problems}: the growth of ln calls
     with ln 1/epsilon, its mean over problems with a 95% confidence interval, beside (B+1)/B;
     family "all feasible" pools the feasible ones. Problems that end within FEWEST_CALLS say
-    nothing about the rate and are left out.
+    nothing about the rate, and those that were cut off at the bound nothing about how many calls
+    they need: both are left out.
 verdicts: {problems, feasible, infeasible, undecided, wrong, most_of_bound}: random problems
     of mixed size and budget beside HiGHS; wrong counts verdicts that it contradicts;
     most_of_bound is the largest calls / calls_bound.
 applications: rows of {name, n_constraints, dimension, budget, epsilon, status, calls,
     calls_bound, worst_slack, seconds, highs_seconds}: HiGHS solves the same problem exactly.
-two_draws: B = 2 at ε = .01, the product law beside both tunings of FPML (see `two_draws`).
 game: rows of {budget, epsilon, lower, upper, value, exact_value, calls, calls_bound, seconds,
     highs_seconds}.
 """
@@ -21,12 +21,13 @@ game: rows of {budget, epsilon, lower, upper, value, exact_value, calls, calls_b
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from pickbest import theory
-from pickbest.core import check_count, check_seed
+from pickbest.core import Learner, check_count, check_seed
 from pickbest.experiments.linear_programs.applications import applications, games
 from pickbest.experiments.linear_programs.generated_problems import (
     FAMILIES,
@@ -34,9 +35,9 @@ from pickbest.experiments.linear_programs.generated_problems import (
     random_problem,
 )
 from pickbest.experiments.linear_programs.minimal_oracle import MinimalOracle
-from pickbest.experiments.linear_programs.two_draws import two_draws
 from pickbest.feasibility.constraints import System
 from pickbest.feasibility.highs import load
+from pickbest.feasibility.schedules import schedule
 from pickbest.feasibility.sets import Box, width_over
 from pickbest.feasibility.solve import Feasibility, Status, solve_feasibility
 from pickbest.simulation.statistics import standard_error
@@ -50,44 +51,67 @@ INFEASIBLE = "random, infeasible"
 POOLED = "all feasible"
 
 
-def lp_experiment(seed: int = 0, replicates: int = 3) -> dict[str, Any]:
-    """The whole experiment as plain data; see the head of this file for its keys."""
+Tamper = Callable[[Learner], Learner]
+
+
+def lp_experiment(
+    seed: int = 0,
+    replicates: int = 3,
+    *,
+    budgets: Sequence[int] = BUDGETS,
+    families: Sequence[str] = tuple(FAMILIES),
+    tamper: Tamper | None = None,
+    with_applications: bool = True,
+) -> dict[str, Any]:
+    """The whole experiment as plain data; see the head of this file for its keys.
+
+    tamper: what becomes of the proof's FPML, to see the experiment fail.
+    """
     check_seed(seed)
     check_count("replicates", replicates)
     calls = [
-        row for name in FAMILIES for k in range(replicates) for row in calls_needed(name, seed, k)
+        row
+        for name in families
+        for k in range(replicates)
+        for row in calls_needed(name, seed, k, budgets, tamper)
     ]
-    names = (*(name for name in FAMILIES if name != INFEASIBLE), POOLED)
+    names = (*(name for name in families if name != INFEASIBLE), POOLED)
     return {
         "seed": seed,
         "replicates": replicates,
         "calls": calls,
-        "slopes": [slope_of(calls, name, budget) for name in names for budget in BUDGETS],
+        "slopes": [slope_of(calls, name, budget) for name in names for budget in budgets],
         "verdicts": verdicts(seed, 10 * replicates),
-        "applications": applications(seed),
-        "game": games(seed),
-        "two_draws": two_draws(seed, replicates),
+        "applications": applications(seed) if with_applications else [],
+        "game": games(seed) if with_applications else [],
     }
 
 
-def calls_needed(family: str, seed: int, problem: int) -> list[dict[str, Any]]:
+def calls_needed(
+    family: str,
+    seed: int,
+    problem: int,
+    budgets: Sequence[int] = BUDGETS,
+    tamper: Tamper | None = None,
+) -> list[dict[str, Any]]:
     """Calls that one problem takes, for each budget and accuracy."""
     rng = np.random.default_rng([seed, problem, list(FAMILIES).index(family)])
     system, convex = FAMILIES[family](rng)
     width = width_over(convex, system)
     rows = []
-    for budget in BUDGETS:
+    for budget in budgets:
         for allowed in CALLS_ALLOWED:
             epsilon = theory.accuracy_after(
                 n_constraints=system.n_constraints, budget=budget, width=width, calls=allowed
             )
+            (proof,) = schedule(system.n_constraints, budget, allowed, "proposition_8")
             found = solve_feasibility(
                 system.matrix,
                 system.bounds,
                 MinimalOracle(system, convex, budget),
                 epsilon,
                 budget,
-                tuning="proposition_8",
+                learner=tamper(proof.learner) if tamper else proof.learner,
             )
             rows.append(
                 {
@@ -95,6 +119,7 @@ def calls_needed(family: str, seed: int, problem: int) -> list[dict[str, Any]]:
                     "budget": budget,
                     "problem": problem,
                     "epsilon": epsilon,
+                    "width": width,
                     "status": found.status.value,
                     "calls": found.calls,
                     "calls_bound": found.calls_bound,
@@ -112,7 +137,8 @@ def slope_of(calls: list[dict[str, Any]], family: str, budget: int) -> dict[str,
             by_problem.setdefault((row["family"], row["problem"]), []).append(row)
     slopes = []
     for own in by_problem.values():
-        if min(row["calls"] for row in own) >= FEWEST_CALLS:
+        whole = all(row["status"] != Status.UNDECIDED.value for row in own)
+        if whole and min(row["calls"] for row in own) >= FEWEST_CALLS:
             accuracies = [-math.log(row["epsilon"]) for row in own]
             logs = [math.log(row["calls"]) for row in own]
             slopes.append(float(np.polyfit(accuracies, logs, 1)[0]))

@@ -9,17 +9,20 @@ product law on the feasible problems that take at least FEWEST_CALLS.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from pickbest.core import Learner
 from pickbest.experiments.linear_programs.generated_problems import (
     FAMILIES,
     Problem,
     best_worst_slack,
 )
 from pickbest.experiments.linear_programs.minimal_oracle import MinimalOracle
-from pickbest.feasibility.schedules import TUNINGS
+from pickbest.feasibility.schedules import TUNINGS, calls_needed, schedule
 from pickbest.feasibility.solve import Feasibility, Status, solve_feasibility
 
 BUDGET = 2
@@ -29,28 +32,49 @@ ACCURACIES = (0.04, 0.02, 0.01, 0.005)
 FEWEST_CALLS = 5
 
 
-def two_draws(seed: int, replicates: int) -> dict[str, list[dict[str, Any]]]:
-    """Both tables; see the head of this file."""
+def two_draws(
+    seed: int, replicates: int, tamper: Callable[[Learner], Learner] | None = None
+) -> dict[str, list[dict[str, Any]]]:
+    """Both tables; see the head of this file.
+
+    tamper: what becomes of the two draws' Hedge, to see the experiment fail.
+    """
     calls: list[dict[str, Any]] = []
     slopes: list[dict[str, Any]] = []
     for place, (family, make) in enumerate(FAMILIES.items()):
         for number in range(replicates):
             problem = make(np.random.default_rng([seed, number, place]))
             named = {"family": family, "problem": number}
-            rows = {tuning: row_of(problem, solved(problem, EPSILON, tuning)) for tuning in TUNINGS}
+            rows = {
+                tuning: row_of(problem, solved(problem, EPSILON, tuning, tamper))
+                for tuning in TUNINGS
+            }
             calls.append({**named, "epsilon": EPSILON, **rows})
             if rows["product"]["status"] == Status.FEASIBLE.value:
-                needed = [solved(problem, epsilon, "product").calls for epsilon in ACCURACIES]
+                needed = [
+                    solved(problem, epsilon, "product", tamper).calls for epsilon in ACCURACIES
+                ]
                 if needed[0] >= FEWEST_CALLS:
                     slopes.append({**named, "slope": slope(needed)})
     return {"calls": calls, "slopes": slopes}
 
 
-def solved(problem: Problem, epsilon: float, tuning: str) -> Feasibility:
+def solved(
+    problem: Problem,
+    epsilon: float,
+    tuning: str,
+    tamper: Callable[[Learner], Learner] | None = None,
+) -> Feasibility:
     """The problem through the oracle that does the least."""
     system, convex = problem
     oracle = MinimalOracle(system, convex, BUDGET)
-    return solve_feasibility(system.matrix, system.bounds, oracle, epsilon, BUDGET, tuning=tuning)
+    whole = (system.matrix, system.bounds, oracle, epsilon, BUDGET)
+    if tamper is None or tuning != "product":
+        return solve_feasibility(*whole, tuning=tuning)
+    calls = calls_needed(system.n_constraints, BUDGET, oracle.width(), epsilon, tuning)
+    hedge = schedule(system.n_constraints, BUDGET, calls, tuning)[-1].learner
+    found = solve_feasibility(*whole, learner=tamper(hedge), max_calls=calls)
+    return replace(found, calls_bound=calls)
 
 
 def row_of(problem: Problem, found: Feasibility) -> dict[str, Any]:

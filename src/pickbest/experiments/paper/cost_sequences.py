@@ -31,10 +31,15 @@ def turns(n_arms: int, rounds: int, target_budget: int) -> Table:
 
 
 def rotating_leaders(n_arms: int, rounds: int, budget: int) -> Table:
-    """B + 1 arms take turns at costing 0 while all others cost 1."""
+    """Of B + 1 arms the one that is farthest behind costs 0, all others 1.
+
+    Following the B leaders without noise pays in every round, the best arm in B of B + 1. The first
+    round sets the arms apart, so that no tie is left to chance.
+    """
     costs = np.ones((rounds, n_arms))
-    turn = np.arange(rounds)
-    costs[turn, turn % (budget + 1)] = 0.0
+    costs[0, : budget + 1] = np.arange(budget + 1) / (2.0 * (budget + 1))
+    turn = np.arange(1, rounds)
+    costs[turn, budget - (turn - 1) % (budget + 1)] = 0.0
     return Table(costs, source="rotating leaders")
 
 

@@ -34,6 +34,21 @@ class Estimate:
         """The standard error of the mean."""
         return self.std / math.sqrt(self.runs)
 
+    def above(self, bound: float) -> bool:
+        """Whether the mean is above a bound by more than two standard errors."""
+        return self.mean - 2 * self.error > bound
+
+    def off(self, exact: float) -> float:
+        """How many standard errors the mean lies from what it should be.
+
+        >>> Estimate(1.2, 0.5, 25).off(1.0), Estimate(1.0, 0.0, 25).off(1.0)
+        (2.0, 0.0)
+        """
+        distance = abs(self.mean - exact)
+        if distance <= 1e-9:
+            return 0.0
+        return distance / self.error if self.error else math.inf
+
 
 def z_score(ours: Estimate, printed: Printed) -> float:
     """How many standard errors our mean lies above the printed one, beyond its rounding.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pickbest.core import Environment, FloatArray, Learner
 from pickbest.experiments.paper.estimates import Estimate
@@ -13,6 +14,29 @@ from pickbest.simulation.result import Simulation
 from pickbest.simulation.simulate import simulate
 
 
+def unchanged(thing: Any) -> Any:
+    return thing
+
+
+@dataclass(frozen=True)
+class Sabotage:
+    """What is broken on purpose, to see verdicts fail (`sabotage` has the list).
+
+    learner, environment: what becomes of every learner and environment. epsilon: a factor of the
+    epsilon of perturbations that a part draws itself, or whose law it computes. exact_estimates:
+    estimates of costs that a part draws itself are the costs.
+    """
+
+    name: str
+    learner: Callable[[Any], Any] = unchanged
+    environment: Callable[[Any], Any] = unchanged
+    epsilon: float = 1.0
+    exact_estimates: bool = False
+
+
+HONEST = Sabotage("nothing")
+
+
 @dataclass(frozen=True, eq=False)
 class Setting:
     """What a run of the report fixes for all parts."""
@@ -20,10 +44,13 @@ class Setting:
     seed: int
     replicates: int
     rewards: Rewards
+    sabotage: Sabotage = HONEST
 
     def play(self, learners: Mapping[str, Learner], environment: Environment) -> Simulation:
         """Play the learners in this setting's number of games."""
-        return simulate(learners, environment, self.replicates, self.seed)
+        played = {name: self.sabotage.learner(learner) for name, learner in learners.items()}
+        game = self.sabotage.environment(environment)
+        return simulate(played, game, self.replicates, self.seed, progress=False)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
-"""Recorded rewards: those that pickbest measured itself and ships, and those of a file.
+"""Recorded rewards: the paper's own, those that pickbest measured itself, and those of a file.
 
-What is shipped (rewards, losses, provenance) needs no extra.
+The first two are shipped, and reading them needs no extra. data/paper_rewards.md says where the
+paper's come from, under which licence, and their checksum.
 """
 
 from __future__ import annotations
@@ -25,7 +26,11 @@ from pickbest.experiments.paper.printed import ROUNDING, TABLE_2
 from pickbest.tuning.measurement.rewards import Losses
 
 DATA = Path(__file__).parent / "data"
-SHIPPED = DATA / "rewards.csv"
+PUBLISHED, MEASURED = DATA / "paper_rewards.csv", DATA / "rewards.csv"
+SOURCES = {
+    PUBLISHED: "published by the paper's authors, d-falck/blackboxbandits, MIT",
+    MEASURED: "measured by pickbest",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,21 +49,21 @@ class Rewards:
     ours: bool
 
 
-def find_rewards(path: Path | None) -> Rewards:
-    """The rewards in `path`, else those that pickbest ships."""
-    ours = path is None
-    path = path or SHIPPED
+def find_rewards(path: Path | None = None) -> Rewards:
+    """The rewards in `path`, else the paper's."""
+    path = path or PUBLISHED
     table = read_table(path, rewards=True)
     if table.n_arms < 2:
         raise PickbestError(f"{path}: recorded rewards need at least two arms, got {table.n_arms}")
-    source = "measured by pickbest" if ours else path.name
-    return Rewards(table, source, _digest(path), _are_the_papers(table), ours)
+    digest = _digest(path)
+    source = SOURCES.get(path, path.name)
+    return Rewards(table, source, digest, _are_the_papers(table), digest == measured_digest())
 
 
 @cache
-def shipped_digest() -> str:
-    """Of the rewards that pickbest ships."""
-    return _digest(SHIPPED)
+def measured_digest() -> str:
+    """Of the rewards that pickbest measured."""
+    return _digest(MEASURED)
 
 
 def _digest(path: Path) -> str:
@@ -94,7 +99,7 @@ def measured_rewards() -> Table:
     >>> measured_rewards().n_arms
     9
     """
-    return read_table(SHIPPED, rewards=True)
+    return read_table(MEASURED, rewards=True)
 
 
 def measured_tasks() -> list[str]:
@@ -103,7 +108,7 @@ def measured_tasks() -> list[str]:
     >>> measured_tasks()[0].split("-")[0]
     'mlp'
     """
-    with SHIPPED.open(encoding="utf-8", newline="") as file:
+    with MEASURED.open(encoding="utf-8", newline="") as file:
         return [row[0] for row in csv.reader(file)][1:]
 
 

@@ -1,33 +1,23 @@
-"""The report about the paper's parts: figures, CSV tables, Markdown and one page."""
+"""The report about the paper's parts."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from pathlib import Path
 
 from pickbest._version import __version__
-from pickbest.core.savefile import write_atomically
 from pickbest.experiments.paper.recipes import CHAPTERS, RECIPES, Recipe
 from pickbest.experiments.paper.run_parts import ReportPlan, why_missing
-from pickbest.report.document import Chapter, Figure, Report, Section, Table
-from pickbest.report.figures import draw_all
-from pickbest.report.html import need_jinja, to_html
-from pickbest.report.markdown import to_markdown, write_tables
-from pickbest.report.plots import need_matplotlib
+from pickbest.experiments.paper.sabotage import matrix
+from pickbest.report.document import Chapter, Report, Section, Verdict, listed
 
-PAGE, MARKDOWN = "report.html", "report.md"
 TITLE = "Trading off resource budgets for improved regret bounds: reproduced"
 INTRO = (
     "Each round, pick B of N arms and pay the smallest cost. This page rebuilds every table, "
     "figure and statement of Falck and Orton (NeurIPS 2022), beside the printed numbers; verdicts "
-    "are computed from the runs."
+    "are computed from the runs, and [each of them can fail](#sabotage)."
 )
-
-
-def need_packages() -> None:
-    """Say before any work is done that a package is missing."""
-    need_matplotlib("the report")
-    need_jinja()
+DOUBT = "A page of verdicts is worth what its weakest verdict is worth: each was put to the test."
 
 
 def build_report(plan: ReportPlan, sections: Mapping[str, Section]) -> Report:
@@ -38,9 +28,10 @@ def build_report(plan: ReportPlan, sections: Mapping[str, Section]) -> Report:
         reasons = [_reason(recipe) for recipe in recipes if recipe.name not in sections]
         done = [sections[recipe.name] for recipe in recipes if recipe.name in sections]
         chapters.append(Chapter(name, title, intro, done, reasons))
+    chapters.append(Chapter("doubt", "Can these verdicts fail?", DOUBT, [matrix()]))
     rewards = plan.rewards
-    whose = "the paper's own" if rewards.papers else "not the paper's"
-    source = f"{rewards.source} ({whose}, SHA-256 {rewards.digest[:12]}…)"
+    whose = "" if rewards.papers else "not the paper's, "
+    source = f"{rewards.source} ({whose}SHA-256 {rewards.digest[:12]}…)"
     own = f"each part's own, up to {max(recipe.replicates for recipe in RECIPES)}"
     facts = (
         ("pickbest", __version__),
@@ -48,21 +39,48 @@ def build_report(plan: ReportPlan, sections: Mapping[str, Section]) -> Report:
         ("runs", own if plan.replicates is None else str(plan.replicates)),
         ("recorded rewards", source),
     )
-    return Report(TITLE, INTRO, facts, chapters)
+    whole = Report(TITLE, INTRO, facts, chapters)
+    return dataclasses.replace(whole, summary=summary_of(whole))
+
+
+def summary_of(report: Report) -> str:
+    """What was reproduced, what was refuted and what is new, from the verdicts that there are."""
+    judged = {
+        chapter.name: [
+            (section, verdict)
+            for section, verdict in report.verdicts
+            if section in chapter.sections and verdict.holds is not None
+        ]
+        for chapter in report.chapters
+    }
+    met = [
+        f"{verdict.text.partition(' printed')[0]} printed means of {verdict.statement[:7]}"
+        for _, verdict in judged["printed"]
+    ]
+    proved = judged["regret"] + judged["statements"]
+    failed = [(section, verdict) for section, verdict in proved if not verdict.holds]
+    new = [_linked(section, verdict) for section, verdict in judged["beyond"] if verdict.holds]
+    sentences = []
+    if met:
+        sentences.append(f"**Reproduced:** {listed(met)}, within |z| < 4;")
+    if proved:
+        sentences.append(f"{len(proved) - len(failed)} of {len(proved)} verdicts on its theorems.")
+    if failed:
+        named = listed([_linked(section, verdict) for section, verdict in failed])
+        sentences.append(f"**Refuted**, by games in which it fails: {named}.")
+    if new:
+        sentences.append(f"**New:** {'; '.join(new)}.")
+    return " ".join(sentences)
+
+
+def _linked(section: Section, verdict: Verdict) -> str:
+    """A verdict's statement up to its colon, where it has a number."""
+    numbered = verdict.statement.startswith("Proposition")
+    what = verdict.statement.partition(":")[0] if numbered else verdict.statement
+    return f"[{what}](#{section.name})"
 
 
 def _reason(recipe: Recipe) -> str:
     return why_missing(recipe) or (
         f"**{recipe.title}** has not been run yet: `pickbest reproduce {recipe.name}`."
     )
-
-
-def write_report(report: Report, out: Path) -> Path:
-    """Write all files into `out`; returns the page's path."""
-    out.mkdir(parents=True, exist_ok=True)
-    blocks = [block for section in report.sections for block in section.blocks]
-    draw_all((block for block in blocks if isinstance(block, Figure)), out / "figures")
-    write_tables((block for block in blocks if isinstance(block, Table)), out / "tables")
-    write_atomically(out / MARKDOWN, to_markdown(report).encode())
-    write_atomically(out / PAGE, to_html(report, out / "figures").encode())
-    return out / PAGE

@@ -16,7 +16,7 @@ from pickbest.core.workers import each_finished
 from pickbest.experiments.cache import Cache, code_digest, key_of
 from pickbest.experiments.paper.experiment import Experiment, Setting
 from pickbest.experiments.paper.recipes import RECIPES, Recipe, recipe_named
-from pickbest.experiments.paper.recorded_rewards import Rewards, shipped_digest
+from pickbest.experiments.paper.recorded_rewards import Rewards, measured_digest
 from pickbest.report.document import Section, section_from_json, section_to_json
 
 PARTS = "pickbest.experiments.paper.parts"
@@ -112,7 +112,7 @@ def part_key(recipe: Recipe, seed: int, replicates: int | None, rewards_digest: 
             "recipe": dataclasses.asdict(recipe),
             "seed": seed,
             "replicates": replicates,
-            "rewards": [rewards_digest, shipped_digest()],
+            "rewards": [rewards_digest, measured_digest()],
             "version": __version__,
             "code": code_digest({_module(recipe), *NAMED}),
         }

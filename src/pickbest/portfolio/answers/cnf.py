@@ -8,18 +8,18 @@ lone % with which the files of SATLIB end.
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, TypeAlias
 
 from pickbest.core import PickbestError
 from pickbest.portfolio.answers.problems import read_problem
 
 Clauses = Sequence[Sequence[int]]
-Literals = NDArray[np.int64]
+Literals: TypeAlias = "array[int]"
+# Up to here a plain loop takes less time than to import NumPy.
+SMALL = 200_000
 
 _NO_CLAUSES = re.compile(rb"(?m)^[ \t]*[cp].*$")
 _END = re.compile(rb"(?m)^%")
@@ -37,9 +37,11 @@ def numbers(text: bytes) -> Literals:
     end = found.end() if found else 0
     if end < len(text):
         raise ValueError(text[end : end + 80].split(b"\n")[0].decode(errors="replace"))
-    if not text.strip():
-        return np.zeros(0, dtype=np.int64)
-    return np.fromstring(text.decode("ascii"), dtype=np.int64, sep=" ")
+    if len(text) < SMALL:
+        return array("q", map(int, text.split()))
+    import numpy as np
+
+    return array("q", np.fromstring(text.decode("ascii"), dtype=np.int64, sep=" ").tobytes())
 
 
 def read_literals(path: str | Path) -> Literals:
@@ -51,7 +53,7 @@ def read_literals(path: str | Path) -> Literals:
         found = numbers(_NO_CLAUSES.sub(b"", text))
     except ValueError as error:
         raise PickbestError(f"{path}: not a line of DIMACS: {str(error)!r}") from error
-    return np.append(found, 0) if found.size and found[-1] else found
+    return found + array("q", [0]) if found and found[-1] else found
 
 
 def read_dimacs(path: str | Path) -> list[list[int]]:
@@ -69,7 +71,7 @@ def literals_of(problem: Any) -> Literals:
     """The clauses of a problem: a DIMACS file, or a list of lists of numbers."""
     if isinstance(problem, str | Path):
         return read_literals(problem)
-    return np.array([each for clause in problem for each in (*clause, 0)], dtype=np.int64)
+    return array("q", (each for clause in problem for each in (*clause, 0)))
 
 
 def broken_clause(model: Literals, literals: Literals) -> str:
@@ -78,20 +80,44 @@ def broken_clause(model: Literals, literals: Literals) -> str:
     >>> broken_clause(numbers(b"1 -2 0"), numbers(b"1 2 0 -1 2 0"))
     'it does not satisfy clause 2: -1 2'
     """
-    if not literals.size:
+    if not literals:
         return ""
+    small = len(model) + len(literals) < SMALL
+    both, place = (_looked_up if small else _computed)(model, literals)
+    if both:
+        return f"it makes variable {both} both true and false"
+    if place is None:
+        return ""
+    clause = literals[place : literals.index(0, place)]
+    number = literals[:place].count(0) + 1
+    return f"it does not satisfy clause {number}: {' '.join(map(str, clause))[:80]}"
+
+
+def _looked_up(model: Literals, literals: Literals) -> tuple[int, int | None]:
+    """(a variable that is both true and false, where the first clause that fails begins)."""
+    true = set(model) - {0}
+    both = min((literal for literal in true if literal > 0 and -literal in true), default=0)
+    start, held = 0, False
+    for place, literal in enumerate(literals):
+        if literal == 0:
+            if not held:
+                return both, start
+            start, held = place + 1, False
+        elif literal in true:
+            held = True
+    return both, None
+
+
+def _computed(model: Literals, formula: Literals) -> tuple[int, int | None]:
+    """The same, for what is large."""
+    import numpy as np
+
+    literals, chosen = np.frombuffer(formula, np.int64), np.frombuffer(model, np.int64)
     signs = np.zeros((2, int(np.abs(literals).max()) + 1), dtype=bool)
-    known = model[(np.abs(model) < signs.shape[1]) & (model != 0)]
-    signs[0, known[known > 0]] = True
-    signs[1, -known[known < 0]] = True
-    if both := np.flatnonzero(signs[0] & signs[1]).tolist():
-        return f"it makes variable {both[0]} both true and false"
+    known = chosen[(np.abs(chosen) < signs.shape[1]) & (chosen != 0)]
+    signs[(known < 0).astype(np.int8), np.abs(known)] = True
+    both = np.flatnonzero(signs[0] & signs[1])
     true = signs[(literals < 0).astype(np.int8), np.abs(literals)]
-    ends = np.flatnonzero(literals == 0)
-    starts = np.append(0, ends[:-1] + 1)
+    starts = np.append(0, np.flatnonzero(literals == 0)[:-1] + 1)
     held = np.logical_or.reduceat(true, starts)
-    if held.all():
-        return ""
-    first = int(np.argmin(held))
-    shown = " ".join(map(str, literals[starts[first] : ends[first]].tolist()))
-    return f"it does not satisfy clause {first + 1}: {shown[:80]}"
+    return int(both[0]) if both.size else 0, None if held.all() else int(starts[np.argmin(held)])

@@ -6,10 +6,9 @@ http://www.satcompetition.org/2009/format-benchmarks2009.html
 from __future__ import annotations
 
 import re
+from array import array
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from pickbest.core import PickbestError
 from pickbest.portfolio.answers.cnf import Literals, broken_clause, literals_of, numbers
@@ -38,7 +37,6 @@ class Dimacs:
 
     name: str = "dimacs"
     exit_codes: tuple[int, ...] = (0, 10, 20)
-    comparable: bool = True
 
     def read(self, run: Run, evaluate: Evaluate) -> Reading:
         words, model = _said(run)
@@ -76,7 +74,7 @@ def _said(run: Run) -> tuple[list[str], Any]:
             model.append(line[2:])
         elif not line.startswith(b"c"):
             word = line.removeprefix(b"s ").strip()
-            if len(word) < 20 and (text := word.decode(errors="replace")) in _WORDS:
+            if len(word) < 20 and (text := word.decode(errors="replace").upper()) in _WORDS:
                 words.append(_WORDS[text])
             elif words == ["SAT"] and not model and _BARE_MODEL.match(word):
                 model.append(word)
@@ -98,7 +96,7 @@ def _numbers_of(model: Any) -> Literals:
     if isinstance(model, bytes):
         return numbers(model)
     try:
-        return np.asarray(model, dtype=np.int64).reshape(-1)
+        return array("q", model)
     except (TypeError, OverflowError) as error:
         raise ValueError(str(error)) from error
 

@@ -29,13 +29,12 @@ class Number:
 
     name: str = "number"
     exit_codes: tuple[int, ...] = (0,)
-    comparable: bool = False
 
     def read(self, run: Run, evaluate: Evaluate) -> Reading:
         value = run.number
         if value is None:
             return no_answer(f"not a number: {run.last_line[:80]!r}")
-        return Reading(verdict=f"{value:g}")
+        return Reading(value=value)
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,6 @@ class Text:
 
     name: str = "text"
     exit_codes: tuple[int, ...] = (0,)
-    comparable: bool = False
 
     def read(self, run: Run, evaluate: Evaluate) -> Reading:
         said = run.stdout if run.answer is None else run.answer
@@ -69,7 +67,6 @@ class OwnFormat:
     function: Callable[[Run], str | bool | None]
     exit_codes: tuple[int, ...] = (0,)
     name: str = "python"
-    comparable: bool = True
 
     def read(self, run: Run, evaluate: Evaluate) -> Reading:
         try:

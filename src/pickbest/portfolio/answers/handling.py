@@ -25,12 +25,14 @@ class Answers:
 
     format: for arms that have none of their own; None: guessed from the problem's name.
     check: a function of the user that may refuse an answer.
+    wanted: how many answers end a race that is stopped at the first one.
     """
 
     format: AnswerFormat | None = None
     check: Check | None = None
     evaluate: Evaluate = unevaluated
     outputs: Outputs = field(default_factory=Outputs)
+    wanted: int = 1
 
     def check_answer(self, run: Run) -> None:
         """RejectedError where the user's check refuses an answer."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
-from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, cast
 
 from pickbest.core import PickbestError
 
-_PACKED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+# Loaded where a problem is packed: that takes longer than to read most of the others.
+_PACKED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
 # A packed file may unpack to anything; a problem of this size takes minutes to read here.
 LONGEST = 2 * 1024**3
 
@@ -31,13 +29,19 @@ def suffix_of(problem: Any) -> str:
 def read_problem(path: str | Path) -> bytes:
     """What is in a problem file, unpacked where its name says that it is packed."""
     path = Path(path)
-    opener: Callable[..., IO[bytes]] = cast(Any, _PACKED.get(path.suffix.lower(), open))
     try:
-        with opener(path, "rb") as file:
+        with _opened(path) as file:
             content: bytes = file.read(LONGEST + 1)
-    except (OSError, EOFError, lzma.LZMAError) as error:
+    except Exception as error:  # an OSError, or what the module that unpacks calls it
         reason = getattr(error, "strerror", None) or error
         raise PickbestError(f"{path}: cannot be read ({reason})") from error
     if len(content) > LONGEST:
         raise PickbestError(f"{path}: larger than {LONGEST / 1024**3:g} GB")
     return content
+
+
+def _opened(path: Path) -> IO[bytes]:
+    module = _PACKED.get(path.suffix.lower())
+    if module is None:
+        return path.open("rb")
+    return cast(IO[bytes], import_module(module).open(path, "rb"))

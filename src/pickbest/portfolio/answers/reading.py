@@ -32,7 +32,7 @@ class Reading:
 
     status: FINISHED: it answered. NO_ANSWER: unknown, timeout, nothing. WRONG: its own words or
         its model show that the answer cannot be right. CRASHED: it failed.
-    verdict: the answer in one word, as far as arms can agree on it (SAT, UNSAT, a number).
+    verdict: the answer in one word on which all arms must agree (SAT, UNSAT); value: in a number.
     reason: why it is no answer, or wrong. checked: a model was held against the problem.
     """
 
@@ -40,6 +40,7 @@ class Reading:
     verdict: str = ""
     reason: str = ""
     checked: bool = False
+    value: float | None = None
 
 
 @runtime_checkable
@@ -47,15 +48,12 @@ class AnswerFormat(Protocol):
     """How the answers of an arm are read.
 
     name: as users write it. exit_codes: those that do not mean a failure.
-    comparable: two different verdicts on one problem contradict each other.
     """
 
     @property
     def name(self) -> str: ...
     @property
     def exit_codes(self) -> tuple[int, ...]: ...
-    @property
-    def comparable(self) -> bool: ...
 
     def read(self, run: Run, evaluate: Evaluate) -> Reading:
         """Read a run that ended by itself with a fine exit code; see `Run` for what it holds."""

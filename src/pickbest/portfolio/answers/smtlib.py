@@ -43,7 +43,6 @@ class SmtLib:
 
     name: str = "smtlib"
     exit_codes: tuple[int, ...] = (0, 1, 10, 20)
-    comparable: bool = True
 
     def read(self, run: Run, evaluate: Evaluate) -> Reading:
         words, error = _said(run)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import selectors
 import signal
 import socket
@@ -84,7 +83,7 @@ class Guards:
 
     def new_mark(self) -> str:
         """A word for one run that nobody can guess; every process of the arm carries it."""
-        return f"{self.owner}-{secrets.token_hex(8)}"
+        return f"{self.owner}-{os.urandom(8).hex()}"
 
     def take(self, modules: Sequence[str] | None) -> Link:
         """A guard for one run; modules: what its function needs, None for a command."""

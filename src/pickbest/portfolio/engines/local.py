@@ -33,10 +33,11 @@ class LocalEngine:
     """Races arms under guards.
 
     imports_program: whether Python arms may be functions of the program that runs (__main__).
+    guards: instead of those that a keeper forks.
     """
 
-    def __init__(self, imports_program: bool = True) -> None:
-        self.guards = Guards(imports_program)
+    def __init__(self, imports_program: bool = True, guards: Guards | None = None) -> None:
+        self.guards = guards or Guards(imports_program)
         self._lock = threading.Lock()
         self._races = 0
         self._busy: Counter[int] = Counter()
@@ -314,7 +315,7 @@ def _answered(status: RunStatus, payload: bytes) -> tuple[RunStatus, str, Any]:
             return status, "", values.decode(content)
         except ValueError as error:
             return status, f"its answer cannot be read here: {error}", None
-    text = content[: arm.LONGEST_REASON].decode(errors="replace")
+    text = arm.shortened(content[: 1 << 20].decode(errors="replace"))
     return (RunStatus.BROKEN if kind == arm.BROKEN else status), text, None
 
 

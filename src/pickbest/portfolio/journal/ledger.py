@@ -26,7 +26,7 @@ from pickbest.portfolio.journal.records import (
 from pickbest.portfolio.state.plausible import check_finished, check_roster
 from pickbest.portfolio.state.portfolio_state import PortfolioState
 from pickbest.portfolio.state.rosters import changed, check_opening, updated
-from pickbest.portfolio.state.views import RoundView, last_rounds
+from pickbest.portfolio.state.views import RoundView, last_rounds, with_contradictions
 
 # Seconds between attempts while the database is away.
 PATIENCE = (0.1, 0.5, 2.0, 5.0)
@@ -76,7 +76,8 @@ class Ledger:
 
     def rounds(self, last: int | None = None, before: int | None = None) -> list[RoundView]:
         """The last rounds, or the last ones before a round, oldest first."""
-        return last_rounds(self.journal, last, before)
+        views = last_rounds(self.journal, last, before)
+        return self.look(lambda state: with_contradictions(views, state.verdicts))
 
     def verify(self) -> PortfolioState:
         """Replay the journal from its beginning; see FoldedJournal.verify."""
@@ -145,13 +146,14 @@ class Ledger:
         lifetime: float,
         owned: bool = True,
         watch: float = 1.0,
+        learner_decides: bool = False,
         features: Sequence[Features | None] | None = None,
     ) -> list[Ticket[str]]:
         """One round per problem, all in one commit.
 
         lifetime: seconds for which the tickets are good; with `owned`, they are good as long as
             this process lives, whatever the lifetime.
-        watch: probability that a round is watched to the end.
+        watch: probability that a round is watched to the end; the most, where the learner decides.
         features: of each problem; None where one, or none of them, has any.
         """
         known = _known_features(problems, features)
@@ -169,11 +171,25 @@ class Ledger:
                 # Rounds of one batch are picked from the same state: none of them is told yet.
                 rounds = enumerate(zip(problems, known, strict=True), self.state.next_round)
                 for number, (problem, told) in rounds:
-                    arms, weights = live.pick(number, told)
-                    watched = live.watch_draw(number) < watch
+                    arms, weights, until = live.pick(number, told)
+                    asked = live.watch_probability(arms) if learner_decides else 1.0
+                    chance = min(asked, watch)
+                    watched = live.watch_draw(number) < chance
                     good = now + lifetime
                     opened.append(
-                        Picked(number, arms, weights, good, owner, problem, watched, now, told)
+                        Picked(
+                            number,
+                            arms,
+                            weights,
+                            good,
+                            owner,
+                            problem,
+                            watched,
+                            now,
+                            chance,
+                            until,
+                            told,
+                        )
                     )
                     turn.append(opened[-1])
 
@@ -181,7 +197,7 @@ class Ledger:
             self._patiently(once)
             if not owned:
                 self._lifetimes.promise(opened)
-        return [Ticket(each.round, each.arms, each.problem, each.watched) for each in opened]
+        return [ticket_of(each) for each in opened]
 
     def picked(self, number: int) -> Picked:
         """The open round of that number; says why if there is none, or if it has expired."""
@@ -352,6 +368,11 @@ def _known_features(
         if each is not None:
             encoded(each, names)
     return known
+
+
+def ticket_of(picked: Picked) -> Ticket[str]:
+    """What is handed out of a round that was opened."""
+    return Ticket(picked.round, picked.arms, picked.problem, picked.watched, picked.until)
 
 
 class _NotOpenError(PickbestError):

@@ -72,6 +72,7 @@ class Picked:
     expires: `at`, and for how many seconds the ticket is good; only the difference counts,
         measured by one clock (see `leases`).
     watched: all arms run to their own end or the deadline, whoever answers first.
+    watch: how likely that was. until: see core.Ticket.
     at: seconds since the epoch.
     features: of the problem, by name; None where it came without.
     """
@@ -84,6 +85,8 @@ class Picked:
     problem: str = ""
     watched: bool = True
     at: float = 0.0
+    watch: float = field(default=1.0, metadata=SPARSE)
+    until: tuple[float, ...] = field(default=(), metadata=SPARSE)
     features: Mapping[str, Any] | None = field(default=None, metadata=SPARSE)
 
 
@@ -94,6 +97,8 @@ class Finished:
     learned: the costs that the learner is taught, in the order of the picked arms; None when
         the round teaches nothing (costs are unknown and nothing stands in for them).
     scale: factor on the weights (1 / probability that the round was watched).
+    highest, times: where intervals are taught, their upper ends (`learned` are the lower ones),
+        and when arms answered or were stopped, see `core.intervals.Intervals`; else empty.
     winner: the arm with the best answer; None when no arm gave one.
     answer: the winner's answer where it is JSON, else its repr; of a long one, the beginning and
         the end. output: the file that holds all of it, beside the journal; "": there is none.
@@ -107,6 +112,8 @@ class Finished:
     cost: float | None = None
     answer: Any = None
     at: float = 0.0
+    highest: tuple[float, ...] = field(default=(), metadata=SPARSE)
+    times: tuple[float, ...] = field(default=(), metadata=SPARSE)
     output: str = field(default="", metadata=SPARSE)
 
 

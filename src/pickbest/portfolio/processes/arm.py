@@ -120,7 +120,7 @@ def _become_function(
     except OSError as error:
         message = BROKEN + f"{error.filename}: {error.strerror}".encode()
     except BaseException as error:
-        message = BROKEN + repr(error)[:LONGEST_REASON].encode(errors="replace")
+        message = BROKEN + shortened(repr(error)).encode(errors="replace")
     finally:
         with contextlib.suppress(BaseException), os.fdopen(RESULT, "wb") as pipe:
             pipe.write(message)
@@ -154,12 +154,24 @@ def _called(call: bytes) -> tuple[bytes, int]:
         message = RAISED + (f"exit code {code}".encode() if code else b"")
     except BaseException as error:
         traceback.print_exc()
-        text = f"{type(error).__name__}: {error}"[:LONGEST_REASON]
+        text = shortened(f"{type(error).__name__}: {error}")
         code, message = 1, RAISED + text.encode(errors="replace")
     with contextlib.suppress(Exception):
         sys.stdout.flush()
         sys.stderr.flush()
     return message, code
+
+
+def shortened(text: str) -> str:
+    """A reason that is not too long: where it is, its beginning and its last line.
+
+    >>> shortened("ValueError: " + "x" * 2000 + chr(10) + "  at the end: 7")[-20:]
+    'xxx …  at the end: 7'
+    """
+    if len(text) <= LONGEST_REASON:
+        return text
+    last = text.rstrip().splitlines()[-1][-LONGEST_REASON // 2 :]
+    return f"{text[: LONGEST_REASON - len(last) - 3]} … {last}"
 
 
 def _limit(request: dict[str, Any], pid: int = 0) -> None:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import secrets
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
@@ -172,7 +171,7 @@ def candidates() -> list[Path]:
 def make_group() -> Group | None:
     """A group of this process's own in which groups with limits can be made; None: poll."""
     for place in candidates():
-        group = Group(place / f"{PREFIX}{tree.owner()}-{secrets.token_hex(4)}")
+        group = Group(place / f"{PREFIX}{tree.owner()}-{os.urandom(4).hex()}")
         try:
             group.path.mkdir()
         except OSError:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from pickbest.catalog import make_learner
 from pickbest.core import (
     Choice,
+    ContextLearner,
     Feedback,
     Learner,
     PickbestError,
@@ -19,15 +21,29 @@ from pickbest.core import (
     pick_round,
     replicate_keys,
     rng_for,
+    unknown_name,
 )
 from pickbest.core.features import Features, FeaturesError, encoded, feature_names
-from pickbest.core.states import AnyArray, arrays_of, restore_arrays, same_layout
+from pickbest.core.intervals import Intervals, learn_intervals, watch_probability
+from pickbest.core.plans import Planner, Plans, Runs
+from pickbest.core.states import AnyArray, arrays_of, repeat_state, restore_arrays, same_layout
+from pickbest.learners.auto import Auto
+from pickbest.learners.intervals import FromIntervals, racing
 from pickbest.portfolio.journal.records import Finished, Opened, Picked, Roster
-from pickbest.portfolio.settings import DEFAULT_LEARNER
-from pickbest.portfolio.state.learner_states import Archive, LastSeen, carried, pick_shares
+from pickbest.portfolio.runs import RunStatus, Stage
+from pickbest.portfolio.settings import BY_HAND, DEFAULT_LEARNER
+from pickbest.portfolio.state.learner_states import (
+    PROBE_SEED,
+    Archive,
+    LastSeen,
+    carried,
+    pick_shares,
+)
 
 # Beside the streams of learners (1) and environments (2): which rounds are watched.
 WATCH_STREAM = 3
+# Plans that are drawn to see which one is played most often.
+PLAN_PROBES = 64
 
 
 class LiveLearner:
@@ -44,13 +60,13 @@ class LiveLearner:
         self._watch_keys = replicate_keys(settings.seed, 1, stream=WATCH_STREAM)
         self._budget, self.arms = roster.budget, roster.active
         self.features: tuple[str, ...] = ()
-        self.learner = self._made(len(roster.active), roster.budget)
+        self.learner = self._made(len(roster.active), roster.budget, roster.active)
         self.state: State = self.learner.start(1)
 
     def follow(self, roster: Roster) -> None:
         """Go on with other arms or another budget."""
         budget, arms = roster.budget, roster.active
-        learner = self._made(len(arms), budget)
+        learner = self._made(len(arms), budget, arms)
         if self._budget != budget:
             # What was learned of arms is true for any budget, but some states are shaped by it.
             reshaped = self._made(len(self.arms), budget).start(1)
@@ -74,22 +90,60 @@ class LiveLearner:
 
     def pick(
         self, number: int, features: Features | None = None
-    ) -> tuple[tuple[str, ...], tuple[float, ...] | None]:
-        """Names and weights of the arms of a round that opens now; changes nothing."""
+    ) -> tuple[tuple[str, ...], tuple[float, ...] | None, tuple[float, ...]]:
+        """(names, weights, until when they run) of a round that opens now; changes nothing."""
+        draws = rng_for(self._keys, number)
         learner, state, known = self.learner, self.state, None
         if features is not None:
             names = self.features or feature_names(features)
             known = encoded(features, names)
             if not self.features:
                 learner, state = self._informed(names)
-        choice = pick_round(learner, state, rng_for(self._keys, number), known)
+        if isinstance(learner, Planner):
+            arms, until = self._stages(learner.plan(state, draws), 0)
+            return arms, None, until
+        choice = pick_round(learner, state, draws, known)
         names = tuple(self.arms[arm] for arm in choice.arms[0].tolist())
         weights = None if choice.weights is None else tuple(choice.weights[0].tolist())
-        return names, weights
+        return names, weights, ()
+
+    def _stages(self, plans: Plans, row: int) -> tuple[tuple[str, ...], tuple[float, ...]]:
+        """A plan as a ticket has it."""
+        ends = [plans.slices[row], *[1.0] * self._budget]
+        pairs = zip(plans.arms[row].tolist(), ends, strict=True)
+        picked = [(self.arms[arm], float(end)) for arm, end in pairs if arm >= 0]
+        return tuple(arm for arm, _ in picked), tuple(end for _, end in picked)
+
+    def stages(self) -> tuple[Stage, ...]:
+        """The plan that is played most often now; empty for learners that plan nothing."""
+        if not isinstance(self.learner, Planner):
+            return ()
+        draws = rng_for(replicate_keys(PROBE_SEED, PLAN_PROBES), 0)
+        plans = self.learner.plan(repeat_state(self.state, PLAN_PROBES), draws)
+        drawn = Counter(self._stages(plans, row) for row in range(PLAN_PROBES))
+        ((arms, until), _), *_ = drawn.most_common(1)
+        return tuple(
+            Stage(tuple(arm for arm, end in zip(arms, until, strict=True) if end == each), each)
+            for each in sorted(set(until))
+        )
+
+    def watch_probability(self, arms: Sequence[str]) -> float:
+        """How likely the learner wants a round with these arms to be watched to its end."""
+        places = np.array([[self.arms.index(arm) for arm in arms]], np.int64)
+        return float(watch_probability(self.learner, self.state, places)[0])
 
     def watch_draw(self, number: int) -> float:
         """The uniform number of a round that decides whether it is watched to the end."""
         return float(rng_for(self._watch_keys, number).uniforms(1)[0, 0])
+
+    def mode(self) -> str:
+        """What the learner does differently at the moment, in words; "" for most."""
+        learner, state = self.learner, self.state
+        if isinstance(learner, ContextLearner):
+            learner, state = learner.without_features(state)
+        if isinstance(learner, FromIntervals):
+            learner, state = learner.inner, state.inner
+        return learner.mode(state) if isinstance(learner, Auto) else ""
 
     def shares(self) -> dict[str, float]:
         """How likely each arm is picked next."""
@@ -105,13 +159,43 @@ class LiveLearner:
         places = {arm: place for place, arm in enumerate(self.arms)}
         if result.learned is None or any(arm not in places for arm in picked.arms):
             return False
+        if isinstance(self.learner, Planner):
+            return self._learn_runs(self.learner, picked, result, places)
         if len(picked.arms) != self.learner.budget:
             return False
         arms = np.array([[places[arm] for arm in picked.arms]], np.int64)
         weights = None if picked.weights is None else np.array([picked.weights]) * result.scale
-        seen = np.array([result.learned])
+        choice, low = Choice(arms, weights), np.array([result.learned], np.float64)
         known = None if picked.features is None else encoded(picked.features, self.features)
-        self.state = learn_round(self.learner, self.state, Choice(arms, weights), seen, known)
+        if result.times:
+            high, times = np.array([result.highest, result.times], np.float64)[:, None]
+            coin = np.array([picked.watch or 1.0]), np.array([picked.watched])
+            seen = Intervals(low, np.ascontiguousarray(high), np.ascontiguousarray(times), *coin)
+            self.state = learn_intervals(self.learner, self.state, choice, seen, known)
+        else:
+            self.state = learn_round(self.learner, self.state, choice, low, known)
+        return True
+
+    def _learn_runs(
+        self, planner: Planner, picked: Picked, result: Finished, places: Mapping[str, int]
+    ) -> bool:
+        late = sum(end == 1.0 for end in picked.until)
+        if not result.times or not 1 <= late <= planner.budget:
+            return False
+        shape = (1, 1 + planner.budget)
+        plans = Plans(np.full(shape, -1), np.zeros(1))
+        runs = Runs(np.zeros(shape), np.zeros(shape, np.bool_), np.zeros(shape, np.bool_))
+        # The first place is that of an arm that runs before the others.
+        first = 1 - (len(picked.arms) - late)
+        for place, arm in enumerate(picked.arms, first):
+            run = result.runs[place - first]
+            plans.arms[0, place] = places[arm]
+            runs.times[0, place] = result.times[place - first]
+            runs.answered[0, place] = run.arm == result.winner
+            runs.ran[0, place] = run.status is not RunStatus.STOPPED or run.seconds > 0.0
+        if first == 0:
+            plans.slices[0] = picked.until[0]
+        self.state = planner.learn_runs(self.state, plans, runs)
         return True
 
     def stored(self) -> tuple[list[dict[str, Any]], dict[str, AnyArray]]:
@@ -143,16 +227,25 @@ class LiveLearner:
             )
         return using
 
-    def _made(self, n_arms: int, budget: int) -> Learner:
+    def _made(self, n_arms: int, budget: int, arms: Sequence[str] = ()) -> Learner:
         """The learner for a number of arms, that uses features if the portfolio has some."""
-        learner = self._bare(n_arms, budget)
+        learner = self._bare(n_arms, budget, arms)
         using = informed(learner, self.features, learner.start(1)) if self.features else None
         return learner if using is None else using[0]
 
-    def _bare(self, n_arms: int, budget: int) -> Learner:
-        """The learner for a number of arms, checked to be one that can run live."""
+    def _bare(self, n_arms: int, budget: int, arms: Sequence[str] = ()) -> Learner:
+        """The learner for a number of arms, checked to be one that can run live.
+
+        arms: their names, where it depends on them what they cost.
+        """
         settings = self._settings
         options: dict[str, Any] = dict(settings.options)
+        for name in ("price", "call_price"):
+            if isinstance(own := options.get(name), Mapping):
+                usual = own.get("", 0.0)
+                options[name] = tuple(own.get(arm, usual) for arm in arms) or usual
+        if settings.learner == BY_HAND:
+            options = _by_number(options, arms or self.arms)
         try:
             learner = make_learner(settings.learner, n_arms, budget, settings.rounds, **options)
         except PickbestError:
@@ -167,7 +260,18 @@ class LiveLearner:
                 f"learner {settings.learner!r} must see the cost of every arm, but a portfolio "
                 f"sees only those of the arms that it ran; use {DEFAULT_LEARNER!r}"
             )
-        return learner
+        return learner if isinstance(learner, Planner) else racing(learner)
+
+
+def _by_number(options: Mapping[str, Any], arms: Sequence[str]) -> dict[str, Any]:
+    """The options of a schedule by hand, with places of arms for their names."""
+    places = {arm: place for place, arm in enumerate(arms)}
+    for arm in (named := [name for name in (options["first"], *options["arms"]) if name]):
+        if arm not in places:
+            raise unknown_name("arm of the stages", str(arm), arms)
+    chosen = tuple(places[arm] for arm in options["arms"])
+    first = places[named[0]] if options["first"] else -1
+    return {"first": first, "slice": options["slice"], "arms": chosen}
 
 
 def _below(prefix: str, arrays: Mapping[str, AnyArray]) -> dict[str, AnyArray]:

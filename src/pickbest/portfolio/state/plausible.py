@@ -58,18 +58,42 @@ def check_roster(roster: Roster) -> Roster:
 
 
 def check_picked(picked: Picked, active: Sequence[str], budget: int) -> None:
-    """As many different arms as the budget says, with a weight each."""
-    if len(picked.arms) != budget or len(set(picked.arms)) != budget:
+    """As many different arms as the budget says, with a weight each; or stages of arms."""
+    if picked.until:
+        _check_stages(picked, budget)
+    elif len(picked.arms) != budget or len(set(picked.arms)) != budget:
         raise PickbestError(f"round {picked.round} must have {budget} arms, got {picked.arms}")
     for arm in picked.arms:
         if arm not in active:
             raise PickbestError(f"round {picked.round} picked the arm {arm!r}, which is not there")
+    if not 0.0 <= picked.watch <= 1.0 or (picked.watched and picked.watch == 0.0):
+        raise PickbestError(
+            f"round {picked.round} must have a chance to be watched, got {picked.watch!r}"
+        )
     if picked.weights is None:
         return
-    if len(picked.weights) != budget or not _within(picked.weights, 0.0, LARGEST_WEIGHT):
+    if len(picked.weights) != len(picked.arms) or not _within(picked.weights, 0.0, LARGEST_WEIGHT):
         raise PickbestError(
             f"round {picked.round} must have {budget} finite weights of at least 0, got "
             f"{picked.weights}"
+        )
+
+
+def _check_stages(picked: Picked, budget: int) -> None:
+    """Different arms, each until a time; at most one before the others, which are within budget."""
+    until, arms = picked.until, picked.arms
+    late = sum(end == 1.0 for end in until)
+    if (
+        len(until) != len(arms)
+        or len(set(arms)) != len(arms)
+        or not 1 <= late <= budget
+        or len(arms) - late > 1
+        or not _within(until, 0.0, 1.0)
+        or list(until) != sorted(until)
+    ):
+        raise PickbestError(
+            f"round {picked.round} must have at most {budget} arms that run to the end, and at "
+            f"most one before them, got {arms} until {until}"
         )
 
 
@@ -86,6 +110,16 @@ def check_finished(result: Finished, picked: Picked) -> None:
         raise PickbestError(
             f"round {picked.round} must teach {len(picked.arms)} costs between 0 and 1, got {costs}"
         )
+    if result.times or result.highest:
+        bounds = (result.highest, result.times, costs or ())
+        ordered = all(low <= high for low, high in zip(costs or (), result.highest, strict=False))
+        if not ordered or any(
+            len(each) != len(picked.arms) or not _within(each, 0.0, 1.0) for each in bounds
+        ):
+            raise PickbestError(
+                f"round {picked.round} must teach {len(picked.arms)} intervals and times between 0 "
+                f"and 1, got {costs}, {result.highest} and {result.times}"
+            )
     if not 1.0 <= result.scale <= LARGEST_WEIGHT:
         raise PickbestError(f"the scale of weights must be at least 1, got {result.scale!r}")
 

@@ -1,6 +1,7 @@
 """The fold: everything that a portfolio knows, from the records of its journal and no more.
 
-Its size depends on the arms and on the rounds that are open, not on how many rounds there were.
+Its size depends on the arms, on the rounds that are open and on the problems that have a verdict,
+not on how many rounds there were.
 A record that cannot have been written by us is refused before anything of it is taken in.
 """
 
@@ -32,6 +33,7 @@ from pickbest.portfolio.state.plausible import (
     check_roster,
     check_runs,
 )
+from pickbest.portfolio.state.verdicts import Verdicts
 
 
 @dataclass
@@ -42,6 +44,7 @@ class Tally:
     told: int = 0
     won: int = 0
     failed: int = 0
+    wrong: int = 0
     total_cost: float = 0.0
     known_costs: int = 0
     seconds: float = 0.0
@@ -52,7 +55,8 @@ class PortfolioState:
 
     open: the rounds that run. lost: how many were closed without a result; late: how many of
     these got one afterwards. learned: how many rounds taught the learner something. paid: costs
-    of finished rounds, summed; priced: how many had one. course: the same over time.
+    of finished rounds, summed; priced: how many had one. course: the same over time. verdicts:
+    what arms said, and who contradicts whom.
 
     trusted: settings that the caller gave in code; where the journal has the same, they may name
         a learner of a module. Nothing that only a journal names is imported.
@@ -73,6 +77,7 @@ class PortfolioState:
         self.paid = 0.0
         self.priced = 0
         self.course = Course()
+        self.verdicts = Verdicts()
         self._live: LiveLearner | None = None
 
     def apply(self, entry: Entry) -> None:
@@ -142,10 +147,12 @@ class PortfolioState:
             tally.told += 1
             tally.won += run.arm == record.winner
             tally.failed += run.status in (RunStatus.CRASHED, RunStatus.BROKEN)
+            tally.wrong += run.status is RunStatus.WRONG
             tally.seconds += run.seconds
             if run.cost is not None:
                 tally.total_cost += run.cost
                 tally.known_costs += 1
+        self.verdicts.note(picked.problem, record.round, record.runs)
         self.learned += self.live.learn(picked, record)
         if self.finished % self.course.step == 0:
             self._note(record.round)

@@ -21,7 +21,7 @@ from pickbest.portfolio.journal.records import DamagedError, Opened, Picked, Rec
 from pickbest.portfolio.state.curve import Course, Sum
 from pickbest.portfolio.state.portfolio_state import PortfolioState, Tally
 
-VERSION = 1
+VERSION = 2
 _NUMBERS = ("position", "next_round", "finished", "learned", "lost", "late", "paid", "priced")
 
 
@@ -75,6 +75,7 @@ def _restored(snapshot: Snapshot, last: Entry | None, trusted: Opened | None) ->
         state.open[picked.round] = picked
     state.tallies = {arm: Tally(**tally) for arm, tally in header["tallies"]}
     state.course = _course(header["course"])
+    state.verdicts.restore(header["verdicts"], arrays)
     if roster is not None:
         state.live.expect(tuple(header.get("features", ())))
         state.live.restore(header["away"], arrays)
@@ -86,6 +87,7 @@ def _restored(snapshot: Snapshot, last: Entry | None, trusted: Opened | None) ->
 def _content(state: PortfolioState) -> tuple[dict[str, Any], Arrays]:
     away, arrays = state.live.stored() if state.roster is not None else ([], {})
     features = state.live.features if state.roster is not None else ()
+    said, verdicts = state.verdicts.stored()
     header = {
         **({"features": list(features)} if features else {}),
         **{name: getattr(state, name) for name in _NUMBERS},
@@ -101,8 +103,9 @@ def _content(state: PortfolioState) -> tuple[dict[str, Any], Arrays]:
             "arms": [[arm, _pairs(sums)] for arm, sums in state.course.arms.items()],
         },
         "away": away,
+        "verdicts": said,
     }
-    return header, arrays
+    return header, {**arrays, **verdicts}
 
 
 def _pairs(sums: list[Sum]) -> list[list[float]]:

@@ -29,11 +29,11 @@ def replayed(
     for entry in entries:
         record = entry.record
         if isinstance(record, Picked):
-            arms, weights = again.live.pick(record.round, record.features)
-            if (arms, weights) != (record.arms, record.weights):
+            picked = again.live.pick(record.round, record.features)
+            stored = (record.arms, record.weights, record.until)
+            if picked != stored:
                 raise ReplayError(
-                    f"round {record.round}: the journal says {record.arms} {record.weights}, "
-                    f"a replay picks {arms} {weights}"
+                    f"round {record.round}: the journal says {stored}, a replay picks {picked}"
                 )
         again.apply(entry)
         for position, digest, source in known:

@@ -10,8 +10,9 @@ from pickbest.core.codec import SPARSE
 from pickbest.portfolio.journal.protocol import Entry, IndexedJournal
 from pickbest.portfolio.journal.records import Finished, Late, Lost, Picked
 from pickbest.portfolio.processes.limits import in_force
-from pickbest.portfolio.runs import Run
+from pickbest.portfolio.runs import Run, Stage
 from pickbest.portfolio.state.portfolio_state import PortfolioState, Tally
+from pickbest.portfolio.state.verdicts import Contradiction, Verdicts
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,7 @@ class ArmView:
 
     mean_cost: over the rounds in which its cost is known; None before the first.
     share: how likely it is picked next; 0 for a paused or removed arm.
+    wrong: how many of its answers were refuted. disputed: how many contradictions it has a part in.
     """
 
     name: str
@@ -30,14 +32,19 @@ class ArmView:
     mean_cost: float | None
     seconds: float
     share: float
+    wrong: int = field(default=0, metadata=SPARSE)
+    disputed: int = field(default=0, metadata=SPARSE)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Status:
     """A portfolio now. Rounds asked = finished + lost + open.
 
     limits: how limits of arms are kept to on this machine: "cgroup v2" or "polling".
     late: how many of the lost rounds got a result afterwards; it is kept, and never learned.
+    stages: where arms have prices, the plan that is played most often now.
+    mode: what the learner does differently at the moment ("forgetting …"); "" for most.
+    contradictions: arms that cannot both be right.
     """
 
     learner: str
@@ -52,6 +59,23 @@ class Status:
     arms: tuple[ArmView, ...]
     limits: str = ""
     late: int = 0
+    stages: tuple[Stage, ...] = field(default=(), metadata=SPARSE)
+    mode: str = field(default="", metadata=SPARSE)
+    contradictions: tuple[Contradiction, ...] = field(default=(), metadata=SPARSE)
+
+    def __repr__(self) -> str:
+        cost = "" if self.mean_cost is None else f", mean cost {self.mean_cost:.4g}"
+        lines = [
+            f"{self.finished} rounds finished, {self.lost} lost, {self.open} open{cost}",
+            f"learner {self.learner}{self.mode and f' ({self.mode})'}, {self.budget} arms a round",
+            *(
+                f"  {arm.name}: picked {arm.picked}, won {arm.won}, failed {arm.failed}, "
+                f"wrong {arm.wrong}, picked next {arm.share:.0%}"
+                for arm in self.arms
+            ),
+            *(f"contradiction: {each}" for each in self.contradictions[:5]),
+        ]
+        return "\n".join(lines)
 
 
 @dataclass(frozen=True)
@@ -60,6 +84,7 @@ class RoundView:
 
     late: whether a lost round has a result all the same, which came too late to be learned.
     output: the file beside the journal with all of a long answer.
+    contradictions: those in which it has a part, with any other round.
     """
 
     round: int
@@ -75,6 +100,7 @@ class RoundView:
     answer: Any = None
     late: bool = False
     output: str = field(default="", metadata=SPARSE)
+    contradictions: tuple[Contradiction, ...] = field(default=(), metadata=SPARSE)
 
     @property
     def verdict(self) -> str:
@@ -102,6 +128,9 @@ def overview(known: PortfolioState) -> Status:
             for name, tally in known.tallies.items()
         ),
         limits=in_force(),
+        stages=known.live.stages() if known.roster is not None else (),
+        mode=known.live.mode() if known.roster is not None else "",
+        contradictions=tuple(known.verdicts.found),
     )
 
 
@@ -111,7 +140,19 @@ def _arm_view(name: str, tally: Tally, known: PortfolioState, share: float) -> A
     if roster is not None and name in roster.arms:
         state = "paused" if name in roster.paused else "active"
     mean = tally.total_cost / tally.known_costs if tally.known_costs else None
-    return ArmView(name, state, tally.picked, tally.won, tally.failed, mean, tally.seconds, share)
+    disputed = sum(name in (each.first.arm, each.second.arm) for each in known.verdicts.found)
+    return ArmView(
+        name,
+        state,
+        tally.picked,
+        tally.won,
+        tally.failed,
+        mean,
+        tally.seconds,
+        share,
+        tally.wrong,
+        disputed,
+    )
 
 
 def rounds_of(entries: Iterable[Entry]) -> list[RoundView]:
@@ -138,6 +179,21 @@ def _closed(view: RoundView, record: Finished | Late | Lost) -> RoundView:
         return replace(told, late=True)
     learned = record.learned is not None
     return replace(told, state="finished", learned=learned, output=record.output)
+
+
+def verdicts_of(views: Iterable[RoundView]) -> Verdicts:
+    """What arms said in rounds that are all there from the first on."""
+    verdicts = Verdicts()
+    for view in views:
+        if not view.late:
+            verdicts.note(view.problem, view.round, view.runs)
+    return verdicts
+
+
+def with_contradictions(views: Iterable[RoundView], verdicts: Verdicts) -> list[RoundView]:
+    """Rounds that say which others contradict them."""
+    found = [(view, verdicts.of_round(view.round) if verdicts.found else ()) for view in views]
+    return [replace(view, contradictions=each) if each else view for view, each in found]
 
 
 def last_rounds(

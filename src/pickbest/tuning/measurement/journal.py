@@ -163,7 +163,8 @@ def _check_same(
             )
     for name in header["checksums"].keys() & checksums.keys():
         if header["checksums"][name] != checksums[name]:
+            kind = "objective" if ":" in name else "data set"
             raise PickbestError(
-                f"{path}: the data set {name!r} has changed since it was measured; "
+                f"{path}: the {kind} {name!r} has changed since it was measured; "
                 "measure into another folder"
             )

@@ -19,6 +19,7 @@ from pickbest.tuning.measurement.units import POOL, Unit
 from pickbest.tuning.optimizers import OPTIMIZERS
 from pickbest.tuning.tasks import MODELS, Caps, Dataset, Task, dataset_names, load_dataset
 from pickbest.tuning.tasks.dataset import DEFAULT_CAPS
+from pickbest.tuning.tasks.objective import load_objective, load_space, source_checksum
 
 POOL_CHUNK = 20
 # Raised whenever the same settings would give other losses.
@@ -30,6 +31,7 @@ class Settings:
     """What a measurement is made of.
 
     seed, calls, caps, data and label cannot change once it has begun; the rest may grow.
+    objective, space: `module:function` and `module:SPACE` of the user's own, instead of data.
     """
 
     optimizers: tuple[str, ...]
@@ -40,8 +42,15 @@ class Settings:
     data: str = "embedded"
     label: str = "target"
     caps: Caps = DEFAULT_CAPS
+    objective: str = ""
+    space: str = ""
 
     def __post_init__(self) -> None:
+        if bool(self.objective) != bool(self.space):
+            raise PickbestError(
+                "an objective of your own needs its space, and a space its objective: give both, "
+                f"each as module:NAME, got {self.objective!r} and {self.space!r}"
+            )
         check_count("calls", self.calls)
         check_count("repetitions", self.repetitions)
         check_seed(self.seed)
@@ -62,6 +71,7 @@ class Settings:
             "caps": plain(self.caps),
             "label": self.label,
             "versions": versions(self.optimizers),
+            **({"objective": self.objective, "space": self.space} if self.objective else {}),
         }
 
 
@@ -94,7 +104,10 @@ class MeasurementPlan:
         return runs + chunks
 
     def checksums(self) -> dict[str, str]:
-        """Of each data set."""
+        """Of each data set, or of the file of the objective."""
+        own = self.settings.objective
+        if own:
+            return {name: source_checksum(name) for name in (own, self.settings.space)}
         return {name: dataset.checksum() for name, dataset in self.datasets.items()}
 
     @property
@@ -110,8 +123,11 @@ def make_plan(
 ) -> MeasurementPlan:
     """Load the data sets; those that cannot be used are listed with the reason.
 
-    names: data sets in the order of measuring, none for all. most: the most tasks.
+    names: data sets in the order of measuring, none for all; of an objective of the user's the
+    jobs that it is called with, none for a single one without a name. most: the most tasks.
     """
+    if settings.objective:
+        return _own_plan(settings, names or [""], most)
     for model in models:
         if model not in MODELS:
             raise unknown_name("model", model, MODELS)
@@ -137,6 +153,16 @@ def make_plan(
         reasons = "; ".join(refused.values())
         raise PickbestError(f"there is nothing to measure{': ' if reasons else ''}{reasons}")
     return MeasurementPlan(settings, tuple(tasks[:most]), datasets, refused)
+
+
+def _own_plan(settings: Settings, jobs: Sequence[str], most: int | None) -> MeasurementPlan:
+    load_objective(settings.objective)
+    load_space(settings.space)
+    if len(set(jobs)) != len(jobs):
+        raise PickbestError(f"jobs must be different, got {jobs}")
+    name, fields = settings.objective.partition(":")[2], (settings.objective, settings.space)
+    tasks = [Task(name, job, "", "", settings.caps, *fields) for job in jobs]
+    return MeasurementPlan(settings, tuple(tasks[:most]), {}, {})
 
 
 def versions(optimizers: Sequence[str]) -> dict[str, str]:

@@ -63,9 +63,11 @@ class Measured:
 
 
 def collect(plan: MeasurementPlan, records: Records) -> list[Measured]:
-    """The tasks that are complete: models in their order, data sets by name."""
+    """The tasks that are complete: models in their order, data sets by name; jobs as planned."""
     order = list(MODELS)
-    ordered = sorted(plan.tasks, key=lambda task: (order.index(task.model), task.dataset))
+    ordered = list(plan.tasks)
+    if not plan.settings.objective:
+        ordered.sort(key=lambda task: (order.index(task.model), task.dataset))
     found = (_collect_task(plan, task, records) for task in ordered)
     return [measured for measured in found if measured is not None]
 
@@ -158,7 +160,8 @@ def label_of(optimizer: str) -> str:
 def provenance(plan: MeasurementPlan, measured: Sequence[Measured]) -> dict[str, Any]:
     """How the numbers came about; nothing in it depends on when or how fast."""
     settings = plan.settings
-    sets = sorted({one.task.dataset for one in measured})
+    sets = sorted({one.task.dataset for one in measured} & plan.datasets.keys())
+    own = {"sources": plan.checksums()} if settings.objective else {}
     return {
         "pickbest": __version__,
         **settings.fixed(),
@@ -167,7 +170,8 @@ def provenance(plan: MeasurementPlan, measured: Sequence[Measured]) -> dict[str,
         "repetitions": settings.repetitions,
         "data": Path(settings.data).name,
         "environment": PINNED,
-        "rules": {**DATA_RULES, **LOSS_RULES, **REWARD_RULES},
+        "rules": REWARD_RULES if own else {**DATA_RULES, **LOSS_RULES, **REWARD_RULES},
+        **own,
         "tasks": {
             "planned": len(plan.tasks),
             "complete": len(measured),
@@ -197,12 +201,13 @@ def timings(measured: Sequence[Measured]) -> dict[str, Any]:
 
 
 def _task_row(plan: MeasurementPlan, one: Measured) -> list[Any]:
-    dataset = plan.datasets[one.task.dataset]
+    facts: list[Any] = ["", "", "", ""]
+    if dataset := plan.datasets.get(one.task.dataset):
+        dropped = len(dataset.facts["dropped_classes"])
+        facts = [*dataset.features.shape, len(dataset.classes), dropped]
     return [
         one.task.name,
-        *dataset.features.shape,
-        len(dataset.classes),
-        len(dataset.facts["dropped_classes"]),
+        *facts,
         _cell(one.rand),
         _cell(one.opt),
         one.failures,

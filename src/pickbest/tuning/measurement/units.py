@@ -14,7 +14,7 @@ from pickbest.core.codec import plain
 from pickbest.tuning.optimizers import make_optimizer
 from pickbest.tuning.space import Point
 from pickbest.tuning.tasks import Task, evaluate
-from pickbest.tuning.tasks.task import loss_of_frequencies
+from pickbest.tuning.tasks.task import loss_of_failure
 
 POOL = "pool"
 
@@ -99,7 +99,7 @@ def play_run(unit: Unit, seed: int, past: Mapping[int, Known]) -> Iterator[Messa
     message `mismatch` says so, and nothing follows.
     """
     task = unit.task
-    worst = loss_of_frequencies(task)
+    worst = loss_of_failure(task)
     reached = 0
     try:
         own_seed = stable_seed(seed, task.name, unit.optimizer, unit.part)

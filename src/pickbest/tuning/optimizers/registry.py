@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from pickbest.core import (
     MissingExtraError,
     PickbestError,
@@ -23,6 +21,7 @@ from pickbest.tuning.optimizers import (
     smac,
 )
 from pickbest.tuning.optimizers.protocol import Optimizer, OptimizerEntry
+from pickbest.tuning.references import named
 from pickbest.tuning.space import Space
 
 # In the order of the tables: the paper's nine first.
@@ -50,15 +49,7 @@ def make_optimizer(name: str, space: Space, seed: int, calls: int) -> Optimizer:
 
 
 def _own(reference: str, space: Space, seed: int, calls: int) -> Optimizer:
-    module, _, name = reference.partition(":")
-    if not module or not name:
-        raise PickbestError(
-            f"an optimizer of your own must be written as module:ClassName, got {reference!r}"
-        )
-    try:
-        factory = getattr(import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise PickbestError(f"the optimizer {reference!r} cannot be imported: {error}") from error
+    factory = named(reference, "optimizer")
     if not callable(factory):
         raise PickbestError(f"{reference!r} must be a class, got {factory!r}")
     try:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
 
 from pickbest.core import FloatArray, IntArray
+from pickbest.core.codec import SPARSE
 from pickbest.tuning.space import Point, Space
 from pickbest.tuning.tasks.data_sources import load_dataset
 from pickbest.tuning.tasks.dataset import DEFAULT_CAPS, Caps, Dataset
 from pickbest.tuning.tasks.models import MODELS
+from pickbest.tuning.tasks.objective import load_objective, load_space
 
 SPLIT_SEED = 0
 HELD_OUT = 0.2
@@ -34,23 +36,29 @@ LOSS_RULES = {
 
 @dataclass(frozen=True)
 class Task:
-    """A model to tune on a data set, and where the data come from."""
+    """A model to tune on a data set, and where the data come from.
+
+    objective, on: `module:function` and `module:SPACE` of the user's own; then `model` is the
+    name of the function, and `dataset` that of the job, "" where there is only one.
+    """
 
     model: str
     dataset: str
     data: str = "embedded"
     label: str = "target"
     caps: Caps = DEFAULT_CAPS
+    objective: str = field(default="", metadata=SPARSE)
+    on: str = field(default="", metadata=SPARSE)
 
     @property
     def name(self) -> str:
         """As it stands in the tables: mlp-iris."""
-        return f"{self.model}-{self.dataset}"
+        return f"{self.model}-{self.dataset}" if self.dataset else self.model
 
     @property
     def space(self) -> Space:
         """What is tuned."""
-        return MODELS[self.model].space
+        return load_space(self.on) if self.objective else MODELS[self.model].space
 
 
 @dataclass(frozen=True)
@@ -74,19 +82,36 @@ class Fold:
 
 def evaluate(task: Task, point: Point) -> Evaluation:
     """The visible loss of a point: a function of the task and the point alone."""
-    folds = folds_of(task)
+    folds = () if task.objective else folds_of(task)
     started = time.perf_counter()
     try:
         task.space.check(point)
-        losses = [_fold_loss(task.model, point, fold) for fold in folds]
-        # Not sum: from Python 3.12 on it rounds differently.
-        loss, reason = float(f"{math.fsum(losses) / len(losses):.{DIGITS}g}"), ""
+        if task.objective:
+            mean = float(load_objective(task.objective)(dict(point), task.dataset))
+        else:
+            losses = [_fold_loss(task.model, point, fold) for fold in folds]
+            # Not sum: from Python 3.12 on it rounds differently.
+            mean = math.fsum(losses) / len(losses)
+        loss, reason = float(f"{mean:.{DIGITS}g}"), ""
         if not math.isfinite(loss):
             reason = f"the loss is {loss}"
     except Exception as error:
         loss, reason = math.nan, f"{type(error).__name__}: {error}"
     seconds = time.perf_counter() - started
     return Evaluation(None if reason else loss, " ".join(reason.split())[:300], seconds)
+
+
+def prepare(task: Task) -> None:
+    """Load what every evaluation needs."""
+    if task.objective:
+        load_objective(task.objective)
+    else:
+        folds_of(task)
+
+
+def loss_of_failure(task: Task) -> float:
+    """What a failure is told as before any evaluation was worse; of a user's objective, 1."""
+    return 1.0 if task.objective else loss_of_frequencies(task)
 
 
 def loss_of_frequencies(task: Task) -> float:

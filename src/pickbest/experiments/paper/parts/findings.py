@@ -73,7 +73,7 @@ def repeated_arms(setting: Setting, *, budgets: Sequence[int]) -> Found:
         [
             Series("distinct slots", _column(rows, 0), _column(rows, 0), "best", "dotted", ""),
             Series("OG, as run", _column(rows, 0), _column(rows, 1), "og"),
-            Series("OG_hybrid(B, 1), as run", _column(rows, 0), _column(rows, 2), "og-hybrid"),
+            Series("OG_hybrid(B, 1)", _column(rows, 0), _column(rows, 2), "og-hybrid", "dashed"),
         ],
     )
     return Found(

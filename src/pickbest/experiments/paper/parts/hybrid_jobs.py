@@ -5,34 +5,57 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pickbest.experiments.jobs import theorem6_experiment
+from pickbest.experiments.jobs import theorem6_experiment, unlearned
 from pickbest.experiments.paper.experiment import Found, Setting
 from pickbest.report.document import Cell, Column, Figure, Series, Table, Text, Verdict
 
+# What the arms that are not hidden do, of what they do by default: little, so that a learner that
+# has not found the hidden ones exceeds the bound.
+OTHERS = 0.1
+SLOT_BUDGET = 3
+
 
 def hybrid_jobs(setting: Setting, *, target_budget: int, rounds: Sequence[int]) -> Found:
-    """Regret against OPT(B') on four families of jobs, by slot budget."""
-    measured = theorem6_experiment(setting.seed, setting.replicates, target_budget, rounds)
+    """Regret against OPT(B') on four families of jobs, by slot budget.
+
+    The verdict fails where a bound is exceeded, and where a family has no setting in which it could
+    be: a bound below T that the same slots exceed without learning.
+    """
+    measured = theorem6_experiment(
+        setting.seed, setting.replicates, target_budget, rounds,
+        slot_budget=SLOT_BUDGET, others=OTHERS, tamper=setting.sabotage.learner,
+    )  # fmt: skip
+    control = theorem6_experiment(
+        setting.seed, 1, target_budget, rounds,
+        slot_budget=SLOT_BUDGET, others=OTHERS, tamper=unlearned, only_hybrid=True,
+    )  # fmt: skip
     rows = measured["rows"]
     ours = [row for row in rows if row["learner"] == "OG_hybrid"]
+    for row, idle in zip(ours, control["rows"], strict=True):
+        row["control"] = idle["regret"]
+    telling = [row for row in ours if row["bound"] < min(row["rounds"], row["control"])]
+    families = {row["family"] for row in ours}
+    told = {row["family"] for row in telling}
     share = max(row["regret"] / row["bound"] for row in ours)
     text = (
-        f"Regret against OPT({target_budget}) stays under the bound in all {len(ours)} settings "
-        f"(at most {share:.1%} of it), and so do OG's guarantees beside it."
+        f"Regret against OPT({target_budget}) is at most {share:.1%} of the bound in {len(ours)} "
+        f"settings; in {len(telling)} of them the bound is below T and random arms in the same "
+        f"slots exceed it, in {len(told)} of {len(families)} families at least once."
         if measured["all_under_bound"]
         else f"A bound is exceeded: OG_hybrid's regret is up to {share:.0%} of its bound."
     )
     help_text = (
         f"N = {measured['n_arms']} arms, of which {target_budget} hidden ones do the whole job "
-        "together. OG with as many slots as OPT has arms is promised only (1 − 1/e) OPT(B'); "
-        "its last row in each group says what that leaves open against OPT(B') itself."
+        "together; jobs are fixed in advance. OG with as many slots as OPT has arms is promised "
+        "only (1 − 1/e) OPT(B'); its last row in each group says what that leaves open against "
+        "OPT(B') itself."
     )
     return Found(
         [
             Verdict(
                 "Theorem 6 for monotone submodular jobs, under Assumption 1",
                 text,
-                measured["all_under_bound"],
+                measured["all_under_bound"] and told == families,
             ),
             Text(help_text),
             _figure([row for row in ours if row["family"] == "coverage"], rounds, target_budget),
@@ -42,8 +65,8 @@ def hybrid_jobs(setting: Setting, *, target_budget: int, rounds: Sequence[int]) 
 
 
 def _figure(rows: Sequence[Mapping[str, Any]], rounds: Sequence[int], target_budget: int) -> Figure:
-    """Slot budgets 1, 2 and the largest at each horizon, which is ceil(ln T)."""
-    labels = ("b = 1", "b = 2", "b = ⌈ln T⌉")
+    """Slot budgets 1, SLOT_BUDGET and the largest at each horizon, which is ceil(ln T)."""
+    labels = ("b = 1", f"b = {SLOT_BUDGET}", "b = ⌈ln T⌉")
     series = []
     for index, label in enumerate(labels):
         own = []
@@ -82,7 +105,8 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
         Column("against"),
         Column("regret", 1),
         Column("bound", 1),
+        Column("random arms", 1),
     ]
     keys = ("family", "rounds", "learner", "slot_budget", "budget", "against", "regret", "bound")
-    cells: list[list[Cell]] = [[row[key] for key in keys] for row in rows]
+    cells: list[list[Cell]] = [[*(row[key] for key in keys), row.get("control")] for row in rows]
     return Table("hybrid-jobs", "Every setting", columns, cells)

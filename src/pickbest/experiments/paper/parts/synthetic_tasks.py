@@ -215,7 +215,7 @@ def task_3(setting: Setting, *, budget: int, rounds: int) -> Found:
             columns.append(Column("z", 1, signed=True, group=group))
     far = [row for row, z in z_scores.items() if abs(z) >= 4]
     texts = [f"{row} z = {z:+.1f}" for row, z in z_scores.items()]
-    text = f"As run, {len(rows) - len(far)} of {len(rows)} printed means are met within |z| < 4"
-    verdict = Verdict("Table 6: task 3", f"{text} ({', '.join(texts)}).", not far)
+    text = f"{len(rows) - len(far)} of {len(rows)} printed means are met within |z| < 4"
+    verdict = Verdict("Table 6: printed means, as run", f"{text} ({', '.join(texts)}).", not far)
     note = "z is the distance from the printed mean in standard errors of both (50 runs printed)."
     return Found([verdict, Table("task-3", f"B = {budget}", columns, table_rows, note)])

@@ -129,9 +129,9 @@ def _figure(found: Regrets, n_arms: int, budgets: Sequence[int], rounds: Sequenc
         theorem = [found["fpml", budget, length].mean for length in rounds]
         gumbel = [found["gumbel", budget, length].mean for length in rounds]
         bound = theory.gumbel_bound(n_arms=n_arms, budget=budget)
-        series.append(Series(f"Theorem 2, B = {budget}", x, theorem, look, "dashed", ""))
-        series.append(Series(f"Gumbel, B = {budget}", x, gumbel, look))
-        series.append(Series(f"ln N / η, B = {budget}", x, [bound] * len(x), look, "dotted", ""))
+        series.append(Series(f"B = {budget}, Theorem 2", x, theorem, look, "dashed", ""))
+        series.append(Series(f"B = {budget}, Gumbel", x, gumbel, look))
+        series.append(Series(f"B = {budget}, ln N / η", x, [bound] * len(x), look, "dotted", ""))
     ends = ", ".join(
         f"B = {b} {found['fpml', b, rounds[-1]].mean:.1f} and "
         f"{found['gumbel', b, rounds[-1]].mean:.2f}"

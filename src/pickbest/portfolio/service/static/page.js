@@ -25,7 +25,9 @@ function drawArms(status) {
   body.replaceChildren();
   for (const arm of status.arms) {
     const row = body.insertRow();
-    cell(row, arm.name); cell(row, arm.state); cell(row, arm.picked, "n");
+    const marks = (arm.wrong ? ", " + arm.wrong + " wrong" : "") +
+      (arm.disputed ? ", " + arm.disputed + " disputed" : "");
+    cell(row, arm.name); cell(row, arm.state + marks, marks ? "lost" : ""); cell(row, arm.picked, "n");
     cell(row, arm.won, "n"); cell(row, arm.failed, "n"); cell(row, number(arm.mean_cost), "n");
     const share = cell(row, "");
     const bar = document.createElement("span"), fill = document.createElement("i");
@@ -35,7 +37,15 @@ function drawArms(status) {
   $("summary").textContent = status.finished + " rounds finished, " + status.lost + " lost, " +
     status.open + " open; mean cost " + number(status.mean_cost) + "; " + status.budget +
     " of " + status.arms.filter(arm => arm.state === "active").length + " arms a round, learner " +
-    status.learner;
+    status.learner + (status.mode ? " (" + status.mode + ")" : "");
+  const said = each => each.verdict + " by " + each.arm + " (round " + each.round +
+    (each.checked ? ", its model holds)" : ")");
+  $("contradictions").replaceChildren(...(status.contradictions ?? []).slice(0, 10).map(each => {
+    const line = document.createElement("li");
+    line.textContent = shown(each.problem + ": " + said(each.second) + " contradicts " +
+      said(each.first));
+    return line;
+  }));
 }
 function drawRounds(rounds) {
   const body = $("rounds").tBodies[0];
@@ -46,6 +56,9 @@ function drawRounds(rounds) {
     if (view.late) cell(row, (view.winner ?? "no answer") + ", too late", "lost");
     else if (view.state === "lost") cell(row, "lost: " + view.reason, "lost");
     else cell(row, view.winner ?? (view.state === "open" ? "running" : "–"));
+    const won = view.runs.find(run => run.arm === view.winner);
+    cell(row, (view.contradictions ? "! " : "") + (won?.verdict ?? ""),
+      view.contradictions ? "lost" : "");
     cell(row, number(view.cost), "n");
   }
 }

@@ -22,7 +22,7 @@ from pickbest.core.codec import decode, encode
 from pickbest.tuning.measurement.units import Message, Request, play
 from pickbest.tuning.optimizers import make_optimizer
 from pickbest.tuning.tasks.models import MODELS
-from pickbest.tuning.tasks.task import folds_of
+from pickbest.tuning.tasks.task import prepare
 
 OURS = (PickbestError, MissingExtraError)
 
@@ -44,7 +44,7 @@ def main() -> None:
         request = decode(Request, line)
         with contextlib.suppress(Exception):
             # Read once here, not in every fork.
-            folds_of(request.unit.task)
+            prepare(request.unit.task)
         code = in_fork(partial(_play, request, send), sys.stdin)
         send({"finished": True} if code == 0 else {"died": _describe(code)})
 

@@ -1,0 +1,120 @@
+"""`pickbest replay`: what learning from races would have brought, from recorded runtimes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pickbest.cli import tables
+from pickbest.cli.options import BudgetOption, JsonOption, SeedOption, complete_learner
+from pickbest.cli.progress import Progress, progress_bar
+from pickbest.core import PickbestError, check_budget, check_count
+
+if TYPE_CHECKING:
+    from pickbest.environments.runtimes import Runtimes
+
+
+def replay(
+    runtimes: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUNTIMES",
+            help="A CSV file or CSV.gz: one row a problem, its name, text columns, and the seconds "
+            "of each solver, empty where it gave no answer; or a folder of ASlib.",
+        ),
+    ],
+    deadline: Annotated[
+        float | None,
+        typer.Option(help="Seconds for each arm; a folder of ASlib has its own cutoff."),
+    ] = None,
+    budget: BudgetOption = 2,
+    cost: Annotated[str, typer.Option(help="What a run costs: solved or runtime.")] = "runtime",
+    stop: Annotated[
+        str | None,
+        typer.Option(help="first: losers are stopped; deadline: all run on; else both ways."),
+    ] = None,
+    learner: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--learner",
+            "-l",
+            autocompletion=complete_learner,
+            help="A name from `pickbest learners`, repeatable, with options or not.",
+        ),
+    ] = None,
+    censored: Annotated[
+        str, typer.Option(help="What is learned of a stopped arm; see docs/races.md.")
+    ] = "intervals",
+    price: Annotated[
+        float,
+        typer.Option(help="Of a processor for as long as the deadline, beside a cost of 0 to 1."),
+    ] = 0.0,
+    replicates: Annotated[int, typer.Option("--replicates", "-r", help="Random orders.")] = 20,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Replay races from recorded runtimes, exactly as live ones would be seen, and compare.
+
+    Each problem is a round, each replicate a random order. **random**: B different arms at random.
+    **best fixed**: the best B arms in hindsight. **solved**: the share of problems with an answer.
+    **cpu seconds**: processor time a round, of all arms together.
+
+    **Examples**
+
+        pickbest replay runtimes.csv --deadline 60 --budget 2
+
+        pickbest replay aslib_data/CPMP-2015 --learner auto --learner thompson --stop first --json
+    """
+    from pickbest.environments.runtimes import read_runtimes
+    from pickbest.experiments.replay import Races, best_fixed, random_sets, run_summary
+    from pickbest.portfolio.censoring import Stop, Stopping
+    from pickbest.portfolio.costs import NAMED, as_cost
+
+    if cost not in NAMED:
+        raise PickbestError(f"cost must be one of {', '.join(NAMED)}, got {cost!r}")
+    check_count("replicates", replicates)
+    table = read_runtimes(runtimes)
+    races = Races.of(table, _deadline(table, deadline), as_cost(cost))
+    check_budget(budget, races.n_arms)
+    stops = [stop] if stop else [each.value for each in Stop]
+    names = learner or ["auto"]
+    runs: list[dict[str, Any]] = []
+    with progress_bar("replaying races") as progress:
+        for number, (name, each) in enumerate(product(names, stops)):
+            part = _part(progress, number, len(names) * len(stops), f"{name}, {each}")
+            stopping = Stopping.of(each, censored, 0.25)
+            runs.append(run_summary(races, name, budget, stopping, price, replicates, seed, part))
+    random, best = random_sets(races, budget, price), best_fixed(races, budget, price)
+    summary = {
+        "random": {"mean_cost": random.mean_cost, "cpu_seconds": random.cpu_seconds},
+        "best_fixed": {
+            "arms": [table.arms[arm] for arm in best.arms],
+            "mean_cost": best.mean_cost,
+            "cpu_seconds": best.cpu_seconds,
+        },
+        "runs": runs,
+    }
+    tables.show(summary, as_json, tables.replay_table)
+
+
+def _deadline(runtimes: Runtimes, given: float | None) -> float:
+    deadline = runtimes.cutoff if given is None else given
+    if deadline is None:
+        raise PickbestError("a file of runtimes needs --deadline: the seconds that an arm may take")
+    return deadline
+
+
+def _part(
+    progress: Progress | None, number: int, parts: int, text: str
+) -> Callable[[int, int], None]:
+    """What tells the bar of the whole how far one of its parts is."""
+
+    def report(done: int, rounds: int) -> None:
+        if progress is not None:
+            progress(number * rounds + done, parts * rounds, text)
+
+    return report

@@ -1,0 +1,126 @@
+"""Recorded runtimes: how many seconds each solver took on each problem.
+
+A CSV file (or CSV.gz) has one row a problem: its name, columns of text (features), and one column
+of seconds for each solver, empty where it gave no answer. A folder in the format of ASlib will do.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pickbest.core import FloatArray, PickbestError
+from pickbest.environments.aslib.description import RUNTIME
+from pickbest.environments.aslib.scenario import read_scenario
+
+# A file that unfolds to more than this is none.
+MOST_BYTES = 1 << 30
+
+
+@dataclass(frozen=True, eq=False)
+class Runtimes:
+    """What every arm takes on every problem.
+
+    seconds: (problems, arms); infinite where there is no answer.
+    features: by name, a text for each problem. cutoff: of the recording, where it is known.
+    """
+
+    problems: tuple[str, ...]
+    arms: tuple[str, ...]
+    seconds: FloatArray
+    features: dict[str, tuple[str, ...]]
+    cutoff: float | None = None
+
+
+def read_runtimes(path: str | Path) -> Runtimes:
+    """Read a file of runtimes, or a scenario of ASlib; every mistake is one sentence."""
+    path = Path(path)
+    if path.is_dir():
+        scenario = read_scenario(path, RUNTIME)
+        seconds = np.where(scenario.solved > 0.5, scenario.performance, np.inf)
+        return Runtimes(scenario.instances, scenario.algorithms, seconds, {}, scenario.cutoff)
+    header, rows = _rows(path)
+    columns = list(zip(*rows, strict=True))
+    wrong = [place for place in range(1, len(header)) if not _is_seconds(columns[place])]
+    text = [place for place in wrong if not any(map(_is_number, columns[place]))]
+    first = max(text, default=0) + 1
+    # Features stand before the solvers, and hold no numbers; all else is a solver with a bad cell.
+    if first == len(header) or wrong != list(range(1, first)):
+        raise PickbestError(f"{path}: {_wrong_cell(header, rows)}")
+    seconds = np.array([[_seconds(cell) for cell in row[first:]] for row in rows])
+    return Runtimes(
+        columns[0],
+        tuple(header[first:]),
+        seconds,
+        {header[place]: columns[place] for place in text},
+    )
+
+
+def _rows(path: Path) -> tuple[list[str], list[list[str]]]:
+    try:
+        content = path.read_bytes()
+        if path.suffix == ".gz":
+            with gzip.open(io.BytesIO(content)) as file:
+                content = file.read(MOST_BYTES + 1)
+            if len(content) > MOST_BYTES:
+                raise PickbestError(f"{path}: unfolds to more than {MOST_BYTES >> 20} MB")
+        text = content.decode("utf-8-sig")
+        rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
+    except (OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
+        raise PickbestError(f"{path}: runtimes cannot be read from it ({error})") from error
+    if len(rows) < 2 or len(rows[0]) < 2:
+        raise PickbestError(
+            f"{path}: runtimes need a header, a column of names, a column of seconds and a row"
+        )
+    header, *body = rows
+    for number, row in enumerate(body, 2):
+        if len(row) != len(header):
+            raise PickbestError(
+                f"{path}: row {number} must have {len(header)} cells, got {len(row)}"
+            )
+    if len(set(header)) < len(header):
+        raise PickbestError(f"{path}: columns must have different names, got {', '.join(header)}")
+    return header, body
+
+
+def _seconds(cell: str) -> float:
+    if not cell.strip():
+        return math.inf
+    seconds = float(cell)
+    if not seconds >= 0.0:
+        raise ValueError(cell)
+    return seconds
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        return not math.isnan(float(cell))
+    except ValueError:
+        return False
+
+
+def _is_seconds(column: tuple[str, ...]) -> bool:
+    try:
+        for cell in column:
+            _seconds(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _wrong_cell(header: list[str], rows: list[list[str]]) -> str:
+    """Which cell keeps a column from being one of seconds."""
+    place = max(n for n in range(1, len(header)) if not _is_seconds(tuple(row[n] for row in rows)))
+    number, cell = next(
+        (number, row[place]) for number, row in enumerate(rows, 2) if not _is_seconds((row[place],))
+    )
+    return (
+        f"columns of solvers must hold seconds of at least 0, or nothing; column "
+        f"{header[place]!r} of row {number} holds {cell!r}"
+    )

@@ -1,0 +1,178 @@
+"""Tables of costs in files: CSV, TSV (also compressed), Parquet and NumPy's."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from pickbest.core import FloatArray, MissingExtraError, PickbestError, check_costs
+from pickbest.core.savefile import array_from_npy, arrays_from_npz
+from pickbest.environments.columns import Arms, Columns, choose_arms, is_number
+from pickbest.environments.tables import Table
+
+# How many times larger than its file a table may be; a file that unfolds further is none.
+MOST_UNPACKED = 1_000
+MOST_CELLS = 10**9
+TEXT_SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".npy", ".npz")
+
+
+def read_table(
+    path: str | Path,
+    rewards: bool = False,
+    label: str | None = None,
+    columns: Sequence[str] = (),
+) -> Table:
+    """Read a table of costs, or of rewards (then cost = 1 - reward), one row a round.
+
+    A first row of text names the arms. A first column of identifiers names the rows and is no
+    arm: texts, or whole numbers of which some are beyond 1, all different.
+    label: the column that names the rows, chosen by hand. columns: the arms, by hand.
+    """
+    arms = _read(Path(path), label, columns)
+    kind = "rewards" if rewards else "costs"
+    checked = check_costs(arms.values, arms.values.shape, name=f"{path}: {kind}")
+    return Table(1.0 - checked if rewards else checked, arms.names, str(path), arms.row_names)
+
+
+def read_past(
+    path: str | Path, rewards: bool = False, arm_names: tuple[str, ...] = ()
+) -> FloatArray:
+    """As `read_table`, for past results: NaN where a cell is empty or nan (the arm was not run).
+
+    arm_names: the arms wanted, in their order, where the file names its own; a file without
+        names must have the arms in the same order.
+    """
+    arms = _read(Path(path), missing=True)
+    values, names = arms.values, arms.names
+    if names and arm_names:
+        unknown = [name for name in arm_names if name not in names]
+        if unknown:
+            raise PickbestError(f"{path}: there is no arm {unknown[0]!r}, only {', '.join(names)}")
+        values = values[:, [names.index(name) for name in arm_names]]
+    known = np.where(np.isnan(values), 0.0, values)
+    check_costs(known, known.shape, name=f"{path}: {'rewards' if rewards else 'costs'}")
+    return 1.0 - values if rewards else values
+
+
+def _read(
+    path: Path, label: str | None = None, columns: Sequence[str] = (), missing: bool = False
+) -> Arms:
+    """missing: whether cells of text may be empty."""
+    if not path.exists():
+        raise PickbestError(f"{path}: no such file")
+    if not path.name.endswith(SUFFIXES):
+        raise PickbestError(
+            f"{path}: a table must be one of {', '.join(SUFFIXES)}, got suffix {path.suffix!r}"
+        )
+    if path.suffix in {".npy", ".npz"}:
+        if label is not None or columns:
+            raise PickbestError(f"{path}: the columns of an array have no names to choose by")
+        arms = Arms(_read_numpy(path))
+    else:
+        text = path.name.endswith(TEXT_SUFFIXES)
+        table = _read_text(path, missing) if text else _read_parquet(path)
+        arms = choose_arms(table, str(path), label, columns)
+    if arms.values.ndim != 2 or 0 in arms.values.shape:
+        raise PickbestError(
+            f"{path}: a table needs at least one round and one arm, got shape {arms.values.shape}"
+        )
+    return arms
+
+
+def _read_text(path: Path, missing: bool) -> Columns:
+    delimiter = "\t" if ".tsv" in path.suffixes else ","
+    try:
+        text = io.StringIO(_unpacked(path).decode("utf-8-sig"), newline="")
+        rows = [row for row in csv.reader(text, delimiter=delimiter) if any(row)]
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
+        raise PickbestError(f"{path}: not a text table ({error})") from error
+    if not rows:
+        raise PickbestError(f"{path}: the file is empty; a table needs at least one row")
+    if missing:
+        rows = [[cell if cell.strip() else "nan" for cell in row] for row in rows]
+    header = rows.pop(0) if not all(is_number(cell) for cell in rows[0][1:] or rows[0]) else None
+    if not rows:
+        raise PickbestError(f"{path}: there is a header but no round; add one row per round")
+    width, first_row = len(header or rows[0]), 2 if header else 1
+    for number, row in enumerate(rows, start=first_row):
+        if len(row) != width:
+            raise PickbestError(f"{path}: row {number} has {len(row)} cells, expected {width}")
+    names = tuple(cell.strip() for cell in header or ())
+    return Columns(list(zip(*rows, strict=True)), names, first_row=first_row)
+
+
+def text_cells(path: Path) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """(names of columns, rows of cells) of a .csv or .tsv file with a first row of names."""
+    if not path.name.endswith(TEXT_SUFFIXES) or not path.exists():
+        raise PickbestError(f"{path}: features are columns of a file in {', '.join(TEXT_SUFFIXES)}")
+    table = _read_text(path, missing=False)
+    if not table.names:
+        raise PickbestError(f"{path}: features are chosen by name, and its columns have none")
+    return table.names, list(zip(*table.columns, strict=True))
+
+
+def _unpacked(path: Path) -> bytes:
+    content = path.read_bytes()
+    if path.suffix != ".gz":
+        return content
+    most = MOST_UNPACKED * (len(content) + 10_000)
+    with gzip.open(io.BytesIO(content)) as file:
+        unpacked = file.read(most + 1)
+    if len(unpacked) > most:
+        raise PickbestError(f"{path}: {len(content)} bytes unfold to more than {most}")
+    return unpacked
+
+
+def _read_parquet(path: Path) -> Columns:
+    try:
+        import pyarrow as arrow
+        import pyarrow.parquet as parquet
+    except ImportError as error:
+        raise MissingExtraError("pyarrow", "data", "reading Parquet tables") from error
+    try:
+        file = parquet.ParquetFile(
+            path, thrift_string_size_limit=10**7, thrift_container_size_limit=10**6
+        )
+        size = path.stat().st_size
+        rows, width = file.metadata.num_rows, len(file.schema_arrow)
+        if rows < 0 or rows * width > min(MOST_CELLS, MOST_UNPACKED * (size + 10_000)):
+            raise PickbestError(f"{path}: {rows} rows of {width} columns cannot be in {size} bytes")
+        table = file.read(use_threads=False)
+        columns = [
+            column.to_numpy().astype(np.float64)
+            if arrow.types.is_floating(column.type) or arrow.types.is_integer(column.type)
+            else list(map(str, column.to_pylist()))
+            for column in table.columns
+        ]
+    except PickbestError:
+        raise
+    except (arrow.ArrowException, OSError, ValueError, TypeError, OverflowError) as error:
+        raise PickbestError(f"{path}: not a readable Parquet file ({error})") from error
+    return Columns(columns, tuple(file.schema_arrow.names))
+
+
+def _read_numpy(path: Path) -> FloatArray:
+    """Sizes are taken from the bytes that are there, never from what a header promises."""
+    try:
+        content = path.read_bytes()
+        if path.suffix == ".npy":
+            loaded = array_from_npy(content)
+        else:
+            arrays = arrays_from_npz(content, MOST_UNPACKED * (len(content) + 10_000))
+            if len(arrays) != 1:
+                raise PickbestError(
+                    f"an npz table must hold exactly one array, got {sorted(arrays)}"
+                )
+            (loaded,) = arrays.values()
+    except OSError as error:
+        raise PickbestError(f"{path}: cannot be read ({error.strerror})") from error
+    except PickbestError as error:
+        raise PickbestError(f"{path}: not a readable NumPy table ({error})") from error
+    return loaded.astype(np.float64)

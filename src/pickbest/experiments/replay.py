@@ -1,0 +1,333 @@
+"""Races replayed from recorded runtimes: what a way to learn would have cost, and taken.
+
+A stopped arm is seen exactly as far as in a live race: what a run costs and what is known of one
+that was stopped come from the same `costs`, which rounds are watched and what is learned from the
+same `censoring` and the same learners.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pickbest import hindsight
+from pickbest.catalog import make_learner
+from pickbest.catalog.spec import Spec
+from pickbest.core import (
+    BoolArray,
+    Choice,
+    FloatArray,
+    IntArray,
+    Learner,
+    State,
+    check_positive,
+    replicate_keys,
+    rng_for,
+)
+from pickbest.core.intervals import Intervals, learn_intervals, watch_probability
+from pickbest.core.plans import Planner, Plans, Runs
+from pickbest.core.states import arrays_of, map_state
+from pickbest.environments.runtimes import Runtimes
+from pickbest.learners.intervals import racing
+from pickbest.portfolio.censoring import Censored, Stop, Stopping
+from pickbest.portfolio.costs import NAMED, Cost
+from pickbest.portfolio.runs import Run, RunStatus
+from pickbest.portfolio.state.live_learner import WATCH_STREAM
+from pickbest.simulation.statistics import standard_error
+
+Progress = Callable[[int, int], None]
+# The best fixed set is looked for so long; it is proven on all but very large tables.
+SUBSET_SECONDS = 20.0
+PLANNER = "schedules"
+
+
+@dataclass(frozen=True, eq=False)
+class Races:
+    """Recorded runtimes as races: (problems, arms) tables.
+
+    times: when an arm answers, as a share of the deadline; 1 where it does not.
+    costs: of a run to its end. low, high: the bounds of the cost of any arm that is stopped when
+        this one answers.
+    """
+
+    deadline: float
+    cost: Cost
+    times: FloatArray
+    costs: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+    @classmethod
+    def of(cls, runtimes: Runtimes, deadline: float, cost: Cost) -> Races:
+        """Judged as a live portfolio would judge each run."""
+        check_positive("deadline", deadline)
+        seconds = np.minimum(runtimes.seconds, deadline)
+        tables = np.empty((3, *seconds.shape))
+        for place in np.ndindex(seconds.shape):
+            took = float(seconds[place])
+            tables[0][place] = _judged(cost, took, deadline)
+            stopped = Run("", RunStatus.STOPPED, seconds=took)
+            tables[1][place], tables[2][place] = cost.span(stopped, deadline)
+        times = np.where(seconds < deadline, seconds / deadline, 1.0)
+        return cls(deadline, cost, times, *tables)
+
+    @property
+    def n_arms(self) -> int:
+        return int(self.times.shape[1])
+
+    def total(self, budget: int, price: float) -> FloatArray:
+        """What an arm costs that answers first, with what all `budget` arms take until then.
+
+        price: of a processor for as long as the deadline.
+        """
+        return self.costs + price * budget * self.times
+
+    def seen(
+        self, problems: IntArray, arms: IntArray, watch: FloatArray, watched: BoolArray
+    ) -> tuple[Intervals, FloatArray]:
+        """(what is seen of races, how long each arm ran as a share of the deadline).
+
+        problems, watch, watched: (replicates,); arms: (replicates, budget).
+        """
+        rows = problems[:, None]
+        times, costs = self.times[rows, arms], self.costs[rows, arms]
+        first = times.min(axis=1, keepdims=True)
+        stopped = (times > first) & ~watched[:, None]
+        ran = np.where(stopped, first, times)
+        winner = np.take_along_axis(arms, times.argmin(axis=1)[:, None], axis=1)
+        low = np.where(stopped, self.low[rows, winner], costs)
+        high = np.where(stopped, self.high[rows, winner], costs)
+        return Intervals(low, high, ran, watch, watched), ran
+
+    def run(self, problems: IntArray, plans: Plans) -> tuple[Runs, FloatArray]:
+        """(what comes of plans, when there is an answer: 1 where there is none)."""
+        times = np.where(plans.arms < 0, 1.0, self.times[problems[:, None], plans.arms])
+        ends = np.repeat(1.0 - plans.slices[:, None], plans.arms.shape[1], axis=1)
+        ends[:, 0] = plans.slices
+        answers = (times <= ends) & (times < 1.0)
+        ended = answers[:, 0]
+        first = np.where(answers, times, ends)[:, 1:].min(axis=1, initial=1.0)
+        ran = (plans.arms >= 0) & ~ended[:, None]
+        ran[:, 0] = plans.arms[:, 0] >= 0
+        took = np.minimum(times, first[:, None])
+        took[:, 0] = np.minimum(times[:, 0], plans.slices)
+        runs = Runs(took, ran & answers & (times <= took), ran)
+        late = np.where(runs.answered[:, 1:].any(axis=1), plans.slices + first, 1.0)
+        return runs, np.where(ended, times[:, 0], late)
+
+    def paid(self, answer: FloatArray) -> FloatArray:
+        """The costs of answers at these times, shares of the deadline; 1: there is none."""
+        return np.array([_judged(self.cost, at * self.deadline, self.deadline) for at in answer])
+
+
+def _judged(cost: Cost, seconds: float, deadline: float) -> float:
+    """What a run costs that takes so long; it has no answer if that is the deadline."""
+    solved = seconds < deadline
+    status = RunStatus.FINISHED if solved else RunStatus.TIMEOUT
+    return cost.judge(Run("", status, seconds=seconds), solved, deadline).cost
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """What happened in each round, (replicates, rounds).
+
+    paid: the cost of the first answer. solved: whether there was one. cpu_seconds: of all arms.
+    watched: whether the round was. arms: (replicates, rounds, budget), those that ran.
+    """
+
+    paid: FloatArray
+    solved: BoolArray
+    cpu_seconds: FloatArray
+    watched: BoolArray
+    arms: IntArray
+
+    @classmethod
+    def empty(cls, replicates: int, rounds: int, places: int) -> Replay:
+        """To be filled in; nothing is watched yet."""
+        shape = (replicates, rounds)
+        return cls(
+            paid=np.empty(shape),
+            solved=np.empty(shape, np.bool_),
+            cpu_seconds=np.empty(shape),
+            watched=np.zeros(shape, np.bool_),
+            arms=np.empty((*shape, places), np.int64),
+        )
+
+
+def orders(problems: int, rounds: int, replicates: int, seed: int) -> IntArray:
+    """(replicates, rounds): random orders of the problems, one after the other if they are few."""
+    again = -(-rounds // problems)
+    return np.array(
+        [
+            np.concatenate([rng.permutation(problems) for _ in range(again)])[:rounds]
+            for rng in (np.random.default_rng([seed, n]) for n in range(replicates))
+        ]
+    )
+
+
+def replay(
+    races: Races,
+    learner: Learner,
+    stopping: Stopping,
+    order: IntArray,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Replay:
+    """Play the problems in these orders (replicates, rounds), all replicates at once.
+
+    The first replicate is what a live portfolio with this seed would do.
+    """
+    replicates, rounds = order.shape
+    keys = replicate_keys(seed, replicates)
+    watch_keys = replicate_keys(seed, replicates, stream=WATCH_STREAM)
+    state = learner.start(replicates)
+    result = Replay.empty(replicates, rounds, learner.budget)
+    for number in range(rounds):
+        choice = learner.pick(state, rng_for(keys, number))
+        watch = _watch(learner, state, choice.arms, stopping)
+        watched = rng_for(watch_keys, number).uniforms(1)[:, 0] < watch
+        problems = order[:, number]
+        seen, ran = races.seen(problems, choice.arms, watch, watched)
+        state = _learn(learner, state, choice, seen, stopping)
+        result.paid[:, number] = np.where(seen.low == seen.high, seen.low, 1.0).min(axis=1)
+        result.solved[:, number] = races.times[problems[:, None], choice.arms].min(axis=1) < 1.0
+        result.cpu_seconds[:, number] = ran.sum(axis=1) * races.deadline
+        result.watched[:, number], result.arms[:, number] = watched, choice.arms
+        if progress and (number % 256 == 255 or number == rounds - 1):
+            progress(number + 1, rounds)
+    return result
+
+
+def _watch(learner: Learner, state: State, arms: IntArray, stopping: Stopping) -> FloatArray:
+    """(replicates,): how likely a round is watched, as `AskTell.ask` decides it."""
+    most = np.full(len(arms), stopping.watch_probability)
+    if not stopping.learner_decides:
+        return most
+    asked: FloatArray = np.minimum(watch_probability(learner, state, arms), most)
+    return asked
+
+
+def _learn(
+    learner: Learner, state: State, choice: Choice, seen: Intervals, stopping: Stopping
+) -> State:
+    """What `censoring.lesson` teaches of one race, for many at once."""
+    if stopping.censored is Censored.INTERVALS:
+        return learn_intervals(learner, state, choice, seen)
+    if stopping.stop is Stop.FIRST and stopping.censored is Censored.WATCH:
+        rows = np.flatnonzero(seen.watched)
+        weights = None if choice.weights is None else choice.weights[rows] / stopping.watch
+        part = map_state(lambda array: array[rows], state)
+        part = learner.learn(part, Choice(choice.arms[rows], weights), seen.low[rows])
+        for array, learned in zip(arrays_of(state).values(), arrays_of(part).values(), strict=True):
+            array[rows] = learned
+        return state
+    optimistic = stopping.censored is Censored.OPTIMISTIC
+    return learner.learn(state, choice, seen.low if optimistic else seen.high)
+
+
+def replay_plans(
+    races: Races,
+    planner: Planner,
+    order: IntArray,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Replay:
+    """As `replay`, for a learner that decides how many arms run, and when; nothing is watched."""
+    replicates, rounds = order.shape
+    keys = replicate_keys(seed, replicates)
+    state = planner.start(replicates)
+    result = Replay.empty(replicates, rounds, 1 + planner.budget)
+    for number in range(rounds):
+        plans = planner.plan(state, rng_for(keys, number))
+        runs, answer = races.run(order[:, number], plans)
+        state = planner.learn_runs(state, plans, runs)
+        result.paid[:, number] = races.paid(answer)
+        result.solved[:, number] = answer < 1.0
+        used = np.where(runs.ran, runs.times, 0.0).sum(axis=1)
+        result.cpu_seconds[:, number] = used * races.deadline
+        result.arms[:, number] = plans.arms
+        if progress and (number % 256 == 255 or number == rounds - 1):
+            progress(number + 1, rounds)
+    return result
+
+
+# Yardsticks ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """Arms that are fixed in advance, the losers stopped; arms: empty for random ones."""
+
+    mean_cost: float
+    cpu_seconds: float
+    arms: tuple[int, ...] = ()
+
+
+def random_sets(races: Races, budget: int, price: float = 0.0) -> Yardstick:
+    """Random sets, in expectation."""
+    paid = random_costs(races, budget, price).mean()
+    first = _of_random_sets(races.times, budget).mean()
+    return Yardstick(float(paid), float(first) * budget * races.deadline)
+
+
+def random_costs(races: Races, budget: int, price: float = 0.0) -> FloatArray:
+    """(problems,): what random sets pay on each problem, in expectation."""
+    return _of_random_sets(races.total(budget, price), budget)
+
+
+def _of_random_sets(table: FloatArray, budget: int) -> FloatArray:
+    """The k-th smallest of N is the smallest in C(N-1-k, B-1) sets."""
+    n_arms = table.shape[1]
+    shares = np.array([math.comb(n_arms - 1 - k, budget - 1) for k in range(n_arms)])
+    means: FloatArray = np.sort(table, axis=1) @ (shares / math.comb(n_arms, budget))
+    return means
+
+
+def best_fixed(races: Races, budget: int, price: float = 0.0) -> Yardstick:
+    """The best set in hindsight; with a price, of any size up to the budget."""
+    found = []
+    for size in range(1 if price else budget, budget + 1):
+        # What is searched must lie in [0, 1].
+        scale = 1.0 + price * size
+        best = hindsight.best_subset(races.total(size, price) / scale, size, SUBSET_SECONDS)
+        first = races.times[:, best.arms].min(axis=1).mean()
+        cost = scale * best.mean_cost(len(races.times))
+        found.append(Yardstick(cost, float(first) * size * races.deadline, best.arms))
+    return min(found, key=lambda one: one.mean_cost)
+
+
+def run_summary(
+    races: Races,
+    learner: str,
+    budget: int,
+    stopping: Stopping,
+    price: float = 0.0,
+    replicates: int = 20,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """A learner's means over rounds and replicates, as `pickbest replay --json` shows them."""
+    order = orders(len(races.times), len(races.times), replicates, seed)
+    spec = Spec.of(learner)
+    if spec.name == PLANNER:
+        # It minimises what is measured here.
+        named = next(name for name, kind in NAMED.items() if races.cost == kind())
+        spec = spec.with_options(price=price, cost=named, **spec.options)
+    made = racing(make_learner(spec, races.n_arms, budget))
+    if isinstance(made, Planner):
+        played = replay_plans(races, made, order, seed, progress)
+    else:
+        played = replay(races, made, stopping, order, seed, progress)
+    paid = played.paid + price * played.cpu_seconds / races.deadline
+    return {
+        "learner": learner,
+        "stop": stopping.stop.value,
+        "mean_cost": float(paid.mean()),
+        "std_error": standard_error(paid.mean(axis=1)),
+        "solved": float(played.solved.mean()),
+        "cpu_seconds": float(played.cpu_seconds.mean()),
+    }

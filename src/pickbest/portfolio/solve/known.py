@@ -1,0 +1,184 @@
+"""The SAT and SMT solvers that people have: how each is called, and which are installed here.
+
+A table, so that a solver is one line. Nothing but the standard library is imported here: what
+`pickbest solve` loads before the solvers run is time that the user waits.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from importlib.util import find_spec
+from typing import NamedTuple
+
+DIMACS, SMTLIB = "dimacs", "smtlib"
+FORMATS = (DIMACS, SMTLIB)
+PROBLEM = "{problem}"
+# Runs a solver that is only a Python module; it needs nothing of pickbest.
+RUNNER = os.path.join(os.path.dirname(__file__), "modules.py")
+
+# What solvers of one theory take: with or without quantifiers, arrays, functions, floats.
+BIT_VECTORS = r"(QF_)?A?(UF)?(BV|FP|BVFP|FPLRA|BVFPLRA)"
+# Everything but quantified functions, floats, strings, data types and nonlinear bit-blasting.
+YICES = r"(QF_)?(LIA|LRA|LIRA|IDL|RDL|BV)|QF_(AX|A?(UF)?(BV|IDL|RDL|LIA|LRA|LIRA|NIA|NRA|NIRA)?)"
+
+STRINGS, NO_STRINGS = r"(QF_)?(UF)?S(LIA|NIA)?", r"(?!(QF_)?(UF)?S(LIA|NIA)?$).*"
+
+
+class Solver(NamedTuple):
+    """One line of the table.
+
+    programs: names on PATH, the first that is there is taken. arguments: after the program.
+    models, incremental: arguments that are added where a script asks for models, or for more than
+        one answer.
+    module: a Python module that is run instead where no program is there; see `modules`.
+    logics: which SMT-LIB logics it takes, as a pattern; ALL is a script that names none.
+    """
+
+    name: str
+    format: str
+    programs: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = (PROBLEM,)
+    models: tuple[str, ...] = ()
+    incremental: tuple[str, ...] = ()
+    module: str = ""
+    logics: str = ".*"
+
+
+SOLVERS = (
+    Solver("z3", SMTLIB, ("z3",), ("-smt2", PROBLEM)),
+    *(
+        Solver(
+            name,
+            SMTLIB,
+            (name,),
+            ("--lang=smt2", *own, PROBLEM),
+            ("--produce-models",),
+            ("--incremental",),
+            module,
+            logics,
+        )
+        for name, module in (("cvc5", "cvc5"), ("cvc4", ""))
+        # What they need for strings slows them down on all else, and ends at quantifiers.
+        for own, logics in (((), NO_STRINGS), (("--strings-exp",), STRINGS))
+    ),
+    Solver(
+        "yices",
+        SMTLIB,
+        ("yices-smt2", "yices_smt2"),
+        incremental=("--incremental",),
+        logics=YICES,
+    ),
+    Solver(
+        "bitwuzla",
+        SMTLIB,
+        ("bitwuzla",),
+        models=("--produce-models",),
+        module="bitwuzla",
+        logics=BIT_VECTORS,
+    ),
+    Solver(
+        "boolector",
+        SMTLIB,
+        ("boolector",),
+        ("--smt2", PROBLEM),
+        ("--model-gen=1",),
+        ("--incremental",),
+        "pyboolector",
+        r"QF_A?(UF)?BV|BV",
+    ),
+    Solver("mathsat", SMTLIB, ("mathsat",), ("-input=smt2", PROBLEM), ("-model_generation=true",)),
+    Solver("opensmt", SMTLIB, ("opensmt",), logics=r"QF_(UF|AX|A?(UF)?(LIA|LRA|IDL|RDL))"),
+    Solver("cadical", DIMACS, ("cadical",), ("-q", PROBLEM), module="pysat:cadical195"),
+    Solver("kissat", DIMACS, ("kissat",), ("-q", PROBLEM), module="pysat:kissat404"),
+    Solver(
+        "minisat",
+        DIMACS,
+        ("minisat", "minisat2"),
+        ("-verb=0", PROBLEM, "/dev/stdout"),
+        module="pysat:minisat22",
+    ),
+    Solver(
+        "glucose",
+        DIMACS,
+        ("glucose", "glucose-simp"),
+        ("-model", "-verb=0", PROBLEM),
+        module="pysat:glucose42",
+    ),
+    Solver(
+        "cryptominisat",
+        DIMACS,
+        ("cryptominisat5", "cryptominisat"),
+        ("--verb=0", PROBLEM),
+        module="pycryptosat",
+    ),
+    Solver("picosat", DIMACS, ("picosat",)),
+    Solver("clasp", DIMACS, ("clasp",), ("--verbose=0", PROBLEM)),
+    Solver("lingeling", DIMACS, ("lingeling",), ("-q", PROBLEM), module="pysat:lingeling"),
+    Solver("yices-sat", DIMACS, ("yices-sat",), ("-m", PROBLEM)),
+    Solver("maplechrono", DIMACS, module="pysat:maplechrono"),
+    Solver(
+        "mergesat", DIMACS, ("mergesat",), ("-verb=0", "-model", PROBLEM), module="pysat:mergesat3"
+    ),
+)
+
+
+class Installed(NamedTuple):
+    """A solver of the table that can be started: argv is complete but for the problem."""
+
+    name: str
+    argv: tuple[str, ...]
+
+    def on(self, path: str) -> tuple[str, ...]:
+        """The command line for a problem."""
+        return tuple(word.replace(PROBLEM, path) for word in self.argv)
+
+
+def installed(
+    format: str, logic: str = "ALL", models: bool = False, incremental: bool = False
+) -> dict[str, Installed]:
+    """The solvers of a format that are here and take the logic, by name."""
+    path = os.pathsep.join(places())
+    fit = (solver for solver in SOLVERS if solver.format == format and takes(solver, logic))
+    found = (located(solver, path, models, incremental) for solver in fit)
+    return {each.name: each for each in found if each is not None}
+
+
+def located(
+    solver: Solver, path: str, models: bool = False, incremental: bool = False
+) -> Installed | None:
+    """A solver where it is on a search path, or a module that stands in for it."""
+    for name in solver.programs:
+        if program := shutil.which(name, path=path):
+            asked = (solver.models if models else ()) + (solver.incremental if incremental else ())
+            return Installed(solver.name, (program, *asked, *solver.arguments))
+    if solver.module and has_module(solver.module.partition(":")[0]):
+        argv = (sys.executable, "-P", RUNNER, solver.module, PROBLEM)
+        return Installed(solver.name, argv)
+    return None
+
+
+def takes(solver: Solver, logic: str) -> bool:
+    """Whether a solver is for scripts of a logic.
+
+    >>> [solver.name for solver in SOLVERS if solver.format == SMTLIB and takes(solver, "QF_S")]
+    ['z3', 'cvc5', 'cvc4', 'mathsat']
+    """
+    return solver.format == DIMACS or re.fullmatch(solver.logics, logic) is not None
+
+
+def places() -> list[str]:
+    """Where programs are looked for: PATH, beside this Python, and where wheels put them."""
+    beside = [os.path.dirname(sys.executable)]
+    wheels = [os.path.join(entry, "sage_wheels", "bin") for entry in sys.path if entry]
+    return [*os.environ.get("PATH", os.defpath).split(os.pathsep), *beside, *wheels]
+
+
+def has_module(name: str) -> bool:
+    """Whether a module can be imported; it is not."""
+    try:
+        return find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False

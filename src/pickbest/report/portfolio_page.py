@@ -1,0 +1,236 @@
+"""`pickbest report`: what a portfolio did, as one page in the style of the reproduction."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from pickbest._version import __version__
+from pickbest.core.text import printable
+from pickbest.report.document import (
+    Chapter,
+    Column,
+    Figure,
+    Report,
+    Section,
+    Series,
+    Table,
+    Text,
+    Verdict,
+)
+from pickbest.report.portfolio_numbers import ArmNumbers, PortfolioNumbers
+
+# Longer tables say less; the journal has the rest.
+MOST_ROWS = 50
+CENSORED = (
+    "A run that was stopped because another arm had answered has no known time and no known cost. "
+    "It counts twice: **at least**, as if it had answered at that moment, and **at most**, as if "
+    "it never would have. Arms are seen only where they were picked; rounds in which an arm was "
+    'unlikely to be picked count more. With `stop = "deadline"` or a budget of all arms nothing '
+    "is censored, and both numbers agree."
+)
+
+
+def portfolio_report(numbers: PortfolioNumbers, budget: int, name: str, command: str) -> Report:
+    """The whole page. name: what the portfolio is called."""
+    solved = sum(view.winner is not None for view in numbers.rounds)
+    guess = " (the longest time seen; `--deadline` says otherwise)" if numbers.guessed else ""
+    facts = (
+        ("pickbest", __version__),
+        ("rounds", f"{len(numbers.rounds)} finished, {solved} solved"),
+        ("arms", f"{budget} of {len(numbers.seen)} a round"),
+        ("deadline", f"{numbers.deadline:g} s{guess}"),
+    )
+    arms = numbers.arms()
+    chapters = [
+        Chapter("arms", "Arms", CENSORED, [_winners(numbers, arms), _times(numbers, arms)]),
+        Chapter("time", "Over time", "", [_over_time(numbers, budget), _cactus(numbers)]),
+        Chapter("trust", "What went wrong", "", [_contradictions(numbers), _failures(numbers)]),
+    ]
+    intro = f"What the portfolio **{printable(name)}** did, from its journal and nothing else."
+    return Report("A portfolio at work", intro, facts, chapters, command)
+
+
+def _winners(numbers: PortfolioNumbers, arms: Sequence[ArmNumbers]) -> Section:
+    leader = arms[0]
+    verdict = Verdict(
+        "Who wins",
+        f"{printable(leader.name)} won {leader.won} of {len(numbers.rounds)} rounds.",
+    )
+    counts = ("picked", "won", "solved", "stopped", "timeout", "no answer", "failed", "wrong")
+    by_arm = Table(
+        "arms",
+        "Every arm",
+        [Column("arm"), *map(Column, counts), Column("answers")],
+        [
+            [
+                printable(row.name), row.runs, row.won, row.solved, row.stopped, row.timeouts,
+                row.no_answers, row.failed, row.wrong, _verdicts(numbers, row.name),
+            ]
+            for row in arms
+        ],
+        marked=[(place, 8) for place, row in enumerate(arms) if row.wrong],
+    )  # fmt: skip
+    where = Table(
+        "where",
+        "Who wins where",
+        [Column("problems"), Column("rounds"), Column("solved"), Column("winners")],
+        [
+            [
+                printable(kind),
+                len(views),
+                sum(view.winner is not None for view in views),
+                _counted(Counter(view.winner for view in views if view.winner)),
+            ]
+            for kind, views in list(numbers.places().items())[:MOST_ROWS]
+        ],
+        note="By folder and suffix of the problem; by answer where these are all alike.",
+    )
+    return Section("winners", "Who wins where", [verdict, by_arm, where])
+
+
+def _times(numbers: PortfolioNumbers, arms: Sequence[ArmNumbers]) -> Section:
+    ours, virtual = numbers.portfolio_par2(), numbers.virtual_best_par2()
+    single = min(arms, key=lambda row: row.par2[1])
+    exact = single.par2[0] == single.par2[1]
+    low = f"{single.par2[0]:.4g}"
+    about = low if exact else f"{low} to {single.par2[1]:.4g}"
+    verdict = Verdict(
+        "Beside the single best arm",
+        f"PAR2 of the portfolio: {ours:.4g} s. Of its best single arm, "
+        f"{printable(single.name)}, over the rounds in which it ran: {about} s. Of the virtual "
+        f"best (the quickest answer that anyone was seen to give): {virtual:.4g} s.",
+    )
+    rows: list[list[str | float | int | None]] = [
+        ["the portfolio", len(numbers.rounds), ours, ours, *[float(numbers.costs.mean())] * 2],
+        ["virtual best of what was seen", len(numbers.rounds), virtual, virtual, None, None],
+    ]
+    rows += [
+        [printable(row.name) + (" (single best)" if row is single else ""), row.runs, *row.par2,
+         *row.mean_cost]
+        for row in sorted(arms, key=lambda row: row.par2[1])
+    ]  # fmt: skip
+    columns = [
+        Column("who"),
+        Column("rounds"),
+        Column("at least", 3, group="PAR2, seconds"),
+        Column("at most", 3, group="PAR2, seconds"),
+        Column("at least", 4, group="mean cost"),
+        Column("at most", 4, group="mean cost"),
+    ]
+    note = (
+        "PAR2: seconds until solved, twice the deadline otherwise. Single arms are seen on other "
+        "rounds than the portfolio. The virtual best knows only the arms that ran: it is at least "
+        "as good with all of them."
+    )
+    table = Table("par2", "PAR2 and mean cost", columns, rows, note)
+    return Section("par2", "PAR2, single best and virtual best", [verdict, table])
+
+
+def _over_time(numbers: PortfolioNumbers, budget: int) -> Section:
+    at = numbers.checkpoints()
+    costs = np.cumsum(numbers.costs)
+    ours = [float(costs[step - 1] / step) for step in at]
+    series = [Series("portfolio", at, ours, "fpml", marker="")]
+    for name in numbers.seen:
+        rounds, means = numbers.arm_curve(name)
+        series.append(Series(printable(name), rounds, means, name, line="dashed", marker=""))
+    ends = {}
+    for label, alike in (("random sets, independent", False), ("random sets, alike", True)):
+        means = [numbers.random_sets(budget, step, alike) for step in at]
+        ends[label] = means[-1]
+        series.append(Series(label, at, means, "random", line="dotted", marker=""))
+    low, high = sorted(ends.values())
+    beaten = ours[-1] < low
+    verdict = Verdict(
+        "Beside random sets",
+        f"The portfolio paid {ours[-1]:.4f} a round; random sets of {budget} arms would have paid "
+        f"at least {low:.4f} (arms independent) to {high:.4f} (all find the same problems hard).",
+        holds=True if beaten else None,
+    )
+    figure = Figure(
+        "cost-over-time",
+        "Mean cost up to each round: of the portfolio (solid), of each arm where it ran (dashed) "
+        "and of random sets (dotted). Costs that are not known count as low as they can have been, "
+        "so all curves but the portfolio's are lower bounds.",
+        "Mean cost over rounds of the portfolio, of each arm and of random sets",
+        "round",
+        "mean cost",
+        series,
+    )
+    return Section("over-time", "Cost over time", [verdict, figure])
+
+
+def _cactus(numbers: PortfolioNumbers) -> Section:
+    series = []
+    for name, times in numbers.cactus().items():
+        if times:
+            shown = printable(name) or "portfolio"
+            look, line = ("fpml", "solid") if not name else (name, "dashed")
+            at = [float(count) for count in range(1, len(times) + 1)]
+            quick = [max(time, 1e-3) for time in times]
+            series.append(Series(shown, at, quick, look, line=line, marker=""))
+    if not series:
+        return Section("cactus", "Cactus plot", [Text("Nothing was solved.")])
+    figure = Figure(
+        "cactus",
+        "How many rounds were solved within how many seconds. Arms are counted only where they ran "
+        "and were not stopped before their answer: their curves are shorter than they could be.",
+        "Seconds against the number of rounds solved, for the portfolio and each arm",
+        "rounds solved",
+        "seconds",
+        series,
+        log_y=True,
+    )
+    return Section("cactus", "Cactus plot", [figure])
+
+
+def _contradictions(numbers: PortfolioNumbers) -> Section:
+    found = numbers.verdicts.found
+    count = numbers.verdicts.count
+    told = "No two arms contradict each other." if not count else (
+        f"In {count} cases two arms contradict each other: at least one of them is wrong."
+    )  # fmt: skip
+    judged = any(run.verdict for view in numbers.rounds for run in view.runs)
+    if not judged:
+        told = 'No answer was read as a verdict (`answer = "dimacs"` or `"smtlib"`).'
+    blocks: list[Verdict | Table] = [
+        Verdict("Contradictions", told, holds=(not count) if judged else None)
+    ]
+    if found:
+        rows = [
+            [printable(each.problem), printable(each.second), printable(each.first)]
+            for each in found[:MOST_ROWS]
+        ]
+        columns = [Column("problem"), Column("one says"), Column("another says")]
+        blocks.append(Table("contradictions", "Who contradicts whom", columns, rows))
+    return Section("contradictions", "Contradictions", blocks)
+
+
+def _failures(numbers: PortfolioNumbers) -> Section:
+    reasons: Counter[tuple[str, str, str]] = Counter()
+    last: dict[tuple[str, str, str], int] = {}
+    for view in numbers.rounds:
+        for run in view.runs:
+            if run.reason:
+                key = (run.arm, run.status.value, printable(run.reason)[:300])
+                reasons[key] += 1
+                last[key] = view.round
+    if not reasons:
+        return Section("failures", "Failures", [Text("No run failed.")])
+    rows: list[list[str | int]] = [
+        [printable(arm), status, reason, count, last[arm, status, reason]]
+        for (arm, status, reason), count in reasons.most_common(MOST_ROWS)
+    ]
+    columns = [*map(Column, ("arm", "what", "why", "runs", "last in round"))]
+    return Section("failures", "Failures", [Table("failures", "Failures", columns, rows)])
+
+
+def _verdicts(numbers: PortfolioNumbers, arm: str) -> str:
+    return _counted(Counter(each.run.verdict for each in numbers.seen[arm] if each.run.verdict))
+
+
+def _counted(counts: Counter[str]) -> str:
+    return ", ".join(f"{printable(name)} {count}" for name, count in counts.most_common(5)) or "–"

@@ -1,0 +1,65 @@
+"""Whether several processes pay: what a run takes, timed on its first rounds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pickbest.core import Draws, Environment, FloatArray, IntArray, State
+
+# Until spawned processes have imported and loaded what is compiled.
+START_SECONDS = 3.0
+# Long enough to be timed.
+TRIAL_SECONDS = 0.05
+
+
+@dataclass(frozen=True)
+class FirstRounds:
+    """The first rounds of an environment."""
+
+    inner: Environment
+    rounds: int
+
+    @property
+    def n_arms(self) -> int:
+        return self.inner.n_arms
+
+    @property
+    def adaptive(self) -> bool:
+        return self.inner.adaptive
+
+    @property
+    def varies(self) -> bool:
+        return self.inner.varies
+
+    def start(self, replicates: int) -> State:
+        return self.inner.start(replicates)
+
+    def costs(self, state: State, round_index: int, rng: Draws) -> FloatArray:
+        return self.inner.costs(state, round_index, rng)
+
+    def react(self, state: State, arms: IntArray, costs: FloatArray) -> State:
+        return self.inner.react(state, arms, costs)
+
+
+def processes_that_pay(
+    workers: int, replicates: int, rounds: int, seconds: Callable[[int, int], float]
+) -> int:
+    """As many as wanted and useful, or 1 where starting them takes longer than they save.
+
+    seconds(replicates, rounds): plays so much, and says how long it took.
+    """
+    useful = min(workers, os.cpu_count() or 1, replicates)
+    if useful == 1:
+        return 1
+    seconds(1, 1)  # compiles
+    tried, took = 1, 0.0
+    while took < TRIAL_SECONDS and tried < rounds:
+        tried = min(8 * tried, rounds)
+        took = seconds(replicates, tried)
+    if took * rounds / tried <= START_SECONDS:
+        return 1
+    # Replicates share much of the work of a round that is not compiled: a share is timed, too.
+    share = seconds(-(-replicates // useful), tried)
+    return useful if START_SECONDS + share * rounds / tried < took * rounds / tried else 1

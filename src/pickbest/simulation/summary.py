@@ -1,0 +1,138 @@
+"""A simulation in a few lines, for people: as text, HTML, LaTeX or a small data frame."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from pickbest.core import MissingExtraError
+from pickbest.simulation.statistics import Estimate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RIVALS = {
+    "best_arm": "best arm",
+    "best_subset": "best subset",
+    "greedy": "greedy subset",
+    "top": "top B",
+}
+_OF_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+
+
+@dataclass(frozen=True)
+class LearnerSummary:
+    """paid: mean cost of a round (or reward); regret: over all rounds, by comparator."""
+
+    name: str
+    budget: int
+    paid: Estimate
+    regret: dict[str, Estimate]
+
+
+@dataclass(frozen=True, repr=False)
+class Summary:
+    """What each learner paid and regrets, with confidence intervals of the means.
+
+    shows: "cost" or "reward".
+    """
+
+    title: str
+    shows: str
+    confidence: float
+    learners: tuple[LearnerSummary, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The headings of a table."""
+        rivals = self.learners[0].regret
+        regrets = (f"regret to {RIVALS[rival]}" for rival in rivals)
+        return ("learner", "B", f"mean {self.shows}", *regrets)
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """The cells of a table, one row a learner."""
+        return [
+            (row.name, str(row.budget), str(row.paid), *map(str, row.regret.values()))
+            for row in self.learners
+        ]
+
+    @property
+    def note(self) -> str:
+        """What ± means."""
+        return f"±: {self.confidence:.0%} confidence interval of the mean over replicates"
+
+    def __repr__(self) -> str:
+        lines = [self.columns, *self.rows]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        aligned = ("  ".join(map(_padded, range(len(line)), line, widths)) for line in lines)
+        return "\n".join([self.title, *(line.rstrip() for line in aligned), self.note])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{escape(column)}</th>" for column in self.columns)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in self.rows
+        )
+        return (
+            f"<table><caption>{escape(self.title)}; {escape(self.note)}</caption>"
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        )
+
+    def to_latex(self) -> str:
+        """A tabular with the rules of the package booktabs."""
+        lines = [" & ".join(map(_latex, line)) + r" \\" for line in (self.columns, *self.rows)]
+        return "\n".join(
+            [
+                rf"% {' '.join(f'{self.title}; {self.note}'.split())}",
+                r"\begin{tabular}{l" + "r" * (len(self.columns) - 1) + "}",
+                r"\toprule",
+                lines[0],
+                r"\midrule",
+                *lines[1:],
+                r"\bottomrule",
+                r"\end{tabular}",
+            ]
+        )
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a learner; of each estimate the mean and both ends of its interval."""
+        rows = []
+        for row in self.learners:
+            found = {self.shows: row.paid, **{f"regret_{k}": v for k, v in row.regret.items()}}
+            ends = {
+                column: value
+                for name, estimate in found.items()
+                for column, value in (
+                    (f"mean_{name}", estimate.mean),
+                    (f"{name}_low", estimate.low),
+                    (f"{name}_high", estimate.high),
+                )
+            }
+            rows.append({"learner": row.name, "budget": row.budget, **ends})
+        frame: pd.DataFrame = need_pandas().DataFrame(rows).set_index("learner")
+        return frame
+
+
+def need_pandas() -> Any:
+    """The package, or how to install it."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise MissingExtraError("pandas", "data", "a data frame") from error
+    return pandas
+
+
+def _padded(place: int, cell: str, width: int) -> str:
+    return cell.rjust(width) if place else cell.ljust(width)
+
+
+def _latex(cell: str) -> str:
+    quoted = re.sub(r"[\\~^]|([&%$#_{}])", _quoted, cell)
+    return quoted.replace("±", r"$\pm$")
+
+
+def _quoted(found: re.Match[str]) -> str:
+    return "\\" + found[1] if found[1] else _OF_LATEX[found[0]]

@@ -1,0 +1,39 @@
+"""Every verdict of the report can fail: the recorded matrix is complete, and true."""
+
+from __future__ import annotations
+
+import pytest
+
+from pickbest.experiments.paper.experiment import HONEST
+from pickbest.experiments.paper.recipes import RECIPES
+from pickbest.experiments.paper.sabotage import MATRIX, MUTANTS, matrix, recorded, verdicts_of
+
+# Parts that report and do not judge.
+NOTES = {"regime-change", "repeated-arms", "gamma", "tunings", "weights"}
+
+
+def test_every_part_that_judges_is_sabotaged() -> None:
+    assert set(MATRIX) == {recipe.name for recipe in RECIPES} - NOTES
+
+
+def test_every_verdict_is_turned_by_something() -> None:
+    rows = recorded()
+    honest = {
+        (part, what): verdict for part, mutant, what, verdict in rows if mutant == HONEST.name
+    }
+    turned = {(part, what) for part, _, what, verdict in rows if verdict != honest[part, what]}
+    assert turned == set(honest)
+    assert {mutant for _, mutant, _, _ in rows} == set(MUTANTS)
+    (table,) = matrix().blocks[1:]
+    assert len(table.rows) == len(honest)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("part", MATRIX)
+def test_the_record_is_true(part: str) -> None:
+    if part in {"linear-programs", "two-draws"}:
+        pytest.importorskip("highspy")
+    expected = [row for row in recorded() if row[0] == part]
+    found = [
+        row for mutant in (HONEST.name, *MATRIX[part].mutants) for row in verdicts_of(part, mutant)
+    ]
+    assert found == expected

@@ -1,0 +1,249 @@
+"""`pickbest solve` in place of a solver: what it prints, what it ends with, what it leaves."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+import pytest
+from tests.portfolio.helpers import eventually, running
+from tests.portfolio.solve.conftest import PROGRAM, SAT_SMT, SLEEPS, UNSAT_CNF, Calls
+
+pytestmark = pytest.mark.usefixtures("learner_off")
+needs = {name: shutil.which(name) for name in ("z3", "cvc5", "minisat", "cadical")}
+needs_z3 = pytest.mark.skipif(not needs["z3"], reason="z3 is not installed (apt install z3)")
+needs_sat = pytest.mark.skipif(not needs["cadical"], reason="cadical is not installed")
+
+SCRIPT = """\
+for problem in sat.smt2 unsat.smt2 model.smt2 twice.smt2 wrong.smt2; do
+  answer=$($SOLVER "$problem" 2>/dev/null | grep -v error | grep -c '^sat$')
+  $SOLVER $problem > out.txt 2> /dev/null
+  code=$?
+  echo "$problem: exit code $code, $answer times sat, first line $(head -n 1 out.txt)"
+  grep -c define-fun out.txt
+done
+$SOLVER -in < unsat.smt2
+$SOLVER -T:60 sat.smt2
+if $SOLVER -smt2 sat.smt2 | grep -q '^sat'; then echo satisfiable; fi
+"""
+
+
+@needs_z3
+def test_a_script_needs_no_change(calls: Calls) -> None:
+    """The same script, with z3 and with pickbest solve in its place."""
+    calls.write("script.sh", SCRIPT)
+    calls.write("model.smt2", SAT_SMT + "(get-model)\n")
+    calls.write("twice.smt2", SAT_SMT + "(push 1)\n(assert (= x #x00))\n(check-sat)\n(pop 1)\n")
+    calls.write("wrong.smt2", SAT_SMT.replace("(check-sat)", "(assert (= y x))\n"))
+    said = {}
+    for solver in ("z3", " ".join([*PROGRAM, "--solver", "z3"]), " ".join(PROGRAM)):
+        calls.environment["SOLVER"] = solver
+        done = calls.run("script.sh", program=["sh"])
+        assert done.returncode == 0
+        said[solver] = done.stdout
+    with_z3, with_pickbest, with_whom_it_likes = said.values()
+    assert "sat.smt2: exit code 0, 1 times sat, first line sat" in with_z3
+    assert "satisfiable" in with_z3
+    shown = with_z3.replace(_error_line(with_z3), "")
+    assert with_pickbest.replace(_error_line(with_pickbest), "") == shown
+    assert with_whom_it_likes.replace(_error_line(with_whom_it_likes), "") == shown
+
+
+def _error_line(text: str) -> str:
+    """What solvers say of a script with a mistake is their own; that they fail is not."""
+    line = next(line for line in text.splitlines() if line.startswith("wrong.smt2"))
+    assert "exit code 1, 0 times sat" in line
+    return line
+
+
+@needs_sat
+@pytest.mark.parametrize(
+    ("name", "first", "code"),
+    [("sat.cnf", "s SATISFIABLE", 10), ("unsat.cnf", "s UNSATISFIABLE", 20)],
+)
+def test_formulas_end_as_sat_solvers_do(calls: Calls, name: str, first: str, code: int) -> None:
+    for solver in ("cadical", "minisat", "clasp", "yices-sat", "glucose"):
+        done = calls.run("--solver", solver, name)
+        if "is installed" in done.stderr:
+            continue
+        lines = done.stdout.splitlines()
+        assert (lines[0], done.returncode, done.stderr) == (first, code, "")
+        values = [word for line in lines[1:] for word in line.removeprefix("v ").split()]
+        assert all(line.startswith("v ") for line in lines[1:])
+        if code == 10:
+            assert values[-1] == "0"
+            assert {"3"} & set(values) or {"2"} & set(values)
+
+
+@needs_sat
+def test_packed_files_standard_input_and_several_files(calls: Calls) -> None:
+    for opener, suffix in ((gzip.open, ".gz"), (lzma.open, ".xz"), (bz2.open, ".bz2")):
+        with opener(calls.folder / f"p.cnf{suffix}", "wt") as file:
+            file.write(UNSAT_CNF)
+        assert calls.run(f"p.cnf{suffix}").returncode == 20
+    assert calls.run("-", stdin=b"c a comment\n" + UNSAT_CNF.encode()).returncode == 20
+    assert calls.run("-", stdin=SAT_SMT.encode()).stdout == "sat\n"
+    both = calls.run("sat.cnf", "unsat.cnf")
+    assert both.returncode == 0
+    assert [line for line in both.stdout.splitlines() if line[0] in "cs"] == [
+        "c sat.cnf", "s SATISFIABLE", "c unsat.cnf", "s UNSATISFIABLE",
+    ]  # fmt: skip
+
+
+@needs_sat
+def test_diagnostics_are_asked_for(calls: Calls) -> None:
+    done = calls.run("--who", "unsat.cnf")
+    assert done.stdout == "s UNSATISFIABLE\n"
+    assert "UNSAT answered" in done.stderr
+    shown = json.loads(calls.run("--json", "sat.cnf").stdout)
+    assert (shown["format"], shown["problem"], shown["exit_code"]) == ("dimacs", "sat.cnf", 10)
+    assert shown["winner"] in {run["arm"] for run in shown["runs"]}
+    assert len(shown["runs"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["none.cnf"], "none.cnf: there is no such file"),
+        ([], "name at least one file"),
+        (["--budget", "0", "sat.cnf"], "--budget must be at least 1, got 0"),
+        (["--deadline", "-3", "sat.cnf"], "--deadline must be above 0"),
+        (["--logic", "QF BV", "sat.smt2"], "a logic is a word such as QF_BV"),
+        (["--solver", "z4", "sat.smt2"], "unknown solver 'z4'"),
+        (["text.txt"], "neither SMT-LIB nor DIMACS"),
+        (["-", "-"], "standard input can be read once"),
+        (["--no-such-thing"], "see pickbest solve --help"),
+        (["broken.cnf.gz"], "broken.cnf.gz: cannot be read"),
+    ],
+)
+def test_bad_input_is_said_on_standard_error(calls: Calls, words: list[str], said: str) -> None:
+    calls.write("text.txt", "hello\n")
+    calls.write("broken.cnf.gz", "hello\n")
+    done = calls.run(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_without_solvers_it_says_which_to_install(calls: Calls) -> None:
+    calls.environment["PATH"] = ""
+    done = calls.run("--solver", "picosat", "sat.cnf")
+    assert done.returncode == 2
+    assert "no solver for dimacs is installed; install one of picosat" in done.stderr
+
+
+def test_help_teaches(calls: Calls) -> None:
+    for words in (["--help"], ["solve", "--help"]):
+        program = PROGRAM if len(words) == 1 else [sys.executable, "-m", "pickbest"]
+        done = calls.run(*words, program=program)
+        assert done.returncode == 0
+        assert "in place of: z3 problem.smt2" in done.stdout
+    listed = calls.run("--help", program=[sys.executable, "-m", "pickbest"])
+    assert "solve" in listed.stdout
+
+
+@needs_z3
+def test_nothing_that_takes_long_is_imported(calls: Calls) -> None:
+    """NumPy alone takes longer to import than a call may."""
+    code = (
+        "import sys\nfrom pickbest.cli.solve import main\ncode = main(sys.argv[1:])\n"
+        "slow = {'numpy', 'numba', 'sqlalchemy', 'typer', 'rich', 'multiprocessing'}\n"
+        "assert not slow & set(sys.modules), slow & set(sys.modules)\n"
+        "sys.exit(code)"
+    )
+    for name, expected in (("sat.smt2", 0), ("sat.cnf", 10)):
+        done = calls.run(name, program=[sys.executable, "-c", code])
+        assert done.returncode == expected, done.stderr
+
+
+LIARS = {
+    "cvc5": "#!/bin/sh\necho unknown\n",
+    "yices-smt2": "#!/bin/sh\necho '(error \"no\")'\nexit 1\n",
+    "bitwuzla": "#!/bin/sh\necho timeout\n",
+    "boolector": "#!/bin/sh\nkill -9 $$\n",
+    "cvc4": SLEEPS,
+}
+
+
+@needs_z3
+def test_whoever_does_not_answer_does_not_win(calls: Calls) -> None:
+    """All but one say nothing of use; the call goes on until the one that knows had its turn."""
+    for name, text in LIARS.items():
+        calls.fake(name, text)
+    named = [
+        word
+        for name in ("cvc5", "yices", "bitwuzla", "boolector", "z3")
+        for word in ("--solver", name)
+    ]
+    done = calls.run("--who", *named, "sat.smt2")
+    assert (done.returncode, done.stdout) == (0, "sat\n")
+    for arm, reason in (
+        ("cvc5", "no answer: unknown"),
+        ("yices", "(error"),
+        ("bitwuzla", "no answer: unknown"),
+        ("boolector", "ended by signal 9"),
+        ("z3", "SAT answered"),
+    ):
+        (line,) = [line for line in done.stderr.splitlines() if f" {arm}:" in line]
+        assert reason in line
+    slow = calls.run("--deadline", "0.5", "--solver", "cvc4", "--who", "sat.smt2")
+    assert (slow.returncode, slow.stdout) == (0, "unknown\n")
+    assert "cvc4: timeout" in slow.stderr
+
+
+@needs_sat
+def test_a_wrong_model_is_named_and_does_not_win(calls: Calls) -> None:
+    calls.fake("minisat", "#!/bin/sh\necho s SATISFIABLE\necho v -1 2 -3 0\nexit 10\n")
+    done = calls.run("--solver", "minisat", "--solver", "cadical", "sat.cnf")
+    assert done.returncode == 10
+    assert "minisat: SAT wrong: its model is none: it does not satisfy clause 1" in done.stderr
+    alone = calls.run("--solver", "minisat", "sat.cnf")
+    assert (alone.returncode, alone.stdout) == (1, "s UNKNOWN\n")
+
+
+def test_a_large_model_comes_through_whole(calls: Calls) -> None:
+    """50 MB: far more than is held in memory."""
+    line = "print('(define-fun x%07d () Int %d)' % (i, i))"
+    writes = f"print('sat');print('(');[{line} for i in range(1500000)];print(')')"
+    calls.fake("z3", f'#!/bin/sh\nexec "{sys.executable}" -c "{writes}"\n')
+    done = calls.run("--solver", "z3", "sat.smt2")
+    assert done.returncode == 0
+    assert len(done.stdout) > 50_000_000
+    assert done.stdout.startswith("sat\n(\n(define-fun x0000000 () Int 0)\n")
+    assert done.stdout.endswith("(define-fun x1499999 () Int 1499999)\n)\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_signals_end_all_solvers(calls: Calls, number: signal.Signals) -> None:
+    seconds = f"{4000 + number}.{os.getpid()}"
+    for name in ("z3", "cvc5"):
+        calls.fake(name, f"#!/bin/sh\nsleep {seconds} &\nsleep {seconds}\n")
+    process = calls.start("--solver", "z3", "--solver", "cvc5", "sat.smt2")
+    assert eventually(lambda: len(running(seconds)) == 4)
+    process.send_signal(number)
+    output, errors = process.communicate(timeout=20)
+    assert (output, errors) == (b"", b"")
+    assert process.returncode == (-9 if number == signal.SIGKILL else 128 + number)
+    assert eventually(lambda: not running(seconds))
+
+
+@needs_sat
+def test_a_reader_that_goes_away_is_no_traceback(calls: Calls) -> None:
+    done = subprocess.run(
+        " ".join([*PROGRAM, "sat.cnf", "unsat.cnf"]) + " | true",
+        shell=True, cwd=calls.folder, env=calls.environment, capture_output=True, check=False,
+    )  # fmt: skip
+    assert done.stderr == b""
+
+
+def test_the_data_folder_is_private(calls: Calls) -> None:
+    calls.environment["XDG_DATA_HOME"] = str(calls.folder / "other")
+    calls.run("--solver", "z3", "sat.smt2")
+    assert (calls.folder / "other" / "pickbest" / "solve").stat().st_mode & 0o777 == 0o700

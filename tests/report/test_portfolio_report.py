@@ -1,0 +1,175 @@
+"""The report about a portfolio, and its runs as tables: from journals whose numbers are known."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from tests.portfolio.test_commands import exit_of, pickbest
+
+from pickbest.core import PickbestError
+from pickbest.portfolio import AskTell, Portfolio, Run, RunStatus
+from pickbest.portfolio.journal.protocol import Entry
+from pickbest.portfolio.journal.records import Finished, Opened, Picked, Record, Roster
+from pickbest.portfolio.state.frames import COLUMNS, chosen_format
+from pickbest.report.portfolio_numbers import PortfolioNumbers
+from pickbest.report.portfolio_page import portfolio_report
+
+
+def run(arm: str, status: str, seconds: float, verdict: str = "", reason: str = "") -> Run:
+    solved = status == "finished"
+    cost = None if status == "stopped" else seconds / 10.0 if solved else 1.0
+    return Run(arm, RunStatus(status), cost, seconds, reason, verdict=verdict)
+
+
+ROUNDS = [
+    ("x/1.cnf", [run("a", "finished", 1.0, "SAT"), run("b", "stopped", 1.0)], "a"),
+    ("x/2.cnf", [run("a", "finished", 4.0, "UNSAT"), run("c", "finished", 2.0, "UNSAT")], "c"),
+    (
+        "y/3.cnf",
+        [run("b", "timeout", 10.0), run("c", "no answer", 1.0, reason="no answer: u")],
+        None,
+    ),
+    (
+        "y/1.cnf",
+        [run("a", "wrong", 1.0, "SAT", "wrong: no"), run("b", "finished", 3.0, "SAT")],
+        "b",
+    ),
+    ("x/1.cnf", [run("b", "finished", 0.5, "UNSAT"), run("c", "crashed", 0.1, reason="boom")], "b"),
+]
+
+
+def entries() -> list[Entry]:
+    records: list[Record] = [Opened(0, "uniform"), Roster(("a", "b", "c"), 2)]
+    for number, (problem, runs, winner) in enumerate(ROUNDS):
+        arms = tuple(each.arm for each in runs)
+        costs = [each.cost for each in runs if each.cost is not None]
+        records += [
+            Picked(number, arms, (1.5, 1.5), 1e9, problem=problem, at=1e9 + number),
+            Finished(number, tuple(runs), (1.0, 1.0), winner=winner, cost=min(costs)),
+        ]
+    return [Entry(place, record) for place, record in enumerate(records, 1)]
+
+
+def test_numbers_with_bounds_where_runs_were_stopped() -> None:
+    numbers = PortfolioNumbers.of(entries(), 10.0)
+    assert numbers.times_are_costs
+    assert numbers.portfolio_par2() == pytest.approx((1 + 2 + 20 + 3 + 0.5) / 5)
+    # x/1.cnf was solved in half a second once, so its first round could have been, too.
+    assert numbers.virtual_best_par2() == pytest.approx((0.5 + 2 + 20 + 3 + 0.5) / 5)
+    arms = {arm.name: arm for arm in numbers.arms()}
+    assert arms["a"].par2 == pytest.approx(((1 + 4 + 20) / 3,) * 2)
+    assert arms["b"].par2 == pytest.approx(((1 + 20 + 3 + 0.5) / 4, (20 + 20 + 3 + 0.5) / 4))
+    assert arms["b"].mean_cost == pytest.approx(((0.1 + 1 + 0.3 + 0.05) / 4, (2 + 0.35) / 4))
+    c = arms["c"]
+    assert (c.runs, c.won, c.solved, c.no_answers, c.failed, c.wrong) == (3, 1, 1, 1, 1, 0)
+    assert (arms["a"].wrong, arms["b"].stopped, arms["b"].timeouts) == (1, 1, 1)
+    assert numbers.cactus() == {"": [0.5, 1, 2, 3], "a": [1, 4], "b": [0.5, 3], "c": [2]}
+    assert list(numbers.places()) == ["x/*.cnf", "y/*.cnf"]
+    assert numbers.arm_curve("b")[1][-1] == pytest.approx((0.1 + 1 + 0.3 + 0.05) / 4)
+    (found,) = numbers.verdicts.found
+    assert found.rounds == (0, 4)
+    # One arm is as good as the mean of the arms, whatever they have to do with each other.
+    for alike in (True, False):
+        one = numbers.random_sets(1, 5, alike)
+        mean = sum(arm.mean_cost[0] for arm in arms.values()) / 3
+        assert one == pytest.approx(mean, abs=0.08)
+        assert numbers.random_sets(2, 5, alike) < one
+        assert numbers.random_sets(3, 5, alike) <= numbers.random_sets(2, 5, alike)
+
+
+def test_a_deadline_that_is_not_known_is_said_to_be_guessed() -> None:
+    numbers = PortfolioNumbers.of(entries())
+    assert (numbers.deadline, numbers.guessed) == (10.0, True)
+    assert "longest time seen" in dict(portfolio_report(numbers, 2, "p", "x").facts)["deadline"]
+    with pytest.raises(PickbestError, match="no round is finished"):
+        PortfolioNumbers.of(entries()[:2])
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    from pickbest.portfolio.journal.ledger import Ledger
+    from pickbest.portfolio.journal.sql import SqlJournal
+
+    path = tmp_path / "runs.db"
+    journal = SqlJournal(str(path))
+    Ledger(journal).restore([entry.record for entry in entries()])
+    journal.close()
+    return path
+
+
+def test_the_page_needs_nothing_else_and_names_everything(store: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="Matplotlib is not installed (extra: report)")
+    pytest.importorskip("jinja2", reason="Jinja2 is not installed (extra: report)")
+    out = tmp_path / "page"
+    told = pickbest("report", store, "--out", out, "--deadline", "10")
+    assert told == f"5 rounds: {out / 'report.html'}\n"
+    page = (out / "report.html").read_text()
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    assert "https://" not in page
+    assert "<script" not in page
+    for words in ("In 1 cases two arms contradict", "boom", "wrong: no", "virtual best", "x/*.cnf",
+                  "at least", "at most", "Cactus plot", "random sets"):  # fmt: skip
+        assert words in page
+    table = list(csv.DictReader((out / "tables" / "par2.csv").open()))
+    assert table[0]["who"] == "the portfolio"
+    assert {path.name for path in (out / "figures").glob("*.png")} == {
+        "cactus.png",
+        "cost-over-time.png",
+    }
+
+
+def test_runs_as_tables(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = list(csv.DictReader(io.StringIO(pickbest("export", store, "--format", "csv"))))
+    assert (len(rows), tuple(rows[0])) == (10, COLUMNS)
+    assert [row["arm"] for row in rows if row["won"] == "True"] == ["a", "c", "b", "b"]
+    assert {row["round"] for row in rows if row["contradicted"] == "True"} == {"0", "4"}
+    out = tmp_path / "runs.csv"
+    pickbest("export", store, "--out", out)
+    assert list(csv.DictReader(out.open())) == rows
+    pd = pytest.importorskip("pandas", reason="pandas is not installed (extra: data)")
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed (extra: data)")
+    pickbest("export", store, "--format", "parquet", "--out", tmp_path / "runs.pq")
+    frame = pd.read_parquet(tmp_path / "runs.pq")
+    assert list(frame.columns) == list(COLUMNS)
+    assert frame["verdict"].tolist() == [row["verdict"] for row in rows]
+    assert frame["cost"].isna().sum() == 1
+    with AskTell.reopened(store) as book:
+        assert book.to_pandas().equals(frame)
+    assert exit_of(monkeypatch, "export", store, "--format", "parquet") == 2
+    assert exit_of(monkeypatch, "export", store, "--format", "xls") == 2
+    assert chosen_format(None, Path("a.db")) == "jsonl"
+
+
+def test_reprs_are_short_and_say_what_matters(tmp_path: Path) -> None:
+    with Portfolio({"a": ["echo", "x" * 5000]}, 1, 20.0, answer="text") as portfolio:
+        result = portfolio.solve("p")
+        frame = portfolio.to_pandas()
+        shown = repr(portfolio)
+        status = str(portfolio.status())
+    assert shown == "Portfolio(1 arms, 1 a round, deadline 20 s, 1 rounds finished)"
+    assert repr(result).startswith("Result('p': won by a, ")
+    assert len(repr(result)) < 200
+    assert "a: picked 1, won 1, failed 0, wrong 0, picked next 100%" in status
+    assert frame["won"].tolist() == [True]
+
+
+def test_status_says_what_auto_does_differently(tmp_path: Path) -> None:
+    """Arms that get worse with use make it spread its picks; see learners/auto."""
+    store = tmp_path / "r.db"
+    used = dict.fromkeys("abcdef", 0.0)
+    with AskTell(tuple("abcdef"), 2, store, learner="auto") as book:
+        assert book.status().mode == ""
+        for number in range(400):
+            ticket = book.ask()
+            book.tell(ticket, [min(1.0, used[arm] / 4) for arm in ticket.arms])
+            used = {arm: 0.9 * use + (arm in ticket.arms) for arm, use in used.items()}
+            if number > 50 and book.ledger.state.live.mode():
+                break
+        mode = book.status().mode
+    assert mode.startswith(("spreading its picks", "forgetting"))
+    assert mode in " ".join(pickbest("status", store).split())
+    assert json.loads(pickbest("status", store, "--json"))["mode"] == mode

@@ -1,0 +1,188 @@
+"""What notebooks and scripts hold: data frames in, readable results out, bars, notebook classes."""
+
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pickbest import simulate
+from pickbest.core import PickbestError
+from pickbest.core.progress import progress_bar
+from pickbest.environments import Bernoulli, Table
+from pickbest.learners import Fixed, Uniform
+from pickbest.simulation import spread
+from pickbest.simulation.statistics import Estimate
+
+FRAME = pd.DataFrame({"z3": [0.0, 1.0, 0.5], "cvc5": [1.0, 0.0, 0.5]}, index=["a", "b", "c"])
+
+
+def test_a_data_frame_keeps_its_names():
+    table = Table(FRAME)
+    assert (table.arm_names, table.row_names) == (("z3", "cvc5"), ("a", "b", "c"))
+    assert np.array_equal(table.costs_table, FRAME.to_numpy())
+    played = simulate("uniform", FRAME, replicates=2, budget=1)
+    assert played.environment.arm_names == ("z3", "cvc5")
+    assert list(played.to_pandas().row[:3]) == ["a", "b", "c"]
+    assert "row_names" not in played.settings["environment"]
+
+
+def test_a_column_of_names_in_a_frame_is_no_arm():
+    by_column = Table(FRAME.reset_index(names="task"))
+    assert (by_column.arm_names, by_column.row_names) == (("z3", "cvc5"), ("a", "b", "c"))
+    counted = Table(FRAME.reset_index(drop=True))
+    assert counted.row_names == ()
+    assert counted.n_arms == 2
+
+
+def test_frames_that_are_no_tables_are_refused():
+    with pytest.raises(PickbestError, match="row 1, column 2 must be a number, got 'x'"):
+        Table(FRAME.assign(cvc5=["0.5", "x", "1"]))
+    with pytest.raises(PickbestError, match="two columns 'z3'"):
+        Table(FRAME.rename(columns={"cvc5": "z3"}))
+    with pytest.raises(PickbestError, match="between 0 and 1, got 2"):
+        Table(FRAME * 2)
+
+
+def test_learners_and_environments_by_text():
+    played = simulate(["uniform", "fpml:epsilon=0.3"], "task-3:rounds=20", 2, budget=3)
+    assert list(played.runs) == ["uniform", "fpml:epsilon=0.3"]
+    assert {learner.budget for learner in played.learners.values()} == {3}
+    assert list(simulate(Uniform(4, 1), "task-3:rounds=20", 2).runs) == ["Uniform"]
+    with pytest.raises(PickbestError, match="must differ in name, got uniform, uniform"):
+        simulate(["uniform", "uniform"], "task-3", 2)
+
+
+@pytest.fixture(scope="module")
+def played():
+    environment = Bernoulli(5, 40, (0.2, 0.4, 0.5, 0.6, 0.7))
+    pair = {"the_good & <best>": Fixed(5, (0, 1)), "random": Uniform(5, 2)}
+    return simulate(pair, environment, replicates=30, seed=3)
+
+
+def test_a_summary_has_intervals(played):
+    summary = played.summary()
+    good, random = summary.learners
+    costs = played.costs("random").mean(axis=1)
+    error = costs.std(ddof=1) / 30**0.5
+    assert random.paid.mean == pytest.approx(costs.mean())
+    assert random.paid.half_width == pytest.approx(1.96 * error, rel=1e-3)
+    # What matters with two arms is the best pair, not the best arm.
+    assert list(random.regret) == ["best_subset", "best_arm"]
+    assert good.regret["best_subset"].mean >= 0 > good.regret["best_arm"].mean
+    assert list(played.summary("top").learners[0].regret) == ["top"]
+    assert played.summary(rewards=True).learners[1].paid.mean == pytest.approx(1 - costs.mean())
+    with pytest.raises(PickbestError, match="unknown comparator 'tops'"):
+        played.summary("tops")
+
+
+def test_results_can_be_read(played):
+    for text in (repr(played), repr(played.summary())):
+        assert "30 replicates, seed 3" in text
+        assert "mean cost" in text
+        assert "array(" not in text
+        assert len(text) < 900
+    assert "regret" not in repr(played).splitlines()[1]
+    html = played._repr_html_()
+    assert "the_good &amp; &lt;best&gt;" in html
+    assert html.count("<tr>") == 3
+    latex = played.to_latex()
+    assert r"the\_good \& <best>" in latex
+    assert r"$\pm$" in latex
+    assert latex.count(r"\\") == 3
+    frame = played.summary().to_pandas()
+    assert list(frame.index) == list(played.runs)
+    assert (frame.cost_low < frame.mean_cost).all()
+    assert len(repr(played.run("random"))) < 80
+    assert len(repr(played.band("random"))) < 80
+
+
+def test_numbers_have_as_many_digits_as_they_deserve():
+    assert str(Estimate(0.123456, 0.0)) == "0.1235"
+    assert str(Estimate(25.812, 1.31)) == "25.8 ± 1.3"
+    assert str(Estimate(-0.5, 0.25)) == "-0.50 ± 0.25"
+    assert str(Estimate(3.0, np.inf)) == "3.000"
+
+
+def test_regret_curves_end_at_the_regret(played):
+    for against in ("best_arm", "best_subset", "greedy", "top"):
+        curve = played.regret_curve("random", against)
+        assert curve[:, -1] == pytest.approx(played.regret("random", against))
+    same = simulate("uniform", FRAME, replicates=4, budget=2)
+    assert same.regret_curve("uniform", "best_subset").shape == (4, 3)
+
+
+def test_plots_say_against_what(played, tmp_path):
+    from matplotlib.figure import Figure
+
+    axes = Figure().subplots()
+    assert played.plot(axes=axes) is axes
+    assert axes.get_ylabel() == "regret against the best subset"
+    assert len(axes.lines) == 2
+    assert played.plot("best_arm", path=tmp_path / "p.png").get_ylabel().endswith("arm so far")
+    assert (tmp_path / "p.png").stat().st_size > 2000
+
+
+class Clock:
+    """Seconds that a run is said to take: linear in rounds, and in replicates from `shared` on."""
+
+    def __init__(self, each, shared=0.0):
+        self.each, self.shared = each, shared
+
+    def __call__(self, replicates, rounds):
+        return rounds * (self.shared + self.each * replicates)
+
+
+@pytest.mark.parametrize(
+    ("clock", "pays"),
+    [
+        (Clock(1e-7), 1),  # .1 s in all
+        (Clock(1e-5), 4),  # 10 s in all
+        (Clock(1e-6, shared=9e-4), 1),  # 10 s in all, of which processes save next to nothing
+    ],
+)
+def test_processes_are_started_only_where_they_pay(clock, pays, monkeypatch):
+    monkeypatch.setattr(spread.os, "cpu_count", lambda: 4)
+    assert spread.processes_that_pay(4, 100, 10_000, clock) == pays
+    assert spread.processes_that_pay(1, 100, 10_000, clock) == 1
+
+
+def test_a_class_of_a_notebook_is_played_by_several_processes():
+    # As in a notebook, no file holds the class.
+    code = """
+from pickbest.learners import Fixed
+from pickbest import simulate
+from pickbest.simulation import spread
+class Mine(Fixed):
+    pass
+if __name__ == "__main__":
+    spread.START_SECONDS = -1e9
+    spread.os.cpu_count = lambda: 2
+    found = [simulate({"m": Mine(4, (0, 2))}, "task-3:rounds=9", 4, workers=w) for w in (1, 2)]
+    print((found[0].costs("m") == found[1].costs("m")).all())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "True", done.stderr
+
+
+def test_bars_are_seen_where_somebody_looks(monkeypatch):
+    with progress_bar("working") as bar:
+        assert bar is None  # Nobody: the stream is a file.
+    shown = []
+    html = SimpleNamespace(
+        HTML=str, display=lambda text, display_id: SimpleNamespace(update=shown.append)
+    )
+    shell = SimpleNamespace(kernel=object())
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setitem(sys.modules, "IPython.display", html)
+    with progress_bar("working") as bar:
+        bar(3, 4, "<half>")
+    assert 'value="3" max="4"' in shown[0]
+    assert "&lt;half&gt;" in shown[0]
+    assert shown[-1] == ""
+    shown.clear()
+    with progress_bar("working", after=60.0) as bar:
+        bar(3, 4)
+    assert shown == []
