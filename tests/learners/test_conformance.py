@@ -32,7 +32,7 @@ from pickbest.testing.learners import (
     check_unbiased,
 )
 
-LEARN_NOTHING = {"uniform", "fixed"}
+LEARN_NOTHING = {"uniform", "fixed", "schedule"}
 SINGLE = {"hedge", "exp3", "exp3-ix"}
 
 
