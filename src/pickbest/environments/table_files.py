@@ -77,7 +77,7 @@ def _read(
         arms = Arms(_read_numpy(path))
     else:
         text = path.name.endswith(TEXT_SUFFIXES)
-        table = _read_text(path, missing) if text else _read_parquet(path)
+        table = read_columns(path, missing) if text else _read_parquet(path)
         arms = choose_arms(table, str(path), label, columns)
     if arms.values.ndim != 2 or 0 in arms.values.shape:
         raise PickbestError(
@@ -86,7 +86,8 @@ def _read(
     return arms
 
 
-def _read_text(path: Path, missing: bool) -> Columns:
+def read_columns(path: Path, missing: bool = False) -> Columns:
+    """A .csv or .tsv file, packed or not; missing: whether cells may be empty."""
     delimiter = "\t" if ".tsv" in path.suffixes else ","
     try:
         text = io.StringIO(_unpacked(path).decode("utf-8-sig"), newline="")

@@ -194,6 +194,7 @@ MATRIX: dict[str, Trial] = {
     ),
     "markov": Trial(200, _LEARNERS, {"n_arms": 32, "budgets": [1, 2], "rounds": 1000}),
     "overtaking": Trial(10, (NOISELESS,)),
+    "fresh-noise": Trial(10, (NOISELESS, UNIFORM, ZERO), {"rounds": 1000}),
     "deterministic": Trial(5, (UNIFORM, FEWER, MORE), {"n_arms": 6, "rounds": 300}),
     "uniform": Trial(100, (FEWER, MORE), {"n_arms": 6, "rounds": 300}),
     "halving": Trial(200, (MORE,), {"budgets": [1, 2], "log2_arms": [5, 7]}),
@@ -212,7 +213,7 @@ MATRIX: dict[str, Trial] = {
         20, (NOISELESS, UNIFORM, *_NOISE),
         {"n_arms": 16, "budgets": [2], "rounds": [100, 1000, 3000]},
     ),
-    "two-draws": Trial(1, _NOISE),
+    "two-draws": Trial(1, (TENTH, ZERO)),
 }  # fmt: skip
 
 Row = tuple[str, str, str, str]
