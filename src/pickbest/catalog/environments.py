@@ -234,10 +234,11 @@ def _table(
     columns: object = (),
     features: str = "",
 ) -> Environment:
+    chosen = columns if isinstance(columns, tuple | list) else (columns,)
+    named = None if label is None else str(label)
     if features:
         return read_with_features(path, features.split("+"), rewards)
-    chosen = columns if isinstance(columns, tuple | list) else (columns,)
-    return read_table(path, rewards, None if label is None else str(label), tuple(map(str, chosen)))
+    return read_table(path, rewards, named, tuple(map(str, chosen)))
 
 
 def _scenario(

@@ -77,7 +77,7 @@ def _read(
         arms = Arms(_read_numpy(path))
     else:
         text = path.name.endswith(TEXT_SUFFIXES)
-        table = read_columns(path, missing) if text else _read_parquet(path)
+        table = _read_text(path, missing) if text else _read_parquet(path)
         arms = choose_arms(table, str(path), label, columns)
     if arms.values.ndim != 2 or 0 in arms.values.shape:
         raise PickbestError(
@@ -86,8 +86,7 @@ def _read(
     return arms
 
 
-def read_columns(path: Path, missing: bool = False) -> Columns:
-    """A .csv or .tsv file, packed or not; missing: whether cells may be empty."""
+def _read_text(path: Path, missing: bool) -> Columns:
     delimiter = "\t" if ".tsv" in path.suffixes else ","
     try:
         text = io.StringIO(_unpacked(path).decode("utf-8-sig"), newline="")
@@ -107,6 +106,16 @@ def read_columns(path: Path, missing: bool = False) -> Columns:
             raise PickbestError(f"{path}: row {number} has {len(row)} cells, expected {width}")
     names = tuple(cell.strip() for cell in header or ())
     return Columns(list(zip(*rows, strict=True)), names, first_row=first_row)
+
+
+def text_cells(path: Path) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """(names of columns, rows of cells) of a .csv or .tsv file with a first row of names."""
+    if not path.name.endswith(TEXT_SUFFIXES) or not path.exists():
+        raise PickbestError(f"{path}: features are columns of a file in {', '.join(TEXT_SUFFIXES)}")
+    table = _read_text(path, missing=False)
+    if not table.names:
+        raise PickbestError(f"{path}: features are chosen by name, and its columns have none")
+    return table.names, list(zip(*table.columns, strict=True))
 
 
 def _unpacked(path: Path) -> bytes:

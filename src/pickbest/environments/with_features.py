@@ -18,9 +18,9 @@ from pickbest.core import (
     unknown_name,
 )
 from pickbest.core.features import Feature, Features, encoded, encoded_numbers, feature_names
-from pickbest.environments.columns import Columns, choose_arms
-from pickbest.environments.table_files import TEXT_SUFFIXES, read_columns
-from pickbest.environments.tables import Shuffled, Table, as_costs
+from pickbest.environments.columns import is_number
+from pickbest.environments.table_files import read_table, text_cells
+from pickbest.environments.tables import Shuffled
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,24 +78,14 @@ def read_with_features(
 
     A feature is a number where all its cells are numbers or empty, else a text; empty: missing.
     """
-    path = Path(path)
-    if not path.name.endswith(TEXT_SUFFIXES) or not path.exists():
-        raise PickbestError(f"{path}: features are read from columns of a .csv or .tsv file")
-    read = read_columns(path)
+    names, rows = text_cells(Path(path))
     for column in columns:
-        if column not in read.names:
-            raise unknown_name(f"column of {path}", column, read.names)
-    apart = [read.names.index(column) for column in columns]
-    kept = [place for place in range(len(read.names)) if place not in apart]
-    others = Columns(
-        [read.columns[place] for place in kept],
-        tuple(read.names[place] for place in kept),
-        first_row=read.first_row,
-    )
-    arms = choose_arms(others, str(path))
-    checked = as_costs(arms.values, str(path))
-    table = Table(1.0 - checked if rewards else checked, arms.names, str(path))
-    features = [_column([str(cell) for cell in read.columns[place]]) for place in apart]
+        if column not in names:
+            raise unknown_name(f"column of {path}", column, names)
+    arms = tuple(name for name in names if name not in columns)
+    first = arms[0] if any(not is_number(row[names.index(arms[0])]) for row in rows) else None
+    table = read_table(path, rewards, first, arms if first is None else arms[1:])
+    features = [_column([row[names.index(column)] for row in rows]) for column in columns]
     by_round = zip(*features, strict=True)
     return with_features(table, [dict(zip(columns, row, strict=True)) for row in by_round])
 

@@ -326,6 +326,15 @@ class Auto:
             ),
         )
 
+    def with_features(
+        self, names: tuple[str, ...], state: AutoState
+    ) -> tuple[ContextLearner, State]:
+        """The learner that goes on with features of these names (`AutoInContext`)."""
+        from pickbest.learners.auto_in_context import AutoInContext
+
+        learner = AutoInContext(self.n_arms, self.budget, names)
+        return learner, learner.taking_over(state)
+
     def mode(self, state: AutoState) -> str:
         """What it does differently at the moment, in words; "" where it builds its sets."""
         if interpreted(wears_off)(state.wear, 0, self.budget):
@@ -336,15 +345,6 @@ class Auto:
             rounds = 1.0 / (1.0 - MEMORIES[memory])
             return f"forgetting: what is older than about {rounds:.0f} rounds counts little"
         return ""
-
-    def with_features(
-        self, names: tuple[str, ...], state: AutoState
-    ) -> tuple[ContextLearner, State]:
-        """The learner that goes on with features of these names (`AutoInContext`)."""
-        from pickbest.learners.auto_in_context import AutoInContext
-
-        learner = AutoInContext(self.n_arms, self.budget, names)
-        return learner, learner.taking_over(state)
 
     def pick(self, state: AutoState, rng: Draws) -> Choice:
         return RULE.pick(self, state, rng)

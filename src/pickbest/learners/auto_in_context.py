@@ -111,10 +111,16 @@ class AutoInContext:
         self, state: AutoInContextState, choice: Choice, seen: FloatArray, features: ArrayLike
     ) -> AutoInContextState:
         """Fold one round in; the features are those of its pick."""
+        self.remember(state, choice, seen, features)
+        return self.learn(state, choice, seen)
+
+    def remember(
+        self, state: AutoInContextState, choice: Choice, seen: FloatArray, features: ArrayLike
+    ) -> None:
+        """Keep the problem, in place; the rest of the state is that from before the round."""
         known = self._rows(features, len(seen))
         pairs = state.auto.pairs
         learn_problems(state.problems, pairs, self.budget, choice.arms, seen, known)
-        return self.learn(state, choice, seen)
 
     def _rows(self, features: ArrayLike, replicates: int) -> FloatArray:
         """(replicates, n_features)"""

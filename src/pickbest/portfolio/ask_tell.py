@@ -161,13 +161,24 @@ class AskTell:
         """
         check_count("the number of problems", len(problems))
         self._look_after()
-        watch = self._watch()
+        watch = (self.stopping.watch_probability, self.stopping.learner_decides)
         if lifetime is not None:
             check_positive("lifetime", lifetime)
             return self.ledger.ask(
-                problems, lifetime=lifetime, owned=False, features=features, **watch
+                problems,
+                lifetime=lifetime,
+                owned=False,
+                watch=watch[0],
+                learner_decides=watch[1],
+                features=features,
             )
-        tickets = self.ledger.ask(problems, lifetime=FOR_EVER, features=features, **watch)
+        tickets = self.ledger.ask(
+            problems,
+            lifetime=FOR_EVER,
+            watch=watch[0],
+            learner_decides=watch[1],
+            features=features,
+        )
         with self._mine_lock:
             self._mine.update(ticket.round for ticket in tickets)
         return tickets
@@ -209,13 +220,14 @@ class AskTell:
     def open_round(self, problem: str, features: Features | None = None) -> Ticket[str]:
         """A round for an engine of this process, watched to its end or not."""
         self._look_after()
-        watch = self._watch()
-        return self.ledger.ask([problem], lifetime=FOR_EVER, features=[features], **watch)[0]
-
-    def _watch(self) -> dict[str, Any]:
-        """Which rounds are watched, as the ledger asks it."""
-        stopping = self.stopping
-        return {"watch": stopping.watch_probability, "learner_decides": stopping.learner_decides}
+        watch = (self.stopping.watch_probability, self.stopping.learner_decides)
+        return self.ledger.ask(
+            [problem],
+            lifetime=FOR_EVER,
+            watch=watch[0],
+            learner_decides=watch[1],
+            features=[features],
+        )[0]
 
     def close_round(self, record: Finished) -> bool:
         """Journal what an engine found; False if the round had been closed as lost meanwhile.

@@ -79,11 +79,11 @@ class Portfolio:
         self.race_limits = settings.race_limits or Ceiling()
         self.pass_env = settings.pass_env
         self.stopping = settings.stopping
-        doubt = settings.double_check
-        self.double_check = check_share("double_check", doubt) if doubt else 0.0
         self._features = as_feature_function(
             settings.features, self.deadline, settings.features_seconds
         )
+        doubt = settings.double_check
+        self.double_check = check_share("double_check", doubt) if doubt else 0.0
         self._progress: Progress = progress or Unseen()
         self._killed = threading.Event()
         self._engine = make_engine(settings.engine, settings.engine_options)

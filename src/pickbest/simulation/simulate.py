@@ -92,8 +92,6 @@ def simulate(
     learners: by name, in a list, or one; each a learner or a text ("og:slots=distinct"), which
         is built for `budget` arms a round and the number of rounds.
     environment: one; a table of costs as an array or data frame; or what make_environment takes.
-    features: of each round of a table, as `Player.ask` takes them. Learners that can use them do
-        (`auto`); the others play as without.
     workers: at most so many processes. Where starting them would take longer than it saves, and
         the first rounds tell, this process plays alone.
     progress: a bar on a terminal or in a notebook where it takes more than two seconds; False
@@ -101,6 +99,8 @@ def simulate(
         learners and shares of replicates.
     engine: "processes" of this machine, or "ray", a cluster that is reached as ray.init() finds
         it. The result is the same for any number of workers and either engine.
+    features: of each round of a table, as `Player.ask` takes them. Learners that can use them do
+        (`auto`); the others play as without.
 
     >>> simulation = simulate(["uniform", "fpml"], "task-3:rounds=40", replicates=10, budget=3)
     >>> 0.8 < simulation.mean_reward("uniform") < 1.0

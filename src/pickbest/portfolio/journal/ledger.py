@@ -352,11 +352,6 @@ class Ledger:
             turn.append(late)
 
 
-def ticket_of(picked: Picked) -> Ticket[str]:
-    """What is handed out of a round that was opened."""
-    return Ticket(picked.round, picked.arms, picked.problem, picked.watched, picked.until)
-
-
 def _known_features(
     problems: Sequence[str], features: Sequence[Features | None] | None
 ) -> list[dict[str, Feature] | None]:
@@ -373,6 +368,11 @@ def _known_features(
         if each is not None:
             encoded(each, names)
     return known
+
+
+def ticket_of(picked: Picked) -> Ticket[str]:
+    """What is handed out of a round that was opened."""
+    return Ticket(picked.round, picked.arms, picked.problem, picked.watched, picked.until)
 
 
 class _NotOpenError(PickbestError):

@@ -11,6 +11,7 @@ import numpy as np
 from pickbest.catalog import make_learner
 from pickbest.core import (
     Choice,
+    ContextLearner,
     Feedback,
     Learner,
     PickbestError,
@@ -138,6 +139,8 @@ class LiveLearner:
     def mode(self) -> str:
         """What the learner does differently at the moment, in words; "" for most."""
         learner, state = self.learner, self.state
+        if isinstance(learner, ContextLearner):
+            learner, state = learner.without_features(state)
         if isinstance(learner, FromIntervals):
             learner, state = learner.inner, state.inner
         return learner.mode(state) if isinstance(learner, Auto) else ""
@@ -163,18 +166,14 @@ class LiveLearner:
         arms = np.array([[places[arm] for arm in picked.arms]], np.int64)
         weights = None if picked.weights is None else np.array([picked.weights]) * result.scale
         choice, low = Choice(arms, weights), np.array([result.learned], np.float64)
-        if self.features:
-            # As `learn_intervals`: who knows no intervals is told the highest costs.
-            told = np.array([result.highest], np.float64) if result.times else low
-            known = None if picked.features is None else encoded(picked.features, self.features)
-            self.state = learn_round(self.learner, self.state, choice, told, known)
-        elif result.times:
+        known = None if picked.features is None else encoded(picked.features, self.features)
+        if result.times:
             high, times = np.array([result.highest, result.times], np.float64)[:, None]
             coin = np.array([picked.watch or 1.0]), np.array([picked.watched])
             seen = Intervals(low, np.ascontiguousarray(high), np.ascontiguousarray(times), *coin)
-            self.state = learn_intervals(self.learner, self.state, choice, seen)
+            self.state = learn_intervals(self.learner, self.state, choice, seen, known)
         else:
-            self.state = self.learner.learn(self.state, choice, low)
+            self.state = learn_round(self.learner, self.state, choice, low, known)
         return True
 
     def _learn_runs(
@@ -220,10 +219,7 @@ class LiveLearner:
 
     def _informed(self, names: tuple[str, ...]) -> tuple[Learner, State]:
         """Who goes on with features of these names, and from which state."""
-        learner, state = self.learner, self.state
-        if isinstance(learner, FromIntervals):
-            learner, state = learner.inner, state.inner
-        using = informed(learner, names, state)
+        using = informed(self.learner, names, self.state)
         if using is None:
             raise FeaturesError(
                 f"the learner {self._settings.learner!r} uses no features: leave them out, or "
@@ -232,18 +228,16 @@ class LiveLearner:
         return using
 
     def _made(self, n_arms: int, budget: int, arms: Sequence[str] = ()) -> Learner:
-        """The learner for a number of arms, that uses features if the portfolio has some.
+        """The learner for a number of arms, that uses features if the portfolio has some."""
+        learner = self._bare(n_arms, budget, arms)
+        using = informed(learner, self.features, learner.start(1)) if self.features else None
+        return learner if using is None else using[0]
+
+    def _bare(self, n_arms: int, budget: int, arms: Sequence[str] = ()) -> Learner:
+        """The learner for a number of arms, checked to be one that can run live.
 
         arms: their names, where it depends on them what they cost.
         """
-        learner = self._bare(n_arms, budget, arms)
-        using = informed(learner, self.features, learner.start(1)) if self.features else None
-        if using is not None:
-            return using[0]
-        return learner if isinstance(learner, Planner) else racing(learner)
-
-    def _bare(self, n_arms: int, budget: int, arms: Sequence[str]) -> Learner:
-        """The learner for a number of arms, checked to be one that can run live."""
         settings = self._settings
         options: dict[str, Any] = dict(settings.options)
         for name in ("price", "call_price"):
@@ -266,7 +260,7 @@ class LiveLearner:
                 f"learner {settings.learner!r} must see the cost of every arm, but a portfolio "
                 f"sees only those of the arms that it ran; use {DEFAULT_LEARNER!r}"
             )
-        return learner
+        return learner if isinstance(learner, Planner) else racing(learner)
 
 
 def _by_number(options: Mapping[str, Any], arms: Sequence[str]) -> dict[str, Any]:

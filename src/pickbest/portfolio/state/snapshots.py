@@ -86,8 +86,8 @@ def _restored(snapshot: Snapshot, last: Entry | None, trusted: Opened | None) ->
 
 def _content(state: PortfolioState) -> tuple[dict[str, Any], Arrays]:
     away, arrays = state.live.stored() if state.roster is not None else ([], {})
-    said, verdicts = state.verdicts.stored()
     features = state.live.features if state.roster is not None else ()
+    said, verdicts = state.verdicts.stored()
     header = {
         **({"features": list(features)} if features else {}),
         **{name: getattr(state, name) for name in _NUMBERS},
