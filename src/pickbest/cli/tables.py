@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # Cutoffs and PAR10 have no decimals from here on.
 WHOLE_FROM = 100.0
+# A reward of one task is nearly 0 or 1: a mean of fewer says little.
+FEW_ROUNDS = 10
 
 
 def show(
@@ -199,6 +201,8 @@ def measure_tables(summary: Mapping[str, Any], folder: str) -> list[RenderableTy
         f"{len(summary['degenerate'])} without rewards, "
         f"{summary['failures']} evaluations failed"
     )
+    if summary["rounds"] < FEW_ROUNDS:
+        line += f"; {summary['rounds']} rounds are too few to tell optimizers apart: add tasks"
     return [table(title, ("optimizer", "mean reward"), best_first), line]
 
 
