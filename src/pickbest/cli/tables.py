@@ -195,14 +195,14 @@ def feasible_table(summary: Mapping[str, Any]) -> Table:
 def measure_tables(summary: Mapping[str, Any], folder: str) -> list[RenderableType]:
     """What `pickbest measure` prints."""
     best_first = sorted(summary["mean_reward"].items(), key=lambda item: -(item[1] or 0.0))
-    title = f"{folder}: {summary['rounds']} rounds"
+    title = f"{folder}: 0 is what random search reaches on average, 1 the best loss known"
     line = (
         f"{summary['complete']} of {summary['tasks']} tasks complete, "
         f"{len(summary['degenerate'])} without rewards, "
         f"{summary['failures']} evaluations failed"
     )
     if summary["rounds"] < FEW_ROUNDS:
-        line += f"; {summary['rounds']} rounds are too few to tell optimizers apart: add tasks"
+        line += f". Rounds: {summary['rounds']}, too few to tell optimizers apart; add tasks"
     return [table(title, ("optimizer", "mean reward"), best_first), line]
 
 
