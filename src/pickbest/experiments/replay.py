@@ -219,7 +219,7 @@ def _learn(
         return learn_intervals(learner, state, choice, seen)
     if stopping.stop is Stop.FIRST and stopping.censored is Censored.WATCH:
         rows = np.flatnonzero(seen.watched)
-        weights = None if choice.weights is None else choice.weights[rows] / stopping.watch
+        weights = None if choice.weights is None else choice.weights[rows] / stopping.watch_share
         part = map_state(lambda array: array[rows], state)
         part = learner.learn(part, Choice(choice.arms[rows], weights), seen.low[rows])
         for array, learned in zip(arrays_of(state).values(), arrays_of(part).values(), strict=True):

@@ -46,7 +46,7 @@ class Settings:
     seed: int = 0
     stop: str | None = None
     censored: str = "intervals"
-    watch: float = 0.25
+    watch: float | None = None
     paused: Sequence[str] | None = None
 
     @property
@@ -156,7 +156,7 @@ class SettingsOptions(TypedDict, total=False):
     seed: int
     stop: str | None
     censored: str
-    watch: float
+    watch: float | None
     paused: Sequence[str] | None
 
 

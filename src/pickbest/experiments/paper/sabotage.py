@@ -237,6 +237,11 @@ def recorded() -> list[Row]:
     return [(part, mutant, statement, verdict) for part, mutant, statement, verdict in rows]
 
 
+def _together(mutants: Sequence[str]) -> str:
+    """Their names, each on one line."""
+    return ", ".join(name.replace(" ", "\u00a0") for name in mutants)
+
+
 def matrix() -> Section:
     """What was found, for the report: each verdict, what turns it, and what it does not notice."""
     found = recorded()
@@ -248,7 +253,7 @@ def matrix() -> Section:
         met = [(m, v) for p, m, what, v in found if (p, what) == (part, statement) and m in MUTANTS]
         turns = [mutant for mutant, other in met if other != verdict]
         stays = [m for m, other in met if other == verdict and m != HONEST.name]
-        rows.append([statement, verdict, ", ".join(turns), ", ".join(stays)])
+        rows.append([statement, verdict, _together(turns), _together(stays)])
     text = (
         f"Each part was run again with something broken on purpose: {len(found)} verdicts of "
         f"{len(MATRIX)} parts, in short games. A verdict that nothing turns would be worth "
