@@ -186,11 +186,14 @@ def _symbol(source: str) -> str:
 
 def _ordered(model: dict[str, str]) -> list[str]:
     """Definitions such that each stands after those that it names, where a few steps get there."""
-    names = {symbol: _named(source) & model.keys() - {symbol} for symbol, source in model.items()}
+    names = {
+        symbol: [each for each in _named(source) if each in model and each != symbol]
+        for symbol, source in model.items()
+    }
     left = dict(model)
     ordered: list[str] = []
     for _ in range(MOST_STEPS):
-        for symbol in [each for each in left if names[each].isdisjoint(left)]:
+        for symbol in [each for each in left if not any(name in left for name in names[each])]:
             ordered.append(left.pop(symbol))
     return [*ordered, *left.values()]
 
