@@ -9,11 +9,12 @@ WORKERS ?= 2
 # Tests that need no compiler, no process and no server.
 FAST := tests/core tests/catalog tests/environments tests/hindsight tests/theory tests/simulation tests/test_package.py
 
-.PHONY: help install reproduce check test lint bench mutants clean
+.PHONY: help install reproduce check test lint docs bench mutants clean
 help:
 	@echo "make reproduce   rebuild the paper's tables and figures into out/ (main job)"
 	@echo "make check       a verdict in about a minute: lint, types, layers, fast tests"
 	@echo "make test        lint, types, layers, doctests, README and the whole test suite"
+	@echo "make docs        the documentation as a site, out/site/index.html"
 	@echo "make bench       measure speed beside reference implementations and peers"
 	@echo "make mutants     break the code in 300 places and see whether the tests notice"
 	@echo "make install     only prepare the environment in $(VENV), with everything"
@@ -48,6 +49,9 @@ check: lint
 
 test: lint
 	$(BIN)/pytest -n $(WORKERS) $(ARGS)
+
+docs: $(STAMP)
+	$(BIN)/mkdocs build --strict
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/run.py $(ARGS)

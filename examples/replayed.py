@@ -17,7 +17,7 @@ import numpy as np
 
 from pickbest.portfolio import Ceiling, Command, Portfolio, Run, RunStatus
 from pickbest.portfolio.runs import Task
-from pickbest.portfolio.solve.call import COST
+from pickbest.portfolio.solve.call import COST, STOPPING
 from pickbest.portfolio.solve.known import DIMACS, SOLVERS, takes
 
 BUDGET = 2
@@ -120,7 +120,15 @@ def portfolio_costs(
                 names = [name for name, takes in zip(table.solvers, fit, strict=True) if takes]
                 arms = {name: Command((name, "{problem}")) for name in names}
                 open_ones[group] = Portfolio(
-                    arms, BUDGET, table.deadline, engine=engine, cost=cost, seed=seed, name=group
+                    arms,
+                    BUDGET,
+                    table.deadline,
+                    engine=engine,
+                    cost=cost,
+                    seed=seed,
+                    name=group,
+                    stop=STOPPING.stop,
+                    censored=STOPPING.censored,
                 )  # type: ignore[call-overload]
             result = open_ones[group].solve(table.problems[row])
             paid[place] = min(

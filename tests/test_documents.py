@@ -1,7 +1,11 @@
-"""Every code block of the README and of the docs runs."""
+"""Every code block of the README and of the docs runs, and the site is built without a warning.
 
+A block with a title is a file beside the other blocks of its page.
+"""
+
+import importlib.util
+import os
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -9,9 +13,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Set-up that this very test run is part of, or that needs what is not shipped.
 NOT_HERE = ("make ", "pip ", "git ", "#")
+PROGRAMS = {"pickbest", "curl"}
+# What a page says runs as it stands there, and what it leaves running ends with it.
+SHELL = """
+set -e
+pickbest() { "$PYTHON" -m pickbest "$@"; }
+trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
+"""
 
 
 def name_of(document):
@@ -19,38 +30,47 @@ def name_of(document):
 
 
 def blocks(language):
+    """The blocks of a language, each with the files of its page."""
     found = []
     pattern = re.compile(rf"^```{language}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+    titled = re.compile(r'^```\w+ title="(\S+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
     for document in DOCUMENTS:
-        for number, match in enumerate(pattern.finditer(document.read_text(encoding="utf-8")), 1):
-            found.append(pytest.param(match[1], id=f"{name_of(document)}-{number}"))
+        text = document.read_text(encoding="utf-8")
+        files = dict(titled.findall(text))
+        for number, match in enumerate(pattern.finditer(text), 1):
+            found.append(pytest.param(match[1], files, id=f"{name_of(document)}-{number}"))
     return found
 
 
-@pytest.mark.parametrize("code", blocks("python"))
-def test_python_block_runs(code, tmp_path):
-    outcome = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+@pytest.fixture
+def run(tmp_path):
+    """Runs a command in a folder that holds a page's files."""
+
+    def run_here(command, files, **variables):
+        for name, text in files.items():
+            (tmp_path / name).write_text(text, encoding="utf-8")
+        return subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, check=False,
+            env={**os.environ, **variables},
+        )  # fmt: skip
+
+    return run_here
+
+
+@pytest.mark.parametrize(("code", "files"), blocks("python"))
+def test_python_block_runs(code, files, run):
+    outcome = run([sys.executable, "-c", code], files)
     assert outcome.returncode == 0, outcome.stderr
 
 
-@pytest.mark.parametrize("code", blocks("sh"))
-def test_shell_block_runs(code, tmp_path):
-    lines = code.replace("\\\n", " ").splitlines()
-    for line in filter(None, (line.strip() for line in lines)):
-        if line.startswith(NOT_HERE):
-            continue
-        words = shlex.split(line, comments=True)
-        assert words[0] == "pickbest", f"a line that no test can run: {line}"
-        outcome = subprocess.run(
-            [sys.executable, "-m", "pickbest.cli.main", *words[1:]],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert outcome.returncode == 0, f"{line}\n{outcome.stderr}"
+@pytest.mark.parametrize(("code", "files"), blocks("sh"))
+def test_shell_block_runs(code, files, run):
+    lines = [line for line in code.splitlines() if not line.startswith(NOT_HERE)]
+    for line in re.sub(r"\\\n", " ", "\n".join(lines)).splitlines():
+        words = line.split()
+        assert not words or words[0] in PROGRAMS, f"a line that no test can run: {line}"
+    outcome = run(["bash", "-c", SHELL + "\n".join(lines)], files, PYTHON=sys.executable)
+    assert outcome.returncode == 0, outcome.stderr
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
@@ -58,3 +78,27 @@ def test_links_lead_somewhere(document):
     for target in re.findall(r"\]\(([^)#\s]+)", document.read_text(encoding="utf-8")):
         if not re.match(r"[a-z]+:", target):
             assert (document.parent / target).exists(), f"{document.name} links to {target}"
+
+
+def test_every_command_has_a_line():
+    from pickbest.cli.main import app
+
+    page = (ROOT / "docs" / "reference" / "commands.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(?:pickbest )?([a-z-]+)`", page))
+    assert {command.name for command in app.registered_commands} <= named
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("mkdocs") is None, reason="the site needs the extra docs: make install"
+)
+def test_the_site_is_built_without_a_warning_and_read_without_a_network(tmp_path):
+    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    outcome = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert outcome.returncode == 0, outcome.stderr
+    assert "WARNING" not in outcome.stderr
+    loaded = re.compile(
+        r'<(script|img|iframe)[^>]* src="?https?:|<link[^>]*(stylesheet|preconnect)[^>]*https?:'
+    )
+    for page in tmp_path.rglob("*.html"):
+        assert not loaded.search(page.read_text(encoding="utf-8")), page.name
+    assert not [sheet for sheet in tmp_path.rglob("*.css") if "url(http" in sheet.read_text()]

@@ -24,6 +24,17 @@ def test_import_is_light():
     assert run(f"import sys, pickbest; print({heavy} & set(sys.modules))").strip() == "set()"
 
 
+def test_help_waits_for_nothing_heavy():
+    """`pickbest --help` is there in a fifth of a second: NumPy alone would take half of that."""
+    code = (
+        "import sys\n"
+        "from pickbest.cli.main import app\n"
+        "app(['--help'], standalone_mode=False)\n"
+        "print({'numpy', 'numba', 'sqlalchemy', 'importlib.metadata'} & set(sys.modules))"
+    )
+    assert run(code).splitlines()[-1] == "set()"
+
+
 def test_import_compiles_nothing():
     code = (
         "import pickbest, pickbest.simulation.simulate, pickbest.player, pickbest.hindsight\n"

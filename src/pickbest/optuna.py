@@ -165,7 +165,7 @@ def _usual(seed: int) -> dict[str, BaseSampler]:
         return {
             "random": RandomSampler(seed=seed),
             "tpe": TPESampler(seed=seed, multivariate=False),
-            "tpe-multivariate": TPESampler(multivariate=True, **quiet),
+            "tpe-multivariate": TPESampler(seed=seed, multivariate=True),
             "cmaes": CmaEsSampler(**quiet),
             "qmc": QMCSampler(scramble=True, **quiet),
         }

@@ -19,10 +19,14 @@ from pickbest.core import (
     check_costs,
     check_count,
     check_seed,
+    informed,
+    learn_round,
+    pick_round,
     replicate_keys,
     rng_for,
     savefile,
 )
+from pickbest.core.features import Features, FeaturesError, encoded, feature_names
 from pickbest.core.states import arrays_of, check_state, restore_arrays
 from pickbest.core.tickets import Ticket, in_order, not_open, round_of
 from pickbest.learners.states_0_1 import from_flat
@@ -54,7 +58,8 @@ class Player:
         self._keys = replicate_keys(seed, 1)
         self._state: State = learner.start(1)
         self._all_arms = tuple(range(learner.n_arms)) if learner.feedback is Feedback.FULL else ()
-        self._open: dict[int, tuple[Ticket[int], Choice]] = {}
+        self._open: dict[int, tuple[Ticket[int], Choice, FloatArray | None]] = {}
+        self._features: tuple[str, ...] = ()
         self._forgotten: set[int] = set()
         self._asked = 0
         self._told = 0
@@ -67,14 +72,19 @@ class Player:
     @property
     def open_tickets(self) -> tuple[Ticket[int], ...]:
         """Tickets that were asked for and neither told nor forgotten."""
-        return tuple(ticket for ticket, _ in self._open.values())
+        return tuple(ticket for ticket, _, _ in self._open.values())
 
-    def ask(self, problem: str = "") -> Ticket[int]:
-        """Pick arms for a new round. problem: any label."""
+    def ask(self, problem: str = "", features: Features | None = None) -> Ticket[int]:
+        """Pick arms for a new round.
+
+        problem: any label. features: what is known of it: numbers, texts, True or False, None
+            where missing; in a list or by name, the same ones in every round that has some.
+        """
         number = self._asked
-        choice = self.learner.pick(self._state, rng_for(self._keys, number))
+        known = None if features is None else self._known(features)
+        choice = pick_round(self.learner, self._state, rng_for(self._keys, number), known)
         ticket = Ticket(number, tuple(choice.arms[0].tolist()), problem)
-        self._open[number] = ticket, choice
+        self._open[number] = ticket, choice, known
         self._asked += 1
         return ticket
 
@@ -85,11 +95,11 @@ class Player:
         wrong changes nothing.
         """
         number = self._open_number(ticket)
-        asked, choice = self._open[number]
+        asked, choice, known = self._open[number]
         arms = self._all_arms or asked.arms
         seen = check_costs(in_order(number, arms, costs), (len(arms),))
         del self._open[number]
-        self._state = self.learner.learn(self._state, choice, seen[None, :])
+        self._state = learn_round(self.learner, self._state, choice, seen[None, :], known)
         self._told += 1
 
     def forget(self, ticket: Ticket[int] | int) -> None:
@@ -109,11 +119,15 @@ class Player:
             "told": self._told,
             "forgotten": sorted(self._forgotten),
             "open": sorted(self._open),
-            "problems": {str(number): t.problem for number, (t, _) in self._open.items()},
+            "problems": {str(number): t.problem for number, (t, _, _) in self._open.items()},
         }
+        if self._features:
+            header["features"] = self._features
         arrays = {f"state/{path}": array for path, array in arrays_of(self._state).items()}
-        for number, (_, choice) in self._open.items():
+        for number, (_, choice, known) in self._open.items():
             arrays[f"open/{number}/arms"] = choice.arms
+            if known is not None:
+                arrays[f"open/{number}/features"] = known
             if choice.weights is not None:
                 arrays[f"open/{number}/weights"] = choice.weights
         savefile.write(path, header, arrays)
@@ -153,6 +167,7 @@ class Player:
             self._state = check_state(from_flat(self.learner, saved))
         else:
             self._state = check_state(restore_arrays(self._state, saved))
+        self._features = tuple(map(str, header.get("features", ())))
         self._asked = check_count("asked", header["asked"], 0)
         self._told = check_count("told", header["told"], 0)
         self._forgotten = set(header["forgotten"])
@@ -168,7 +183,29 @@ class Player:
             arms, weights = arrays[f"open/{number}/arms"], arrays.get(f"open/{number}/weights")
             choice = _checked_choice(self.learner, pattern, arms, weights)
             ticket = Ticket(number, tuple(arms[0].tolist()), str(problems.get(str(number), "")))
-            self._open[number] = ticket, choice
+            known = arrays.get(f"open/{number}/features")
+            if known is not None and not (
+                known.dtype == np.float64
+                and known.shape == (len(self._features),)
+                and np.isfinite(known).all()
+            ):
+                raise PickbestError("the features of an open ticket must be finite numbers")
+            self._open[number] = ticket, choice, known
+
+    def _known(self, features: Features) -> FloatArray:
+        """Encoded; with the first ones, a learner that can goes on with features."""
+        names = self._features or feature_names(features)
+        known = encoded(features, names)
+        if not self._features:
+            using = informed(self.learner, names, self._state)
+            if using is None:
+                raise FeaturesError(
+                    f"{type(self.learner).__name__} uses no features: leave them out, or take "
+                    "a learner that does (auto)"
+                )
+            self.learner, self._state = using
+            self._features = names
+        return known
 
     def _open_number(self, ticket: Ticket[int] | int) -> int:
         number = round_of(ticket)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
@@ -15,6 +14,7 @@ from pickbest.experiments.linear_programs.experiment import (
     lp_experiment,
 )
 from pickbest.experiments.linear_programs.generated_problems import FAMILIES
+from pickbest.experiments.linear_programs.two_draws import two_draws
 
 
 def test_experiment() -> None:
@@ -36,11 +36,11 @@ def test_experiment() -> None:
         assert (row["status"] == "infeasible") <= (not row["exactly_feasible"])
     for row in found["game"]:
         assert row["lower"] - 1e-9 <= row["exact_value"] <= row["upper"] + 1e-9
-    check_two_draws(found["two_draws"])
 
 
-def check_two_draws(measured: dict[str, list[dict[str, Any]]]) -> None:
+def test_two_draws() -> None:
     """A tenth of the calls of Proposition 8's tuning, verified, growing like 1/ε."""
+    measured = two_draws(seed=0, replicates=1)
     rows = measured["calls"]
     assert len(rows) == len(FAMILIES)
     for row in rows:

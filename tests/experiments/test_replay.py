@@ -45,8 +45,8 @@ def test_what_is_seen_of_a_race() -> None:
     assert (seen.low.tolist(), seen.high.tolist()) == ([[0.0, 0.0]], [[1.0, 0.0]])
 
 
-# Seconds of three arms on each problem; deadline 1.2.
-LIVE = [[0.1, 0.6, 9.0], [9.0, 0.1, 0.6], [0.6, 9.0, 0.1], [9.0, 9.0, 0.4], [0.1, 9.0, 0.6]] * 2
+# Seconds of three arms on each problem; deadline 2.4. They lie in the middle of bins of curves.
+LIVE = [[0.3, 1.0, 9], [9, 0.3, 1.0], [1.0, 9, 0.3], [0.3, 9, 1.0], [0.3, 1.0, 9], [9, 1.0, 0.3]]
 
 
 @pytest.mark.parametrize("censored", ["intervals", "watch", "pessimistic"])
@@ -57,14 +57,14 @@ def test_a_live_race_and_its_replay_agree(censored: str) -> None:
         for n in range(3)
     }
     stopping = Stopping.of("first", censored, 0.5)
-    with Portfolio(arms, 2, 1.2, censored=censored, watch=0.5, seed=4) as portfolio:
+    with Portfolio(arms, 2, 2.4, censored=censored, watch=0.5, seed=4) as portfolio:
         for row in LIVE:
             portfolio.solve(":".join(map(str, row)))
         portfolio.verify()
         records = [entry.record for entry in portfolio.book.ledger.entries()]
         live = portfolio.book.ledger.state.live
         played = replay(
-            Races.of(recorded(LIVE), 1.2, Solved()),
+            Races.of(recorded(LIVE), 2.4, Solved()),
             racing(make_learner("auto", 3, 2)),
             stopping,
             np.arange(len(LIVE))[None],
@@ -77,7 +77,7 @@ def test_a_live_race_and_its_replay_agree(censored: str) -> None:
         assert [each.watched for each in opened] == played.watched[0].tolist()
         assert [each.cost for each in ended] == played.paid[0].tolist()
         seconds = [sum(run.seconds for run in each.runs) for each in ended]
-        assert np.allclose(seconds, played.cpu_seconds[0], atol=0.35)
+        assert np.allclose(seconds, played.cpu_seconds[0], atol=0.5)
         if censored == "intervals":
             counted = live.state.curves.answers[0].sum(axis=1).tolist()
             expected = racing(make_learner("auto", 3, 2)).start(1)

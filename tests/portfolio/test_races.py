@@ -110,7 +110,8 @@ def test_the_deadline_stops_arms(engine: Engine) -> None:
 def test_the_first_answer_stops_the_others_and_their_cost_stays_unknown(engine: Engine) -> None:
     arms = {"slow": ["sleep", "60"], "quick": ["true"]}
     started = time.monotonic()
-    result, runs, _ = run_all(engine, arms, "p", stop="first", deadline=30.0, cost="runtime")
+    options = {"stop": "first", "censored": "pessimistic", "deadline": 30.0, "cost": "runtime"}
+    result, runs, _ = run_all(engine, arms, "p", **options)
     assert time.monotonic() - started < 20.0
     assert result.winner == "quick"
     assert runs["slow"].status is RunStatus.STOPPED
@@ -143,7 +144,8 @@ def test_quality_between_bounds(engine: Engine) -> None:
 def test_good_enough_quality_ends_a_race(engine: Engine) -> None:
     arms = {"good": ["echo", "10"], "slow": ["sleep", "60"]}
     cost = Quality(best=0.0, worst=100.0, good_enough=20.0)
-    result, runs, _ = run_all(engine, arms, "p", cost=cost, stop="first", deadline=30.0)
+    options = {"stop": "first", "censored": "pessimistic", "deadline": 30.0}
+    result, runs, _ = run_all(engine, arms, "p", cost=cost, **options)
     assert result.winner == "good"
     assert runs["slow"].status is RunStatus.STOPPED
 

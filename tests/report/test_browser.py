@@ -96,8 +96,23 @@ def test_nothing_is_wider_than_the_screen(browser: Any) -> None:
     assert page_width <= screen
 
 
-def test_text_is_dark_on_light(browser: Any) -> None:
-    colours = browser.execute_script(
-        "const s = getComputedStyle(document.body); return [s.color, s.backgroundColor]"
+@pytest.mark.parametrize(
+    ("scheme", "colours"),
+    [
+        ("dark", ["rgb(228, 232, 237)", "rgb(20, 24, 29)", True]),
+        ("light", ["rgb(28, 36, 48)", "rgb(255, 255, 255)", False]),
+    ],
+)
+def test_colours_by_day_and_by_night(browser: Any, scheme: str, colours: list[Any]) -> None:
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    found = browser.execute_script(
+        "const s = getComputedStyle(document.body), f = document.querySelector('figure img');"
+        "return [s.color, s.backgroundColor, getComputedStyle(f).filter.startsWith('invert')]"
     )
-    assert colours == ["rgb(28, 36, 48)", "rgb(255, 255, 255)"]
+    assert found == colours
+
+
+def test_every_heading_cell_has_a_scope(browser: Any) -> None:
+    without = "return [...document.querySelectorAll('th')].filter(h => h.textContent && !h.scope)"
+    assert browser.execute_script(f"{without}.map(h => h.textContent)") == []

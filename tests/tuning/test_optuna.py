@@ -50,9 +50,14 @@ def portfolio(seed=0, **places):
 def test_the_sampler_that_improves_is_chosen_more_and_more(direction):
     good, bad = (0.0, 0.8) if direction == "minimize" else (0.8, 0.0)
     study = optuna.create_study(sampler=portfolio(good=good, bad=bad), direction=direction)
-    # Towards its end every proposal of the good one is better than all before it.
+    # Every proposal of the good one is better than all before it, none of the bad one's is.
     sign = 1.0 if direction == "minimize" else -1.0
-    study.optimize(lambda trial: square(trial) - sign * 1e-3 * trial.number, n_trials=60)
+
+    def objective(trial):
+        far = abs(trial.suggest_float("x", 0.0, 1.0) - good)
+        return sign * (far - 0.01 * trial.number)
+
+    study.optimize(objective, n_trials=60)
     assert chosen(study)[30:].count("good") > 25
 
 

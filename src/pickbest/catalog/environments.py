@@ -19,13 +19,13 @@ from pickbest.environments import (
     Halving,
     OneGoodArm,
     RegimeChange,
-    Table,
     Task1,
     Task2,
     Task3,
     read_scenario,
     read_table,
 )
+from pickbest.environments.with_features import read_with_features
 
 ASLIB = "aslib"
 _OF_MODULE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
@@ -173,6 +173,8 @@ def make_environment(
     rewards: the file holds rewards, not costs. rounds, n_arms: for named environments only.
     folder: the scenario of "aslib"; its path as the name does the same.
     cost, measure: for scenarios only: "solved", "runtime" or "quality", and by which measure.
+    features: for scenarios, whether learners see them, at the costs that computing them has; for
+        .csv and .tsv files, the columns that are features: `times.csv:features=logic+size`.
     options: those of the named environment; of a file label and columns, see `read_table`.
         Whatever is given here wins over the name's own.
 
@@ -230,10 +232,17 @@ def _table(
     rewards: bool = False,
     label: object = None,
     columns: object = (),
-) -> Table:
+    features: str = "",
+) -> Environment:
     chosen = columns if isinstance(columns, tuple | list) else (columns,)
-    return read_table(path, rewards, None if label is None else str(label), tuple(map(str, chosen)))
+    named = None if label is None else str(label)
+    if features:
+        return read_with_features(path, features.split("+"), rewards)
+    return read_table(path, rewards, named, tuple(map(str, chosen)))
 
 
-def _scenario(path: Path, cost: str | None = None, measure: str | None = None) -> Table:
-    return read_scenario(path, measure).costs(cost)
+def _scenario(
+    path: Path, cost: str | None = None, measure: str | None = None, features: bool = False
+) -> Environment:
+    scenario = read_scenario(path, measure)
+    return scenario.costs_with_features(cost) if features else scenario.costs(cost)

@@ -72,6 +72,17 @@ def benchmark(
             "--paper-rewards", help="The paper's recorded rewards, instead of the data folder's."
         ),
     ] = None,
+    peers: Annotated[
+        str | None,
+        typer.Option(
+            help="Compare with peers that use features instead, on worlds of the data folder at "
+            "this cost: solved, runtime or PAR10."
+        ),
+    ] = None,
+    half: Annotated[
+        str | None,
+        typer.Option(help="With --peers: only the worlds 'chosen on', or those 'judged'."),
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the page and the finished cells.")] = Path(
         "out/benchmark"
     ),
@@ -93,25 +104,34 @@ def benchmark(
         pickbest benchmark --environments real --learners thompson --learners 'fpml-partial as run'
 
         pickbest benchmark --aslib scenarios --budgets 1-3 --replicates 30 --json
+
+        pickbest benchmark --data FOLDER --peers solved --half judged --budgets 1-4 --replicates 10
     """
     from pickbest.experiments.benchmark.environments import (
         REAL,
         chosen_environments,
         environments_at_hand,
     )
-    from pickbest.experiments.benchmark.lineup import chosen_entries
+    from pickbest.experiments.benchmark.lineup import chosen_entries, peer_entries
     from pickbest.experiments.benchmark.report import need_packages, write_report
     from pickbest.experiments.benchmark.run_cells import BenchmarkPlan, run_cells
+    from pickbest.experiments.peers.worlds import peer_worlds
 
     need_packages()
     started = time.monotonic()
     if data is not None:
         aslib, paper_rewards = recorded_data(data, aslib, paper_rewards)
-    at_hand = environments_at_hand(aslib, paper_rewards)
+    if peers is None:
+        at_hand = environments_at_hand(aslib, paper_rewards)
+        entries = chosen_entries(learners or [], full)
+    else:
+        if data is None:
+            raise PickbestError("--peers needs --data FOLDER: its worlds are recorded data")
+        at_hand, entries = peer_worlds(data, peers, half), peer_entries()
     plan = BenchmarkPlan(
         out / "cells",
         chosen_environments(at_hand, environments or []),
-        chosen_entries(learners or [], full),
+        entries,
         parse_budgets(budgets),
         replicates,
         seed,
@@ -119,7 +139,7 @@ def benchmark(
     )
     if out.exists() and not out.is_dir():
         raise PickbestError(f"{out}: the output folder exists and is not a folder")
-    if not environments or REAL in environments:
+    if peers is None and (not environments or REAL in environments):
         for sentence in left_out(aslib, paper_rewards):
             tables.say(f"left out: {sentence}", stderr=True)
     with _progress(plan) as finished:

@@ -86,7 +86,7 @@ def replay(
     with progress_bar("replaying races") as progress:
         for number, (name, each) in enumerate(product(names, stops)):
             part = _part(progress, number, len(names) * len(stops), f"{name}, {each}")
-            stopping = Stopping.of(each, censored, 0.25)
+            stopping = Stopping.of(each, censored)
             runs.append(run_summary(races, name, budget, stopping, price, replicates, seed, part))
     random, best = random_sets(races, budget, price), best_fixed(races, budget, price)
     summary = {

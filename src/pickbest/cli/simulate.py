@@ -94,7 +94,7 @@ def simulate(
     subset of B arms (B = 1: the best arm), with 95% confidence intervals of the means.
     """
     from pickbest.catalog import make_environment
-    from pickbest.environments import Table, read_past
+    from pickbest.environments import Table, WithFeatures, read_past
     from pickbest.learners import Warm
     from pickbest.report import plots
     from pickbest.report.summaries import simulation_summary
@@ -119,7 +119,8 @@ def simulate(
     given = {name: value for name, value in shared.items() if value is not None}
     learners = make_learners(learner, environment.n_arms, budget, horizon, given)
     if warm is not None:
-        names = environment.arm_names if isinstance(environment, Table) else ()
+        bare = environment.inner if isinstance(environment, WithFeatures) else environment
+        names = bare.arm_names if isinstance(bare, Table) else ()
         past = read_past(warm, rewards, names)
         learners = {label: Warm(cold, past) for label, cold in learners.items()}
     simulation = run_simulation(learners, environment, replicates, seed, workers)

@@ -18,6 +18,7 @@ from pickbest.core.text import printable
 
 if TYPE_CHECKING:
     from pickbest.portfolio.advise import Advised
+    from pickbest.portfolio.estimates import Interval
     from pickbest.portfolio.runs import Stage
     from pickbest.portfolio.state.verdicts import Contradiction
     from pickbest.portfolio.state.views import ArmView, RoundView, Status
@@ -322,7 +323,7 @@ def advice_tables(advised: Advised) -> list[Table]:
         "independent": "unseen costs drawn independently (optimistic)",
         "alike": "unseen costs as if problems were equally hard for all arms (pessimistic)",
     }
-    tables = []
+    tables = [_estimates_table(advised)] if advised.estimates else []
     for way, rows in advised.fills.items():
         title = (
             f"Mean cost a round by budget, {advised.rounds} rounds, {advised.seen:.0%} of the "
@@ -342,6 +343,29 @@ def advice_tables(advised: Advised) -> list[Table]:
         ]
         tables.append(table(title, columns, cells, text_columns=0))
     return tables
+
+
+def _estimates_table(advised: Advised) -> Table:
+    rows = [
+        (
+            f"{each.budget}{' (now)' if each.budget == advised.budget else ''}",
+            _number(each.realised),
+            _between(each.cost),
+            _between(each.processor),
+            ", ".join(each.arms) or "these rounds do not tell",
+        )
+        for each in advised.estimates
+    ]
+    columns = ("B", "paid", "estimated cost (90%)", "processor time, deadlines", "best arms")
+    title = (
+        f"{advised.advice}. Mean cost a round by budget, from {advised.rounds} rounds in which "
+        f"{advised.stopped:.0%} of the runs were stopped"
+    )
+    return table(title, columns, rows, text_columns=0)
+
+
+def _between(interval: Interval) -> str:
+    return f"{interval.mean:.3f} ({interval.low:.3f} to {interval.high:.3f})"
 
 
 def replay_table(summary: Mapping[str, Any]) -> Table:

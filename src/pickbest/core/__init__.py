@@ -40,8 +40,11 @@ if TYPE_CHECKING:
         rng_for as rng_for,
     )
     from pickbest.core.rounds import (
+        informed as informed,
         keep_best as keep_best,
+        learn_round as learn_round,
         learns_any as learns_any,
+        pick_round as pick_round,
         play_rounds as play_rounds,
         play_table as play_table,
         visible as visible,
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
         CompiledLearner as CompiledLearner,
         ContextLearner as ContextLearner,
         Environment as Environment,
+        FeatureLearner as FeatureLearner,
         Feedback as Feedback,
         Learner as Learner,
         OpenLearner as OpenLearner,
@@ -71,11 +75,13 @@ __getattr__, __dir__, __all__ = lazy_exports(
             "ENVIRONMENT_STREAM GOLDEN LEARNER_STREAM MIX_1 MIX_2 Draws mix mix_array "
             "replicate_keys rng_for"
         ),
-        "core.rounds": "keep_best learns_any play_rounds play_table visible",
+        "core.rounds": (
+            "informed keep_best learn_round learns_any pick_round play_rounds play_table visible"
+        ),
         "core.tickets": "Ticket",
         "core.types": (
-            "Choice CompiledLearner ContextLearner Environment Feedback Learner OpenLearner State "
-            "TableLearner"
+            "Choice CompiledLearner ContextLearner Environment FeatureLearner Feedback Learner "
+            "OpenLearner State TableLearner"
         ),
     },
 )

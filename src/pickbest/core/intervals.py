@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pickbest.core.arrays import BoolArray, FloatArray, IntArray
+from pickbest.core.rounds import learn_round
 from pickbest.core.types import Choice, Learner, State
 
 
@@ -51,8 +53,30 @@ def watch_probability(learner: Learner, state: State, arms: IntArray) -> FloatAr
     return np.zeros(len(arms))
 
 
-def learn_intervals(learner: Learner, state: State, choice: Choice, seen: Intervals) -> State:
-    """Fold a race in; a learner that knows no intervals is told the highest costs."""
+@runtime_checkable
+class IntervalContextLearner(IntervalLearner, Protocol):
+    """One that can also use features of a round (see core.ContextLearner)."""
+
+    def learn_intervals_in(
+        self, state: State, choice: Choice, seen: Intervals, features: ArrayLike
+    ) -> State:
+        """As `learn_intervals`, of a round that had these features."""
+        ...
+
+
+def learn_intervals(
+    learner: Learner,
+    state: State,
+    choice: Choice,
+    seen: Intervals,
+    features: FloatArray | None = None,
+) -> State:
+    """Fold a race in; a learner that knows no intervals is told the highest costs.
+
+    features: those of its pick, encoded, where it had some.
+    """
+    if features is not None and isinstance(learner, IntervalContextLearner):
+        return learner.learn_intervals_in(state, choice, seen, features)
     if isinstance(learner, IntervalLearner):
         return learner.learn_intervals(state, choice, seen)
-    return learner.learn(state, choice, seen.high)
+    return learn_round(learner, state, choice, seen.high, features)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from pickbest.core.arrays import FloatArray, IntArray, KeyArray
-from pickbest.core.randomness import rng_for
+from pickbest.core.randomness import Draws, rng_for
 from pickbest.core.types import (
     Choice,
     CompiledLearner,
+    ContextLearner,
+    FeatureLearner,
     Feedback,
     Learner,
     OpenLearner,
@@ -59,6 +61,37 @@ def play_rounds(
 def learns_any(learner: Learner) -> bool:
     """Whether the learner can learn of arms that others ran in its rounds (see OpenLearner)."""
     return isinstance(learner, OpenLearner) and learner.learns_any
+
+
+def informed(
+    learner: Learner, names: tuple[str, ...], state: State
+) -> tuple[ContextLearner, State] | None:
+    """Who plays rounds with features of these names, and from which state; None: nobody can."""
+    if isinstance(learner, FeatureLearner):
+        return learner.with_features(names, state)
+    return (learner, state) if isinstance(learner, ContextLearner) else None
+
+
+def pick_round(
+    learner: Learner, state: State, rng: Draws, features: FloatArray | None = None
+) -> Choice:
+    """Arms for a round; features: encoded, where it has some and the learner can use them."""
+    if features is not None and isinstance(learner, ContextLearner):
+        return learner.pick_in(state, rng, features)
+    return learner.pick(state, rng)
+
+
+def learn_round(
+    learner: Learner,
+    state: State,
+    choice: Choice,
+    seen: FloatArray,
+    features: FloatArray | None = None,
+) -> State:
+    """Fold one round in; the features are those of its pick."""
+    if features is not None and isinstance(learner, ContextLearner):
+        return learner.learn_in(state, choice, seen, features)
+    return learner.learn(state, choice, seen)
 
 
 def visible(learner: Learner, choice: Choice, costs: FloatArray) -> FloatArray:

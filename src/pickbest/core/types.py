@@ -107,6 +107,22 @@ class ContextLearner(Learner, Protocol):
         """As `learn`, of a round that had these features."""
         ...
 
+    def without_features(self, state: State) -> tuple[Learner, State]:
+        """The learner that rounds without features are left to, and its part of the state."""
+        ...
+
+
+@runtime_checkable
+class FeatureLearner(Learner, Protocol):
+    """A learner that becomes another one when problems come with features."""
+
+    def with_features(self, names: tuple[str, ...], state: State) -> tuple[ContextLearner, State]:
+        """Who plays on from `state` (which it takes over), and its state then.
+
+        names: of the features, encoded as in `core.features`.
+        """
+        ...
+
 
 @runtime_checkable
 class TableLearner(Learner, Protocol):

@@ -12,6 +12,7 @@ from pickbest.environments.aslib.scenario import Scenario, read_scenario, read_s
 from pickbest.environments.synthetic import RegimeChange, Task1, Task2, Task3
 from pickbest.environments.table_files import read_past, read_table
 from pickbest.environments.tables import Shuffled, Table
+from pickbest.environments.with_features import WithFeatures, with_features
 
 __all__ = [
     "Alternating",
@@ -27,8 +28,10 @@ __all__ = [
     "Task1",
     "Task2",
     "Task3",
+    "WithFeatures",
     "read_past",
     "read_scenario",
     "read_scenarios",
     "read_table",
+    "with_features",
 ]

@@ -108,6 +108,16 @@ def _read_text(path: Path, missing: bool) -> Columns:
     return Columns(list(zip(*rows, strict=True)), names, first_row=first_row)
 
 
+def text_cells(path: Path) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """(names of columns, rows of cells) of a .csv or .tsv file with a first row of names."""
+    if not path.name.endswith(TEXT_SUFFIXES) or not path.exists():
+        raise PickbestError(f"{path}: features are columns of a file in {', '.join(TEXT_SUFFIXES)}")
+    table = _read_text(path, missing=False)
+    if not table.names:
+        raise PickbestError(f"{path}: features are chosen by name, and its columns have none")
+    return table.names, list(zip(*table.columns, strict=True))
+
+
 def _unpacked(path: Path) -> bytes:
     content = path.read_bytes()
     if path.suffix != ".gz":

@@ -115,8 +115,11 @@ class Shuffled(Oblivious):
         return self.inner.rounds
 
     def costs(self, state: State, round_index: int, rng: Draws) -> FloatArray:
-        order = _orders(rng.lasting.tobytes(), self.rounds)
-        return self.inner.costs_table[order[:, round_index]]
+        return self.inner.costs_table[self.order(rng)[:, round_index]]
+
+    def order(self, rng: Draws) -> IntArray:
+        """(replicates, rounds): which row of the table each round is."""
+        return _orders(rng.lasting.tobytes(), self.rounds)
 
 
 @lru_cache(maxsize=4)

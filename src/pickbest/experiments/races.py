@@ -2,7 +2,7 @@
 
     python -m pickbest.experiments.races censoring --out FILE.jsonl --rounds 400 TABLE…
     python -m pickbest.experiments.races prices --out FILE.jsonl --rounds 1000 TABLE…
-    python -m pickbest.experiments.races show FILE.jsonl
+    python -m pickbest.experiments.races show FILE.jsonl [--plot PICTURE.png]
 
 A table is a CSV file or a scenario of ASlib. Every cell is one line of the file; those that are
 there are not played again.
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,13 +40,14 @@ from pickbest.simulation.statistics import standard_error
 
 COSTS = ("solved", "runtime")
 RULES = {
-    "deadline": Stopping.of("deadline", "intervals", 0.25),
-    "intervals": Stopping.of("first", "intervals", 0.25),
-    "pessimistic": Stopping.of("first", "pessimistic", 0.25),
-    "optimistic": Stopping.of("first", "optimistic", 0.25),
-    "watch": Stopping.of("first", "watch", 0.25),
-    "thompson": Stopping.of("first", "intervals", 0.25),
-    "buckley-james": Stopping.of("first", "intervals", 0.25),
+    "deadline": Stopping.of("deadline", "intervals"),
+    "intervals": Stopping.of("first", "intervals"),
+    "intervals, 1/4": Stopping.of("first", "intervals", 0.25),
+    "pessimistic": Stopping.of("first", "pessimistic"),
+    "optimistic": Stopping.of("first", "optimistic"),
+    "watch": Stopping.of("first", "watch"),
+    "thompson": Stopping.of("first", "intervals"),
+    "buckley-james": Stopping.of("first", "intervals"),
 }
 TODAY = ("pessimistic", "optimistic", "watch")
 PRICES = (0.0, 0.1, 0.3, 1.0)
@@ -54,14 +55,20 @@ Row = dict[str, Any]
 
 
 def censoring_rows(
-    name: str, races: Races, cost: str, budget: int, rounds: int, replicates: int
+    name: str,
+    races: Races,
+    cost: str,
+    budget: int,
+    rounds: int,
+    replicates: int,
+    rules: Sequence[str] = tuple(RULES),
 ) -> Iterator[Row]:
     """Each rule's share of the gap between random sets and the best, and its processor time."""
     order = orders(len(races.times), rounds, replicates, 0)
     gap = random_sets(races, budget).mean_cost - best_fixed(races, budget).mean_cost
     random = random_costs(races, budget)[order].mean(axis=1)
-    for rule, stopping in RULES.items():
-        played = replay(races, _learner(rule, races, cost, budget), stopping, order)
+    for rule in rules:
+        played = replay(races, _learner(rule, races, cost, budget), RULES[rule], order)
         shares = (random - played.paid.mean(axis=1)) / gap
         yield {
             "table": name,
@@ -120,7 +127,7 @@ def summary_of_censoring(rows: list[Row]) -> str:
     cells = {(row["table"], row["cost"], row["budget"]) for row in rows}
     lean = min(np.mean([row["cpu"] for row in rows if row["rule"] == rule]) for rule in TODAY)
     lines = [f"{len(cells)} cells; rule, mean share, processor time, times the leanest of today"]
-    for rule in RULES:
+    for rule in dict.fromkeys(row["rule"] for row in rows):
         own = [row for row in rows if row["rule"] == rule]
         share, cpu = (float(np.mean([row[key] for row in own])) for key in ("share", "cpu"))
         worse = [row for row in own if row["share"] < -2.0 * row["error"]]
@@ -155,6 +162,37 @@ def summary_of_prices(rows: list[Row]) -> str:
     return "\n".join(lines)
 
 
+def draw(rows: list[Row], path: Path) -> None:
+    """Mean cost of answers against processor time over all tables: one curve a rule."""
+    from pickbest.report.plots import new_figure
+
+    figure, axes = new_figure()
+    tables = {(row["table"], row["cost"]) for row in rows if row["rule"] == "auto, B = 4"}
+    whole = [row for row in rows if (row["table"], row["cost"]) in tables]
+    curves = {
+        "auto, a fixed number of arms": [
+            (f"B = {budget}", _point(whole, f"auto, B = {budget}", PRICES[0]))
+            for budget in range(1, 5)
+        ],
+        "learned schedules": [
+            (f"price {price:g}", _point(whole, "schedules", price)) for price in PRICES
+        ],
+    }
+    for name, points in curves.items():
+        axes.plot(*zip(*(at for _, at in points), strict=True), marker="o", label=name)
+        for text, at in points:
+            axes.annotate(text, at, textcoords="offset points", xytext=(6, 4), fontsize=8)
+    axes.set_xlabel("processor time a round, in deadlines")
+    axes.set_ylabel("mean cost of the answer")
+    axes.legend(frameon=False)
+    figure.savefig(path)
+
+
+def _point(rows: list[Row], rule: str, price: float) -> tuple[float, float]:
+    own = [row for row in rows if row["rule"] == rule and row["price"] == price]
+    return float(np.mean([row["cpu"] for row in own])), float(np.mean([row["paid"] for row in own]))
+
+
 def main() -> None:
     """Play what is missing, or show what is there."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -165,12 +203,16 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=400)
     parser.add_argument("--replicates", type=int, default=10)
     parser.add_argument("--costs", nargs="+", default=list(COSTS))
+    parser.add_argument("--rules", nargs="+", default=list(RULES), choices=list(RULES))
+    parser.add_argument("--plot", type=Path)
     options = parser.parse_args()
     if options.what == "show":
         for path in options.paths:
             rows = _read(path)
             summary = summary_of_prices if "price" in rows[0] else summary_of_censoring
             _say(f"{path}\n{summary(rows)}")
+            if options.plot:
+                draw(rows, options.plot)
         return
     done = {row["key"] for row in _read(options.out)}
     for path in options.paths:
@@ -179,11 +221,12 @@ def main() -> None:
             races = Races.of(table, table.cutoff or options.deadline, as_cost(cost))
             for budget in (2, 3) if options.what == "censoring" else (0,):
                 key = f"{path.stem}, {cost}, {budget}, {options.rounds}, {options.replicates}"
+                key += f", {' '.join(options.rules)}" if options.rules != list(RULES) else ""
                 if key in done or budget >= races.n_arms:
                     continue
                 shape = (options.rounds, options.replicates)
                 played = (
-                    censoring_rows(path.stem, races, cost, budget, *shape)
+                    censoring_rows(path.stem, races, cost, budget, *shape, options.rules)
                     if budget
                     else price_rows(path.stem, races, cost, *shape)
                 )

@@ -204,8 +204,11 @@ def replay(
 
 def _watch(learner: Learner, state: State, arms: IntArray, stopping: Stopping) -> FloatArray:
     """(replicates,): how likely a round is watched, as `AskTell.ask` decides it."""
-    fixed = stopping.watch_probability
-    return watch_probability(learner, state, arms) if fixed is None else np.full(len(arms), fixed)
+    most = np.full(len(arms), stopping.watch_probability)
+    if not stopping.learner_decides:
+        return most
+    asked: FloatArray = np.minimum(watch_probability(learner, state, arms), most)
+    return asked
 
 
 def _learn(
@@ -216,7 +219,7 @@ def _learn(
         return learn_intervals(learner, state, choice, seen)
     if stopping.stop is Stop.FIRST and stopping.censored is Censored.WATCH:
         rows = np.flatnonzero(seen.watched)
-        weights = None if choice.weights is None else choice.weights[rows] / stopping.watch
+        weights = None if choice.weights is None else choice.weights[rows] / stopping.watch_share
         part = map_state(lambda array: array[rows], state)
         part = learner.learn(part, Choice(choice.arms[rows], weights), seen.low[rows])
         for array, learned in zip(arrays_of(state).values(), arrays_of(part).values(), strict=True):

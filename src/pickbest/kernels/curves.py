@@ -66,14 +66,13 @@ def reward_beyond(
     """
     answers, rewards = curves.answers[row, arm], curves.rewards[row, arm]
     ends = curves.ends[row, arm]
-    place = place_of(time)
-    first = min(int(place), BINS - 1)
+    first = min(int(place_of(time)), BINS - 1)
     running, value = 0.0, 0.0
     for j in range(BINS - 1, first - 1, -1):
         running += answers[j] + ends[j]
         if answers[j] > 0.0:
-            # Of the bin in which it stands now, the part that has passed is not to come.
-            left = 1.0 if j > first else max(1.0 - (place - first), 0.0)
+            # Of the bin in which it stands now, about half is to come.
+            left = 1.0 if j > first else 0.5
             hazard = left * answers[j] / running
             value = hazard * rewards[j] / answers[j] + (1.0 - hazard) * value
     return (running * value + worth * guess) / (running + worth)

@@ -29,7 +29,7 @@ KINDS = 4
 KIND_WORTH, ARM_WORTH = 2.0, 2.0
 # The hazards of the easiest and of the hardest kind in the beginning, as powers of e; and how far
 # they differ from arm to arm, without which all kinds would stay alike.
-LADDER, APART = 1.2, 0.5
+LADDER, APART = 2.5, 0.5
 # A posterior draw counts a run as that many trials.
 SHARPNESS = 0.5
 MOST_HAZARD = 0.95
@@ -121,6 +121,17 @@ def draw_survival(
             for j in range(BINS):
                 left *= 1.0 - min(hazards[k, a, j] * factor, MOST_HAZARD)
                 survival[k, a, j + 1] = left
+
+
+def survivals(state: KindsState) -> FloatArray:
+    """(replicates, kinds, arms, bins + 1): how likely arms have not answered at EDGES."""
+    survival = np.ones((*state.answers.shape[:3], BINS + 1))
+    pooled = np.empty(BINS)
+    for row in range(len(survival)):
+        hazards = np.empty(state.answers.shape[1:])
+        fill_hazards(state, row, pooled, hazards)
+        survival[row, :, :, 1:] = np.cumprod(1.0 - hazards, axis=-1)
+    return survival
 
 
 @kernel

@@ -2,6 +2,7 @@
 
 from pickbest.learners.adahedge import AdaHedge
 from pickbest.learners.auto import Auto
+from pickbest.learners.auto_in_context import AutoInContext
 from pickbest.learners.baselines import Fixed, Leaders, Uniform
 from pickbest.learners.contextual import Contextual, cells_of
 from pickbest.learners.doubling import Doubling
@@ -31,6 +32,7 @@ __all__ = [
     "UCB",
     "AdaHedge",
     "Auto",
+    "AutoInContext",
     "Contextual",
     "Doubling",
     "Exp3",

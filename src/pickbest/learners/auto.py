@@ -25,10 +25,12 @@ import numpy as np
 
 from pickbest.core import (
     Choice,
+    ContextLearner,
     Draws,
     Feedback,
     FloatArray,
     IntArray,
+    State,
     check_budget,
 )
 from pickbest.core.states import counts, sums
@@ -286,6 +288,7 @@ class Auto:
     forgets when that predicts better (in half of a set, where there are several arms), spreads
     its picks where arms wear off with use, and is guarded by FPML: its expected regret against
     the single best arm is O(sqrt(T N ln N)) for any costs (`theory.auto_bound`).
+    Where problems come with features, it becomes `AutoInContext`.
     docs/learners.md has the derivation.
 
     >>> from pickbest.core import replicate_keys, rng_for
@@ -322,6 +325,15 @@ class Auto:
                 variance=np.zeros(replicates),
             ),
         )
+
+    def with_features(
+        self, names: tuple[str, ...], state: AutoState
+    ) -> tuple[ContextLearner, State]:
+        """The learner that goes on with features of these names (`AutoInContext`)."""
+        from pickbest.learners.auto_in_context import AutoInContext
+
+        learner = AutoInContext(self.n_arms, self.budget, names)
+        return learner, learner.taking_over(state)
 
     def mode(self, state: AutoState) -> str:
         """What it does differently at the moment, in words; "" where it builds its sets."""

@@ -136,6 +136,10 @@ class Contextual:
             cells.together[at] += first != second
         return self.learn(state, choice, seen)
 
+    def without_features(self, state: ContextualState) -> tuple[Auto, AutoState]:
+        """The context-free learner."""
+        return self._auto, state.auto
+
     @property
     def _auto(self) -> Auto:
         return Auto(self.n_arms, self.budget)

@@ -28,6 +28,7 @@ import numpy as np
 from pickbest.core import (
     Choice,
     CompiledLearner,
+    ContextLearner,
     Draws,
     Feedback,
     FloatArray,
@@ -36,6 +37,7 @@ from pickbest.core import (
     PickbestError,
     State,
 )
+from pickbest.core.features import FeaturesError
 from pickbest.core.intervals import Intervals
 from pickbest.core.states import counts
 from pickbest.kernels.compiled import allocating, inlined, kernel
@@ -115,6 +117,19 @@ class FromIntervals:
             start_curves(replicates, self.n_arms),
             start_paired(replicates, self.n_arms),
         )
+
+    def with_features(
+        self, names: tuple[str, ...], state: SeenState
+    ) -> tuple[ContextLearner, State]:
+        """The learner that goes on with features of these names, where the inner one can."""
+        from pickbest.learners.intervals_in_context import IntervalsInContext
+
+        if not isinstance(self.inner, auto.Auto):
+            raise FeaturesError(
+                f"{type(self.inner).__name__} uses no features: leave them out, or use auto"
+            )
+        learner = IntervalsInContext(self.n_arms, self.budget, names)
+        return learner, learner.taking_over(state)
 
     def pick(self, state: SeenState, rng: Draws) -> Choice:
         return self.inner.pick(state.inner, rng)

@@ -120,11 +120,14 @@ class NothingState(NamedTuple):
 
 @dataclass(frozen=True)
 class FixedSchedule:
-    """The same plan in every round: `first` alone for a slice (-1: nobody), then `arms`."""
+    """The same plan in every round: `first` alone for a slice (-1: nobody), then `arms`.
+
+    arms: () for the first ones.
+    """
 
     n_arms: int
     budget: int
-    arms: tuple[int, ...]
+    arms: tuple[int, ...] = ()
     first: int = -1
     slice: float = 0.0
     feedback = Feedback.PICKED
@@ -132,7 +135,8 @@ class FixedSchedule:
 
     def __post_init__(self) -> None:
         check_budget(self.budget, self.n_arms)
-        object.__setattr__(self, "arms", tuple(self.arms))
+        others = [arm for arm in range(self.n_arms) if arm != self.first]
+        object.__setattr__(self, "arms", tuple(self.arms or others[: self.budget]))
         named = (*self.arms, *([self.first] if self.first >= 0 else []))
         known = all(isinstance(a, int) and 0 <= a < self.n_arms for a in named)
         if not known or len(set(named)) < len(named) or not 1 <= len(self.arms) <= self.budget:

@@ -6,12 +6,15 @@ it was likely to be picked do not count double): once `independent` of the other
 round, once `alike` (easy problems are easy for every arm). How much a larger budget brings
 depends on how differently arms behave, so the two are usually an optimistic and a pessimistic
 answer; with every cost seen there is nothing to fill in, and both are exact.
+
+Where arms were stopped because another had answered, the costs that were seen are not typical, and
+nothing is filled in: see `estimates`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -23,8 +26,11 @@ from pickbest.core import (
     play_table,
     replicate_keys,
 )
+from pickbest.core.codec import SPARSE
+from pickbest.portfolio.estimates import Estimate, estimates, sentence, timed_rounds
 from pickbest.portfolio.journal.protocol import Entry
 from pickbest.portfolio.journal.records import DamagedError, Finished, Opened, Picked
+from pickbest.portfolio.runs import RunStatus
 from pickbest.portfolio.state.plausible import check_finished, check_picked
 
 REPLICATES = 10
@@ -51,13 +57,20 @@ class Advice:
 
 @dataclass(frozen=True)
 class Advised:
-    """Advice for every budget, for each way to fill in costs that were not seen."""
+    """Advice for every budget, for each way to fill in costs that were not seen.
+
+    stopped: the share of runs that were stopped because another arm had answered; where there are
+        any, nothing is filled in, and there are `estimates` and the `advice` in one sentence.
+    """
 
     arms: tuple[str, ...]
     rounds: int
     seen: float
     budget: int
     fills: dict[str, tuple[Advice, ...]]
+    stopped: float = field(default=0.0, metadata=SPARSE)
+    estimates: tuple[Estimate, ...] = field(default=(), metadata=SPARSE)
+    advice: str = field(default="", metadata=SPARSE)
 
 
 def seen_costs(entries: Sequence[Entry]) -> tuple[tuple[str, ...], FloatArray, FloatArray]:
@@ -96,6 +109,12 @@ def advise(entries: Sequence[Entry], budget: int, seed: int = 0) -> Advised:
     """Advice from a journal, over the arms of which enough is known."""
     settings = next((e.record for e in entries if isinstance(e.record, Opened)), None)
     arms, costs, weights = seen_costs(entries)
+    stopped = _stopped(entries)
+    if stopped and (rounds := timed_rounds(entries)) is not None:
+        found = estimates(rounds, seed)
+        share = float((~np.isnan(costs)).mean())
+        said = sentence(found, budget, rounds.timed)
+        return Advised(rounds.names, len(costs), share, budget, {}, stopped, found, said)
     known = np.flatnonzero((~np.isnan(costs)).sum(axis=0) >= LEAST_SEEN)
     if settings is None or len(known) == 0:
         raise PickbestError(
@@ -114,7 +133,13 @@ def advise(entries: Sequence[Entry], budget: int, seed: int = 0) -> Advised:
         )
         for way in ways
     }
-    return Advised(names, len(costs), share, budget, fills)
+    return Advised(names, len(costs), share, budget, fills, stopped)
+
+
+def _stopped(entries: Sequence[Entry]) -> float:
+    """The share of runs that were stopped early."""
+    runs = [run for e in entries if isinstance(e.record, Finished) for run in e.record.runs]
+    return sum(run.status is RunStatus.STOPPED for run in runs) / max(len(runs), 1)
 
 
 def _advice(table: FloatArray, arms: Sequence[str], budget: int, settings: Opened) -> Advice:

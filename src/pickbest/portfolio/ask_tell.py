@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from pickbest.core import check_costs, check_count, check_positive
+from pickbest.core.features import Features
 from pickbest.core.tickets import Ticket, in_order, round_of
 from pickbest.portfolio.censoring import lesson
 from pickbest.portfolio.journal.leases import Heart
@@ -134,7 +135,9 @@ class AskTell:
             lambda state: tuple(ticket_of(picked) for picked in state.open.values())
         )
 
-    def ask(self, problem: str = "", lifetime: float | None = None) -> Ticket[str]:
+    def ask(
+        self, problem: str = "", lifetime: float | None = None, features: Features | None = None
+    ) -> Ticket[str]:
         """Open a round: which arms to run. The pick is on disk when this returns.
 
         Where the ticket says `watched`, run all its arms to their own end, whoever answers first:
@@ -142,18 +145,40 @@ class AskTell:
 
         lifetime: seconds for which the ticket is good, whatever becomes of this process; None:
             as long as this process lives, and no longer.
+        features: what is known of the problem (see `Player.ask`); they are kept with the pick.
         """
-        return self.ask_many([problem], lifetime)[0]
+        return self.ask_many([problem], lifetime, None if features is None else [features])[0]
 
-    def ask_many(self, problems: Sequence[str], lifetime: float | None = None) -> list[Ticket[str]]:
-        """Open one round per problem in one commit: many times quicker than one by one."""
+    def ask_many(
+        self,
+        problems: Sequence[str],
+        lifetime: float | None = None,
+        features: Sequence[Features | None] | None = None,
+    ) -> list[Ticket[str]]:
+        """Open one round per problem in one commit: many times quicker than one by one.
+
+        features: those of each problem, None where it has none.
+        """
         check_count("the number of problems", len(problems))
         self._look_after()
-        watch = self.stopping.watch_probability
+        watch = (self.stopping.watch_probability, self.stopping.learner_decides)
         if lifetime is not None:
             check_positive("lifetime", lifetime)
-            return self.ledger.ask(problems, lifetime=lifetime, owned=False, watch=watch)
-        tickets = self.ledger.ask(problems, lifetime=FOR_EVER, watch=watch)
+            return self.ledger.ask(
+                problems,
+                lifetime=lifetime,
+                owned=False,
+                watch=watch[0],
+                learner_decides=watch[1],
+                features=features,
+            )
+        tickets = self.ledger.ask(
+            problems,
+            lifetime=FOR_EVER,
+            watch=watch[0],
+            learner_decides=watch[1],
+            features=features,
+        )
         with self._mine_lock:
             self._mine.update(ticket.round for ticket in tickets)
         return tickets
@@ -192,11 +217,17 @@ class AskTell:
         self.ledger.picked(number)
         self.ledger.lose([number], "given up")
 
-    def open_round(self, problem: str) -> Ticket[str]:
+    def open_round(self, problem: str, features: Features | None = None) -> Ticket[str]:
         """A round for an engine of this process, watched to its end or not."""
         self._look_after()
-        watch = self.stopping.watch_probability
-        return self.ledger.ask([problem], lifetime=FOR_EVER, watch=watch)[0]
+        watch = (self.stopping.watch_probability, self.stopping.learner_decides)
+        return self.ledger.ask(
+            [problem],
+            lifetime=FOR_EVER,
+            watch=watch[0],
+            learner_decides=watch[1],
+            features=[features],
+        )[0]
 
     def close_round(self, record: Finished) -> bool:
         """Journal what an engine found; False if the round had been closed as lost meanwhile.

@@ -3,8 +3,9 @@
 A run that was stopped because another arm had answered is censored: its cost lies between a
 low and a high bound. Nothing is invented; with stop="first", the user chooses:
 
-- INTERVALS, the default: the learner is told the intervals, and says which rounds it wants to be
-  watched to their end (see `learners.intervals`). One that knows no intervals is told the highest.
+- INTERVALS, the default: the learner is told the intervals, and says how likely it wants a round to
+  be watched to its end (see `learners.intervals`); `watch`, where it is set, is the most that it
+  gets. One that knows no intervals is told the highest.
 - WATCH: a coin decides beforehand, with probability `watch` and from the round's own randomness,
   that a round is watched to its end. Only watched rounds are learned, with weights divided by
   `watch`, so every estimate keeps the expectation that it would have if all rounds were seen.
@@ -23,6 +24,9 @@ from enum import StrEnum
 
 from pickbest.core import PickbestError, unknown_name
 from pickbest.portfolio.runs import Run, RunStatus
+
+# The share of rounds that WATCH watches, unless somebody says another one.
+USUAL_WATCH = 0.25
 
 
 class Stop(StrEnum):
@@ -43,27 +47,37 @@ class Censored(StrEnum):
 
 @dataclass(frozen=True)
 class Stopping:
-    """When to stop, what to learn then, and how many rounds are watched (for WATCH)."""
+    """When to stop, what to learn then, and how many rounds are watched (INTERVALS: at most)."""
 
     stop: Stop = Stop.FIRST
     censored: Censored = Censored.INTERVALS
-    watch: float = 0.25
+    watch: float | None = None
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.watch <= 1.0:
+        if self.watch is not None and not 0.0 < self.watch <= 1.0:
             raise PickbestError(f"watch must be above 0 and at most 1, got {self.watch!r}")
 
     @property
-    def watch_probability(self) -> float | None:
-        """How likely a round is watched to its end; None: as the learner says."""
+    def watch_share(self) -> float:
+        """Of rounds that are watched by the rule WATCH."""
+        return USUAL_WATCH if self.watch is None else self.watch
+
+    @property
+    def learner_decides(self) -> bool:
+        """Whether a round is watched as likely as the learner says."""
+        return self.stop is Stop.FIRST and self.censored is Censored.INTERVALS
+
+    @property
+    def watch_probability(self) -> float:
+        """How likely a round is watched to its end; at most, where the learner decides."""
         if self.stop is Stop.DEADLINE:
             return 1.0
         if self.censored is Censored.INTERVALS:
-            return None
-        return self.watch if self.censored is Censored.WATCH else 0.0
+            return 1.0 if self.watch is None else self.watch
+        return self.watch_share if self.censored is Censored.WATCH else 0.0
 
     @classmethod
-    def of(cls, stop: str, censored: str, watch: float) -> Stopping:
+    def of(cls, stop: str, censored: str, watch: float | None = None) -> Stopping:
         """From names, as users write them.
 
         >>> Stopping.of("first", "watch", 0.5).watch_probability
@@ -96,7 +110,7 @@ def lesson(
         # Rounds that happened to be seen whole must not count: their costs are not typical.
         if not watched or any(run.cost is None for run in runs):
             return Lesson(None)
-        return Lesson(low, 1.0 / stopping.watch)
+        return Lesson(low, 1.0 / stopping.watch_share)
     return Lesson(low if stopping.censored is Censored.OPTIMISTIC else high)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from pickbest.core import check_count, check_share
+from pickbest.core.features import Features
 from pickbest.core.tickets import Ticket
 from pickbest.portfolio.answers.evaluator import Evaluator
 from pickbest.portfolio.answers.formats import as_format
@@ -22,6 +23,7 @@ from pickbest.portfolio.ask_tell import AskTell, Costs
 from pickbest.portfolio.costs import as_cost, check_deadline
 from pickbest.portfolio.engines import make_engine
 from pickbest.portfolio.engines.local import LocalEngine
+from pickbest.portfolio.features import as_feature_function
 from pickbest.portfolio.prechecks import check_problem
 from pickbest.portfolio.processes.limits import Ceiling
 from pickbest.portfolio.progress import Progress, Unseen
@@ -34,6 +36,9 @@ from pickbest.portfolio.state.views import RoundView, Status
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+# Seconds that arms have at least, however long features took.
+SHORTEST = 0.01
 
 
 class Portfolio:
@@ -74,6 +79,9 @@ class Portfolio:
         self.race_limits = settings.race_limits or Ceiling()
         self.pass_env = settings.pass_env
         self.stopping = settings.stopping
+        self._features = as_feature_function(
+            settings.features, self.deadline, settings.features_seconds
+        )
         doubt = settings.double_check
         self.double_check = check_share("double_check", doubt) if doubt else 0.0
         self._progress: Progress = progress or Unseen()
@@ -96,12 +104,14 @@ class Portfolio:
             self._let_go()
             raise
 
-    def solve(self, problem: Any) -> Result:
+    def solve(self, problem: Any, features: Features | None = None) -> Result:
         """Run the picked arms on a problem, keep the best answer, and learn.
 
         The pick is in the journal before anything runs, the result before this returns.
+        features: what is known of the problem (see `Player.ask`); None: what the portfolio's
+            feature function finds, if it has one. Its time is taken from the arms' deadline.
         """
-        return self._solve(problem, self._killed.is_set)
+        return self._solve(problem, self._killed.is_set, features)
 
     def map(self, problems: Iterable[Any], concurrency: int = 1) -> Iterator[Result]:
         """Solve many problems, `concurrency` at a time; results come as they are ready.
@@ -133,9 +143,11 @@ class Portfolio:
             left.set()
             pool.shutdown(wait=True, cancel_futures=True)
 
-    def ask(self, problem: str = "", lifetime: float | None = None) -> Ticket[str]:
+    def ask(
+        self, problem: str = "", lifetime: float | None = None, features: Features | None = None
+    ) -> Ticket[str]:
         """Open a round for arms that you run yourself; see AskTell.ask."""
-        return self.book.ask(problem, lifetime)
+        return self.book.ask(problem, lifetime, features)
 
     def tell(self, ticket: Ticket[str] | int, costs: Costs, answer: Any = None) -> None:
         """Close a round that was asked for; see AskTell.tell."""
@@ -199,11 +211,16 @@ class Portfolio:
         self._engine.close()
         self._evaluating.close()
 
-    def _solve(self, problem: Any, given_up: Callable[[], bool]) -> Result:
+    def _solve(
+        self, problem: Any, given_up: Callable[[], bool], features: Features | None = None
+    ) -> Result:
         if given_up():
             raise GivenUpError("the portfolio was stopped; no round was opened")
         check_problem(problem)
-        ticket = self.book.open_round(str(problem))
+        spent = 0.0
+        if features is None and self._features is not None:
+            features, spent = self._features.of(problem)
+        ticket = self.book.open_round(str(problem), features)
         self._progress.started(ticket)
         try:
             result, record = run_race(
@@ -212,7 +229,7 @@ class Portfolio:
                 self.arms,
                 self._engine,
                 self.cost,
-                self.deadline,
+                max(self.deadline - spent, SHORTEST),
                 self.limits,
                 self.stopping,
                 given_up,
@@ -225,6 +242,7 @@ class Portfolio:
             self.book.lose_round(ticket, _in_short(error))
             self._progress.lost(ticket)
             raise
+        result = replace(result, seconds=result.seconds + spent)
         self.book.close_round(record)
         if disputed := self.book.contradictions(ticket.round):
             result = replace(result, contradictions=tuple(map(str, disputed)))

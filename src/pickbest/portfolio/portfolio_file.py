@@ -96,6 +96,8 @@ _KEYS: dict[str, tuple[type, ...]] = {
     "engine": (str,),
     "engine_options": (dict,),
     "concurrency": (int,),
+    "features": (str,),
+    "features_seconds": _NUMBER,
 }
 _NO_SETTINGS = ("budget", "deadline", "storage", "concurrency")
 
@@ -122,6 +124,8 @@ def _portfolio(content: dict[str, Any], folder: Path) -> PortfolioFile:
     settings["limits"] = _limits(settings.get("limits", {}))
     settings["race_limits"] = _race_limits(settings.get("race_limits", {}))
     settings["pass_env"] = _names("pass_env", settings.get("pass_env", []))
+    if ":" in settings.get("features", ""):
+        settings["features"] = _imported(settings["features"], folder)
     settings["paused"] = tuple(name for name, (_, paused) in arms.items() if paused)
     if "learner" in settings:
         settings["learner"] = Spec.of(settings["learner"])

@@ -15,6 +15,7 @@ from pickbest.portfolio.arms import Limits
 from pickbest.portfolio.censoring import Censored, Stop, Stopping
 from pickbest.portfolio.costs import Cost
 from pickbest.portfolio.engines import Engine
+from pickbest.portfolio.features import FeatureFunction
 from pickbest.portfolio.journal.records import Opened
 from pickbest.portfolio.processes.limits import Ceiling
 from pickbest.portfolio.runs import Run, Stage
@@ -45,7 +46,7 @@ class Settings:
     seed: int = 0
     stop: str | None = None
     censored: str = "intervals"
-    watch: float = 0.25
+    watch: float | None = None
     paused: Sequence[str] | None = None
 
     @property
@@ -84,6 +85,8 @@ class RaceSettings(Settings):
     stages: a schedule by hand, instead of a learner: see `fixed_schedule`.
     pass_env: names of environment variables that all arms get beside the usual ones; "*": all.
     engine, engine_options: "local", or "ray" with what ray.init takes.
+    features: what computes a problem's features: "dimacs" or "smtlib" for files of that kind, or
+        a function of the problem; features_seconds: how long it may take, out of the deadline.
     """
 
     stop: str | None = "first"
@@ -101,6 +104,8 @@ class RaceSettings(Settings):
     pass_env: Sequence[str] = ()
     engine: str | Engine = "local"
     engine_options: Mapping[str, Any] | None = None
+    features: str | FeatureFunction | None = None
+    features_seconds: float | None = None
 
     @property
     def opened(self) -> Opened:
@@ -151,7 +156,7 @@ class SettingsOptions(TypedDict, total=False):
     seed: int
     stop: str | None
     censored: str
-    watch: float
+    watch: float | None
     paused: Sequence[str] | None
 
 
@@ -172,3 +177,5 @@ class RaceOptions(SettingsOptions, total=False):
     pass_env: Sequence[str]
     engine: str | Engine
     engine_options: Mapping[str, Any] | None
+    features: str | FeatureFunction | None
+    features_seconds: float | None

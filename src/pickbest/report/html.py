@@ -80,6 +80,7 @@ def _typeset(text: str) -> str:
     text = re.sub(r"\^\(((?:[^()]|\([^()]*\))+)\)", r"<sup>\1</sup>", text)
     text = re.sub(r"\^(−?[\w.]*\w)", r"<sup>\1</sup>", text)
     text = text.replace("sqrt(", "√(").replace("OG_hybrid", "OG<sub>hybrid</sub>")
+    text = text.replace("η_B", "η<sub>B</sub>")
     text = re.sub(r"(?<=[ (])-(?=[\d.])", "−", text)
     # "B = 4" and "(6, 3)" stay on one line.
     text = re.sub(r"(?<=\w) = (?=[−+\d.⌈])", "\u00a0=\u00a0", text)

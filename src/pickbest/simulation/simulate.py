@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -16,23 +16,29 @@ from pickbest.catalog import make_environment, make_learner
 from pickbest.core import (
     ENVIRONMENT_STREAM,
     LEARNER_STREAM,
+    ContextLearner,
     Environment,
+    FeatureLearner,
     FloatArray,
     Learner,
     PickbestError,
     check_costs,
     check_count,
     check_seed,
+    informed,
     keep_best,
+    learn_round,
+    pick_round,
     play_table,
     replicate_keys,
     rng_for,
     unknown_name,
     visible,
 )
+from pickbest.core.features import Features
 from pickbest.core.progress import progress_bar
 from pickbest.core.workers import each_finished, start_ray
-from pickbest.environments import Table
+from pickbest.environments import Table, WithFeatures, with_features
 from pickbest.environments.columns import Frame
 from pickbest.simulation.result import Run, Simulation
 from pickbest.simulation.spread import FirstRounds, processes_that_pay
@@ -79,6 +85,7 @@ def simulate(
     progress: Progress | bool | None = True,
     engine: str = "processes",
     budget: int = 1,
+    features: Iterable[Features] | None = None,
 ) -> Simulation:
     """Play every learner in `replicates` independent games, all on the same draws.
 
@@ -92,6 +99,8 @@ def simulate(
         learners and shares of replicates.
     engine: "processes" of this machine, or "ray", a cluster that is reached as ray.init() finds
         it. The result is the same for any number of workers and either engine.
+    features: of each round of a table, as `Player.ask` takes them. Learners that can use them do
+        (`auto`); the others play as without.
 
     >>> simulation = simulate(["uniform", "fpml"], "task-3:rounds=40", replicates=10, budget=3)
     >>> 0.8 < simulation.mean_reward("uniform") < 1.0
@@ -103,6 +112,8 @@ def simulate(
     if engine not in ENGINES:
         raise unknown_name("engine", engine, ENGINES)
     environment = _environment(environment)
+    if features is not None:
+        environment = with_features(environment, features)
     players = _players(learners, environment, budget)
     keep = _tables_fit(players, environment, replicates)
     whole = _Task(players, environment, 0, replicates, seed, keep)
@@ -226,7 +237,7 @@ def _play_share(task: _Task, progress: Progress | None = None, total: int = 0) -
             if progress:
                 progress(offset + done, total)
 
-        if dealt is not None:
+        if dealt is not None and not _uses_features(learner, task.environment):
             runs[name] = play_dealt(learner, dealt, task.replicates, task.seed, task.first, report)
         else:
             runs[name] = play(
@@ -239,6 +250,12 @@ def _play_share(task: _Task, progress: Progress | None = None, total: int = 0) -
                 report,
             )
     return runs
+
+
+def _uses_features(learner: Learner, environment: Environment) -> bool:
+    return isinstance(environment, WithFeatures) and isinstance(
+        learner, FeatureLearner | ContextLearner
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,8 +273,9 @@ class Dealt:
 def deal_all(environment: Environment, replicates: int, seed: int, first: int = 0) -> Dealt:
     """Deal every round at once."""
     copies = replicates if environment.varies else 1
-    if isinstance(environment, Table):
-        table = environment.costs_table[None]
+    bare = environment.inner if isinstance(environment, WithFeatures) else environment
+    if isinstance(bare, Table):
+        table = bare.costs_table[None]
     else:
         keys = replicate_keys(seed, copies, first, ENVIRONMENT_STREAM)
         dealing = environment.start(copies)
@@ -309,21 +327,29 @@ def play(
     learner_keys = replicate_keys(seed, replicates, first_replicate, LEARNER_STREAM)
     environment_keys = replicate_keys(seed, replicates, first_replicate, ENVIRONMENT_STREAM)
     state, dealing = learner.start(replicates), environment.start(replicates)
+    known = None
+    if isinstance(environment, WithFeatures):
+        using = informed(learner, environment.names, state)
+        if using is not None:
+            (learner, state), known = using, environment.known
     paid = np.empty((replicates, rounds))
     best_arm = np.empty((replicates, rounds))
     totals = np.zeros((replicates, n_arms))
     copies = replicates if environment.varies else 1
     table = np.empty((copies, rounds, n_arms)) if keep_table else None
     for t in range(rounds):
-        costs = environment.costs(dealing, t, rng_for(environment_keys, t))
+        dealt = rng_for(environment_keys, t)
+        costs = environment.costs(dealing, t, dealt)
         costs = check_costs(costs, (replicates, n_arms), name=f"round {t}: costs")
-        choice = learner.pick(state, rng_for(learner_keys, t))
+        features = None if known is None else known(t, dealt)
+        choice = pick_round(learner, state, rng_for(learner_keys, t), features)
         paid[:, t] = keep_best(choice.arms, costs)
         totals += costs
         best_arm[:, t] = totals.min(axis=1)
         if table is not None:
             table[:, t] = costs[:copies]
-        state = learner.learn(state, choice, visible(learner, choice, costs))
+        seen = visible(learner, choice, costs)
+        state = learn_round(learner, state, choice, seen, features)
         dealing = environment.react(dealing, choice.arms, costs)
         if report and (t % 64 == 63 or t == rounds - 1):
             report(t + 1)

@@ -14,7 +14,8 @@ FIRST_RATE, FIRST_SHARE, DOUBT = 0.5, 1.0 / 32.0, 6.0
 def adaptive_bound(*, n_arms: int, budget: int, rounds: int) -> float:
     """Ours. FPML with exact weights and adaptive rate: expected regret against the best arm.
 
-    2 Δ with Δ ≤ sqrt(Δ_0² + 2 (1 + ln N) N T) + B, for any costs in [0, 1]. The sum under the
+    2 Δ with Δ ≤ sqrt(Δ_0² + 2 (1 + ln N) N T) + B, for costs in [0, 1] that are fixed in advance
+    (an oblivious adversary). The sum under the
     root is the expected variance Σ p ĉ² of the estimates at its largest; the learner's state
     holds the Δ that was really met.
 
@@ -27,7 +28,8 @@ def adaptive_bound(*, n_arms: int, budget: int, rounds: int) -> float:
 
 
 def auto_bound(*, n_arms: int, rounds: int) -> float:
-    """Ours. Auto: expected regret against the best arm, for any costs in [0, 1] and any budget.
+    """Ours. Auto: expected regret against the best arm, for any budget and any costs in [0, 1] that
+    are fixed in advance (an oblivious adversary).
 
     2 Δ for the guard, which sees its own arm with a probability of at least its share (at first
     1/32); and for each share below 1 what the costs paid may exceed the guard's before the

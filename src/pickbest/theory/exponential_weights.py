@@ -1,6 +1,7 @@
 """Tunings and bounds of the learners with weights: Hedge, Exp3, Exp3-IX and Exp3.M.
 
-As in `fpml_tunings`, one arm is tuned as if it were two, and probabilities are at most 1.
+As in `fpml_tunings`, one arm is tuned as if it were two, and probabilities are at most 1. The
+bounds are for costs that are fixed in advance.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import math
 
 from pickbest.core import check_budget, check_count, check_positive
-from pickbest.theory.common import tuning_log
+from pickbest.theory.common import check_probability, tuning_log
 
 
 def hedge_rate(*, n_arms: int, rounds: int) -> float:
@@ -100,6 +101,21 @@ def exp3_ix_rates(*, n_arms: int, rounds: int) -> tuple[float, float]:
     """
     eta = math.sqrt(2.0 * tuning_log(n_arms) / (n_arms * check_count("rounds", rounds)))
     return eta, eta / 2.0
+
+
+def exp3_ix_regret_bound(*, n_arms: int, rounds: int, probability: float) -> float:
+    """What Exp3-IX's regret exceeds with at most this probability (Neu 2015, Theorem 1).
+
+    2 sqrt(2 N T ln N) + (sqrt(2 N T / ln N) + 1) ln(2/probability), for `exp3_ix_rates` and costs
+    fixed in advance.
+
+    >>> round(exp3_ix_regret_bound(n_arms=9, rounds=10_000, probability=0.05), 1)
+    2317.3
+    """
+    check_probability(probability)
+    spread, log = 2.0 * n_arms * check_count("rounds", rounds), tuning_log(n_arms)
+    doubt = math.log(2.0 / probability)
+    return 2.0 * math.sqrt(spread * log) + (math.sqrt(spread / log) + 1.0) * doubt
 
 
 def exp3_m_gamma(*, n_arms: int, budget: int, rounds: int) -> float:

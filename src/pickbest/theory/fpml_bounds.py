@@ -188,6 +188,24 @@ def constant_regret_budget(rounds: int) -> int:
     return max(1, math.ceil(math.log(check_count("rounds", rounds))))
 
 
+def log_budget_regret_bound(*, n_arms: int, rounds: int) -> float:
+    """What the sharper Lemma 4 gives for a budget of ln T ln N: (H_N - 1) / ln ln N + 1.
+
+    Section 2 says that with this budget regret is *constant*. We cannot confirm it:
+    the tighter inequality (`fpml_sharp_regret_bound_at`) gives (H_N - 1)/epsilon +
+    T (1 - e^-epsilon)^B, whose second term is at most 1 for B = ln T ln N as long as
+    e^epsilon ≤ ln N. The first one then still grows with N, though slowly, and not with T. Needs
+    N ≥ 16, so that ln ln N > 1.
+
+    >>> round(log_budget_regret_bound(n_arms=100, rounds=10_000), 2)
+    3.74
+    """
+    check_count("rounds", rounds)
+    if check_count("n_arms", n_arms) < 16:
+        raise PickbestError(f"n_arms must be at least 16 for a budget of ln T ln N, got {n_arms}")
+    return (harmonic_number(n_arms) - 1.0) / math.log(math.log(n_arms)) + 1.0
+
+
 def constant_regret_bound(n_arms: int) -> float:
     """Theorem 2 for a budget of at least ln T: at most 2e (1 + ln N), whatever T is.
 

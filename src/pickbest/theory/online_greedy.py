@@ -1,7 +1,12 @@
 """Bounds of OG and OG_hybrid: Theorem 6, Lemmas 11 and 12, and the constants they leave out.
 
-Jobs are monotone submodular with values in [0, 1]; OPT(B') is the total value of the best
-fixed schedule of B' arms. A slot's regret is against the arm that would have added most.
+Jobs are monotone submodular with values in [0, 1] and fixed in advance; OPT(B') is the total value
+of the best fixed schedule of B' arms. A slot's regret is against the arm that would have added
+most.
+
+Slips of the text: Algorithm 3 feeds the slots S_(t,i), where S_(t,i-1) is meant; Lemma 11's
+proof writes B₁ = Σ τ̄ ε for Σ τ̄; the last line of Theorem 6's proof divides by L where B̃ is meant
+(L = B / B̃ slots), and its max over a box should be min.
 """
 
 from __future__ import annotations
@@ -9,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from pickbest.core import PickbestError, check_count, check_positive
+from pickbest.core import PickbestError, check_budget, check_count, check_positive
 from pickbest.theory.common import check_not_negative, check_slot_budget
 from pickbest.theory.exponential_weights import exp3_regret_bound, hedge_regret_bound, og_hedge_rate
 from pickbest.theory.fpml_bounds import (
@@ -17,6 +22,7 @@ from pickbest.theory.fpml_bounds import (
     constant_regret_budget,
     fpml_regret_bound,
 )
+from pickbest.theory.partial_feedback import partial_regret_bound
 
 
 def hybrid_slots(*, target_budget: int, rounds: int) -> int:
@@ -80,6 +86,43 @@ def hybrid_log_regret_bound(*, n_arms: int, target_budget: int, rounds: int) -> 
     check_count("target_budget", target_budget)
     slot_budget = check_slot_budget(constant_regret_budget(rounds), n_arms)
     return target_budget * slot_budget * constant_regret_bound(n_arms) + 1.0
+
+
+def hybrid_partial_regret_bound(
+    *, n_arms: int, slot_budget: int, target_budget: int, rounds: int, estimate_cap: float
+) -> float:
+    """OG_hybrid with semi-bandit feedback against OPT(B'): hybrid_slots * 2 sqrt(T K ln N) + 1.
+
+    Ours; the paper names no bound. Lemma 12 with the regret that is proved for a slot whose
+    estimates are unbiased and at most K (`partial_regret_bound`), with budget `hybrid_budget`. More
+    arms in a slot do not improve it: Proposition 5 would, and is not true.
+
+    >>> bound = hybrid_partial_regret_bound(
+    ...     n_arms=9, slot_budget=3, target_budget=2, rounds=368, estimate_cap=9.0
+    ... )
+    >>> round(bound, 1)
+    2048.4
+    """
+    check_slot_budget(slot_budget, n_arms)
+    slots = hybrid_slots(target_budget=target_budget, rounds=rounds)
+    regret = partial_regret_bound(
+        n_arms=n_arms, budget=slot_budget, rounds=rounds, estimate_cap=estimate_cap
+    )
+    return slots * regret + 1.0
+
+
+def online_lower_bound_as_written(*, n_arms: int, budget: int, rounds: int) -> float:
+    """Section 1, citing Streeter and Golovin: every learner's regret against OPT(B) is
+    Ω(sqrt(T B ln(N/B))) for the largest of B rewards; without its constant.
+
+    It speaks of all of OPT(B) and the same budget: OG's (1 - 1/e) OPT(B) and OG_hybrid's larger
+    budget go around it.
+
+    >>> round(online_lower_bound_as_written(n_arms=9, budget=3, rounds=368), 1)
+    34.8
+    """
+    check_budget(budget, n_arms)
+    return math.sqrt(check_count("rounds", rounds) * budget * math.log(n_arms / budget))
 
 
 def greedy_guarantee(

@@ -20,8 +20,8 @@ def job_costs(runs: Sequence[Losses], share: float = BEST_SHARE) -> list[float]:
 
     share: of all losses, how many are good enough to cost less than 1.
 
-    >>> job_costs([[5.0, 3.0, 9.0], [4.0, 3.1, 8.0]], share=0.4)
-    [0.0, 0.1]
+    >>> job_costs([[5.0, 3.0, 9.0], [4.0, 3.25, 8.0]], share=0.4)
+    [0.0, 0.25]
     >>> job_costs([[7.0], [6.0], [None]])
     [1.0, 0.0, 1.0]
     """

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from pickbest import theory
 from pickbest.catalog import make_learner
+from pickbest.environments import Table as Costs
 from pickbest.experiments.paper import cost_sequences, run_parts
+from pickbest.experiments.paper.estimates import Estimate
 from pickbest.experiments.paper.experiment import Setting
-from pickbest.experiments.paper.parts import worst_sequence
+from pickbest.experiments.paper.parts import partial_feedback, worst_sequence
+from pickbest.experiments.paper.parts.linear_programs import linear_programs, two_draws
 from pickbest.experiments.paper.parts.lower_bounds import foreseeing
 from pickbest.experiments.paper.recipes import CHAPTERS, RECIPES, Recipe, recipe_named
 from pickbest.experiments.paper.recorded_rewards import find_rewards
@@ -29,6 +33,8 @@ def small(recipe: Recipe) -> Recipe:
         "rounds": [50, 100, 200] if isinstance(recipe.options.get("rounds"), list) else 120,
         "hard_rounds": [100, 200],
         "log2_arms": [3, 5],
+        "horizons": [[50, 100]] * 3,
+        "naive_rounds": 1000,
     }
     options = {name: changes.get(name, value) for name, value in recipe.options.items()}
     return replace(recipe, options=options)
@@ -45,39 +51,57 @@ def test_every_part_runs_and_keeps_through_json(recipe: Recipe) -> None:
             assert all(len(row) == len(block.columns) for row in block.rows)
 
 
-def test_linear_programs_judge_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = pytest.importorskip("pickbest.experiments.linear_programs.experiment")
-    call = {"budget": 1, "problem": 0, "epsilon": 0.1, "calls": 90, "calls_bound": 100}
-    application = {
-        "name": "packing", "budget": 1, "status": "feasible", "calls": 5, "calls_bound": 9,
-        "seconds": 0.5, "highs_seconds": 0.1,
-    }  # fmt: skip
-    measured = {
-        "calls": [call, {**call, "epsilon": 0.05, "calls": 360, "calls_bound": 400}],
-        "slopes": [{"budget": 1, "slope": 2.0, "low": None, "high": None, "theory": 2.0}],
-        "verdicts": {"problems": 40, "wrong": 0},
-        "applications": [application],
-        "two_draws": {
-            "calls": [
-                {
-                    "epsilon": 0.01,
-                    "product": {"verified": True, "calls": 9, "calls_bound": 10},
-                    "eager": {"calls": 8},
-                    "proposition_8": {"calls": 100, "calls_bound": 200},
-                }
-            ],
-            "slopes": [{"slope": 1.0}],
-        },
+def lp_rows(status: str = "feasible") -> dict[str, Any]:
+    """What the experiment with linear programs gives for one problem, in short."""
+    row = {"family": "packing", "budget": 1, "problem": 0, "width": 1.0, "status": status}
+    slope = {"family": "all feasible", "budget": 1, "theory": 2.0, "problems": 9}
+    return {
+        "calls": [
+            {**row, "epsilon": 0.1, "calls": 90, "calls_bound": 100},
+            {**row, "epsilon": 0.05, "calls": 360, "calls_bound": 400},
+        ],
+        "slopes": [{**slope, "slope": 2.1, "low": 2.0, "high": 2.2}],
+        "verdicts": {"problems": 40, "wrong": 0, "undecided": 0},
+        "applications": [],
     }
-    monkeypatch.setattr(module, "lp_experiment", lambda seed, replicates: measured)
-    section = run_parts.run_part(recipe_named("linear-programs"), Setting(0, 2, REWARDS))
-    assert section.blocks[0].holds is True  # type: ignore[union-attr]
-    assert section.blocks[-1].holds is True  # type: ignore[union-attr]
-    measured["verdicts"] = {"problems": 40, "wrong": 1}
-    measured["two_draws"]["slopes"] = [{"slope": 1.5}]  # type: ignore[call-overload]
-    section = run_parts.run_part(recipe_named("linear-programs"), Setting(0, 2, REWARDS))
-    assert section.blocks[0].holds is False  # type: ignore[union-attr]
-    assert section.blocks[-1].holds is False  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("change", "verdicts"),
+    [
+        ({}, [True, True]),
+        ({"verdicts": {"problems": 40, "wrong": 1, "undecided": 0}}, [False, True]),
+        ({"verdicts": {"problems": 40, "wrong": 0, "undecided": 1}}, [False, True]),
+        ({"calls": lp_rows("undecided")["calls"]}, [False, True]),
+        ({"slopes": [{**lp_rows()["slopes"][0], "slope": 1.5}]}, [True, False]),
+        ({"slopes": [{**lp_rows()["slopes"][0], "slope": None, "low": None}]}, [True, False]),
+    ],
+)
+def test_linear_programs_judge_what_was_measured(
+    monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], verdicts: list[bool]
+) -> None:
+    module = pytest.importorskip("pickbest.experiments.linear_programs.experiment")
+    monkeypatch.setattr(module, "lp_experiment", lambda *_, **__: {**lp_rows(), **change})
+    found = linear_programs(
+        Setting(0, 2, REWARDS), budgets=[1], families=["packing"], with_applications=False
+    )
+    assert [block.holds for block in found.blocks if isinstance(block, Verdict)] == verdicts
+
+
+def test_two_draws_judge_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = pytest.importorskip("pickbest.experiments.linear_programs.two_draws")
+    row = {
+        "family": "packing", "problem": 0, "epsilon": 0.01,
+        "product": {"verified": True, "calls": 9, "calls_bound": 10},
+        "eager": {"calls": 8},
+        "proposition_8": {"calls": 100, "calls_bound": 200},
+    }  # fmt: skip
+    measured: dict[str, Any] = {"calls": [row], "slopes": [{"slope": 1.0}]}
+    monkeypatch.setattr(module, "two_draws", lambda *_: measured)
+    (good, _) = two_draws(Setting(0, 2, REWARDS)).blocks
+    measured["slopes"] = [{"slope": 1.5}]
+    (bad, _) = two_draws(Setting(0, 2, REWARDS)).blocks
+    assert [good.holds, bad.holds] == [True, False]  # type: ignore[union-attr]
 
 
 def test_a_part_without_its_package_is_left_out_with_a_sentence() -> None:
@@ -99,12 +123,28 @@ def test_propositions_5_and_7_are_shown_to_fail() -> None:
     assert verdict.holds is False
     assert "Proposition 7 is false" in section.findings[0]
     recipe = recipe_named("partial-feedback")
-    options = {**recipe.options, "hard_rounds": [10_000, 20_000]}
-    section = run_parts.run_part(replace(recipe, options=options), Setting(0, 20, REWARDS))
+    options = {**recipe.options, "hard_rounds": [5_000, 20_000]}
+    section = run_parts.run_part(replace(recipe, options=options), Setting(0, 40, REWARDS))
     verdict = section.blocks[0]
     assert isinstance(verdict, Verdict)
     assert verdict.holds is False
     assert "Proposition 5 is false" in section.findings[0]
+    assert "the paper's own naive estimator" in section.findings[0]
+
+
+def test_the_naive_estimator_is_the_learners_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is computed by numbers of explorations is what FPML-partial plays."""
+    n_arms, budget, rounds, runs = 10, 3, 2_000, 400
+    monkeypatch.setattr(partial_feedback, "LOOKS", 200)
+    computed = partial_feedback.naive_regret(Setting(0, runs, REWARDS), n_arms, budget, rounds)
+    learner = make_learner(
+        "fpml-partial", n_arms, budget + 1, rounds, "proposition_5", weights="explore", explore=1.0
+    )
+    costs = np.ones((rounds, n_arms))
+    costs[:, -1] -= partial_feedback.NAIVE_GAP * np.sqrt(n_arms / rounds)
+    played = Estimate.of(simulate({"own": learner}, Costs(costs), runs).regret("own"))
+    assert abs(played.mean - computed.mean) < 4 * np.hypot(played.error, computed.error)
+    assert played.mean > 10 * played.error
 
 
 @pytest.mark.parametrize("budget", [1, 2, 3])
@@ -146,6 +186,10 @@ def test_our_sequences() -> None:
     assert (cost_sequences.narrowing(8, 20, 3).costs_table[:, 0] == 0).all()
     trap = cost_sequences.top_set_trap(100).costs_table
     assert set(np.argsort(trap.sum(axis=0))[:2]) == {0, 1}
+    chased = cost_sequences.rotating_leaders(6, 90, budget=2)
+    for learner in (make_learner("leaders", 6, 2), make_learner("fpml", 6, 2, epsilon=1e6)):
+        regret = simulate({"it": learner}, chased, 1).regret("it")[0]
+        assert regret == pytest.approx(30, abs=1), "the leaders pay in every round"
     estimates = cost_sequences.noisy_estimates(5, 20_000, 0.3, np.random.default_rng(0))
     np.testing.assert_allclose(estimates.mean(axis=0), [1, 1, 1, 1, 0.7], atol=0.04)
     costs = foreseeing(n_arms=5, rounds=50, budget=2)

@@ -8,12 +8,13 @@ the order of the runs; algorithms become arms, in the order of their names.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from pickbest.core import FloatArray, PickbestError, unknown_name
+from pickbest.core.features import encoded_numbers
 from pickbest.environments.aslib.description import (
     QUALITY,
     RUNTIME,
@@ -24,6 +25,7 @@ from pickbest.environments.aslib.description import (
 from pickbest.environments.aslib.features import Features, read_features
 from pickbest.environments.aslib.runs import Runs, read_runs
 from pickbest.environments.tables import Table
+from pickbest.environments.with_features import WithFeatures
 
 SOLVED = "solved"
 COSTS = (SOLVED, RUNTIME, QUALITY)
@@ -100,6 +102,37 @@ class Scenario:
         else:
             values = self._shortfall()
         return Table(np.clip(values, 0.0, 1.0), self.algorithms, f"ASlib {self.name}")
+
+    def costs_with_features(self, cost: str | None = None) -> WithFeatures:
+        """The costs that a player pays who sees the features, and these features.
+
+        Computing them takes the sum of its steps, where the scenario gives it: a runtime is
+        that much longer, and unsolved if it then exceeds the limit.
+        """
+        if not self.feature_names:
+            raise PickbestError(f"{self.name}: the scenario has no features")
+        table = replace(self, performance=self._charged, solved=self._in_time).costs(cost)
+        return WithFeatures(table, encoded_numbers(self.features), self.feature_names)
+
+    @property
+    def feature_seconds(self) -> FloatArray:
+        """(instances,) what computing the features took; 0 where nothing is known."""
+        if self.feature_costs is None or self.kind != RUNTIME:
+            return np.zeros(len(self.instances))
+        seconds: FloatArray = np.nansum(self.feature_costs, axis=1)
+        return seconds
+
+    @property
+    def _charged(self) -> FloatArray:
+        charged: FloatArray = self.performance + self.feature_seconds[:, None]
+        return charged if self.limit is None else np.minimum(charged, self.limit)
+
+    @property
+    def _in_time(self) -> FloatArray:
+        if self.limit is None:
+            return self.solved
+        late = self.performance + self.feature_seconds[:, None] >= self.limit
+        return np.where(late, 0.0, self.solved)
 
     def par10(self) -> FloatArray:
         """(instances, algorithms) runtimes where an unsolved run counts as 10 limits."""

@@ -18,6 +18,7 @@ from pickbest.environments import (
     Task1,
     Task2,
     Task3,
+    WithFeatures,
     read_table,
 )
 from pickbest.environments.aslib.scenario import read_scenarios
@@ -53,12 +54,14 @@ class NamedEnvironment:
     family: environments of one family count once in averages: a recorded table in its own order and
         shuffled is one family.
     group: real, synthetic or adversary.
+    informed: the same with features, at what they cost; None where there are none.
     """
 
     name: str
     family: str
     group: str
     environment: Environment
+    informed: WithFeatures | None = None
 
 
 def environments_at_hand(

@@ -12,16 +12,33 @@ YARDSTICK = "fpml-partial as run"
 AUTO = "auto"
 # In the paper's own settings, beside the catalog's defaults.
 AS_RUN = {YARDSTICK: "fpml-partial:tuning=as_run", "og as run": "og:tuning=as_run"}
+# What others do with features: see `experiments.peers`.
+INFORMED = "auto + features"
+_PEERS = "pickbest.experiments.peers."
+PEERS = {
+    INFORMED: AUTO,
+    "LinUCB": _PEERS + "bandits:LinUCB",
+    "linear Thompson": _PEERS + "bandits:LinThompson",
+    "epsilon-greedy ridge": _PEERS + "bandits:EpsilonRidge",
+    "retrained ridge": _PEERS + "bandits:RetrainedRidge",
+    "censored Thompson": _PEERS + "bandits:CensoredThompson",
+    "censored UCB": _PEERS + "bandits:CensoredUCB",
+    "CPPL": _PEERS + "cppl:CPPL",
+}
 # It plays the first arms of the table, whatever they are.
 LEFT_OUT = ("fixed",)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A row of the benchmark: a learner with options as text (og:tuning=as_run), and its label."""
+    """A row of the benchmark: a learner with options as text (og:tuning=as_run), and its label.
+
+    features: whether it plays with the features of an environment that has some.
+    """
 
     label: str
     spec: str
+    features: bool = False
 
 
 def all_entries(full: bool = False) -> list[Entry]:
@@ -36,6 +53,12 @@ def all_entries(full: bool = False) -> list[Entry]:
         if name not in LEFT_OUT and (full or feedback_of(name) is not Feedback.FULL)
     ]
     return [Entry(*item) for item in AS_RUN.items()] + [Entry(name, name) for name in names]
+
+
+def peer_entries() -> list[Entry]:
+    """Ours with features, the peers with them, and ours without."""
+    informed = [Entry(label, spec, features=True) for label, spec in PEERS.items()]
+    return [*informed, *(Entry(name, name) for name in (AUTO, "pairwise", "thompson", "uniform"))]
 
 
 def chosen_entries(labels: Sequence[str], full: bool = False) -> list[Entry]:

@@ -18,6 +18,7 @@ from pickbest.experiments.benchmark.comparisons import (
 from pickbest.experiments.benchmark.environments import ADVERSARY, GROUPS, REAL, SYNTHETIC
 from pickbest.experiments.benchmark.lineup import AUTO, YARDSTICK
 from pickbest.experiments.benchmark.report_figures import HEAT_MAP, RANKS, draw_heat_map, draw_ranks
+from pickbest.experiments.benchmark.report_peers import peers_section
 from pickbest.experiments.benchmark.run_cells import BenchmarkPlan
 from pickbest.experiments.benchmark.shares import Cell
 from pickbest.experiments.benchmark.verdicts import verdicts
@@ -104,6 +105,8 @@ def _overall(cells: Sequence[Cell]) -> Chapter:
         Section("plots", "Ranks and shares", _plots(cells)),
         Section("by-budget", "By budget", [tables.by_budget(cells)]),
     ]
+    if (peers := peers_section(cells)) is not None:
+        sections.append(peers)
     return Chapter("overall", "Who gains most", OVERALL, sections)
 
 

@@ -53,6 +53,8 @@ class Unit:
     replicates: int
     seed: int
     learners: Mapping[str, Learner]
+    # What the best arms are computed from: costs without those of features.
+    reference: Environment
 
     @property
     def work(self) -> int:
@@ -74,8 +76,8 @@ def run_cells(plan: BenchmarkPlan, finished: Finished | None = None) -> list[Cel
         found |= {key: result for key, result in results.items() if result is not None}
         missing = {key: block.learners[key] for key, result in results.items() if result is None}
         if missing:
-            environment = block.place.environment
-            units.append(Unit(environment, block.budget, plan.replicates, plan.seed, missing))
+            game = (block.environment, block.budget, plan.replicates, plan.seed)
+            units.append(Unit(*game, missing, block.place.environment))
     done, total = 0, sum(unit.work for unit in units)
     for unit, played in each_finished(play_unit, units, plan.workers, lambda one: one.work):
         for key, result in played.items():
@@ -96,6 +98,7 @@ class _Block:
     """An environment at a budget. keys: of the learners that can play there, by label."""
 
     place: NamedEnvironment
+    environment: Environment
     budget: int
     keys: Mapping[str, str]
     learners: Mapping[str, Learner]
@@ -107,16 +110,31 @@ def _blocks(plan: BenchmarkPlan) -> Iterator[_Block]:
         for budget in plan.budgets:
             if budget >= place.environment.n_arms:
                 continue
-            keys: dict[str, str] = {}
-            learners: dict[str, Learner] = {}
-            for entry in plan.entries:
-                learner = make_entry(entry, place.environment, budget)
-                if learner is not None:
-                    key = cell_key(place.environment, learner, plan.replicates, plan.seed)
-                    keys[entry.label] = key
-                    learners[key] = learner
-            if keys:
-                yield _Block(place, budget, keys, learners)
+            for informed in (False, True):
+                entries = [entry for entry in plan.entries if entry.features is informed]
+                yield from _block(plan, place, budget, entries, informed)
+
+
+def _block(
+    plan: BenchmarkPlan,
+    place: NamedEnvironment,
+    budget: int,
+    entries: Sequence[Entry],
+    informed: bool,
+) -> Iterator[_Block]:
+    environment: Environment = place.environment
+    if informed and place.informed is not None:
+        environment = place.informed
+    keys: dict[str, str] = {}
+    learners: dict[str, Learner] = {}
+    for entry in entries:
+        learner = make_entry(entry, environment, budget)
+        if learner is not None:
+            key = cell_key(environment, learner, plan.replicates, plan.seed)
+            keys[entry.label] = key
+            learners[key] = learner
+    if keys:
+        yield _Block(place, environment, budget, keys, learners)
 
 
 def play_unit(unit: Unit) -> dict[str, Result]:
@@ -131,7 +149,7 @@ def play_unit(unit: Unit) -> dict[str, Result]:
     played = simulate(
         unit.learners, environment, unit.replicates, unit.seed, workers=1, progress=clock
     )
-    random, best = references(environment, unit.budget, unit.replicates, unit.seed)
+    random, best = references(unit.reference, unit.budget, unit.replicates, unit.seed)
     results = {}
     for index, (key, run) in enumerate(played.runs.items()):
         best_arm = 1.0 - run.best_arm[:, -1] / environment.rounds

@@ -194,6 +194,7 @@ MATRIX: dict[str, Trial] = {
     ),
     "markov": Trial(200, _LEARNERS, {"n_arms": 32, "budgets": [1, 2], "rounds": 1000}),
     "overtaking": Trial(10, (NOISELESS,)),
+    "fresh-noise": Trial(10, (NOISELESS, UNIFORM, ZERO), {"rounds": 1000}),
     "deterministic": Trial(5, (UNIFORM, FEWER, MORE), {"n_arms": 6, "rounds": 300}),
     "uniform": Trial(100, (FEWER, MORE), {"n_arms": 6, "rounds": 300}),
     "halving": Trial(200, (MORE,), {"budgets": [1, 2], "log2_arms": [5, 7]}),
@@ -212,7 +213,7 @@ MATRIX: dict[str, Trial] = {
         20, (NOISELESS, UNIFORM, *_NOISE),
         {"n_arms": 16, "budgets": [2], "rounds": [100, 1000, 3000]},
     ),
-    "two-draws": Trial(1, _NOISE),
+    "two-draws": Trial(1, (TENTH, ZERO)),
 }  # fmt: skip
 
 Row = tuple[str, str, str, str]
@@ -236,6 +237,11 @@ def recorded() -> list[Row]:
     return [(part, mutant, statement, verdict) for part, mutant, statement, verdict in rows]
 
 
+def _together(mutants: Sequence[str]) -> str:
+    """Their names, each on one line."""
+    return ", ".join(name.replace(" ", "\u00a0") for name in mutants)
+
+
 def matrix() -> Section:
     """What was found, for the report: each verdict, what turns it, and what it does not notice."""
     found = recorded()
@@ -247,7 +253,7 @@ def matrix() -> Section:
         met = [(m, v) for p, m, what, v in found if (p, what) == (part, statement) and m in MUTANTS]
         turns = [mutant for mutant, other in met if other != verdict]
         stays = [m for m, other in met if other == verdict and m != HONEST.name]
-        rows.append([statement, verdict, ", ".join(turns), ", ".join(stays)])
+        rows.append([statement, verdict, _together(turns), _together(stays)])
     text = (
         f"Each part was run again with something broken on purpose: {len(found)} verdicts of "
         f"{len(MATRIX)} parts, in short games. A verdict that nothing turns would be worth "

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 from pickbest.core import PickbestError
+from pickbest.core.features import Feature, Features, by_name, encoded
 from pickbest.core.tickets import ClosedRoundError, RepeatedTellError, Ticket, not_open
 from pickbest.portfolio.journal.folded import FoldedJournal
 from pickbest.portfolio.journal.leases import Lifetimes, lease_of, this_process
@@ -54,7 +55,7 @@ class Ledger:
         self.journal = self.folded.journal
         self._lock = self.folded.lock
         self._lifetimes = Lifetimes(self.journal)
-        self._warm: tuple[str, ...] | None = None
+        self._warm: tuple[tuple[str, ...], bool] | None = None
 
     @property
     def state(self) -> PortfolioState:
@@ -144,14 +145,18 @@ class Ledger:
         *,
         lifetime: float,
         owned: bool = True,
-        watch: float | None = 1.0,
+        watch: float = 1.0,
+        learner_decides: bool = False,
+        features: Sequence[Features | None] | None = None,
     ) -> list[Ticket[str]]:
         """One round per problem, all in one commit.
 
         lifetime: seconds for which the tickets are good; with `owned`, they are good as long as
             this process lives, whatever the lifetime.
-        watch: probability that a round is watched to the end; None: as the learner says.
+        watch: probability that a round is watched to the end; the most, where the learner decides.
+        features: of each problem; None where one, or none of them, has any.
         """
+        known = _known_features(problems, features)
         now = time.time()
         owner = this_process() if owned else None
         opened: list[Picked] = []
@@ -160,13 +165,15 @@ class Ledger:
             if opened and self._are_open(opened):
                 return  # The attempt that seemed to fail had counted.
             opened.clear()
-            self._compile()
+            self._compile(next((each for each in known if each is not None), None))
             with self.folded.turn() as turn:
                 live = self.state.live
                 # Rounds of one batch are picked from the same state: none of them is told yet.
-                for number, problem in enumerate(problems, self.state.next_round):
-                    arms, weights, until = live.pick(number)
-                    chance = live.watch_probability(arms) if watch is None else watch
+                rounds = enumerate(zip(problems, known, strict=True), self.state.next_round)
+                for number, (problem, told) in rounds:
+                    arms, weights, until = live.pick(number, told)
+                    asked = live.watch_probability(arms) if learner_decides else 1.0
+                    chance = min(asked, watch)
                     watched = live.watch_draw(number) < chance
                     good = now + lifetime
                     opened.append(
@@ -181,6 +188,7 @@ class Ledger:
                             now,
                             chance,
                             until,
+                            told,
                         )
                     )
                     turn.append(opened[-1])
@@ -302,12 +310,12 @@ class Ledger:
                     raise
                 time.sleep(seconds)
 
-    def _compile(self) -> None:
+    def _compile(self, features: Features | None) -> None:
         """Let kernels be compiled before a turn is taken: others wait for it."""
         live = self.state.live
-        if self._warm != live.arms:
-            live.pick(0)
-            self._warm = live.arms
+        if self._warm != (live.arms, features is None):
+            live.pick(0, features)
+            self._warm = live.arms, features is None
 
     def _try_out(self, roster: Roster) -> None:
         """Raise before anything is written if the learner cannot play with these arms."""
@@ -342,6 +350,24 @@ class Ledger:
         late = Late(result.round, result.runs, result.winner, result.cost, result.answer, result.at)
         with self.folded.turn() as turn:
             turn.append(late)
+
+
+def _known_features(
+    problems: Sequence[str], features: Sequence[Features | None] | None
+) -> list[dict[str, Feature] | None]:
+    """As the journal keeps them."""
+    if features is None:
+        return [None] * len(problems)
+    if len(features) != len(problems):
+        raise PickbestError(
+            f"features must be given for each of {len(problems)} problems, got {len(features)}"
+        )
+    known = [None if each is None else by_name(each) for each in features]
+    names = next((tuple(each) for each in known if each is not None), ())
+    for each in known:
+        if each is not None:
+            encoded(each, names)
+    return known
 
 
 def ticket_of(picked: Picked) -> Ticket[str]:

@@ -74,6 +74,7 @@ class Picked:
     watched: all arms run to their own end or the deadline, whoever answers first.
     watch: how likely that was. until: see core.Ticket.
     at: seconds since the epoch.
+    features: of the problem, by name; None where it came without.
     """
 
     round: int
@@ -86,6 +87,7 @@ class Picked:
     at: float = 0.0
     watch: float = field(default=1.0, metadata=SPARSE)
     until: tuple[float, ...] = field(default=(), metadata=SPARSE)
+    features: Mapping[str, Any] | None = field(default=None, metadata=SPARSE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ except ImportError as _error:
 
 from pickbest._version import __version__
 from pickbest.core.codec import plain
+from pickbest.core.features import LONGEST_TEXT, MOST_FEATURES, FeaturesError
 from pickbest.core.tickets import ClosedRoundError, Ticket, UnknownRoundError
 from pickbest.portfolio.ask_tell import AskTell
 from pickbest.portfolio.journal.protocol import StorageError
@@ -72,11 +73,24 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+Word = Annotated[str, Field(max_length=LONGEST_TEXT), AfterValidator(_text)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Feature = Number | bool | Word | None
+
+
 class Ask(Strict):
-    """problem: any label. lifetime: seconds after which the ticket expires."""
+    """problem: any label. lifetime: seconds after which the ticket expires.
+
+    features: numbers, texts, null where missing; a list or by name, the same in every round.
+    """
 
     problem: Annotated[str, Field(max_length=10_000), AfterValidator(_text)] = ""
     lifetime: Seconds = HOUR
+    features: (
+        Annotated[dict[Word, Feature], Field(min_length=1, max_length=MOST_FEATURES)]
+        | Annotated[list[Feature], Field(min_length=1, max_length=MOST_FEATURES)]
+        | None
+    ) = None
 
 
 class Tell(Strict):
@@ -114,6 +128,10 @@ REFUSED: Responses = {
     422: {"model": Problem, "description": "The request does not fit the schema."},
     500: {"model": Problem, "description": "The service is at fault; its log says more."},
     503: {"model": Problem, "description": "The database is away; try again."},
+}
+ASKED: Responses = {
+    **REFUSED,
+    409: {"model": Problem, "description": "The features are not those of other rounds."},
 }
 CLOSED: Responses = {
     **REFUSED,
@@ -184,13 +202,13 @@ def create_app(
         """Mean cost over time, of the portfolio and of each arm where it was seen."""
         return _json(book.ledger.look(lambda state: curve_of(state.course, points)))
 
-    @app.post("/api/ask", dependencies=guarded, responses=REFUSED, response_model=Ticket[str])
+    @app.post("/api/ask", dependencies=guarded, responses=ASKED, response_model=Ticket[str])
     def ask(body: Ask) -> Response:
         """Open a round. The pick is on disk when the answer comes.
 
         Where the ticket says `watched`, run all arms to their end, whoever answers first.
         """
-        return _json(book.ask(body.problem, body.lifetime))
+        return _json(book.ask(body.problem, body.lifetime, body.features))
 
     @app.post("/api/tell", dependencies=guarded, responses=CLOSED)
     def tell(body: Tell) -> Done:
@@ -220,7 +238,8 @@ def _handle_errors(app: FastAPI) -> None:
             return _problem(500, "the journal cannot be read; see the service's log")
         if isinstance(error, UnknownRoundError):
             return _problem(404, str(error))
-        return _problem(409 if isinstance(error, ClosedRoundError) else 400, str(error))
+        conflict = isinstance(error, ClosedRoundError | FeaturesError)
+        return _problem(409 if conflict else 400, str(error))
 
     @app.exception_handler(RequestValidationError)
     def unfit(request: Request, error: RequestValidationError) -> Response:

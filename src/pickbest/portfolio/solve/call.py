@@ -13,7 +13,7 @@ from pickbest.core.tickets import Ticket
 from pickbest.portfolio.answers.formats import as_format
 from pickbest.portfolio.answers.handling import Answers
 from pickbest.portfolio.arms import Command, Limits
-from pickbest.portfolio.censoring import Stopping
+from pickbest.portfolio.censoring import Censored, Stop, Stopping
 from pickbest.portfolio.costs import Span, Verdict
 from pickbest.portfolio.engines import Engine
 from pickbest.portfolio.journal.records import Finished
@@ -68,6 +68,8 @@ class LogRuntime:
 
 
 COST = LogRuntime()
+# No round is watched to its end: whoever calls waits for the first answer, not for the second.
+STOPPING = Stopping(Stop.FIRST, Censored.PESSIMISTIC)
 
 
 class Source(Protocol):
@@ -126,7 +128,7 @@ def solve(
             COST,
             left,
             Limits(),
-            Stopping(),
+            STOPPING,
             given_up,
             lambda run: answered(run) if run.accepted else None,
             answers=answers,

@@ -18,6 +18,7 @@ from pickbest.core import PickbestError
 from pickbest.core.tickets import ClosedRoundError
 from pickbest.portfolio.ask_tell import AskTell
 from pickbest.portfolio.journal.records import Finished, decode_record
+from pickbest.portfolio.solve.call import STOPPING
 from pickbest.portfolio.solve.stock import TICKETS, TOLD, Stock
 
 # Tickets that are kept ready: as many calls as are made while a background process starts.
@@ -29,7 +30,9 @@ JOURNAL = "solve.db"
 
 def book_for(folder: Path, key: str, arms: list[str], budget: int) -> AskTell:
     """The learner of a key, with these arms."""
-    return AskTell(arms, budget, folder / JOURNAL, name=key)
+    return AskTell(
+        arms, budget, folder / JOURNAL, name=key, stop=STOPPING.stop, censored=STOPPING.censored
+    )
 
 
 def learn(folder: Path) -> int:

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from pickbest.core import FloatArray, Learner, State, replicate_keys, rng_for
+from pickbest.core import ContextLearner, FloatArray, Learner, State, replicate_keys, rng_for
 from pickbest.core.states import (
     AnyArray,
     Kind,
@@ -64,6 +64,8 @@ Archive = dict[str, LastSeen]
 def pick_shares(learner: Learner, state: State, probes: int = PROBES) -> FloatArray:
     """How often each arm would be picked now, in a fixed sample of picks: sums to the budget."""
     draws = rng_for(replicate_keys(PROBE_SEED, probes), 0)
+    if isinstance(learner, ContextLearner):
+        learner, state = learner.without_features(state)
     choice = learner.pick(repeat_state(state, probes), draws)
     counts = np.bincount(choice.arms.ravel(), minlength=learner.n_arms)
     shares: FloatArray = counts / probes

@@ -11,14 +11,19 @@ import numpy as np
 from pickbest.catalog import make_learner
 from pickbest.core import (
     Choice,
+    ContextLearner,
     Feedback,
     Learner,
     PickbestError,
     State,
+    informed,
+    learn_round,
+    pick_round,
     replicate_keys,
     rng_for,
     unknown_name,
 )
+from pickbest.core.features import Features, FeaturesError, encoded, feature_names
 from pickbest.core.intervals import Intervals, learn_intervals, watch_probability
 from pickbest.core.plans import Planner, Plans, Runs
 from pickbest.core.states import AnyArray, arrays_of, repeat_state, restore_arrays, same_layout
@@ -45,6 +50,7 @@ class LiveLearner:
     """Picks, learns, and follows its arms when some come or go.
 
     arms: those that may be picked, in the learner's order. state: not a copy.
+    features: the names of those that problems come with; none before the first.
     """
 
     def __init__(self, settings: Opened, roster: Roster) -> None:
@@ -53,6 +59,7 @@ class LiveLearner:
         self._keys = replicate_keys(settings.seed, 1)
         self._watch_keys = replicate_keys(settings.seed, 1, stream=WATCH_STREAM)
         self._budget, self.arms = roster.budget, roster.active
+        self.features: tuple[str, ...] = ()
         self.learner = self._made(len(roster.active), roster.budget, roster.active)
         self.state: State = self.learner.start(1)
 
@@ -75,15 +82,27 @@ class LiveLearner:
             )
         self.learner, self._budget, self.arms = learner, budget, arms
 
+    def expect(self, names: tuple[str, ...]) -> None:
+        """From now on, problems that come with features come with these."""
+        if names and not self.features:
+            self.learner, self.state = self._informed(names)
+            self.features = names
+
     def pick(
-        self, number: int
+        self, number: int, features: Features | None = None
     ) -> tuple[tuple[str, ...], tuple[float, ...] | None, tuple[float, ...]]:
         """(names, weights, until when they run) of a round that opens now; changes nothing."""
         draws = rng_for(self._keys, number)
-        if isinstance(self.learner, Planner):
-            arms, until = self._stages(self.learner.plan(self.state, draws), 0)
+        learner, state, known = self.learner, self.state, None
+        if features is not None:
+            names = self.features or feature_names(features)
+            known = encoded(features, names)
+            if not self.features:
+                learner, state = self._informed(names)
+        if isinstance(learner, Planner):
+            arms, until = self._stages(learner.plan(state, draws), 0)
             return arms, None, until
-        choice = self.learner.pick(self.state, draws)
+        choice = pick_round(learner, state, draws, known)
         names = tuple(self.arms[arm] for arm in choice.arms[0].tolist())
         weights = None if choice.weights is None else tuple(choice.weights[0].tolist())
         return names, weights, ()
@@ -120,6 +139,8 @@ class LiveLearner:
     def mode(self) -> str:
         """What the learner does differently at the moment, in words; "" for most."""
         learner, state = self.learner, self.state
+        if isinstance(learner, ContextLearner):
+            learner, state = learner.without_features(state)
         if isinstance(learner, FromIntervals):
             learner, state = learner.inner, state.inner
         return learner.mode(state) if isinstance(learner, Auto) else ""
@@ -145,13 +166,14 @@ class LiveLearner:
         arms = np.array([[places[arm] for arm in picked.arms]], np.int64)
         weights = None if picked.weights is None else np.array([picked.weights]) * result.scale
         choice, low = Choice(arms, weights), np.array([result.learned], np.float64)
+        known = None if picked.features is None else encoded(picked.features, self.features)
         if result.times:
             high, times = np.array([result.highest, result.times], np.float64)[:, None]
             coin = np.array([picked.watch or 1.0]), np.array([picked.watched])
             seen = Intervals(low, np.ascontiguousarray(high), np.ascontiguousarray(times), *coin)
-            self.state = learn_intervals(self.learner, self.state, choice, seen)
+            self.state = learn_intervals(self.learner, self.state, choice, seen, known)
         else:
-            self.state = self.learner.learn(self.state, choice, low)
+            self.state = learn_round(self.learner, self.state, choice, low, known)
         return True
 
     def _learn_runs(
@@ -195,7 +217,23 @@ class LiveLearner:
             last = LastSeen(tuple(kept["arms"]), _below(f"away/{kept['at']}/", arrays))
             self._archive |= dict.fromkeys(kept["away"], last)
 
+    def _informed(self, names: tuple[str, ...]) -> tuple[Learner, State]:
+        """Who goes on with features of these names, and from which state."""
+        using = informed(self.learner, names, self.state)
+        if using is None:
+            raise FeaturesError(
+                f"the learner {self._settings.learner!r} uses no features: leave them out, or "
+                f"use {DEFAULT_LEARNER!r}"
+            )
+        return using
+
     def _made(self, n_arms: int, budget: int, arms: Sequence[str] = ()) -> Learner:
+        """The learner for a number of arms, that uses features if the portfolio has some."""
+        learner = self._bare(n_arms, budget, arms)
+        using = informed(learner, self.features, learner.start(1)) if self.features else None
+        return learner if using is None else using[0]
+
+    def _bare(self, n_arms: int, budget: int, arms: Sequence[str] = ()) -> Learner:
         """The learner for a number of arms, checked to be one that can run live.
 
         arms: their names, where it depends on them what they cost.

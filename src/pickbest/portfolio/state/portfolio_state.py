@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pickbest.core import PickbestError
+from pickbest.core.features import encoded, feature_names
 from pickbest.portfolio.journal.protocol import Entry
 from pickbest.portfolio.journal.records import (
     Finished,
@@ -125,6 +126,9 @@ class PortfolioState:
         if record.round != self.next_round:
             raise PickbestError(f"round {record.round} was opened instead of {self.next_round}")
         check_picked(record, self.live.arms, self.live.learner.budget)
+        if record.features is not None:
+            self.live.expect(feature_names(record.features))
+            encoded(record.features, self.live.features)
         self.next_round += 1
         self.open[record.round] = record
         for arm in record.arms:

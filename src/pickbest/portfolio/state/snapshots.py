@@ -77,6 +77,7 @@ def _restored(snapshot: Snapshot, last: Entry | None, trusted: Opened | None) ->
     state.course = _course(header["course"])
     state.verdicts.restore(header["verdicts"], arrays)
     if roster is not None:
+        state.live.expect(tuple(header.get("features", ())))
         state.live.restore(header["away"], arrays)
     if digest_of(state) != snapshot.digest:
         raise PickbestError("it does not come back as it was")
@@ -85,8 +86,10 @@ def _restored(snapshot: Snapshot, last: Entry | None, trusted: Opened | None) ->
 
 def _content(state: PortfolioState) -> tuple[dict[str, Any], Arrays]:
     away, arrays = state.live.stored() if state.roster is not None else ([], {})
+    features = state.live.features if state.roster is not None else ()
     said, verdicts = state.verdicts.stored()
     header = {
+        **({"features": list(features)} if features else {}),
         **{name: getattr(state, name) for name in _NUMBERS},
         "settings": plain(state.settings),
         "roster": plain(state.roster),

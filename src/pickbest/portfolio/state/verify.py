@@ -29,7 +29,7 @@ def replayed(
     for entry in entries:
         record = entry.record
         if isinstance(record, Picked):
-            picked = again.live.pick(record.round)
+            picked = again.live.pick(record.round, record.features)
             stored = (record.arms, record.weights, record.until)
             if picked != stored:
                 raise ReplayError(

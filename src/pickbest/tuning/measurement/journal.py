@@ -161,7 +161,7 @@ def _check_same(
                 f"{path}: was measured with {name} {before[name]}, and now it is {now[name]}; "
                 "go on with the same, or measure into another folder"
             )
-    for name in header["checksums"].keys() & checksums.keys():
+    for name in sorted(header["checksums"].keys() & checksums.keys()):
         if header["checksums"][name] != checksums[name]:
             kind = "objective" if ":" in name else "data set"
             raise PickbestError(

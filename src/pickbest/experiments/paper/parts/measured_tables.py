@@ -97,10 +97,10 @@ CLAIMS = (
 def measured(setting: Setting, *, budgets: Sequence[int]) -> Found:
     """The paper's findings: as printed, replayed where its rewards are given, and on ours."""
     ours = setting.rewards if setting.rewards.ours else find_rewards(MEASURED)
-    results = [play_budget(setting, ours, budget) for budget in budgets]
+    results = [play_budget(setting, ours, budget, tuple(ON_OURS)) for budget in budgets]
     sources: dict[str, Means] = {PRINTED: _printed(budgets)}
     if setting.rewards.papers:
-        replays = [play_budget(setting, setting.rewards, budget) for budget in budgets]
+        replays = [play_budget(setting, setting.rewards, budget, [AS_RUN]) for budget in budgets]
         sources[REPLAYED] = _means(replays, AS_RUN)
     sources |= {name: _means(results, tuning) for tuning, name in ON_OURS.items()}
     verdicts = [*(_verdict(claim, sources) for claim in CLAIMS), _top(sources), _gaps(sources)]

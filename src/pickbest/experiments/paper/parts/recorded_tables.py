@@ -79,14 +79,16 @@ def recorded(setting: Setting, *, budgets: Sequence[int], figure: bool) -> Found
     return Found(blocks, _findings(results) if figure else [])
 
 
-def play_budget(setting: Setting, rewards: Rewards, budget: int) -> BudgetResult:
-    """Every learner in every tuning on the rewards."""
+def play_budget(
+    setting: Setting, rewards: Rewards, budget: int, tunings: Sequence[str] = tuple(TUNINGS)
+) -> BudgetResult:
+    """Every learner in every one of the tunings on the rewards."""
     table = rewards.table
     size = (table.n_arms, budget, table.rounds)
     learners = {
         (row, tuning): lineup.make_row(row, tuning, *size)
         for row in lineup.learner_rows(budget)
-        for tuning in TUNINGS
+        for tuning in tunings
     }
     learners |= {(row, OURS): lineup.make_row(row, OURS, *size) for row in lineup.UNTUNED}
     named = {f"{row} {tuning}": learner for (row, tuning), learner in learners.items()}

@@ -1,0 +1,123 @@
+"""Environments whose rounds have features that learners may see before they pick."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pickbest.core import (
+    Draws,
+    Environment,
+    FloatArray,
+    IntArray,
+    PickbestError,
+    State,
+    unknown_name,
+)
+from pickbest.core.features import Feature, Features, encoded, encoded_numbers, feature_names
+from pickbest.environments.columns import is_number
+from pickbest.environments.table_files import read_table, text_cells
+from pickbest.environments.tables import Shuffled
+
+
+@dataclass(frozen=True, eq=False)
+class WithFeatures:
+    """An environment, and encoded features (rounds, n_features) of its rounds, by name."""
+
+    inner: Environment
+    features: FloatArray
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        shape = (self.rounds, len(self.names))
+        if self.features.shape != shape:
+            raise PickbestError(
+                f"features must be given for each of {self.rounds} rounds: expected shape "
+                f"{shape}, got {self.features.shape}"
+            )
+
+    @property
+    def n_arms(self) -> int:
+        return self.inner.n_arms
+
+    @property
+    def rounds(self) -> int:
+        return self.inner.rounds
+
+    @property
+    def adaptive(self) -> bool:
+        return self.inner.adaptive
+
+    @property
+    def varies(self) -> bool:
+        return self.inner.varies
+
+    def start(self, replicates: int) -> State:
+        return self.inner.start(replicates)
+
+    def costs(self, state: State, round_index: int, rng: Draws) -> FloatArray:
+        return self.inner.costs(state, round_index, rng)
+
+    def react(self, state: State, arms: IntArray, costs: FloatArray) -> State:
+        return self.inner.react(state, arms, costs)
+
+    def known(self, round_index: int, rng: Draws) -> FloatArray:
+        """(replicates, n_features) or (n_features,): the features of a round; rng as for costs."""
+        if isinstance(self.inner, Shuffled):
+            return self.features[self.inner.order(rng)[:, round_index]]
+        return np.asarray(self.features[round_index])
+
+
+def read_with_features(
+    path: str | Path, columns: Sequence[str], rewards: bool = False
+) -> WithFeatures:
+    """As `read_table`, of a .csv or .tsv file some of whose columns are features, by name.
+
+    A feature is a number where all its cells are numbers or empty, else a text; empty: missing.
+    """
+    names, rows = text_cells(Path(path))
+    for column in columns:
+        if column not in names:
+            raise unknown_name(f"column of {path}", column, names)
+    arms = tuple(name for name in names if name not in columns)
+    first = arms[0] if any(not is_number(row[names.index(arms[0])]) for row in rows) else None
+    table = read_table(path, rewards, first, arms if first is None else arms[1:])
+    features = [_column([row[names.index(column)] for row in rows]) for column in columns]
+    by_round = zip(*features, strict=True)
+    return with_features(table, [dict(zip(columns, row, strict=True)) for row in by_round])
+
+
+def _column(cells: Sequence[str]) -> list[Feature]:
+    filled = [cell.strip() or None for cell in cells]
+    try:
+        return [None if cell is None else float(cell) for cell in filled]
+    except ValueError:
+        return list(filled)
+
+
+def with_features(environment: Environment, features: Iterable[Features]) -> WithFeatures:
+    """The environment with features: one list or mapping a round, or an array of numbers.
+
+    >>> from pickbest.environments import Table
+    >>> table = Table([[0.1, 0.9], [0.3, 0.2]])
+    >>> with_features(table, [{"size": 3, "kind": "x"}, {"size": None, "kind": "y"}]).names
+    ('kind', 'size')
+    """
+    bare = environment.inner if isinstance(environment, WithFeatures) else environment
+    if isinstance(features, np.ndarray) and features.ndim == 2 and features.dtype.kind in "fiub":
+        names = tuple(str(place) for place in range(features.shape[1]))
+        return WithFeatures(bare, encoded_numbers(features.astype(np.float64)), names)
+    rows: Sequence[Features] = list(features)
+    if not rows:
+        raise PickbestError("features must be given for each round, got none")
+    names = feature_names(rows[0])
+    table = []
+    for number, row in enumerate(rows):
+        try:
+            table.append(encoded(row, names))
+        except PickbestError as error:
+            raise PickbestError(f"round {number}: {error}") from error
+    return WithFeatures(bare, np.array(table), names)

@@ -1,0 +1,1 @@
+"""Peers: what others do about online selection with features, built small to be measured beside."""

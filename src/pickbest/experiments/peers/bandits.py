@@ -1,0 +1,136 @@
+"""Linear bandits: of rewards, and of runtimes that are censored at the limit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pickbest.core import Choice, Draws, FloatArray, IntArray
+from pickbest.experiments.peers.linear import Linear, LinearState, normals, predicted
+
+# A runtime of 0 counts as that share of the limit.
+SHORTEST = 1e-4
+# What an unsolved run costs, in limits.
+PENALTY = 10.0
+
+
+@dataclass(frozen=True)
+class LinUCB(Linear):
+    """Upper bounds of a linear model's rewards (Li, Chu, Langford and Schapire 2010)."""
+
+    width: float = 0.5
+
+    def scores(self, state: LinearState, inputs: FloatArray, rng: Draws) -> FloatArray:
+        return self.predictions(state, inputs) + self.width * self.widths(state, inputs)
+
+
+@dataclass(frozen=True)
+class LinThompson(Linear):
+    """Draws from a linear model's posterior (Agrawal and Goyal 2013)."""
+
+    width: float = 0.15
+
+    def scores(self, state: LinearState, inputs: FloatArray, rng: Draws) -> FloatArray:
+        drawn = normals(rng, self.n_arms) * self.widths(state, inputs)
+        return self.predictions(state, inputs) + self.width * drawn
+
+
+@dataclass(frozen=True)
+class EpsilonRidge(Linear):
+    """Ridge regression; with probability epsilon, random arms."""
+
+    epsilon: float = 0.1
+
+    def scores(self, state: LinearState, inputs: FloatArray, rng: Draws) -> FloatArray:
+        tries = rng.child(2).uniforms(1) < self.epsilon
+        return np.where(tries, rng.uniforms(self.n_arms), self.predictions(state, inputs))
+
+
+@dataclass(frozen=True)
+class RetrainedRidge(Linear):
+    """Ridge regression on all rounds, trained anew every `every` rounds, and followed.
+
+    As offline selectors (ASF, AutoFolio) would be used online. Before the first training, arms
+    are random.
+    """
+
+    every: int = 20
+
+    def scores(self, state: LinearState, inputs: FloatArray, rng: Draws) -> FloatArray:
+        if state.rounds[0] < self.every:
+            return rng.uniforms(self.n_arms)
+        return predicted(state.used, inputs)
+
+    def learn_in(
+        self, state: LinearState, choice: Choice, seen: FloatArray, features: ArrayLike
+    ) -> LinearState:
+        state = super().learn_in(state, choice, seen, features)
+        if state.rounds[0] % self.every == 0:
+            state.used[:] = self.weights(state)
+        return state
+
+
+@dataclass(frozen=True)
+class CensoredThompson(Linear):
+    """Log runtimes, censored at the limit, by Buckley and James; draws; the least expected PAR10.
+
+    After Tornede, Bengs and Hüllermeier (AAAI 2022), their Thompson variant with the revised
+    loss; built from the paper. Costs are runtimes in limits; 1 is unsolved.
+    """
+
+    width: float = 0.3
+
+    def scores(self, state: LinearState, inputs: FloatArray, rng: Draws) -> FloatArray:
+        drawn = normals(rng, self.n_arms) * self.widths(state, inputs)
+        means = self.predictions(state, inputs) + self.width * _deviation(state) * drawn
+        return -_expected_par10(means, _deviation(state))
+
+    def targets(
+        self, state: LinearState, inputs: FloatArray, arms: IntArray, costs: FloatArray
+    ) -> FloatArray:
+        means = np.take_along_axis(self.predictions(state, inputs), arms, axis=1)
+        deviation = np.take_along_axis(_deviation(state), arms, axis=1)
+        z = -means / deviation
+        density = np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
+        beyond = means + deviation * density / np.maximum(1.0 - ndtr(z), 1e-6)
+        known = np.log(np.maximum(costs, SHORTEST))
+        return np.where(costs >= 1.0, np.clip(beyond, 0.0, 5.0), known)
+
+
+@dataclass(frozen=True)
+class CensoredUCB(CensoredThompson):
+    """As CensoredThompson, with lower bounds of log runtimes in place of draws (their LinUCB)."""
+
+    width: float = 1.0
+
+    def scores(self, state: LinearState, inputs: FloatArray, rng: Draws) -> FloatArray:
+        deviation = _deviation(state)
+        means = self.predictions(state, inputs)
+        means = means - self.width * deviation * self.widths(state, inputs)
+        return -_expected_par10(means, deviation)
+
+
+def ndtr(values: FloatArray) -> FloatArray:
+    """The standard normal distribution function."""
+    return np.asarray(_ERFC(-values / math.sqrt(2.0)), dtype=np.float64) / 2.0
+
+
+_ERFC = np.frompyfunc(math.erfc, 1, 1)
+
+
+def _deviation(state: LinearState) -> FloatArray:
+    deviation: FloatArray = np.sqrt(state.errors / (state.plays + 1.0))
+    return deviation
+
+
+def _expected_par10(means: FloatArray, deviation: FloatArray) -> FloatArray:
+    """Of a log-normal runtime whose limit is 1."""
+    late = 1.0 - ndtr(-means / deviation)
+    within = np.exp(np.minimum(means + 0.5 * deviation**2, 50.0)) * ndtr(
+        (-means - deviation**2) / deviation
+    )
+    expected: FloatArray = PENALTY * late + within
+    return expected

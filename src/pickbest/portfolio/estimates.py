@@ -1,0 +1,187 @@
+"""What other budgets would cost, from a journal whose losers were stopped.
+
+Costs that were seen are not typical where the rest was stopped, so nothing is filled in. The rounds
+are folded into the mixture of `kernels.kinds`, which takes a stopped run for what it is, once for
+each of some resamplings of the rounds (Efron 1979). What a set of arms costs that ran together was
+seen itself, and counts beside the mixture, which is worth MIXTURE rounds. Every estimate is a mean
+over the resamplings, with an interval that holds 90% of them, and stands beside what was paid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pickbest.core import BoolArray, FloatArray, IntArray
+from pickbest.core.plans import Plans, Runs
+from pickbest.kernels.kinds import EDGES, KindsState, survivals
+from pickbest.learners.schedules import Schedules
+from pickbest.portfolio.journal.protocol import Entry
+from pickbest.portfolio.journal.records import Finished, Picked
+from pickbest.portfolio.runs import RunStatus
+
+RESAMPLINGS = 40
+# Kinds of problems become clear when rounds are looked at again, knowing what came later.
+PASSES = 8
+# Of a long journal, the last rounds count.
+MOST_ROUNDS = 2_000
+FEWEST_ROUNDS = 20
+MIXTURE = 10.0
+# An estimate is clear if so many of the resamplings agree.
+CLEAR = 0.9
+_COUNTED = ("no", "one", "a second", "a third", "a fourth", "a fifth", "a sixth")
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean over resamplings, and what 90% of them lie between."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What the best arms of a budget would cost, all started at once and the losers stopped.
+
+    cost: as the portfolio counts it. processor: time of all arms, in deadlines. arms: empty where
+    the rounds do not tell which are best. realised: what rounds with so many arms did cost.
+    """
+
+    budget: int
+    cost: Interval
+    processor: Interval
+    arms: tuple[str, ...]
+    realised: float | None
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Finished rounds with times: arms that ran, (rounds, most arms), -1 where there is none."""
+
+    names: tuple[str, ...]
+    arms: IntArray
+    times: FloatArray
+    answered: BoolArray
+    costs: FloatArray
+    sizes: IntArray
+
+    @property
+    def timed(self) -> bool:
+        """Whether costs are times: else they are 0 or 1."""
+        return bool(np.any((self.costs > 0.0) & (self.costs < 1.0)))
+
+
+def timed_rounds(entries: Sequence[Entry]) -> Rounds | None:
+    """The last rounds that say when arms answered or were stopped; None if they are too few."""
+    opened = {e.record.round: e.record for e in entries if isinstance(e.record, Picked)}
+    told = [e.record for e in entries if isinstance(e.record, Finished) and e.record.times]
+    told = [each for each in told if each.cost is not None][-MOST_ROUNDS:]
+    if len(told) < FEWEST_ROUNDS:
+        return None
+    names = tuple(dict.fromkeys(run.arm for each in told for run in each.runs))
+    width = max(len(each.runs) for each in told)
+    shape = (len(told), width)
+    rounds = Rounds(
+        names,
+        np.full(shape, -1),
+        np.zeros(shape),
+        np.zeros(shape, np.bool_),
+        np.array([each.cost for each in told], np.float64),
+        np.array([len(each.runs) if not opened[each.round].until else 0 for each in told]),
+    )
+    for row, each in enumerate(told):
+        for place, (run, time) in enumerate(zip(each.runs, each.times, strict=True)):
+            if run.status is RunStatus.STOPPED and time == 0.0:
+                continue
+            rounds.arms[row, place] = names.index(run.arm)
+            rounds.times[row, place] = time
+            rounds.answered[row, place] = run.cost is not None and time < 1.0 and run.cost < 1.0
+    return rounds
+
+
+def estimates(rounds: Rounds, seed: int = 0) -> tuple[Estimate, ...]:
+    """For every budget."""
+    n_arms, count = len(rounds.names), len(rounds.costs)
+    planner = Schedules(n_arms, min(rounds.arms.shape[1], n_arms))
+    state = planner.start(RESAMPLINGS)
+    drawn = np.random.default_rng(seed).integers(count, size=(count, RESAMPLINGS))
+    for rows in np.tile(drawn, (PASSES, 1)):
+        arms = rounds.arms[rows]
+        seen = Runs(rounds.times[rows], rounds.answered[rows], arms >= 0)
+        state = planner.learn_runs(state, Plans(arms, np.zeros(RESAMPLINGS)), seen)
+    return tuple(_estimate(rounds, state, drawn, size) for size in range(1, n_arms + 1))
+
+
+def _estimate(rounds: Rounds, state: KindsState, drawn: IntArray, budget: int) -> Estimate:
+    sets = np.sort(rounds.arms, axis=1)
+    first = np.where(rounds.answered, rounds.times, 1.0).min(axis=1)
+    survival = survivals(state)
+    weights = state.mass / state.mass.sum(axis=1, keepdims=True)
+
+    def judged(arms: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+        """(cost, time) in every resampling."""
+        together = survival[:, :, list(arms)].prod(axis=2)
+        middle = 0.5 * (together[:, :, 1:] + together[:, :, :-1])
+        time = (weights * (middle @ np.diff(EDGES))).sum(axis=1)
+        cost = time if rounds.timed else (weights * together[:, :, -1]).sum(axis=1)
+        if len(arms) != sets.shape[1]:
+            return cost, time
+        ran = (sets == np.sort(arms)).all(axis=1) & (rounds.sizes == len(arms))
+        count = MIXTURE + ran[drawn].sum(axis=0)
+        paid, took = ((ran * each)[drawn].sum(axis=0) for each in (rounds.costs, first))
+        return (MIXTURE * cost + paid) / count, (MIXTURE * time + took) / count
+
+    chosen: list[int] = []
+    for _ in range(budget):
+        others = [arm for arm in range(len(rounds.names)) if arm not in chosen]
+        chosen.append(min(others, key=lambda arm: float(judged([*chosen, arm])[0].mean())))
+    cost, time = judged(chosen)
+    swaps = [
+        [*(arm for arm in chosen if arm != out), new]
+        for out in chosen
+        for new in range(len(rounds.names))
+        if new not in chosen
+    ]
+    clear = all((judged(swap)[0] > cost).mean() >= CLEAR for swap in swaps)
+    same = rounds.sizes == budget
+    return Estimate(
+        budget,
+        _interval(cost),
+        _interval(budget * time),
+        tuple(rounds.names[arm] for arm in chosen) if clear else (),
+        float(rounds.costs[same].mean()) if same.any() else None,
+    )
+
+
+def _interval(values: FloatArray) -> Interval:
+    low, high = np.quantile(values, [0.05, 0.95])
+    return Interval(float(values.mean()), float(low), float(high))
+
+
+def sentence(found: Sequence[Estimate], budget: int, timed: bool) -> str:
+    """The advice: what one arm more would bring, or one less would lose."""
+    by_size = {each.budget: each for each in found}
+    if budget not in by_size:
+        return f"of {len(found)} arms enough is known: too few to say what {budget} of them cost"
+    now, more, less = by_size[budget], by_size.get(budget + 1), by_size.get(budget - 1)
+    what = "of the time" if timed else "of the failures"
+    nth = _COUNTED[budget + 1] if budget + 1 < len(_COUNTED) else f"arm number {budget + 1}"
+    if more is not None:
+        saved, paid = 1.0 - more.cost.mean / now.cost.mean, more.processor.mean / now.processor.mean
+        if more.cost.high < now.cost.mean and saved > 0.0:
+            return (
+                f"{nth} arm would save about {saved:.0%} {what} for "
+                f"{abs(paid - 1.0):.0%} {'more' if paid >= 1.0 else 'less'} processor time"
+            ).capitalize()
+    if less is not None and less.cost.low <= now.cost.mean:
+        spared = 1.0 - less.processor.mean / now.processor.mean
+        return (
+            f"one arm less would cost about as much, for {spared:.0%} less processor time"
+        ).capitalize()
+    if more is None:
+        return "All arms run already, and one less would cost more"
+    return f"These rounds do not tell whether {nth} arm would save anything"

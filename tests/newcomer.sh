@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# What someone who has never seen pickbest meets: from an empty folder and a wheel, the README's steps,
+# with the time that each takes. Usage: tests/newcomer.sh [WHEEL]; without one, it is built first.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+python=${PYTHON:-python3}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+unset PYTHONPATH NUMBA_CACHE_DIR
+cd "$folder"
+
+step() { # what it is, then the command; it must succeed
+  local what=$1 start=$EPOCHREALTIME
+  shift
+  "$@" >step.log 2>&1 || { echo "FAILED: $what" >&2; cat step.log >&2; exit 1; }
+  printf '%8.2f s  %s\n' "$(awk "BEGIN { print $EPOCHREALTIME - $start }")" "$what"
+}
+
+blocks() { # the README's blocks of a language, as files block-1, block-2, …
+  "$python" - "$root/README.md" "$1" <<'PY'
+import pathlib, re, sys
+text = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")
+for number, code in enumerate(re.findall(rf"^```{sys.argv[2]}\n(.*?)^```$", text, re.M | re.S), 1):
+    kept = [line for line in code.splitlines() if not line.startswith(("pip ", "make "))]
+    first = ["set -e", "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"] * (sys.argv[2] == "sh")
+    pathlib.Path(f"{sys.argv[2]}-{number}").write_text("\n".join([*first, *kept]))
+for name, content in re.findall(r'^```\w+ title="(\S+)"\n(.*?)^```$', text, re.M | re.S):
+    pathlib.Path(name).write_text(content)
+PY
+}
+
+wheel=${1:-}
+if [ -z "$wheel" ]; then
+  step "build the wheel" "$python" -m pip wheel --quiet --no-deps --wheel-dir dist "$root"
+  wheel=$(ls dist/*.whl)
+fi
+step "an empty environment" "$python" -m venv venv
+. venv/bin/activate
+step "pip install 'pickbest[serve]'" pip install --quiet --constraint "$root/constraints.txt" "$wheel[serve]"
+printf '%8s    %s\n' "$(du -sh venv | cut -f1)" "on disk"
+step "pickbest --help, the first time" pickbest --help
+step "pickbest --help" pickbest --help
+step "simulate task-1 --budget 3, compiling" pickbest simulate task-1 --budget 3
+grep -q "compiling for this machine, once" step.log || { echo "FAILED: it did not say that it compiles" >&2; exit 1; }
+step "simulate task-1 --budget 3, again" pickbest simulate task-1 --budget 3
+step "pickbest warm-up" pickbest warm-up
+blocks python
+blocks sh
+for code in python-*; do step "README, $code: $(grep -m1 . "$code")" python "$code"; done
+for code in sh-*; do
+  step "README, $code: $(grep -m1 ^pickbest "$code" || echo only set-up)" bash "$code"
+done
+step "pip uninstall" pip uninstall --yes pickbest
+left=$(find venv -path '*site-packages/pickbest/*' | wc -l)
+[ "$left" = 0 ] || { echo "FAILED: uninstalling left $left files" >&2; exit 1; }
+echo "nothing is left of it"

@@ -1,0 +1,116 @@
+"""Advice from journals whose losers were stopped: near the truth, and silent where it must be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pickbest.core import FloatArray
+from pickbest.portfolio.advise import advise
+from pickbest.portfolio.censoring import Stopping, lesson, times_of
+from pickbest.portfolio.estimates import (
+    Estimate,
+    Interval,
+    estimates,
+    sentence,
+    timed_rounds,
+)
+from pickbest.portfolio.journal.protocol import Entry
+from pickbest.portfolio.journal.records import Finished, Opened, Picked, Roster
+from pickbest.portfolio.runs import Run, RunStatus
+
+NAMES = ("a", "b", "c", "d")
+
+
+def journal(times: FloatArray, budget: int, seed: int = 0) -> list[Entry]:
+    """Races of random arms, the losers stopped; times: (rounds, arms), shares of the deadline."""
+    rng = np.random.default_rng(seed)
+    records: list[object] = [Opened(0, "auto"), Roster(NAMES, budget)]
+    for number, row in enumerate(times):
+        arms = rng.permutation(4)[:budget]
+        first = min(row[arms].min(), 1.0)
+        runs = []
+        for arm in arms:
+            if row[arm] > first:
+                bounds = (float(first), 1.0)
+                runs.append(Run(NAMES[arm], RunStatus.STOPPED, seconds=first, bounds=bounds))
+            elif first >= 1.0:
+                runs.append(Run(NAMES[arm], RunStatus.TIMEOUT, 1.0, 1.0))
+            else:
+                status = RunStatus.FINISHED
+                runs.append(Run(NAMES[arm], status, float(first), float(first), ends_race=True))
+        picked = tuple(NAMES[arm] for arm in arms)
+        taught = lesson(runs, times_of(runs, 1.0), Stopping(), False)
+        records.append(Picked(number, picked, None, 0.0, watched=False, watch=0.1))
+        winner = next((run.arm for run in runs if run.ends_race), None)
+        records.append(
+            Finished(
+                number,
+                tuple(run.kept() for run in runs),
+                taught.learned,
+                1.0,
+                winner,
+                float(first),
+                highest=taught.highest,
+                times=taught.times,
+            )
+        )
+    return [Entry(place, record) for place, record in enumerate(records, 1)]  # type: ignore[arg-type]
+
+
+def two_kinds(rounds: int = 600) -> FloatArray:
+    """Arms a and b answer each other's problems, c and d few."""
+    rng = np.random.default_rng(1)
+    left = rng.random(rounds) < 0.5
+    quick, slow = rng.uniform(0.05, 0.15, (2, rounds))
+    times = np.full((rounds, 4), 2.0)
+    times[:, 0], times[:, 1] = np.where(left, quick, 2.0), np.where(left, 2.0, slow)
+    times[:, 2:] = np.where(rng.random((rounds, 2)) < 0.2, 0.5, 2.0)
+    return times
+
+
+def test_estimates_are_near_the_truth_and_beside_what_was_paid() -> None:
+    times = two_kinds()
+    entries = journal(times, 2)
+    advised = advise(entries, 2)
+    assert advised.fills == {}
+    assert advised.stopped > 0.1
+    one, two, *_ = advised.estimates
+    truth = np.minimum(times[:, :2].min(axis=1), 1.0).mean()
+    assert two.arms
+    assert set(two.arms) == {"a", "b"}
+    assert two.cost.low - 0.05 < truth < two.cost.high + 0.05
+    assert abs(one.cost.mean - np.minimum(times[:, 0], 1.0).mean()) < 0.12
+    assert two.realised == pytest.approx(np.mean([e.record.cost for e in entries[3::2]]))
+    assert one.realised is None
+    assert "arm" in advised.advice
+
+
+def test_no_arms_are_named_where_the_rounds_do_not_tell() -> None:
+    alike = np.random.default_rng(2).exponential(0.5, (60, 4))
+    rounds = timed_rounds(journal(alike, 2))
+    assert rounds is not None
+    assert rounds.timed
+    assert all(not each.arms for each in estimates(rounds)[:2])
+
+
+def test_few_rounds_give_no_estimates() -> None:
+    assert timed_rounds(journal(two_kinds(10), 2)) is None
+
+
+def made(budget: int, cost: float, processor: float, spread: float = 0.01) -> Estimate:
+    around = Interval(cost, cost - spread, cost + spread)
+    return Estimate(budget, around, Interval(processor, processor, processor), (), None)
+
+
+def test_the_advice_is_one_sentence() -> None:
+    found = [made(1, 0.6, 0.6), made(2, 0.5, 1.0), made(3, 0.4, 1.2)]
+    third = "A third arm would save about 20% of the time for 20% more processor time"
+    assert sentence(found, 2, True) == third
+    assert "of the failures" in sentence(found, 2, False)
+    alike = [made(1, 0.5, 0.5), made(2, 0.5, 1.0), made(3, 0.5, 1.5)]
+    less = "One arm less would cost about as much, for 50% less processor time"
+    assert sentence(alike, 2, True) == less
+    unclear = [made(1, 0.9, 0.9), made(2, 0.5, 1.0), made(3, 0.49, 1.5, 0.2)]
+    assert "do not tell whether a third arm" in sentence(unclear, 2, True)
+    assert "too few to say" in sentence(found, 5, True)

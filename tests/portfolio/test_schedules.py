@@ -1,0 +1,115 @@
+"""Live races in stages: an arm is killed after its slice, and its successors start."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pickbest.core import PickbestError
+from pickbest.portfolio import Command, Portfolio
+from pickbest.portfolio.portfolio_file import read_portfolio_file
+from pickbest.portfolio.runs import RunStatus, Stage
+
+# Three arms that sleep for as long as the problem says.
+ARMS = {
+    name: Command(("sh", "-c", f"sleep $(echo {{problem}} | cut -d: -f{place})"))
+    for place, name in enumerate("abc", 1)
+}
+STAGES = (Stage(("a",), 0.25), Stage(("b", "c"), 1.0))
+
+
+def test_an_arm_gets_its_slice_and_others_take_over() -> None:
+    with Portfolio(ARMS, 2, 2.0, cost="runtime", stages=STAGES) as portfolio:
+        a, b, c = portfolio.solve("9:0.3:9").runs
+        assert (a.status, b.status, c.status) == (
+            RunStatus.STOPPED,
+            RunStatus.FINISHED,
+            RunStatus.STOPPED,
+        )
+        assert 0.45 < a.seconds < 0.9
+        assert a.cost is None
+        assert a.low == pytest.approx(a.seconds / 2.0)
+        assert b.seconds < 0.9
+        # The answer came when both had run, one after the other.
+        assert b.cost is not None
+        assert b.cost > (a.seconds + 0.3) / 2.0 - 0.01
+        quick = portfolio.solve("0.1:9:9")
+        assert quick.winner == "a"
+        assert [run.seconds for run in quick.runs[1:]] == [0.0, 0.0]
+        nobody = portfolio.solve("9:9:9")
+        assert nobody.winner is None
+        assert [run.status for run in nobody.runs[1:]] == [RunStatus.TIMEOUT] * 2
+        assert nobody.seconds < 3.0
+        assert portfolio.status().stages == STAGES
+        assert portfolio.status().learned == 3
+        portfolio.verify()
+
+
+def test_prices_make_plans_that_are_journalled_and_resumed(tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path}/runs.db"
+    settings = {"price": 1.0, "prices": {"c": 0.2}, "cost": "runtime", "seed": 3}
+    with Portfolio(ARMS, 2, 0.6, store, **settings) as portfolio:  # type: ignore[arg-type]
+        for _ in range(4):
+            portfolio.solve("0.05:0.2:9")
+        portfolio.verify()
+        first = portfolio.book.ledger.state.live.state
+    with Portfolio(ARMS, 2, 0.6, store, **settings) as portfolio:  # type: ignore[arg-type]
+        assert portfolio.book.ledger.state.live.state.mass.tolist() == first.mass.tolist()
+        assert portfolio.book.ledger.state.live.learner.price == (1.0, 1.0, 0.2)
+        portfolio.solve("0.05:0.2:9")
+        assert portfolio.status().learned == 5
+        portfolio.pause_arm("b")
+        portfolio.solve("0.05:0.2:9")
+        portfolio.resume_arm("b")
+        portfolio.verify()
+
+
+TOML = """
+budget = 2
+deadline = 4.0
+cost = "runtime"
+{more}
+[arms.a]
+command = ["sleep", "{{problem}}"]
+{price}
+[arms.b]
+command = ["sleep", "{{problem}}"]
+"""
+
+
+def read(folder: Path, more: str = "", price: str = ""):  # type: ignore[no-untyped-def]
+    path = folder / "portfolio.toml"
+    path.write_text(TOML.format(more=more, price=price))
+    return read_portfolio_file(path).settings
+
+
+def test_prices_and_stages_in_toml(tmp_path: Path) -> None:
+    opened = read(tmp_path, "price = 0.5", "price = 0.25\ncall_price = 0.1").opened
+    assert opened.learner == "schedules"
+    assert opened.options == {
+        "price": {"": 0.5, "a": 0.25},
+        "call_price": {"": 0.0, "a": 0.1},
+        "cost": "runtime",
+    }
+    stages = 'stages = [{arms = ["a"], seconds = 1.0}, {arms = ["b"]}]'
+    assert read(tmp_path, stages).opened.options == {"first": "a", "slice": 0.25, "arms": ["b"]}
+    assert read(tmp_path).opened.learner == "auto"
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ('stages = [{arms = ["a"]}, {arms = ["b"]}]', "must say for how many seconds"),
+        ('stages = [{arms = ["a"], seconds = 9}, {arms = ["b"]}]', "before 4 seconds"),
+        ('stages = ["a"]', "stage 1 must be a table"),
+        ('stages = [{arms = ["a", "b"], seconds = 1}, {arms = ["b"]}]', "one arm for some time"),
+        ('price = 1.0\nlearner = "thompson"', "need the learner 'schedules'"),
+        ('stages = [{arms = ["z"]}]', "unknown arm of the stages 'z'"),
+        ("price = -1.0", "price must be a number of at least 0"),
+    ],
+)
+def test_mistakes_are_one_sentence(tmp_path: Path, more: str, message: str) -> None:
+    (tmp_path / "portfolio.toml").write_text(TOML.format(more=more, price=""))
+    with pytest.raises(PickbestError, match=message):
+        read_portfolio_file(tmp_path / "portfolio.toml").open()

@@ -1,0 +1,95 @@
+"""Bounds and exact values beside games: FPML on one good arm, exact weights, Exp3-IX, the rest."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from pickbest import theory
+from pickbest.catalog import make_environment, make_learner
+from pickbest.environments import Table
+from pickbest.simulation.simulate import simulate
+
+
+@pytest.mark.parametrize(("n_arms", "budget"), [(6, 1), (6, 4), (20, 3)])
+def test_exact_regret_on_one_good_arm(n_arms: int, budget: int) -> None:
+    costs = np.ones((300, n_arms))
+    costs[:, -1] = 0.0
+    learner = make_learner("fpml", n_arms, budget, epsilon=0.15)
+    regret = simulate({"fpml": learner}, Table(costs), 2_000).regret("fpml")
+    exact = theory.good_arm_regret(n_arms=n_arms, budget=budget, rounds=300, epsilon=0.15)
+    assert abs(regret.mean() - exact) < 4 * regret.std() / math.sqrt(2_000)
+    assert exact <= theory.fpml_sharp_regret_bound_at(
+        n_arms=n_arms, budget=budget, rounds=300, epsilon=0.15
+    )
+
+
+def test_the_first_round_is_a_uniform_subset() -> None:
+    assert theory.good_arm_regret(n_arms=7, budget=3, rounds=1, epsilon=9.0) == pytest.approx(4 / 7)
+
+
+@pytest.mark.parametrize("environment", ["alternating", "one-good-arm", "bernoulli"])
+def test_exp3_ix_stays_under_its_bound(environment: str) -> None:
+    """With probability .95 by Neu's theorem, where arms at random do not."""
+    n_arms, rounds = 6, 2_000
+    learners = {
+        name: make_learner(name, n_arms, 1, rounds) for name in ("exp3-ix", "exp3", "uniform")
+    }
+    simulation = simulate(learners, make_environment(environment, n_arms=n_arms, rounds=rounds), 40)
+    bound = theory.exp3_ix_regret_bound(n_arms=n_arms, rounds=rounds, probability=0.05)
+    assert (simulation.regret("exp3-ix") <= bound).mean() >= 0.95
+    assert simulation.regret("exp3").mean() <= theory.exp3_regret_bound(
+        n_arms=n_arms, rounds=rounds
+    )
+    if environment == "one-good-arm":
+        assert simulation.regret("uniform").mean() > bound, "the game must be able to tell"
+
+
+def test_exact_weights_stay_under_their_bound() -> None:
+    n_arms, rounds = 4, 20_000
+    epsilon = math.sqrt((1 + math.log(n_arms)) / (n_arms * rounds))
+    bound = theory.exact_weights_regret_bound_at(n_arms=n_arms, rounds=rounds, epsilon=epsilon)
+    costs = np.ones((rounds, n_arms))
+    costs[:, -1] = 0.0
+    learners = {
+        "own": make_learner("fpml-partial", n_arms, 1, rounds, epsilon=epsilon),
+        "uniform": make_learner("uniform", n_arms, 1),
+    }
+    simulation = simulate(learners, Table(costs), 10)
+    assert simulation.regret("own").mean() <= bound < simulation.regret("uniform").mean()
+    tuned = theory.partial_epsilon_practical(n_arms=n_arms, slot_budget=1, rounds=rounds)
+    practical = theory.exact_weights_regret_bound_at(n_arms=n_arms, rounds=rounds, epsilon=tuned)
+    assert practical == pytest.approx(
+        (2 * n_arms + 0.5) * math.sqrt(rounds * math.log(n_arms)), rel=0.2
+    )
+
+
+def test_a_budget_of_ln_t_ln_n_is_not_shown_to_give_constant_regret() -> None:
+    sizes = (16, 1_000, 10**6)
+    bounds = [theory.log_budget_regret_bound(n_arms=n, rounds=10_000) for n in sizes]
+    assert bounds == sorted(bounds)
+    assert bounds[-1] > 1.3 * bounds[1]
+    for n_arms, bound in zip(sizes[1:], bounds[1:], strict=True):
+        budget = math.ceil(math.log(10_000) * math.log(n_arms))
+        least = min(
+            theory.fpml_sharp_regret_bound_at(
+                n_arms=n_arms, budget=budget, rounds=10_000, epsilon=epsilon
+            )
+            for epsilon in np.geomspace(0.1, 20, 200)
+        )
+        assert 0.5 * bound < least <= bound
+    with pytest.raises(ValueError, match="at least 16"):
+        theory.log_budget_regret_bound(n_arms=8, rounds=100)
+
+
+def test_semi_bandit_hybrid_adds_up_its_slots() -> None:
+    size = {"n_arms": 9, "rounds": 368}
+    slot = theory.partial_regret_bound(**size, budget=3, estimate_cap=9.0)
+    found = theory.hybrid_partial_regret_bound(
+        **size, slot_budget=3, target_budget=2, estimate_cap=9.0
+    )
+    assert found == pytest.approx(12 * slot + 1)
+    lower = theory.online_lower_bound_as_written(**size, budget=3)
+    assert lower < theory.og_hedge_regret_bound(**size, budget=3)
