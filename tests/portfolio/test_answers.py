@@ -401,7 +401,7 @@ def no_cost_for_long(run: Run) -> float | None:
 
 @pytest.mark.parametrize("by", ["check", "cost"])
 def test_a_check_or_a_cost_refuses_answers_and_the_race_goes_on(by: str) -> None:
-    arms = {"long": ["echo", "too long"], "short": ["sh", "-c", "sleep 0.3; printf yes"]}
+    arms = {"long": ["echo", "too long"], "short": ["sh", "-c", "sleep 2; printf yes"]}
     options = {"check": refuses_long} if by == "check" else {"cost": no_cost_for_long}
     with Portfolio(arms, 2, 20.0, **options) as portfolio:  # type: ignore[arg-type]
         result = portfolio.solve("p")
