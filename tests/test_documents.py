@@ -3,9 +3,11 @@
 A block with a title is a file beside the other blocks of its page.
 """
 
+import contextlib
 import importlib.util
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -17,12 +19,14 @@ DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Set-up that this very test run is part of, or that needs what is not shipped.
 NOT_HERE = ("make ", "pip ", "git ", "#")
 PROGRAMS = {"pickbest", "curl"}
-# What a page says runs as it stands there, and what it leaves running ends with it.
+# What a page says runs as it stands there, and what it leaves running ends with it (see `run`).
 SHELL = """
 set -e
 pickbest() { "$PYTHON" -m pickbest "$@"; }
-trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
 """
+
+
+MOST_SECONDS = 600
 
 
 def name_of(document):
@@ -49,10 +53,23 @@ def run(tmp_path):
     def run_here(command, files, **variables):
         for name, text in files.items():
             (tmp_path / name).write_text(text, encoding="utf-8")
-        return subprocess.run(
-            command, cwd=tmp_path, capture_output=True, text=True, check=False,
-            env={**os.environ, **variables},
-        )  # fmt: skip
+        said = tmp_path / "what-it-said.txt"
+        # Into a file: a server that was left running would keep a pipe open for ever.
+        with said.open("w") as out:
+            process = subprocess.Popen(
+                command,
+                cwd=tmp_path,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **variables},
+                start_new_session=True,
+            )
+            try:
+                code = process.wait(MOST_SECONDS)
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+        return subprocess.CompletedProcess(command, code, stderr=said.read_text(errors="replace"))
 
     return run_here
 

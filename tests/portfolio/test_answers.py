@@ -489,7 +489,8 @@ def test_real_smt_solvers(solver: str, query: str, tmp_path: Path) -> None:
     with Portfolio({solver: SMT_SOLVERS[solver]}, 1, 20.0) as portfolio:
         sat = portfolio.solve(query)
         assert sat.verdict == "SAT", sat
-        others = installed_evaluators().keys() - {solver}
+        # Yices prints its models as equations, not as definitions: nothing to put in.
+        others = installed_evaluators().keys() - {solver} if solver != "yices-smt2" else ()
         assert sat.runs[0].checked == bool(others and "(get-model)" in asks)
         assert portfolio.solve(str(unsat)).verdict == "UNSAT"
         failed = portfolio.solve(str(bad))
