@@ -8,9 +8,11 @@ import lzma
 import random
 import shutil
 import sys
+import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings, strategies as st
 
 from pickbest import PickbestError
 from pickbest.portfolio import Command, Function, Limits, Portfolio, Run, RunStatus
@@ -34,6 +36,14 @@ SATISFIABLE = "p cnf 3 3\n1 -2 0\n2\n0\n-1 3 0\n"
 QUERY = "(set-logic QF_BV)\n(declare-fun |a b| () (_ BitVec 8))\n(declare-fun c () (_ BitVec 8))\n"
 QUERY += "(assert (= (bvadd |a b| c) #x07))\n(assert (bvult |a b| #x03))\n"
 QUERY += "(check-sat)\n(get-model)\n"
+
+
+# What answers are made of, to be put together at random; " ; " ends a line.
+PIECES = [
+    b"s SATISFIABLE ;", b"; s UNSATISFIABLE ;", b"; v 1 -2 0 ;", b"; v", b"-1 2 0 ;", b"; SAT ;",
+    b"; sat ;", b"; unsat ;", b"; unknown ;", b'(error "x")', b"(define-fun x () Int 1)", b"(",
+    b")", b"|", b'"', b"; 1e5", b"99999999999999999999",
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -113,7 +123,7 @@ def test_a_verdict_for_every_check(query: str, tmp_path: Path) -> None:
 
 
 def test_number_and_text() -> None:
-    assert read(NUMBER, "hello\n42.5\n").verdict == "42.5"
+    assert read(NUMBER, "hello\n42.5\n").value == 42.5
     assert read(NUMBER, "hello\n").status is RunStatus.NO_ANSWER
     assert read(TEXT, "hello\n").status is RunStatus.FINISHED
     assert read(TEXT, "").status is RunStatus.FINISHED
@@ -196,6 +206,29 @@ def test_commands_of_a_script() -> None:
     for bad in ("(a", "a)"):
         with pytest.raises(ValueError, match="a bracket"):
             list(split_commands(bad))
+
+
+@given(st.lists(st.sampled_from(PIECES) | st.binary(max_size=8), max_size=40))
+@settings(max_examples=300, deadline=None)
+def test_whatever_an_arm_writes_is_read(pieces: list[bytes]) -> None:
+    """Outputs are data of others: no exception, and nothing but what was asked for."""
+    text = b" ".join(pieces).replace(b"\r", b"\n").decode(errors="replace")
+    for form, problem in ((DIMACS, [[1, 2], [-1]]), (SMTLIB, "p"), (NUMBER, "p"), (TEXT, "p")):
+        reading = read(form, text.replace(" ; ", "\n"), problem=problem)
+        assert reading.status in RunStatus
+        assert reading.verdict in ("", "SAT", "UNSAT") or set(reading.verdict.split()) <= {
+            "SAT",
+            "UNSAT",
+        }
+        assert not (reading.checked and reading.verdict != "SAT")
+
+
+def test_long_chains_of_definitions_end(query: str) -> None:
+    chain = "".join(f"(define-fun d{n} () Int d{n + 1})" for n in range(20_000))
+    run = Run("a", RunStatus.FINISHED, stdout=f"sat\n({chain})", problem=query)
+    started = time.monotonic()
+    assert substituted(run).count("define-fun d") == 20_000
+    assert time.monotonic() - started < 60.0
 
 
 MODEL = "sat\\n(\\n(define-fun |a b| () (_ BitVec 8) #x02)\\n(define-fun c () (_ BitVec 8) {c})\\n)"
@@ -349,11 +382,12 @@ def test_formats_of_single_arms(formula: str) -> None:
         runs = runs_of(portfolio.solve(formula))
     assert {arm: (run.verdict, run.checked) for arm, run in runs.items()} == {
         "text": ("", False),
-        "number": ("7", False),
+        "number": ("", False),
         "function": ("SAT", True),
         "as it is": ("", False),
         "code 3": ("UNSAT", False),
     }
+    assert runs["number"].value == 7.0
 
 
 def refuses_long(run: Run) -> str | None:
@@ -367,7 +401,7 @@ def no_cost_for_long(run: Run) -> float | None:
 
 @pytest.mark.parametrize("by", ["check", "cost"])
 def test_a_check_or_a_cost_refuses_answers_and_the_race_goes_on(by: str) -> None:
-    arms = {"long": ["echo", "too long"], "short": ["sh", "-c", "sleep 0.3; printf yes"]}
+    arms = {"long": ["echo", "too long"], "short": ["sh", "-c", "sleep 2; printf yes"]}
     options = {"check": refuses_long} if by == "check" else {"cost": no_cost_for_long}
     with Portfolio(arms, 2, 20.0, **options) as portfolio:  # type: ignore[arg-type]
         result = portfolio.solve("p")

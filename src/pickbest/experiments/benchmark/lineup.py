@@ -26,7 +26,7 @@ PEERS = {
     "CPPL": _PEERS + "cppl:CPPL",
 }
 # It plays the first arms of the table, whatever they are.
-LEFT_OUT = ("fixed",)
+LEFT_OUT = ("fixed", "schedule", "schedules")
 
 
 @dataclass(frozen=True)

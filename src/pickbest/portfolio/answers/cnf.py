@@ -20,6 +20,7 @@ Clauses = Sequence[Sequence[int]]
 Literals: TypeAlias = "array[int]"
 # Up to here a plain loop takes less time than to import NumPy.
 SMALL = 200_000
+MOST_VARIABLES = 10**9
 
 _NO_CLAUSES = re.compile(rb"(?m)^[ \t]*[cp].*$")
 _END = re.compile(rb"(?m)^%")
@@ -113,7 +114,10 @@ def _computed(model: Literals, formula: Literals) -> tuple[int, int | None]:
     import numpy as np
 
     literals, chosen = np.frombuffer(formula, np.int64), np.frombuffer(model, np.int64)
-    signs = np.zeros((2, int(np.abs(literals).max()) + 1), dtype=bool)
+    largest = int(np.abs(literals).max())
+    if largest > MOST_VARIABLES:
+        raise PickbestError(f"the formula names variable {largest}, which is too many to check")
+    signs = np.zeros((2, largest + 1), dtype=bool)
     known = chosen[(np.abs(chosen) < signs.shape[1]) & (chosen != 0)]
     signs[(known < 0).astype(np.int8), np.abs(known)] = True
     both = np.flatnonzero(signs[0] & signs[1])

@@ -23,6 +23,8 @@ _TOKEN = re.compile(r';[^\n]*|"(?:[^"]|"")*"|\|[^|]*\||[()]|[^\s()";|]+')
 _NOT_THERE = re.compile(rb"model|value|core|proof|assignment")
 # Formulas and models beyond this are not checked: reading them here would take longer than a race.
 LONGEST_CHECK = 16 * 1024**2
+# So deep do definitions of a model build on each other; a model may be anything.
+MOST_STEPS = 30
 _SORTS = ("declare-sort", "define-sort", "declare-datatype", "declare-datatypes")
 _DECLARES = ("declare-fun", "declare-const")
 _DEFINES = ("define-fun", "define-fun-rec", "define-const")
@@ -183,18 +185,17 @@ def _symbol(source: str) -> str:
 
 
 def _ordered(model: dict[str, str]) -> list[str]:
-    """Definitions such that each stands after those that it names."""
+    """Definitions such that each stands after those that it names, where a few steps get there."""
+    names = {
+        symbol: [each for each in _named(source) if each in model and each != symbol]
+        for symbol, source in model.items()
+    }
     left = dict(model)
     ordered: list[str] = []
-    while left:
-        ready = [
-            symbol
-            for symbol, source in left.items()
-            if not _named(source) & (left.keys() - {symbol})
-        ]
-        for symbol in ready or list(left):
+    for _ in range(MOST_STEPS):
+        for symbol in [each for each in left if not any(name in left for name in names[each])]:
             ordered.append(left.pop(symbol))
-    return ordered
+    return [*ordered, *left.values()]
 
 
 def _named(source: str) -> set[str]:
