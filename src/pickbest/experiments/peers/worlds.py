@@ -54,12 +54,13 @@ def peer_worlds(
         place
         for kind in kinds
         for number, (name, table, informed) in enumerate(kind)
-        if number % 2 in kept
+        if number % 2 in kept and table is not None
         for place in _both_orders(name, table, informed)
     ]
 
 
-World = tuple[str, Table, WithFeatures | None]
+# No table where a scenario has no such cost; it keeps its place all the same.
+World = tuple[str, Table | None, WithFeatures | None]
 
 
 def _both_orders(
@@ -80,6 +81,8 @@ def _aslib(data: Path, costs: str) -> Iterator[World]:
         if scenario.kind != RUNTIME:
             if costs == "solved":
                 yield scenario.name, scenario.costs(), scenario.costs_with_features()
+            else:
+                yield scenario.name, None, None
             continue
         if costs != "PAR10":
             yield scenario.name, scenario.costs(costs), scenario.costs_with_features(costs)
