@@ -136,14 +136,15 @@ def run(argv: Sequence[str], deadline: float) -> tuple[str, float, float]:
         assert process.stdout is not None
         while chunk := process.stdout.read(1 << 16):
             output.write(chunk)
-        _, _, used = os.wait4(process.pid, 0)
+        _, status, used = os.wait4(process.pid, 0)
         timer.cancel()
         process.returncode = 0
         output.seek(0)
         spelled = SPELLED.search(output.read().decode(errors="replace"))
     cpu = used.ru_utime + used.ru_stime
     verdict = "" if spelled is None else "unsat" if spelled[2] else "sat"
-    return (verdict if cpu <= deadline else ""), cpu, time.monotonic() - started
+    ended_by_itself = os.WIFEXITED(status) and cpu <= deadline
+    return (verdict if ended_by_itself else ""), cpu, time.monotonic() - started
 
 
 def rows(path: Path) -> list[dict[str, str]]:

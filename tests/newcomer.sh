@@ -9,11 +9,12 @@ trap 'rm -rf "$folder"' EXIT
 unset PYTHONPATH NUMBA_CACHE_DIR
 cd "$folder"
 
-step() { # what it is, then the command; it must succeed
-  local what=$1 start=$EPOCHREALTIME
+step() { # what it is, then the command; it must succeed. Processor seconds hold on a busy machine, too
+  local what=$1 wall user system TIMEFORMAT='%R %U %S'
   shift
-  "$@" >step.log 2>&1 || { echo "FAILED: $what" >&2; cat step.log >&2; exit 1; }
-  printf '%8.2f s  %s\n' "$(awk "BEGIN { print $EPOCHREALTIME - $start }")" "$what"
+  { time "$@" >step.log 2>&1; } 2>times.log || { echo "FAILED: $what" >&2; cat step.log >&2; exit 1; }
+  read -r wall user system <times.log
+  printf '%8.2f s, processor %6.2f s  %s\n' "$wall" "$(awk "BEGIN { print $user + $system }")" "$what"
 }
 
 blocks() { # the README's blocks of a language, as files block-1, block-2, …
@@ -37,7 +38,7 @@ fi
 step "an empty environment" "$python" -m venv venv
 . venv/bin/activate
 step "pip install 'pickbest[serve]'" pip install --quiet --constraint "$root/constraints.txt" "$wheel[serve]"
-printf '%8s    %s\n' "$(du -sh venv | cut -f1)" "on disk"
+printf '%8s on disk\n' "$(du -sh venv | cut -f1)"
 step "pickbest --help, the first time" pickbest --help
 step "pickbest --help" pickbest --help
 step "simulate task-1 --budget 3, compiling" pickbest simulate task-1 --budget 3

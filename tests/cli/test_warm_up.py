@@ -13,15 +13,15 @@ from pickbest.kernels.compile_notice import NOTICE
 
 ROUNDS_ONE_BY_ONE = """
 from numba.core import event
-from pickbest import AskTell, Player, make_learner
+from pickbest import Player, Portfolio, make_learner
 with event.install_recorder("numba:compile") as compiled:
     player = Player(make_learner("auto", n_arms=5, budget=2))
     for _ in range(3):
         player.tell(player.ask(), [0.25, 0.75])
-    with AskTell(["a", "b", "c"], budget=2) as book:
-        for _ in range(3):
-            ticket = book.ask()
-            book.tell(ticket, {arm: 0.5 for arm in ticket.arms})
+    arms = {"quick": ["echo", "{problem}"], "slow": ["sleep", "1"], "wrong": ["false"]}
+    with Portfolio(arms, budget=2, deadline=1.0) as portfolio:
+        for problem in ("a", "b", "c"):
+            portfolio.solve(problem)
 print(len(compiled.buffer))
 """
 

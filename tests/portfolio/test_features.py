@@ -145,7 +145,7 @@ def test_time_is_limited_and_charged_to_the_round(tmp_path):
 def test_problems_without_features_are_solved_all_the_same(tmp_path):
     with Portfolio({"a": ["true"], "b": ["true"]}, 1, 5.0, features="dimacs") as portfolio:
         assert portfolio.solve("not a file").solved
-        path = tmp_path / "x.cnf"
+        path = tmp_path / "x.txt"
         path.write_text(CNF)
         assert portfolio.solve(str(path)).solved
         assert "variables" in portfolio.book.ledger.state.live.features

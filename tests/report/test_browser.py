@@ -84,6 +84,9 @@ def test_anchors_lead_somewhere(browser: Any) -> None:
     link = next(
         a for a in browser.find_elements("css selector", ".summary a") if a.get_attribute("hash")
     )
+    # The page scrolls smoothly; a click does not wait for it.
+    into_view = "arguments[0].scrollIntoView({behavior: 'instant', block: 'center'})"
+    browser.execute_script(into_view, link)
     link.click()
     assert browser.execute_script("return location.hash") == link.get_attribute("hash")
 

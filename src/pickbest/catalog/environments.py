@@ -232,13 +232,16 @@ def _table(
     rewards: bool = False,
     label: object = None,
     columns: object = (),
-    features: str = "",
+    features: object = (),
 ) -> Environment:
-    chosen = columns if isinstance(columns, tuple | list) else (columns,)
-    named = None if label is None else str(label)
-    if features:
-        return read_with_features(path, features.split("+"), rewards)
-    return read_table(path, rewards, named, tuple(map(str, chosen)))
+    if told := _names(features):
+        return read_with_features(path, told, rewards)
+    return read_table(path, rewards, None if label is None else str(label), _names(columns))
+
+
+def _names(given: object) -> tuple[str, ...]:
+    """One name or several, as a spec has them."""
+    return tuple(map(str, given if isinstance(given, tuple | list) else (given,)))
 
 
 def _scenario(

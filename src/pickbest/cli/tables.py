@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # Cutoffs and PAR10 have no decimals from here on.
 WHOLE_FROM = 100.0
+# A reward of one task is nearly 0 or 1: a mean of fewer says little.
+FEW_ROUNDS = 10
 
 
 def show(
@@ -196,12 +198,14 @@ def feasible_table(summary: Mapping[str, Any]) -> Table:
 def measure_tables(summary: Mapping[str, Any], folder: str) -> list[RenderableType]:
     """What `pickbest measure` prints."""
     best_first = sorted(summary["mean_reward"].items(), key=lambda item: -(item[1] or 0.0))
-    title = f"{folder}: {summary['rounds']} rounds"
+    title = f"{folder}: 0 is what random search reaches on average, 1 the best loss known"
     line = (
         f"{summary['complete']} of {summary['tasks']} tasks complete, "
         f"{len(summary['degenerate'])} without rewards, "
         f"{summary['failures']} evaluations failed"
     )
+    if summary["rounds"] < FEW_ROUNDS:
+        line += f". Rounds: {summary['rounds']}, too few to tell optimizers apart; add tasks"
     return [table(title, ("optimizer", "mean reward"), best_first), line]
 
 

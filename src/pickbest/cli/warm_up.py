@@ -16,6 +16,7 @@ from pickbest.cli.tables import say
 
 if TYPE_CHECKING:
     from pickbest.catalog import LearnerSpec
+    from pickbest.core import Learner
 
 # Some code is of one arm only, some of several.
 BUDGETS = (1, 2, 3)
@@ -59,7 +60,7 @@ def warm_up(
 
 
 def _steps(text: str) -> Iterator[tuple[str, Callable[[], object]]]:
-    """What compiles a learner: whole tables and hindsight, rounds one by one."""
+    """What compiles a learner: whole tables and hindsight, rounds one by one, races."""
     from pickbest.catalog import LearnerSpec
 
     spec = LearnerSpec.parse(text)
@@ -70,15 +71,32 @@ def _steps(text: str) -> Iterator[tuple[str, Callable[[], object]]]:
 def _play(spec: LearnerSpec, budget: int) -> None:
     from pickbest.catalog import make_environment
     from pickbest.core import Feedback
+    from pickbest.learners.intervals import racing
     from pickbest.player import Player
     from pickbest.report.summaries import simulation_summary
     from pickbest.simulation.simulate import simulate
 
     environment = make_environment(ENVIRONMENT)
     learner = spec.build(environment.n_arms, budget, environment.rounds)
+    partial_feedback = learner.feedback is Feedback.PICKED
     simulation_summary(simulate({spec.name: learner}, environment, replicates=2), ENVIRONMENT)
     player = Player(spec.build(environment.n_arms, budget, None))
     for _ in range(2):
         ticket = player.ask()
-        full = learner.feedback is Feedback.FULL
-        player.tell(ticket, [0.5] * (environment.n_arms if full else budget))
+        player.tell(ticket, [0.5] * (len(ticket.arms) if partial_feedback else environment.n_arms))
+    if partial_feedback:
+        _race(racing(player.learner))
+
+
+def _race(learner: Learner) -> None:
+    """A round of a portfolio, whose losers are stopped."""
+    import numpy as np
+
+    from pickbest.core import replicate_keys, rng_for
+    from pickbest.core.intervals import Intervals, learn_intervals, watch_probability
+
+    state = learner.start(1)
+    choice = learner.pick(state, rng_for(replicate_keys(0, 1), 0))
+    half, watch = np.full(choice.arms.shape, 0.5), watch_probability(learner, state, choice.arms)
+    seen = Intervals(half, half.copy(), half.copy(), watch, np.array([True]))
+    learn_intervals(learner, state, choice, seen)

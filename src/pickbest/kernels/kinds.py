@@ -29,7 +29,7 @@ KINDS = 4
 KIND_WORTH, ARM_WORTH = 2.0, 2.0
 # The hazards of the easiest and of the hardest kind in the beginning, as powers of e; and how far
 # they differ from arm to arm, without which all kinds would stay alike.
-LADDER, APART = 2.5, 0.5
+LADDER, APART = 1.2, 0.5
 # A posterior draw counts a run as that many trials.
 SHARPNESS = 0.5
 MOST_HAZARD = 0.95

@@ -34,6 +34,7 @@ class Calls:
 
     folder: Path
     environment: dict[str, str] = field(default_factory=dict)
+    started: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.environment = {
@@ -61,13 +62,16 @@ class Calls:
             self.environment["PATH"] = f"{path.parent}{os.pathsep}{self.environment['PATH']}"
 
     def start(self, *words: str, program: Sequence[str] = PROGRAM) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [*program, *words],
-            cwd=self.folder,
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+        self.started.append(
+            subprocess.Popen(
+                [*program, *words],
+                cwd=self.folder,
+                env=self.environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
         )
+        return self.started[-1]
 
     def run(
         self, *words: str, stdin: bytes = b"", program: Sequence[str] = PROGRAM
@@ -87,7 +91,7 @@ class Calls:
 
 
 @pytest.fixture
-def calls(tmp_path: Path) -> Calls:
+def calls(tmp_path: Path) -> Iterator[Calls]:
     made = Calls(tmp_path)
     for name, text in (
         ("sat.cnf", SAT_CNF),
@@ -96,7 +100,11 @@ def calls(tmp_path: Path) -> Calls:
         ("unsat.smt2", UNSAT_SMT),
     ):
         made.write(name, text)
-    return made
+    yield made
+    for process in made.started:  # a test that failed leaves nothing behind either
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
 
 
 @pytest.fixture

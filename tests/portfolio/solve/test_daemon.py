@@ -8,6 +8,7 @@ import signal
 import socket
 import stat
 import subprocess
+import sys
 import tempfile
 import threading
 from pathlib import Path
@@ -51,6 +52,17 @@ def test_calls_are_served_as_without_it(calls: Calls, daemon: Process) -> None:
         assert book.status().finished == 2
         assert book.history()[0].problem.endswith("unsat.cnf")
     assert calls.run("unsat.cnf", program=QUICK).returncode == 20  # without it, too
+
+
+def test_the_program_of_one_word(calls: Calls, daemon: Process) -> None:
+    """`pickbest-solve`, as pip installs it: beside a Python, started by a shell."""
+    folder = calls.folder / "venv"
+    folder.mkdir()
+    (folder / "python").symlink_to(sys.executable)
+    program = shutil.copy(client.__file__, folder / "pickbest-solve")
+    done = calls.run("a b.cnf", program=[program])
+    assert (done.returncode, done.stderr) == (2, "error: a b.cnf: there is no such file\n")
+    assert calls.run("unsat.cnf", program=[program]).stdout == "s UNSATISFIABLE\n"
 
 
 def test_many_calls_at_a_time(calls: Calls, daemon: Process) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pickbest.catalog import LearnerSpec, feedback_of, learner_entry, learner_names, make_learner
 from pickbest.core import Environment, Feedback, Learner, PickbestError, unknown_name
@@ -26,7 +26,7 @@ PEERS = {
     "CPPL": _PEERS + "cppl:CPPL",
 }
 # It plays the first arms of the table, whatever they are.
-LEFT_OUT = ("fixed",)
+LEFT_OUT = ("fixed", "schedule", "schedules")
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Entry:
 
     label: str
     spec: str
-    features: bool = False
+    features: bool = field(default=False, repr=False)
 
 
 def all_entries(full: bool = False) -> list[Entry]:

@@ -11,6 +11,9 @@ from numpy.typing import ArrayLike
 
 from pickbest.experiments.paper.printed import ROUNDING, Printed
 
+# How far a fitted exponent may be from the theorem's: what is measured is a finite range of T.
+NEAR = 0.05
+
 
 @dataclass(frozen=True)
 class Estimate:

@@ -57,7 +57,7 @@ class RetrainedRidge(Linear):
     are random.
     """
 
-    every: int = 20
+    every: int = 10
 
     def scores(self, state: LinearState, inputs: FloatArray, rng: Draws) -> FloatArray:
         if state.rounds[0] < self.every:

@@ -1,9 +1,14 @@
-#!python -IS
-"""A call for a daemon: hands it our words, folder and standard streams, and waits for the code.
+#!/bin/sh
+""":"
+# To the shell this is a program: it starts Python without `site`, which pip's own scripts cannot.
+python="${0%/*}/python"
+[ -x "$python" ] || python=python3
+exec "$python" -IS "$0" "$@"
+":"""
 
-This file is also the program `pickbest-solve`. It is started without `site` and imports next to
-nothing, because a Python that starts as usual takes longer than all the rest.
-"""
+# A call for a daemon: hands it our words, folder and standard streams, and waits for the code.
+# This file is also the program `pickbest-solve`. It imports next to nothing, because a Python that
+# starts as usual takes longer than all the rest.
 
 import _socket
 import posix

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pickbest import theory
 from pickbest.catalog import make_learner
 from pickbest.experiments.paper import cost_sequences
-from pickbest.experiments.paper.estimates import Estimate, slope
+from pickbest.experiments.paper.estimates import NEAR, Estimate, slope
 from pickbest.experiments.paper.experiment import Found, Setting
-from pickbest.experiments.paper.parts.trade_off import NEAR
 from pickbest.report.document import Cell, Column, Figure, Series, Table, Text, Verdict
 from pickbest.simulation.simulate import simulate
 

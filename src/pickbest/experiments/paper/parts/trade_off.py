@@ -9,12 +9,10 @@ from pickbest import theory
 from pickbest.catalog import make_environment, make_learner
 from pickbest.core import Environment
 from pickbest.experiments.paper import cost_sequences
-from pickbest.experiments.paper.estimates import Estimate, slope
+from pickbest.experiments.paper.estimates import NEAR, Estimate, slope
 from pickbest.experiments.paper.experiment import Found, Setting, regret_of
 from pickbest.report.document import Cell, Column, Figure, Series, Table, Text, Verdict
 
-# How far a fitted exponent may be from the theorem's: what is measured is a finite range of T.
-NEAR = 0.05
 # Standard errors that a mean may be off what it should be.
 SURE = 4.0
 

@@ -15,9 +15,8 @@ import numpy as np
 
 from pickbest import theory
 from pickbest.core import FloatArray, IntArray
-from pickbest.experiments.paper.estimates import slope
+from pickbest.experiments.paper.estimates import NEAR, slope
 from pickbest.experiments.paper.experiment import Found, Setting
-from pickbest.experiments.paper.parts.trade_off import NEAR
 from pickbest.report.document import Cell, Column, Figure, Series, Table, Verdict
 
 WORSE = 0.01

@@ -1,0 +1,30 @@
+"""What MkDocs needs to show pages and docstrings that were written for the repository."""
+
+import re
+from typing import Any
+
+import griffe
+
+OUTSIDE = re.compile(r"\[([^\]]+)\]\(\.\./[^)]*\)")
+EXAMPLE = re.compile(r"^>>> .*(?:\n.+)*", re.M)
+PARAMETER = re.compile(r"^(\w+(?:, \w+)*): ", re.M)
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """A link into the repository is a name: the site holds the docs only.
+
+    Pages in folders link to their neighbours by ../, and stay as they are.
+    """
+    return markdown if "/" in page.file.src_uri else OUTSIDE.sub(r"`\1`", markdown)
+
+
+class Docstrings(griffe.Extension):
+    """Doctests are code, and parameters are a list."""
+
+    def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
+        """Change the docstring of a module, class, function or attribute."""
+        if obj.docstring is not None:
+            text = PARAMETER.sub(r"\n- **\1**: ", obj.docstring.value)
+            obj.docstring.value = EXAMPLE.sub(
+                lambda found: f"\n```pycon\n{found[0].rstrip()}\n```\n", text
+            )
