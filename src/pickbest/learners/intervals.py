@@ -39,7 +39,7 @@ from pickbest.core import (
 )
 from pickbest.core.features import FeaturesError
 from pickbest.core.intervals import Intervals
-from pickbest.core.states import counts
+from pickbest.core.states import counts, portable, restored
 from pickbest.kernels.compiled import allocating, inlined, kernel
 from pickbest.kernels.curves import CurvesState, note_run, reward_beyond, start_curves
 from pickbest.kernels.pairs import MOST_PAIRED
@@ -164,6 +164,12 @@ class FromIntervals:
         law: Any = type(self.inner.law)
         state: Any = type(self.inner.start(1))
         return _loop(self.inner.rule, learns, law, state)
+
+    def portable(self, state: SeenState) -> SeenState:
+        return state._replace(inner=portable(self.inner, state.inner))
+
+    def restored(self, known: SeenState) -> SeenState:
+        return known._replace(inner=restored(self.inner, known.inner))
 
 
 def racing(learner: Learner) -> Learner:

@@ -125,7 +125,8 @@ def run_race(
     for end in sorted(set(until)):
         if answered or gave_up:
             break
-        begin = time.monotonic() - started if runs else 0.0
+        # By the arms' own clocks: what it took to start them is not theirs.
+        begin += max((run.seconds for run in runs.values()), default=0.0)
         left = max(end * deadline - begin, SLACK)
         tasks = {
             place: arms[name].task(name, problem, left, limits)
