@@ -10,7 +10,7 @@ import pytest
 from tests.portfolio.test_commands import exit_of, pickbest
 
 from pickbest.core import PickbestError
-from pickbest.portfolio import AskTell, Portfolio, Run, RunStatus
+from pickbest.portfolio import AskTell, Portfolio, RaceSettings, Run, RunStatus
 from pickbest.portfolio.state.snapshots import digest_of, restore_snapshot, take_snapshot
 from pickbest.portfolio.state.verdicts import MOST_KEPT, Verdicts
 
@@ -85,15 +85,14 @@ def test_a_model_that_holds_refutes_who_says_otherwise(formula: str) -> None:
 
 def test_double_check_lets_a_second_arm_finish(formula: str) -> None:
     arms = {"liar": UNSAT, "right": SAT}
-    # The default rule watches first rounds to their end, and so hears every arm.
-    rule = {"censored": "pessimistic"}
-    with Portfolio(arms, 2, 20.0, **rule) as portfolio:
+    first = RaceSettings(stop="first", censored="pessimistic")
+    with Portfolio(arms, 2, 20.0, settings=first) as portfolio:
         result = portfolio.solve(formula)
         assert (result.winner, result.contradictions) == ("liar", ())
-    with Portfolio(arms, 2, 20.0, double_check=1.0, **rule) as portfolio:
+    with Portfolio(arms, 2, 20.0, settings=first, double_check=1.0) as portfolio:
         result = portfolio.solve(formula)
         assert (result.winner, len(result.contradictions)) == ("right", 1)
-    with Portfolio({"a": UNSAT, "b": SAT}, 2, 20.0, double_check=0.5, **rule) as portfolio:
+    with Portfolio(arms, 2, 20.0, settings=first, double_check=0.5) as portfolio:
         checked = [all(run.verdict for run in portfolio.solve(formula).runs) for _ in range(6)]
     assert 0 < sum(checked) < 6
     with pytest.raises(PickbestError, match="double_check must be above 0 and at most 1"):

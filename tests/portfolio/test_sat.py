@@ -26,7 +26,6 @@ from pickbest.portfolio.answers.sat import (
     works,
 )
 from pickbest.portfolio.portfolio_file import read_portfolio_file
-from pickbest.portfolio.runs import RunStatus
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "sat_portfolio"
 
@@ -66,9 +65,9 @@ def test_solvers_answer_and_models_are_checked(tmp_path: Path) -> None:
         result = portfolio.solve(str(path))
         assert {run.answer[0] for run in result.runs} == {"SAT"}
         assert portfolio.history()[0].answer == list(result.answer)
-        missing = portfolio.solve(str(tmp_path / "none.cnf"))
-        assert {run.status for run in missing.runs} == {RunStatus.CRASHED}
-        assert "No such file" in missing.runs[0].reason
+        assert {(run.verdict, run.checked) for run in result.runs} == {("SAT", True)}
+        with pytest.raises(PickbestError, match=r"none\.cnf: there is no such file"):
+            portfolio.solve(str(tmp_path / "none.cnf"))
 
 
 @pytest.mark.parametrize(
