@@ -75,6 +75,7 @@ LISTS = {
 # what a bound on the variables cut (feasible).
 LATER = {
     "status": {"limits", "late", "mode"},
+    "advise": {"stopped", "estimates", "advice"},
     "history": {"late"},
     "feasible": {"bound", "needs_bound_of"},
 }

@@ -44,7 +44,7 @@ class Estimate:
     def off(self, exact: float) -> float:
         """How many standard errors the mean lies from what it should be.
 
-        >>> Estimate(1.2, 0.5, 25).off(1.0), Estimate(1.0, 0.0, 25).off(1.0)
+        >>> round(Estimate(1.2, 0.5, 25).off(1.0), 9), Estimate(1.0, 0.0, 25).off(1.0)
         (2.0, 0.0)
         """
         distance = abs(self.mean - exact)

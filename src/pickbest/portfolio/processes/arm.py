@@ -166,7 +166,7 @@ def shortened(text: str) -> str:
     """A reason that is not too long: where it is, its beginning and its last line.
 
     >>> shortened("ValueError: " + "x" * 2000 + chr(10) + "  at the end: 7")[-20:]
-    'xxx …  at the end: 7'
+    'xx …   at the end: 7'
     """
     if len(text) <= LONGEST_REASON:
         return text
