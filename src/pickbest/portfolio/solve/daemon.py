@@ -107,7 +107,6 @@ def run_daemon(streams: Streams) -> int:
     with _listening(path) as listener:
         books, engine = Books(folder), LocalEngine()
         answers, slots = Answers(), threading.BoundedSemaphore(MOST_CALLS)
-        streams.say(f"serving on {path}")
 
         def answer(connection: socket.socket) -> None:
             caller = Caller(connection)
@@ -116,6 +115,8 @@ def run_daemon(streams: Streams) -> int:
             slots.release()
 
         try:
+            # From here on it may be ended: whoever waits for this line may do so at once.
+            streams.say(f"serving on {path}")
             while True:
                 connection, _ = listener.accept()
                 if not slots.acquire(blocking=False):
