@@ -1,6 +1,7 @@
 """What is uploaded: a wheel and an sdist, whole and described, that run once installed."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -16,6 +17,17 @@ ROOT = Path(__file__).parents[1]
 # What is no Python source and must travel with it.
 DATA = ("py.typed", "experiments/paper/data/", "portfolio/service/static/", "report/templates/")
 
+NOT_COPIED = (
+    ".git",
+    ".venv*",
+    ".cache",
+    "out",
+    "build",
+    "__pycache__",
+    "*.egg-info",
+    ".device_pack",
+)
+
 
 def run(*words, **options):
     outcome = subprocess.run(
@@ -29,8 +41,10 @@ def run(*words, **options):
 def built(tmp_path_factory):
     """The folder with both; the wheel is built from the sdist, as installers do."""
     pytest.importorskip("build", reason="the package build makes the wheel: make install")
-    folder = tmp_path_factory.mktemp("dist")
-    run("-m", "build", "--outdir", folder, ROOT)
+    folder, tree = tmp_path_factory.mktemp("dist"), tmp_path_factory.mktemp("tree") / "pickbest"
+    # From a copy: building writes into the tree, and other tests may do so at the same time.
+    shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(*NOT_COPIED))
+    run("-m", "build", "--outdir", folder, tree)
     return folder
 
 
