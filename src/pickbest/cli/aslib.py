@@ -9,8 +9,8 @@ import typer
 
 from pickbest.cli import tables
 from pickbest.cli.options import JsonOption
-from pickbest.cli.progress import progress_bar
 from pickbest.core import check_count
+from pickbest.core.progress import progress_bar
 
 
 def aslib(

@@ -14,8 +14,8 @@ from rich.console import Console
 
 from pickbest.cli import tables
 from pickbest.cli.options import JsonOption, SeedOption, WorkersOption
-from pickbest.cli.progress import Progress, progress_bar
 from pickbest.core import PickbestError
+from pickbest.core.progress import Progress, progress_bar
 
 if TYPE_CHECKING:
     from pickbest.experiments.benchmark.run_cells import BenchmarkPlan

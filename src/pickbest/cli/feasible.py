@@ -9,8 +9,8 @@ import typer
 
 from pickbest.cli import tables
 from pickbest.cli.options import JsonOption, SeedOption
-from pickbest.cli.progress import progress_bar
 from pickbest.core import PickbestError
+from pickbest.core.progress import progress_bar
 
 
 def feasible(

@@ -12,7 +12,7 @@ import typer
 
 from pickbest.cli import tables
 from pickbest.cli.options import JsonOption, SeedOption
-from pickbest.cli.progress import Progress, progress_bar
+from pickbest.core.progress import Progress, progress_bar
 
 if TYPE_CHECKING:
     from pickbest.tuning.measurement.plan import MeasurementPlan

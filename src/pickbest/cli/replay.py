@@ -11,8 +11,8 @@ import typer
 
 from pickbest.cli import tables
 from pickbest.cli.options import BudgetOption, JsonOption, SeedOption, complete_learner
-from pickbest.cli.progress import Progress, progress_bar
 from pickbest.core import PickbestError, check_budget, check_count
+from pickbest.core.progress import Progress, progress_bar
 
 if TYPE_CHECKING:
     from pickbest.environments.runtimes import Runtimes

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pickbest.cli.options import SeedOption, WorkersOption
-from pickbest.cli.progress import progress_bar
 from pickbest.cli.tables import say
 from pickbest.core import PickbestError
+from pickbest.core.progress import progress_bar
 
 if TYPE_CHECKING:
     from pickbest.experiments.paper.recipes import Recipe

@@ -11,8 +11,8 @@ import typer
 
 from pickbest.cli.compiled_files import cache_folder, list_as_installed
 from pickbest.cli.options import LearnersOption
-from pickbest.cli.progress import progress_bar
 from pickbest.cli.tables import say
+from pickbest.core.progress import progress_bar
 
 if TYPE_CHECKING:
     from pickbest.catalog import LearnerSpec
