@@ -10,7 +10,7 @@ from pickbest.catalog import make_learner
 from pickbest.experiments.paper import cost_sequences
 from pickbest.experiments.paper.estimates import NEAR, Estimate, slope
 from pickbest.experiments.paper.experiment import Found, Setting
-from pickbest.report.document import Cell, Column, Figure, Series, Table, Text, Verdict
+from pickbest.report.document import Cell, Figure, Series, Table, Text, Verdict, alike
 from pickbest.simulation.simulate import simulate
 
 
@@ -135,14 +135,8 @@ def _table(points: Mapping[int, Sequence[Point]]) -> Table:
         for p in own
     ]  # fmt: skip
     columns = [
-        Column("slot budget b"),
-        Column("T"),
-        Column("budget B"),
-        Column("regret", 1),
-        Column("standard error", 1),
-        Column("bound", 1),
-        Column("random arms", 1),
-        Column("slope", 2),
-        Column("1/(b+1)", 2),
+        *alike("slot budget b", "T", "budget B"),
+        *alike("regret", "standard error", "bound", "random arms", digits=1),
+        *alike("slope", "1/(b+1)", digits=2),
     ]
     return Table("hybrid", "Theorem 6, point by point", columns, rows)

@@ -7,7 +7,7 @@ from typing import Any
 
 from pickbest.experiments.jobs import theorem6_experiment, unlearned
 from pickbest.experiments.paper.experiment import Found, Setting
-from pickbest.report.document import Cell, Column, Figure, Series, Table, Text, Verdict
+from pickbest.report.document import Cell, Figure, Series, Table, Text, Verdict, alike
 
 # What the arms that are not hidden do, of what they do by default: little, so that a learner that
 # has not found the hidden ones exceeds the bound.
@@ -97,15 +97,8 @@ def _figure(rows: Sequence[Mapping[str, Any]], rounds: Sequence[int], target_bud
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
     columns = [
-        Column("family"),
-        Column("T"),
-        Column("learner"),
-        Column("slot budget b"),
-        Column("budget B"),
-        Column("against"),
-        Column("regret", 1),
-        Column("bound", 1),
-        Column("random arms", 1),
+        *alike("family", "T", "learner", "slot budget b", "budget B", "against"),
+        *alike("regret", "bound", "random arms", digits=1),
     ]
     keys = ("family", "rounds", "learner", "slot_budget", "budget", "against", "regret", "bound")
     cells: list[list[Cell]] = [[*(row[key] for key in keys), row.get("control")] for row in rows]

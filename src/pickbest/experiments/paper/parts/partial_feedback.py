@@ -13,7 +13,7 @@ from pickbest.core import BoolArray, FloatArray
 from pickbest.experiments.paper import cost_sequences
 from pickbest.experiments.paper.estimates import Estimate, slope
 from pickbest.experiments.paper.experiment import Found, Setting, regret_of
-from pickbest.report.document import Cell, Column, Figure, Series, Table, Verdict
+from pickbest.report.document import Cell, Column, Figure, Series, Table, Verdict, alike
 
 # The good arm of the first counterexample is better by this over sqrt(T), that of the second by
 # this times sqrt(N / T).
@@ -247,9 +247,7 @@ def _hidden_table(
     ]
     columns = [
         Column("T"),
-        Column("regret", 1, group="measured"),
-        Column("standard error", 1, group="measured"),
-        Column("printed", 1, group="bound"),
-        Column("proved (ours)", 1, group="bound"),
+        *alike("regret", "standard error", digits=1, group="measured"),
+        *alike("printed", "proved (ours)", digits=1, group="bound"),
     ]
     return Table("partial-counterexample", "The counterexample", columns, rows)

@@ -10,7 +10,7 @@ from pickbest.core import Environment
 from pickbest.experiments.paper import cost_sequences
 from pickbest.experiments.paper.estimates import growth
 from pickbest.experiments.paper.experiment import Found, Setting, regret_of
-from pickbest.report.document import Cell, Column, Figure, Series, Table, Verdict
+from pickbest.report.document import Cell, Figure, Series, Table, Verdict, alike
 
 
 def top_set(
@@ -62,13 +62,7 @@ def top_set(
         log_x=True,
         log_y=True,
     )
-    columns = [
-        Column("costs"),
-        Column("B"),
-        Column("T"),
-        Column("regret", 1),
-        Column("printed bound", 1),
-    ]
+    columns = [*alike("costs", "B", "T"), *alike("regret", "printed bound", digits=1)]
     note = (
         "top-set trap: arms 1 and 2 cost 0 and 1 in turn; arms 3 and 4 cost .4 in the first half "
         "and .7 in the second. Arms 1 and 2 are the top two in hindsight and cost nothing "

@@ -11,7 +11,7 @@ from pickbest.experiments.paper import cost_sequences
 from pickbest.experiments.paper.estimates import Estimate
 from pickbest.experiments.paper.experiment import Found, Setting, regret_of
 from pickbest.experiments.small_games import hedge_worst_case, minimax_regret
-from pickbest.report.document import Cell, Column, Figure, Series, Table, Text, Verdict
+from pickbest.report.document import Cell, Column, Figure, Series, Table, Text, Verdict, alike
 
 Regrets = Mapping[tuple[str, int, int], Estimate]
 # Two standard errors: a mean of games may lie above the expected regret.
@@ -157,10 +157,8 @@ def _table(found: Regrets, n_arms: int, budgets: Sequence[int], rounds: Sequence
         Column("B"),
         Column("measured", 2, group=f"Theorem 2, T = {last:,}"),
         Column("bound", 1, group=f"Theorem 2, T = {last:,}"),
-        Column("measured", 2, group="Gumbel"),
-        Column("ln N / η", 2, group="Gumbel"),
-        Column("measured", 1, group="hedge-partial"),
-        Column("bound", 1, group="hedge-partial"),
+        *alike("measured", "ln N / η", digits=2, group="Gumbel"),
+        *alike("measured", "bound", digits=1, group="hedge-partial"),
         Column("no learner below", 2),
     ]
     rows: list[list[Cell]] = [
@@ -193,12 +191,14 @@ def _small_games() -> Table:
         for n_arms, budget in ((3, 2), (4, 2), (4, 3))
     ]
     columns = [
-        Column("N"),
-        Column("B"),
-        Column("minimax (linear programs)", 3),
-        Column("nested sets", 3),
-        Column("Hedge, B draws, worst case", 3),
-        Column("ln N / η", 3),
+        *alike("N", "B"),
+        *alike(
+            "minimax (linear programs)",
+            "nested sets",
+            "Hedge, B draws, worst case",
+            "ln N / η",
+            digits=3,
+        ),
     ]
     return Table(
         "small-games", "Exact worst-case regret over all sequences of 0 and 1.", columns, rows

@@ -17,7 +17,7 @@ from pickbest import theory
 from pickbest.core import FloatArray, IntArray
 from pickbest.experiments.paper.estimates import NEAR, slope
 from pickbest.experiments.paper.experiment import Found, Setting
-from pickbest.report.document import Cell, Column, Figure, Series, Table, Verdict
+from pickbest.report.document import Cell, Column, Figure, Series, Table, Verdict, alike
 
 WORSE = 0.01
 
@@ -195,10 +195,7 @@ def _table(
     ]
     columns = [
         Column("B"),
-        Column("worst", 3, group="Theorem 2's ε"),
-        Column("one good arm", 3, group="Theorem 2's ε"),
-        Column("slope", 3, group="Theorem 2's ε"),
-        Column("1/(B+1)", 3, group="Theorem 2's ε"),
+        *alike("worst", "one good arm", "slope", "1/(B+1)", digits=3, group="Theorem 2's ε"),
         Column("worst", 3, group="constant ε"),
     ]
     return Table("worst-sequence", f"Exact worst regret at T = {last}", columns, rows)
