@@ -6,21 +6,10 @@ from collections.abc import Hashable, Iterable
 
 from pickbest import theory
 from pickbest.catalog import make_learner
-from pickbest.core import (
-    CompiledLearner,
-    Feedback,
-    PickbestError,
-    check_count,
-    unknown_name,
-)
+from pickbest.core import CompiledLearner, Feedback, PickbestError, check_count, unknown_name
 from pickbest.learners import Hedge
 from pickbest.learners.adahedge import AdaHedge
-from pickbest.submodular.jobs import (
-    Action,
-    GreedySchedule,
-    Schedule,
-    unit_actions,
-)
+from pickbest.submodular.jobs import Action, GreedySchedule, Schedule, unit_actions
 from pickbest.submodular.jobs.schedules import check_actions
 from pickbest.submodular.learner import OnlineGreedy
 

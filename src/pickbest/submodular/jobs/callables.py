@@ -8,20 +8,9 @@ from functools import partial
 
 import numpy as np
 
-from pickbest.core import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    PickbestError,
-    check_count,
-)
+from pickbest.core import BoolArray, FloatArray, IntArray, PickbestError, check_count
 from pickbest.submodular.jobs.rounds import NOTHING, Job
-from pickbest.submodular.jobs.schedules import (
-    Action,
-    Schedule,
-    check_actions,
-    show,
-)
+from pickbest.submodular.jobs.schedules import Action, Schedule, check_actions, show
 
 ROUNDING = 1e-9
 

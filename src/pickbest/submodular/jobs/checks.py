@@ -15,12 +15,7 @@ import numpy as np
 
 from pickbest.core import PickbestError, check_count, check_seed
 from pickbest.submodular.jobs.rounds import Job
-from pickbest.submodular.jobs.schedules import (
-    Action,
-    Schedule,
-    check_actions,
-    show,
-)
+from pickbest.submodular.jobs.schedules import Action, Schedule, check_actions, show
 
 ROUNDING = 1e-9
 
