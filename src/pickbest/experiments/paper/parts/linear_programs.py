@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pickbest.experiments.paper.experiment import HONEST, Found, Setting
+from pickbest.experiments.paper.experiment import HONEST, Found, Setting, shaded
 from pickbest.report.document import Block, Cell, Column, Figure, Series, Table, Verdict, alike
 
 # How far a fitted exponent may be from (B+1)/B: accuracies span a factor of 2 to 3 only.
@@ -117,8 +117,7 @@ def _figure(calls: Sequence[Mapping[str, Any]]) -> Figure:
     budgets = sorted({row["budget"] for row in calls})
     families = list(dict.fromkeys(row["family"] for row in calls))
     series = []
-    for index, budget in enumerate(budgets):
-        look = f"shade {index + 1}/{len(budgets)}"
+    for look, budget in shaded(budgets):
         own = [row for row in calls if row["budget"] == budget]
         x = sorted({_accuracy(row) for row in own})
         bounds = [max(row["calls_bound"] for row in own if _accuracy(row) == at) for at in x]

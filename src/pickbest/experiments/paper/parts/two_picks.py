@@ -9,7 +9,7 @@ from pickbest.catalog import environment_names, make_environment, make_learner
 from pickbest.core import Environment
 from pickbest.experiments.paper import cost_sequences
 from pickbest.experiments.paper.estimates import Estimate
-from pickbest.experiments.paper.experiment import Found, Setting, regret_of
+from pickbest.experiments.paper.experiment import Found, Setting, against_rounds, regret_of, shaded
 from pickbest.experiments.small_games import hedge_worst_case, minimax_regret
 from pickbest.report.document import Cell, Column, Figure, Series, Table, Text, Verdict, alike
 
@@ -124,8 +124,7 @@ def _verdict_partial(
 def _figure(found: Regrets, n_arms: int, budgets: Sequence[int], rounds: Sequence[int]) -> Figure:
     x = [float(length) for length in rounds]
     series = []
-    for index, budget in enumerate(budgets):
-        look = f"shade {index + 1}/{len(budgets)}"
+    for look, budget in shaded(budgets):
         theorem = [found["fpml", budget, length].mean for length in rounds]
         gumbel = [found["gumbel", budget, length].mean for length in rounds]
         bound = theory.gumbel_bound(n_arms=n_arms, budget=budget)
@@ -137,17 +136,13 @@ def _figure(found: Regrets, n_arms: int, budgets: Sequence[int], rounds: Sequenc
         f"{found['gumbel', b, rounds[-1]].mean:.2f}"
         for b in budgets
     )
-    return Figure(
+    return against_rounds(
         "two-picks",
         f"Regret against the number of rounds, {n_arms} arms, one of them good. Dashed: FPML as in "
         "Theorem 2; solid: FPML with Gumbel noise at the constant rate; dotted: its bound.",
         f"Log-log plot of regret against rounds. At T = {rounds[-1]}, Theorem 2 and Gumbel: "
         f"{ends}.",
-        "rounds T",
-        "regret",
         series,
-        log_x=True,
-        log_y=True,
     )
 
 
