@@ -62,6 +62,7 @@ class GreedyThompson(ByRule):
         one explores less, which pays in games of some hundred rounds.
     discount: what past rounds count is multiplied by it in every round.
 
+    >>> from pickbest.core import Choice
     >>> learner = GreedyThompson(n_arms=3, budget=2)
     >>> choice = Choice(np.array([[2, 0]]))
     >>> learner.learn(learner.start(1), choice, np.array([[0.5, 0.25]])).gains
