@@ -24,10 +24,7 @@ SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".npy", ".npz")
 
 
 def read_table(
-    path: str | Path,
-    rewards: bool = False,
-    label: str | None = None,
-    columns: Sequence[str] = (),
+    path: str | Path, rewards: bool = False, label: str | None = None, columns: Sequence[str] = ()
 ) -> Table:
     """Read a table of costs, or of rewards (then cost = 1 - reward), one row a round.
 

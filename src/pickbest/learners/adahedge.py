@@ -14,16 +14,10 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from pickbest.core import (
-    Choice,
-    Draws,
-    Feedback,
-    FloatArray,
-    check_count,
-)
+from pickbest.core import Feedback, FloatArray, check_count
 from pickbest.core.states import sums
 from pickbest.kernels.compiled import allocating, inlined, kernel
-from pickbest.kernels.rules import Pick, Rule, Told
+from pickbest.kernels.rules import ByRule, Pick, Rule, Told
 from pickbest.kernels.softmax import draw_share, fill_shares
 
 # In place of an infinite rate while there is no gap: only the leaders have weight.
@@ -105,12 +99,11 @@ RULE = Rule(__name__, new_work, pick_row, learn_row, weighted=False, fills_slots
 
 
 @dataclass(frozen=True)
-class AdaHedge:
+class AdaHedge(ByRule):
     """Hedge with the rate ln N / (sum of mixability gaps); one arm a round, full feedback."""
 
     n_arms: int
     budget = 1
-    fresh = True
     feedback = Feedback.FULL
     unbiased = False
     rule = RULE
@@ -124,9 +117,3 @@ class AdaHedge:
 
     def start(self, replicates: int) -> AdaHedgeState:
         return AdaHedgeState(np.zeros((replicates, self.n_arms)), np.zeros(replicates))
-
-    def pick(self, state: AdaHedgeState, rng: Draws) -> Choice:
-        return RULE.pick(self, state, rng)
-
-    def learn(self, state: AdaHedgeState, choice: Choice, seen: FloatArray) -> AdaHedgeState:
-        return RULE.learn(self, state, choice, seen)

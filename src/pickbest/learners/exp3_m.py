@@ -9,19 +9,11 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from pickbest.core import (
-    Choice,
-    Draws,
-    Feedback,
-    FloatArray,
-    IntArray,
-    PickbestError,
-    check_budget,
-)
+from pickbest.core import Feedback, FloatArray, IntArray, PickbestError, check_budget
 from pickbest.core.states import sums
 from pickbest.kernels.compiled import allocating, inlined
 from pickbest.kernels.random import STEP, uniform_at
-from pickbest.kernels.rules import Pick, Rule, Told
+from pickbest.kernels.rules import ByRule, Pick, Rule, Told
 
 
 class Exp3MState(NamedTuple):
@@ -133,7 +125,7 @@ RULE = Rule(__name__, new_work, pick_row, learn_row)
 
 
 @dataclass(frozen=True)
-class Exp3M:
+class Exp3M(ByRule):
     """Exp3.M (Uchiya, Nakamura and Kudo 2010): Exp3 for subsets and sums of rewards."""
 
     n_arms: int
@@ -141,7 +133,6 @@ class Exp3M:
     gamma: float
     feedback = Feedback.PICKED
     unbiased = True
-    fresh = True
     rule = RULE
 
     def __post_init__(self) -> None:
@@ -155,9 +146,3 @@ class Exp3M:
 
     def start(self, replicates: int) -> Exp3MState:
         return Exp3MState(np.zeros((replicates, self.n_arms)))
-
-    def pick(self, state: Exp3MState, rng: Draws) -> Choice:
-        return RULE.pick(self, state, rng)
-
-    def learn(self, state: Exp3MState, choice: Choice, seen: FloatArray) -> Exp3MState:
-        return RULE.learn(self, state, choice, seen)

@@ -16,8 +16,6 @@ import numpy as np
 
 from pickbest.core import (
     BoolArray,
-    Choice,
-    Draws,
     Feedback,
     FloatArray,
     IntArray,
@@ -29,7 +27,7 @@ from pickbest.core.states import sums
 from pickbest.kernels.compiled import allocating, inlined, kernel
 from pickbest.kernels.leaders import draw_gumbel
 from pickbest.kernels.random import STEP, slot_key, uniform_at
-from pickbest.kernels.rules import Pick, Rule, Told
+from pickbest.kernels.rules import ByRule, Pick, Rule, Told
 
 
 class HedgePartialState(NamedTuple):
@@ -148,7 +146,7 @@ RULE = Rule(__name__, new_work, pick_row, learn_row)
 
 
 @dataclass(frozen=True)
-class HedgePartial:
+class HedgePartial(ByRule):
     """Hedge on relative estimates, from the costs of its own arms; at least two a round.
 
     The first arm is drawn from Hedge's law; what the others cost more or less than it is learned.
@@ -166,7 +164,6 @@ class HedgePartial:
     explore: float = 0.5337
     feedback = Feedback.PICKED
     unbiased = True
-    fresh = True
     rule = RULE
 
     def __post_init__(self) -> None:
@@ -183,11 +180,3 @@ class HedgePartial:
 
     def start(self, replicates: int) -> HedgePartialState:
         return HedgePartialState(np.zeros((replicates, self.n_arms)))
-
-    def pick(self, state: HedgePartialState, rng: Draws) -> Choice:
-        return RULE.pick(self, state, rng)
-
-    def learn(
-        self, state: HedgePartialState, choice: Choice, seen: FloatArray
-    ) -> HedgePartialState:
-        return RULE.learn(self, state, choice, seen)

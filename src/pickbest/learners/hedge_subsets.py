@@ -12,8 +12,6 @@ import numpy as np
 
 from pickbest.core import (
     BoolArray,
-    Choice,
-    Draws,
     Feedback,
     FloatArray,
     IntArray,
@@ -25,7 +23,7 @@ from pickbest.core import (
 from pickbest.core.states import sums
 from pickbest.kernels.compiled import allocating, inlined
 from pickbest.kernels.leaders import draw_gumbel
-from pickbest.kernels.rules import Pick, Rule, Told
+from pickbest.kernels.rules import ByRule, Pick, Rule, Told
 
 # Every subset has a total of its own.
 MOST_SUBSETS = 1_000_000
@@ -98,7 +96,7 @@ RULE = Rule(__name__, new_work, pick_row, learn_row, weighted=False)
 
 
 @dataclass(frozen=True)
-class HedgeSubsets:
+class HedgeSubsets(ByRule):
     """Hedge whose experts are the k-subsets; B / k draws a round, full feedback.
 
     At the rate `theory.constant_rate(budget=B // k)` its expected regret against the best k-subset
@@ -114,7 +112,6 @@ class HedgeSubsets:
     rate: float
     feedback = Feedback.FULL
     unbiased = False
-    fresh = True
     rule = RULE
 
     def __post_init__(self) -> None:
@@ -137,14 +134,6 @@ class HedgeSubsets:
 
     def start(self, replicates: int) -> HedgeSubsetsState:
         return HedgeSubsetsState(np.zeros((replicates, math.comb(self.n_arms, self.set_size))))
-
-    def pick(self, state: HedgeSubsetsState, rng: Draws) -> Choice:
-        return RULE.pick(self, state, rng)
-
-    def learn(
-        self, state: HedgeSubsetsState, choice: Choice, seen: FloatArray
-    ) -> HedgeSubsetsState:
-        return RULE.learn(self, state, choice, seen)
 
 
 @lru_cache(maxsize=16)
