@@ -27,7 +27,7 @@ LEARNERS = {
     "hedge": theory.hedge_bound,
     "hedge-partial": theory.hedge_partial_bound,
 }
-BUDGETS = (2, 3, 4, 6)
+BUDGETS = (2, 3, 4, 5, 6)
 # Worlds that react to the player are played round by round: a million rounds would take minutes.
 MOST_ADAPTIVE = 10_000
 # A world's costs for all replicates together, as numbers.

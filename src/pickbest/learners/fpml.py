@@ -58,7 +58,7 @@ def pick_row(law: Law, state: FPMLState, row: int, work: Scratch, pick: Pick) ->
     costs, noisy = state.costs[row], work.values
     epsilon = decayed(law.epsilon, law.decay, state.round[row])
     if law.gumbel:
-        draw_gumbel(costs, epsilon, taken, key, arms, work.best)
+        draw_gumbel(costs, epsilon, taken, key, arms, work)
         return
     counter = key
     for a in range(costs.shape[0]):

@@ -30,7 +30,7 @@ def pick_row(law: Law, state: ShareState, row: int, work: Scratch, pick: Pick) -
     """Draws from the law until B arms differ."""
     taken, key, arms, weights = pick.taken, pick.key, pick.arms, pick.weights
     if arms.shape[0] > 1:
-        draw_gumbel(state.gains[row], -law.rate, taken, key, arms, work.best)
+        draw_gumbel(state.gains[row], -law.rate, taken, key, arms, work)
         return
     fill_shares(state.gains[row], taken, law.rate, np.nan, work.values)
     arms[0], weights[0] = draw_share(work.values, taken, 0.0, 0.0, key)

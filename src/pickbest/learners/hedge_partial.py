@@ -25,7 +25,7 @@ from pickbest.core import (
 )
 from pickbest.core.states import sums
 from pickbest.kernels.compiled import allocating, inlined, kernel
-from pickbest.kernels.leaders import draw_gumbel
+from pickbest.kernels.leaders import Scratch, draw_gumbel, new_scratch
 from pickbest.kernels.random import STEP, slot_key, uniform_at
 from pickbest.kernels.rules import ByRule, Pick, Rule, Told
 
@@ -45,9 +45,9 @@ class Law(NamedTuple):
 
 
 class Work(NamedTuple):
-    """best, order: scratch of length n_arms; drawn: of length budget; nobody: no arm is taken."""
+    """ranked, order: scratch of length n_arms; drawn: of length budget; nobody: no arm is taken."""
 
-    best: FloatArray
+    ranked: Scratch
     order: IntArray
     drawn: IntArray
     nobody: BoolArray
@@ -56,9 +56,8 @@ class Work(NamedTuple):
 @allocating
 def new_work(law: Law, state: HedgePartialState, budget: int) -> Work:
     n_arms = state.costs.shape[1]
-    return Work(
-        np.empty(n_arms), np.arange(n_arms), np.empty(budget, np.int64), np.zeros(0, np.bool_)
-    )
+    ranked = new_scratch(law, state, budget)
+    return Work(ranked, np.arange(n_arms), np.empty(budget, np.int64), np.zeros(0, np.bool_))
 
 
 @inlined
@@ -71,7 +70,7 @@ def pick_row(law: Law, state: HedgePartialState, row: int, work: Work, pick: Pic
     key, arms, weights = pick.key, pick.arms, pick.weights
     costs = state.costs[row]
     n_arms, budget = costs.shape[0], arms.shape[0]
-    draw_gumbel(costs, law.rate, work.nobody, key, work.drawn, work.best)
+    draw_gumbel(costs, law.rate, work.nobody, key, work.drawn, work.ranked)
     first, second = work.drawn[0], work.drawn[1]
     arms[0], weights[0] = first, 1.0
     counter = slot_key(key, 1) + STEP

@@ -22,7 +22,7 @@ from pickbest.core import (
 )
 from pickbest.core.states import sums
 from pickbest.kernels.compiled import allocating, inlined
-from pickbest.kernels.leaders import draw_gumbel
+from pickbest.kernels.leaders import Scratch, draw_gumbel, new_scratch
 from pickbest.kernels.rules import ByRule, Pick, Rule, Told
 
 # Every subset has a total of its own.
@@ -45,10 +45,10 @@ class Law(NamedTuple):
 
 
 class Work(NamedTuple):
-    """best: scratch of the number of subsets; drawn: of as many subsets as are drawn at most;
+    """ranked: scratch of the number of subsets; drawn: of as many subsets as are drawn at most;
     inside: of length n_arms; nobody: none is taken."""
 
-    best: FloatArray
+    ranked: Scratch
     drawn: IntArray
     inside: BoolArray
     nobody: BoolArray
@@ -59,14 +59,15 @@ def new_work(law: Law, state: HedgeSubsetsState, budget: int) -> Work:
     count = state.costs.shape[1]
     most = min(count, budget)
     inside = np.empty(law.n_arms, np.bool_)
-    return Work(np.empty(count), np.empty(most, np.int64), inside, np.zeros(0, np.bool_))
+    ranked = new_scratch(law, state, budget)
+    return Work(ranked, np.empty(most, np.int64), inside, np.zeros(0, np.bool_))
 
 
 @inlined
 def pick_row(law: Law, state: HedgeSubsetsState, row: int, work: Work, pick: Pick) -> None:
     """The arms of subsets drawn from the law, until B arms differ."""
     key, arms = pick.key, pick.arms
-    draw_gumbel(state.costs[row], law.rate, work.nobody, key, work.drawn, work.best)
+    draw_gumbel(state.costs[row], law.rate, work.nobody, key, work.drawn, work.ranked)
     work.inside[:] = False
     filled = 0
     for i in range(work.drawn.shape[0]):
