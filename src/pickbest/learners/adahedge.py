@@ -16,7 +16,8 @@ import numpy as np
 
 from pickbest.core import Feedback, FloatArray, check_count
 from pickbest.core.states import sums
-from pickbest.kernels.compiled import allocating, inlined, kernel
+from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.leaders import Scratch, new_scratch
 from pickbest.kernels.rules import ByRule, Pick, Rule, Told
 from pickbest.kernels.softmax import draw_share, fill_shares
 
@@ -67,27 +68,16 @@ class Law(NamedTuple):
     n_arms: int
 
 
-class Work(NamedTuple):
-    """Scratch of length n_arms."""
-
-    shares: FloatArray
-
-
-@allocating
-def new_work(law: Law, state: AdaHedgeState, budget: int) -> Work:
-    return Work(np.empty(law.n_arms))
-
-
 @inlined
-def pick_row(law: Law, state: AdaHedgeState, row: int, work: Work, pick: Pick) -> None:
+def pick_row(law: Law, state: AdaHedgeState, row: int, work: Scratch, pick: Pick) -> None:
     taken, key, arms, weights = pick.taken, pick.key, pick.arms, pick.weights
     rate = adaptive_rate(state.gap[row], law.n_arms)
-    fill_shares(state.gains[row], taken, rate, np.nan, work.shares)
-    arms[0], weights[0] = draw_share(work.shares, taken, 0.0, 0.0, key)
+    fill_shares(state.gains[row], taken, rate, np.nan, work.values)
+    arms[0], weights[0] = draw_share(work.values, taken, 0.0, 0.0, key)
 
 
 @inlined
-def learn_row(law: Law, state: AdaHedgeState, row: int, work: Work, told: Told) -> None:
+def learn_row(law: Law, state: AdaHedgeState, row: int, work: Scratch, told: Told) -> None:
     seen = told.costs
     rate = adaptive_rate(state.gap[row], law.n_arms)
     state.gap[row] += mixability_gap(state.gains[row], rate, seen)
@@ -95,7 +85,7 @@ def learn_row(law: Law, state: AdaHedgeState, row: int, work: Work, told: Told) 
         state.gains[row, a] -= seen[a]
 
 
-RULE = Rule(__name__, new_work, pick_row, learn_row, weighted=False, fills_slots=True)
+RULE = Rule(__name__, new_scratch, pick_row, learn_row, weighted=False, fills_slots=True)
 
 
 @dataclass(frozen=True)
