@@ -41,11 +41,24 @@ ROOMS = {
         "tests/simulation",
         "tests/portfolio/test_inputs.py",
     ],
-    "kernels": ["tests/kernels", "tests/golden/test_learners.py", "tests/learners"],
-    "learners": ["tests/golden/test_learners.py", "tests/learners"],
+    "kernels": [
+        "tests/kernels",
+        "tests/golden/test_newer_learners.py",
+        "tests/golden/test_learners.py",
+        "tests/learners",
+    ],
+    "learners": [
+        "tests/golden/test_newer_learners.py",
+        "tests/golden/test_learners.py",
+        "tests/learners",
+    ],
     "theory": ["tests/theory", "tests/golden/test_theory.py"],
     "hindsight": ["tests/hindsight", "tests/golden/test_hindsight.py"],
-    "feasibility": ["tests/feasibility", "tests/golden/test_feasibility.py"],
+    "feasibility": [
+        "tests/feasibility",
+        "tests/golden/test_feasibility.py",
+        "tests/cli/test_feasible.py",
+    ],
     "catalog": [
         "tests/catalog",
         "tests/learners/test_conformance.py",

@@ -56,5 +56,5 @@ def test_an_array_that_is_none(tmp_path, change):
     content = json.loads(path.read_text())
     content["arrays"]["costs"] |= change
     path.write_text(json.dumps(content))
-    with pytest.raises(PickbestError, match="a.json"):
+    with pytest.raises(PickbestError, match=r"a\.json"):
         read(path)
