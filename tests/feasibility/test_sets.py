@@ -1,10 +1,14 @@
 """Convex sets: what is largest over them, and how far rows reach."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from pickbest.feasibility.constraints import System
+from pickbest.feasibility.polytopes import Polytope, proved_hull
+from pickbest.feasibility.problems import needing_the_bound
 from pickbest.feasibility.sets import Ball, Box, Simplex
 
 SETS = {
@@ -46,3 +50,38 @@ def test_ranges_of_rows_are_their_largest_and_smallest_values(name, as_matrix):
     for i, row in enumerate(rows):
         assert high[i] == pytest.approx(SETS[name].maximize(row)[1])
         assert low[i] == pytest.approx(-SETS[name].maximize(-row)[1])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_hull_holds_the_set_whatever_the_duals(seed):
+    """Variables without bounds, and multipliers that are off by a tenth: it is proved anyway."""
+    rng = np.random.default_rng(seed)
+    dimension = 3
+    # |x| summed is at most a limit, and some cuts.
+    signs = np.array(np.meshgrid(*[[-1.0, 1.0]] * dimension)).reshape(dimension, -1).T
+    matrix = np.vstack([signs, rng.normal(size=(2, dimension))])
+    limits = np.append(np.full(len(signs), 2.0), 0.5 + rng.random(2))
+    polytope = Polytope(matrix, limits)
+    spoiled = np.random.default_rng(seed)
+
+    def duals(direction):
+        exact = polytope.duals(direction)
+        return exact * (1.0 + 0.1 * (spoiled.random(len(exact)) - 0.5))
+
+    hull = proved_hull(polytope.rows, duals)
+    for axis in np.eye(dimension):
+        largest, smallest = polytope.maximize(axis)[0] @ axis, polytope.maximize(-axis)[0] @ axis
+        assert hull.upper @ axis >= largest - 1e-9
+        assert hull.lower @ axis <= smallest + 1e-9
+        # Nor is it more than twice as wide.
+        assert (hull.upper - hull.lower) @ axis <= 2.0 * (largest - smallest)
+
+
+def test_only_bounds_that_a_certificate_uses_are_named():
+    columns = SimpleNamespace(
+        A=np.array([[1.0, 0.0, -1.0]]),
+        above=frozenset({0, 1, 2}),
+        below=frozenset({0, 1, 2}),
+        variables=("x", "y", "z"),
+    )
+    assert needing_the_bound(columns, np.ones(1)) == ["x", "z"]
