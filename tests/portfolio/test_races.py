@@ -196,11 +196,11 @@ def test_an_arm_whose_worker_dies_is_run_again(engine: Engine, tmp_path: Path) -
     if isinstance(engine, LocalEngine):
         pytest.skip("the local engine has no workers that could die without the portfolio")
     log = tmp_path / "log"
-    script = f"echo $$ >> {log}; [ $(wc -l < {log}) = 1 ] && sleep 64; echo again"
-    task = Task("retried", 60.0, argv=("sh", "-c", script))
+    script = f"echo $$ >> {log}; [ $(wc -l < {log}) = 1 ] && sleep {LONG}; echo again"
+    task = Task("retried", 400.0, argv=("sh", "-c", script))
 
     def kill_worker() -> None:
-        eventually(log.exists)
+        assert eventually(lambda: log.exists() and log.read_text().endswith("\n"), PATIENCE)
         keeper = parent(parent(int(log.read_text())))
         os.kill(parent(keeper), signal.SIGKILL)
 

@@ -81,10 +81,6 @@ class Guards:
         self._group: limits.Group | None = None
         self._group_sought = False
 
-    def new_mark(self) -> str:
-        """A word for one run that nobody can guess; every process of the arm carries it."""
-        return f"{self.owner}-{os.urandom(8).hex()}"
-
     def take(self, modules: Sequence[str] | None) -> Link:
         """A guard for one run; modules: what its function needs, None for a command."""
         with self._lock:
