@@ -31,7 +31,7 @@ done | awk '/insmod/ && !seen[$2]++ { print $2 }' | nl -n rz | while read -r pla
     cp "$module" "$work/initrd/modules/$place.ko"
 done
 cat >"$work/initrd/command" <<COMMAND
-cd '$repository' && mkdir /tmp/home && umask 022
+set -e; cd '$repository'; mkdir /tmp/home; umask 022
 export HOME=/tmp/home PATH='$PATH' PYTHONPATH='$repository/src'
 export NUMBA_DISABLE_JIT=1 # a few rounds do not repay compiling
 '$python' -m pytest -p no:cacheprovider --color=no -W ignore:overflow:RuntimeWarning -q $*

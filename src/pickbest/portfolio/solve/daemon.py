@@ -31,6 +31,7 @@ from pickbest.portfolio.solve import learning
 from pickbest.portfolio.solve.arguments import HelpShown, parse
 from pickbest.portfolio.solve.call import UNTICKETED
 from pickbest.portfolio.solve.client import BUSY, LONGEST, socket_path
+from pickbest.portfolio.solve.compiled_client import compiled_beside
 from pickbest.portfolio.solve.problem import Problem
 from pickbest.portfolio.solve.serving import BAD_INPUT, Session, Streams
 from pickbest.portfolio.solve.stock import data_folder
@@ -107,7 +108,7 @@ def run_daemon(streams: Streams) -> int:
     folder = data_folder()
     learning.learn(folder)  # what calls without a daemon left, and all kernels compiled
     path = os.fsdecode(socket_path())
-    with _listening(path) as listener:
+    with _listening(path) as listener, compiled_beside(path):
         books, engine = Books(folder), LocalEngine()
         answers = Answers(evaluate=Evaluator(engine))
         crew = Crew(listener, lambda caller: _answered(caller, books, engine, answers))
