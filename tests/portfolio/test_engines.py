@@ -94,7 +94,7 @@ def test_something_else_that_listens_is_no_cluster(
         thread = threading.Thread(target=serve)
         thread.start()
         started = time.monotonic()
-        with pytest.raises(PickbestError, match="something else listens there|timed out"):
+        with pytest.raises(PickbestError, match=r"something else listens there|timed out"):
             make_engine("ray", {"address": address})
         assert time.monotonic() - started < 10.0
         thread.join()

@@ -92,7 +92,7 @@ def test_what_is_told_too_late_is_kept_and_refused(any_database: str) -> None:
                 book.tell_many([(late, [0.25]), (good, [0.5])], ["the answer", None])
         book.tell(good, [0.5])
         book.forget(given_up := book.ask("given up"))
-        with pytest.raises(ClosedRoundError, match="given up.*kept"):
+        with pytest.raises(ClosedRoundError, match=r"given up.*kept"):
             book.tell(given_up, [0.0])
         with pytest.raises(PickbestError, match="1 arms, got 2 costs"):
             book.tell(late, [0.25, 0.5])

@@ -263,7 +263,9 @@ class Ledger:
             late.clear()
             new = []
             for result in results:
-                known = [each.record for each in self.journal.of_rounds(result.round, result.round + 1)]
+                known = [
+                    each.record for each in self.journal.of_rounds(result.round, result.round + 1)
+                ]
                 if any(isinstance(record, Lost) for record in known):
                     late.append(result.round)
                     if not any(isinstance(record, Late) for record in known):

@@ -31,18 +31,25 @@ def _compiled(path: str) -> bool:
     if compiler is None:
         return False
     draft = f"{path}.{os.getpid()}"
-    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     try:
-        command = [compiler, "-O1", "-o", draft, str(SOURCE)]
-        subprocess.run(command, check=True, timeout=SECONDS, **quiet)
+        if _code([compiler, "-O1", "-o", draft, str(SOURCE)]) != 0:
+            return False
         os.chmod(draft, 0o700)
         # Called with nothing it ends with 2: where it cannot run (noexec), it must not be found.
-        runs = subprocess.run([draft], check=False, timeout=SECONDS, **quiet).returncode == 2
-        if runs:
-            os.replace(draft, path)
-        return runs
+        if _code([draft]) != 2:
+            return False
+        os.replace(draft, path)
+        return True
     except (OSError, subprocess.SubprocessError):
         return False
     finally:
         with contextlib.suppress(OSError):
             os.unlink(draft)
+
+
+def _code(command: list[str]) -> int:
+    null = subprocess.DEVNULL
+    done = subprocess.run(
+        command, check=False, timeout=SECONDS, stdin=null, stdout=null, stderr=null
+    )
+    return done.returncode

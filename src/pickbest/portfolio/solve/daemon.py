@@ -223,7 +223,8 @@ def _answered(caller: Caller, books: Books, engine: LocalEngine, answers: Answer
             return BUSY
         try:
             arguments = parse(words)
-            session = Session(Single() if arguments.options.solvers else books, engine, answers)
+            source = Single() if arguments.options.solvers else books
+            session = Session(source, engine, answers, books.folder)
             return session.serve(arguments, streams, caller.reply, caller.gone)
         except HelpShown as shown:
             streams.write([str(shown).encode()])

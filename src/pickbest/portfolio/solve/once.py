@@ -62,7 +62,7 @@ def call(arguments: Arguments, streams: Streams) -> int:
     engine = LocalEngine(guards=ForkedGuards())
     answers = Answers(evaluate=Evaluator(engine))
     try:
-        return Session(source, engine, answers).serve(arguments, streams)
+        return Session(source, engine, answers, folder).serve(arguments, streams)
     finally:
         engine.close()
         answers.outputs.close()
