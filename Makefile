@@ -6,8 +6,10 @@ STAMP := $(VENV)/installed
 REPRODUCE := $(VENV)/installed-reproduce
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 WORKERS ?= 2
+# Each worker begins with a half of its own, so that what a file sets up is set up once.
+PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal
 # Tests that need no compiler, no process and no server.
-FAST := tests/core tests/catalog tests/environments tests/hindsight tests/theory tests/simulation tests/test_package.py
+FAST := tests/core tests/catalog tests/environments tests/hindsight tests/theory/test_theory.py tests/test_package.py
 
 .PHONY: help install reproduce check test lint docs bench mutants clean
 help:
@@ -45,10 +47,10 @@ lint: $(STAMP)
 	$(BIN)/lint-imports
 
 check: lint
-	$(BIN)/pytest -n $(WORKERS) $(FAST) $(ARGS)
+	$(PYTEST) $(FAST) $(ARGS)
 
 test: lint
-	$(BIN)/pytest -n $(WORKERS) $(ARGS)
+	$(PYTEST) $(ARGS)
 
 docs: $(STAMP)
 	$(BIN)/mkdocs build --strict

@@ -275,7 +275,7 @@ def use_journal(path: Path) -> None:
 def shown_history(views: Sequence[Any]) -> None:
     from rich.console import Console
 
-    from pickbest.cli.tables import history_table
+    from pickbest.cli.store_tables import history_table
     from pickbest.core.codec import plain
 
     json.dumps(plain(views))

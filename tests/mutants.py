@@ -3,10 +3,10 @@
 python tests/mutants.py [--count 300] [--seed 1] [--workers 2] [--out FILE] [--only PATH ...]
 
 A mutant is one changed operator, comparison, constant, or call of min or max. It runs against the
-tests nearest to it, nearest first, until one fails (killed) or none is left (survived). Tests that
-fail anyway are left out. Results are kept in --out: run it again and it goes on. EQUIVALENT lists
-survivors that change nothing anyone could see, each with its reason. Exit code 1: more than 5% of
-the mutants survived otherwise.
+tests nearest to it, nearest first, until one fails (killed) or none is left (survived). A test that
+fails without the mutant, too, does not count. Results are kept in --out: run it again and it goes
+on. EQUIVALENT lists survivors that change nothing anyone could see, each with its reason. Exit code
+1: more than 5% of the mutants survived otherwise.
 """
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from queue import SimpleQueue
+
+from numba.core.caching import UserProvidedCacheLocator
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "pickbest"
@@ -39,11 +41,24 @@ ROOMS = {
         "tests/simulation",
         "tests/portfolio/test_inputs.py",
     ],
-    "kernels": ["tests/kernels", "tests/golden/test_learners.py", "tests/learners"],
-    "learners": ["tests/golden/test_learners.py", "tests/learners"],
+    "kernels": [
+        "tests/kernels",
+        "tests/golden/test_newer_learners.py",
+        "tests/golden/test_learners.py",
+        "tests/learners",
+    ],
+    "learners": [
+        "tests/golden/test_newer_learners.py",
+        "tests/golden/test_learners.py",
+        "tests/learners",
+    ],
     "theory": ["tests/theory", "tests/golden/test_theory.py"],
     "hindsight": ["tests/hindsight", "tests/golden/test_hindsight.py"],
-    "feasibility": ["tests/feasibility", "tests/golden/test_feasibility.py"],
+    "feasibility": [
+        "tests/feasibility",
+        "tests/golden/test_feasibility.py",
+        "tests/cli/test_feasible.py",
+    ],
     "catalog": [
         "tests/catalog",
         "tests/learners/test_conformance.py",
@@ -61,8 +76,10 @@ ROOMS = {
 MOST_SURVIVORS = 0.05
 # A mutant that does not end is as good as dead.
 SECONDS = 900
+UNNEEDED = shutil.ignore_patterns("__pycache__")
 # What pytest says where there is nothing to run.
 NO_TESTS = 5
+compiled_folder = UserProvidedCacheLocator.get_suitable_cache_subpath
 
 COMPARISONS = {
     ast.Lt: ast.LtE,
@@ -180,67 +197,161 @@ def nearest(path: str) -> list[str]:
     return list(dict.fromkeys(stages))
 
 
-@contextmanager
-def tree(mutant: Mutant | None) -> Iterator[Path]:
-    """A copy of the code and its tests, broken as the mutant says."""
-    with tempfile.TemporaryDirectory(prefix="mutant-", ignore_cleanup_errors=True) as folder:
-        here = Path(folder)
+@dataclass(frozen=True)
+class Workshop:
+    """A copy of the code and its tests that is broken and mended, with compiled code beside it.
+
+    Compiled code is kept for as long as nothing that it comes from is broken.
+    """
+
+    folder: Path
+
+    @classmethod
+    def at(cls, folder: Path) -> Workshop:
         for name in ("src", "tests"):
-            shutil.copytree(ROOT / name, here / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(ROOT / name, folder / name, ignore=UNNEEDED, dirs_exist_ok=True)
         for name in ("pyproject.toml", "conftest.py"):
-            shutil.copy(ROOT / name, here / name)
-        if mutant:
-            target = here / "src" / "pickbest" / mutant.path
-            target.write_text(mutant.applied(target.read_text("utf-8")), "utf-8")
-        yield here
+            shutil.copy2(ROOT / name, folder / name)
+        return cls(folder)
+
+    @property
+    def compiled(self) -> Path:
+        return self.folder / "compiled"
+
+    @property
+    def package(self) -> Path:
+        return self.folder / "src" / "pickbest"
+
+    @contextmanager
+    def broken(self, mutant: Mutant) -> Iterator[None]:
+        """The copy, broken as the mutant says."""
+        target = self.package / mutant.path
+        target.write_text(mutant.applied(target.read_text("utf-8")), "utf-8")
+        affected = [self.package / path for path in users_of(mutant.path)]
+        self._forget(affected)
+        try:
+            yield
+        finally:
+            shutil.copy2(PACKAGE / mutant.path, target)
+            self._forget(affected)
+
+    def _forget(self, sources: list[Path]) -> None:
+        """Drop what was compiled from these files."""
+        for source in sources:
+            room = self.compiled / compiled_folder(str(source))
+            for file in room.glob(f"{source.stem}.*"):
+                file.unlink()
+
+    def warmed_by(self, other: Workshop) -> None:
+        """Take over what the other one has compiled: folders are named after where sources lie."""
+        for folder in {path.parent for path in self.package.rglob("*.py")}:
+            there = other.folder / folder.relative_to(self.folder)
+            old = other.compiled / compiled_folder(str(there / "x.py"))
+            if old.exists():
+                new = self.compiled / compiled_folder(str(folder / "x.py"))
+                shutil.copytree(old, new, dirs_exist_ok=True)
+
+    def run(self, test: str, *options: str, seconds: float = SECONDS) -> tuple[int, list[str]]:
+        """(exit code, tests that failed)."""
+        paths = [str(self.folder / "src"), os.environ.get("PYTHONPATH", "")]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "pytest", "-rfE", "-p", "no:cacheprovider", *options, test],
+            cwd=self.folder,
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(paths),
+                "PICKBEST_TEST_CACHE": str(self.compiled),
+            },
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            output, _ = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            return 1, []
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        lines = [line.split(" - ")[0].split(" ", 1) for line in output.splitlines()]
+        return process.returncode, [
+            line[1] for line in lines if line[0] in ("FAILED", "ERROR") and len(line) > 1
+        ]
 
 
-def run_tests(here: Path, test: str, *options: str) -> tuple[int, str]:
-    """(exit code, output) of tests in a tree."""
-    paths = [str(here / "src"), os.environ.get("PYTHONPATH", "")]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pytest", "-rfE", "-p", "no:cacheprovider", *options, test],
-        cwd=here,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
-    try:
-        output, _ = process.communicate(timeout=SECONDS)
-        return process.returncode, output
-    except subprocess.TimeoutExpired:
-        return 1, "out of time"
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+@cache
+def users_of(path: str) -> tuple[str, ...]:
+    """The file and all that import it, directly or not."""
+    found = {path}
+    while True:
+        names = {"pickbest." + one.removesuffix(".py").replace("/", ".") for one in found}
+        names = {name.removesuffix(".__init__") for name in names}
+        more = {user for user, imported in imports().items() if imported & names}
+        if more <= found:
+            return tuple(sorted(found))
+        found |= more
 
 
-def failing_anyway(test: str) -> tuple[str, ...]:
-    """Options that leave out what fails without any mutant."""
-    with tree(None) as here:
-        code, output = run_tests(here, test)
-    if code in (0, NO_TESTS):
-        return ()
-    lines = [line.split(" - ")[0].split(" ") for line in output.splitlines()]
-    failed = [line[1] for line in lines if line[0] in ("FAILED", "ERROR")] or [test]
-    return tuple(f"--deselect={name}" for name in failed)
+@cache
+def imports() -> dict[str, set[str]]:
+    """For every file of the package the names of modules that it may import."""
+    found = {}
+    for file in PACKAGE.rglob("*.py"):
+        names = set()
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                names |= {one.name for one in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                names |= {node.module, *(f"{node.module}.{one.name}" for one in node.names)}
+        found[str(file.relative_to(PACKAGE))] = names
+    return found
 
 
-def verdict(mutant: Mutant, left_out: Callable[[str], tuple[str, ...]]) -> str:
-    """killed by a test file, or survived."""
-    with tree(mutant) as here:
-        for test in nearest(mutant.path):
-            code, _ = run_tests(here, test, "-x")
+class Trial:
+    """Mutants against tests, in as many workshops as there are workers."""
+
+    def __init__(self, folder: Path, workers: int, stages: int | None) -> None:
+        self.sound = Workshop.at(folder / "sound")
+        self.stages = stages
+        self.free: SimpleQueue[Workshop] = SimpleQueue()
+        for number in range(workers):
+            workshop = Workshop.at(folder / f"worker-{number}")
+            workshop.warmed_by(self.sound)
+            self.free.put(workshop)
+        self.fails_anyway = cache(self._fails_anyway)
+
+    def _fails_anyway(self, test: str) -> bool:
+        """Does the test fail without any mutant?"""
+        return self.sound.run(test)[0] not in (0, NO_TESTS)
+
+    def verdict(self, mutant: Mutant) -> str:
+        """killed by a test, or survived."""
+        workshop = self.free.get()
+        try:
+            with workshop.broken(mutant):
+                for test in nearest(mutant.path)[: self.stages]:
+                    if killer := self._killer(workshop, test):
+                        return f"killed by {killer}"
+            return "survived"
+        finally:
+            self.free.put(workshop)
+
+    def _killer(self, workshop: Workshop, test: str) -> str | None:
+        """The test that fails because of the mutant."""
+        left_out: list[str] = []
+        while True:
+            options = [f"--deselect={name}" for name in left_out]
+            code, failed = workshop.run(test, "-x", *options)
             if code in (0, NO_TESTS):
-                continue
-            # Did the mutant do that?
-            code, _ = run_tests(here, test, "-x", *left_out(test)) if left_out(test) else (1, "")
-            if code not in (0, NO_TESTS):
-                return f"killed by {test}"
-    return "survived"
+                return None
+            guilty = [name for name in failed if not self.fails_anyway(name)]
+            if guilty or not failed:
+                return (guilty or [test])[0]
+            if test in failed or set(failed) <= set(left_out):
+                return None
+            left_out += failed
 
 
 def main() -> int:
@@ -250,6 +361,8 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--out", type=Path, default=Path("out/mutants.json"))
     parser.add_argument("--only", nargs="*", default=[""], help="only paths that begin so")
+    parser.add_argument("--stages", type=int, help="only so many of the nearest tests")
+    parser.add_argument("--folder", type=Path, default=Path("out/mutants"), help="working copies")
     options = parser.parse_args()
     options.out.parent.mkdir(parents=True, exist_ok=True)
     found: dict[str, str] = (
@@ -258,9 +371,9 @@ def main() -> int:
     drawn = random.Random(options.seed).sample(all_mutants(), options.count)
     drawn = [one for one in drawn if one.path.startswith(tuple(options.only))]
     waiting = [one for one in drawn if one.name not in found]
+    trial = Trial(options.folder.resolve(), options.workers, options.stages)
     with ThreadPoolExecutor(options.workers) as pool:
-        left_out = cache(failing_anyway)
-        running = {pool.submit(verdict, one, left_out): one for one in waiting}
+        running = {pool.submit(trial.verdict, one): one for one in waiting}
         for number, done in enumerate(as_completed(running), 1):
             one = running[done]
             found[one.name] = done.result()

@@ -53,21 +53,14 @@ if TYPE_CHECKING:
         subset_cost as subset_cost,
         top_arms as top_arms,
     )
-    from pickbest.player import (
-        Player as Player,
-    )
-    from pickbest.portfolio import (
-        AskTell as AskTell,
-        Portfolio as Portfolio,
-    )
+    from pickbest.player import Player as Player
+    from pickbest.portfolio import AskTell as AskTell, Portfolio as Portfolio
     from pickbest.simulation.result import (
         Band as Band,
         Difference as Difference,
         Simulation as Simulation,
     )
-    from pickbest.simulation.simulate import (
-        simulate as simulate,
-    )
+    from pickbest.simulation.simulate import simulate as simulate
 
 __getattr__, __dir__, __all__ = lazy_exports(
     __name__,

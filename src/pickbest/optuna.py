@@ -22,13 +22,7 @@ from pickbest.tuning.job_costs import loss_cost
 
 try:
     from optuna.exceptions import ExperimentalWarning
-    from optuna.samplers import (
-        BaseSampler,
-        CmaEsSampler,
-        QMCSampler,
-        RandomSampler,
-        TPESampler,
-    )
+    from optuna.samplers import BaseSampler, CmaEsSampler, QMCSampler, RandomSampler, TPESampler
     from optuna.study import StudyDirection
     from optuna.trial import FrozenTrial, TrialState
 except ImportError as missing:
@@ -109,11 +103,7 @@ class PortfolioSampler(BaseSampler):
         return self._of(trial).sample_independent(study, trial, param_name, param_distribution)
 
     def after_trial(
-        self,
-        study: Study,
-        trial: FrozenTrial,
-        state: TrialState,
-        values: Sequence[float] | None,
+        self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
     ) -> None:
         self._of(trial).after_trial(study, trial, state, values)
         self._at_work.pop(trial.number, None)

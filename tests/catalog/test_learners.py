@@ -16,7 +16,6 @@ from pickbest.catalog import (
     register_learner,
 )
 from pickbest.core import PickbestError
-from pickbest.environments import OneGoodArm
 from pickbest.learners import (
     FPML,
     UCB,
@@ -31,7 +30,6 @@ from pickbest.learners import (
     Uniform,
     Weights,
 )
-from pickbest.simulation.simulate import play
 
 GAME = {"n_arms": 9, "budget": 3, "rounds": 368}
 
@@ -109,17 +107,6 @@ HAND_SET = {
 def test_what_is_set_by_hand_is_not_doubled(text):
     expected = HAND_SET[text]
     assert make_learner(text, 9, expected.budget) == expected
-
-
-def test_rates_by_hand_learn_as_well_without_the_number_of_rounds():
-    """0.1.0 forgot all at every power of two: regret 183 instead of 26."""
-    environment = OneGoodArm(9, 1000)
-    regrets = [
-        play(make_learner("fpml-partial", 9, 3, rounds, epsilon=0.2), environment, 50, 0).paid
-        for rounds in (1000, None)
-    ]
-    known, unknown = (paid.sum(axis=1).mean() for paid in regrets)
-    assert unknown == known < 50
 
 
 def test_resamples_alone_leave_the_rate_to_be_tuned():

@@ -1,6 +1,6 @@
 """Schedules in hindsight: greedy, exact, bounds, and Lemma 11."""
 
-import builtins
+import sys
 from itertools import combinations, combinations_with_replacement, product
 
 import numpy as np
@@ -148,14 +148,8 @@ def test_functions_are_searched_in_every_order() -> None:
 
 def test_scipy_is_needed_for_many_schedules_only(monkeypatch: pytest.MonkeyPatch) -> None:
     jobs = with_durations("coverage")
-    imported = builtins.__import__
-
-    def without_scipy(name: str, *args: object, **kwargs: object) -> object:
-        if name.startswith("scipy"):
-            raise ImportError(name)
-        return imported(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without_scipy)
+    for module in ("scipy", "scipy.optimize", "scipy.sparse"):
+        monkeypatch.setitem(sys.modules, module, None)
     assert best_schedule(jobs, 2).proven
     monkeypatch.setattr(offline_module, "FEW_SCHEDULES", 1)
     with pytest.raises(MissingExtraError, match=r"scipy.*pickbest\[lp\]"):

@@ -1,50 +1,27 @@
 """The only place where a text becomes a learner or an environment, and back."""
 
 from pickbest.catalog.builtin import register_built_in
-from pickbest.catalog.describe import describe, rebuild
+from pickbest.catalog.describe import describe as describe, rebuild as rebuild
 from pickbest.catalog.environments import (
-    EnvironmentEntry,
-    EnvironmentSpec,
-    environment_entry,
-    environment_names,
-    make_environment,
-    register_environment,
-    unregister_environment,
+    EnvironmentEntry as EnvironmentEntry,
+    EnvironmentSpec as EnvironmentSpec,
+    environment_entry as environment_entry,
+    environment_names as environment_names,
+    make_environment as make_environment,
+    register_environment as register_environment,
+    unregister_environment as unregister_environment,
 )
 from pickbest.catalog.learners import (
-    LearnerEntry,
-    LearnerSpec,
-    applicable,
-    feedback_of,
-    learner_entry,
-    learner_names,
-    make_learner,
-    register_learner,
-    unregister_learner,
+    LearnerEntry as LearnerEntry,
+    LearnerSpec as LearnerSpec,
+    applicable as applicable,
+    feedback_of as feedback_of,
+    learner_entry as learner_entry,
+    learner_names as learner_names,
+    make_learner as make_learner,
+    register_learner as register_learner,
+    unregister_learner as unregister_learner,
 )
-from pickbest.catalog.spec import SYNTAX, Spec
+from pickbest.catalog.spec import SYNTAX as SYNTAX, Spec as Spec
 
 register_built_in()
-
-__all__ = [
-    "SYNTAX",
-    "EnvironmentEntry",
-    "EnvironmentSpec",
-    "LearnerEntry",
-    "LearnerSpec",
-    "Spec",
-    "applicable",
-    "describe",
-    "environment_entry",
-    "environment_names",
-    "feedback_of",
-    "learner_entry",
-    "learner_names",
-    "make_environment",
-    "make_learner",
-    "rebuild",
-    "register_environment",
-    "register_learner",
-    "unregister_environment",
-    "unregister_learner",
-]

@@ -39,6 +39,14 @@ EXP3_TUNINGS = ("auer", "as_run", "as_written")
 # Perturbed leaders --------------------------------------------------------------------------
 
 
+# From these numbers of arms on, one pass over all of them is the slower way, and another class with
+# the same law serves fpml (the blocks that may hold a leader) and fpml-partial (buckets of similar
+# weight). docs/performance.md shows the measured crossings; the option `selection` overrides them.
+BLOCKS_FROM = 2_000
+BUCKETS_FROM, BUCKETS_ARMS_PER_BUDGET = 100, 10
+ONE_PASS = "one-pass"
+
+
 def fpml(
     n_arms: int,
     budget: int,
@@ -47,28 +55,40 @@ def fpml(
     epsilon: float | None = None,
     perturbations: str = "fresh",
     noise: str | None = None,
-) -> FPML:
+    selection: str | None = None,
+) -> FPML | FPMLFullManyArms:
     """noise: exponential, the paper's, or gumbel, at the constant rate where budget ≥ 2."""
     fresh = word("perturbations", perturbations, ("fresh", "fixed")) == "fresh"
     if noise is None:
         noise = "gumbel" if tuning == "constant" else "exponential"
     kind = member(Noise, "noise", noise)
-    if epsilon is not None:
-        return FPML(n_arms, budget, epsilon, fresh=fresh, noise=kind)
-    if kind is Noise.GUMBEL:
+    decay = 0.0
+    if epsilon is None:
+        epsilon, decay = _fpml_rate(n_arms, budget, rounds, tuning, kind)
+    if selection is None:
+        selection = "blocks" if fresh and n_arms >= BLOCKS_FROM else ONE_PASS
+    if word("selection", selection, (ONE_PASS, "blocks")) == ONE_PASS:
+        return FPML(n_arms, budget, epsilon, decay, fresh, kind)
+    if not fresh:
+        raise PickbestError("selection by blocks needs fresh perturbations")
+    return FPMLFullManyArms(n_arms, budget, epsilon, decay, kind)
+
+
+def _fpml_rate(
+    n_arms: int, budget: int, rounds: int | None, tuning: str | None, noise: Noise
+) -> tuple[float, float]:
+    """(epsilon, decay)."""
+    if noise is Noise.GUMBEL:
         if tuning not in (None, "constant"):
             raise PickbestError(f"tuning {tuning} is for exponential noise, not for gumbel")
-        rate = _hedge_rate(n_arms, budget, rounds, tuning, set_size=1)
-        return FPML(n_arms, budget, rate, fresh=fresh, noise=kind)
+        return _hedge_rate(n_arms, budget, rounds, tuning, set_size=1), 0.0
     if tuning == "constant":
         raise PickbestError("tuning constant is for gumbel noise")
     if tuning == "theorem_2" and rounds is None:
         raise PickbestError("tuning theorem_2 needs the number of rounds; use anytime")
     if tuning == "anytime" or rounds is None:
-        first, decay = theory.fpml_anytime(n_arms=n_arms, budget=budget)
-        return FPML(n_arms, budget, first, decay, fresh)
-    tuned = theory.fpml_epsilon(n_arms=n_arms, budget=budget, rounds=rounds)
-    return FPML(n_arms, budget, tuned, fresh=fresh)
+        return theory.fpml_anytime(n_arms=n_arms, budget=budget)
+    return theory.fpml_epsilon(n_arms=n_arms, budget=budget, rounds=rounds), 0.0
 
 
 def fpml_partial(
@@ -80,7 +100,8 @@ def fpml_partial(
     epsilon: float | None = None,
     resamples: int | None = None,
     explore: float = 1.0,
-) -> FPMLPartial:
+    selection: str | None = None,
+) -> FPMLPartial | FPMLManyArms:
     if weights is None:
         weights = "geometric" if tuning in AS_IN_THE_PAPER else "exact"
     source = member(Weights, "weights", weights)
@@ -91,7 +112,16 @@ def fpml_partial(
     if epsilon is None:
         known = known_rounds(rounds, "epsilon")
         epsilon = _partial_epsilon(n_arms, budget, known, tuning, source, resamples, explore)
-    return FPMLPartial(n_arms, budget, epsilon, source, resamples, explore)
+    one = FPMLPartial(n_arms, budget, epsilon, source, resamples, explore)
+    exact = source is Weights.EXACT
+    if selection is None:
+        many = n_arms >= max(BUCKETS_FROM, BUCKETS_ARMS_PER_BUDGET * budget)
+        selection = "buckets" if exact and many else ONE_PASS
+    if word("selection", selection, (ONE_PASS, "buckets")) == ONE_PASS:
+        return one
+    if not exact:
+        raise PickbestError("selection by buckets needs exact weights")
+    return FPMLManyArms(n_arms, budget, epsilon)
 
 
 def _resamples(n_arms: int, budget: int, rounds: int | None, tuning: str, source: Weights) -> int:
@@ -132,57 +162,6 @@ def _partial_epsilon(
         "as_written": theory.partial_epsilon_as_written,
     }[tuning]
     return tuned(n_arms=n_arms, slot_budget=budget, rounds=rounds)
-
-
-# Many arms: one name, two classes with the same law -------------------------------------------
-# From these numbers of arms on, one pass over all of them is the slower way, and another class
-# serves fpml (the blocks that may hold a leader) and fpml-partial (buckets of similar weight).
-# docs/performance.md shows the measured crossings. The option `selection` overrides the choice.
-BLOCKS_FROM = 2_000
-BUCKETS_FROM, BUCKETS_ARMS_PER_BUDGET = 100, 10
-
-
-def fpml_of_any_size(
-    n_arms: int,
-    budget: int,
-    rounds: int | None,
-    tuning: str | None,
-    epsilon: float | None = None,
-    perturbations: str = "fresh",
-    noise: str | None = None,
-    selection: str | None = None,
-) -> FPML | FPMLFullManyArms:
-    one = fpml(n_arms, budget, rounds, tuning, epsilon, perturbations, noise)
-    if selection is None:
-        selection = "blocks" if one.fresh and n_arms >= BLOCKS_FROM else "one-pass"
-    if word("selection", selection, ("one-pass", "blocks")) == "one-pass":
-        return one
-    if not one.fresh:
-        raise PickbestError("selection by blocks needs fresh perturbations")
-    return FPMLFullManyArms(n_arms, budget, one.epsilon, one.decay, one.noise)
-
-
-def fpml_partial_of_any_size(
-    n_arms: int,
-    budget: int,
-    rounds: int | None,
-    tuning: str | None,
-    weights: str | None = None,
-    epsilon: float | None = None,
-    resamples: int | None = None,
-    explore: float = 1.0,
-    selection: str | None = None,
-) -> FPMLPartial | FPMLManyArms:
-    one = fpml_partial(n_arms, budget, rounds, tuning, weights, epsilon, resamples, explore)
-    exact = one.weights is Weights.EXACT
-    if selection is None:
-        many = n_arms >= max(BUCKETS_FROM, BUCKETS_ARMS_PER_BUDGET * budget)
-        selection = "buckets" if exact and many else "one-pass"
-    if word("selection", selection, ("one-pass", "buckets")) == "one-pass":
-        return one
-    if not exact:
-        raise PickbestError("selection by buckets needs exact weights")
-    return FPMLManyArms(n_arms, budget, one.epsilon)
 
 
 # Exponential weights ------------------------------------------------------------------------

@@ -33,13 +33,13 @@ BUILT_IN = (
     LearnerEntry(
         "fpml",
         "perturbed leaders, sees all costs (Algorithm 1)",
-        builders.fpml_of_any_size,
+        builders.fpml,
         builders.FPML_TUNINGS,
     ),
     LearnerEntry(
         "fpml-partial",
         "perturbed leaders, sees the costs of its own arms (Proposition 5)",
-        builders.fpml_partial_of_any_size,
+        builders.fpml_partial,
         builders.PARTIAL_TUNINGS,
         needs_rounds=True,
         by_hand=("epsilon",),

@@ -8,6 +8,7 @@ from pickbest.catalog.builders import (
     AS_IN_THE_PAPER,
     EXP3_TUNINGS,
     EXPONENTIAL_TUNINGS,
+    ONE_PASS,
     PARTIAL_TUNINGS,
 )
 from pickbest.catalog.learners import make_learner
@@ -72,7 +73,7 @@ def og_hybrid(
         _refuse("og-hybrid with feedback of picked arms", tuning, PARTIAL_TUNINGS)
         builders.word("slot_learner", slot_learner, ("fpml",))
         inner = builders.fpml_partial(
-            n_arms, slot_budget, rounds, tuning, weights, epsilon, resamples, explore
+            n_arms, slot_budget, rounds, tuning, weights, epsilon, resamples, explore, ONE_PASS
         )
     distinct = _distinct(slots, tuning)
     # It pays where slots are distinct and weights unbiased: docs/learners.md has the numbers.
@@ -105,7 +106,7 @@ def _full_slot(
     _refuse("og-hybrid with full feedback", tuning, EXPONENTIAL_TUNINGS)
     if epsilon is None:
         builders.known_rounds(rounds, "epsilon")
-    return builders.fpml(n_arms, slot_budget, rounds, tuning, epsilon)
+    return builders.fpml(n_arms, slot_budget, rounds, tuning, epsilon, selection=ONE_PASS)
 
 
 def _flag(name: str, value: bool) -> bool:

@@ -22,22 +22,21 @@ def aslib(
         str | None,
         typer.Option(
             help="What an algorithm pays: solved, runtime or quality; if not given, solved for a "
-            "runtime and quality for a solution quality.",
+            "runtime and quality for a solution quality."
         ),
     ] = None,
     measure: Annotated[
         str | None,
         typer.Option(
             help="A performance measure by name, or runtime or quality for the first of that "
-            "kind; the scenario's first if not given.",
+            "kind; the scenario's first if not given."
         ),
     ] = None,
     budget: Annotated[
         int, typer.Option("--budget", "-b", help="The largest B, algorithms per instance.")
     ] = 6,
     time_limit: Annotated[
-        float,
-        typer.Option("--time-limit", help="Seconds to search for each best subset."),
+        float, typer.Option("--time-limit", help="Seconds to search for each best subset.")
     ] = 60.0,
     as_json: JsonOption = False,
 ) -> None:

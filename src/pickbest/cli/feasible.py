@@ -47,8 +47,7 @@ def feasible(
         typer.Option("--learner", "-l", help="A learner's name instead of the tuning's own."),
     ] = None,
     tuning: Annotated[
-        str | None,
-        typer.Option(help="product (B ≥ 2; the default there), eager or proposition_8."),
+        str | None, typer.Option(help="product (B ≥ 2; the default there), eager or proposition_8.")
     ] = None,
     width: Annotated[
         float | None, typer.Option(help="A bound on every |A_i x - b_i|; computed if not given.")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pickbest.cli import tables
+from pickbest.cli import store_tables
 from pickbest.cli.tables import say
 from pickbest.core import PickbestError
 from pickbest.core.text import printable
@@ -168,7 +168,7 @@ def run_problems(
                 _report(result, as_json)
                 notices.take(result)
         if not as_json:
-            Console().print(tables.status_table(portfolio.status()))
+            Console().print(store_tables.status_table(portfolio.status()))
     notices.sum_up()
     if finishing.is_set():
         say("interrupted", stderr=True)

@@ -37,8 +37,7 @@ def simulate(
     replicates: Annotated[int, typer.Option("--replicates", "-r", help="Independent games.")] = 100,
     seed: SeedOption = 0,
     weights: Annotated[
-        str | None,
-        typer.Option(help="Of fpml-partial and og-hybrid: exact, geometric or explore."),
+        str | None, typer.Option(help="Of fpml-partial and og-hybrid: exact, geometric or explore.")
     ] = None,
     tuning: Annotated[
         str | None, typer.Option(help="A name from `pickbest learners`, e.g. as_run.")
@@ -137,11 +136,7 @@ def simulate(
 
 
 def make_learners(
-    specs: Sequence[str],
-    n_arms: int,
-    budget: int,
-    rounds: int | None,
-    shared: Mapping[str, Any],
+    specs: Sequence[str], n_arms: int, budget: int, rounds: int | None, shared: Mapping[str, Any]
 ) -> dict[str, Learner]:
     """Learners by label. Shared options go to those learners that take them."""
     from pickbest.catalog import LearnerSpec, applicable

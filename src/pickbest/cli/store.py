@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from pickbest.cli import tables
+from pickbest.cli import store_tables, tables
 from pickbest.cli.options import JsonOption
 from pickbest.core.codec import plain
 
@@ -35,9 +35,9 @@ def status(store: StoreArgument, name: NameOption = "default", as_json: JsonOpti
 
     with opened(store, name) as ledger:
         view = overview(ledger.state)
-    tables.show(plain(view), as_json, lambda _: tables.status_table(view))
+    tables.show(plain(view), as_json, lambda _: store_tables.status_table(view))
     if not as_json:
-        for line in tables.contradiction_lines(view.contradictions):
+        for line in store_tables.contradiction_lines(view.contradictions):
             tables.say(line)
 
 
@@ -58,9 +58,9 @@ def history(
             typer.echo(json.dumps(plain(view)))
         return
     console = Console()
-    console.print(tables.history_table(views, console.width))
+    console.print(store_tables.history_table(views, console.width))
     found = {str(each): each for view in views for each in view.contradictions}
-    for line in tables.contradiction_lines(list(found.values())):
+    for line in store_tables.contradiction_lines(list(found.values())):
         tables.say(line)
 
 
@@ -136,7 +136,7 @@ def advise(store: StoreArgument, name: NameOption = "default", as_json: JsonOpti
     with opened(store, name) as ledger:
         roster = ledger.state.roster
         advised = advice(ledger.entries(), roster.budget if roster else 1)
-    tables.show(plain(advised), as_json, lambda _: tables.advice_tables(advised))
+    tables.show(plain(advised), as_json, lambda _: store_tables.advice_tables(advised))
 
 
 def serve(

@@ -1,27 +1,20 @@
-"""Everything that commands print for people who read a terminal."""
+"""What commands print for people who read a terminal; `store_tables` has what portfolios show."""
 
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
 from rich import box
 from rich.console import Console, RenderableType
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from pickbest.core.text import printable
 
 if TYPE_CHECKING:
-    from pickbest.portfolio.advise import Advised
-    from pickbest.portfolio.estimates import Interval
-    from pickbest.portfolio.runs import Stage
-    from pickbest.portfolio.state.verdicts import Contradiction
-    from pickbest.portfolio.state.views import ArmView, RoundView, Status
     from pickbest.simulation.summary import Summary
 
 # Cutoffs and PAR10 have no decimals from here on.
@@ -81,6 +74,12 @@ def table(
     return built
 
 
+def narrow(built: Table) -> Table:
+    """The table without a frame, for many columns."""
+    built.box, built.padding, built.pad_edge = box.SIMPLE, (0, 1, 0, 0), False
+    return built
+
+
 def _cell(value: object) -> str:
     if value is None:
         return "-"
@@ -104,14 +103,8 @@ def hindsight_table(summary: Mapping[str, Any], shows: str) -> Table:
         "top": "top arms",
         "best_arm": "best arm",
     }
-    rows = [
-        [
-            label,
-            summary[key][f"mean_{shows}"],
-            ", ".join(summary[key]["arms"]),
-        ]
-        for key, label in labels.items()
-    ]
+    found = [(label, summary[key]) for key, label in labels.items()]
+    rows = [(label, one[f"mean_{shows}"], ", ".join(one["arms"])) for label, one in found]
     proven = summary["best_subset"]["proven"]
     note = "" if proven else f" (not proven: at most {summary['best_subset']['gap']:.2g} better)"
     title = (
@@ -134,14 +127,9 @@ def bounds_table(summary: Mapping[str, Any]) -> Table:
 
 def learners_table(summary: Mapping[str, Any]) -> Table:
     """What `pickbest learners` prints."""
+    joined = ("tunings", "options")
     rows = [
-        [
-            row["name"],
-            row["summary"],
-            row["feedback"],
-            ", ".join(row["tunings"]) or "-",
-            ", ".join(row["options"]) or "-",
-        ]
+        [row["name"], row["summary"], row["feedback"], *(", ".join(row[k]) or "-" for k in joined)]
         for row in summary["learners"]
     ]
     return table("Learners", ("name", "what it does", "sees", "tunings", "options"), rows)
@@ -149,10 +137,8 @@ def learners_table(summary: Mapping[str, Any]) -> Table:
 
 def environments_table(summary: Mapping[str, Any]) -> Table:
     """What `pickbest environments` prints."""
-    rows = [
-        [row["name"], row["summary"], row["n_arms"], row["rounds"]]
-        for row in summary["environments"]
-    ]
+    keys = ("name", "summary", "n_arms", "rounds")
+    rows = [[row[key] for key in keys] for row in summary["environments"]]
     return table("Environments", ("name", "what happens", "arms", "rounds"), rows)
 
 
@@ -214,162 +200,12 @@ def benchmark_table(summary: Mapping[str, Any]) -> Table:
     rows = []
     for values in summary["learners"]:
         learner, share, _, low, high, everywhere, rank, best, worst, _ = values.values()
-        rows.append(
-            [
-                learner,
-                "-" if share is None else f"{share:.3f}",
-                "-" if share is None else f"{low:.2f} to {high:.2f}",
-                "-" if everywhere is None else f"{everywhere:.3f}",
-                f"{rank:.2f}",
-                f"{best:.2f} to {worst:.2f}",
-            ]
-        )
+        shares = ["-", "-"] if share is None else [f"{share:.3f}", f"{low:.2f} to {high:.2f}"]
+        all_over = "-" if everywhere is None else f"{everywhere:.3f}"
+        rows.append([learner, *shares, all_over, f"{rank:.2f}", f"{best:.2f} to {worst:.2f}"])
     columns = ("learner", "share", "95% interval", "share\neverywhere", "rank", "95% interval")
     title = f"Mean share of the gap over {summary['scope']}, and mean rank over all"
     return table(title, columns, rows)
-
-
-def status_table(status: Status) -> Table:
-    """What `pickbest status` prints."""
-    title = (
-        f"{status.finished} rounds finished, {status.lost} lost, {status.open} open; "
-        f"mean cost {_number(status.mean_cost)}; learner {escape(printable(status.learner))}, "
-        f"{status.budget} arms a round; limits by {status.limits}"
-    )
-    if status.stages:
-        title += f"; plan: {', then '.join(map(_stage, status.stages))}"
-    if status.mode:
-        title += f"; {status.mode}"
-    if status.late:
-        title += f"; {status.late} results came late and were not learned"
-    columns = ("arm", "state", "picked", "won", "failed", "mean cost", "seconds", "picked next")
-    rows = [
-        (
-            arm.name,
-            _marked(arm),
-            str(arm.picked),
-            str(arm.won),
-            str(arm.failed),
-            _number(arm.mean_cost),
-            f"{arm.seconds:.1f}",
-            f"{arm.share:.0%}",
-        )
-        for arm in status.arms
-    ]
-    return table(title, columns, rows, text_columns=2)
-
-
-def _stage(stage: Stage) -> str:
-    end = "" if stage.until == 1.0 else f" until {stage.until:.1%} of the deadline"
-    return escape(printable(" with ".join(stage.arms))) + end
-
-
-def _marked(arm: ArmView) -> str:
-    """An arm's state, and what speaks against it."""
-    marks = {"wrong": arm.wrong, "disputed": arm.disputed}
-    return ", ".join([arm.state, *(f"{count} {mark}" for mark, count in marks.items() if count)])
-
-
-def contradiction_lines(found: Sequence[Contradiction]) -> list[str]:
-    """Who cannot be right beside whom, for the end of every view."""
-    shown = [f"contradiction: {printable(each)}" for each in found[:10]]
-    return [*shown, *([f"… and {len(found) - 10} more (--json)"] if len(found) > 10 else [])]
-
-
-def history_table(views: Sequence[RoundView], width: int = 80) -> Table:
-    """What `pickbest history` prints: a line a round, also on a narrow terminal."""
-    # What is left beside the round, the time, the answer and the cost, and the gaps.
-    room = max(width - 45, 30)
-    rows = [
-        (
-            str(view.round),
-            _when(view.at),
-            _end_of(printable(view.problem), room - 2 * (room // 3)),
-            _begin_of(printable(_outcome(view)), room // 3),
-            _begin_of(", ".join(printable(a) for a in view.arms if a != view.winner), room // 3),
-            _begin_of(("! " if view.contradictions else "") + printable(view.verdict), 8),
-            _number(view.cost),
-        )
-        for view in views
-    ]
-    columns = ("round", "when", "problem", "winner", "beside", "answer", "cost")
-    built = table("Rounds", columns, rows, text_columns=6)
-    built.box, built.padding, built.pad_edge = box.SIMPLE, (0, 1, 0, 0), False
-    return built
-
-
-def _end_of(text: str, room: int) -> str:
-    return text if len(text) <= room else f"…{text[1 - room :]}"
-
-
-def _begin_of(text: str, room: int) -> str:
-    return text if len(text) <= room else f"{text[: room - 1]}…"
-
-
-def _when(at: float) -> str:
-    try:
-        return time.strftime("%m-%d %H:%M:%S", time.localtime(at))
-    except (OverflowError, OSError, ValueError):
-        return "-"  # No clock has ever shown this; the journal may say anything.
-
-
-def _outcome(view: RoundView) -> str:
-    lost = f"{view.state}: {view.reason}" if view.reason else ""
-    if view.late:
-        return f"{view.winner or 'no answer'}, too late ({lost})"
-    return view.winner or lost or "-"
-
-
-def advice_tables(advised: Advised) -> list[Table]:
-    """What `pickbest advise` prints."""
-    labels = {
-        "seen": "every cost was seen",
-        "independent": "unseen costs drawn independently (optimistic)",
-        "alike": "unseen costs as if problems were equally hard for all arms (pessimistic)",
-    }
-    tables = [_estimates_table(advised)] if advised.estimates else []
-    for way, rows in advised.fills.items():
-        title = (
-            f"Mean cost a round by budget, {advised.rounds} rounds, {advised.seen:.0%} of the "
-            f"costs seen: {labels[way]}"
-        )
-        columns = ("B", "best subset", "top B", "learner", "Theorem 2", "best arms in hindsight")
-        cells = [
-            (
-                f"{row.budget}{' (now)' if row.budget == advised.budget else ''}",
-                _number(row.best_subset),
-                _number(row.top),
-                _number(row.learner),
-                f"≤ {row.promise:.4f}",
-                ", ".join(row.best_arms),
-            )
-            for row in rows
-        ]
-        tables.append(table(title, columns, cells, text_columns=0))
-    return tables
-
-
-def _estimates_table(advised: Advised) -> Table:
-    rows = [
-        (
-            f"{each.budget}{' (now)' if each.budget == advised.budget else ''}",
-            _number(each.realised),
-            _between(each.cost),
-            _between(each.processor),
-            ", ".join(each.arms) or "these rounds do not tell",
-        )
-        for each in advised.estimates
-    ]
-    columns = ("B", "paid", "estimated cost (90%)", "processor time, deadlines", "best arms")
-    title = (
-        f"{advised.advice}. Mean cost a round by budget, from {advised.rounds} rounds in which "
-        f"{advised.stopped:.0%} of the runs were stopped"
-    )
-    return table(title, columns, rows, text_columns=0)
-
-
-def _between(interval: Interval) -> str:
-    return f"{interval.mean:.3f} ({interval.low:.3f} to {interval.high:.3f})"
 
 
 def replay_table(summary: Mapping[str, Any]) -> Table:
@@ -424,16 +260,10 @@ def scenario_tables(summary: Mapping[str, Any]) -> list[Table]:
             (title, ways, rows),
         )
     ]
-    for each in tables:
-        each.box, each.padding, each.pad_edge = box.SIMPLE, (0, 1, 0, 0), False
-    return tables
+    return [narrow(each) for each in tables]
 
 
 def _shown(value: object) -> object:
     if isinstance(value, list):
         return ", ".join(value)
     return round(value) if isinstance(value, float) and value >= WHOLE_FROM else value
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4f}"

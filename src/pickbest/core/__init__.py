@@ -49,9 +49,7 @@ if TYPE_CHECKING:
         play_table as play_table,
         visible as visible,
     )
-    from pickbest.core.tickets import (
-        Ticket as Ticket,
-    )
+    from pickbest.core.tickets import Ticket as Ticket
     from pickbest.core.types import (
         Choice as Choice,
         CompiledLearner as CompiledLearner,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
 
 
 class PickbestError(ValueError):
@@ -18,6 +20,17 @@ class MissingExtraError(ImportError):
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         super().__init__(f"{purpose} needs the package {package}: pip install 'pickbest[{extra}]'")
+
+
+def load_extra(module: str, extra: str, purpose: str, package: str = "") -> Any:
+    """A module of an optional package, or the error that says how to get it.
+
+    package: where it is not called as its module.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(package or module.partition(".")[0], extra, purpose) from error
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> PickbestError:

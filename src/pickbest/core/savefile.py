@@ -12,6 +12,7 @@ import secrets
 import tokenize
 import zipfile
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -138,43 +139,39 @@ def to_npz(header: dict[str, Any], arrays: Arrays) -> bytes:
     return buffer.getvalue()
 
 
+@contextlib.contextmanager
+def _readable() -> Iterator[None]:
+    """What libraries raise over content that is not what it should be is an error of ours."""
+    try:
+        yield
+    except PickbestError:
+        raise
+    except _UNREADABLE as error:
+        raise PickbestError(f"{error}") from error
+
+
+@_readable()
 def from_npz(content: bytes) -> tuple[dict[str, Any], Arrays]:
     """What `to_npz` was given; nothing is read that would take more room than MOST_BYTES."""
     arrays = arrays_from_npz(content, MOST_BYTES)
-    try:
-        header = parsed(arrays.pop("header").tobytes())
-    except _UNREADABLE as error:
-        raise PickbestError(f"{error}") from error
-    return _checked_header(header), arrays
+    return _checked_header(parsed(arrays.pop("header").tobytes())), arrays
 
 
+@_readable()
 def arrays_from_npz(content: bytes, most: int) -> Arrays:
     """The arrays of an npz file that has at most `most` bytes when it is unpacked."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            if sum(member.file_size for member in archive.infolist()) > most:
-                raise PickbestError(f"it holds more than {most:,} bytes")
-            return {
-                member.filename.removesuffix(".npy"): array_from_npy(archive.read(member))
-                for member in archive.infolist()
-            }
-    except PickbestError:
-        raise
-    except _UNREADABLE as error:
-        raise PickbestError(f"{error}") from error
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        if sum(member.file_size for member in archive.infolist()) > most:
+            raise PickbestError(f"it holds more than {most:,} bytes")
+        return {
+            member.filename.removesuffix(".npy"): array_from_npy(archive.read(member))
+            for member in archive.infolist()
+        }
 
 
+@_readable()
 def array_from_npy(content: bytes) -> NDArray[Any]:
     """The numbers of an npy file; its shape must be that of the bytes that follow."""
-    try:
-        return _array(content)
-    except PickbestError:
-        raise
-    except _UNREADABLE as error:
-        raise PickbestError(f"{error}") from error
-
-
-def _array(content: bytes) -> NDArray[Any]:
     stream = io.BytesIO(content)
     version = np.lib.format.read_magic(stream)
     read_header = {
@@ -191,17 +188,13 @@ def _array(content: bytes) -> NDArray[Any]:
     return flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
 
 
+@_readable()
 def _from_json(content: bytes) -> tuple[dict[str, Any], Arrays]:
-    try:
-        header = _checked_header(parsed(content))
-        arrays = {
-            name: _packed_array(packed["values"], packed["dtype"], packed["shape"])
-            for name, packed in header.pop("arrays").items()
-        }
-    except PickbestError:
-        raise
-    except _UNREADABLE as error:
-        raise PickbestError(f"{error}") from error
+    header = _checked_header(parsed(content))
+    arrays = {
+        name: _packed_array(packed["values"], packed["dtype"], packed["shape"])
+        for name, packed in header.pop("arrays").items()
+    }
     return header, arrays
 
 

@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 
 import cloudpickle
 
-from pickbest.core import MissingExtraError, PickbestError
+from pickbest.core import PickbestError
+from pickbest.core.errors import load_extra
 
 # A cluster that takes no connection in this time counts as unreachable.
 CONNECT_SECONDS = 10.0
@@ -83,10 +84,7 @@ def start_ray(purpose: str, address: str | None = None, **options: Any) -> tuple
     finds or starts here. options: what ray.init takes (num_cpus, runtime_env, …).
     PickbestError if nothing listens at the address, or nothing that can be a cluster.
     """
-    try:
-        import ray
-    except ImportError as error:
-        raise MissingExtraError("ray", "ray", purpose) from error
+    ray = load_extra("ray", "ray", purpose)
     if ray.is_initialized():
         return ray, False
     check_reachable(address)

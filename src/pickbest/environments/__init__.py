@@ -1,37 +1,27 @@
 """Where costs come from: recorded tables, the paper's tasks, and adversaries."""
 
 from pickbest.environments.adversarial import (
-    Alternating,
-    Bernoulli,
-    Chasing,
-    Halving,
-    OneGoodArm,
-    Predicting,
+    Alternating as Alternating,
+    Bernoulli as Bernoulli,
+    Chasing as Chasing,
+    Halving as Halving,
+    OneGoodArm as OneGoodArm,
+    Predicting as Predicting,
 )
-from pickbest.environments.aslib.scenario import Scenario, read_scenario, read_scenarios
-from pickbest.environments.synthetic import RegimeChange, Task1, Task2, Task3
-from pickbest.environments.table_files import read_past, read_table
-from pickbest.environments.tables import Shuffled, Table
-from pickbest.environments.with_features import WithFeatures, with_features
-
-__all__ = [
-    "Alternating",
-    "Bernoulli",
-    "Chasing",
-    "Halving",
-    "OneGoodArm",
-    "Predicting",
-    "RegimeChange",
-    "Scenario",
-    "Shuffled",
-    "Table",
-    "Task1",
-    "Task2",
-    "Task3",
-    "WithFeatures",
-    "read_past",
-    "read_scenario",
-    "read_scenarios",
-    "read_table",
-    "with_features",
-]
+from pickbest.environments.aslib.scenario import (
+    Scenario as Scenario,
+    read_scenario as read_scenario,
+    read_scenarios as read_scenarios,
+)
+from pickbest.environments.synthetic import (
+    RegimeChange as RegimeChange,
+    Task1 as Task1,
+    Task2 as Task2,
+    Task3 as Task3,
+)
+from pickbest.environments.table_files import read_past as read_past, read_table as read_table
+from pickbest.environments.tables import Shuffled as Shuffled, Table as Table
+from pickbest.environments.with_features import (
+    WithFeatures as WithFeatures,
+    with_features as with_features,
+)

@@ -7,15 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from pickbest.core import (
-    Draws,
-    Environment,
-    FloatArray,
-    IntArray,
-    PickbestError,
-    State,
-    check_count,
-)
+from pickbest.core import Draws, Environment, FloatArray, PickbestError, State, check_count
+from pickbest.core.wrapping import WrappingEnvironment
 from pickbest.environments.tables import Oblivious
 from pickbest.kernels.random import fill_beta
 
@@ -90,38 +83,16 @@ class Task3(Oblivious):
 
 
 @dataclass(frozen=True)
-class RegimeChange:
+class RegimeChange(WrappingEnvironment):
     """One environment for the first half of the rounds, its arms in reverse order for the rest."""
 
     inner: Environment
-
-    @property
-    def n_arms(self) -> int:
-        return self.inner.n_arms
-
-    @property
-    def rounds(self) -> int:
-        return self.inner.rounds
-
-    @property
-    def adaptive(self) -> bool:
-        return self.inner.adaptive
-
-    @property
-    def varies(self) -> bool:
-        return self.inner.varies
-
-    def start(self, replicates: int) -> State:
-        return self.inner.start(replicates)
 
     def costs(self, state: State, round_index: int, rng: Draws) -> FloatArray:
         costs = self.inner.costs(state, round_index, rng)
         if 2 * round_index < self.rounds:
             return costs
         return np.ascontiguousarray(costs[:, ::-1])
-
-    def react(self, state: State, arms: IntArray, costs: FloatArray) -> State:
-        return self.inner.react(state, arms, costs)
 
 
 def beta_costs(means: FloatArray, rng: Draws, variance: float = VARIANCE) -> FloatArray:

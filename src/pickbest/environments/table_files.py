@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pickbest.core import FloatArray, MissingExtraError, PickbestError, check_costs
+from pickbest.core import FloatArray, PickbestError, check_costs
+from pickbest.core.errors import load_extra
 from pickbest.core.savefile import array_from_npy, arrays_from_npz
 from pickbest.environments.columns import Arms, Columns, choose_arms, is_number
 from pickbest.environments.tables import Table
@@ -24,10 +25,7 @@ SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".npy", ".npz")
 
 
 def read_table(
-    path: str | Path,
-    rewards: bool = False,
-    label: str | None = None,
-    columns: Sequence[str] = (),
+    path: str | Path, rewards: bool = False, label: str | None = None, columns: Sequence[str] = ()
 ) -> Table:
     """Read a table of costs, or of rewards (then cost = 1 - reward), one row a round.
 
@@ -131,11 +129,8 @@ def _unpacked(path: Path) -> bytes:
 
 
 def _read_parquet(path: Path) -> Columns:
-    try:
-        import pyarrow as arrow
-        import pyarrow.parquet as parquet
-    except ImportError as error:
-        raise MissingExtraError("pyarrow", "data", "reading Parquet tables") from error
+    parquet = load_extra("pyarrow.parquet", "data", "reading Parquet tables")
+    arrow = load_extra("pyarrow", "data", "reading Parquet tables")
     try:
         file = parquet.ParquetFile(
             path, thrift_string_size_limit=10**7, thrift_container_size_limit=10**6

@@ -8,14 +8,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pickbest.core import (
-    Draws,
-    FloatArray,
-    IntArray,
-    PickbestError,
-    State,
-    check_costs,
-)
+from pickbest.core import Draws, FloatArray, IntArray, PickbestError, State, check_costs
+from pickbest.core.wrapping import WrappingEnvironment
 from pickbest.environments.columns import Frame, choose_arms, from_frame
 
 # A table of more arms than this does not list them all.
@@ -96,7 +90,7 @@ class Table(Oblivious):
 
 
 @dataclass(frozen=True, eq=False)
-class Shuffled(Oblivious):
+class Shuffled(WrappingEnvironment):
     """A recorded table whose rounds come in an order of their own in each replicate.
 
     >>> Shuffled(Table([[0.1, 0.9], [0.3, 0.2]])).rounds
@@ -105,14 +99,6 @@ class Shuffled(Oblivious):
 
     inner: Table
     varies = True
-
-    @property
-    def n_arms(self) -> int:
-        return self.inner.n_arms
-
-    @property
-    def rounds(self) -> int:
-        return self.inner.rounds
 
     def costs(self, state: State, round_index: int, rng: Draws) -> FloatArray:
         return self.inner.costs_table[self.order(rng)[:, round_index]]

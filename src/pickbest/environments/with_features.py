@@ -8,23 +8,16 @@ from pathlib import Path
 
 import numpy as np
 
-from pickbest.core import (
-    Draws,
-    Environment,
-    FloatArray,
-    IntArray,
-    PickbestError,
-    State,
-    unknown_name,
-)
+from pickbest.core import Draws, Environment, FloatArray, PickbestError, unknown_name
 from pickbest.core.features import Feature, Features, encoded, encoded_numbers, feature_names
+from pickbest.core.wrapping import WrappingEnvironment
 from pickbest.environments.columns import is_number
 from pickbest.environments.table_files import read_table, text_cells
 from pickbest.environments.tables import Shuffled
 
 
 @dataclass(frozen=True, eq=False)
-class WithFeatures:
+class WithFeatures(WrappingEnvironment):
     """An environment, and encoded features (rounds, n_features) of its rounds, by name."""
 
     inner: Environment
@@ -38,31 +31,6 @@ class WithFeatures:
                 f"features must be given for each of {self.rounds} rounds: expected shape "
                 f"{shape}, got {self.features.shape}"
             )
-
-    @property
-    def n_arms(self) -> int:
-        return self.inner.n_arms
-
-    @property
-    def rounds(self) -> int:
-        return self.inner.rounds
-
-    @property
-    def adaptive(self) -> bool:
-        return self.inner.adaptive
-
-    @property
-    def varies(self) -> bool:
-        return self.inner.varies
-
-    def start(self, replicates: int) -> State:
-        return self.inner.start(replicates)
-
-    def costs(self, state: State, round_index: int, rng: Draws) -> FloatArray:
-        return self.inner.costs(state, round_index, rng)
-
-    def react(self, state: State, arms: IntArray, costs: FloatArray) -> State:
-        return self.inner.react(state, arms, costs)
 
     def known(self, round_index: int, rng: Draws) -> FloatArray:
         """(replicates, n_features) or (n_features,): the features of a round; rng as for costs."""

@@ -230,11 +230,7 @@ def _learn(
 
 
 def replay_plans(
-    races: Races,
-    planner: Planner,
-    order: IntArray,
-    seed: int = 0,
-    progress: Progress | None = None,
+    races: Races, planner: Planner, order: IntArray, seed: int = 0, progress: Progress | None = None
 ) -> Replay:
     """As `replay`, for a learner that decides how many arms run, and when; nothing is watched."""
     replicates, rounds = order.shape

@@ -13,7 +13,8 @@ from itertools import combinations, product
 import numpy as np
 
 from pickbest import theory
-from pickbest.core import FloatArray, MissingExtraError, check_budget, check_count
+from pickbest.core import FloatArray, check_budget, check_count
+from pickbest.core.errors import load_extra
 
 State = tuple[int, ...]
 
@@ -76,10 +77,7 @@ def _next(state: State, costs: State) -> State:
 
 def _game_value(paid: FloatArray, after: FloatArray) -> float:
     """min over mixtures x of max over cost vectors of paid · x + after."""
-    try:
-        from scipy.optimize import linprog
-    except ImportError as error:
-        raise MissingExtraError("scipy", "lp", "exact small games") from error
+    linprog = load_extra("scipy.optimize", "lp", "exact small games").linprog
     n_vectors, n_subsets = paid.shape
     objective = np.append(np.zeros(n_subsets), 1.0)
     constraints = np.hstack([paid, -np.ones((n_vectors, 1))])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from pickbest.core import FloatArray, IntArray, MissingExtraError, PickbestError
+from pickbest.core import FloatArray, IntArray, PickbestError
+from pickbest.core.errors import load_extra
 
 PURPOSE = "solving linear programs with HiGHS"
 
@@ -21,10 +21,7 @@ _USUAL = (1e-5, 1e5)
 
 def load(module: str, purpose: str) -> Any:
     """A module of the extra `lp`, or one sentence that says how to get it."""
-    try:
-        return import_module(module)
-    except ImportError as error:
-        raise MissingExtraError(module.partition(".")[0], "lp", purpose) from error
+    return load_extra(module, "lp", purpose)
 
 
 def is_sparse(matrix: object) -> bool:

@@ -10,14 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pickbest.core import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    check_budget,
-    check_positive,
-    mix_array,
-)
+from pickbest.core import BoolArray, FloatArray, IntArray, check_budget, check_positive, mix_array
 from pickbest.hindsight.comparators import (
     Subset,
     best_arm,

@@ -15,17 +15,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pickbest.core import BoolArray, FloatArray, IntArray, PickbestError
-from pickbest.kernels.compiled import allocating, kernel, part
+from pickbest.kernels.compiled import allocating, inlined, kernel, part
+from pickbest.kernels.gumbel import NEVER, log_exponential_at
 from pickbest.kernels.heap import EMPTY, keep_smallest, sort_kept
-from pickbest.kernels.random import STEP, exponential_at, uniform_at
+from pickbest.kernels.random import STEP, uniform_at
 
 BLOCK = 64.0
-# Up to this number of arms, counting how many are smaller beats sorting: it has no branches.
-COUNTED = 24
+# With five bits a rank, a word has room for so many.
+RANKS = 12
 SMALLEST = 1e-300
-# ln of an Exp(1) draw is not below minus this (the smallest scale of the ziggurat), but for a draw
-# of 0, one in 2^53.
-NEVER = 40.0
+# Up to so many arms, ranks are counted.
+FEW = 24
 
 
 class Scratch(NamedTuple):
@@ -42,6 +42,27 @@ def new_scratch(law: Any, state: Any, budget: int) -> Scratch:
     return Scratch(np.empty(n_arms), np.empty(n_arms))
 
 
+@inlined
+def smallest_counted(values: FloatArray, arms: IntArray, bits: int) -> bool:
+    """As smallest, for few arms: to count how many are smaller has no branches, as sorting has.
+
+    The order is kept in one word, `bits` for each rank. Values that are equal share a rank: then
+    the answer is no.
+    """
+    n_arms = values.shape[0]
+    pairs, order = 0, 0
+    for a in range(n_arms):
+        value = values[a]
+        rank = 0
+        for b in range(n_arms):
+            rank += 1 if values[b] < value else 0
+        pairs += rank
+        order |= a << bits * (rank if bits == 4 else min(rank, RANKS))
+    for j in range(arms.shape[0]):
+        arms[j] = (order >> bits * j) & ((1 << bits) - 1)
+    return pairs == n_arms * (n_arms - 1) // 2
+
+
 @kernel
 def smallest(values: FloatArray, arms: IntArray, best: FloatArray) -> None:
     """arms: where the len(arms) smallest values stand, ascending; ties: lowest index.
@@ -55,21 +76,10 @@ def smallest(values: FloatArray, arms: IntArray, best: FloatArray) -> None:
             if values[a] < lowest:
                 lowest, arms[0] = values[a], a
         return
-    if n_arms <= COUNTED:
-        pairs, last = 0, 0
-        for a in range(n_arms):
-            value = values[a]
-            rank = 0
-            for b in range(n_arms):
-                rank += 1 if values[b] < value else 0
-            pairs += rank
-            # All arms that are not picked write to the last place; it is set right in the end.
-            arms[min(rank, size - 1)] = a
-            last = a if rank == size - 1 else last
-        arms[size - 1] = last
-        if pairs == n_arms * (n_arms - 1) // 2:
-            return
-        # Some values are equal and shared a rank: take the way that tells them apart.
+    if n_arms <= 16 and smallest_counted(values, arms, 4):
+        return
+    if 16 < n_arms <= FEW and size <= RANKS and smallest_counted(values, arms, 5):
+        return
     heap = best[:size]
     filled = EMPTY
     for a in range(n_arms):
@@ -185,23 +195,31 @@ def draw_gumbel(
     taken: BoolArray,
     key: np.uint64,
     arms: IntArray,
-    best: FloatArray,
+    work: Scratch,
 ) -> None:
     """The arms with the smallest rate · score + ln E, E ~ Exp(1): minus ln E is Gumbel noise.
 
-    That is drawing from P(arm) ∝ exp(-rate · score) without replacement, first arm first. No draw
-    is below e^-NEVER, so arms that far behind need none.
+    That is drawing from P(arm) ∝ exp(-rate · score) without replacement, first arm first.
     """
-    size = arms.shape[0]
-    heap = best[:size]
+    n_arms, size = scores.shape[0], arms.shape[0]
+    noisy, heap = work.values, work.best[:size]
+    if n_arms <= FEW:
+        for a in range(n_arms):
+            noisy[a] = rate * scores[a] + log_exponential_at(key + np.uint64(a + 1) * STEP)
+        for a in range(taken.shape[0]):
+            if taken[a]:
+                noisy[a] = np.inf
+        smallest(noisy, arms, work.best)
+        return
     filled = EMPTY
-    for a in range(scores.shape[0]):
+    for a in range(n_arms):
         if taken.shape[0] > 0 and taken[a]:
             continue
         value = rate * scores[a]
+        # No draw brings an arm to the front that lies farther behind than any draw reaches.
         if filled == size and value - NEVER >= heap[0]:
             continue
-        value += math.log(exponential_at(key + np.uint64(a + 1) * STEP))
+        value += log_exponential_at(key + np.uint64(a + 1) * STEP)
         filled = keep_smallest(heap, arms, filled, value, a)
     sort_kept(heap, arms)
 

@@ -72,15 +72,15 @@ def _ziggurat() -> tuple[FloatArray, FloatArray, FloatArray]:
 # Where the tail begins: chosen so that 256 layers close exactly at 0.
 ZIGGURAT_EDGE = 7.69711747013104972
 SCALES, SAFE, HEIGHTS = _ziggurat()
-_S3, _S8, _LAYER = np.uint64(3), np.uint64(8), np.uint64(255)
+S3, S8, LAYER = np.uint64(3), np.uint64(8), np.uint64(255)
 
 
 @kernel
 def exponential_at(counter: np.uint64) -> float:
     """The Exp(1) draw of a counter. The rare draws that need more numbers get a new stream."""
-    word = mixed(counter) >> _S3
-    layer = word & _LAYER
-    draw = np.float64(word >> _S8)
+    word = mixed(counter) >> S3
+    layer = word & LAYER
+    draw = np.float64(word >> S8)
     value = float(draw * SCALES[layer])
     if draw < SAFE[layer]:
         return value
@@ -99,9 +99,9 @@ def _rejected_exponential(counter: np.uint64, layer: np.uint64, value: float) ->
         if low + uniform_at(counter) * (high - low) < math.exp(-value):
             return value
         counter += STEP
-        word = mixed(counter) >> _S3
-        layer = word & _LAYER
-        draw = np.float64(word >> _S8)
+        word = mixed(counter) >> S3
+        layer = word & LAYER
+        draw = np.float64(word >> S8)
         value = draw * SCALES[layer]
         if draw < SAFE[layer]:
             return value

@@ -180,6 +180,20 @@ class Rule:
         return self.loop(_play_rows, allocating, play_games=games)
 
 
+class ByRule:
+    """What learners with a compiled pick and learn have in common: their rule plays them."""
+
+    fresh = True
+
+    def pick(self: CompiledLearner, state: State, rng: Draws) -> Choice:
+        picked: Choice = self.rule.pick(self, state, rng)
+        return picked
+
+    def learn(self: CompiledLearner, state: Known, choice: Choice, seen: FloatArray) -> Known:
+        learned: Known = self.rule.learn(self, state, choice, seen)
+        return learned
+
+
 def _pick_rows(
     numbers: Any, arrays: Any, taken: BoolArray, keys: KeyArray, arms: IntArray, weights: FloatArray
 ) -> None:

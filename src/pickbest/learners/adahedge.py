@@ -14,16 +14,11 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from pickbest.core import (
-    Choice,
-    Draws,
-    Feedback,
-    FloatArray,
-    check_count,
-)
+from pickbest.core import Feedback, FloatArray, check_count
 from pickbest.core.states import sums
-from pickbest.kernels.compiled import allocating, inlined, kernel
-from pickbest.kernels.rules import Pick, Rule, Told
+from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.leaders import Scratch, new_scratch
+from pickbest.kernels.rules import ByRule, Pick, Rule, Told
 from pickbest.kernels.softmax import draw_share, fill_shares
 
 # In place of an infinite rate while there is no gap: only the leaders have weight.
@@ -73,27 +68,16 @@ class Law(NamedTuple):
     n_arms: int
 
 
-class Work(NamedTuple):
-    """Scratch of length n_arms."""
-
-    shares: FloatArray
-
-
-@allocating
-def new_work(law: Law, state: AdaHedgeState, budget: int) -> Work:
-    return Work(np.empty(law.n_arms))
-
-
 @inlined
-def pick_row(law: Law, state: AdaHedgeState, row: int, work: Work, pick: Pick) -> None:
+def pick_row(law: Law, state: AdaHedgeState, row: int, work: Scratch, pick: Pick) -> None:
     taken, key, arms, weights = pick.taken, pick.key, pick.arms, pick.weights
     rate = adaptive_rate(state.gap[row], law.n_arms)
-    fill_shares(state.gains[row], taken, rate, np.nan, work.shares)
-    arms[0], weights[0] = draw_share(work.shares, taken, 0.0, 0.0, key)
+    fill_shares(state.gains[row], taken, rate, np.nan, work.values)
+    arms[0], weights[0] = draw_share(work.values, taken, 0.0, 0.0, key)
 
 
 @inlined
-def learn_row(law: Law, state: AdaHedgeState, row: int, work: Work, told: Told) -> None:
+def learn_row(law: Law, state: AdaHedgeState, row: int, work: Scratch, told: Told) -> None:
     seen = told.costs
     rate = adaptive_rate(state.gap[row], law.n_arms)
     state.gap[row] += mixability_gap(state.gains[row], rate, seen)
@@ -101,16 +85,15 @@ def learn_row(law: Law, state: AdaHedgeState, row: int, work: Work, told: Told) 
         state.gains[row, a] -= seen[a]
 
 
-RULE = Rule(__name__, new_work, pick_row, learn_row, weighted=False, fills_slots=True)
+RULE = Rule(__name__, new_scratch, pick_row, learn_row, weighted=False, fills_slots=True)
 
 
 @dataclass(frozen=True)
-class AdaHedge:
+class AdaHedge(ByRule):
     """Hedge with the rate ln N / (sum of mixability gaps); one arm a round, full feedback."""
 
     n_arms: int
     budget = 1
-    fresh = True
     feedback = Feedback.FULL
     unbiased = False
     rule = RULE
@@ -124,9 +107,3 @@ class AdaHedge:
 
     def start(self, replicates: int) -> AdaHedgeState:
         return AdaHedgeState(np.zeros((replicates, self.n_arms)), np.zeros(replicates))
-
-    def pick(self, state: AdaHedgeState, rng: Draws) -> Choice:
-        return RULE.pick(self, state, rng)
-
-    def learn(self, state: AdaHedgeState, choice: Choice, seen: FloatArray) -> AdaHedgeState:
-        return RULE.learn(self, state, choice, seen)

@@ -23,16 +23,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from pickbest.core import (
-    Choice,
-    ContextLearner,
-    Draws,
-    Feedback,
-    FloatArray,
-    IntArray,
-    State,
-    check_budget,
-)
+from pickbest.core import ContextLearner, Feedback, FloatArray, IntArray, State, check_budget
 from pickbest.core.states import counts, sums
 from pickbest.kernels.compiled import allocating, interpreted, part
 from pickbest.kernels.first_leader import (
@@ -53,7 +44,7 @@ from pickbest.kernels.pairs import (
     start_pairs,
 )
 from pickbest.kernels.random import STEP, slot_key, uniform_at
-from pickbest.kernels.rules import Pick, Rule, Told
+from pickbest.kernels.rules import ByRule, Pick, Rule, Told
 
 # The discounts of the memories; the anchor comes last (see kernels.pairs).
 MEMORIES = (1.0, 0.97, 0.88, 1.0)
@@ -281,7 +272,7 @@ RULE = Rule(__name__, new_work, pick_row, learn_row)
 
 
 @dataclass(frozen=True)
-class Auto:
+class Auto(ByRule):
     """The learner to start with: nothing to set, any number of rounds, any costs.
 
     It follows the top B or builds a complementary set as the data show (see `Pairwise`),
@@ -302,7 +293,6 @@ class Auto:
     feedback = Feedback.PICKED
     unbiased = True
     learns_any = True
-    fresh = True
     rule = RULE
 
     def __post_init__(self) -> None:
@@ -345,9 +335,3 @@ class Auto:
             rounds = 1.0 / (1.0 - MEMORIES[memory])
             return f"forgetting: what is older than about {rounds:.0f} rounds counts little"
         return ""
-
-    def pick(self, state: AutoState, rng: Draws) -> Choice:
-        return RULE.pick(self, state, rng)
-
-    def learn(self, state: AutoState, choice: Choice, seen: FloatArray) -> AutoState:
-        return RULE.learn(self, state, choice, seen)

@@ -7,15 +7,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from pickbest.core import (
-    Choice,
-    Draws,
-    Feedback,
-    FloatArray,
-    IntArray,
-    PickbestError,
-    check_budget,
-)
+from pickbest.core import Choice, Draws, Feedback, FloatArray, IntArray, PickbestError, check_budget
 from pickbest.core.states import sums
 
 

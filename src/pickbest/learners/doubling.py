@@ -7,14 +7,7 @@ from typing import Annotated, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from pickbest.core import (
-    Choice,
-    Draws,
-    Feedback,
-    FloatArray,
-    IntArray,
-    Learner,
-)
+from pickbest.core import Choice, Draws, Feedback, FloatArray, IntArray, Learner
 from pickbest.core.states import counts, portable, restored
 
 

@@ -7,17 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from pickbest.core import (
-    Choice,
-    Draws,
-    Feedback,
-    FloatArray,
-    PickbestError,
-    check_count,
-    check_positive,
-)
+from pickbest.core import Feedback, PickbestError, check_count, check_positive
 from pickbest.kernels.compiled import inlined
-from pickbest.kernels.rules import Rule, Told
+from pickbest.kernels.rules import ByRule, Rule, Told
 from pickbest.kernels.softmax import (
     ShareLaw,
     ShareState,
@@ -49,7 +41,7 @@ EXP3_IX = Rule(__name__, new_share_work, pick_share, learn_costs, fills_slots=Tr
 
 
 @dataclass(frozen=True)
-class Exp3:
+class Exp3(ByRule):
     """Exp3 (Auer et al. 2002): P = (1 - gamma) softmax(gamma / n_arms · gains) + gamma / n_arms.
 
     It is fed gains 1 - cost, divided by the probability of the arm.
@@ -58,7 +50,6 @@ class Exp3:
     n_arms: int
     gamma: float
     budget = 1
-    fresh = True
     feedback = Feedback.PICKED
     unbiased = True
     learns_any = True
@@ -76,22 +67,15 @@ class Exp3:
     def start(self, replicates: int) -> ShareState:
         return ShareState(np.zeros((replicates, self.n_arms)))
 
-    def pick(self, state: ShareState, rng: Draws) -> Choice:
-        return EXP3.pick(self, state, rng)
-
-    def learn(self, state: ShareState, choice: Choice, seen: FloatArray) -> ShareState:
-        return EXP3.learn(self, state, choice, seen)
-
 
 @dataclass(frozen=True)
-class Exp3IX:
+class Exp3IX(ByRule):
     """Exp3 with implicit exploration (Neu 2015): costs divided by probability + implicit."""
 
     n_arms: int
     rate: float
     implicit: float
     budget = 1
-    fresh = True
     feedback = Feedback.PICKED
     unbiased = False
     learns_any = True
@@ -108,9 +92,3 @@ class Exp3IX:
 
     def start(self, replicates: int) -> ShareState:
         return ShareState(np.zeros((replicates, self.n_arms)))
-
-    def pick(self, state: ShareState, rng: Draws) -> Choice:
-        return EXP3_IX.pick(self, state, rng)
-
-    def learn(self, state: ShareState, choice: Choice, seen: FloatArray) -> ShareState:
-        return EXP3_IX.learn(self, state, choice, seen)

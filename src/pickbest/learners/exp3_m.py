@@ -9,19 +9,12 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from pickbest.core import (
-    Choice,
-    Draws,
-    Feedback,
-    FloatArray,
-    IntArray,
-    PickbestError,
-    check_budget,
-)
+from pickbest.core import Feedback, FloatArray, IntArray, PickbestError, check_budget
 from pickbest.core.states import sums
 from pickbest.kernels.compiled import allocating, inlined
+from pickbest.kernels.leaders import Scratch, new_scratch
 from pickbest.kernels.random import STEP, uniform_at
-from pickbest.kernels.rules import Pick, Rule, Told
+from pickbest.kernels.rules import ByRule, Pick, Rule, Told
 
 
 class Exp3MState(NamedTuple):
@@ -34,17 +27,6 @@ class Law(NamedTuple):
     """gamma: the share of uniform picks."""
 
     gamma: float
-
-
-class Work(NamedTuple):
-    """law: scratch of length n_arms."""
-
-    law: FloatArray
-
-
-@allocating
-def new_work(law: Law, state: Exp3MState, budget: int) -> Work:
-    return Work(np.empty(state.scores.shape[1]))
 
 
 @allocating
@@ -109,17 +91,17 @@ def dependent_rounding(law: FloatArray, counter: np.uint64, arms: IntArray) -> N
 
 
 @inlined
-def pick_row(law: Law, state: Exp3MState, row: int, work: Work, pick: Pick) -> None:
+def pick_row(law: Law, state: Exp3MState, row: int, work: Scratch, pick: Pick) -> None:
     """Steps 1 to 4; the weight of an arm that was cut is exactly 1."""
     key, arms, weights = pick.key, pick.arms, pick.weights
-    capped_law(state.scores[row], law.gamma, arms.shape[0], work.law)
-    dependent_rounding(work.law, key, arms)
+    capped_law(state.scores[row], law.gamma, arms.shape[0], work.values)
+    dependent_rounding(work.values, key, arms)
     for j in range(arms.shape[0]):
-        weights[j] = 1.0 / work.law[arms[j]]
+        weights[j] = 1.0 / work.values[arms[j]]
 
 
 @inlined
-def learn_row(law: Law, state: Exp3MState, row: int, work: Work, told: Told) -> None:
+def learn_row(law: Law, state: Exp3MState, row: int, work: Scratch, told: Told) -> None:
     """Step 5: arms whose weight was cut have probability 1 and keep their score."""
     arms, weights, seen = told.arms, told.weights, told.costs
     budget, n_arms = arms.shape[0], state.scores.shape[1]
@@ -129,11 +111,11 @@ def learn_row(law: Law, state: Exp3MState, row: int, work: Work, told: Told) -> 
             state.scores[row, arms[j]] += step * (1.0 - seen[j])
 
 
-RULE = Rule(__name__, new_work, pick_row, learn_row)
+RULE = Rule(__name__, new_scratch, pick_row, learn_row)
 
 
 @dataclass(frozen=True)
-class Exp3M:
+class Exp3M(ByRule):
     """Exp3.M (Uchiya, Nakamura and Kudo 2010): Exp3 for subsets and sums of rewards."""
 
     n_arms: int
@@ -141,7 +123,6 @@ class Exp3M:
     gamma: float
     feedback = Feedback.PICKED
     unbiased = True
-    fresh = True
     rule = RULE
 
     def __post_init__(self) -> None:
@@ -155,9 +136,3 @@ class Exp3M:
 
     def start(self, replicates: int) -> Exp3MState:
         return Exp3MState(np.zeros((replicates, self.n_arms)))
-
-    def pick(self, state: Exp3MState, rng: Draws) -> Choice:
-        return RULE.pick(self, state, rng)
-
-    def learn(self, state: Exp3MState, choice: Choice, seen: FloatArray) -> Exp3MState:
-        return RULE.learn(self, state, choice, seen)

@@ -14,15 +14,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from pickbest.core import (
-    Choice,
-    Draws,
-    Feedback,
-    FloatArray,
-    IntArray,
-    check_budget,
-    check_positive,
-)
+from pickbest.core import Feedback, FloatArray, IntArray, check_budget, check_positive
 from pickbest.core.states import counts, sums
 from pickbest.kernels.compiled import inlined
 from pickbest.kernels.leaders import (
@@ -34,7 +26,7 @@ from pickbest.kernels.leaders import (
     smallest,
 )
 from pickbest.kernels.random import STEP, exponential_at
-from pickbest.kernels.rules import Pick, Rule, Told
+from pickbest.kernels.rules import ByRule, Pick, Rule, Told
 
 
 class FPMLState(NamedTuple):
@@ -66,7 +58,7 @@ def pick_row(law: Law, state: FPMLState, row: int, work: Scratch, pick: Pick) ->
     costs, noisy = state.costs[row], work.values
     epsilon = decayed(law.epsilon, law.decay, state.round[row])
     if law.gumbel:
-        draw_gumbel(costs, epsilon, taken, key, arms, work.best)
+        draw_gumbel(costs, epsilon, taken, key, arms, work)
         return
     counter = key
     for a in range(costs.shape[0]):
@@ -93,7 +85,7 @@ RULE = Rule(__name__, new_scratch, pick_row, learn_row, weighted=False, fills_sl
 
 
 @dataclass(frozen=True)
-class FPML:
+class FPML(ByRule):
     """Follow the Perturbed Multiple Leaders, full feedback (Algorithm 1); FPL when budget = 1.
 
     epsilon: perturbations are noise / epsilon.
@@ -132,12 +124,6 @@ class FPML:
 
     def start(self, replicates: int) -> FPMLState:
         return start_leaders(replicates, self.n_arms)
-
-    def pick(self, state: FPMLState, rng: Draws) -> Choice:
-        return RULE.pick(self, state, rng)
-
-    def learn(self, state: FPMLState, choice: Choice, seen: FloatArray) -> FPMLState:
-        return RULE.learn(self, state, choice, seen)
 
 
 def start_leaders(replicates: int, n_arms: int) -> FPMLState:

@@ -8,14 +8,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from pickbest.core import (
-    BoolArray,
-    Choice,
-    Draws,
-    Feedback,
-    FloatArray,
-    check_budget,
-)
+from pickbest.core import BoolArray, Feedback, FloatArray, check_budget
 from pickbest.core.states import sums
 from pickbest.kernels.compiled import allocating, inlined
 from pickbest.kernels.first_leader import (
@@ -28,7 +21,7 @@ from pickbest.kernels.first_leader import (
 )
 from pickbest.kernels.inclusion import inclusion_probabilities
 from pickbest.kernels.leaders import draw_leaders, fill_spread
-from pickbest.kernels.rules import Pick, Rule, Told
+from pickbest.kernels.rules import ByRule, Pick, Rule, Told
 
 
 class FPMLAdaptiveState(NamedTuple):
@@ -91,7 +84,7 @@ RULE = Rule(__name__, new_work, pick_row, learn_row)
 
 
 @dataclass(frozen=True)
-class FPMLAdaptive:
+class FPMLAdaptive(ByRule):
     """FPML-partial with exact weights, anytime: its rate falls with the variance it meets.
 
     Its expected regret against the single best arm is at most twice the expected slack, for
@@ -107,7 +100,6 @@ class FPMLAdaptive:
     budget: int
     feedback = Feedback.PICKED
     unbiased = True
-    fresh = True
     rule = RULE
 
     def __post_init__(self) -> None:
@@ -120,11 +112,3 @@ class FPMLAdaptive:
     def start(self, replicates: int) -> FPMLAdaptiveState:
         slack = np.full(replicates, first_slack(self.n_arms))
         return FPMLAdaptiveState(np.zeros((replicates, self.n_arms)), slack)
-
-    def pick(self, state: FPMLAdaptiveState, rng: Draws) -> Choice:
-        return RULE.pick(self, state, rng)
-
-    def learn(
-        self, state: FPMLAdaptiveState, choice: Choice, seen: FloatArray
-    ) -> FPMLAdaptiveState:
-        return RULE.learn(self, state, choice, seen)

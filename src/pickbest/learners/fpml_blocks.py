@@ -6,15 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, NamedTuple
 
-from pickbest.core import (
-    Choice,
-    Draws,
-    Feedback,
-    FloatArray,
-    IntArray,
-    check_budget,
-    check_positive,
-)
+from pickbest.core import Feedback, FloatArray, IntArray, check_budget, check_positive
 from pickbest.core.states import counts, derived, sums
 from pickbest.kernels.compiled import allocating, inlined
 from pickbest.kernels.leaders import check_decay, decayed
@@ -25,7 +17,7 @@ from pickbest.kernels.many_arms.blocks import (
     block_work,
     pick_from_blocks,
 )
-from pickbest.kernels.rules import Pick, Rule, Told
+from pickbest.kernels.rules import ByRule, Pick, Rule, Told
 from pickbest.learners.fpml import FPMLState, Law, Noise, start_leaders
 
 
@@ -63,7 +55,7 @@ RULE = Rule(__name__, new_work, pick_row, learn_row, weighted=False)
 
 
 @dataclass(frozen=True)
-class FPMLFullManyArms:
+class FPMLFullManyArms(ByRule):
     """FPML with full feedback and fresh perturbations, for thousands of arms and more.
 
     Its picks have FPML's law, but only the few arms that may lead are perturbed (see
@@ -87,7 +79,6 @@ class FPMLFullManyArms:
     epsilon: float
     decay: float = 0.0
     noise: Noise = Noise.EXPONENTIAL
-    fresh = True
     feedback = Feedback.FULL
     unbiased = False
     rule = RULE
@@ -103,12 +94,6 @@ class FPMLFullManyArms:
 
     def start(self, replicates: int) -> BlocksState:
         return self.restored(start_leaders(replicates, self.n_arms))
-
-    def pick(self, state: BlocksState, rng: Draws) -> Choice:
-        return RULE.pick(self, state, rng)
-
-    def learn(self, state: BlocksState, choice: Choice, seen: FloatArray) -> BlocksState:
-        return RULE.learn(self, state, choice, seen)
 
     def portable(self, state: BlocksState) -> FPMLState:
         """What FPML would know."""

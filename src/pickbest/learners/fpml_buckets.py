@@ -10,8 +10,6 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from pickbest.core import (
-    Choice,
-    Draws,
     Feedback,
     FloatArray,
     IntArray,
@@ -33,7 +31,7 @@ from pickbest.kernels.many_arms.buckets import (
     fill_buckets,
     row_of,
 )
-from pickbest.kernels.rules import Pick, Rule, Told
+from pickbest.kernels.rules import ByRule, Pick, Rule, Told
 from pickbest.learners.fpml import FPMLState, start_leaders
 
 
@@ -99,12 +97,13 @@ RULE = Rule(__name__, new_work, pick_row, learn_row)
 
 
 @dataclass(frozen=True)
-class FPMLManyArms:
+class FPMLManyArms(ByRule):
     """FPMLPartial with exact weights and a constant epsilon, for hundreds of arms and more.
 
     Its picks have the same law and its weights the same values, but it keeps arms in buckets
     of similar weight, so that a round touches only a few of them (see kernels.many_arms). Time
-    grows with the square of the budget, for the weights, and hardly with n_arms.
+    grows with the square of the budget, for the weights, and hardly with n_arms. A cost below 0 is
+    refused, and its replicate stays as it was.
 
     >>> from pickbest.core import replicate_keys, rng_for
     >>> learner = FPMLManyArms(n_arms=1_000, budget=2, epsilon=0.01)
@@ -138,15 +137,6 @@ class FPMLManyArms:
 
     def start(self, replicates: int) -> FPMLManyArmsState:
         return self.restored(start_leaders(replicates, self.n_arms))
-
-    def pick(self, state: FPMLManyArmsState, rng: Draws) -> Choice:
-        return RULE.pick(self, state, rng)
-
-    def learn(
-        self, state: FPMLManyArmsState, choice: Choice, seen: FloatArray
-    ) -> FPMLManyArmsState:
-        """Fold a round in; a cost below 0 is refused, and its replicate stays as it was."""
-        return RULE.learn(self, state, choice, seen)
 
     def costs(self, state: FPMLManyArmsState) -> FloatArray:
         """(replicates, n_arms) cumulative estimated costs."""

@@ -11,8 +11,6 @@ from typing import NamedTuple
 import numpy as np
 
 from pickbest.core import (
-    Choice,
-    Draws,
     Feedback,
     FloatArray,
     PickbestError,
@@ -30,7 +28,7 @@ from pickbest.kernels.leaders import (
     geometric_weights,
     refresh_spread,
 )
-from pickbest.kernels.rules import Pick, Rule, Told
+from pickbest.kernels.rules import ByRule, Pick, Rule, Told
 from pickbest.learners.fpml import FPMLState, start_leaders
 
 
@@ -128,7 +126,7 @@ RULE = Rule(__name__, new_work, pick_row, learn_row, fills_slots=True)
 
 
 @dataclass(frozen=True)
-class FPMLPartial:
+class FPMLPartial(ByRule):
     """FPML that sees only the costs of its own arms (Proposition 5).
 
     weights: EXACT inclusion probabilities; GEOMETRIC resampling, at most `resamples` draws;
@@ -175,9 +173,3 @@ class FPMLPartial:
 
     def start(self, replicates: int) -> FPMLState:
         return start_leaders(replicates, self.n_arms)
-
-    def pick(self, state: FPMLState, rng: Draws) -> Choice:
-        return RULE.pick(self, state, rng)
-
-    def learn(self, state: FPMLState, choice: Choice, seen: FloatArray) -> FPMLState:
-        return RULE.learn(self, state, choice, seen)

@@ -28,6 +28,7 @@ from pickbest.core import (
     check_count,
 )
 from pickbest.core.states import map_state
+from pickbest.core.wrapping import WrappingLearner
 from pickbest.kernels.cost_slots import COSTS, CostGame
 from pickbest.kernels.slots import COINS, Filling, slot_loops
 
@@ -39,7 +40,7 @@ class GreedyState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Greedy:
+class Greedy(WrappingLearner):
     """`slots` copies of a learner; slot i is fed cost = 1 - gain over the slots before it.
 
     distinct: a slot leaves out the arms that earlier slots took. Such an arm would gain
@@ -79,16 +80,8 @@ class Greedy:
             check_budget(self.budget, self.n_arms)
 
     @property
-    def n_arms(self) -> int:
-        return self.inner.n_arms
-
-    @property
     def budget(self) -> int:
         return self.slots * self.inner.budget
-
-    @property
-    def feedback(self) -> Feedback:
-        return self.inner.feedback
 
     @property
     def unbiased(self) -> bool:

@@ -8,25 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pickbest.core import (
-    Choice,
-    Draws,
-    Feedback,
-    FloatArray,
-    check_budget,
-    check_positive,
-    check_share,
-)
+from pickbest.core import Feedback, check_budget, check_positive, check_share
 from pickbest.kernels.compiled import inlined
 from pickbest.kernels.random import gamma_from, slot_key
-from pickbest.kernels.rules import Pick, Rule
-from pickbest.kernels.slot_gains import (
-    SlotGainsState,
-    Work,
-    learn_row,
-    new_work,
-    start_gains,
-)
+from pickbest.kernels.rules import ByRule, Pick, Rule
+from pickbest.kernels.slot_gains import SlotGainsState, Work, learn_row, new_work, start_gains
 
 
 class Law(NamedTuple):
@@ -66,7 +52,7 @@ RULE = Rule(__name__, new_work, pick_row, learn_row, weighted=False)
 
 
 @dataclass(frozen=True)
-class GreedyThompson:
+class GreedyThompson(ByRule):
     """Thompson sampling in each slot: the unused arm with the best Beta draw of its gain.
 
     A gain between 0 and 1 counts as that share of a success.
@@ -76,6 +62,7 @@ class GreedyThompson:
         one explores less, which pays in games of some hundred rounds.
     discount: what past rounds count is multiplied by it in every round.
 
+    >>> from pickbest.core import Choice
     >>> learner = GreedyThompson(n_arms=3, budget=2)
     >>> choice = Choice(np.array([[2, 0]]))
     >>> learner.learn(learner.start(1), choice, np.array([[0.5, 0.25]])).gains
@@ -91,7 +78,6 @@ class GreedyThompson:
     feedback = Feedback.PICKED
     unbiased = False
     learns_any = True
-    fresh = True
     rule = RULE
 
     def __post_init__(self) -> None:
@@ -106,9 +92,3 @@ class GreedyThompson:
 
     def start(self, replicates: int) -> SlotGainsState:
         return start_gains(replicates, self.budget, self.n_arms)
-
-    def pick(self, state: SlotGainsState, rng: Draws) -> Choice:
-        return RULE.pick(self, state, rng)
-
-    def learn(self, state: SlotGainsState, choice: Choice, seen: FloatArray) -> SlotGainsState:
-        return RULE.learn(self, state, choice, seen)

@@ -9,24 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pickbest.core import (
-    Choice,
-    Draws,
-    Feedback,
-    FloatArray,
-    check_budget,
-    check_positive,
-    check_share,
-)
+from pickbest.core import Feedback, check_budget, check_positive, check_share
 from pickbest.kernels.compiled import inlined
-from pickbest.kernels.rules import Pick, Rule
-from pickbest.kernels.slot_gains import (
-    SlotGainsState,
-    Work,
-    learn_row,
-    new_work,
-    start_gains,
-)
+from pickbest.kernels.rules import ByRule, Pick, Rule
+from pickbest.kernels.slot_gains import SlotGainsState, Work, learn_row, new_work, start_gains
 
 
 class Law(NamedTuple):
@@ -67,7 +53,7 @@ RULE = Rule(__name__, new_work, pick_row, learn_row, weighted=False)
 
 
 @dataclass(frozen=True)
-class GreedyUCB:
+class GreedyUCB(ByRule):
     """UCB1 in each slot: the unused arm with the best mean gain + sqrt(width ln t / n).
 
     Unplayed arms come first. t and n are discounted as in Garivier and Moulines (2011).
@@ -83,7 +69,6 @@ class GreedyUCB:
     feedback = Feedback.PICKED
     unbiased = False
     learns_any = True
-    fresh = True
     rule = RULE
 
     def __post_init__(self) -> None:
@@ -97,9 +82,3 @@ class GreedyUCB:
 
     def start(self, replicates: int) -> SlotGainsState:
         return start_gains(replicates, self.budget, self.n_arms)
-
-    def pick(self, state: SlotGainsState, rng: Draws) -> Choice:
-        return RULE.pick(self, state, rng)
-
-    def learn(self, state: SlotGainsState, choice: Choice, seen: FloatArray) -> SlotGainsState:
-        return RULE.learn(self, state, choice, seen)

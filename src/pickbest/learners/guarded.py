@@ -19,6 +19,7 @@ from pickbest.core import (
     learns_any,
 )
 from pickbest.core.states import portable, restored
+from pickbest.core.wrapping import WrappingLearner
 from pickbest.kernels.compiled import allocating
 from pickbest.kernels.first_leader import first_probability, many_arms, spread_leader
 from pickbest.kernels.leaders import decayed
@@ -35,7 +36,7 @@ class GuardedState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Guarded:
+class Guarded(WrappingLearner):
     """The inner learner picks first, then the guard its leaders among the arms that are left.
 
     The arms that the guard would have picked alone are thus always in the set: the inner
@@ -59,10 +60,6 @@ class Guarded:
     def __post_init__(self) -> None:
         check_guard(self.inner, self.guard)
         check_budget(self.budget, self.n_arms)
-
-    @property
-    def n_arms(self) -> int:
-        return self.inner.n_arms
 
     @property
     def budget(self) -> int:
@@ -113,7 +110,7 @@ class Guarded:
 
 
 @dataclass(frozen=True)
-class GuardedLast:
+class GuardedLast(WrappingLearner):
     """The inner learner's arms; the last one yields to the guard's leader if it is not there.
 
     So the arm that FPML-partial with budget 1 would have picked is always in the set, and its
@@ -142,14 +139,6 @@ class GuardedLast:
             )
         if self.guard.budget != 1:
             raise PickbestError(f"the guard's budget must be 1, got {self.guard.budget}")
-
-    @property
-    def n_arms(self) -> int:
-        return self.inner.n_arms
-
-    @property
-    def budget(self) -> int:
-        return self.inner.budget
 
     def start(self, replicates: int) -> GuardedState:
         return GuardedState(self.inner.start(replicates), self.guard.start(replicates))

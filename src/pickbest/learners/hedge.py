@@ -12,18 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pickbest.core import (
-    Choice,
-    Draws,
-    Feedback,
-    FloatArray,
-    PickbestError,
-    check_budget,
-    check_positive,
-)
+from pickbest.core import Feedback, PickbestError, check_budget, check_positive
 from pickbest.kernels.compiled import inlined
 from pickbest.kernels.leaders import Scratch, draw_gumbel, new_scratch
-from pickbest.kernels.rules import Pick, Rule, Told
+from pickbest.kernels.rules import ByRule, Pick, Rule, Told
 from pickbest.kernels.softmax import ShareState, draw_share, fill_shares
 
 
@@ -38,7 +30,7 @@ def pick_row(law: Law, state: ShareState, row: int, work: Scratch, pick: Pick) -
     """Draws from the law until B arms differ."""
     taken, key, arms, weights = pick.taken, pick.key, pick.arms, pick.weights
     if arms.shape[0] > 1:
-        draw_gumbel(state.gains[row], -law.rate, taken, key, arms, work.best)
+        draw_gumbel(state.gains[row], -law.rate, taken, key, arms, work)
         return
     fill_shares(state.gains[row], taken, law.rate, np.nan, work.values)
     arms[0], weights[0] = draw_share(work.values, taken, 0.0, 0.0, key)
@@ -57,7 +49,7 @@ DRAWS = Rule(__name__, new_scratch, pick_row, learn_row, weighted=False, fills_s
 
 
 @dataclass(frozen=True)
-class Hedge:
+class Hedge(ByRule):
     """Hedge: P(arm) ∝ prior(arm) · exp(-rate · cumulative cost); full feedback.
 
     budget: draws a round; those that repeat an arm are replaced by further ones. (That is FPML with
@@ -72,7 +64,6 @@ class Hedge:
     rate: float
     budget: int = 1
     prior: tuple[float, ...] | None = None
-    fresh = True
     feedback = Feedback.FULL
 
     def __post_init__(self) -> None:
@@ -105,9 +96,3 @@ class Hedge:
         if self.prior is not None:
             gains += np.log(np.array(self.prior) / min(self.prior)) / self.rate
         return ShareState(gains)
-
-    def pick(self, state: ShareState, rng: Draws) -> Choice:
-        return self.rule.pick(self, state, rng)
-
-    def learn(self, state: ShareState, choice: Choice, seen: FloatArray) -> ShareState:
-        return self.rule.learn(self, state, choice, seen)

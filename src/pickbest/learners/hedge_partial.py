@@ -16,8 +16,6 @@ import numpy as np
 
 from pickbest.core import (
     BoolArray,
-    Choice,
-    Draws,
     Feedback,
     FloatArray,
     IntArray,
@@ -27,9 +25,9 @@ from pickbest.core import (
 )
 from pickbest.core.states import sums
 from pickbest.kernels.compiled import allocating, inlined, kernel
-from pickbest.kernels.leaders import draw_gumbel
+from pickbest.kernels.leaders import Scratch, draw_gumbel, new_scratch
 from pickbest.kernels.random import STEP, slot_key, uniform_at
-from pickbest.kernels.rules import Pick, Rule, Told
+from pickbest.kernels.rules import ByRule, Pick, Rule, Told
 
 
 class HedgePartialState(NamedTuple):
@@ -47,9 +45,9 @@ class Law(NamedTuple):
 
 
 class Work(NamedTuple):
-    """best, order: scratch of length n_arms; drawn: of length budget; nobody: no arm is taken."""
+    """ranked, order: scratch of length n_arms; drawn: of length budget; nobody: no arm is taken."""
 
-    best: FloatArray
+    ranked: Scratch
     order: IntArray
     drawn: IntArray
     nobody: BoolArray
@@ -58,9 +56,8 @@ class Work(NamedTuple):
 @allocating
 def new_work(law: Law, state: HedgePartialState, budget: int) -> Work:
     n_arms = state.costs.shape[1]
-    return Work(
-        np.empty(n_arms), np.arange(n_arms), np.empty(budget, np.int64), np.zeros(0, np.bool_)
-    )
+    ranked = new_scratch(law, state, budget)
+    return Work(ranked, np.arange(n_arms), np.empty(budget, np.int64), np.zeros(0, np.bool_))
 
 
 @inlined
@@ -73,7 +70,7 @@ def pick_row(law: Law, state: HedgePartialState, row: int, work: Work, pick: Pic
     key, arms, weights = pick.key, pick.arms, pick.weights
     costs = state.costs[row]
     n_arms, budget = costs.shape[0], arms.shape[0]
-    draw_gumbel(costs, law.rate, work.nobody, key, work.drawn, work.best)
+    draw_gumbel(costs, law.rate, work.nobody, key, work.drawn, work.ranked)
     first, second = work.drawn[0], work.drawn[1]
     arms[0], weights[0] = first, 1.0
     counter = slot_key(key, 1) + STEP
@@ -148,7 +145,7 @@ RULE = Rule(__name__, new_work, pick_row, learn_row)
 
 
 @dataclass(frozen=True)
-class HedgePartial:
+class HedgePartial(ByRule):
     """Hedge on relative estimates, from the costs of its own arms; at least two a round.
 
     The first arm is drawn from Hedge's law; what the others cost more or less than it is learned.
@@ -166,7 +163,6 @@ class HedgePartial:
     explore: float = 0.5337
     feedback = Feedback.PICKED
     unbiased = True
-    fresh = True
     rule = RULE
 
     def __post_init__(self) -> None:
@@ -183,11 +179,3 @@ class HedgePartial:
 
     def start(self, replicates: int) -> HedgePartialState:
         return HedgePartialState(np.zeros((replicates, self.n_arms)))
-
-    def pick(self, state: HedgePartialState, rng: Draws) -> Choice:
-        return RULE.pick(self, state, rng)
-
-    def learn(
-        self, state: HedgePartialState, choice: Choice, seen: FloatArray
-    ) -> HedgePartialState:
-        return RULE.learn(self, state, choice, seen)

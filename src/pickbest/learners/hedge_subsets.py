@@ -12,8 +12,6 @@ import numpy as np
 
 from pickbest.core import (
     BoolArray,
-    Choice,
-    Draws,
     Feedback,
     FloatArray,
     IntArray,
@@ -24,8 +22,8 @@ from pickbest.core import (
 )
 from pickbest.core.states import sums
 from pickbest.kernels.compiled import allocating, inlined
-from pickbest.kernels.leaders import draw_gumbel
-from pickbest.kernels.rules import Pick, Rule, Told
+from pickbest.kernels.leaders import Scratch, draw_gumbel, new_scratch
+from pickbest.kernels.rules import ByRule, Pick, Rule, Told
 
 # Every subset has a total of its own.
 MOST_SUBSETS = 1_000_000
@@ -47,10 +45,10 @@ class Law(NamedTuple):
 
 
 class Work(NamedTuple):
-    """best: scratch of the number of subsets; drawn: of as many subsets as are drawn at most;
+    """ranked: scratch of the number of subsets; drawn: of as many subsets as are drawn at most;
     inside: of length n_arms; nobody: none is taken."""
 
-    best: FloatArray
+    ranked: Scratch
     drawn: IntArray
     inside: BoolArray
     nobody: BoolArray
@@ -61,14 +59,15 @@ def new_work(law: Law, state: HedgeSubsetsState, budget: int) -> Work:
     count = state.costs.shape[1]
     most = min(count, budget)
     inside = np.empty(law.n_arms, np.bool_)
-    return Work(np.empty(count), np.empty(most, np.int64), inside, np.zeros(0, np.bool_))
+    ranked = new_scratch(law, state, budget)
+    return Work(ranked, np.empty(most, np.int64), inside, np.zeros(0, np.bool_))
 
 
 @inlined
 def pick_row(law: Law, state: HedgeSubsetsState, row: int, work: Work, pick: Pick) -> None:
     """The arms of subsets drawn from the law, until B arms differ."""
     key, arms = pick.key, pick.arms
-    draw_gumbel(state.costs[row], law.rate, work.nobody, key, work.drawn, work.best)
+    draw_gumbel(state.costs[row], law.rate, work.nobody, key, work.drawn, work.ranked)
     work.inside[:] = False
     filled = 0
     for i in range(work.drawn.shape[0]):
@@ -98,7 +97,7 @@ RULE = Rule(__name__, new_work, pick_row, learn_row, weighted=False)
 
 
 @dataclass(frozen=True)
-class HedgeSubsets:
+class HedgeSubsets(ByRule):
     """Hedge whose experts are the k-subsets; B / k draws a round, full feedback.
 
     At the rate `theory.constant_rate(budget=B // k)` its expected regret against the best k-subset
@@ -114,7 +113,6 @@ class HedgeSubsets:
     rate: float
     feedback = Feedback.FULL
     unbiased = False
-    fresh = True
     rule = RULE
 
     def __post_init__(self) -> None:
@@ -137,14 +135,6 @@ class HedgeSubsets:
 
     def start(self, replicates: int) -> HedgeSubsetsState:
         return HedgeSubsetsState(np.zeros((replicates, math.comb(self.n_arms, self.set_size))))
-
-    def pick(self, state: HedgeSubsetsState, rng: Draws) -> Choice:
-        return RULE.pick(self, state, rng)
-
-    def learn(
-        self, state: HedgeSubsetsState, choice: Choice, seen: FloatArray
-    ) -> HedgeSubsetsState:
-        return RULE.learn(self, state, choice, seen)
 
 
 @lru_cache(maxsize=16)

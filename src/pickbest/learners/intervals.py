@@ -40,6 +40,7 @@ from pickbest.core import (
 from pickbest.core.features import FeaturesError
 from pickbest.core.intervals import Intervals
 from pickbest.core.states import counts, portable, restored
+from pickbest.core.wrapping import WrappingLearner
 from pickbest.kernels.compiled import allocating, inlined, kernel
 from pickbest.kernels.curves import CurvesState, note_run, reward_beyond, start_curves
 from pickbest.kernels.pairs import MOST_PAIRED
@@ -81,7 +82,7 @@ def start_paired(replicates: int, n_arms: int) -> PairedState:
 
 
 @dataclass(frozen=True)
-class FromIntervals:
+class FromIntervals(WrappingLearner):
     """A compiled learner that also learns of races whose losers were stopped.
 
     It picks as the inner learner does, and told of costs it learns as that would.
@@ -98,18 +99,6 @@ class FromIntervals:
     def __post_init__(self) -> None:
         if self.inner.feedback is Feedback.FULL:
             raise PickbestError("a learner that sees every cost has no use for intervals")
-
-    @property
-    def n_arms(self) -> int:
-        return self.inner.n_arms
-
-    @property
-    def budget(self) -> int:
-        return self.inner.budget
-
-    @property
-    def unbiased(self) -> bool:
-        return self.inner.unbiased
 
     def start(self, replicates: int) -> SeenState:
         return SeenState(

@@ -8,17 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pickbest.core import (
-    Choice,
-    Draws,
-    Feedback,
-    FloatArray,
-    check_budget,
-    check_share,
-)
+from pickbest.core import Feedback, FloatArray, check_budget, check_share
 from pickbest.kernels.compiled import allocating, part
 from pickbest.kernels.pairs import PairsState, build_set, learn_memory, start_pairs
-from pickbest.kernels.rules import Pick, Rule, Told
+from pickbest.kernels.rules import ByRule, Pick, Rule, Told
 
 
 class Law(NamedTuple):
@@ -55,7 +48,7 @@ RULE = Rule(__name__, new_work, pick_row, learn_row, weighted=False)
 
 
 @dataclass(frozen=True)
-class Pairwise:
+class Pairwise(ByRule):
     """Greedy sets from posterior draws of arms' means and what pairs gain over each other.
 
     Stochastic K-max with distinct arms and shared feedback: every pair of arms that ran
@@ -70,7 +63,6 @@ class Pairwise:
     feedback = Feedback.PICKED
     unbiased = False
     learns_any = True
-    fresh = True
     rule = RULE
 
     def __post_init__(self) -> None:
@@ -83,9 +75,3 @@ class Pairwise:
 
     def start(self, replicates: int) -> PairsState:
         return start_pairs(replicates, self.n_arms, memories=1)
-
-    def pick(self, state: PairsState, rng: Draws) -> Choice:
-        return RULE.pick(self, state, rng)
-
-    def learn(self, state: PairsState, choice: Choice, seen: FloatArray) -> PairsState:
-        return RULE.learn(self, state, choice, seen)

@@ -8,19 +8,12 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from pickbest.core import (
-    Choice,
-    Draws,
-    Feedback,
-    FloatArray,
-    check_budget,
-    check_positive,
-)
+from pickbest.core import Feedback, FloatArray, check_budget, check_positive
 from pickbest.core.states import counts
 from pickbest.kernels.compiled import inlined
 from pickbest.kernels.leaders import Scratch, new_scratch, smallest
 from pickbest.kernels.random import beta_from
-from pickbest.kernels.rules import Pick, Rule, Told
+from pickbest.kernels.rules import ByRule, Pick, Rule, Told
 
 
 class ThompsonState(NamedTuple):
@@ -61,7 +54,7 @@ RULE = Rule(__name__, new_scratch, pick_row, learn_row, weighted=False)
 
 
 @dataclass(frozen=True)
-class Thompson:
+class Thompson(ByRule):
     """Multiple-play Thompson sampling: the B arms with the best draws from Beta posteriors.
 
     A reward between 0 and 1 counts as that share of a success.
@@ -73,7 +66,6 @@ class Thompson:
     feedback = Feedback.PICKED
     unbiased = False
     learns_any = True
-    fresh = True
     rule = RULE
 
     def __post_init__(self) -> None:
@@ -87,9 +79,3 @@ class Thompson:
     def start(self, replicates: int) -> ThompsonState:
         shape = (replicates, self.n_arms)
         return ThompsonState(np.zeros(shape), np.zeros(shape))
-
-    def pick(self, state: ThompsonState, rng: Draws) -> Choice:
-        return RULE.pick(self, state, rng)
-
-    def learn(self, state: ThompsonState, choice: Choice, seen: FloatArray) -> ThompsonState:
-        return RULE.learn(self, state, choice, seen)

@@ -17,18 +17,11 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from pickbest.core import (
-    Choice,
-    Draws,
-    Feedback,
-    FloatArray,
-    IntArray,
-    check_budget,
-)
+from pickbest.core import Feedback, FloatArray, IntArray, check_budget
 from pickbest.core.states import counts, derived, sums
 from pickbest.kernels.compiled import allocating, inlined, kernel
 from pickbest.kernels.random import STEP, uniform_at
-from pickbest.kernels.rules import Pick, Rule, Told
+from pickbest.kernels.rules import ByRule, Pick, Rule, Told
 from pickbest.learners.fpml import FPMLState
 
 # How far the marginals' sum may be from the budget, relative to it.
@@ -202,7 +195,7 @@ RULE = Rule(__name__, new_work, pick_row, learn_row)
 
 
 @dataclass(frozen=True)
-class Tsallis:
+class Tsallis(ByRule):
     """The hybrid-regularised leader over subsets (Zimmert, Luo and Wei 2019). Anytime.
 
     Picks arm a with probability x_a, where x minimises <estimated costs, x> + Ψ(x) / rate with
@@ -225,7 +218,6 @@ class Tsallis:
     budget: int
     feedback = Feedback.PICKED
     unbiased = True
-    fresh = True
     rule = RULE
 
     def __post_init__(self) -> None:
@@ -245,12 +237,6 @@ class Tsallis:
     def start(self, replicates: int) -> TsallisState:
         costs = np.zeros((replicates, self.n_arms))
         return self._guessed(FPMLState(costs, np.zeros(replicates, np.int64)))
-
-    def pick(self, state: TsallisState, rng: Draws) -> Choice:
-        return RULE.pick(self, state, rng)
-
-    def learn(self, state: TsallisState, choice: Choice, seen: FloatArray) -> TsallisState:
-        return RULE.learn(self, state, choice, seen)
 
     def portable(self, state: TsallisState) -> FPMLState:
         return FPMLState(state.costs, state.round)

@@ -9,19 +9,11 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from pickbest.core import (
-    Choice,
-    Draws,
-    Feedback,
-    FloatArray,
-    IntArray,
-    check_budget,
-    check_positive,
-)
+from pickbest.core import Feedback, FloatArray, IntArray, check_budget, check_positive
 from pickbest.core.states import counts
 from pickbest.kernels.compiled import inlined
 from pickbest.kernels.leaders import Scratch, new_scratch, smallest
-from pickbest.kernels.rules import Pick, Rule, Told
+from pickbest.kernels.rules import ByRule, Pick, Rule, Told
 
 
 class UCBState(NamedTuple):
@@ -66,7 +58,7 @@ RULE = Rule(__name__, new_scratch, pick_row, learn_row, weighted=False)
 
 
 @dataclass(frozen=True)
-class UCB:
+class UCB(ByRule):
     """Multiple-play UCB1: the B arms with the lowest mean cost minus sqrt(width ln t / n)."""
 
     n_arms: int
@@ -75,7 +67,6 @@ class UCB:
     feedback = Feedback.PICKED
     unbiased = False
     learns_any = True
-    fresh = True
     rule = RULE
 
     def __post_init__(self) -> None:
@@ -89,9 +80,3 @@ class UCB:
     def start(self, replicates: int) -> UCBState:
         shape = (replicates, self.n_arms)
         return UCBState(np.zeros(shape), np.zeros(shape), np.zeros(replicates, np.int64))
-
-    def pick(self, state: UCBState, rng: Draws) -> Choice:
-        return RULE.pick(self, state, rng)
-
-    def learn(self, state: UCBState, choice: Choice, seen: FloatArray) -> UCBState:
-        return RULE.learn(self, state, choice, seen)

@@ -9,8 +9,6 @@ from numpy.typing import ArrayLike
 
 from pickbest.core import (
     Choice,
-    Draws,
-    Feedback,
     FloatArray,
     KeyArray,
     Learner,
@@ -23,13 +21,14 @@ from pickbest.core import (
     rng_for,
 )
 from pickbest.core.states import portable, repeat_state, restored
+from pickbest.core.wrapping import WrappingLearner
 
 # The past is played with randomness of its own: that of live rounds has other streams.
 PAST_STREAM = 4
 
 
 @dataclass(frozen=True)
-class Warm:
+class Warm(WrappingLearner):
     """The inner learner, started with what a table of past results teaches it.
 
     A learner that can learn of any arms (see core.OpenLearner) is told of all results of a
@@ -60,22 +59,6 @@ class Warm:
         object.__setattr__(self, "table", tuple(rows))
 
     @property
-    def n_arms(self) -> int:
-        return self.inner.n_arms
-
-    @property
-    def budget(self) -> int:
-        return self.inner.budget
-
-    @property
-    def feedback(self) -> Feedback:
-        return self.inner.feedback
-
-    @property
-    def unbiased(self) -> bool:
-        return self.inner.unbiased
-
-    @property
     def learns_any(self) -> bool:
         return learns_any(self.inner)
 
@@ -89,12 +72,6 @@ class Warm:
         else:
             state, _ = play_table(self.inner, state, past[None], keys, 0)
         return repeat_state(state, replicates)
-
-    def pick(self, state: State, rng: Draws) -> Choice:
-        return self.inner.pick(state, rng)
-
-    def learn(self, state: State, choice: Choice, seen: FloatArray) -> State:
-        return self.inner.learn(state, choice, seen)
 
     def portable(self, state: State) -> State:
         return portable(self.inner, state)

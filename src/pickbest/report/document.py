@@ -47,6 +47,11 @@ class Column:
     group: str = ""
 
 
+def alike(*labels: str, digits: int | None = None, group: str = "") -> list[Column]:
+    """Columns that are shown alike."""
+    return [Column(label, digits, group=group) for label in labels]
+
+
 @dataclass(frozen=True)
 class Table:
     """A table; `name` is its file name, `marked` lists (row, column) of cells to point out.

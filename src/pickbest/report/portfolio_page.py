@@ -19,6 +19,7 @@ from pickbest.report.document import (
     Table,
     Text,
     Verdict,
+    alike,
 )
 from pickbest.report.portfolio_numbers import ArmNumbers, PortfolioNumbers
 
@@ -56,8 +57,7 @@ def portfolio_report(numbers: PortfolioNumbers, budget: int, name: str, command:
 def _winners(numbers: PortfolioNumbers, arms: Sequence[ArmNumbers]) -> Section:
     leader = arms[0]
     verdict = Verdict(
-        "Who wins",
-        f"{printable(leader.name)} won {leader.won} of {len(numbers.rounds)} rounds.",
+        "Who wins", f"{printable(leader.name)} won {leader.won} of {len(numbers.rounds)} rounds."
     )
     counts = ("picked", "won", "solved", "stopped", "timeout", "no answer", "failed", "wrong")
     by_arm = Table(
@@ -76,7 +76,7 @@ def _winners(numbers: PortfolioNumbers, arms: Sequence[ArmNumbers]) -> Section:
     where = Table(
         "where",
         "Who wins where",
-        [Column("problems"), Column("rounds"), Column("solved"), Column("winners")],
+        alike("problems", "rounds", "solved", "winners"),
         [
             [
                 printable(kind),
@@ -113,12 +113,9 @@ def _times(numbers: PortfolioNumbers, arms: Sequence[ArmNumbers]) -> Section:
         for row in sorted(arms, key=lambda row: row.par2[1])
     ]  # fmt: skip
     columns = [
-        Column("who"),
-        Column("rounds"),
-        Column("at least", 3, group="PAR2, seconds"),
-        Column("at most", 3, group="PAR2, seconds"),
-        Column("at least", 4, group="mean cost"),
-        Column("at most", 4, group="mean cost"),
+        *alike("who", "rounds"),
+        *alike("at least", "at most", digits=3, group="PAR2, seconds"),
+        *alike("at least", "at most", digits=4, group="mean cost"),
     ]
     note = (
         "PAR2: seconds until solved, twice the deadline otherwise. Single arms are seen on other "
@@ -138,8 +135,8 @@ def _over_time(numbers: PortfolioNumbers, budget: int) -> Section:
         rounds, means = numbers.arm_curve(name)
         series.append(Series(printable(name), rounds, means, name, line="dashed", marker=""))
     ends = {}
-    for label, alike in (("random sets, independent", False), ("random sets, alike", True)):
-        means = [numbers.random_sets(budget, step, alike) for step in at]
+    for label, same in (("random sets, independent", False), ("random sets, alike", True)):
+        means = [numbers.random_sets(budget, step, same) for step in at]
         ends[label] = means[-1]
         series.append(Series(label, at, means, "random", line="dotted", marker=""))
     low, high = sorted(ends.values())
@@ -204,7 +201,7 @@ def _contradictions(numbers: PortfolioNumbers) -> Section:
             [printable(each.problem), printable(each.second), printable(each.first)]
             for each in found[:MOST_ROWS]
         ]
-        columns = [Column("problem"), Column("one says"), Column("another says")]
+        columns = alike("problem", "one says", "another says")
         blocks.append(Table("contradictions", "Who contradicts whom", columns, rows))
     return Section("contradictions", "Contradictions", blocks)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pickbest import hindsight, theory
@@ -119,118 +119,59 @@ def bounds_summary(
     game = {"n_arms": n_arms, "budget": budget, "rounds": rounds}
     cap = float(n_arms)
 
-    def row(statement: str, says: str, value: float) -> dict[str, Any]:
-        return {"statement": statement, "says": says, "value": value}
-
-    rows = [
-        row("Theorem 2", "FPML's regret is at most", theory.fpml_regret_bound(**game)),
-        row("Theorem 2", "its epsilon", theory.fpml_epsilon(**game)),
-        row(
-            "Theorem 2, anytime (ours)",
-            "FPML's regret, rounds unknown, is at most",
-            theory.anytime_regret_bound(**game),
-        ),
-        row(
-            "Theorem 2, doubling",
-            "FPML's regret with the doubling trick is at most",
-            theory.doubling_regret_bound(**game),
-        ),
-        row(
-            "Markov",
-            "FPML's regret exceeds this with probability at most 0.1",
-            theory.markov_guarantee(**game, probability=0.1),
-        ),
-        row(
-            "Proposition 1",
-            "a deterministic learner's regret is at least",
-            theory.deterministic_lower_bound(**game),
-        ),
-        row(
-            "Section 2",
-            "a uniform subset's regret is at least",
-            theory.uniform_lower_bound_as_written(**game),
-        ),
-        row(
-            "Proposition 5 as printed",
-            f"FPML-partial's regret, estimates up to {cap:g}",
-            theory.partial_regret_bound_as_written(**game, estimate_cap=cap),
-        ),
-        row(
-            "Proposition 5, proved (ours)",
-            f"FPML-partial's regret, estimates up to {cap:g}, is at most",
-            theory.partial_regret_bound(**game, estimate_cap=cap),
-        ),
-        row(
-            "Proposition 7 as printed",
-            "FPML's regret against the top B arms",
-            theory.top_set_regret_bound_as_written(**game, epsilon=theory.top_set_epsilon(**game)),
-        ),
-        row(
-            "Proposition 10",
-            f"any learner's regret after {theory.halving_rounds(n_arms=n_arms, budget=budget)} "
-            "rounds is at least",
-            theory.halving_lower_bound(n_arms=n_arms, budget=budget),
-        ),
-        row(
-            "Theorem 6",
-            f"budget for OG_hybrid to follow OPT({target_budget}) with slot_budget {slot_budget}",
-            float(
-                theory.hybrid_budget(
-                    slot_budget=slot_budget, target_budget=target_budget, rounds=rounds
-                )
-            ),
-        ),
-        row(
-            "Theorem 6",
-            f"its regret against OPT({target_budget}) is at most",
-            theory.hybrid_regret_bound(
-                n_arms=n_arms, slot_budget=slot_budget, target_budget=target_budget, rounds=rounds
-            ),
-        ),
-        row(
-            "Streeter and Golovin",
-            f"OG's regret (Hedge) against (1 - 1/e) OPT({budget}) is at most",
-            theory.og_hedge_regret_bound(**game),
-        ),
-        row(
-            "Section 2.1",
-            "budget from which regret is constant in the number of rounds",
-            float(theory.constant_regret_budget(rounds=rounds)),
-        ),
-    ]
-    if budget >= 2:
-        rows += _two_picks(row, n_arms, budget)
-    return {**game, "slot_budget": slot_budget, "target_budget": target_budget, "bounds": rows}
+    hybrid = {"slot_budget": slot_budget, "target_budget": target_budget, "rounds": rounds}
+    halvings = theory.halving_rounds(n_arms=n_arms, budget=budget)
+    top_set = theory.top_set_regret_bound_as_written(**game, epsilon=theory.top_set_epsilon(**game))
+    rows: list[tuple[str, str, float]] = [
+        ("Theorem 2", "FPML's regret is at most", theory.fpml_regret_bound(**game)),
+        ("Theorem 2", "its epsilon", theory.fpml_epsilon(**game)),
+        ("Theorem 2, anytime (ours)", "FPML's regret, rounds unknown, is at most",
+         theory.anytime_regret_bound(**game)),
+        ("Theorem 2, doubling", "FPML's regret with the doubling trick is at most",
+         theory.doubling_regret_bound(**game)),
+        ("Markov", "FPML's regret exceeds this with probability at most 0.1",
+         theory.markov_guarantee(**game, probability=0.1)),
+        ("Proposition 1", "a deterministic learner's regret is at least",
+         theory.deterministic_lower_bound(**game)),
+        ("Section 2", "a uniform subset's regret is at least",
+         theory.uniform_lower_bound_as_written(**game)),
+        ("Proposition 5 as printed", f"FPML-partial's regret, estimates up to {cap:g}",
+         theory.partial_regret_bound_as_written(**game, estimate_cap=cap)),
+        ("Proposition 5, proved (ours)",
+         f"FPML-partial's regret, estimates up to {cap:g}, is at most",
+         theory.partial_regret_bound(**game, estimate_cap=cap)),
+        ("Proposition 7 as printed", "FPML's regret against the top B arms", top_set),
+        ("Proposition 10", f"any learner's regret after {halvings} rounds is at least",
+         theory.halving_lower_bound(n_arms=n_arms, budget=budget)),
+        ("Theorem 6",
+         f"budget for OG_hybrid to follow OPT({target_budget}) with slot_budget {slot_budget}",
+         float(theory.hybrid_budget(**hybrid))),
+        ("Theorem 6", f"its regret against OPT({target_budget}) is at most",
+         theory.hybrid_regret_bound(n_arms=n_arms, **hybrid)),
+        ("Streeter and Golovin", f"OG's regret (Hedge) against (1 - 1/e) OPT({budget}) is at most",
+         theory.og_hedge_regret_bound(**game)),
+        ("Section 2.1", "budget from which regret is constant in the number of rounds",
+         float(theory.constant_regret_budget(rounds=rounds))),
+        *(_two_picks(n_arms, budget) if budget >= 2 else ()),
+    ]  # fmt: skip
+    bounds = [dict(zip(("statement", "says", "value"), row, strict=True)) for row in rows]
+    return {**game, "slot_budget": slot_budget, "target_budget": target_budget, "bounds": bounds}
 
 
-def _two_picks(
-    row: Callable[[str, str, float], dict[str, Any]], n_arms: int, budget: int
-) -> list[dict[str, Any]]:
+def _two_picks(n_arms: int, budget: int) -> list[tuple[str, str, float]]:
     """Bounds that hold for every number of rounds (docs/two-picks.md)."""
     game = {"n_arms": n_arms, "budget": budget}
-    return [
-        row(
-            "Two picks (ours)",
-            "hedge's and Gumbel FPML's regret, any number of rounds, is at most",
+    says = {
+        "hedge's and Gumbel FPML's regret, any number of rounds, is at most":
             theory.hedge_bound(**game),
-        ),
-        row("Two picks (ours)", "its rate", theory.constant_rate(budget=budget)),
-        row(
-            "Two picks (ours)",
-            "hedge's regret, all rounds at once, exceeds this with probability at most 0.1",
+        "its rate": theory.constant_rate(budget=budget),
+        "hedge's regret, all rounds at once, exceeds this with probability at most 0.1":
             theory.tail_bound(**game, doubt=0.1),
-        ),
-        row(
-            "Two picks (ours)",
-            "hedge-partial's regret, any number of rounds, is at most",
+        "hedge-partial's regret, any number of rounds, is at most":
             theory.hedge_partial_bound(**game),
-        ),
-        row(
-            "Two picks (ours)",
-            "any learner's worst regret is at least",
-            theory.lower_bound_nested(**game),
-        ),
-    ]
+        "any learner's worst regret is at least": theory.lower_bound_nested(**game),
+    }  # fmt: skip
+    return [("Two picks (ours)", *row) for row in says.items()]
 
 
 def environments_summary() -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,11 +19,11 @@ from pickbest.core import (
     Environment,
     FloatArray,
     Learner,
-    MissingExtraError,
     PickbestError,
     check_budget,
     unknown_name,
 )
+from pickbest.core.errors import load_extra
 from pickbest.environments import Table
 from pickbest.hindsight import Subset
 from pickbest.simulation.statistics import Estimate, half_width, standard_error
@@ -309,13 +310,8 @@ class Simulation:
 
     def to_parquet(self, path: str | Path) -> None:
         """Write what to_pandas returns as Parquet."""
-        try:
-            import pyarrow as arrow
-            import pyarrow.parquet as parquet
-        except ImportError as error:
-            raise MissingExtraError("pyarrow", "data", "writing Parquet") from error
-        import json
-
+        parquet = load_extra("pyarrow.parquet", "data", "writing Parquet")
+        arrow = load_extra("pyarrow", "data", "writing Parquet")
         table = arrow.table(self._columns())
         table = table.replace_schema_metadata({"pickbest": json.dumps(self.settings)})
         parquet.write_table(table, path)

@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pickbest.core import Draws, Environment, FloatArray, IntArray, State
+from pickbest.core import Environment
+from pickbest.core.wrapping import WrappingEnvironment
 
 # Until spawned processes have imported and loaded what is compiled.
 START_SECONDS = 3.0
@@ -15,32 +16,15 @@ TRIAL_SECONDS = 0.05
 
 
 @dataclass(frozen=True)
-class FirstRounds:
+class FirstRounds(WrappingEnvironment):
     """The first rounds of an environment."""
 
     inner: Environment
-    rounds: int
+    first: int
 
     @property
-    def n_arms(self) -> int:
-        return self.inner.n_arms
-
-    @property
-    def adaptive(self) -> bool:
-        return self.inner.adaptive
-
-    @property
-    def varies(self) -> bool:
-        return self.inner.varies
-
-    def start(self, replicates: int) -> State:
-        return self.inner.start(replicates)
-
-    def costs(self, state: State, round_index: int, rng: Draws) -> FloatArray:
-        return self.inner.costs(state, round_index, rng)
-
-    def react(self, state: State, arms: IntArray, costs: FloatArray) -> State:
-        return self.inner.react(state, arms, costs)
+    def rounds(self) -> int:
+        return self.first
 
 
 def processes_that_pay(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from pickbest.core import MissingExtraError
+from pickbest.core.errors import load_extra
 from pickbest.simulation.statistics import Estimate
 
 if TYPE_CHECKING:
@@ -118,11 +118,7 @@ class Summary:
 
 def need_pandas() -> Any:
     """The package, or how to install it."""
-    try:
-        import pandas
-    except ImportError as error:
-        raise MissingExtraError("pandas", "data", "a data frame") from error
-    return pandas
+    return load_extra("pandas", "data", "a data frame")
 
 
 def _padded(place: int, cell: str, width: int) -> str:

@@ -6,21 +6,11 @@ from collections.abc import Hashable, Iterable
 
 from pickbest import theory
 from pickbest.catalog import make_learner
-from pickbest.core import (
-    CompiledLearner,
-    Feedback,
-    PickbestError,
-    check_count,
-    unknown_name,
-)
+from pickbest.catalog.builders import member
+from pickbest.core import CompiledLearner, Feedback, PickbestError, check_count, unknown_name
 from pickbest.learners import Hedge
 from pickbest.learners.adahedge import AdaHedge
-from pickbest.submodular.jobs import (
-    Action,
-    GreedySchedule,
-    Schedule,
-    unit_actions,
-)
+from pickbest.submodular.jobs import Action, GreedySchedule, Schedule, unit_actions
 from pickbest.submodular.jobs.schedules import check_actions
 from pickbest.submodular.learner import OnlineGreedy
 
@@ -43,10 +33,11 @@ def online_greedy(
     """
     chosen = _actions(actions)
     check_count("budget", budget)
+    full = member(Feedback, "feedback", feedback) is Feedback.FULL
     inner: CompiledLearner
-    if _feedback(feedback) is Feedback.FULL and tuning in (None, "adaptive"):
+    if full and tuning in (None, "adaptive"):
         inner = AdaHedge(len(chosen))
-    elif _feedback(feedback) is Feedback.FULL:
+    elif full:
         if tuning != "theorem":
             raise unknown_name("tuning", str(tuning), ("adaptive", "theorem"))
         rate = theory.og_hedge_rate(n_arms=len(chosen), budget=budget, rounds=rounds)
@@ -79,7 +70,8 @@ def online_hybrid(
         raise PickbestError(
             f"slot_budget must divide the budget: {slot_budget} does not divide {budget}"
         )
-    name = "fpml" if _feedback(feedback) is Feedback.FULL else "fpml-partial"
+    full = member(Feedback, "feedback", feedback) is Feedback.FULL
+    name = "fpml" if full else "fpml-partial"
     inner = _slot_learner(name, len(chosen), slot_budget, rounds, tuning)
     return OnlineGreedy(inner, budget // slot_budget, chosen, distinct, shared)
 
@@ -99,13 +91,6 @@ def greedy_guarantee(greedy: GreedySchedule, best_value: float, target_budget: f
 
 def _actions(actions: int | Iterable[Action | Hashable]) -> Schedule:
     return unit_actions(actions) if isinstance(actions, int) else check_actions(actions)
-
-
-def _feedback(name: str) -> Feedback:
-    try:
-        return Feedback(name)
-    except ValueError:
-        raise unknown_name("feedback", name, [kind.value for kind in Feedback]) from None
 
 
 def _slot_learner(

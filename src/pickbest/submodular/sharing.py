@@ -15,14 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pickbest.core import (
-    BoolArray,
-    CompiledLearner,
-    FloatArray,
-    IntArray,
-    PickbestError,
-    State,
-)
+from pickbest.core import BoolArray, CompiledLearner, FloatArray, IntArray, PickbestError, State
 from pickbest.learners import Exp3, FPMLPartial, Weights
 from pickbest.submodular.jobs.kernels import fill_inclusions
 

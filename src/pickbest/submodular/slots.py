@@ -50,14 +50,7 @@ def start_round(game: JobGame, prefix: Prefix) -> None:
 
 @inlined
 def feed_slot(
-    game: JobGame,
-    filling: Filling,
-    r: int,
-    t: int,
-    slot: int,
-    plan: Plan,
-    prefix: Prefix,
-    fed: Fed,
+    game: JobGame, filling: Filling, r: int, t: int, slot: int, plan: Plan, prefix: Prefix, fed: Fed
 ) -> int:
     """What the slot learns, and the prefix for the next one."""
     kind, best, size, count = game.kind, prefix.best, plan.arms.shape[1], 0

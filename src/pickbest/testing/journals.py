@@ -20,15 +20,7 @@ from contextlib import contextmanager
 
 from pickbest.core import PickbestError
 from pickbest.portfolio.journal.protocol import Entry, Journal
-from pickbest.portfolio.journal.records import (
-    Finished,
-    Lost,
-    Opened,
-    Owner,
-    Picked,
-    Record,
-    Roster,
-)
+from pickbest.portfolio.journal.records import Finished, Lost, Opened, Owner, Picked, Record, Roster
 from pickbest.portfolio.runs import Run, RunStatus
 
 Open = Callable[[], Journal]

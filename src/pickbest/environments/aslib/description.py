@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pickbest.core import MissingExtraError, PickbestError, unknown_name
+from pickbest.core import PickbestError, unknown_name
+from pickbest.core.errors import load_extra
 from pickbest.environments.aslib.arff import read_text
 
 # Far beyond any real description: the largest has 21,000 characters.
@@ -79,10 +80,7 @@ def parse_yaml(text: str, source: str = "text") -> dict[str, Any]:
     >>> parse_yaml("a: [x, 'y, z']\\nb:\\n- 1.0e+08\\n- ?\\nc:  # none")
     {'a': ['x', 'y, z'], 'b': ['1.0e+08', '?'], 'c': ''}
     """
-    try:
-        import yaml
-    except ImportError as error:
-        raise MissingExtraError("pyyaml", "aslib", "reading scenarios of ASlib") from error
+    yaml = load_extra("yaml", "aslib", "reading scenarios of ASlib", package="pyyaml")
     if len(text) > MOST_CHARACTERS:
         raise PickbestError(f"{source}: a description must have at most {MOST_CHARACTERS} letters")
     try:

@@ -10,12 +10,7 @@ import numpy as np
 
 from pickbest.core import FloatArray
 from pickbest.environments.aslib.arff import Relation, read_arff
-from pickbest.environments.aslib.runs import (
-    INSTANCE,
-    OK,
-    REPETITION,
-    names_in,
-)
+from pickbest.environments.aslib.runs import INSTANCE, OK, REPETITION, names_in
 
 VALUES, COSTS = "feature_values.arff", "feature_costs.arff"
 STATUS = "feature_runstatus.arff"

@@ -14,13 +14,13 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from importlib import import_module
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from pickbest.core import FloatArray, MissingExtraError
+from pickbest.core import FloatArray
+from pickbest.core.errors import load_extra
 from pickbest.feasibility.games import exact_value
 from pickbest.feasibility.sets import Simplex
 from pickbest.feasibility.solve import solve_feasibility
@@ -63,12 +63,9 @@ def boosting(accuracy: float = 0.01) -> dict[str, Any]:
 
 def breast_cancer() -> tuple[FloatArray, FloatArray]:
     """(features, labels ±1): Wisconsin breast cancer, 569 examples, from scikit-learn."""
-    try:
-        data = import_module("sklearn.datasets").load_breast_cancer()
-    except ImportError as error:
-        raise MissingExtraError(
-            "scikit-learn", "dev", "the data of the boosting example"
-        ) from error
+    purpose = "the data of the boosting example"
+    sets = load_extra("sklearn.datasets", "dev", purpose, package="scikit-learn")
+    data = sets.load_breast_cancer()
     return np.asarray(data.data, np.float64), 2.0 * data.target - 1.0
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from pickbest.core import Environment, FloatArray, Learner
 from pickbest.experiments.paper.estimates import Estimate
 from pickbest.experiments.paper.recorded_rewards import Rewards
-from pickbest.report.document import Block
+from pickbest.report.document import Block, Figure, Series
 from pickbest.simulation.result import Simulation
 from pickbest.simulation.simulate import simulate
+
+Item = TypeVar("Item")
 
 
 def unchanged(thing: Any) -> Any:
@@ -79,3 +81,16 @@ def hindsight_reward(simulation: Simulation, against: str, budget: int) -> Estim
     name = next(iter(simulation.learners))
     costs: FloatArray = simulation.hindsight_costs(name, against, budget)
     return Estimate.of(1.0 - costs / simulation.environment.rounds)
+
+
+def shaded(items: Collection[Item]) -> Iterator[tuple[str, Item]]:
+    """Each with the look of its lines in a figure."""
+    for place, item in enumerate(items, start=1):
+        yield f"shade {place}/{len(items)}", item
+
+
+def against_rounds(
+    name: str, caption: str, alt: str, series: Sequence[Series], y_label: str = "regret"
+) -> Figure:
+    """A log-log figure of what grows with the number of rounds."""
+    return Figure(name, caption, alt, "rounds T", y_label, series, log_x=True, log_y=True)

@@ -62,10 +62,7 @@ CHAPTERS: dict[str, tuple[str, str]] = {
         "The other statements",
         "One small experiment for each further statement of the paper.",
     ),
-    "beyond": (
-        "Beyond the paper",
-        "What the paper's setting allows, and the paper does not say.",
-    ),
+    "beyond": ("Beyond the paper", "What the paper's setting allows, and the paper does not say."),
     "findings": (
         "What we found",
         "Things a reader of the paper should know, each with its numbers.",

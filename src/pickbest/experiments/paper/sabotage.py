@@ -20,6 +20,7 @@ import numpy as np
 
 from pickbest.core import Choice, Environment, Feedback, FloatArray, Learner, State
 from pickbest.core.savefile import write_atomically
+from pickbest.core.wrapping import WrappingLearner
 from pickbest.environments import Table
 from pickbest.experiments.paper.experiment import HONEST, Sabotage, Setting
 from pickbest.experiments.paper.recipes import recipe_named
@@ -27,37 +28,19 @@ from pickbest.experiments.paper.recorded_rewards import DATA, find_rewards
 from pickbest.experiments.paper.run_parts import run_part
 from pickbest.learners import FPML, Greedy
 from pickbest.learners.baselines import Leaders, Uniform
-from pickbest.report.document import Cell, Column, Section, Table as Grid, Text, Verdict
+from pickbest.report.document import Cell, Section, Table as Grid, Text, Verdict, alike
 
 RECORDED = DATA / "sabotage.csv"
 SHIFT = 0.05
 
 
 @dataclass(frozen=True)
-class Tampered:
+class Tampered(WrappingLearner):
     """A learner that is told something else than what happened."""
 
     inner: Learner
     told: Callable[[Learner, Choice, FloatArray], tuple[Choice, FloatArray]]
     unbiased = False
-
-    @property
-    def n_arms(self) -> int:
-        return self.inner.n_arms
-
-    @property
-    def budget(self) -> int:
-        return self.inner.budget
-
-    @property
-    def feedback(self) -> Feedback:
-        return self.inner.feedback
-
-    def start(self, replicates: int) -> State:
-        return self.inner.start(replicates)
-
-    def pick(self, state: State, rng: Any) -> Choice:
-        return self.inner.pick(state, rng)
 
     def learn(self, state: State, choice: Choice, seen: FloatArray) -> State:
         return self.inner.learn(state, *self.told(self.inner, choice, seen))
@@ -261,12 +244,7 @@ def matrix() -> Section:
         "statement, or not in games of this size. The tests run the whole matrix again "
         "(`tests/experiments/paper/test_sabotage.py`)."
     )
-    columns = [
-        Column("statement"),
-        Column("as it is"),
-        Column("turns with"),
-        Column("does not notice"),
-    ]
+    columns = alike("statement", "as it is", "turns with", "does not notice")
     table = Grid("sabotage", "What turns each verdict", columns, rows, wraps=True)
     return Section("sabotage", "The sabotage matrix", [Text(text), table])
 

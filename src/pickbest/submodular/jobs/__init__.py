@@ -7,68 +7,43 @@ checks      whether a function is a job, and if not, why
 offline     greedy and best schedules in hindsight; programs solves them as MILPs
 """
 
-from pickbest.submodular.jobs.callables import FunctionJobs, checked_value
-from pickbest.submodular.jobs.checks import JobReport, Violation, check_job
+from pickbest.submodular.jobs.callables import (
+    FunctionJobs as FunctionJobs,
+    checked_value as checked_value,
+)
+from pickbest.submodular.jobs.checks import (
+    JobReport as JobReport,
+    Violation as Violation,
+    check_job as check_job,
+)
 from pickbest.submodular.jobs.families import (
-    best_of,
-    coverage,
-    facility_location,
-    probabilistic_coverage,
-    time_to_solve,
+    best_of as best_of,
+    coverage as coverage,
+    facility_location as facility_location,
+    probabilistic_coverage as probabilistic_coverage,
+    time_to_solve as time_to_solve,
 )
 from pickbest.submodular.jobs.offline import (
-    BestSchedule,
-    GreedySchedule,
-    best_schedule,
-    greedy_schedule,
-    schedule_bound,
+    BestSchedule as BestSchedule,
+    GreedySchedule as GreedySchedule,
+    best_schedule as best_schedule,
+    greedy_schedule as greedy_schedule,
+    schedule_bound as schedule_bound,
 )
 from pickbest.submodular.jobs.rounds import (
-    NOTHING,
-    Job,
-    Jobs,
-    RoundJobs,
+    NOTHING as NOTHING,
+    Job as Job,
+    Jobs as Jobs,
+    RoundJobs as RoundJobs,
 )
 from pickbest.submodular.jobs.schedules import (
-    Action,
-    Schedule,
-    action_grid,
-    check_schedule,
-    durations_of,
-    length,
-    show,
-    unit_actions,
+    Action as Action,
+    Schedule as Schedule,
+    action_grid as action_grid,
+    check_schedule as check_schedule,
+    durations_of as durations_of,
+    length as length,
+    show as show,
+    unit_actions as unit_actions,
 )
-from pickbest.submodular.jobs.tables import Combine, TableJobs
-
-__all__ = [
-    "NOTHING",
-    "Action",
-    "BestSchedule",
-    "Combine",
-    "FunctionJobs",
-    "GreedySchedule",
-    "Job",
-    "JobReport",
-    "Jobs",
-    "RoundJobs",
-    "Schedule",
-    "TableJobs",
-    "Violation",
-    "action_grid",
-    "best_of",
-    "best_schedule",
-    "check_job",
-    "check_schedule",
-    "checked_value",
-    "coverage",
-    "durations_of",
-    "facility_location",
-    "greedy_schedule",
-    "length",
-    "probabilistic_coverage",
-    "schedule_bound",
-    "show",
-    "time_to_solve",
-    "unit_actions",
-]
+from pickbest.submodular.jobs.tables import Combine as Combine, TableJobs as TableJobs

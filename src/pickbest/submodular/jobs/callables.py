@@ -8,20 +8,9 @@ from functools import partial
 
 import numpy as np
 
-from pickbest.core import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    PickbestError,
-    check_count,
-)
+from pickbest.core import BoolArray, FloatArray, IntArray, PickbestError, check_count
 from pickbest.submodular.jobs.rounds import NOTHING, Job
-from pickbest.submodular.jobs.schedules import (
-    Action,
-    Schedule,
-    check_actions,
-    show,
-)
+from pickbest.submodular.jobs.schedules import Action, Schedule, check_actions, show
 
 ROUNDING = 1e-9
 
@@ -57,15 +46,20 @@ class FunctionJobs:
         return partial(checked_value, partial(self.function, index), where=f"round {index}: ")
 
 
-def checked_value(job: Job, schedule: Schedule, where: str = "") -> float:
-    """job(schedule), or an error that names the schedule if it fails or leaves [0, 1]."""
+def value_of(job: Job, schedule: Schedule, where: str = "") -> float:
+    """job(schedule), or an error that names the schedule if it fails."""
     try:
-        value = float(job(schedule))
+        return float(job(schedule))
     except Exception as error:
         raise PickbestError(
             f"{where}the job failed on the schedule {show(schedule)}: "
             f"{type(error).__name__}: {error}"
         ) from error
+
+
+def checked_value(job: Job, schedule: Schedule, where: str = "") -> float:
+    """As `value_of`, or an error if the value leaves [0, 1]."""
+    value = value_of(job, schedule, where)
     if not -ROUNDING <= value <= 1.0 + ROUNDING:
         raise PickbestError(
             f"{where}a job must be between 0 and 1, got {value:g} for the schedule {show(schedule)}"

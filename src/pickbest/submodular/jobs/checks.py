@@ -13,14 +13,10 @@ from itertools import product
 
 import numpy as np
 
-from pickbest.core import PickbestError, check_count, check_seed
+from pickbest.core import check_count, check_seed
+from pickbest.submodular.jobs.callables import value_of
 from pickbest.submodular.jobs.rounds import Job
-from pickbest.submodular.jobs.schedules import (
-    Action,
-    Schedule,
-    check_actions,
-    show,
-)
+from pickbest.submodular.jobs.schedules import Action, Schedule, check_actions, show
 
 ROUNDING = 1e-9
 
@@ -121,13 +117,7 @@ class _Values:
 
     def __call__(self, schedule: Schedule) -> float:
         if schedule not in self.known:
-            try:
-                self.known[schedule] = float(self.job(schedule))
-            except Exception as error:
-                raise PickbestError(
-                    f"the job failed on the schedule {show(schedule)}: "
-                    f"{type(error).__name__}: {error}"
-                ) from error
+            self.known[schedule] = value_of(self.job, schedule)
         return self.known[schedule]
 
 

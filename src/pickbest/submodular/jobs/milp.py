@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from pickbest.core import FloatArray, MissingExtraError
+from pickbest.core import FloatArray
+from pickbest.core.errors import load_extra
 from pickbest.submodular.jobs.tables import TableJobs
 
 
@@ -28,10 +29,9 @@ def best_by_program(
     jobs: TableJobs, budget: int, replicate: int = 0, time_limit: float | None = None
 ) -> Solution | None:
     """The best set of arms whose durations fit into the budget; None if none is found in time."""
-    try:
-        from scipy import optimize, sparse
-    except ImportError as error:
-        raise MissingExtraError("scipy", "lp", "the best schedule of this size") from error
+    purpose = "the best schedule of this size"
+    optimize = load_extra("scipy.optimize", "lp", purpose)
+    sparse = load_extra("scipy.sparse", "lp", purpose)
     entries, weights = _items(jobs, replicate)
     binary = bool(np.all((entries == 0.0) | (entries == 1.0)))
     item, arm = np.nonzero(entries)

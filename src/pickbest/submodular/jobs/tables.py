@@ -10,12 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pickbest.core import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    PickbestError,
-)
+from pickbest.core import BoolArray, FloatArray, IntArray, PickbestError
 from pickbest.submodular.jobs import kernels
 from pickbest.submodular.jobs.rounds import Job
 from pickbest.submodular.jobs.schedules import (

@@ -10,7 +10,17 @@ from pickbest import theory
 from pickbest.catalog import make_environment, make_learner
 from pickbest.core import Environment, FloatArray, Learner, replicate_keys, rng_for, visible
 from pickbest.experiments.paper.experiment import Found, Setting, reward_of
-from pickbest.report.document import Cell, Column, Figure, Series, Table, Text, Verdict, listed
+from pickbest.report.document import (
+    Cell,
+    Column,
+    Figure,
+    Series,
+    Table,
+    Text,
+    Verdict,
+    alike,
+    listed,
+)
 from pickbest.simulation.simulate import deal_all
 
 
@@ -54,14 +64,17 @@ def repeated_arms(setting: Setting, *, budgets: Sequence[int]) -> Found:
     )
     columns = [
         Column("B"),
-        Column("OG", 2, group="different arms in a round"),
-        Column("OG_hybrid(B, 1)", 2, group="different arms in a round"),
-        Column("OG as run", 3, group="mean reward"),
-        Column("OG, distinct", 3, group="mean reward"),
-        Column("hybrid as run", 3, group="mean reward"),
-        Column("hybrid, distinct", 3, group="mean reward"),
-        Column("random arms", 3, group="mean reward"),
-        Column("FPML as run", 3, group="mean reward"),
+        *alike("OG", "OG_hybrid(B, 1)", digits=2, group="different arms in a round"),
+        *alike(
+            "OG as run",
+            "OG, distinct",
+            "hybrid as run",
+            "hybrid, distinct",
+            "random arms",
+            "FPML as run",
+            digits=3,
+            group="mean reward",
+        ),
     ]
     figure = Figure(
         "repeated-arms",
@@ -187,14 +200,9 @@ def tunings(setting: Setting, *, budgets: Sequence[int]) -> Found:
     )
     columns = [
         Column("B"),
-        Column("as written", 4, group="ε"),
-        Column("as run", 4, group="ε"),
-        Column("ours", 4, group="ε"),
-        Column("as written", group="resamples"),
-        Column("as run", group="resamples"),
-        Column("as written", 3, group="mean reward"),
-        Column("as run", 3, group="mean reward"),
-        Column("ours", 3, group="mean reward"),
+        *alike("as written", "as run", "ours", digits=4, group="ε"),
+        *alike("as written", "as run", group="resamples"),
+        *alike("as written", "as run", "ours", digits=3, group="mean reward"),
     ]
     title = "FPML-partial by tuning"
     return Found(
@@ -237,11 +245,10 @@ def weights(setting: Setting, *, budgets: Sequence[int], rounds: int) -> Found:
         + (f", and are behind on {listed(worse)}." if worse else ", and are behind in none.")
     )
     columns = [
-        Column("costs"),
-        Column("B"),
-        Column("resampled, ε as run", 3, group="mean reward"),
-        Column("exact, ε as run", 3, group="mean reward"),
-        Column("exact, our ε", 3, group="mean reward"),
+        *alike("costs", "B"),
+        *alike(
+            "resampled, ε as run", "exact, ε as run", "exact, our ε", digits=3, group="mean reward"
+        ),
         Column("mean", 3, signed=True, group="gain, paired"),
         Column("standard error", 4, group="gain, paired"),
     ]

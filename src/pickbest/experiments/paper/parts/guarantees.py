@@ -14,7 +14,7 @@ from pickbest.experiments.paper import cost_sequences
 from pickbest.experiments.paper.estimates import Estimate
 from pickbest.experiments.paper.experiment import Found, Setting, regret_of
 from pickbest.experiments.paper.parts.lower_bounds import foreseeing
-from pickbest.report.document import Cell, Column, Figure, Series, Table, Verdict
+from pickbest.report.document import Cell, Column, Figure, Series, Table, Verdict, alike
 from pickbest.simulation.simulate import deal
 
 
@@ -66,10 +66,8 @@ def markov(setting: Setting, *, n_arms: int, budgets: Sequence[int], rounds: int
     )
     columns = [
         Column("B"),
-        Column("90% of runs stay below", 1, group="kept perturbation"),
-        Column("Markov", 1, group="kept perturbation"),
-        Column("90% of runs stay below", 1, group="fresh perturbations"),
-        Column("Hoeffding (ours)", 1, group="fresh perturbations"),
+        *alike("90% of runs stay below", "Markov", digits=1, group="kept perturbation"),
+        *alike("90% of runs stay below", "Hoeffding (ours)", digits=1, group="fresh perturbations"),
     ]
     note = (
         "Markov's inequality needs the pathwise bound of Lemma 3, which a kept perturbation has "
@@ -161,12 +159,10 @@ def overtaking(setting: Setting, *, n_arms: int, budgets: Sequence[int], rounds:
         else "A count or a bound is exceeded; see the table."
     )
     columns = [
-        Column("costs"),
-        Column("B"),
+        *alike("costs", "B"),
         Column("overtakings", group="no noise (Lemma 3)"),
         Column("regret", 1, group="no noise (Lemma 3)"),
-        Column("overtakings", 1, group="Theorem 2's ε (Lemma 4)"),
-        Column("bound", 1, group="Theorem 2's ε (Lemma 4)"),
+        *alike("overtakings", "bound", digits=1, group="Theorem 2's ε (Lemma 4)"),
     ]
     table = Table("overtaking", f"After {rounds:,} rounds", columns, rows)
     return Found([Verdict("Lemmas 3 and 4: overtaken leaders", text, holds),

@@ -9,8 +9,8 @@ from pickbest import theory
 from pickbest.catalog import make_learner
 from pickbest.experiments.paper import cost_sequences
 from pickbest.experiments.paper.estimates import NEAR, Estimate, slope
-from pickbest.experiments.paper.experiment import Found, Setting
-from pickbest.report.document import Cell, Column, Figure, Series, Table, Text, Verdict
+from pickbest.experiments.paper.experiment import Found, Setting, against_rounds, shaded
+from pickbest.report.document import Cell, Figure, Series, Table, Text, Verdict, alike
 from pickbest.simulation.simulate import simulate
 
 
@@ -106,12 +106,11 @@ def _slope(points: Sequence[Point]) -> float | None:
 
 def _figure(target_budget: int, points: Mapping[int, Sequence[Point]]) -> Figure:
     series = []
-    for index, (b, own) in enumerate(points.items()):
-        look = f"shade {index + 1}/{len(points)}"
+    for look, (b, own) in shaded(points.items()):
         x = [float(p.rounds) for p in own]
         series.append(Series(f"b = {b}", x, [p.regret.mean for p in own], look))
         series.append(Series(f"bound, b = {b}", x, [p.bound for p in own], look, "dotted", ""))
-    return Figure(
+    return against_rounds(
         "hybrid",
         f"Regret of OG_hybrid against OPT({target_budget}), with budget ⌈B' ln T⌉ b.",
         "Log-log plot of regret against rounds. At the last T: "
@@ -119,11 +118,8 @@ def _figure(target_budget: int, points: Mapping[int, Sequence[Point]]) -> Figure
             f"b = {b} {own[-1].regret.mean:.1f} (bound {own[-1].bound:.0f})"
             for b, own in points.items()
         ),
-        "rounds T",
-        f"regret against OPT({target_budget})",
         series,
-        log_x=True,
-        log_y=True,
+        f"regret against OPT({target_budget})",
     )
 
 
@@ -135,14 +131,8 @@ def _table(points: Mapping[int, Sequence[Point]]) -> Table:
         for p in own
     ]  # fmt: skip
     columns = [
-        Column("slot budget b"),
-        Column("T"),
-        Column("budget B"),
-        Column("regret", 1),
-        Column("standard error", 1),
-        Column("bound", 1),
-        Column("random arms", 1),
-        Column("slope", 2),
-        Column("1/(b+1)", 2),
+        *alike("slot budget b", "T", "budget B"),
+        *alike("regret", "standard error", "bound", "random arms", digits=1),
+        *alike("slope", "1/(b+1)", digits=2),
     ]
     return Table("hybrid", "Theorem 6, point by point", columns, rows)

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pickbest.experiments.jobs import theorem6_experiment, unlearned
-from pickbest.experiments.paper.experiment import Found, Setting
-from pickbest.report.document import Cell, Column, Figure, Series, Table, Text, Verdict
+from pickbest.experiments.paper.experiment import Found, Setting, against_rounds
+from pickbest.report.document import Cell, Figure, Series, Table, Text, Verdict, alike
 
 # What the arms that are not hidden do, of what they do by default: little, so that a learner that
 # has not found the hidden ones exceeds the bound.
@@ -81,31 +81,21 @@ def _figure(rows: Sequence[Mapping[str, Any]], rounds: Sequence[int], target_bud
         series.append(Series(label, x, [max(row["regret"], 0.01) for row in own], look))
         bounds = [row["bound"] for row in own]
         series.append(Series(f"bound, {label}", x, bounds, look, "dotted", ""))
-    return Figure(
+    return against_rounds(
         "hybrid-jobs",
         f"Coverage: regret of OG_hybrid against OPT({target_budget}) (lines) and Theorem 6's "
         "bound (dotted).",
         "Log-log plot of regret against rounds for three slot budgets; every line lies far "
         "below its dotted bound.",
-        "rounds T",
-        f"regret against OPT({target_budget})",
         series,
-        log_x=True,
-        log_y=True,
+        f"regret against OPT({target_budget})",
     )
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
     columns = [
-        Column("family"),
-        Column("T"),
-        Column("learner"),
-        Column("slot budget b"),
-        Column("budget B"),
-        Column("against"),
-        Column("regret", 1),
-        Column("bound", 1),
-        Column("random arms", 1),
+        *alike("family", "T", "learner", "slot budget b", "budget B", "against"),
+        *alike("regret", "bound", "random arms", digits=1),
     ]
     keys = ("family", "rounds", "learner", "slot_budget", "budget", "against", "regret", "bound")
     cells: list[list[Cell]] = [[*(row[key] for key in keys), row.get("control")] for row in rows]

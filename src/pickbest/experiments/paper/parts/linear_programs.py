@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pickbest.experiments.paper.experiment import HONEST, Found, Setting
-from pickbest.report.document import Block, Cell, Column, Figure, Series, Table, Verdict
+from pickbest.experiments.paper.experiment import HONEST, Found, Setting, shaded
+from pickbest.report.document import Block, Cell, Column, Figure, Series, Table, Verdict, alike
 
 # How far a fitted exponent may be from (B+1)/B: accuracies span a factor of 2 to 3 only.
 NEAR = 0.25
@@ -104,12 +104,9 @@ def _calls_table(rows: Sequence[Mapping[str, Any]]) -> Table:
         for row in rows
     ]  # fmt: skip
     columns = [
-        Column("family"),
-        Column("problem"),
-        Column("calls", group="two draws"),
-        Column("bound", group="two draws"),
-        Column("calls", group="Proposition 8"),
-        Column("bound", group="Proposition 8"),
+        *alike("family", "problem"),
+        *alike("calls", "bound", group="two draws"),
+        *alike("calls", "bound", group="Proposition 8"),
         Column("calls", group="eager FPML"),
     ]
     return Table("two-draws", f"Oracle calls at ε = {rows[0]['epsilon']:g}, B = 2", columns, cells)
@@ -120,8 +117,7 @@ def _figure(calls: Sequence[Mapping[str, Any]]) -> Figure:
     budgets = sorted({row["budget"] for row in calls})
     families = list(dict.fromkeys(row["family"] for row in calls))
     series = []
-    for index, budget in enumerate(budgets):
-        look = f"shade {index + 1}/{len(budgets)}"
+    for look, budget in shaded(budgets):
         own = [row for row in calls if row["budget"] == budget]
         x = sorted({_accuracy(row) for row in own})
         bounds = [max(row["calls_bound"] for row in own if _accuracy(row) == at) for at in x]
@@ -165,11 +161,8 @@ def _slopes(slopes: Sequence[Mapping[str, Any]]) -> Table:
         for row in slopes
     ]  # fmt: skip
     columns = [
-        Column("family"),
-        Column("B"),
-        Column("slope", 2, group="measured"),
-        Column("low", 2, group="measured"),
-        Column("high", 2, group="measured"),
+        *alike("family", "B"),
+        *alike("slope", "low", "high", digits=2, group="measured"),
         Column("problems", group="measured"),
         Column("(B+1)/B", 2, group="theory"),
     ]
@@ -184,11 +177,7 @@ def _applications(applications: Sequence[Mapping[str, Any]]) -> Table:
     keys = ("name", "budget", "status", "calls", "calls_bound", "seconds", "highs_seconds")
     rows: list[list[Cell]] = [[row[key] for key in keys] for row in applications]
     columns = [
-        Column("problem"),
-        Column("B"),
-        Column("verdict"),
-        Column("calls"),
-        Column("bound"),
+        *alike("problem", "B", "verdict", "calls", "bound"),
         Column("ours", 2, group="seconds"),
         Column("HiGHS, exact", 3, group="seconds"),
     ]

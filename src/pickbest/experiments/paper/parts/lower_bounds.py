@@ -10,7 +10,7 @@ from pickbest import theory
 from pickbest.catalog import make_learner
 from pickbest.core import FloatArray, replicate_keys, rng_for
 from pickbest.environments import Halving, OneGoodArm, Predicting, Table
-from pickbest.experiments.paper.experiment import Found, Setting, regret_of
+from pickbest.experiments.paper.experiment import Found, Setting, regret_of, shaded
 from pickbest.report.document import Figure, Series, Verdict
 
 
@@ -122,8 +122,7 @@ def uniform(setting: Setting, *, n_arms: int, rounds: int) -> Found:
 def halving(setting: Setting, *, budgets: Sequence[int], log2_arms: Sequence[int]) -> Found:
     """Proposition 10: no learner escapes the halving construction."""
     series, holds, texts = [], True, []
-    for index, budget in enumerate(budgets):
-        look = f"shade {index + 1}/{len(budgets)}"
+    for look, budget in shaded(budgets):
         x, seen, floor = [], [], []
         for log2 in log2_arms:
             n_arms = 2**log2

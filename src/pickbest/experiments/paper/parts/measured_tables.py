@@ -31,6 +31,7 @@ from pickbest.report.document import (
     Table,
     Text,
     Verdict,
+    alike,
     listed,
 )
 
@@ -144,9 +145,7 @@ def _verdict(claim: Claim, sources: Sources) -> Verdict:
     counts = {name: claim.kept(means) for name, means in sources.items()}
     texts = [f"{name} {sum(kept)} of {len(kept)}" for name, kept in counts.items()]
     return Verdict(
-        f"{HERE}{claim.statement}",
-        f"Pairs: {'; '.join(texts)}.",
-        all(counts[ON_OURS[AS_RUN]]),
+        f"{HERE}{claim.statement}", f"Pairs: {'; '.join(texts)}.", all(counts[ON_OURS[AS_RUN]])
     )
 
 
@@ -227,7 +226,7 @@ def _figure(sources: Sources) -> Figure:
 
 
 def _rewards_table(sources: Sources) -> Table:
-    columns = [Column("B"), Column("learner")]
+    columns = alike("B", "learner")
     columns += [Column(name, 3, group="mean reward") for name in sources]
     columns += [Column(name, 3, group="below the best in hindsight") for name in sources]
     rows: list[list[Cell]] = []

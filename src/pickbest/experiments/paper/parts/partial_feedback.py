@@ -12,8 +12,8 @@ from pickbest.catalog import make_learner
 from pickbest.core import BoolArray, FloatArray
 from pickbest.experiments.paper import cost_sequences
 from pickbest.experiments.paper.estimates import Estimate, slope
-from pickbest.experiments.paper.experiment import Found, Setting, regret_of
-from pickbest.report.document import Cell, Column, Figure, Series, Table, Verdict
+from pickbest.experiments.paper.experiment import Found, Setting, against_rounds, regret_of, shaded
+from pickbest.report.document import Cell, Column, Figure, Series, Table, Verdict, alike
 
 # The good arm of the first counterexample is better by this over sqrt(T), that of the second by
 # this times sqrt(N / T).
@@ -98,8 +98,7 @@ def _by_cap(
     caps = [n_arms / chance for chance in explore]
     series, met, total = [], 0, 0
     ends = []
-    for index, budget in enumerate(leaders):
-        look = f"shade {index + 1}/{len(leaders)}"
+    for look, budget in shaded(leaders):
         learners = {
             str(chance): make_learner(
                 "fpml-partial", n_arms, budget + 1, rounds, "proposition_5",
@@ -217,14 +216,12 @@ def _hidden_figure(
 ) -> Figure:
     x = [float(length) for length in games]
     last = max(games)
-    return Figure(
+    return against_rounds(
         "partial-counterexample",
         f"The counterexample to Proposition 5: N = {n_arms}, B = {budget}, estimates 0 or 2, one "
         "arm better by 3/√T. Bars are two standard errors.",
         f"Measured regret is {games[last].mean:.0f}, the printed bound "
         f"{claims[last]:.0f}, at T = {last}; our bound is {proved[last]:.0f}.",
-        "rounds T",
-        "regret",
         [
             Series("proved (ours)", x, list(proved.values()), "best", "dashed", ""),
             Series(
@@ -233,8 +230,6 @@ def _hidden_figure(
             ),
             Series("printed bound", x, list(claims.values()), "og", "dotted", ""),
         ],
-        log_x=True,
-        log_y=True,
     )  # fmt: skip
 
 
@@ -247,9 +242,7 @@ def _hidden_table(
     ]
     columns = [
         Column("T"),
-        Column("regret", 1, group="measured"),
-        Column("standard error", 1, group="measured"),
-        Column("printed", 1, group="bound"),
-        Column("proved (ours)", 1, group="bound"),
+        *alike("regret", "standard error", digits=1, group="measured"),
+        *alike("printed", "proved (ours)", digits=1, group="bound"),
     ]
     return Table("partial-counterexample", "The counterexample", columns, rows)

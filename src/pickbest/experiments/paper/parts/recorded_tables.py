@@ -122,19 +122,18 @@ def _reading_help(rewards: Rewards) -> str:
     return help_text
 
 
+def tuning_columns() -> list[Column]:
+    """Of a table of learners: mean and deviation as printed and in each tuning; z as run."""
+    columns = [Column("learner")]
+    for group in ("printed", *TUNINGS):
+        columns += [Column("mean", 3, group=group), Column("std", 4, group=group)]
+        if group == AS_RUN:
+            columns.append(Column("z", 1, signed=True, group=group))
+    return columns
+
+
 def _table(result: BudgetResult, name: str) -> Table:
-    columns = [
-        Column("learner"),
-        Column("mean", 3, group="printed"),
-        Column("std", 4, group="printed"),
-        Column("mean", 3, group=AS_RUN),
-        Column("std", 4, group=AS_RUN),
-        Column("z", 1, signed=True, group=AS_RUN),
-        Column("mean", 3, group="as written"),
-        Column("std", 4, group="as written"),
-        Column("mean", 3, group=OURS),
-        Column("std", 4, group=OURS),
-    ]
+    columns = tuning_columns()
     rows: list[list[Cell]] = []
     marked = []
     for row in result.rows():

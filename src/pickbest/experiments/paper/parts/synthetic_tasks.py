@@ -20,8 +20,19 @@ from pickbest.experiments.paper.lineup import (
     TOP,
     TUNINGS,
 )
+from pickbest.experiments.paper.parts.recorded_tables import tuning_columns
 from pickbest.experiments.paper.printed import TABLE_6
-from pickbest.report.document import Block, Cell, Column, Figure, Series, Table, Verdict, listed
+from pickbest.report.document import (
+    Block,
+    Cell,
+    Column,
+    Figure,
+    Series,
+    Table,
+    Verdict,
+    alike,
+    listed,
+)
 from pickbest.simulation.result import Simulation
 
 HYBRID = "OG_hybrid(B, 1)"
@@ -177,7 +188,7 @@ def _figure(environment: str, estimates: Estimates, budgets: Sequence[int], tuni
 
 
 def _table(environment: str, estimates: Estimates, budgets: Sequence[int]) -> Table:
-    columns = [Column("learner"), Column("tuning")]
+    columns = alike("learner", "tuning")
     columns += [Column(f"B = {budget}", 3) for budget in budgets]
     rows: list[list[Cell]] = []
     for kind in (BEST, GREEDY, TOP, FPML, HYBRID, OG):
@@ -208,14 +219,9 @@ def task_3(setting: Setting, *, budget: int, rounds: int) -> Found:
                 z_scores[row] = z_score(found, TABLE_6[row])
                 cells.append(z_scores[row])
         table_rows.append(cells)
-    columns = [Column("learner")]
-    for group in ("printed", *TUNINGS):
-        columns += [Column("mean", 3, group=group), Column("std", 4, group=group)]
-        if group == AS_RUN:
-            columns.append(Column("z", 1, signed=True, group=group))
     far = [row for row, z in z_scores.items() if abs(z) >= 4]
     texts = [f"{row} z = {z:+.1f}" for row, z in z_scores.items()]
     text = f"{len(rows) - len(far)} of {len(rows)} printed means are met within |z| < 4"
     verdict = Verdict("Table 6: printed means, as run", f"{text} ({', '.join(texts)}).", not far)
     note = "z is the distance from the printed mean in standard errors of both (50 runs printed)."
-    return Found([verdict, Table("task-3", f"B = {budget}", columns, table_rows, note)])
+    return Found([verdict, Table("task-3", f"B = {budget}", tuning_columns(), table_rows, note)])

@@ -9,8 +9,8 @@ from pickbest.catalog import make_environment, make_learner
 from pickbest.core import Environment
 from pickbest.experiments.paper import cost_sequences
 from pickbest.experiments.paper.estimates import growth
-from pickbest.experiments.paper.experiment import Found, Setting, regret_of
-from pickbest.report.document import Cell, Column, Figure, Series, Table, Verdict
+from pickbest.experiments.paper.experiment import Found, Setting, against_rounds, regret_of
+from pickbest.report.document import Cell, Series, Table, Verdict, alike
 
 
 def top_set(
@@ -48,27 +48,18 @@ def top_set(
         )
     else:
         text += f" and on four arms made to break it ({regrets[-1]:.0f} at T = {hard_rounds[-1]})."
-    figure = Figure(
+    figure = against_rounds(
         "top-set",
         "Regret of FPML against the top two arms, on costs made to break Proposition 7.",
         f"Regret is {regrets[-1]:.0f} at T = {hard_rounds[-1]}; the printed bound is "
         f"{bounds[-1]:.0f} there.",
-        "rounds T",
-        "regret against the top B",
         [
             Series("FPML, measured", lengths, regrets, "fpml"),
             Series("printed bound", lengths, bounds, "og", "dotted", ""),
         ],
-        log_x=True,
-        log_y=True,
+        "regret against the top B",
     )
-    columns = [
-        Column("costs"),
-        Column("B"),
-        Column("T"),
-        Column("regret", 1),
-        Column("printed bound", 1),
-    ]
+    columns = [*alike("costs", "B", "T"), *alike("regret", "printed bound", digits=1)]
     note = (
         "top-set trap: arms 1 and 2 cost 0 and 1 in turn; arms 3 and 4 cost .4 in the first half "
         "and .7 in the second. Arms 1 and 2 are the top two in hindsight and cost nothing "

@@ -10,7 +10,7 @@ from pickbest.catalog import make_environment, make_learner
 from pickbest.core import Environment
 from pickbest.experiments.paper import cost_sequences
 from pickbest.experiments.paper.estimates import NEAR, Estimate, slope
-from pickbest.experiments.paper.experiment import Found, Setting, regret_of
+from pickbest.experiments.paper.experiment import Found, Setting, against_rounds, regret_of, shaded
 from pickbest.report.document import Cell, Column, Figure, Series, Table, Text, Verdict
 
 # Standard errors that a mean may be off what it should be.
@@ -98,8 +98,7 @@ def _figure(
 ) -> Figure:
     x = [float(length) for length in rounds]
     series = []
-    for index, budget in enumerate(budgets):
-        look = f"shade {index + 1}/{len(budgets)}"
+    for look, budget in shaded(budgets):
         fitted = slopes[budget]
         label = f"B = {budget}: {fitted:.2f}" if fitted is not None else f"B = {budget}"
         y = [measured[budget, length].mean for length in rounds]
@@ -111,17 +110,13 @@ def _figure(
         f"B = {b} from {measured[b, first].mean:.1f} to {measured[b, last].mean:.1f}"
         for b in budgets
     )
-    return Figure(
+    return against_rounds(
         "trade-off",
         f"FPML's regret against the number of rounds, {n_arms} arms, one of them good. Solid: "
         "measured, with the fitted exponent of T; dotted: Theorem 2, with its exponent 1/(B+1).",
         f"Log-log plot of regret against rounds from {first} to {last}: {ends}."
         f" Bounds at T = {last}: " + ", ".join(f"B = {b} {bounds[b, last]:.0f}" for b in budgets),
-        "rounds T",
-        "regret",
         series,
-        log_x=True,
-        log_y=True,
     )
 
 
@@ -248,21 +243,17 @@ def constant_regret(
     )
     holds = not rises and max(*with_growing, *rotating) <= limit and farthest <= SURE
     x = [float(length) for length in rounds]
-    figure = Figure(
+    figure = against_rounds(
         "constant-regret",
         "Regret against T when the budget grows like ln T, and when it stays.",
         f"Regret with B = ⌈ln T⌉ goes from {with_growing[0]:.2f} to {with_growing[-1]:.2f} while "
         f"T grows from {rounds[0]} to {rounds[-1]}; with B = {fixed_budget} it goes from "
         f"{with_fixed[0]:.1f} to {with_fixed[-1]:.1f}; the constant bound is {limit:.1f}.",
-        "rounds T",
-        "regret",
         [
             Series("bound 2e(1 + ln N)", x, [limit] * len(x), "best", "dotted", ""),
             Series(f"B = {fixed_budget}", x, with_fixed, "shade 2/5"),
             Series("B = ⌈ln T⌉", x, with_growing, "shade 4/5"),
         ],
-        log_x=True,
-        log_y=True,
     )
     statement = "Section 2: from B = ln T on, regret does not grow with T"
     return Found([Verdict(statement, text, holds), figure])

@@ -9,9 +9,9 @@ from pickbest.catalog import environment_names, make_environment, make_learner
 from pickbest.core import Environment
 from pickbest.experiments.paper import cost_sequences
 from pickbest.experiments.paper.estimates import Estimate
-from pickbest.experiments.paper.experiment import Found, Setting, regret_of
+from pickbest.experiments.paper.experiment import Found, Setting, against_rounds, regret_of, shaded
 from pickbest.experiments.small_games import hedge_worst_case, minimax_regret
-from pickbest.report.document import Cell, Column, Figure, Series, Table, Text, Verdict
+from pickbest.report.document import Cell, Column, Figure, Series, Table, Text, Verdict, alike
 
 Regrets = Mapping[tuple[str, int, int], Estimate]
 # Two standard errors: a mean of games may lie above the expected regret.
@@ -124,8 +124,7 @@ def _verdict_partial(
 def _figure(found: Regrets, n_arms: int, budgets: Sequence[int], rounds: Sequence[int]) -> Figure:
     x = [float(length) for length in rounds]
     series = []
-    for index, budget in enumerate(budgets):
-        look = f"shade {index + 1}/{len(budgets)}"
+    for look, budget in shaded(budgets):
         theorem = [found["fpml", budget, length].mean for length in rounds]
         gumbel = [found["gumbel", budget, length].mean for length in rounds]
         bound = theory.gumbel_bound(n_arms=n_arms, budget=budget)
@@ -137,17 +136,13 @@ def _figure(found: Regrets, n_arms: int, budgets: Sequence[int], rounds: Sequenc
         f"{found['gumbel', b, rounds[-1]].mean:.2f}"
         for b in budgets
     )
-    return Figure(
+    return against_rounds(
         "two-picks",
         f"Regret against the number of rounds, {n_arms} arms, one of them good. Dashed: FPML as in "
         "Theorem 2; solid: FPML with Gumbel noise at the constant rate; dotted: its bound.",
         f"Log-log plot of regret against rounds. At T = {rounds[-1]}, Theorem 2 and Gumbel: "
         f"{ends}.",
-        "rounds T",
-        "regret",
         series,
-        log_x=True,
-        log_y=True,
     )
 
 
@@ -157,10 +152,8 @@ def _table(found: Regrets, n_arms: int, budgets: Sequence[int], rounds: Sequence
         Column("B"),
         Column("measured", 2, group=f"Theorem 2, T = {last:,}"),
         Column("bound", 1, group=f"Theorem 2, T = {last:,}"),
-        Column("measured", 2, group="Gumbel"),
-        Column("ln N / η", 2, group="Gumbel"),
-        Column("measured", 1, group="hedge-partial"),
-        Column("bound", 1, group="hedge-partial"),
+        *alike("measured", "ln N / η", digits=2, group="Gumbel"),
+        *alike("measured", "bound", digits=1, group="hedge-partial"),
         Column("no learner below", 2),
     ]
     rows: list[list[Cell]] = [
@@ -193,12 +186,14 @@ def _small_games() -> Table:
         for n_arms, budget in ((3, 2), (4, 2), (4, 3))
     ]
     columns = [
-        Column("N"),
-        Column("B"),
-        Column("minimax (linear programs)", 3),
-        Column("nested sets", 3),
-        Column("Hedge, B draws, worst case", 3),
-        Column("ln N / η", 3),
+        *alike("N", "B"),
+        *alike(
+            "minimax (linear programs)",
+            "nested sets",
+            "Hedge, B draws, worst case",
+            "ln N / η",
+            digits=3,
+        ),
     ]
     return Table(
         "small-games", "Exact worst-case regret over all sequences of 0 and 1.", columns, rows

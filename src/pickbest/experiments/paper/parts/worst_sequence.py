@@ -16,8 +16,8 @@ import numpy as np
 from pickbest import theory
 from pickbest.core import FloatArray, IntArray
 from pickbest.experiments.paper.estimates import NEAR, slope
-from pickbest.experiments.paper.experiment import Found, Setting
-from pickbest.report.document import Cell, Column, Figure, Series, Table, Verdict
+from pickbest.experiments.paper.experiment import Found, Setting, against_rounds, shaded
+from pickbest.report.document import Cell, Column, Figure, Series, Table, Verdict, alike
 
 WORSE = 0.01
 
@@ -150,15 +150,14 @@ def _figure(
 ) -> Figure:
     x = [float(length) for length in rounds]
     series = []
-    for index, budget in enumerate(budgets):
-        look = f"shade {index + 1}/{len(budgets)}"
+    for look, budget in shaded(budgets):
         y = [tuned[budget, length] for length in rounds]
         series.append(Series(f"B = {budget}, Theorem 2's ε", x, y, look))
         flat = [constant[budget, length] for length in rounds]
         label = f"B = {budget}, ε = {constant_epsilon:g}"
         series.append(Series(label, x, flat, look, "dashed", ""))
     last = rounds[-1]
-    return Figure(
+    return against_rounds(
         "worst-sequence",
         "The largest expected regret over all cost sequences of 0 and 1, with B + 1 arms.",
         f"Worst regret at T = {last}: "
@@ -166,11 +165,8 @@ def _figure(
             f"B = {b} {tuned[b, last]:.2f} tuned, {constant[b, last]:.2f} constant ε"
             for b in budgets
         ),
-        "rounds T",
-        "worst expected regret",
         series,
-        log_x=True,
-        log_y=True,
+        "worst expected regret",
     )
 
 
@@ -195,10 +191,7 @@ def _table(
     ]
     columns = [
         Column("B"),
-        Column("worst", 3, group="Theorem 2's ε"),
-        Column("one good arm", 3, group="Theorem 2's ε"),
-        Column("slope", 3, group="Theorem 2's ε"),
-        Column("1/(B+1)", 3, group="Theorem 2's ε"),
+        *alike("worst", "one good arm", "slope", "1/(B+1)", digits=3, group="Theorem 2's ε"),
         Column("worst", 3, group="constant ε"),
     ]
     return Table("worst-sequence", f"Exact worst regret at T = {last}", columns, rows)

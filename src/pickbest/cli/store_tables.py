@@ -1,0 +1,165 @@
+"""What a portfolio's store shows on a terminal: its arms, its rounds, its advice."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+from rich.table import Table
+
+from pickbest.cli.tables import narrow, table
+from pickbest.core.text import printable
+
+if TYPE_CHECKING:
+    from pickbest.portfolio.advise import Advised
+    from pickbest.portfolio.estimates import Interval
+    from pickbest.portfolio.runs import Stage
+    from pickbest.portfolio.state.verdicts import Contradiction
+    from pickbest.portfolio.state.views import ArmView, RoundView, Status
+
+
+def status_table(status: Status) -> Table:
+    """What `pickbest status` prints."""
+    title = (
+        f"{status.finished} rounds finished, {status.lost} lost, {status.open} open; "
+        f"mean cost {_number(status.mean_cost)}; learner {escape(printable(status.learner))}, "
+        f"{status.budget} arms a round; limits by {status.limits}"
+    )
+    if status.stages:
+        title += f"; plan: {', then '.join(map(_stage, status.stages))}"
+    if status.mode:
+        title += f"; {status.mode}"
+    if status.late:
+        title += f"; {status.late} results came late and were not learned"
+    columns = ("arm", "state", "picked", "won", "failed", "mean cost", "seconds", "picked next")
+    rows = [
+        (
+            arm.name,
+            _marked(arm),
+            str(arm.picked),
+            str(arm.won),
+            str(arm.failed),
+            _number(arm.mean_cost),
+            f"{arm.seconds:.1f}",
+            f"{arm.share:.0%}",
+        )
+        for arm in status.arms
+    ]
+    return table(title, columns, rows, text_columns=2)
+
+
+def _stage(stage: Stage) -> str:
+    end = "" if stage.until == 1.0 else f" until {stage.until:.1%} of the deadline"
+    return escape(printable(" with ".join(stage.arms))) + end
+
+
+def _marked(arm: ArmView) -> str:
+    """An arm's state, and what speaks against it."""
+    marks = {"wrong": arm.wrong, "disputed": arm.disputed}
+    return ", ".join([arm.state, *(f"{count} {mark}" for mark, count in marks.items() if count)])
+
+
+def contradiction_lines(found: Sequence[Contradiction]) -> list[str]:
+    """Who cannot be right beside whom, for the end of every view."""
+    shown = [f"contradiction: {printable(each)}" for each in found[:10]]
+    return [*shown, *([f"… and {len(found) - 10} more (--json)"] if len(found) > 10 else [])]
+
+
+def history_table(views: Sequence[RoundView], width: int = 80) -> Table:
+    """What `pickbest history` prints: a line a round, also on a narrow terminal."""
+    # What is left beside the round, the time, the answer and the cost, and the gaps.
+    room = max(width - 45, 30)
+    rows = [
+        (
+            str(view.round),
+            _when(view.at),
+            _end_of(printable(view.problem), room - 2 * (room // 3)),
+            _begin_of(printable(_outcome(view)), room // 3),
+            _begin_of(", ".join(printable(a) for a in view.arms if a != view.winner), room // 3),
+            _begin_of(("! " if view.contradictions else "") + printable(view.verdict), 8),
+            _number(view.cost),
+        )
+        for view in views
+    ]
+    columns = ("round", "when", "problem", "winner", "beside", "answer", "cost")
+    return narrow(table("Rounds", columns, rows, text_columns=6))
+
+
+def _end_of(text: str, room: int) -> str:
+    return text if len(text) <= room else f"…{text[1 - room :]}"
+
+
+def _begin_of(text: str, room: int) -> str:
+    return text if len(text) <= room else f"{text[: room - 1]}…"
+
+
+def _when(at: float) -> str:
+    try:
+        return time.strftime("%m-%d %H:%M:%S", time.localtime(at))
+    except (OverflowError, OSError, ValueError):
+        return "-"  # No clock has ever shown this; the journal may say anything.
+
+
+def _outcome(view: RoundView) -> str:
+    lost = f"{view.state}: {view.reason}" if view.reason else ""
+    if view.late:
+        return f"{view.winner or 'no answer'}, too late ({lost})"
+    return view.winner or lost or "-"
+
+
+def advice_tables(advised: Advised) -> list[Table]:
+    """What `pickbest advise` prints."""
+    labels = {
+        "seen": "every cost was seen",
+        "independent": "unseen costs drawn independently (optimistic)",
+        "alike": "unseen costs as if problems were equally hard for all arms (pessimistic)",
+    }
+    tables = [_estimates_table(advised)] if advised.estimates else []
+    for way, rows in advised.fills.items():
+        title = (
+            f"Mean cost a round by budget, {advised.rounds} rounds, {advised.seen:.0%} of the "
+            f"costs seen: {labels[way]}"
+        )
+        columns = ("B", "best subset", "top B", "learner", "Theorem 2", "best arms in hindsight")
+        cells = [
+            (
+                f"{row.budget}{' (now)' if row.budget == advised.budget else ''}",
+                _number(row.best_subset),
+                _number(row.top),
+                _number(row.learner),
+                f"≤ {row.promise:.4f}",
+                ", ".join(row.best_arms),
+            )
+            for row in rows
+        ]
+        tables.append(table(title, columns, cells, text_columns=0))
+    return tables
+
+
+def _estimates_table(advised: Advised) -> Table:
+    rows = [
+        (
+            f"{each.budget}{' (now)' if each.budget == advised.budget else ''}",
+            _number(each.realised),
+            _between(each.cost),
+            _between(each.processor),
+            ", ".join(each.arms) or "these rounds do not tell",
+        )
+        for each in advised.estimates
+    ]
+    columns = ("B", "paid", "estimated cost (90%)", "processor time, deadlines", "best arms")
+    title = (
+        f"{advised.advice}. Mean cost a round by budget, from {advised.rounds} rounds in which "
+        f"{advised.stopped:.0%} of the runs were stopped"
+    )
+    return table(title, columns, rows, text_columns=0)
+
+
+def _between(interval: Interval) -> str:
+    return f"{interval.mean:.3f} ({interval.low:.3f} to {interval.high:.3f})"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"

@@ -1,0 +1,60 @@
+"""Save files: what is no header or no version is damage, and is said."""
+
+import json
+
+import numpy as np
+import pytest
+
+from pickbest.core import PickbestError, savefile
+
+ARRAYS = {"costs": np.array([[0.5, 0.25]]), "round": np.array([3])}
+
+
+def read(path):
+    return savefile.read(path, "game", newest=2)
+
+
+@pytest.mark.parametrize("suffix", [".json", ".npz"])
+def test_what_is_written_comes_back(tmp_path, suffix):
+    path = tmp_path / f"a{suffix}"
+    savefile.write(path, {"format": "game", "version": 2}, ARRAYS)
+    header, arrays = read(path)
+    assert header["version"] == 2
+    assert all(np.array_equal(arrays[name], ARRAYS[name]) for name in ARRAYS)
+
+
+@pytest.mark.parametrize("version", [0, -1, True, 1.0, "1", None])
+def test_a_version_is_a_whole_number_from_1_on(tmp_path, version):
+    path = tmp_path / "a.json"
+    savefile.write(path, {"format": "game", "version": version}, ARRAYS)
+    with pytest.raises(PickbestError, match="its version is"):
+        read(path)
+
+
+def test_a_newer_version_is_not_read(tmp_path):
+    path = tmp_path / "a.json"
+    savefile.write(path, {"format": "game", "version": 3}, ARRAYS)
+    with pytest.raises(PickbestError, match="newer pickbest"):
+        read(path)
+
+
+@pytest.mark.parametrize("content", ["[]", "3", '"game"', "null"])
+def test_a_header_is_a_table(tmp_path, content):
+    path = tmp_path / "a.json"
+    path.write_text(content)
+    with pytest.raises(PickbestError, match="its header is not a table"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"values": [1.0]}, {"values": ["a", "b"]}, {"shape": [-1, -2]}, {"dtype": "O"}],
+)
+def test_an_array_that_is_none(tmp_path, change):
+    path = tmp_path / "a.json"
+    savefile.write(path, {"format": "game", "version": 1}, ARRAYS)
+    content = json.loads(path.read_text())
+    content["arrays"]["costs"] |= change
+    path.write_text(json.dumps(content))
+    with pytest.raises(PickbestError, match=r"a\.json"):
+        read(path)
