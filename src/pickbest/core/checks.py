@@ -35,14 +35,24 @@ def check_budget(budget: int, n_arms: int) -> int:
 
 def check_positive(name: str, value: float) -> float:
     """A finite number above 0."""
-    number = isinstance(value, Real)
-    if not number or isinstance(value, bool) or not 0 < value < inf:
+    if not _is_number(value) or not 0 < value < inf:
         raise PickbestError(f"{name} must be a number above 0, got {value!r}")
     return float(value)
 
 
 def check_share(name: str, value: float) -> float:
     """A number above 0 and at most 1."""
-    if not 0.0 < value <= 1.0:
+    if not _is_number(value) or not 0 < value <= 1:
         raise PickbestError(f"{name} must be above 0 and at most 1, got {value!r}")
     return float(value)
+
+
+def check_not_negative(name: str, value: float) -> float:
+    """A finite number of at least 0."""
+    if not _is_number(value) or not 0 <= value < inf:
+        raise PickbestError(f"{name} must be a number of at least 0, got {value!r}")
+    return float(value)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
