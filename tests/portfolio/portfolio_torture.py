@@ -110,23 +110,12 @@ def torment(storage: str, notes: Path, kills: int, rounds: int, seed: int) -> di
             tree.kill(pid)
         os.waitpid(pid, 0)
         processes = [*keepers, *guards]
-        if victims >= {"keeper", "guards"}:
-            killed["unpromised"] += end_nameless()
         if victims != VICTIMS[-1] and (orphans := wait_until_gone(processes)):
             raise SystemExit(f"{victims} were killed, and {orphans} are left")
     pid = fork_worker(storage, notes, rounds)
     if os.waitpid(pid, 0)[1] != 0:
         raise SystemExit("the last worker failed")
     return dict(killed)
-
-
-def end_nameless() -> int:
-    """End daemons that nobody can know any more, as docs/reliability.md says; how many."""
-    known = tree.marked("")
-    nameless = [pid for pid in running(DAEMON) if pid not in known]
-    for pid in nameless:
-        tree.kill(pid)
-    return len(nameless)
 
 
 def wait_until_gone(processes: list[int]) -> list[int]:

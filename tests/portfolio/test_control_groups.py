@@ -6,7 +6,10 @@ needs none of them is tested: entering, counting processor time, killing, removi
 
 from __future__ import annotations
 
+import os
 import pickle
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,6 +38,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalEngine]:
     engine = LocalEngine()
     if engine.guards.group() is None:
         pytest.skip("the cgroups of this machine may not be written")
+    engine.guards.give_back(engine.guards.take(None))  # its start is not to be measured
     left = Path(limits.candidates()[0])
     yield engine
     engine.close()
@@ -111,6 +115,34 @@ def test_what_is_written_to_the_files_of_a_group(tmp_path: Path) -> None:
     (inner.path / "cpu.stat").write_text("usage_usec 1500000\nuser_usec 1\n")
     assert inner.ran_out_of_memory
     assert inner.cpu_seconds == 1.5
+
+
+def test_a_process_that_is_alone_in_its_group_makes_room_in_it() -> None:
+    """As in a scope that systemd delegated; the kernel allows no limits beside processes."""
+    if limits.make_group() is None:
+        pytest.skip("there are no cgroups of version 2 with controllers that may be written")
+    code = "import os, sys; open(sys.argv[1] + '/cgroup.procs', 'w').write('0'); "
+    code += "os.environ['PICKBEST_CGROUP'] = sys.argv[1]; "
+    code += "from pickbest.portfolio.processes import limits; print(limits.in_force())"
+    scope = limits.candidates()[-1] / "scope"
+    scope.mkdir()
+    try:
+        command = [sys.executable, "-c", code, str(scope)]
+        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        assert said == "cgroup v2\n"
+    finally:
+        Group(scope).remove()
+
+
+def test_making_room_without_a_kernel(tmp_path: Path) -> None:
+    (tmp_path / "cgroup.controllers").write_text("cpu memory pids\n")
+    (tmp_path / "cgroup.procs").write_text(f"{os.getpid()}\n1\n")
+    limits.move_below(tmp_path)
+    assert not (tmp_path / "pickbest-portfolio").exists(), "it was not alone"
+    (tmp_path / "cgroup.procs").write_text(f"{os.getpid()}\n")
+    limits.move_below(tmp_path)
+    assert (tmp_path / "pickbest-portfolio" / "cgroup.procs").read_text() == "0"
+    assert (tmp_path / "cgroup.subtree_control").read_text() == "+memory +pids"
 
 
 def test_groups_of_killed_portfolios_are_removed(

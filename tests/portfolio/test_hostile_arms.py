@@ -74,8 +74,8 @@ def test_an_arm_that_kills_or_stops_its_guard(number: str) -> None:
 
 
 def test_an_arm_that_kills_guard_and_keeper(tmp_path: Path) -> None:
-    script = "keeper=$(awk '{print $4}' /proc/$PPID/stat); setsid sleep 71.75 & sleep 0.3; "
-    script += "kill -KILL $keeper $PPID; sleep 71.75"
+    script = "keeper=$(awk '{print $4}' /proc/$PPID/stat); setsid sleep 71.75 & "
+    script += "setsid env -i sleep 71.75 & sleep 0.3; kill -KILL $keeper $PPID; sleep 71.75"
     with Portfolio({"attacker": ["sh", "-c", script]}, 1, 2.0, learner="thompson") as portfolio:
         for _ in range(2):
             started = time.monotonic()
@@ -198,7 +198,8 @@ def test_an_arm_has_its_own_environment_folder_and_cores(tmp_path: Path) -> None
 def test_what_a_kill_of_everything_leaves_is_ended_at_the_next_start() -> None:
     script = "keeper=$(awk '{print $4}' /proc/$PPID/stat); "
     script += "portfolio=$(awk '{print $4}' /proc/$keeper/stat); "
-    script += "setsid sleep 72.25 & sleep 0.3; kill -KILL $portfolio $keeper $PPID; sleep 72.25"
+    script += "setsid sleep 72.25 & setsid env -i sleep 72.25 & sleep 0.3; "
+    script += "kill -KILL $portfolio $keeper $PPID; sleep 72.25"
     pid = os.fork()
     if pid == 0:
         try:

@@ -13,6 +13,7 @@ import psycopg
 import pytest
 
 from pickbest.core import PickbestError
+from pickbest.core.tickets import ClosedRoundError
 from pickbest.portfolio import AskTell, Portfolio
 from pickbest.portfolio.journal import leases
 from pickbest.portfolio.journal.leases import LeaseWatch
@@ -80,6 +81,30 @@ def test_a_heart_renews_the_lease_while_a_round_runs(
         assert book.ledger.journal.beats() != {"": beats}
     with AskTell.reopened(database) as book:
         assert book.ledger.journal.beats() == {}
+
+
+def test_what_is_told_too_late_is_kept_and_refused(any_database: str) -> None:
+    with AskTell(["a", "b"], 1, any_database, learner="thompson") as book:
+        late, good = book.ask("late", lifetime=0.05), book.ask("good")
+        time.sleep(0.1)
+        for _ in range(2):  # a second time changes nothing
+            with pytest.raises(ClosedRoundError, match="kept, and not learned \\(round 0\\)"):
+                book.tell_many([(late, [0.25]), (good, [0.5])], ["the answer", None])
+        book.tell(good, [0.5])
+        book.forget(given_up := book.ask("given up"))
+        with pytest.raises(ClosedRoundError, match=r"given up.*kept"):
+            book.tell(given_up, [0.0])
+        with pytest.raises(PickbestError, match="1 arms, got 2 costs"):
+            book.tell(late, [0.25, 0.5])
+        first, second, third = book.history()
+        assert (first.state, first.late, first.cost, first.answer) == (
+            "lost", True, 0.25, "the answer",
+        )  # fmt: skip
+        assert (second.state, second.late) == ("finished", False)
+        assert (third.state, third.late) == ("lost", True)
+        status = book.status()
+        assert (status.finished, status.lost, status.late, status.learned) == (1, 2, 2, 1)
+        book.verify()
 
 
 def test_a_late_result_is_kept_and_does_not_end_the_run(any_database: str) -> None:

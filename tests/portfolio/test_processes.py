@@ -123,22 +123,25 @@ def test_shared_pages_are_counted_once() -> None:
     assert eventually(lambda: not any(alive(pid) for pid in pids))
 
 
-def test_a_process_is_known_by_its_mark() -> None:
-    mark = f"{tree.owner()}-test"
-    process = subprocess.Popen(["sleep", "60"], env={tree.MARK: mark})
-    try:
-        assert tree.marked(mark) == [process.pid]
-        assert process.pid not in tree.abandoned()
-    finally:
-        process.kill()
-        process.wait()
-    gone = f"{tree.owner().partition('-')[0]}-{process.pid}-1-test"
-    process = subprocess.Popen(["sleep", "60"], env={tree.MARK: gone})
-    try:
-        assert process.pid in tree.abandoned()
-    finally:
-        process.kill()
-        process.wait()
+@pytest.mark.skipif(not tree.LINUX, reason="marks are for Linux")
+def test_a_process_and_what_it_starts_are_known_by_their_mark() -> None:
+    namespace, _, _ = tree.owner().split("-")
+    for mark, is_abandoned in ((tree.new_mark(), False), (f"{namespace}-4000000-1-7", True)):
+        read, write = os.pipe()
+        if (pid := os.fork()) == 0:
+            # A daemon in a session of its own, without an environment.
+            with tree.branded(mark):
+                subprocess.Popen(["setsid", "env", "-i", "sleep", "60"], stdout=write)
+            os._exit(0)
+        os.waitpid(pid, 0)
+        assert eventually(lambda mark=mark: len(tree.marked(mark)) == 1)  # type: ignore[misc]
+        (found,) = tree.marked(mark)
+        assert found != pid
+        assert (found in tree.abandoned()) is is_abandoned
+        tree.kill(found)
+        assert eventually(lambda mark=mark: not tree.marked(mark))  # type: ignore[misc]
+        os.close(read)
+        os.close(write)
 
 
 def test_bad_ceilings_are_refused() -> None:

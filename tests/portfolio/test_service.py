@@ -98,6 +98,18 @@ def test_refusals_are_one_sentence_and_change_nothing(client: TestClient, book: 
     assert (again.status_code, "told already" in again.text) == (409, True)
 
 
+def test_a_late_result_is_refused_kept_and_shown(book: AskTell) -> None:
+    client = TestClient(create_app(book))
+    client.post("/api/ask", json={"problem": "p", "lifetime": 0.05})
+    time.sleep(0.1)
+    answer = client.post("/api/tell", json={"round": 0, "costs": [0.25, 1.0], "answer": "late"})
+    assert answer.status_code == 409
+    assert "kept, and not learned" in answer.text
+    (view,) = client.get("/api/history").json()
+    assert (view["state"], view["late"], view["answer"]) == ("lost", True, "late")
+    assert client.get("/api/status").json()["late"] == 1
+
+
 def test_a_token_is_needed_where_one_is_set(book: AskTell) -> None:
     client = TestClient(create_app(book, token="geheim"))
     assert client.get("/").status_code == 200

@@ -7,9 +7,9 @@ of seconds for each solver, empty where it gave no answer. A folder in the forma
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import math
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,9 +20,7 @@ from pickbest.core import FloatArray, PickbestError
 from pickbest.core.features import Feature, encoded_one
 from pickbest.environments.aslib.description import RUNTIME
 from pickbest.environments.aslib.scenario import read_scenario
-
-# A file that unfolds to more than this is none.
-MOST_BYTES = 1 << 30
+from pickbest.environments.table_files import unpacked
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,15 +87,9 @@ def read_runtimes(path: str | Path) -> Runtimes:
 
 def _rows(path: Path) -> tuple[list[str], list[list[str]]]:
     try:
-        content = path.read_bytes()
-        if path.suffix == ".gz":
-            with gzip.open(io.BytesIO(content)) as file:
-                content = file.read(MOST_BYTES + 1)
-            if len(content) > MOST_BYTES:
-                raise PickbestError(f"{path}: unfolds to more than {MOST_BYTES >> 20} MB")
-        text = content.decode("utf-8-sig")
+        text = unpacked(path).decode("utf-8-sig")
         rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
-    except (OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
         raise PickbestError(f"{path}: runtimes cannot be read from it ({error})") from error
     if len(rows) < 2 or len(rows[0]) < 2:
         raise PickbestError(

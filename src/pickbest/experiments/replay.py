@@ -7,7 +7,6 @@ same `censoring` and the same learners.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -34,6 +33,7 @@ from pickbest.core.plans import Planner, Plans, Runs
 from pickbest.core.rounds import informed, learn_round, pick_round
 from pickbest.core.states import arrays_of, map_state
 from pickbest.environments.runtimes import Runtimes
+from pickbest.hindsight.comparators import random_subset_costs
 from pickbest.learners.intervals import racing
 from pickbest.portfolio.censoring import Censored, Stop, Stopping
 from pickbest.portfolio.costs import NAMED, Cost
@@ -290,21 +290,13 @@ class Yardstick:
 def random_sets(races: Races, budget: int, price: float = 0.0) -> Yardstick:
     """Random sets, in expectation."""
     paid = random_costs(races, budget, price).mean()
-    first = _of_random_sets(races.times, budget).mean()
+    first = random_subset_costs(races.times, budget).mean()
     return Yardstick(float(paid), float(first) * budget * races.deadline)
 
 
 def random_costs(races: Races, budget: int, price: float = 0.0) -> FloatArray:
     """(problems,): what random sets pay on each problem, in expectation."""
-    return _of_random_sets(races.total(budget, price), budget)
-
-
-def _of_random_sets(table: FloatArray, budget: int) -> FloatArray:
-    """The k-th smallest of N is the smallest in C(N-1-k, B-1) sets."""
-    n_arms = table.shape[1]
-    shares = np.array([math.comb(n_arms - 1 - k, budget - 1) for k in range(n_arms)])
-    means: FloatArray = np.sort(table, axis=1) @ (shares / math.comb(n_arms, budget))
-    return means
+    return random_subset_costs(races.total(budget, price), budget)
 
 
 def best_fixed(races: Races, budget: int, price: float = 0.0) -> Yardstick:

@@ -140,9 +140,11 @@ class Rule:
         self, learner: CompiledLearner, state: Known, choice: Choice, seen: FloatArray
     ) -> Known:
         """Fold a round into every replicate, in place."""
-        needs_weights = self.weighted and learner.feedback is Feedback.PICKED
-        weights = weights_of(choice) if needs_weights else np.empty(choice.arms.shape)
-        _, learn_rows = self._rows or self._bind(learner.law, state)
+        weights = choice.weights
+        if weights is None:
+            needed = self.weighted and learner.feedback is Feedback.PICKED
+            weights = weights_of(choice) if needed else np.empty(choice.arms.shape)
+        learn_rows = (self._rows or self._bind(learner.law, state))[1]
         arrays: Any = state
         learn_rows(tuple(learner.law), tuple(arrays), choice.arms, weights, seen)
         return state

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from pickbest.core import check_costs, check_count, check_positive
 from pickbest.core.features import Features
-from pickbest.core.tickets import Ticket, in_order, round_of
+from pickbest.core.tickets import ClosedRoundError, Ticket, in_order, round_of
 from pickbest.portfolio.censoring import lesson
 from pickbest.portfolio.journal.leases import Heart
 from pickbest.portfolio.journal.ledger import PATIENCE, Ledger, ticket_of
@@ -187,7 +187,8 @@ class AskTell:
         """Close a round with the costs of its arms, in the ticket's order or by name.
 
         A cost that is not known (the arm was stopped) is None. Telling a round again is
-        refused and changes nothing, as is anything wrong.
+        refused and changes nothing, as is anything wrong. A result that comes after its round was
+        closed as lost is kept, shown by `history` and `status`, and refused: it is not learned.
         """
         self.tell_many([(ticket, costs)], [answer])
 
@@ -201,13 +202,21 @@ class AskTell:
         told = list(answers) if answers is not None else [None] * len(results)
         records = []
         for (ticket, costs), answer in zip(results, told, strict=True):
-            picked = self.ledger.picked(round_of(ticket))
+            picked = self.ledger.picked(round_of(ticket), or_lost=True)
             result = _result(picked, costs, answer)
             # Nobody says how long arms took: the less a result costs, the sooner it came.
             times = [result.cost or 0.0 if run.cost is None else run.cost for run in result.runs]
             taught = lesson(result.runs, times, self.stopping, picked.watched)
             records.append(finished(result, taught))
-        self.ledger.tell(records)
+        try:
+            self.ledger.tell(records)
+        except ClosedRoundError as error:
+            if late := self.ledger.keep_late(records):
+                rounds = ", ".join(map(str, late))
+                raise ClosedRoundError(
+                    f"{error}; what came late is kept, and not learned (round {rounds})"
+                ) from error
+            raise
         with self._mine_lock:
             self._mine.difference_update(record.round for record in records)
 

@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 # What an arm sleeps that must be stopped: far longer than a check waits.
-LONG = 120.0
+LONG = 1200.0
 
 
 def double(number: int) -> int:

@@ -19,6 +19,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from pickbest.testing import arms
 from pickbest.testing.arms import LONG
 
 # A race that should be over at once may take so long on a busy machine, but no longer.
-PATIENCE = 30.0
+PATIENCE = 120.0
 
 
 def check_engine(engine: Engine) -> None:
@@ -105,7 +106,7 @@ def check_deadline(engine: Engine) -> None:
         _command("sleeps", f"echo begun; sleep {LONG}", deadline=0.5),
         _function("function", time.sleep, LONG, deadline=0.5),
     ]
-    runs = _in_time(engine, tasks)
+    runs = _begun(engine, tasks)
     assert {run.status for run in runs} == {RunStatus.TIMEOUT}, f"they ended as {runs}"
     assert all(run.seconds >= 0.5 for run in runs), "an arm was stopped before its deadline"
     assert runs[0].stdout == "begun\n", "output before the deadline must be kept"
@@ -199,9 +200,9 @@ def check_surroundings(engine: Engine) -> None:
 
 def check_grace(engine: Engine) -> None:
     """With grace, an arm hears SIGTERM and may still write its answer."""
-    script = f"trap 'echo 7; exit 0' TERM; sleep {LONG} & wait"
-    (run,) = _in_time(engine, [_command("asked", script, deadline=1.0, grace=10.0)])
-    assert (run.status, run.stdout) == (RunStatus.TIMEOUT, "7\n"), f"got {run}"
+    script = f"trap 'echo 7; exit 0' TERM; echo begun; sleep {LONG} & wait"
+    (run,) = _begun(engine, [_command("asked", script, deadline=1.0, grace=30.0)])
+    assert (run.status, run.stdout) == (RunStatus.TIMEOUT, "begun\n7\n"), f"got {run}"
 
 
 def check_races_at_once(engine: Engine, races: int = 3) -> None:
@@ -231,12 +232,12 @@ def check_no_process_left(engine: Engine) -> None:
             start = f"{sys.executable} -c {shlex.quote(daemon)} {pids}"
             script = f"sleep {LONG} & echo $! >> {pids}; {start}; "
             script += f"while [ $(wc -l < {pids}) -lt 2 ]; do sleep 0.02; done; "
-            script += f"sleep {LONG}" if stays else "true"
+            script += f"echo begun; {f'sleep {LONG}' if stays else 'true'}"
             deadline = 5.0 if stays else PATIENCE
-            (run,) = _in_time(engine, [_command("parent", script, deadline=deadline)])
+            (run,) = _begun(engine, [_command("parent", script, deadline=deadline)])
             started = [int(line) for line in pids.read_text().split()]
         assert run.status is ending, f"it should have {ending}, got {run}"
-        assert len(started) == 2, f"two processes should have started, got {started}"
+        assert len(started) >= 2, f"two processes should have started, got {started}"
         left = [pid for pid in started if _alive(pid)]
         assert not left, f"processes {left} of an arm were left after its race"
 
@@ -289,7 +290,7 @@ def check_floods(engine: Engine) -> None:
         Task(name, 6.0, argv=(sys.executable, "-S", "-c", text))
         for name, text in (("unreaped", unreaped), ("chain", chain))
     ]
-    for run in _in_time(engine, tasks):
+    for run in _begun(engine, tasks):
         assert (run.status, run.stdout) == (RunStatus.TIMEOUT, "begun\n"), f"got {run}"
 
 
@@ -330,6 +331,18 @@ def _in_time(
     finally:
         taken = time.monotonic() - started
         assert taken < PATIENCE, f"a race that should have been stopped took {taken:.1f} seconds"
+
+
+def _begun(engine: Engine, tasks: Sequence[Task]) -> list[Run]:
+    """Race arms to their deadline: a later one where a command had no time to begin.
+
+    On a busy machine a program may take seconds to start; what is checked is how it ends.
+    """
+    for longer in (1.0, 4.0, 16.0):
+        runs = _in_time(engine, [replace(task, deadline=longer * task.deadline) for task in tasks])
+        if all("begun" in run.stdout for run, task in zip(runs, tasks, strict=True) if task.argv):
+            break
+    return runs
 
 
 @contextlib.contextmanager

@@ -247,3 +247,56 @@ def test_the_data_folder_is_private(calls: Calls) -> None:
     calls.environment["XDG_DATA_HOME"] = str(calls.folder / "other")
     calls.run("--solver", "z3", "sat.smt2")
     assert (calls.folder / "other" / "pickbest" / "solve").stat().st_mode & 0o777 == 0o700
+
+
+LIAR = "#!/bin/sh\necho s UNSATISFIABLE\nexit 20\n"
+
+
+@needs_sat
+@pytest.mark.parametrize("with_daemon", [False, True])
+def test_a_contradiction_between_calls_is_said_and_in_the_exit_code(
+    calls: Calls, request: pytest.FixtureRequest, with_daemon: bool
+) -> None:
+    """Whatever the file is called, with and without a daemon."""
+    calls.fake("picosat", LIAR)
+    if with_daemon:
+        request.getfixturevalue("daemon")
+    assert calls.run("--solver", "picosat", "sat.cnf").returncode == 20
+    calls.write("other.cnf", (calls.folder / "sat.cnf").read_text())
+    done = calls.run("--solver", "cadical", "other.cnf")
+    assert done.stdout.startswith("s SATISFIABLE\n")
+    assert done.returncode == 3
+    said = "other.cnf: SAT by cadical contradicts UNSAT by picosat in an earlier call"
+    assert done.stderr == f"contradiction: {said}\n"
+    # Now a model proves it: whoever says otherwise is wrong, and does not win any more.
+    wrong = calls.run("--solver", "picosat", "other.cnf")
+    assert (wrong.returncode, wrong.stdout) == (1, "s UNKNOWN\n")
+    assert (
+        "picosat: UNSAT wrong: SAT by cadical in an earlier call, whose model holds" in wrong.stderr
+    )
+    told = json.loads(calls.run("--json", "--solver", "cadical", "sat.cnf").stdout)
+    assert (told["contradictions"], told["exit_code"]) == ([], 10)
+
+
+@needs_sat
+def test_a_file_of_verdicts_that_is_damaged_is_as_none(calls: Calls) -> None:
+    for content in (b"", b"x" * 100, os.urandom(4_000_000)):
+        calls.data.mkdir(parents=True, exist_ok=True)
+        (calls.data / "verdicts").write_bytes(content)
+        done = calls.run("--solver", "cadical", "unsat.cnf")
+        assert (done.returncode, done.stderr) == (20, "")
+
+
+@needs_z3
+@pytest.mark.skipif(not needs["cvc5"], reason="cvc5 is not installed")
+def test_a_wrong_model_of_a_script_never_wins(calls: Calls) -> None:
+    """Another solver is asked whether the formula holds under it."""
+    calls.write("model.smt2", SAT_SMT + "(get-model)\n")
+    model = "sat\n(\n  (define-fun x () (_ BitVec 8) #x{})\n)\n"
+    for value, answered in (("04", False), ("05", True)):
+        calls.fake("bitwuzla", f"#!/bin/sh\nprintf '{model.format(value)}'\n")
+        done = calls.run("--solver", "bitwuzla", "model.smt2")
+        assert done.stdout.startswith("sat\n") is answered
+        assert ("its model does not satisfy the formula" in done.stderr) is not answered
+    shown = json.loads(calls.run("--json", "--solver", "bitwuzla", "model.smt2").stdout)
+    assert shown["runs"][0]["checked"] is True

@@ -54,15 +54,38 @@ def test_calls_are_served_as_without_it(calls: Calls, daemon: Process) -> None:
     assert calls.run("unsat.cnf", program=QUICK).returncode == 20  # without it, too
 
 
-def test_the_program_of_one_word(calls: Calls, daemon: Process) -> None:
+@pytest.mark.parametrize("compiled", [True, False])
+def test_the_program_of_one_word(calls: Calls, daemon: Process, compiled: bool) -> None:
     """`pickbest-solve`, as pip installs it: beside a Python, started by a shell."""
     folder = calls.folder / "venv"
     folder.mkdir()
     (folder / "python").symlink_to(sys.executable)
-    program = shutil.copy(client.__file__, folder / "pickbest-solve")
-    done = calls.run("a b.cnf", program=[program])
+    program = [shutil.copy(client.__file__, folder / "pickbest-solve")]
+    in_c = path_of(calls).with_name("daemon.sock.client")
+    if compiled and shutil.which("cc") is None:
+        pytest.skip("there is no C compiler")
+    if compiled:
+        # Python is not even started.
+        (folder / "python").unlink()
+        (folder / "python").symlink_to("/bin/false")
+        assert in_c.exists()
+    else:
+        in_c.unlink()
+    done = calls.run("a b.cnf", program=program)
     assert (done.returncode, done.stderr) == (2, "error: a b.cnf: there is no such file\n")
-    assert calls.run("unsat.cnf", program=[program]).stdout == "s UNSATISFIABLE\n"
+    assert calls.run("", program=program).returncode == 2
+    assert calls.run("unsat.cnf", program=program).stdout == "s UNSATISFIABLE\n"
+    assert calls.run("-", stdin=SAT_SMT.encode(), program=program).stdout == "sat\n"
+    (folder / "python").unlink()
+    (folder / "python").symlink_to(sys.executable)
+    assert "in place of: z3" in calls.run("--help", program=program).stdout
+    long = calls.run("x" * 120_000, *["y" * 120_000] * 9, program=program)
+    assert long.returncode == 2, "what is too long for a daemon is for Python to refuse"
+    daemon.kill()
+    daemon.wait()
+    assert calls.run("unsat.cnf", program=program).returncode == 20, "the daemon is gone"
+    (calls.data / "daemon.sock").unlink()
+    in_c.unlink(missing_ok=True)
 
 
 def test_many_calls_at_a_time(calls: Calls, daemon: Process) -> None:

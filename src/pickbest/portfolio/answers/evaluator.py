@@ -39,21 +39,21 @@ class Evaluator:
 
     def __init__(self, engine: LocalEngine) -> None:
         self._engine = engine
-        self._found = installed_evaluators()
 
     def __call__(self, script: str, besides: str) -> str:
         """ "sat" or "unsat" of the first that knows; "": none does, or none is there."""
-        others = [name for name in self._found if name != Path(besides).name]
-        if not others:
+        found = installed_evaluators()
+        found.pop(Path(besides).name, None)
+        if not found:
             return ""
         with tempfile.TemporaryDirectory(prefix="pickbest-") as folder:
             path = Path(folder, "model.smt2")
             path.write_text(script, encoding="utf-8")
-            said = (self._asked(name, path) for name in others)
+            said = (self._asked(name, program, path) for name, program in found.items())
             return next((word for word in said if word), "")
 
-    def _asked(self, name: str, path: Path) -> str:
-        argv = (self._found[name], *PROGRAMS[name], str(path))
+    def _asked(self, name: str, program: str, path: Path) -> str:
+        argv = (program, *PROGRAMS[name], str(path))
         task = Task(name, SECONDS, argv=argv, cwd=str(path.parent), memory_bytes=MEMORY_BYTES)
         (run,) = self._engine.race([task], _never, lambda: False)
         words = run.stdout.split()

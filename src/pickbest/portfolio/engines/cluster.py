@@ -65,7 +65,8 @@ class RayEngine:
                 done, waiting = ray.wait(waiting, timeout=PATIENCE)
                 for reference in done:
                     place = places[reference]
-                    runs[place] = self._result(tasks[place], reference, started)
+                    seconds = time.monotonic() - started
+                    runs[place] = self._result(tasks[place], reference, seconds, bool(stopped_at))
                     if ends_race(runs[place]) and stopped_at is None:
                         stopped_at = self._cancel(waiting, force=False)
                 if waiting and stopped_at is None and given_up():
@@ -90,13 +91,13 @@ class RayEngine:
             return task
         return replace(task, call=self._ray.cloudpickle.dumps(pickle.loads(task.call)))
 
-    def _result(self, task: Task, reference: Any, started: float) -> Run:
-        seconds = time.monotonic() - started
+    def _result(self, task: Task, reference: Any, seconds: float, stopped: bool) -> Run:
         try:
             run, output = self._ray.get(reference)
-        except self._ray.exceptions.TaskCancelledError:
-            return Run(task.arm, RunStatus.STOPPED, seconds=seconds)
         except self._ray.exceptions.RayError as error:
+            # A worker that was too busy to react to a cancellation was killed.
+            if stopped or isinstance(error, self._ray.exceptions.TaskCancelledError):
+                return Run(task.arm, RunStatus.STOPPED, seconds=seconds)
             reason = f"the cluster lost it: {type(error).__name__}"
             status = RunStatus.FINISHED
             return Run(task.arm, status, seconds=seconds, reason=reason, exit_code=1)

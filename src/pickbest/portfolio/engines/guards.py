@@ -21,8 +21,8 @@ from pickbest.portfolio.engines.environment import environment
 from pickbest.portfolio.processes import keeper, limits, tree, wire
 
 PROGRAM = "this program"
-# Seconds that a keeper or a guard without an arm may take to react.
-START_SECONDS = 5.0
+# Seconds that a keeper or a guard without an arm may take to react, and a new keeper to start.
+REACT_SECONDS, START_SECONDS = 5.0, 60.0
 # Guards that wait for their next arm; more than so many are let go.
 MOST_IDLE = 32
 _LAUNCH = (
@@ -81,32 +81,25 @@ class Guards:
         self._group: limits.Group | None = None
         self._group_sought = False
 
-    def new_mark(self) -> str:
-        """A word for one run that nobody can guess; every process of the arm carries it."""
-        return f"{self.owner}-{os.urandom(8).hex()}"
-
     def take(self, modules: Sequence[str] | None) -> Link:
         """A guard for one run; modules: what its function needs, None for a command."""
         with self._lock:
-            if modules is not None:
-                self._prepare(modules)
-            while self._idle:
-                link = self._idle.pop()
-                if link.generation == self._generation and _silent(link.socket):
-                    return link
-                link.close()
-            try:
-                return self._new()
-            except OSError:
-                self._shut_down(kill=True)
-            if modules is not None:
-                self._prepare(modules)
-            try:
-                return self._new()
-            except OSError as error:
-                self._shut_down(kill=True)
-                message = f"the process that starts arms cannot be started: {error}"
-                raise PickbestError(message) from error
+            for last in (False, True):
+                try:
+                    if modules is not None:
+                        self._prepare(modules)
+                    while self._idle:
+                        link = self._idle.pop()
+                        if link.generation == self._generation and _silent(link.socket):
+                            return link
+                        link.close()
+                    return self._new()
+                except OSError as error:
+                    self._shut_down(kill=True)
+                    if last:
+                        message = f"the process that starts arms cannot be started: {error}"
+                        raise PickbestError(message) from error
+        raise AssertionError("the second try returns or raises")
 
     def give_back(self, link: Link) -> None:
         """A guard whose run is over, with nothing left of it."""
@@ -148,7 +141,7 @@ class Guards:
     def _new(self) -> Link:
         """Let the keeper fork a guard; a keeper that is gone or does not react is replaced."""
         ours, theirs = socket.socketpair()
-        ours.settimeout(START_SECONDS)
+        ours.settimeout(REACT_SECONDS)
         try:
             with theirs:
                 socket.send_fds(self._live(), [keeper.GUARD], [theirs.fileno()])
@@ -200,9 +193,12 @@ class Guards:
                 start_new_session=True,
                 env=environment(os.environ),
             )
-        ours.settimeout(START_SECONDS)
         self._control = ours
         self._generation += 1
+        ours.settimeout(START_SECONDS)
+        if ours.recv(1) != keeper.READY:
+            raise ConnectionError("it ended at once")
+        ours.settimeout(REACT_SECONDS)
         return ours
 
     def _shut_down(self, kill: bool = False) -> None:

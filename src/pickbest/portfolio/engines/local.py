@@ -149,13 +149,13 @@ class _Race:
         try:
             link = self.guards.take(None if task.call is None else task.preload)
             group = self.groups.get(place)
-            lane = _Lane(place, task, link, self.guards.new_mark(), group)
-            own = (*task.env, (tree.MARK, lane.mark))
+            lane = _Lane(place, task, link, tree.new_mark(), group)
             request = {
                 "run": self.number,
                 "argv": task.argv,
                 "cwd": task.cwd or os.getcwd(),
-                "env": environment(os.environ, task.pass_env, own),
+                "env": environment(os.environ, task.pass_env, task.env),
+                "mark": lane.mark,
                 "deadline": task.deadline,
                 "grace": task.grace,
                 "memory_bytes": task.memory_bytes,

@@ -199,18 +199,24 @@ class Ledger:
                 self._lifetimes.promise(opened)
         return [ticket_of(each) for each in opened]
 
-    def picked(self, number: int) -> Picked:
-        """The open round of that number; says why if there is none, or if it has expired."""
+    def picked(self, number: int, or_lost: bool = False) -> Picked:
+        """The open round of that number; says why if there is none, or if it has expired.
+
+        or_lost: also a round that was closed as lost, for a result that comes late.
+        """
         with self._lock:
             if number not in self.state.open:
                 self.refresh()
-            if number not in self.state.open:
-                raise self._why_closed(number)
-            picked = self.state.open[number]
-            if self._lifetimes.expired([picked]):
+            if number in self.state.open:
+                picked = self.state.open[number]
+                if not self._lifetimes.expired([picked]):
+                    return picked
                 self.lose([number], "no result came in time")
-                raise self._why_closed(number)
-            return picked
+            error = self._why_closed(number)
+            if not or_lost or not _is_lost(error):
+                raise error
+            records = [entry.record for entry in self.journal.of_rounds(number, number + 1)]
+            return next(record for record in records if isinstance(record, Picked))
 
     def tell(self, results: Sequence[Finished]) -> None:
         """Close rounds with results, all in one commit, all or none."""
@@ -239,19 +245,38 @@ class Ledger:
                 raise self._why_closed(error.round) from None
 
     def finish(self, result: Finished) -> bool:
-        """Close a round with a result; False if it had been closed as lost, and this came late.
-
-        A late result is kept, never learned.
-        """
+        """Close a round with a result; False if it had been closed as lost, and this came late."""
         with self._lock:
             try:
                 self.tell([result])
-            except RepeatedTellError:
-                raise
-            except ClosedRoundError:
-                self._patiently(lambda: self._keep_late(result))
+            except ClosedRoundError as error:
+                if not _is_lost(error):
+                    raise
+                self.keep_late([result])
                 return False
         return True
+
+    def keep_late(self, results: Sequence[Finished]) -> list[int]:
+        """Keep results of rounds that were closed as lost, unlearned; which rounds these are."""
+
+        def once() -> None:
+            late.clear()
+            new = []
+            for result in results:
+                known = [
+                    each.record for each in self.journal.of_rounds(result.round, result.round + 1)
+                ]
+                if any(isinstance(record, Lost) for record in known):
+                    late.append(result.round)
+                    if not any(isinstance(record, Late) for record in known):
+                        new.append(result)
+            with self.folded.turn() as turn:
+                for result in new:
+                    turn.append(_late(result))
+
+        late: list[int] = []
+        self._patiently(once)
+        return late
 
     def lose(self, numbers: Iterable[int], reason: str) -> None:
         """Close open rounds without results; those that are closed stay as they are."""
@@ -343,13 +368,14 @@ class Ledger:
         lost = {number: closing.reason} if isinstance(closing, Lost) else {}
         return not_open(number, self.state.next_round, lost)
 
-    def _keep_late(self, result: Finished) -> None:
-        known = self.journal.of_rounds(result.round, result.round + 1)
-        if any(isinstance(entry.record, Late) for entry in known):
-            return
-        late = Late(result.round, result.runs, result.winner, result.cost, result.answer, result.at)
-        with self.folded.turn() as turn:
-            turn.append(late)
+
+def _is_lost(error: PickbestError) -> bool:
+    """Whether a round cannot be told because it was closed without a result."""
+    return isinstance(error, ClosedRoundError) and not isinstance(error, RepeatedTellError)
+
+
+def _late(result: Finished) -> Late:
+    return Late(result.round, result.runs, result.winner, result.cost, result.answer, result.at)
 
 
 def _known_features(

@@ -12,7 +12,7 @@ Who ends what is left when one of them dies:
 
 - the arm: its guard. - the guard: the keeper, to which everything below it falls.
 - the portfolio: every guard for itself, and the keeper. - the keeper: the guards live on; if one
-  of them dies as well, the portfolio looks for the mark that every arm has in its environment.
+  of them dies as well, the portfolio looks for the mark that every process of an arm carries.
 
 Messages (`wire`) are JSON and bytes with their lengths before them, over sockets that have no
 name and that no arm inherits. What an arm itself says is bytes: its output is text, and what

@@ -87,17 +87,18 @@ class GuardedRun:
         }
 
     def _start(self, call: bytes) -> arm.Started:
-        if self.group is None:
-            return arm.start(self.request, call)
-        # What a process starts is in its group from the first instant.
-        try:
-            self.group.enter()
-        except OSError as error:
-            raise arm.StartError(f"{self.group.path}: {error.strerror}") from error
-        try:
-            return arm.start(self.request, call)
-        finally:
-            Group(self.request["guards"]).enter()
+        with tree.branded(self.request["mark"]):
+            if self.group is None:
+                return arm.start(self.request, call)
+            # What a process starts is in its group from the first instant.
+            try:
+                self.group.enter()
+            except OSError as error:
+                raise arm.StartError(f"{self.group.path}: {error.strerror}") from error
+            try:
+                return arm.start(self.request, call)
+            finally:
+                Group(self.request["guards"]).enter()
 
     def _wait(self, pid: int, pipes: dict[int, bytearray], deadline: float) -> str:
         """Until the arm ends, or must: how it ended."""

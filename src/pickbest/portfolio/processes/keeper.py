@@ -18,6 +18,8 @@ from pickbest.portfolio.processes import guard, tree, wire
 
 # What the portfolio may ask of a keeper; a socket comes with each.
 GUARD, PREPARE, SWEEP = b"G", b"P", b"S"
+# What a keeper says when it may be asked.
+READY = b"R"
 # Seconds in which orphans should be gone, and in which guards should follow their portfolio.
 SWEEP_SECONDS, FAREWELL_SECONDS = 0.3, 1.0
 
@@ -36,6 +38,7 @@ def main(control_fd: int, portfolio_pid: int) -> None:
     # Collecting garbage would copy pages that all forks could share.
     gc.disable()
     gc.freeze()
+    control.sendall(READY)
     Keeper(control, tree.pidfd(portfolio_pid)).serve()
 
 

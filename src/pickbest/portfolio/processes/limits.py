@@ -7,7 +7,8 @@ are read a few times a second from /proc, and an arm that is over a limit is end
 
 A group can be had where /sys/fs/cgroup is of version 2, offers the controllers of memory and
 processes, and may be written: in the group of this process, in the one above it, or in the one
-that PICKBEST_CGROUP names.
+that PICKBEST_CGROUP names. A scope of its own is enough, without being root:
+systemd-run --user --scope -p Delegate=yes pickbest run …
 """
 
 from __future__ import annotations
@@ -171,18 +172,36 @@ def candidates() -> list[Path]:
 def make_group() -> Group | None:
     """A group of this process's own in which groups with limits can be made; None: poll."""
     for place in candidates():
+        with contextlib.suppress(OSError):
+            move_below(place)
         group = Group(place / f"{PREFIX}{tree.owner()}-{os.urandom(4).hex()}")
         try:
             group.path.mkdir()
         except OSError:
             continue
-        offered = group.path / "cgroup.controllers"
-        if offered.exists() and set(offered.read_text().split()) >= set(CONTROLLERS):
-            with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):
+            if _offers(group):
                 group.share_controllers()
                 return group
         group.remove()
     return None
+
+
+def move_below(place: Path) -> None:
+    """Leave a group in which this process is alone for one below it.
+
+    Groups with limits cannot be made where processes are (but at the root): the kernel refuses.
+    """
+    group = Group(place)
+    alone = (place / "cgroup.procs").read_text().split() == [str(os.getpid())]
+    if alone and _offers(group):
+        group.leaf(f"{PREFIX}portfolio").enter()
+        group.share_controllers()
+
+
+def _offers(group: Group) -> bool:
+    """Whether there may be limits in it; OSError where it is no group of the kernel's."""
+    return set((group.path / "cgroup.controllers").read_text().split()) >= set(CONTROLLERS)
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import resource
 import signal
 import sys
 import time
@@ -12,8 +13,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 LINUX = sys.platform.startswith("linux")
-# The variable that marks every arm, and so whatever it starts; `owner` begins its value.
-MARK = "PICKBEST_RUN"
+# Every arm is marked by a limit that whatever it starts inherits, in whatever environment, and that
+# Linux has not looked at since 2.4 (getrlimit(2)): the soft one is the run, the hard one the owner.
+_LOCKS, _OWNERS = 10, 1 << 62
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
 _libc = ctypes.CDLL(None, use_errno=True) if LINUX else None
@@ -166,7 +168,7 @@ def _proportional(pid: int) -> int | None:
 
 
 def owner(pid: int | str = "self") -> str:
-    """A process in one word that no other process on this machine will have: the mark's beginning.
+    """A process in one word that no other process on this machine will have.
 
     The namespace belongs to it because the same number means another process elsewhere.
     """
@@ -180,28 +182,53 @@ def owner(pid: int | str = "self") -> str:
     return f"0-{os.getpid()}-0"
 
 
-def marked(beginning: str) -> list[int]:
-    """Living processes whose mark begins so."""
-    return [pid for pid, mark in _marks() if mark.startswith(beginning)]
+def new_mark() -> str:
+    """A word for one run of this process."""
+    return f"{owner()}-{int.from_bytes(os.urandom(7))}"
+
+
+@contextlib.contextmanager
+def branded(mark: str) -> Iterator[None]:
+    """Let what this process starts meanwhile carry a mark."""
+    run, owned = _numbers(mark)
+    with contextlib.suppress(OSError, ValueError):  # it may have a lower limit itself
+        resource.setrlimit(_LOCKS, (run, owned))
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(_LOCKS, (owned, owned))
+
+
+def marked(mark: str) -> list[int]:
+    """Living processes with a mark."""
+    return [pid for pid, *found in _marks() if tuple(found) == _numbers(mark)]
 
 
 def abandoned() -> list[int]:
     """Arms whose portfolio, keeper and guard were all killed at once."""
+    here = _numbers(f"{owner()}-0")[1] >> 38
     found = []
-    for pid, mark in _marks():
-        namespace, _, rest = mark.partition("-")
-        number = rest.partition("-")[0]
-        ours = namespace == owner().partition("-")[0] and number.isdigit()
-        if ours and not mark.startswith(owner(number) + "-"):
+    for pid, run, owned in _marks():
+        living = _numbers(f"{owner(owned >> 16 & 0x3FFFFF)}-0")[1]
+        if run != owned and owned >> 38 == here and owned != living:
             found.append(pid)
     return found
 
 
-def _marks() -> Iterator[tuple[int, str]]:
-    beginning = f"{MARK}=".encode()
+def _numbers(mark: str) -> tuple[int, int]:
+    """The two limits: the run; namespace (24 bits), process (22) and its start (16)."""
+    namespace, pid, started, run = map(int, mark.split("-"))
+    return run, _OWNERS | namespace % 2**24 << 38 | pid % 2**22 << 16 | started % 2**16
+
+
+def _marks() -> Iterator[tuple[int, int, int]]:
+    """(process, run, owner) of the living that have a mark."""
     for entry in os.listdir("/proc") if LINUX else ():
-        if entry.isdigit():
-            with contextlib.suppress(OSError), open(f"/proc/{entry}/environ", "rb") as content:
-                for variable in content.read(1 << 20).split(b"\0"):
-                    if variable.startswith(beginning):
-                        yield int(entry), variable[len(beginning) :].decode(errors="replace")
+        # "unlimited", which others have, is no number.
+        with contextlib.suppress(OSError, ValueError, StopIteration):
+            with open(f"/proc/{int(entry)}/limits") as listing:
+                line = next(line for line in listing if line.startswith("Max file locks"))
+            run, owned = map(int, line.split()[3:5])
+            if owned & _OWNERS and _stat(entry)[0] not in "ZX":
+                yield int(entry), run, owned

@@ -212,7 +212,10 @@ def create_app(
 
     @app.post("/api/tell", dependencies=guarded, responses=CLOSED)
     def tell(body: Tell) -> Done:
-        """Close a round. A second time is refused with 409 and changes nothing."""
+        """Close a round. A second time is refused with 409 and changes nothing.
+
+        So is a result that came too late; but it is kept, and the history shows it.
+        """
         book.tell(body.round, body.costs, body.answer)
         return Done(round=body.round)
 

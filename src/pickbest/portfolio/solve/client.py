@@ -1,8 +1,12 @@
 #!/bin/sh
 """:"
-# To the shell this is a program: it starts Python without `site`, which pip's own scripts cannot.
+# To the shell this is a program: it starts Python without `site`, which pip's own scripts cannot,
+# or what a daemon compiled from client.c, which starts ten times as quickly.
 python="${0%/*}/python"
 [ -x "$python" ] || python=python3
+socket="${XDG_DATA_HOME:-$HOME/.local/share}/pickbest/solve/daemon.sock"
+[ -z "$XDG_RUNTIME_DIR" ] || socket="$XDG_RUNTIME_DIR/pickbest-solve.sock"
+[ -x "$socket.client" ] && exec "$socket.client" "$socket" "$python" "$0" "$@"
 exec "$python" -IS "$0" "$@"
 ":"""
 

@@ -15,12 +15,13 @@ import signal
 import socket
 import struct
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from pickbest.core import PickbestError
 from pickbest.core.tickets import Ticket
+from pickbest.portfolio.answers.evaluator import Evaluator
 from pickbest.portfolio.answers.handling import Answers
 from pickbest.portfolio.ask_tell import AskTell
 from pickbest.portfolio.engines.local import LocalEngine
@@ -30,12 +31,15 @@ from pickbest.portfolio.solve import learning
 from pickbest.portfolio.solve.arguments import HelpShown, parse
 from pickbest.portfolio.solve.call import UNTICKETED
 from pickbest.portfolio.solve.client import BUSY, LONGEST, socket_path
+from pickbest.portfolio.solve.compiled_client import compiled_beside
 from pickbest.portfolio.solve.problem import Problem
 from pickbest.portfolio.solve.serving import BAD_INPUT, Session, Streams
 from pickbest.portfolio.solve.stock import data_folder
 
 # Calls at a time; one more is told to do without the daemon.
 MOST_CALLS = 64
+# Threads that wait for calls, when none is under way.
+MOST_WAITING = 4
 # Seconds in which a client must have said what it wants.
 PATIENCE = 5.0
 _CREDENTIALS = struct.Struct("iII")
@@ -104,32 +108,58 @@ def run_daemon(streams: Streams) -> int:
     folder = data_folder()
     learning.learn(folder)  # what calls without a daemon left, and all kernels compiled
     path = os.fsdecode(socket_path())
-    with _listening(path) as listener:
+    with _listening(path) as listener, compiled_beside(path):
         books, engine = Books(folder), LocalEngine()
-        answers, slots = Answers(), threading.BoundedSemaphore(MOST_CALLS)
-
-        def answer(connection: socket.socket) -> None:
-            caller = Caller(connection)
-            with connection:
-                caller.reply(_answered(caller, books, engine, answers))
-            slots.release()
-
+        answers = Answers(evaluate=Evaluator(engine))
+        crew = Crew(listener, lambda caller: _answered(caller, books, engine, answers))
         try:
             # From here on it may be ended: whoever waits for this line may do so at once.
             streams.say(f"serving on {path}")
-            while True:
-                connection, _ = listener.accept()
-                if not slots.acquire(blocking=False):
-                    with connection, contextlib.suppress(OSError):
-                        connection.sendall(bytes([BUSY]))
-                    continue
-                threading.Thread(target=answer, args=[connection], daemon=True).start()
+            crew.join()
+            threading.Event().wait()
         except KeyboardInterrupt:
             return 0
         finally:
             engine.close()
             books.close()
             answers.outputs.close()
+    return 0
+
+
+class Crew:
+    """Threads that wait for calls: one that takes a call leaves at least one that waits.
+
+    To start a thread for every call would make each of them wait for that.
+    """
+
+    def __init__(self, listener: socket.socket, work: Callable[[Caller], int]) -> None:
+        self._listener = listener
+        self._work = work
+        self._lock = threading.Lock()
+        self._waiting = self._busy = 0
+
+    def join(self) -> None:
+        """One thread more."""
+        self._waiting += 1
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            connection, _ = self._listener.accept()
+            with self._lock:
+                self._waiting -= 1
+                self._busy += 1
+                full = self._busy > MOST_CALLS
+                if not self._waiting:
+                    self.join()
+            with connection:
+                caller = Caller(connection)
+                caller.reply(BUSY if full else self._work(caller))
+            with self._lock:
+                self._busy -= 1
+                if self._waiting >= MOST_WAITING:
+                    return
+                self._waiting += 1
 
 
 @contextlib.contextmanager
@@ -193,7 +223,8 @@ def _answered(caller: Caller, books: Books, engine: LocalEngine, answers: Answer
             return BUSY
         try:
             arguments = parse(words)
-            session = Session(Single() if arguments.options.solvers else books, engine, answers)
+            source = Single() if arguments.options.solvers else books
+            session = Session(source, engine, answers, books.folder)
             return session.serve(arguments, streams, caller.reply, caller.gone)
         except HelpShown as shown:
             streams.write([str(shown).encode()])

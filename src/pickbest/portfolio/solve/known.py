@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import sys
+from functools import lru_cache
 from importlib.util import find_spec
 from typing import NamedTuple
 
@@ -140,6 +141,23 @@ def installed(
     format: str, logic: str = "ALL", models: bool = False, incremental: bool = False
 ) -> dict[str, Installed]:
     """The solvers of a format that are here and take the logic, by name."""
+    folders = dict.fromkeys((*places(), *sys.path))
+    return dict(_installed(format, logic, models, incremental, tuple(map(_changed, folders))))
+
+
+def _changed(folder: str) -> int | None:
+    """When something was last put into a folder, or taken away."""
+    try:
+        return os.stat(folder or ".").st_mtime_ns
+    except OSError:
+        return None
+
+
+@lru_cache(maxsize=256)
+def _installed(
+    format: str, logic: str, models: bool, incremental: bool, changed: tuple[int | None, ...]
+) -> dict[str, Installed]:
+    """Looked up once, as long as no folder has changed: a daemon is asked again and again."""
     path = os.pathsep.join(places())
     fit = (solver for solver in SOLVERS if solver.format == format and takes(solver, logic))
     found = (located(solver, path, models, incremental) for solver in fit)

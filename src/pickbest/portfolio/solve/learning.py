@@ -6,20 +6,20 @@ python -m pickbest.portfolio.solve.learning FOLDER
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pickbest.core import PickbestError
+from pickbest.core.errors import PickbestError
 from pickbest.core.tickets import ClosedRoundError
-from pickbest.portfolio.ask_tell import AskTell
 from pickbest.portfolio.journal.records import Finished, decode_record
 from pickbest.portfolio.solve.call import STOPPING
-from pickbest.portfolio.solve.stock import TICKETS, TOLD, Stock
+from pickbest.portfolio.solve.stock import TICKETS, TOLD, Stock, alone
+
+if TYPE_CHECKING:
+    from pickbest.portfolio.ask_tell import AskTell
 
 # Tickets that are kept ready: as many calls as are made while a background process starts.
 READY = 16
@@ -30,6 +30,8 @@ JOURNAL = "solve.db"
 
 def book_for(folder: Path, key: str, arms: list[str], budget: int) -> AskTell:
     """The learner of a key, with these arms."""
+    from pickbest.portfolio.ask_tell import AskTell  # takes half a second of processor time
+
     return AskTell(
         arms, budget, folder / JOURNAL, name=key, stop=STOPPING.stop, censored=STOPPING.censored
     )
@@ -76,18 +78,6 @@ def _take_in(stock: Stock, book: AskTell, name: str) -> None:
     except (PickbestError, OSError, ValueError) as error:
         stock.write(f"refused/{name}", json.dumps({"reason": str(error)[:500]}))
         os.replace(path, stock.folder / "refused" / f"{name}.txt")
-
-
-@contextlib.contextmanager
-def alone(folder: Path) -> Iterator[bool]:
-    """Whether no other process is learning in this folder, for as long as this one does."""
-    with open(folder / "learning.lock", "w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            yield False
-        else:
-            yield True
 
 
 def main(folder: Path) -> None:

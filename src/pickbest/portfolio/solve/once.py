@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pickbest.core.tickets import Ticket
+from pickbest.portfolio.answers.evaluator import Evaluator
 from pickbest.portfolio.answers.handling import Answers
 from pickbest.portfolio.engines.forked import ForkedGuards
 from pickbest.portfolio.engines.local import LocalEngine
@@ -17,7 +18,7 @@ from pickbest.portfolio.solve.arguments import Arguments
 from pickbest.portfolio.solve.call import UNTICKETED
 from pickbest.portfolio.solve.problem import Problem
 from pickbest.portfolio.solve.serving import Session, Streams
-from pickbest.portfolio.solve.stock import TICKETS, TOLD, Stock, data_folder
+from pickbest.portfolio.solve.stock import TICKETS, TOLD, Stock, alone, data_folder
 
 # Learning starts when so many results wait, or so few tickets are left.
 ENOUGH_TOLD, FEW_TICKETS = 4, 8
@@ -58,9 +59,10 @@ def call(arguments: Arguments, streams: Streams) -> int:
     """Solve, print, and leave what is to be learned to a process in the background."""
     folder = data_folder()
     source = StockSource(folder, learns=not arguments.options.solvers)
-    engine, answers = LocalEngine(guards=ForkedGuards()), Answers()
+    engine = LocalEngine(guards=ForkedGuards())
+    answers = Answers(evaluate=Evaluator(engine))
     try:
-        return Session(source, engine, answers).serve(arguments, streams)
+        return Session(source, engine, answers, folder).serve(arguments, streams)
     finally:
         engine.close()
         answers.outputs.close()
@@ -69,7 +71,10 @@ def call(arguments: Arguments, streams: Streams) -> int:
 
 
 def learn_in_background(folder: Path) -> None:
-    """Start the process that learns; it ends at once if another one is at it."""
+    """Start the process that learns, unless another one is at it."""
+    with alone(folder) as first:
+        if not first:
+            return
     subprocess.Popen(
         [sys.executable, "-P", "-m", "pickbest.portfolio.solve.learning", str(folder)],
         stdin=subprocess.DEVNULL,

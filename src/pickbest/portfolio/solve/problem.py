@@ -27,7 +27,7 @@ class Problem(NamedTuple):
     """name: as the user wrote it. path: a plain file with it, for solvers.
 
     logic: ALL where a script names none. models, incremental: it asks for models, or for more
-    than one answer.
+    than one answer. content: all of it.
     """
 
     name: str
@@ -36,6 +36,7 @@ class Problem(NamedTuple):
     logic: str = "ALL"
     models: bool = False
     incremental: bool = False
+    content: bytes = b""
 
     @property
     def key(self) -> str:
@@ -74,7 +75,7 @@ def opened(name: str, stdin: BinaryIO, folder: str = "", logic: str = "") -> Ite
 
 def _described(name: str, path: str, format: str, content: bytes, logic: str) -> Problem:
     if format == DIMACS:
-        return Problem(name, path, format)
+        return Problem(name, path, format, content=content)
     said = _LOGIC.search(content)
     return Problem(
         name,
@@ -83,6 +84,7 @@ def _described(name: str, path: str, format: str, content: bytes, logic: str) ->
         logic or (said[1].decode() if said else "ALL"),
         _MODELS.search(content) is not None,
         len(_CHECKS.findall(content)) > 1 or _SCOPES.search(content) is not None,
+        content,
     )
 
 

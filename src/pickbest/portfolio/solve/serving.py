@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import BinaryIO
 
 from pickbest.core import PickbestError
@@ -19,8 +20,9 @@ from pickbest.portfolio.solve.arguments import Arguments
 from pickbest.portfolio.solve.call import Source, exit_code, failure_code, printed, solve
 from pickbest.portfolio.solve.known import DIMACS, SOLVERS, located, places
 from pickbest.portfolio.solve.problem import Problem, opened
+from pickbest.portfolio.solve.said import Said
 
-BAD_INPUT, UNANSWERED = 2, 1
+BAD_INPUT, UNANSWERED, CONTRADICTION = 2, 1, 3
 
 
 @dataclass(frozen=True)
@@ -43,12 +45,13 @@ class Streams:
 
 
 class Session:
-    """What calls share: where tickets come from, and who runs solvers."""
+    """What calls share: where tickets come from, who runs solvers, where what is known is kept."""
 
-    def __init__(self, source: Source, engine: Engine, answers: Answers) -> None:
+    def __init__(self, source: Source, engine: Engine, answers: Answers, folder: Path) -> None:
         self.source = source
         self.engine = engine
         self.answers = answers
+        self.folder = folder
 
     def serve(
         self,
@@ -77,7 +80,9 @@ class Session:
             streams.say(f"error: {error}")
             return BAD_INPUT
         solved, code = zip(*codes, strict=True)
-        return code[0] if len(code) == 1 else 0 if all(solved) else UNANSWERED
+        if len(code) == 1 or CONTRADICTION in code:
+            return CONTRADICTION if CONTRADICTION in code else code[0]
+        return 0 if all(solved) else UNANSWERED
 
     def _one(
         self,
@@ -92,23 +97,37 @@ class Session:
             comment = "c" if problem.format == DIMACS else ";"
             streams.write([f"{comment} {printable(problem.name)}\n".encode()])
         codes: list[int] = []
+        noted: dict[str, str] = {}
+        said = Said(self.folder, problem)
+
+        def note(run: Run) -> None:
+            if run.arm not in noted:
+                noted[run.arm] = said.contradicted(run)
+                if noted[run.arm]:
+                    streams.say(f"contradiction: {problem.name}: {noted[run.arm]}")
+                    codes[:1] = [CONTRADICTION]
 
         def answered(winner: Run) -> None:
             if codes:  # another one has answered at the same time
                 return
             codes.append(exit_code(problem, winner))
+            note(winner)
             if arguments.as_json:
                 return
             streams.write(printed(problem, winner))
             if len(arguments.files) == 1 and not arguments.who:
                 done(codes[0])
 
+        answers = replace(self.answers, check=lambda run: said.refuted(run) or None)
         result, record = solve(
-            problem, arguments.options, self.source, self.engine, self.answers, answered, given_up
+            problem, arguments.options, self.source, self.engine, answers, answered, given_up
         )
+        for run in result.runs:
+            note(run)
         code = codes[0] if codes else failure_code(result)
         if arguments.as_json:
-            streams.write([_as_json(problem, result, code)])
+            found = [text for text in noted.values() if text]
+            streams.write([_as_json(problem, result, code, found)])
         elif not codes:
             streams.write([b"s UNKNOWN\n" if problem.format == DIMACS else b"unknown\n"])
         _say_who(problem, result, arguments.who, streams)
@@ -126,8 +145,8 @@ def _say_who(problem: Problem, result: Result, all_of_them: bool, streams: Strea
             streams.say(f"{problem.name}: {run.arm}:{verdict} {won}, {run.seconds:.3f} s")
 
 
-def _as_json(problem: Problem, result: Result, code: int) -> bytes:
-    shown = plain(replace(result, problem=problem.name))
+def _as_json(problem: Problem, result: Result, code: int, contradictions: list[str]) -> bytes:
+    shown = plain(replace(result, problem=problem.name)) | {"contradictions": contradictions}
     logic = None if problem.format == DIMACS else problem.logic
     told = {"format": problem.format, "logic": logic, **shown, "exit_code": code}
     return f"{json.dumps(told)}\n".encode()

@@ -11,9 +11,10 @@ A round whose ticket was taken and never told is lost when the ticket expires, a
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,18 @@ def data_folder() -> Path:
     folder = Path(home, "pickbest", "solve")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
+
+
+@contextlib.contextmanager
+def alone(folder: Path) -> Iterator[bool]:
+    """Whether no other process is learning in this folder, for as long as this one does."""
+    with open(folder / "learning.lock", "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield False
+        else:
+            yield True
 
 
 class Stock:
