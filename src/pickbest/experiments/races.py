@@ -83,27 +83,38 @@ def censoring_rows(
 
 
 def price_rows(
-    name: str, races: Races, cost: str, rounds: int, replicates: int, most: int = 4
+    name: str,
+    races: Races,
+    cost: str,
+    rounds: int,
+    replicates: int,
+    prices: Sequence[float] = PRICES,
+    most: int = 4,
 ) -> Iterator[Row]:
     """Auto with every fixed budget, and learned schedules at every price."""
     order = orders(len(races.times), rounds, replicates, 0)
+    said = {"table": name, "cost": cost}
     for budget in range(1, min(most, races.n_arms) + 1):
         learner = racing(make_learner("auto", races.n_arms, budget))
-        means = _means(replay(races, learner, RULES["intervals"], order), races)
-        for price in PRICES:
-            total = means["paid"] + price * means["cpu"]
-            yield _priced(name, cost, f"auto, B = {budget}", price, total, means)
-    for price in PRICES:
+        played = replay(races, learner, RULES["intervals"], order)
+        for price in prices:
+            yield {**said, "rule": f"auto, B = {budget}", **_priced(played, races, price)}
+    for price in prices:
         planner = Schedules(races.n_arms, min(most, races.n_arms), price=price, cost=cost)
         played = replay_plans(races, planner, order)
-        means = _means(played, races)
         staged = float((played.arms[..., 0] >= 0).mean())
-        total = means["paid"] + price * means["cpu"]
-        yield {**_priced(name, cost, "schedules", price, total, means), "staged": staged}
+        yield {**said, "rule": "schedules", "staged": staged, **_priced(played, races, price)}
 
 
-def _priced(name: str, cost: str, rule: str, price: float, total: float, means: Row) -> Row:
-    return {"table": name, "cost": cost, "rule": rule, "price": price, "total": total, **means}
+def _priced(played: Replay, races: Races, price: float) -> Row:
+    """totals: of each order."""
+    totals = (played.paid + price * played.cpu_seconds / races.deadline).mean(axis=1)
+    return {
+        "price": price,
+        "total": float(totals.mean()),
+        "totals": totals.tolist(),
+        **_means(played, races),
+    }
 
 
 def _means(played: Replay, races: Races) -> Row:
@@ -142,9 +153,9 @@ def summary_of_prices(rows: list[Row]) -> str:
     """Mean total costs over tables; and how far below auto with each fixed budget."""
     lines = [
         "price, mean total cost of each rule; schedules beside the best fixed budget of all "
-        "tables, and beside that of each table"
+        "tables (± standard error over orders), and beside that of each table"
     ]
-    for price in PRICES:
+    for price in sorted({row["price"] for row in rows}):
         own = [row for row in rows if row["price"] == price]
         rules = sorted({row["rule"] for row in own})
         tables = sorted({(row["table"], row["cost"]) for row in own})
@@ -152,12 +163,19 @@ def summary_of_prices(rows: list[Row]) -> str:
         whole = [t for t in tables if all((*t, rule) in cost for rule in rules)]
         means = {rule: float(np.mean([cost[(*t, rule)] for t in whole])) for rule in rules}
         fixed = [rule for rule in rules if rule != "schedules"]
-        best = min(means[rule] for rule in fixed)
+        rival = min(fixed, key=lambda rule: means[rule])
+        best = means[rival]
+        orders_of = {
+            (row["table"], row["cost"], row["rule"]): np.array(row["totals"]) for row in own
+        }
+        gaps = [orders_of[(*t, "schedules")] - orders_of[(*t, rival)] for t in whole]
+        error = standard_error(np.mean(gaps, axis=0)) / best
         each = float(np.mean([min(cost[(*t, rule)] for rule in fixed) for t in whole]))
         lines.append(
             f"{price:g}: "
             + ", ".join(f"{rule} {mean:.4f}" for rule, mean in means.items())
-            + f"; {means['schedules'] / best - 1.0:+.1%}, {means['schedules'] / each - 1.0:+.1%}"
+            + f"; {means['schedules'] / best - 1.0:+.1%} ± {error:.1%}"
+            + f", {means['schedules'] / each - 1.0:+.1%}"
         )
     return "\n".join(lines)
 
@@ -204,6 +222,7 @@ def main() -> None:
     parser.add_argument("--replicates", type=int, default=10)
     parser.add_argument("--costs", nargs="+", default=list(COSTS))
     parser.add_argument("--rules", nargs="+", default=list(RULES), choices=list(RULES))
+    parser.add_argument("--prices", nargs="+", type=float, default=list(PRICES))
     parser.add_argument("--plot", type=Path)
     options = parser.parse_args()
     if options.what == "show":
@@ -222,13 +241,14 @@ def main() -> None:
             for budget in (2, 3) if options.what == "censoring" else (0,):
                 key = f"{path.stem}, {cost}, {budget}, {options.rounds}, {options.replicates}"
                 key += f", {' '.join(options.rules)}" if options.rules != list(RULES) else ""
+                key += f", {options.prices}" if options.prices != list(PRICES) else ""
                 if key in done or budget >= races.n_arms:
                     continue
                 shape = (options.rounds, options.replicates)
                 played = (
                     censoring_rows(path.stem, races, cost, budget, *shape, options.rules)
                     if budget
-                    else price_rows(path.stem, races, cost, *shape)
+                    else price_rows(path.stem, races, cost, *shape, options.prices)
                 )
                 lines = [json.dumps({"key": key, **row}) for row in played]
                 with options.out.open("a") as file:

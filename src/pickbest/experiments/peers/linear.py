@@ -37,7 +37,8 @@ class LinearState(NamedTuple):
 
 @dataclass(frozen=True)
 class Linear:
-    """Top B by the scores of a subclass; without features, all rounds look the same.
+    """Top B by predicted reward; peers add how they explore. Without features, all rounds look
+    the same.
 
     names: of the features.
     """
@@ -51,11 +52,11 @@ class Linear:
     def __post_init__(self) -> None:
         check_budget(self.budget, self.n_arms)
 
-    # What subclasses say ------------------------------------------------------------------------
+    # What peers change --------------------------------------------------------------------------
 
     def scores(self, state: LinearState, inputs: FloatArray, rng: Draws) -> FloatArray:
         """(replicates, n_arms): the larger, the sooner it is picked."""
-        raise NotImplementedError
+        return self.predictions(state, inputs)
 
     def targets(self, state: LinearState, inputs: FloatArray, arms: IntArray,
                 costs: FloatArray) -> FloatArray:  # fmt: skip
