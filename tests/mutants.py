@@ -73,6 +73,8 @@ ROOMS = {
         "tests/portfolio/test_roster_changes.py",
         "tests/portfolio/test_ledger.py",
         "tests/portfolio/test_golden_journals.py",
+        "tests/portfolio/test_plausible.py",
+        "tests/portfolio/test_schedules.py",
     ],
 }
 MOST_SURVIVORS = 0.05
