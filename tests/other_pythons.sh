@@ -6,6 +6,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 own=$("${PYTHON:-python3}" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 tests=("$@")
 [ "${#tests[@]}" -gt 0 ] || tests=(tests/core tests/catalog tests/environments tests/hindsight tests/theory tests/test_player.py)
+unset PYTHONPATH
 cd "$root"
 for version in $(sed -n 's/.*Python :: \(3\.[0-9]*\)".*/\1/p' pyproject.toml); do
   [ "$version" != "$own" ] || continue

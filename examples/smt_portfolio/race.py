@@ -58,14 +58,18 @@ def draw(rounds: list[list[tuple[str, str, float]]], path: str) -> None:
     plt.rcParams |= {"font.size": 10, "svg.fonttype": "none", "font.family": "sans-serif"}
     figure, axes = plt.subplots(figsize=(7, 2.6), layout="constrained")
     for fate, colour in COLOURS.items():
-        places = [(t, arm) for t, runs in enumerate(rounds, 1) for arm, met, _ in runs if met == fate]
+        places = [
+            (t, arm) for t, runs in enumerate(rounds, 1) for arm, met, _ in runs if met == fate
+        ]
         columns, rows = [t for t, _ in places], [lanes.index(arm) for _, arm in places]
         axes.scatter(columns, rows, s=38, marker="s", color=colour, label=SHOWN[fate])
     axes.set_yticks(range(len(lanes)), [f"{arm}, first {wins[arm]} times" for arm in lanes])
     axes.set(xlim=(0, len(rounds) + 1), ylim=(-0.6, len(lanes) - 0.4), xlabel="problem")
     axes.spines[:].set_visible(False)
     axes.tick_params(left=False)
-    title = f"{len(rounds)} problems, two of {len(lanes)} solvers each: {waited:.1f} s to the answers"
+    title = (
+        f"{len(rounds)} problems, two of {len(lanes)} solvers each: {waited:.1f} s to the answers"
+    )
     figure.suptitle(title, x=0.01, ha="left", size=10)
     figure.legend(loc="outside lower right", ncols=4, frameon=False, handletextpad=0)
     figure.savefig(path, facecolor="white", metadata={"Date": None})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 
-# Imports and compilers make many objects that stay: by default, every 700 of them are looked through.
+# Imports make many objects that stay, and every 700 new ones all young ones are looked through.
 COLLECT_AFTER = 50_000
 
 

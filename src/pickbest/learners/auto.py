@@ -118,9 +118,9 @@ def new_work(law: Law, state: AutoState, budget: int) -> Work:
     return Work(np.empty(n_arms), np.empty(n_arms))
 
 
-# What is called from several loops, or is long, is compiled by itself; the rest are parts. With parts
-# only, or none, the first round takes longer: Numba copies a part at every link of a chain, and
-# optimises a kernel once more in each kernel that calls it.
+# What is long is compiled by itself, the rest are parts. With parts only, or none, the first round
+# takes longer: Numba copies a part at every link of a chain, and optimises a kernel once more in
+# each kernel that calls it.
 
 
 @part
