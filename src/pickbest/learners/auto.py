@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -179,7 +179,8 @@ def _propose(
     """The set C; its first arms are the anchor's."""
     budget = arms.shape[0]
     # A plain 0 is a type of its own to Numba: build_set would be compiled for it, and again.
-    begin, memory, own = np.int64(0), pairs.unit.shape[1] - 1, slot_key(key, 3)
+    begin: Any = np.int64(0)
+    memory, own = pairs.unit.shape[1] - 1, slot_key(key, 3)
     for end in (budget // 2, budget):
         if end > begin:
             build_set(pairs, row, memory, own, begin, end, arms, scores)
