@@ -19,7 +19,7 @@ for version in $(sed -n 's/.*Python :: \(3\.[0-9]*\)".*/\1/p' pyproject.toml); d
   environment=.cache/python-$version
   "$python" -m venv "$environment"
   "$environment/bin/python" -m pip install --quiet --disable-pip-version-check \
-    --constraint constraints.txt --editable '.[report,data,lp,serve]' pytest hypothesis
+    --constraint constraints.txt --editable '.[report,data,lp,serve,aslib]' pytest hypothesis
   echo "Python $version: ${tests[*]}"
   "$environment/bin/python" -m pytest -q -p no:cacheprovider "${tests[@]}"
 done

@@ -63,7 +63,7 @@ def draw(rounds: list[list[tuple[str, str, float]]], path: str) -> None:
         ]
         columns, rows = [t for t, _ in places], [lanes.index(arm) for _, arm in places]
         axes.scatter(columns, rows, s=38, marker="s", color=colour, label=SHOWN[fate])
-    axes.set_yticks(range(len(lanes)), [f"{arm}, first {wins[arm]} times" for arm in lanes])
+    axes.set_yticks(range(len(lanes)), [f"{arm}: {wins[arm]} × first" for arm in lanes])
     axes.set(xlim=(0, len(rounds) + 1), ylim=(-0.6, len(lanes) - 0.4), xlabel="problem")
     axes.spines[:].set_visible(False)
     axes.tick_params(left=False)
