@@ -71,7 +71,7 @@ def benchmark(
         Path | None,
         typer.Option(
             "--paper-rewards",
-            help="The paper's recorded rewards, instead of those that are shipped.",
+            help="The paper's recorded rewards, instead of the shipped ones.",
         ),
     ] = None,
     peers: Annotated[
