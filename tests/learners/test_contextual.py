@@ -27,7 +27,14 @@ def learner_for(features: np.ndarray, budget: int = 1) -> Contextual:
     return Contextual(N_ARMS, budget, *cells_of(features))
 
 
-def play_contextual(learner, table, features, replicates, seed, shuffled=False):
+def play_contextual(
+    learner: ContextLearner,
+    table: np.ndarray,
+    features: np.ndarray,
+    replicates: int,
+    seed: int,
+    shuffled: bool = False,
+) -> np.ndarray:
     """(replicates, rounds) costs paid over a table (rounds, n_arms) with features (rounds, n).
 
     shuffled: each replicate plays the rounds in an order of its own.
