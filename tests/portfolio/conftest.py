@@ -19,6 +19,11 @@ from pickbest.portfolio import AskTell
 from pickbest.portfolio.engines import Engine, make_engine
 from pickbest.portfolio.runs import Task
 
+SATISFIABLE = "p cnf 3 3\n1 -2 0\n2\n0\n-1 3 0\n"
+QUERY = "(set-logic QF_BV)\n(declare-fun |a b| () (_ BitVec 8))\n(declare-fun c () (_ BitVec 8))\n"
+QUERY += "(assert (= (bvadd |a b| c) #x07))\n(assert (bvult |a b| #x03))\n"
+QUERY += "(check-sat)\n(get-model)\n"
+
 
 @pytest.fixture(autouse=True)
 def no_process_left_behind() -> Iterator[None]:
@@ -101,3 +106,17 @@ def served(tmp_path: Path) -> Iterator[tuple[str, Path]]:
         process.wait(timeout=30.0)
         drain.join(timeout=10.0)
         process.stderr.close()
+
+
+@pytest.fixture
+def formula(tmp_path: Path) -> str:
+    path = tmp_path / "small.cnf"
+    path.write_text(SATISFIABLE)
+    return str(path)
+
+
+@pytest.fixture
+def query(tmp_path: Path) -> str:
+    path = tmp_path / "small.smt2"
+    path.write_text(QUERY)
+    return str(path)

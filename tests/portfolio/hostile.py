@@ -101,8 +101,8 @@ def forks_and_eats(problem: object) -> str:
         if os.fork() == 0:
             eaten = bytearray(60_000_000)
             eaten[::4096] = b"x" * len(eaten[::4096])
-            time.sleep(60.0)
-    time.sleep(60.0)
+            time.sleep(600.0)
+    time.sleep(600.0)
     return "done"
 
 
@@ -118,8 +118,8 @@ def forks_and_spins(problem: object) -> str:
 def many_processes(problem: object) -> str:
     for _ in range(30):
         if os.fork() == 0:
-            time.sleep(60.0)
-    time.sleep(60.0)
+            time.sleep(600.0)
+    time.sleep(600.0)
     return "done"
 
 

@@ -44,7 +44,8 @@ def until(browser: Any) -> Until:
 
 
 def texts(browser: Any, selector: str) -> list[str]:
-    script = "return [...document.querySelectorAll(arguments[0])].map(each => each.innerText ?? each.textContent)"
+    script = "return [...document.querySelectorAll(arguments[0])]"
+    script += ".map(each => each.innerText ?? each.textContent)"
     found: list[str] = browser.execute_script(script, selector)
     return found
 
@@ -87,7 +88,9 @@ def test_contradictions_wrong_answers_and_late_results_are_shown(
         runs = (Run(late.arms[0], RunStatus.FINISHED, 0.2), Run(late.arms[1], RunStatus.STOPPED))
         assert not book.close_round(Finished(late.round, runs, None, winner=late.arms[0], cost=0.2))
     browser.get(address)
-    until(lambda: texts(browser, "#summary")[0].startswith("13 rounds finished, 1 lost (1 came late)"))
+    until(
+        lambda: texts(browser, "#summary")[0].startswith("13 rounds finished, 1 lost (1 came late)")
+    )
     (said,) = texts(browser, "#contradictions li")
     assert (
         f"UNSAT by {bad} (round 12) contradicts SAT by {good} (round 12, its model holds)" in said
