@@ -1,26 +1,27 @@
 """Tests that can fail: break one place of the code at random, and see whether the tests notice.
 
-python tests/mutants.py [--count 300] [--seed 1] [--workers 2] [--out FILE] [--only PATH ...]
+python tests/mutants.py [--count 300] [--seed 1] [--workers 2] [--only PATH ...] [--again]
 
 A mutant is one changed operator, comparison, constant, or call of min or max. It runs against the
 tests nearest to it, nearest first, until one fails (killed) or none is left (survived). A test that
-fails without the mutant, too, does not count. Results are kept in --out: run it again and it goes
-on. EQUIVALENT lists survivors that change nothing anyone could see, each with its reason. Exit code
-1: more than 5% of the mutants survived otherwise.
+fails without the mutant, too, does not count. Results are kept in mutants.json: run it again, also
+after other changes, and it goes on. mutants_equivalent.json lists survivors that change nothing
+anyone could see, each with its reason. Exit code 1: more than 5% survived otherwise.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import hashlib
 import json
 import os
-import random
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ from numba.core.caching import UserProvidedCacheLocator
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "pickbest"
+RESULTS = Path(__file__).parent / "mutants.json"
 EQUIVALENT = json.loads((Path(__file__).parent / "mutants_equivalent.json").read_text("utf-8"))
 # What is broken, and which tests speak of it beside those of the same name.
 ROOMS = {
@@ -71,6 +73,8 @@ ROOMS = {
         "tests/portfolio/test_roster_changes.py",
         "tests/portfolio/test_ledger.py",
         "tests/portfolio/test_golden_journals.py",
+        "tests/portfolio/test_plausible.py",
+        "tests/portfolio/test_schedules.py",
     ],
 }
 MOST_SURVIVORS = 0.05
@@ -107,10 +111,14 @@ EXTREMES = {"min": "max", "max": "min"}
 
 @dataclass(frozen=True)
 class Mutant:
-    """A file of the package, the text that is replaced in it, and by what."""
+    """A file of the package, the text that is replaced in it, and by what.
+
+    place: the line it begins in, and how many of its kind stand before it in lines like that. So a
+        mutant keeps its name where other lines of the file change.
+    """
 
     path: str
-    line: int
+    place: str
     start: int
     end: int
     old: str
@@ -118,12 +126,7 @@ class Mutant:
 
     @property
     def name(self) -> str:
-        return f"{self.path}:{self.line} {self.old} -> {self.new}"
-
-    @property
-    def change(self) -> str:
-        """As the name, wherever in the file it stands."""
-        return f"{self.path} {self.old} -> {self.new}"
+        return f"{self.path}: {self.place}: {self.old} -> {self.new}"
 
     def applied(self, source: str) -> str:
         return source[: self.start] + self.new + source[self.end :]
@@ -169,6 +172,7 @@ def mutants_of(path: Path) -> list[Mutant]:
     for line in source.splitlines(keepends=True):
         starts.append(starts[-1] + len(line.encode()))
     encoded = source.encode()
+    lines, seen = source.splitlines(), Counter[str]()
     found = []
     for node in visited(ast.parse(source)):
         new = changed(node)
@@ -178,14 +182,26 @@ def mutants_of(path: Path) -> list[Mutant]:
         end = starts[node.end_lineno - 1] + (node.end_col_offset or 0)
         first, last = len(encoded[:begin].decode()), len(encoded[:end].decode())
         text = f"({ast.unparse(ast.fix_missing_locations(new))})"
-        name = str(path.relative_to(PACKAGE))
-        found.append(Mutant(name, node.lineno, first, last, source[first:last], text))
+        name, line = str(path.relative_to(PACKAGE)), lines[node.lineno - 1].strip()
+        kind = f"{line}: {source[first:last]}"
+        place = f"{line} #{seen[kind]}" if seen[kind] else line
+        seen[kind] += 1
+        found.append(Mutant(name, place, first, last, source[first:last], text))
     return found
 
 
 def all_mutants() -> list[Mutant]:
     files = [path for room in ROOMS for path in sorted((PACKAGE / room).rglob("*.py"))]
     return [mutant for path in files for mutant in mutants_of(path)]
+
+
+def drawn(known: Mapping[str, str], count: int, seed: int) -> list[Mutant]:
+    """Mutants that were tried before, as far as there are still such, and further random ones."""
+
+    def order(one: Mutant) -> tuple[bool, str]:
+        return one.name not in known, hashlib.sha256(f"{seed} {one.name}".encode()).hexdigest()
+
+    return sorted(all_mutants(), key=order)[:count]
 
 
 def nearest(path: str) -> list[str]:
@@ -359,7 +375,8 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--out", type=Path, default=Path("out/mutants.json"))
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--again", action="store_true", help="try those again that survived")
     parser.add_argument("--only", nargs="*", default=[""], help="only paths that begin so")
     parser.add_argument("--stages", type=int, help="only so many of the nearest tests")
     parser.add_argument("--folder", type=Path, default=Path("out/mutants"), help="working copies")
@@ -368,9 +385,12 @@ def main() -> int:
     found: dict[str, str] = (
         json.loads(options.out.read_text("utf-8")) if options.out.exists() else {}
     )
-    drawn = random.Random(options.seed).sample(all_mutants(), options.count)
-    drawn = [one for one in drawn if one.path.startswith(tuple(options.only))]
-    waiting = [one for one in drawn if one.name not in found]
+    tried = drawn(found, options.count, options.seed)
+    tried = [one for one in tried if one.path.startswith(tuple(options.only))]
+    settled = [
+        name for name, verdict in found.items() if verdict != "survived" or not options.again
+    ]
+    waiting = [one for one in tried if one.name not in set(settled) | EQUIVALENT.keys()]
     trial = Trial(options.folder.resolve(), options.workers, options.stages)
     with ThreadPoolExecutor(options.workers) as pool:
         running = {pool.submit(trial.verdict, one): one for one in waiting}
@@ -379,13 +399,13 @@ def main() -> int:
             found[one.name] = done.result()
             options.out.write_text(json.dumps(found, indent=1), "utf-8")
             print(f"{number}/{len(waiting)} {found[one.name]}: {one.name}", flush=True)
-    alive = [one for one in drawn if found[one.name] == "survived"]
-    others = [one for one in alive if one.change not in EQUIVALENT]
+    alive = [one for one in tried if found.get(one.name, "survived") == "survived"]
+    others = [one for one in alive if one.name not in EQUIVALENT]
     same = len(alive) - len(others)
-    print(f"{len(drawn)} mutants, {len(alive)} survived, {same} of them equivalent")
+    print(f"{len(tried)} mutants, {len(alive)} survived, {same} of them equivalent")
     for one in others:
         print("survived:", one.name)
-    return int(len(others) > MOST_SURVIVORS * len(drawn))
+    return int(len(others) > MOST_SURVIVORS * len(tried))
 
 
 if __name__ == "__main__":

@@ -15,14 +15,14 @@ from pickbest.core import (
     Feedback,
     MissingExtraError,
     PickbestError,
+    check_count,
     replicate_keys,
     rng_for,
 )
-from pickbest.tuning.job_costs import loss_cost
 
 try:
     from optuna.exceptions import ExperimentalWarning
-    from optuna.samplers import BaseSampler, CmaEsSampler, QMCSampler, RandomSampler, TPESampler
+    from optuna.samplers import BaseSampler, CmaEsSampler, QMCSampler, TPESampler
     from optuna.study import StudyDirection
     from optuna.trial import FrozenTrial, TrialState
 except ImportError as missing:
@@ -35,18 +35,22 @@ if TYPE_CHECKING:
 # In the attributes of a trial: who proposed it, and the weight of that choice.
 CHOSEN = "pickbest:sampler"
 WEIGHT = "pickbest:weight"
+# The share of all earlier trials, from the best, that a trial must be among to cost less than 1.
+GOOD_SHARE = 0.5
 
 
 class PortfolioSampler(BaseSampler):
     """A sampler that lets one of several propose each trial, and learns which.
 
-    samplers: by name; by itself random, TPE, multivariate TPE, CMA-ES and quasi-Monte Carlo.
+    samplers: by name; by itself TPE, multivariate TPE and CMA-ES.
     learner: any that picks one arm, as text.
+    startup: trials in the beginning that come from a quasi-random sequence; all samplers see them,
+        and none has earned them.
 
-    A trial that is better than all before it costs its sampler 0, one that is not among their
-    best tenth 1 (see `pickbest.tuning.job_costs`), a pruned one 1; failed and enqueued trials
-    teach nothing. What is known is computed from the study's trials alone, so a study that is
-    resumed, or shared by several processes through its storage, goes on where it was.
+    A trial that is better than all before it costs its sampler 0, one in the middle of them or
+    beyond 1, a pruned one 1; failed and enqueued trials teach nothing. What is known is computed
+    from the study's trials alone, so a study that is resumed, or shared by several processes
+    through its storage, goes on where it was.
     """
 
     def __init__(
@@ -54,11 +58,14 @@ class PortfolioSampler(BaseSampler):
         samplers: Mapping[str, BaseSampler] | None = None,
         learner: str = "thompson",
         seed: int | None = None,
+        startup: int = 10,
     ) -> None:
+        self._startup = check_count("startup", startup, least=0)
         self._seed = randbits(31) if seed is None else seed
         self._samplers = _usual(self._seed) if samplers is None else dict(samplers)
         if len(self._samplers) < 2:
             raise PickbestError(f"a portfolio needs at least 2 samplers, got {len(self._samplers)}")
+        self._first = _quasi_random(self._seed)
         self._learner = make_learner(learner, len(self._samplers), 1)
         if self._learner.feedback is Feedback.FULL:
             raise PickbestError(
@@ -68,12 +75,16 @@ class PortfolioSampler(BaseSampler):
         self._at_work: dict[int, BaseSampler] = {}
 
     def reseed_rng(self) -> None:
-        for sampler in self._samplers.values():
+        for sampler in (self._first, *self._samplers.values()):
             sampler.reseed_rng()
 
     def before_trial(self, study: Study, trial: FrozenTrial) -> None:
         if len(study.directions) > 1:
             raise PickbestError("a portfolio of samplers needs a study with a single objective")
+        if trial.number < self._startup:
+            self._at_work[trial.number] = self._first
+            self._first.before_trial(study, trial)
+            return
         choice = self._choose(study, trial.number)
         name = list(self._samplers)[int(choice.arms[0, 0])]
         weight = None if choice.weights is None else float(choice.weights[0, 0])
@@ -111,7 +122,7 @@ class PortfolioSampler(BaseSampler):
     def _of(self, trial: FrozenTrial) -> BaseSampler:
         """Who was chosen for a trial; of one that another process began, its attribute says so."""
         known = self._at_work.get(trial.number)
-        return known or self._samplers[trial.system_attrs[CHOSEN]]
+        return known or self._samplers.get(trial.system_attrs.get(CHOSEN, ""), self._first)
 
     def _choose(self, study: Study, number: int) -> Choice:
         """The learner's pick after all trials that are finished, in their order."""
@@ -141,21 +152,23 @@ def costs_of(
         elif trial.state != TrialState.PRUNED:
             continue
         if "fixed_params" not in trial.system_attrs:
-            costs.append((trial, loss_cost(loss, seen)))
+            better = np.mean([one < loss for one in seen]) if loss is not None and seen else 0.0
+            costs.append((trial, 1.0 if loss is None else min(1.0, float(better) / GOOD_SHARE)))
         if loss is not None:
             seen.append(loss)
     return costs
 
 
 def _usual(seed: int) -> dict[str, BaseSampler]:
-    quiet: dict[str, Any] = {"seed": seed, "warn_independent_sampling": False}
+    return {
+        "tpe": TPESampler(seed=seed, multivariate=False),
+        "tpe-multivariate": TPESampler(seed=seed, multivariate=True),
+        "cmaes": CmaEsSampler(seed=seed, warn_independent_sampling=False),
+    }
+
+
+def _quasi_random(seed: int) -> BaseSampler:
     with warnings.catch_warnings():
         # Quasi-Monte Carlo is "experimental" since 2021.
         warnings.simplefilter("ignore", ExperimentalWarning)
-        return {
-            "random": RandomSampler(seed=seed),
-            "tpe": TPESampler(seed=seed, multivariate=False),
-            "tpe-multivariate": TPESampler(seed=seed, multivariate=True),
-            "cmaes": CmaEsSampler(**quiet),
-            "qmc": QMCSampler(scramble=True, **quiet),
-        }
+        return QMCSampler(scramble=True, seed=seed, warn_independent_sampling=False)

@@ -46,6 +46,14 @@ def test_a_file_with_options(tmp_path):
         assert make_environment(name).costs_table.tolist() == [[0.25, 1.0]]
 
 
+@pytest.mark.parametrize("given", [{"rounds": 3}, {"n_arms": 2}, {"rounds": 3, "n_arms": 2}])
+def test_a_recorded_table_has_its_own_size(tmp_path, given):
+    path = tmp_path / "costs.csv"
+    path.write_text("a,b\n0.25,1\n", encoding="utf-8")
+    with pytest.raises(PickbestError, match="are those of the file"):
+        make_environment(path, **given)
+
+
 def test_an_environment_of_a_module():
     assert make_environment("pickbest.environments:OneGoodArm:n_arms=4,rounds=9") == OneGoodArm(
         4, 9

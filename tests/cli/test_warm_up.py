@@ -1,5 +1,6 @@
 """Compiling is told, done once, and uninstalled with the package."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from pickbest.cli import compiled_files
-from pickbest.kernels.compile_notice import NOTICE
+from pickbest.kernels.compile_notice import NOTICE, FirstCompile
 
 ROUNDS_ONE_BY_ONE = """
 from numba.core import event
@@ -51,6 +52,23 @@ def test_the_first_command_says_that_it_compiles(tmp_path):
     assert first.stderr == NOTICE + "\n"
     assert second.stderr == ""
     assert first.stdout == second.stdout
+    if len(os.sched_getaffinity(0)) > 1:  # how it learns was compiled by the other process
+        assert any(tmp_path.rglob("*_learn_rows_*.nbi"))
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_garbage_waits_until_all_is_compiled(collects):
+    listener = FirstCompile()
+    try:
+        (gc.enable if collects else gc.disable)()
+        listener.on_start(None)
+        listener.on_start(None)
+        listener.on_end(None)
+        assert not gc.isenabled()
+        listener.on_end(None)
+        assert gc.isenabled() is collects
+    finally:
+        gc.enable()
 
 
 @pytest.fixture

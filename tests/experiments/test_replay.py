@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from pickbest.catalog import make_learner
 from pickbest.cli.main import main
 from pickbest.core import PickbestError
+from pickbest.core.features import MISSING
 from pickbest.environments.runtimes import Runtimes
 from pickbest.experiments.replay import Races, best_fixed, orders, random_sets, replay, run_summary
 from pickbest.learners.intervals import racing
@@ -146,5 +148,23 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
     assert "needs --deadline" in called("-b", "2")
     assert "cost must be one of" in called(*words, "--cost", "quality")
     assert "unknown stop" in called(*words, "--stop", "never")
+    assert "uses no features" in called(*words, "--features")
     with pytest.raises(PickbestError, match="budget must be between"):
         run_summary(Races.of(recorded([[1.0]]), 2.0, Solved()), "auto", 2, Stopping())
+
+
+def test_features_are_seen_at_what_they_take() -> None:
+    kinds = replace(recorded([[1.0, 9.0], [9.0, 1.0]] * 100), features={"kind": ("a", "b") * 100})
+    bare, informed = (
+        run_summary(made(kinds, 10.0, Runtime()), "auto", 1, Stopping(), replicates=4)
+        for made in (Races.of, Races.with_features)
+    )
+    assert informed["mean_cost"] < 0.2 < 0.4 < bare["mean_cost"]
+    table = recorded([[2.0, 7.0]])
+    with pytest.raises(PickbestError, match="no features"):
+        Races.with_features(table, 10.0, Runtime())
+    slow = replace(table, features={"size": (None,)}, feature_seconds=np.array([4.0]))
+    races = Races.with_features(slow, 10.0, Runtime())
+    assert races.times.tolist() == [[0.6, 1.0]]
+    assert races.features is not None
+    assert races.features.tolist() == [[MISSING]]

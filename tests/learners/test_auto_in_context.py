@@ -7,7 +7,7 @@ from pickbest.core import ContextLearner, FeatureLearner, PickbestError, replica
 from pickbest.core.features import MISSING, encoded
 from pickbest.core.states import check_state, copy_state, map_state, same_state
 from pickbest.environments import Shuffled, Table, WithFeatures
-from pickbest.kernels.neighbours import MOST_PROBLEMS, nearness
+from pickbest.kernels.neighbours import MOST_PROBLEMS, distances, nearness, ranks_among
 from pickbest.learners import Auto, AutoInContext
 from pickbest.simulation.simulate import play, simulate
 from pickbest.testing.learners import check_learner, same_choice
@@ -142,7 +142,8 @@ def test_the_nearest_weigh_most_and_words_only_themselves():
     for t, row in enumerate(rows):
         choice = learner.pick(state, rng_for(keys, t))
         state = learner.learn_in(state, choice, np.array([[0.5]]), row)
-    weights = nearness(state.problems, 0, rows[0])
+    own = ranks_among(state.problems, 0, rows[0])
+    weights = nearness(distances(state.problems, 0, own))
     assert np.allclose(weights[:40], 1.0)
     assert weights[40:].max() < 1e-6
 

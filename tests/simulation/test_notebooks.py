@@ -1,5 +1,6 @@
 """What notebooks and scripts hold: data frames in, readable results out, bars, notebook classes."""
 
+import json
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -186,3 +187,34 @@ def test_bars_are_seen_where_somebody_looks(monkeypatch):
     with progress_bar("working", after=60.0) as bar:
         bar(3, 4)
     assert shown == []
+
+
+NOTEBOOK = (
+    "from pickbest import simulate\n"
+    "from pickbest.learners import Fixed\n"
+    "from pickbest.simulation import spread\n"
+    "spread.START_SECONDS, spread.os.cpu_count = -1e9, lambda: 2",
+    "class Mine(Fixed):\n    pass",
+    "found = [simulate({'m': Mine(4, (0, 2))}, 'task-3:rounds=9', 4, workers=w) for w in (1, 2)]\n"
+    "print((found[0].costs('m') == found[1].costs('m')).all())",
+    "found[1].summary()",
+)
+
+
+def test_a_notebook_runs_in_a_real_session(tmp_path):
+    reason = "no Jupyter here: pip install nbclient ipykernel"
+    nbclient = pytest.importorskip("nbclient", reason=reason)
+    pytest.importorskip("ipykernel", reason=reason)
+    nbformat = pytest.importorskip("nbformat", reason=reason)
+    cells = [nbformat.v4.new_code_cell(text) for text in NOTEBOOK]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    kernel = {"name": "python3", "display_name": "python3", "argv": [
+        sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]}  # fmt: skip
+    (tmp_path / "kernels" / "python3").mkdir(parents=True)
+    (tmp_path / "kernels" / "python3" / "kernel.json").write_text(json.dumps(kernel))
+    client = nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3")
+    client.create_kernel_manager().kernel_spec_manager.kernel_dirs = [str(tmp_path / "kernels")]
+    client.execute()
+    *_, compared, shown = (cell.outputs for cell in notebook.cells)
+    assert [one.text for one in compared if one.output_type == "stream"] == ["True\n"]
+    assert "<table" in shown[-1].data["text/html"]

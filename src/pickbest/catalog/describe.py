@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pickbest.catalog.learners import learner_kind
-from pickbest.core import Learner, PickbestError
+from pickbest.core import Learner, PickbestError, check_budget
 
 
 def describe(thing: object) -> Any:
@@ -45,6 +45,8 @@ def rebuild(description: Any) -> Learner:
     try:
         built = _rebuilt(description)
         if isinstance(built, Learner):
+            # A wrapper knows these only of what it wraps, which may be no learner.
+            check_budget(built.budget, built.n_arms)
             return built
     except PickbestError:
         raise

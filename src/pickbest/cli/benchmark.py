@@ -127,7 +127,7 @@ def benchmark(
     else:
         if data is None:
             raise PickbestError("--peers needs --data FOLDER: its worlds are recorded data")
-        at_hand, entries = peer_worlds(data, peers, half), peer_entries()
+        at_hand, entries = peer_worlds(data, peers, half), peer_entries(learners or [])
     plan = BenchmarkPlan(
         out / "cells",
         chosen_environments(at_hand, environments or []),

@@ -5,12 +5,16 @@ from __future__ import annotations
 import atexit
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pickbest
 from pickbest.cli.tables import say
+
+if TYPE_CHECKING:
+    from pickbest.core import CompiledLearner, Learner
 
 PACKAGE = Path(pickbest.__file__).parent
 
@@ -30,6 +34,56 @@ def show_compiling() -> None:
     if not any(isinstance(handler, Compiling) for handler in log.handlers):
         log.addHandler(Compiling())
         log.setLevel(logging.INFO)
+
+
+@contextmanager
+def compiling_in_two(learners: Iterable[Learner]) -> Iterator[None]:
+    """The first command after installing compiles on two cores, where there are two.
+
+    Meanwhile another process compiles how the learners learn, and this one what finds the best
+    subset in hindsight; then this one finds the other's half in the cache.
+    """
+    from pickbest.core import CompiledLearner
+    from pickbest.kernels.random import mixed
+
+    compiled = [one for one in learners if isinstance(one, CompiledLearner)]
+    if len(os.sched_getaffinity(0)) == 1 or not compiled or _is_kept(mixed):
+        yield
+        return
+    from multiprocessing import get_context
+
+    from pickbest.hindsight.subset_loops import load_exhaustive
+
+    other = get_context("spawn").Process(target=_learn_once, args=(compiled,))
+    other.start()
+    try:
+        load_exhaustive()
+        yield
+        other.join()
+    finally:
+        other.kill()
+        other.join()
+
+
+def _is_kept(kernel: Any) -> bool:
+    """Whether machine code of a kernel is on disk, or can not be kept there."""
+    folder = kernel.stats.cache_path
+    return folder is None or any(Path(folder).glob(f"*.{kernel.__name__}-*.nbi"))
+
+
+def _learn_once(learners: list[CompiledLearner]) -> None:
+    """Let learners learn a round, which compiles how they do."""
+    import signal
+
+    import numpy as np
+
+    from pickbest.core import Choice, Feedback
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that began this one ends it
+    for learner in learners:
+        arms = np.arange(learner.budget)[None]
+        told = np.ones((1, learner.n_arms if learner.feedback is Feedback.FULL else arms.size))
+        learner.learn(learner.start(1), Choice(arms, np.ones(arms.shape)), told)
 
 
 def cache_folder() -> Path | None:

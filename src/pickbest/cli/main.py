@@ -25,29 +25,10 @@ from pickbest.cli.report import report
 from pickbest.cli.reproduce import reproduce
 from pickbest.cli.run import run
 from pickbest.cli.simulate import simulate
-from pickbest.cli.solve import main as solve_main
 from pickbest.cli.store import advise, export, history, import_journal, serve, status, verify
 from pickbest.cli.warm_up import warm_up
 from pickbest.core import MissingExtraError, PickbestError
 from pickbest.core.text import printable
-
-app = typer.Typer(
-    name="pickbest",
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
-    help="Each round, pick B of N arms, keep the best result, and learn which B to pick next.",
-)
-
-
-@app.callback(invoke_without_command=True)
-def _options(
-    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
-) -> None:
-    if version:
-        typer.echo(f"pickbest {__version__}")
-        raise typer.Exit
-
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "simulate": simulate,
@@ -72,18 +53,53 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "benchmark": benchmark,
     "warm-up": warm_up,
 }
-for _name, _command in COMMANDS.items():
-    app.command(_name)(_command)
 
 
-@app.command(
-    "solve",
-    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
-    add_help_option=False,
-)
+def command_line(asked: str | None = None) -> typer.Typer:
+    """The command line; asked: the one command that will run, or be helped with; None: any.
+
+    Typer reads the parameters of every command before it runs one, which takes longer than most
+    commands: those that are not asked for have none.
+    """
+    app = typer.Typer(
+        name="pickbest",
+        no_args_is_help=True,
+        rich_markup_mode="markdown",
+        pretty_exceptions_enable=False,
+        help="Each round, pick B of N arms, keep the best result, and learn which B to pick next.",
+    )
+    app.callback(invoke_without_command=True)(_options)
+    for name, command in COMMANDS.items():
+        app.command(name)(command if asked in (None, name) else _only_named(command))
+    passed_on = {"ignore_unknown_options": True, "allow_extra_args": True}
+    app.command("solve", context_settings=passed_on, add_help_option=False)(_solve)
+    return app
+
+
+def _only_named(command: Callable[..., None]) -> Callable[[], None]:
+    def named() -> None:
+        """Never called."""
+
+    named.__doc__ = command.__doc__
+    return named
+
+
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"pickbest {__version__}")
+        raise typer.Exit
+
+
 def _solve(context: typer.Context) -> None:
     """In place of a SAT or SMT solver: race those that are installed, and learn which."""
-    raise typer.Exit(solve_main(context.args))
+    from pickbest.cli.solve import main as solve
+
+    raise typer.Exit(solve(context.args))
+
+
+app = command_line()
 
 
 def main() -> None:
@@ -97,8 +113,9 @@ def main() -> None:
     if not {"", os.getcwd()} & set(sys.path):
         sys.path.append(os.getcwd())
     show_compiling()
+    completing = "_PICKBEST_COMPLETE" in os.environ
     try:
-        app()
+        command_line(None if completing else " ".join(sys.argv[1:2]))()
     except (PickbestError, MissingExtraError) as error:
         text = escape(printable(error))
         Console(stderr=True).print(f"[bold red]error:[/] {text}", highlight=False)

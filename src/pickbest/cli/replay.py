@@ -53,6 +53,13 @@ def replay(
         float,
         typer.Option(help="Of a processor for as long as the deadline, beside a cost of 0 to 1."),
     ] = 0.0,
+    features: Annotated[
+        bool,
+        typer.Option(
+            "--features",
+            help="Learners see features: text columns, or ASlib's, whose time is charged.",
+        ),
+    ] = False,
     replicates: Annotated[int, typer.Option("--replicates", "-r", help="Random orders.")] = 20,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
@@ -67,6 +74,8 @@ def replay(
 
         pickbest replay runtimes.csv --deadline 60 --budget 2
 
+        pickbest replay aslib_data/QBF-2011 --features --cost solved --stop first
+
         pickbest replay aslib_data/CPMP-2015 --learner auto --learner thompson --stop first --json
     """
     from pickbest.environments.runtimes import read_runtimes
@@ -80,6 +89,7 @@ def replay(
     table = read_runtimes(runtimes)
     races = Races.of(table, _deadline(table, deadline), as_cost(cost))
     check_budget(budget, races.n_arms)
+    met = Races.with_features(table, races.deadline, races.cost) if features else races
     stops = [stop] if stop else [each.value for each in Stop]
     names = learner or ["auto"]
     runs: list[dict[str, Any]] = []
@@ -87,7 +97,7 @@ def replay(
         for number, (name, each) in enumerate(product(names, stops)):
             part = _part(progress, number, len(names) * len(stops), f"{name}, {each}")
             stopping = Stopping.of(each, censored)
-            runs.append(run_summary(races, name, budget, stopping, price, replicates, seed, part))
+            runs.append(run_summary(met, name, budget, stopping, price, replicates, seed, part))
     random, best = random_sets(races, budget, price), best_fixed(races, budget, price)
     summary = {
         "random": {"mean_cost": random.mean_cost, "cpu_seconds": random.cpu_seconds},

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pickbest.cli import tables
+from pickbest.cli.compiled_files import compiling_in_two
 from pickbest.cli.options import (
     ArmsOption,
     BudgetOption,
@@ -122,7 +123,8 @@ def simulate(
         names = bare.arm_names if isinstance(bare, Table) else ()
         past = read_past(warm, rewards, names)
         learners = {label: Warm(cold, past) for label, cold in learners.items()}
-    simulation = run_simulation(learners, environment, replicates, seed, workers)
+    with compiling_in_two(learners.values()):
+        simulation = run_simulation(learners, environment, replicates, seed, workers)
     if plot is not None:
         simulation.plot(budget=target_budget, path=plot)
     if out is not None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import sys
+
+# Imports make many objects that stay, and every 700 new ones all young ones are looked through.
+COLLECT_AFTER = 50_000
 
 
 def main() -> None:
     """Run the command line."""
+    gc.set_threshold(COLLECT_AFTER)
     if sys.argv[1:2] == ["solve"]:
         from pickbest.cli.solve import main as solve
 

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
         FloatArray as FloatArray,
         IntArray as IntArray,
         KeyArray as KeyArray,
+        check_costs as check_costs,
     )
     from pickbest.core.checks import (
         check_budget as check_budget,
-        check_costs as check_costs,
         check_count as check_count,
         check_positive as check_positive,
         check_seed as check_seed,
@@ -66,8 +66,8 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = lazy_exports(
     __name__,
     {
-        "core.arrays": "BoolArray FloatArray IntArray KeyArray",
-        "core.checks": "check_budget check_costs check_count check_positive check_seed check_share",
+        "core.arrays": "BoolArray FloatArray IntArray KeyArray check_costs",
+        "core.checks": "check_budget check_count check_positive check_seed check_share",
         "core.errors": "MissingExtraError PickbestError UnknownRoundsError unknown_name",
         "core.randomness": (
             "ENVIRONMENT_STREAM GOLDEN LEARNER_STREAM MIX_1 MIX_2 Draws mix mix_array "

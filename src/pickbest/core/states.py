@@ -45,10 +45,12 @@ class Field:
     """The declaration of an array: its kind, and which axes, counted from the end, are arms.
 
     Where a learner keeps nothing of so many arms (pairs of very many), these axes have length 0.
+    signed: whether what was seen of an arm itself may be negative.
     """
 
     kind: Kind
     arm_axes: tuple[int, ...] = ()
+    signed: bool = False
 
 
 def sums(*arm_axes: int) -> Field:
@@ -56,9 +58,9 @@ def sums(*arm_axes: int) -> Field:
     return Field(Kind.SUM, arm_axes)
 
 
-def counts(*arm_axes: int) -> Field:
+def counts(*arm_axes: int, signed: bool = False) -> Field:
     """Numbers of what was seen itself."""
-    return Field(Kind.COUNT, arm_axes)
+    return Field(Kind.COUNT, arm_axes, signed)
 
 
 def derived(*arm_axes: int) -> Field:
@@ -148,7 +150,8 @@ def check_state(state: State) -> State:
         low, high = array.min(), array.max()
         counted = field.kind is Kind.COUNT
         # Of an arm itself only what is not negative was seen; other numbers may be differences.
-        least = 0 if counted and (field.arm_axes or array.dtype.kind == "i") else -MOST_COUNTED
+        whole = array.dtype.kind == "i"
+        least = 0 if whole or (field.arm_axes and not field.signed) else -MOST_COUNTED
         if array.dtype.kind == "f" and not np.all(np.isfinite(array)):
             raise PickbestError(f"the saved state has no finite numbers in {path}")
         most = MOST_ROUNDS if array.dtype.kind == "i" else MOST_COUNTED

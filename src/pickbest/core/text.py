@@ -1,6 +1,8 @@
-"""Text of others, as it may be shown."""
+"""Text of others, as it may be shown, and tables as text."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 
 def printable(text: object) -> str:
@@ -18,3 +20,13 @@ def printable(text: object) -> str:
     return "".join(
         each if each.isprintable() else each.encode("unicode_escape").decode() for each in given
     )
+
+
+def csv_text(rows: Iterable[Iterable[object]]) -> str:
+    """Rows as CSV, all digits of their numbers kept."""
+    import csv
+    import io
+
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()

@@ -7,20 +7,20 @@ of seconds for each solver, empty where it gave no answer. A folder in the forma
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import math
-from dataclasses import dataclass
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from pickbest.core import FloatArray, PickbestError
+from pickbest.core.features import Feature, encoded_one
 from pickbest.environments.aslib.description import RUNTIME
 from pickbest.environments.aslib.scenario import read_scenario
-
-# A file that unfolds to more than this is none.
-MOST_BYTES = 1 << 30
+from pickbest.environments.table_files import unpacked
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,14 +28,29 @@ class Runtimes:
     """What every arm takes on every problem.
 
     seconds: (problems, arms); infinite where there is no answer.
-    features: by name, a text for each problem. cutoff: of the recording, where it is known.
+    features: by name, one for each problem. cutoff: of the recording, where it is known.
+    feature_seconds: (problems,) what computing the features takes, where it is known.
     """
 
     problems: tuple[str, ...]
     arms: tuple[str, ...]
     seconds: FloatArray
-    features: dict[str, tuple[str, ...]]
+    features: Mapping[str, Sequence[Feature]]
     cutoff: float | None = None
+    feature_seconds: FloatArray | None = None
+
+    def charged(self) -> Runtimes:
+        """As they are for whoever computes the features first."""
+        if self.feature_seconds is None:
+            return self
+        return replace(self, seconds=self.seconds + self.feature_seconds[:, None])
+
+    def encoded_features(self) -> FloatArray:
+        """(problems, n_features), as learners take them."""
+        if not self.features:
+            raise PickbestError("these runtimes have no features: a column of text, or ASlib's")
+        columns = [[encoded_one(name, one) for one in own] for name, own in self.features.items()]
+        return np.ascontiguousarray(np.array(columns).T)
 
 
 def read_runtimes(path: str | Path) -> Runtimes:
@@ -44,7 +59,15 @@ def read_runtimes(path: str | Path) -> Runtimes:
     if path.is_dir():
         scenario = read_scenario(path, RUNTIME)
         seconds = np.where(scenario.solved > 0.5, scenario.performance, np.inf)
-        return Runtimes(scenario.instances, scenario.algorithms, seconds, {}, scenario.cutoff)
+        features = dict(zip(scenario.feature_names, scenario.features.T.tolist(), strict=True))
+        return Runtimes(
+            scenario.instances,
+            scenario.algorithms,
+            seconds,
+            features,
+            scenario.cutoff,
+            scenario.feature_seconds,
+        )
     header, rows = _rows(path)
     columns = list(zip(*rows, strict=True))
     wrong = [place for place in range(1, len(header)) if not _is_seconds(columns[place])]
@@ -64,15 +87,9 @@ def read_runtimes(path: str | Path) -> Runtimes:
 
 def _rows(path: Path) -> tuple[list[str], list[list[str]]]:
     try:
-        content = path.read_bytes()
-        if path.suffix == ".gz":
-            with gzip.open(io.BytesIO(content)) as file:
-                content = file.read(MOST_BYTES + 1)
-            if len(content) > MOST_BYTES:
-                raise PickbestError(f"{path}: unfolds to more than {MOST_BYTES >> 20} MB")
-        text = content.decode("utf-8-sig")
+        text = unpacked(path).decode("utf-8-sig")
         rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
-    except (OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
         raise PickbestError(f"{path}: runtimes cannot be read from it ({error})") from error
     if len(rows) < 2 or len(rows[0]) < 2:
         raise PickbestError(

@@ -87,7 +87,7 @@ def _read(
 def _read_text(path: Path, missing: bool) -> Columns:
     delimiter = "\t" if ".tsv" in path.suffixes else ","
     try:
-        text = io.StringIO(_unpacked(path).decode("utf-8-sig"), newline="")
+        text = io.StringIO(unpacked(path).decode("utf-8-sig"), newline="")
         rows = [row for row in csv.reader(text, delimiter=delimiter) if any(row)]
     except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
         raise PickbestError(f"{path}: not a text table ({error})") from error
@@ -116,16 +116,17 @@ def text_cells(path: Path) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     return table.names, list(zip(*table.columns, strict=True))
 
 
-def _unpacked(path: Path) -> bytes:
+def unpacked(path: Path) -> bytes:
+    """What a file holds, packed or not; PickbestError where it unfolds too far."""
     content = path.read_bytes()
     if path.suffix != ".gz":
         return content
     most = MOST_UNPACKED * (len(content) + 10_000)
     with gzip.open(io.BytesIO(content)) as file:
-        unpacked = file.read(most + 1)
-    if len(unpacked) > most:
+        whole = file.read(most + 1)
+    if len(whole) > most:
         raise PickbestError(f"{path}: {len(content)} bytes unfold to more than {most}")
-    return unpacked
+    return whole
 
 
 def _read_parquet(path: Path) -> Columns:

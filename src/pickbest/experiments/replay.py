@@ -7,9 +7,8 @@ same `censoring` and the same learners.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,10 +27,13 @@ from pickbest.core import (
     replicate_keys,
     rng_for,
 )
+from pickbest.core.features import FeaturesError
 from pickbest.core.intervals import Intervals, learn_intervals, watch_probability
 from pickbest.core.plans import Planner, Plans, Runs
+from pickbest.core.rounds import informed, learn_round, pick_round
 from pickbest.core.states import arrays_of, map_state
 from pickbest.environments.runtimes import Runtimes
+from pickbest.hindsight.comparators import random_subset_costs
 from pickbest.learners.intervals import racing
 from pickbest.portfolio.censoring import Censored, Stop, Stopping
 from pickbest.portfolio.costs import NAMED, Cost
@@ -52,6 +54,7 @@ class Races:
     times: when an arm answers, as a share of the deadline; 1 where it does not.
     costs: of a run to its end. low, high: the bounds of the cost of any arm that is stopped when
         this one answers.
+    features, names: (problems, n), encoded, and what they are called; None: nobody sees any.
     """
 
     deadline: float
@@ -60,6 +63,8 @@ class Races:
     costs: FloatArray
     low: FloatArray
     high: FloatArray
+    features: FloatArray | None = None
+    names: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, runtimes: Runtimes, deadline: float, cost: Cost) -> Races:
@@ -74,6 +79,13 @@ class Races:
             tables[1][place], tables[2][place] = cost.span(stopped, deadline)
         times = np.where(seconds < deadline, seconds / deadline, 1.0)
         return cls(deadline, cost, times, *tables)
+
+    @classmethod
+    def with_features(cls, runtimes: Runtimes, deadline: float, cost: Cost) -> Races:
+        """As learners meet them that see the features, at what these take."""
+        races = cls.of(runtimes.charged(), deadline, cost)
+        features, names = runtimes.encoded_features(), tuple(runtimes.features)
+        return replace(races, features=features, names=names)
 
     @property
     def n_arms(self) -> int:
@@ -185,14 +197,20 @@ def replay(
     keys = replicate_keys(seed, replicates)
     watch_keys = replicate_keys(seed, replicates, stream=WATCH_STREAM)
     state = learner.start(replicates)
+    if races.features is not None:
+        found = informed(learner, races.names, state)
+        if found is None:
+            raise FeaturesError(f"{type(learner).__name__} uses no features: leave them out")
+        learner, state = found
     result = Replay.empty(replicates, rounds, learner.budget)
     for number in range(rounds):
-        choice = learner.pick(state, rng_for(keys, number))
+        problems = order[:, number]
+        known = None if races.features is None else races.features[problems]
+        choice = pick_round(learner, state, rng_for(keys, number), known)
         watch = _watch(learner, state, choice.arms, stopping)
         watched = rng_for(watch_keys, number).uniforms(1)[:, 0] < watch
-        problems = order[:, number]
         seen, ran = races.seen(problems, choice.arms, watch, watched)
-        state = _learn(learner, state, choice, seen, stopping)
+        state = _learn(learner, state, choice, seen, stopping, known)
         result.paid[:, number] = np.where(seen.low == seen.high, seen.low, 1.0).min(axis=1)
         result.solved[:, number] = races.times[problems[:, None], choice.arms].min(axis=1) < 1.0
         result.cpu_seconds[:, number] = ran.sum(axis=1) * races.deadline
@@ -212,21 +230,27 @@ def _watch(learner: Learner, state: State, arms: IntArray, stopping: Stopping) -
 
 
 def _learn(
-    learner: Learner, state: State, choice: Choice, seen: Intervals, stopping: Stopping
+    learner: Learner,
+    state: State,
+    choice: Choice,
+    seen: Intervals,
+    stopping: Stopping,
+    known: FloatArray | None,
 ) -> State:
-    """What `censoring.lesson` teaches of one race, for many at once."""
+    """What `censoring.lesson` teaches of one race, for many at once; known: their features."""
     if stopping.censored is Censored.INTERVALS:
-        return learn_intervals(learner, state, choice, seen)
+        return learn_intervals(learner, state, choice, seen, known)
     if stopping.stop is Stop.FIRST and stopping.censored is Censored.WATCH:
         rows = np.flatnonzero(seen.watched)
         weights = None if choice.weights is None else choice.weights[rows] / stopping.watch_share
         part = map_state(lambda array: array[rows], state)
-        part = learner.learn(part, Choice(choice.arms[rows], weights), seen.low[rows])
+        some = None if known is None else known[rows]
+        part = learn_round(learner, part, Choice(choice.arms[rows], weights), seen.low[rows], some)
         for array, learned in zip(arrays_of(state).values(), arrays_of(part).values(), strict=True):
             array[rows] = learned
         return state
     optimistic = stopping.censored is Censored.OPTIMISTIC
-    return learner.learn(state, choice, seen.low if optimistic else seen.high)
+    return learn_round(learner, state, choice, seen.low if optimistic else seen.high, known)
 
 
 def replay_plans(
@@ -266,21 +290,13 @@ class Yardstick:
 def random_sets(races: Races, budget: int, price: float = 0.0) -> Yardstick:
     """Random sets, in expectation."""
     paid = random_costs(races, budget, price).mean()
-    first = _of_random_sets(races.times, budget).mean()
+    first = random_subset_costs(races.times, budget).mean()
     return Yardstick(float(paid), float(first) * budget * races.deadline)
 
 
 def random_costs(races: Races, budget: int, price: float = 0.0) -> FloatArray:
     """(problems,): what random sets pay on each problem, in expectation."""
-    return _of_random_sets(races.total(budget, price), budget)
-
-
-def _of_random_sets(table: FloatArray, budget: int) -> FloatArray:
-    """The k-th smallest of N is the smallest in C(N-1-k, B-1) sets."""
-    n_arms = table.shape[1]
-    shares = np.array([math.comb(n_arms - 1 - k, budget - 1) for k in range(n_arms)])
-    means: FloatArray = np.sort(table, axis=1) @ (shares / math.comb(n_arms, budget))
-    return means
+    return random_subset_costs(races.total(budget, price), budget)
 
 
 def best_fixed(races: Races, budget: int, price: float = 0.0) -> Yardstick:
@@ -314,7 +330,7 @@ def run_summary(
         named = next(name for name, kind in NAMED.items() if races.cost == kind())
         spec = spec.with_options(price=price, cost=named, **spec.options)
     made = racing(make_learner(spec, races.n_arms, budget))
-    if isinstance(made, Planner):
+    if isinstance(made, Planner) and races.features is None:
         played = replay_plans(races, made, order, seed, progress)
     else:
         played = replay(races, made, stopping, order, seed, progress)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from math import comb
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -83,6 +84,22 @@ def greedy_subset(costs: ArrayLike, budget: int) -> Subset:
     """
     table = check_table(costs)
     return unproven(table, greedy_arms(table, check_budget(budget, table.shape[1])))
+
+
+def random_subset_costs(costs: FloatArray, budget: int) -> FloatArray:
+    """(rounds,): what a uniformly random subset of `budget` arms pays, in expectation.
+
+    The k-th cheapest arm is the cheapest of a subset with probability
+    C(n - k, budget - 1) / C(n, budget).
+
+    >>> random_subset_costs(np.array([[0.0, 0.5, 1.0]]), budget=2).round(3)
+    array([0.167])
+    """
+    n_arms = costs.shape[1]
+    total = comb(n_arms, check_budget(budget, n_arms))
+    chances = [comb(n_arms - place, budget - 1) / total for place in range(1, n_arms + 1)]
+    expected: FloatArray = np.sort(costs, axis=1) @ np.array(chances)
+    return expected
 
 
 # Checks and small steps ---------------------------------------------------------------------

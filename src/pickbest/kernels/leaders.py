@@ -60,7 +60,7 @@ def smallest_counted(values: FloatArray, arms: IntArray, bits: int) -> bool:
         order |= a << bits * (rank if bits == 4 else min(rank, RANKS))
     for j in range(arms.shape[0]):
         arms[j] = (order >> bits * j) & ((1 << bits) - 1)
-    return pairs == n_arms * (n_arms - 1) // 2
+    return bool(pairs == n_arms * (n_arms - 1) // 2)
 
 
 @kernel

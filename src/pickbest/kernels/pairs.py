@@ -268,7 +268,7 @@ def memory_in_use(state: PairsState, row: int, running: float) -> int:
     return used
 
 
-@part
+@inlined
 def learn_memories(
     state: PairsState, row: int, discounts: FloatArray, arms: IntArray, seen: FloatArray
 ) -> None:

@@ -36,7 +36,7 @@ from pickbest.core import (
     PickbestError,
     State,
 )
-from pickbest.kernels.compiled import allocating, kernel
+from pickbest.kernels.compiled import allocating, interpreted, kernel
 from pickbest.kernels.random import round_key
 
 Compiled = Callable[..., Any]
@@ -48,7 +48,7 @@ def unbound(*_: Any) -> Any:
     raise TypeError("this loop is code for Rule.loop, not a function to call")
 
 
-new_work = pick_row = learn_row = as_law = as_state = play_games = unbound
+new_work = pick_row = learn_row = as_law = as_state = unbound
 
 
 def specialised(
@@ -140,9 +140,11 @@ class Rule:
         self, learner: CompiledLearner, state: Known, choice: Choice, seen: FloatArray
     ) -> Known:
         """Fold a round into every replicate, in place."""
-        needs_weights = self.weighted and learner.feedback is Feedback.PICKED
-        weights = weights_of(choice) if needs_weights else np.empty(choice.arms.shape)
-        _, learn_rows = self._rows or self._bind(learner.law, state)
+        weights = choice.weights
+        if weights is None:
+            needed = self.weighted and learner.feedback is Feedback.PICKED
+            weights = weights_of(choice) if needed else np.empty(choice.arms.shape)
+        learn_rows = (self._rows or self._bind(learner.law, state))[1]
         arrays: Any = state
         learn_rows(tuple(learner.law), tuple(arrays), choice.arms, weights, seen)
         return state
@@ -156,10 +158,13 @@ class Rule:
         first_round: int,
     ) -> tuple[State, FloatArray]:
         """Whole games (see TableLearner), equal bit for bit to picking and learning by turns."""
-        paid = np.empty((len(lasting), table.shape[1]))
+        budget, paid = learner.budget, np.empty((len(lasting), table.shape[1]))
+        work = self.new_work(learner.law, state, budget)
+        costs, nobody = np.empty(budget), np.zeros(0, np.bool_)
+        seat = Seat(np.empty(budget, np.int64), np.empty(budget), costs, nobody)
         full = learner.feedback is Feedback.FULL
-        game = (table, lasting, first_round, learner.fresh, full, learner.budget)
-        self._play_rows(learner.law, state, *game, paid)
+        game = (table, lasting, first_round, learner.fresh, full)
+        self._play_games(learner.law, state, work, seat, *game, paid)
         return state, paid
 
     def _bind(self, law: Any, state: Any) -> tuple[Compiled, Compiled]:
@@ -175,9 +180,17 @@ class Rule:
         return self._rows
 
     @cached_property
-    def _play_rows(self) -> Compiled:
-        games = self.loop(_play_games, kernel)
-        return self.loop(_play_rows, allocating, play_games=games)
+    def new_work(self) -> Compiled:
+        """Makes the scratch of whole games, uncompiled.
+
+        Compiled code that allocates and then calls their loops would hold them once more: all of
+        it would be optimised, and kept, twice.
+        """
+        return interpreted(self._functions["new_work"])
+
+    @cached_property
+    def _play_games(self) -> Compiled:
+        return self.loop(_play_games, kernel)
 
 
 class ByRule:
@@ -211,24 +224,6 @@ def _learn_rows(
     work = new_work(law, state, arms.shape[1])
     for row in range(arms.shape[0]):
         learn_row(law, state, row, work, Told(arms[row], weights[row], seen[row]))
-
-
-def _play_rows(
-    law: Any,
-    state: Any,
-    table: FloatArray,
-    lasting: KeyArray,
-    first_round: int,
-    fresh: bool,
-    full: bool,
-    budget: int,
-    paid: FloatArray,
-) -> None:
-    work = new_work(law, state, budget)
-    seat = Seat(
-        np.empty(budget, np.int64), np.empty(budget), np.empty(budget), np.zeros(0, np.bool_)
-    )
-    play_games(law, state, work, seat, table, lasting, first_round, fresh, full, paid)
 
 
 def _play_games(

@@ -15,13 +15,13 @@ monotone submodular jobs.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pickbest.core import BoolArray, FloatArray, IntArray, KeyArray
-from pickbest.kernels.compiled import allocating, inlined, kernel
+from pickbest.kernels.compiled import allocating, inlined, interpreted, kernel
 from pickbest.kernels.random import STEP, round_key, slot_key, uniform_at
 from pickbest.kernels.rules import Compiled, Pick, Rule, Told, unbound
 
@@ -31,7 +31,7 @@ COINS = 1 << 20
 # What the loops call, bound by `SlotLoops`.
 new_work = pick_row = learn_row = unbound
 new_prefix = start_round = feed_slot = value_round = unbound
-fill_slots = feed_slots = play_games = unbound
+fill_slots = feed_slots = unbound
 
 
 class Filling(NamedTuple):
@@ -94,7 +94,7 @@ def slot_loops(rule: Rule, game: SlotGame) -> SlotLoops:
     return SlotLoops(
         rule.loop(_pick_rounds, allocating, fill_slots=fill),
         rule.loop(_learn_rounds, allocating, feed_slots=feed, **functions),
-        rule.loop(_play_rounds, allocating, play_games=games, **functions),
+        partial(_play_rounds, games, rule.new_work, interpreted(game.new_prefix)),
     )
 
 
@@ -202,6 +202,9 @@ def _learn_rounds(
 
 
 def _play_rounds(
+    play_games: Compiled,
+    new_work: Compiled,
+    new_prefix: Compiled,
     law: Any,
     state: Any,
     filling: Filling,

@@ -19,13 +19,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from pickbest.core import ContextLearner, Feedback, FloatArray, IntArray, State, check_budget
 from pickbest.core.states import counts, sums
-from pickbest.kernels.compiled import allocating, interpreted, part
+from pickbest.kernels.compiled import allocating, inlined, interpreted, part
 from pickbest.kernels.first_leader import (
     first_probability,
     first_slack,
@@ -118,8 +118,9 @@ def new_work(law: Law, state: AutoState, budget: int) -> Work:
     return Work(np.empty(n_arms), np.empty(n_arms))
 
 
-# Most functions here are parts: compiling so much by itself, before it is written into the loops
-# and compiled again, would double the time of the first round.
+# What is long is compiled by itself, the rest are parts. With parts only, or none, the first round
+# takes longer: Numba copies a part at every link of a chain, and optimises a kernel once more in
+# each kernel that calls it.
 
 
 @part
@@ -177,7 +178,9 @@ def _propose(
 ) -> None:
     """The set C; its first arms are the anchor's."""
     budget = arms.shape[0]
-    begin, memory, own = 0, pairs.unit.shape[1] - 1, slot_key(key, 3)
+    # A plain 0 is a type of its own to Numba: build_set would be compiled for it, and again.
+    begin: Any = np.int64(0)
+    memory, own = pairs.unit.shape[1] - 1, slot_key(key, 3)
     for end in (budget // 2, budget):
         if end > begin:
             build_set(pairs, row, memory, own, begin, end, arms, scores)
@@ -207,7 +210,7 @@ def wears_off(wear: WearState, row: int, budget: int) -> bool:
     return bool(wear.total[row] < -clearly * math.sqrt(wear.squares[row]))
 
 
-@part
+@inlined
 def _watch_wear(
     wear: WearState, pairs: PairsState, row: int, arms: IntArray, seen: FloatArray
 ) -> None:
@@ -233,7 +236,7 @@ def _watch_wear(
 # The guard --------------------------------------------------------------------------------------
 
 
-@part
+@inlined
 def _learn_guard(
     law: Law,
     guard: GuardState,

@@ -17,10 +17,9 @@ from pickbest.core import (
     PickbestError,
     check_budget,
 )
+from pickbest.kernels.context_sets import blend_rows, learn_problems
 from pickbest.kernels.neighbours import (
     ProblemsState,
-    blend_rows,
-    learn_problems,
     start_problems,
 )
 from pickbest.kernels.pairs import start_pairs

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pickbest.core import Feedback, PickbestError, check_count, check_positive
+from pickbest.core import Feedback, check_count, check_positive, check_share
 from pickbest.kernels.compiled import inlined
 from pickbest.kernels.rules import ByRule, Rule, Told
 from pickbest.kernels.softmax import (
@@ -57,8 +57,7 @@ class Exp3(ByRule):
 
     def __post_init__(self) -> None:
         check_count("n_arms", self.n_arms)
-        if not 0.0 < self.gamma <= 1.0:
-            raise PickbestError(f"gamma must be above 0 and at most 1, got {self.gamma!r}")
+        check_share("gamma", self.gamma)
 
     @cached_property
     def law(self) -> ShareLaw:

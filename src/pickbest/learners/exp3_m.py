@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from pickbest.core import Feedback, FloatArray, IntArray, PickbestError, check_budget
+from pickbest.core import Feedback, FloatArray, IntArray, check_budget, check_share
 from pickbest.core.states import sums
 from pickbest.kernels.compiled import allocating, inlined
 from pickbest.kernels.leaders import Scratch, new_scratch
@@ -127,8 +127,7 @@ class Exp3M(ByRule):
 
     def __post_init__(self) -> None:
         check_budget(self.budget, self.n_arms)
-        if not 0.0 < self.gamma <= 1.0:
-            raise PickbestError(f"gamma must be above 0 and at most 1, got {self.gamma!r}")
+        check_share("gamma", self.gamma)
 
     @cached_property
     def law(self) -> Law:

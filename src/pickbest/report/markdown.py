@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable
 from pathlib import Path
 
 from pickbest.core.savefile import write_atomically
+from pickbest.core.text import csv_text
 from pickbest.report.document import Figure, Report, Section, Table, Text, Verdict, shown
 
 BADGES = {True: "holds", False: "does not hold", None: "note"}
@@ -80,11 +79,8 @@ def _cell(text: str) -> str:
 
 def to_csv(table: Table) -> str:
     """A table with all digits."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(heading(table, index) for index in range(len(table.columns)))
-    writer.writerows(["" if value is None else value for value in row] for row in table.rows)
-    return buffer.getvalue()
+    header = [heading(table, index) for index in range(len(table.columns))]
+    return csv_text([header, *table.rows])
 
 
 def write_tables(tables: Iterable[Table], folder: Path) -> None:

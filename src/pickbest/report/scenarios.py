@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from math import comb
 from typing import Any
 
 import numpy as np
 
-from pickbest.core import FloatArray, check_budget
+from pickbest.core import FloatArray
 from pickbest.environments.aslib.scenario import Scenario
 from pickbest.hindsight import Subset, best_subset, greedy_subset, top_arms
+from pickbest.hindsight.comparators import random_subset_costs
 
 
 def scenario_summary(
@@ -71,15 +71,5 @@ def budget_summary(
 
 
 def random_subset_cost(costs: FloatArray, budget: int) -> float:
-    """The mean cost of a round, in expectation over all subsets of `budget` arms.
-
-    The k-th cheapest arm is the cheapest of a subset with probability
-    C(n - k, budget - 1) / C(n, budget).
-
-    >>> random_subset_cost(np.array([[0.0, 0.5, 1.0]]), budget=2)
-    0.16666666666666666
-    """
-    n_arms = costs.shape[1]
-    total = comb(n_arms, check_budget(budget, n_arms))
-    chances = [comb(n_arms - place, budget - 1) / total for place in range(1, n_arms + 1)]
-    return float((np.sort(costs, axis=1) @ np.array(chances)).mean())
+    """The mean cost of a round, in expectation over all subsets of `budget` arms."""
+    return float(random_subset_costs(costs, budget).mean())

@@ -9,20 +9,6 @@ import numpy as np
 from pickbest.core import PickbestError, check_count
 
 
-def check_probability(probability: float) -> float:
-    """A number above 0 and at most 1."""
-    if not _is_number(probability) or not 0 < probability <= 1:
-        raise PickbestError(f"probability must be above 0 and at most 1, got {probability!r}")
-    return float(probability)
-
-
-def check_not_negative(name: str, value: float) -> float:
-    """A finite number of at least 0."""
-    if not _is_number(value) or not 0 <= value < math.inf:
-        raise PickbestError(f"{name} must be a number of at least 0, got {value!r}")
-    return float(value)
-
-
 def check_slot_budget(slot_budget: int, n_arms: int) -> int:
     """The budget of one slot is between 1 and the number of arms."""
     check_count("slot_budget", slot_budget)
@@ -55,7 +41,3 @@ def harmonic_number(count: int) -> float:
     # Euler-Maclaurin; the next term is below 1e-20 here.
     correction = 1.0 / (2 * count) - 1.0 / (12 * count**2) + 1.0 / (120 * count**4)
     return math.log(count) + float(np.euler_gamma) + correction
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 
-from pickbest.core import check_budget, check_count, check_positive
-from pickbest.theory.common import check_probability, tuning_log
+from pickbest.core import check_budget, check_count, check_positive, check_share
+from pickbest.theory.common import tuning_log
 
 
 def hedge_rate(*, n_arms: int, rounds: int) -> float:
@@ -112,7 +112,7 @@ def exp3_ix_regret_bound(*, n_arms: int, rounds: int, probability: float) -> flo
     >>> round(exp3_ix_regret_bound(n_arms=9, rounds=10_000, probability=0.05), 1)
     2317.3
     """
-    check_probability(probability)
+    check_share("probability", probability)
     spread, log = 2.0 * n_arms * check_count("rounds", rounds), tuning_log(n_arms)
     doubt = math.log(2.0 / probability)
     return 2.0 * math.sqrt(spread * log) + (math.sqrt(spread / log) + 1.0) * doubt

@@ -11,7 +11,8 @@ import math
 import numpy as np
 
 from pickbest.core import PickbestError, check_budget, check_count, check_positive
-from pickbest.theory.common import check_not_negative, harmonic_number, leader_factor
+from pickbest.core.checks import check_not_negative
+from pickbest.theory.common import harmonic_number, leader_factor
 from pickbest.theory.fpml_tunings import fpml_anytime_epsilon
 
 _SUMMED_ROUNDS = 10_000

@@ -19,8 +19,8 @@ from pickbest.core import (
     check_costs,
     check_count,
     check_positive,
+    check_share,
 )
-from pickbest.theory.common import check_probability
 from pickbest.theory.fpml_bounds import fpml_regret_bound
 
 
@@ -119,7 +119,7 @@ def markov_guarantee(*, n_arms: int, budget: int, rounds: int, probability: floa
     >>> round(markov_guarantee(n_arms=9, budget=4, rounds=368, probability=0.1), 1)
     165.2
     """
-    check_probability(probability)
+    check_share("probability", probability)
     bound = fpml_regret_bound(n_arms=n_arms, budget=budget, rounds=rounds)
     return min(float(rounds), bound / probability)
 
@@ -134,7 +134,7 @@ def hoeffding_guarantee(*, n_arms: int, budget: int, rounds: int, probability: f
     >>> round(hoeffding_guarantee(n_arms=9, budget=4, rounds=368, probability=0.1), 2)
     37.1
     """
-    check_probability(probability)
+    check_share("probability", probability)
     bound = fpml_regret_bound(n_arms=n_arms, budget=budget, rounds=rounds)
     return min(float(rounds), bound + math.sqrt(rounds * math.log(1.0 / probability) / 2.0))
 

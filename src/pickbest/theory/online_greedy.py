@@ -15,7 +15,8 @@ import math
 from collections.abc import Sequence
 
 from pickbest.core import PickbestError, check_budget, check_count, check_positive
-from pickbest.theory.common import check_not_negative, check_slot_budget
+from pickbest.core.checks import check_not_negative
+from pickbest.theory.common import check_slot_budget
 from pickbest.theory.exponential_weights import exp3_regret_bound, hedge_regret_bound, og_hedge_rate
 from pickbest.theory.fpml_bounds import (
     constant_regret_bound,

@@ -14,7 +14,8 @@ from __future__ import annotations
 import math
 
 from pickbest.core import check_budget, check_count, check_positive
-from pickbest.theory.common import check_not_negative, harmonic_number
+from pickbest.core.checks import check_not_negative
+from pickbest.theory.common import harmonic_number
 
 
 def top_set_regret_bound_as_written(

@@ -55,10 +55,14 @@ def all_entries(full: bool = False) -> list[Entry]:
     return [Entry(*item) for item in AS_RUN.items()] + [Entry(name, name) for name in names]
 
 
-def peer_entries() -> list[Entry]:
-    """Ours with features, the peers with them, and ours without."""
-    informed = [Entry(label, spec, features=True) for label, spec in PEERS.items()]
-    return [*informed, *(Entry(name, name) for name in (AUTO, "pairwise", "thompson", "uniform"))]
+def peer_entries(labels: Sequence[str] = ()) -> list[Entry]:
+    """Ours with features, the peers with them, and ours without; those with labels, if any."""
+    entries = {label: Entry(label, spec, features=True) for label, spec in PEERS.items()}
+    entries |= {name: Entry(name, name) for name in (AUTO, "pairwise", "thompson", "uniform")}
+    for label in labels:
+        if label not in entries:
+            raise unknown_name("learner", label, entries)
+    return [entry for label, entry in entries.items() if not labels or label in labels]
 
 
 def chosen_entries(labels: Sequence[str], full: bool = False) -> list[Entry]:

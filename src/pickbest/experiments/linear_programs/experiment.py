@@ -20,7 +20,6 @@ game: rows of {budget, epsilon, lower, upper, value, exact_value, calls, calls_b
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -40,7 +39,7 @@ from pickbest.feasibility.highs import load
 from pickbest.feasibility.schedules import schedule
 from pickbest.feasibility.sets import Box, width_over
 from pickbest.feasibility.solve import Feasibility, Status, solve_feasibility
-from pickbest.simulation.statistics import standard_error
+from pickbest.simulation.statistics import fitted_power, standard_error
 
 BUDGETS = (1, 2, 3)
 # Accuracies are those that Proposition 8 promises after so many calls.
@@ -139,9 +138,8 @@ def slope_of(calls: list[dict[str, Any]], family: str, budget: int) -> dict[str,
     for own in by_problem.values():
         whole = all(row["status"] != Status.UNDECIDED.value for row in own)
         if whole and min(row["calls"] for row in own) >= FEWEST_CALLS:
-            accuracies = [-math.log(row["epsilon"]) for row in own]
-            logs = [math.log(row["calls"]) for row in own]
-            slopes.append(float(np.polyfit(accuracies, logs, 1)[0]))
+            finer = [1.0 / row["epsilon"] for row in own]
+            slopes.append(fitted_power(finer, [row["calls"] for row in own]))
     mean = float(np.mean(slopes)) if slopes else None
     low = high = None
     if mean is not None and len(slopes) > 1:

@@ -8,7 +8,6 @@ product law on the feasible problems that take at least FEWEST_CALLS.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -24,6 +23,7 @@ from pickbest.experiments.linear_programs.generated_problems import (
 from pickbest.experiments.linear_programs.minimal_oracle import MinimalOracle
 from pickbest.feasibility.schedules import TUNINGS, calls_needed, schedule
 from pickbest.feasibility.solve import Feasibility, Status, solve_feasibility
+from pickbest.simulation.statistics import fitted_power
 
 BUDGET = 2
 EPSILON = 0.01
@@ -54,8 +54,9 @@ def two_draws(
                 needed = [
                     solved(problem, epsilon, "product", tamper).calls for epsilon in ACCURACIES
                 ]
+                finer = [1.0 / epsilon for epsilon in ACCURACIES]
                 if needed[0] >= FEWEST_CALLS:
-                    slopes.append({**named, "slope": slope(needed)})
+                    slopes.append({**named, "slope": fitted_power(finer, needed)})
     return {"calls": calls, "slopes": slopes}
 
 
@@ -97,9 +98,3 @@ def verified(problem: Problem, found: Feasibility) -> bool:
         top = convex.maximize(system.direction(y))[1] - float(y @ system.bounds)
         return bool(y.min() >= 0.0 and top < 0.0 and best < 0.0)
     return False
-
-
-def slope(needed: list[int]) -> float:
-    """Of ln calls against ln 1/ε."""
-    logs = [math.log(calls) for calls in needed]
-    return float(np.polyfit([-math.log(epsilon) for epsilon in ACCURACIES], logs, 1)[0])

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +19,7 @@ import numpy as np
 
 from pickbest.core import Choice, Environment, Feedback, FloatArray, Learner, State
 from pickbest.core.savefile import write_atomically
+from pickbest.core.text import csv_text
 from pickbest.core.wrapping import WrappingLearner
 from pickbest.environments import Table
 from pickbest.experiments.paper.experiment import HONEST, Sabotage, Setting
@@ -251,13 +251,11 @@ def matrix() -> Section:
 
 def main() -> None:
     """Run the whole matrix and record it."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("part", "mutant", "statement", "verdict"))
+    rows = [("part", "mutant", "statement", "verdict")]
     for part, trial in MATRIX.items():
         for mutant in (HONEST.name, *trial.mutants):
-            writer.writerows(verdicts_of(part, mutant))
-    write_atomically(RECORDED, text.getvalue().encode())
+            rows += verdicts_of(part, mutant)
+    write_atomically(RECORDED, csv_text(rows).encode())
 
 
 if __name__ == "__main__":

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pickbest.core import MissingExtraError, PickbestError, unknown_name
+from pickbest.core.errors import load_extra
 from pickbest.core.savefile import write_atomically
+from pickbest.core.text import csv_text
 from pickbest.portfolio.state.views import RoundView
 
 if TYPE_CHECKING:
@@ -41,22 +42,15 @@ def run_rows(views: Iterable[RoundView]) -> Iterator[tuple[Any, ...]]:
 
 def to_pandas(views: Iterable[RoundView]) -> DataFrame:
     """The rows as a data frame; `at` is a time."""
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise MissingExtraError("pandas", "data", "a data frame") from error
-    frame = pd.DataFrame(run_rows(views), columns=list(COLUMNS))
-    frame["at"] = pd.to_datetime(frame["at"], unit="s", utc=True)
+    pandas = load_extra("pandas", "data", "a data frame")
+    frame: DataFrame = pandas.DataFrame(run_rows(views), columns=list(COLUMNS))
+    frame["at"] = pandas.to_datetime(frame["at"], unit="s", utc=True)
     return frame
 
 
 def as_csv(views: Iterable[RoundView]) -> str:
     """The rows as text, with a header."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(run_rows(views))
-    return text.getvalue()
+    return csv_text([COLUMNS, *run_rows(views)])
 
 
 def chosen_format(form: str | None, out: Path | None) -> str:

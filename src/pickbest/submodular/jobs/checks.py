@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache, partial
 from itertools import product
 
 import numpy as np
@@ -98,27 +99,14 @@ def check_job(
     count = sum(len(chosen) ** k for k in range(longest + 1))
     exhaustive = count <= most_asked
     schedules = _all(chosen, longest) if exhaustive else _drawn(chosen, longest, tries, seed)
-    values = _Values(job)
+    values = cache(partial(value_of, job))
     worst: dict[str, Violation] = {}
     for schedule in schedules:
         for violation in _violations(values, schedule):
             known = worst.get(violation.rule)
             if known is None or violation.amount > known.amount + ROUNDING:
                 worst[violation.rule] = violation
-    return JobReport(tuple(worst.values()), exhaustive, len(values.known))
-
-
-class _Values:
-    """Values of schedules, each asked for once."""
-
-    def __init__(self, job: Job) -> None:
-        self.job = job
-        self.known: dict[Schedule, float] = {}
-
-    def __call__(self, schedule: Schedule) -> float:
-        if schedule not in self.known:
-            self.known[schedule] = value_of(self.job, schedule)
-        return self.known[schedule]
+    return JobReport(tuple(worst.values()), exhaustive, values.cache_info().currsize)
 
 
 def _all(actions: Schedule, longest: int) -> Iterator[Schedule]:
@@ -133,7 +121,7 @@ def _drawn(actions: Schedule, longest: int, tries: int, seed: int) -> Iterator[S
         yield tuple(actions[a] for a in rng.integers(len(actions), size=size))
 
 
-def _violations(values: _Values, schedule: Schedule) -> Iterator[Violation]:
+def _violations(values: Job, schedule: Schedule) -> Iterator[Violation]:
     """Those in which this schedule is the larger one."""
     value = values(schedule)
     # Not a plain comparison: NaN is outside as well.

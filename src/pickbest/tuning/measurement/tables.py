@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import platform
 from collections.abc import Iterable, Sequence
@@ -14,6 +12,7 @@ from typing import Any
 
 from pickbest._version import __version__
 from pickbest.core.savefile import write_atomically
+from pickbest.core.text import csv_text
 from pickbest.tuning.measurement.engines import PINNED
 from pickbest.tuning.measurement.journal import Record, Records
 from pickbest.tuning.measurement.plan import MeasurementPlan
@@ -220,11 +219,7 @@ def _cell(number: float | None) -> str:
 
 
 def _write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    write_atomically(path, text.getvalue().encode())
+    write_atomically(path, csv_text([header, *rows]).encode())
 
 
 def _write_json(path: Path, content: dict[str, Any]) -> None:
