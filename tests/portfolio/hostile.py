@@ -73,7 +73,8 @@ print("honest")
 UNREAPED = """
 import os, sys, time
 for _ in range(2000):
-    os.posix_spawn("/bin/true", ["true"], {})
+    if os.fork() == 0:
+        os._exit(0)
 open(sys.argv[1], "w").close()
 time.sleep(100)
 """
