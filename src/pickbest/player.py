@@ -81,8 +81,13 @@ class Player:
             where missing; in a list or by name, the same ones in every round that has some.
         """
         number = self._asked
-        known = None if features is None else self._known(features)
-        choice = pick_round(self.learner, self._state, rng_for(self._keys, number), known)
+        draws = rng_for(self._keys, number)
+        known: FloatArray | None = None
+        if features is None:
+            choice = self.learner.pick(self._state, draws)
+        else:
+            known = self._known(features)
+            choice = pick_round(self.learner, self._state, draws, known)
         ticket = Ticket(number, tuple(choice.arms[0].tolist()), problem)
         self._open[number] = ticket, choice, known
         self._asked += 1
@@ -99,7 +104,11 @@ class Player:
         arms = self._all_arms or asked.arms
         seen = check_costs(in_order(number, arms, costs), (len(arms),))
         del self._open[number]
-        self._state = learn_round(self.learner, self._state, choice, seen[None, :], known)
+        learner, seen = self.learner, seen[None]
+        if known is None:
+            self._state = learner.learn(self._state, choice, seen)
+        else:
+            self._state = learn_round(learner, self._state, choice, seen, known)
         self._told += 1
 
     def forget(self, ticket: Ticket[int] | int) -> None:

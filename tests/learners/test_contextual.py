@@ -11,7 +11,6 @@ from pickbest.core import (
     rng_for,
 )
 from pickbest.core.states import copy_state, map_state, same_state
-from pickbest.experiments.benchmark.contextual_games import play_contextual
 from pickbest.learners import Auto, Contextual, cells_of
 from pickbest.testing.learners import check_learner, same_choice
 
@@ -26,6 +25,33 @@ NOISE = RANDOM.normal(size=(ROUNDS, 2))
 
 def learner_for(features: np.ndarray, budget: int = 1) -> Contextual:
     return Contextual(N_ARMS, budget, *cells_of(features))
+
+
+def play_contextual(
+    learner: ContextLearner,
+    table: np.ndarray,
+    features: np.ndarray,
+    replicates: int,
+    seed: int,
+    shuffled: bool = False,
+) -> np.ndarray:
+    """(replicates, rounds) costs paid over a table (rounds, n_arms) with features (rounds, n).
+
+    shuffled: each replicate plays the rounds in an order of its own.
+    """
+    keys, rounds = replicate_keys(seed, replicates), len(table)
+    order = np.tile(np.arange(rounds), (replicates, 1))
+    if shuffled:
+        order = np.random.default_rng(seed).permuted(order, axis=1)
+    state = learner.start(replicates)
+    paid = np.empty((replicates, rounds))
+    for t in range(rounds):
+        costs, known = table[order[:, t]], features[order[:, t]]
+        choice = learner.pick_in(state, rng_for(keys, t), known)
+        seen = np.take_along_axis(costs, choice.arms, axis=1)
+        paid[:, t] = seen.min(axis=1)
+        state = learner.learn_in(state, choice, seen, known)
+    return paid
 
 
 def gain_over_auto(features: np.ndarray, budget: int) -> tuple[float, float]:

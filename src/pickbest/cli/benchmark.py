@@ -25,6 +25,7 @@ DATA_VARIABLE = "PICKBEST_DATA"
 # Where recorded data lie in the data folder.
 ASLIB = Path("aslib")
 PAPER_REWARDS = Path("paper_rewards/rewards.csv")
+NO_SCENARIOS = "the scenarios of ASlib (give --aslib FOLDER, or --data FOLDER)"
 
 
 def benchmark(
@@ -69,7 +70,8 @@ def benchmark(
     paper_rewards: Annotated[
         Path | None,
         typer.Option(
-            "--paper-rewards", help="The paper's recorded rewards, instead of the data folder's."
+            "--paper-rewards",
+            help="The paper's recorded rewards, instead of the shipped ones.",
         ),
     ] = None,
     peers: Annotated[
@@ -113,16 +115,18 @@ def benchmark(
         environments_at_hand,
     )
     from pickbest.experiments.benchmark.lineup import chosen_entries, peer_entries
-    from pickbest.experiments.benchmark.report import need_packages, write_report
+    from pickbest.experiments.benchmark.report import write_report
     from pickbest.experiments.benchmark.run_cells import BenchmarkPlan, run_cells
+    from pickbest.experiments.paper.recorded_rewards import PUBLISHED
     from pickbest.experiments.peers.worlds import peer_worlds
+    from pickbest.report.write import need_packages
 
     need_packages()
     started = time.monotonic()
     if data is not None:
         aslib, paper_rewards = recorded_data(data, aslib, paper_rewards)
     if peers is None:
-        at_hand = environments_at_hand(aslib, paper_rewards)
+        at_hand = environments_at_hand(aslib, paper_rewards or PUBLISHED)
         entries = chosen_entries(learners or [], full)
     else:
         if data is None:
@@ -139,9 +143,8 @@ def benchmark(
     )
     if out.exists() and not out.is_dir():
         raise PickbestError(f"{out}: the output folder exists and is not a folder")
-    if peers is None and (not environments or REAL in environments):
-        for sentence in left_out(aslib, paper_rewards):
-            tables.say(f"left out: {sentence}", stderr=True)
+    if peers is None and aslib is None and (not environments or REAL in environments):
+        tables.say(f"left out: {NO_SCENARIOS}", stderr=True)
     with _progress(plan) as finished:
         cells = run_cells(plan, finished)
     page = write_report(plan, cells, out)
@@ -160,16 +163,6 @@ def recorded_data(
             f"{folder}: a data folder must hold {ASLIB} or {PAPER_REWARDS}, found neither"
         )
     return aslib or inside[0], paper_rewards or inside[1]
-
-
-def left_out(aslib: Path | None, paper_rewards: Path | None) -> list[str]:
-    """What recorded data there are that were not given, and how to give them."""
-    sentences = []
-    if aslib is None:
-        sentences.append("the scenarios of ASlib (give --aslib FOLDER, or --data FOLDER)")
-    if paper_rewards is None:
-        sentences.append("the paper's rewards (give --paper-rewards FILE, or --data FOLDER)")
-    return sentences
 
 
 def parse_budgets(text: str) -> list[int]:

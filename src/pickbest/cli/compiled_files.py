@@ -55,7 +55,11 @@ def compiling_in_two(learners: Iterable[Learner]) -> Iterator[None]:
     from pickbest.hindsight.subset_loops import load_exhaustive
 
     other = get_context("spawn").Process(target=_learn_once, args=(compiled,))
-    other.start()
+    try:
+        other.start()
+    except OSError:  # no more processes are to be had
+        yield
+        return
     try:
         load_exhaustive()
         yield

@@ -15,7 +15,6 @@ from rich.markup import escape
 from pickbest._version import __version__
 from pickbest.cli.aslib import aslib
 from pickbest.cli.benchmark import benchmark
-from pickbest.cli.compiled_files import show_compiling
 from pickbest.cli.feasible import feasible
 from pickbest.cli.hindsight import bounds, hindsight
 from pickbest.cli.lists import environments, learners
@@ -112,10 +111,13 @@ def main() -> None:
     # that is installed is hidden by what lies here.
     if not {"", os.getcwd()} & set(sys.path):
         sys.path.append(os.getcwd())
-    show_compiling()
-    completing = "_PICKBEST_COMPLETE" in os.environ
+    asked = None if "_PICKBEST_COMPLETE" in os.environ else " ".join(sys.argv[1:2])
+    if asked in COMMANDS:
+        from pickbest.cli.compiled_files import show_compiling
+
+        show_compiling()
     try:
-        command_line(None if completing else " ".join(sys.argv[1:2]))()
+        command_line(asked)()
     except (PickbestError, MissingExtraError) as error:
         text = escape(printable(error))
         Console(stderr=True).print(f"[bold red]error:[/] {text}", highlight=False)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pickbest.cli.compiled_files import cache_folder, list_as_installed
 from pickbest.cli.options import LearnersOption
 from pickbest.cli.tables import say
 from pickbest.core.progress import progress_bar
@@ -41,6 +40,7 @@ def warm_up(
     from numba.core import event
 
     from pickbest.catalog import learner_entry, learner_names
+    from pickbest.cli.compiled_files import cache_folder, list_as_installed
     from pickbest.kernels.compile_notice import COMPILING
 
     if everything:

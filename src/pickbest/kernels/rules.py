@@ -207,6 +207,14 @@ class ByRule:
         return learned
 
 
+class ByCounts(ByRule):
+    """Those that count what they see of picked arms, whoever picked them: they need no weights."""
+
+    feedback = Feedback.PICKED
+    unbiased = False
+    learns_any = True
+
+
 def _pick_rows(
     numbers: Any, arrays: Any, taken: BoolArray, keys: KeyArray, arms: IntArray, weights: FloatArray
 ) -> None:

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pickbest.core import Feedback, check_budget, check_positive, check_share
+from pickbest.core import check_budget, check_positive, check_share
 from pickbest.kernels.compiled import inlined
 from pickbest.kernels.random import gamma_from, slot_key
-from pickbest.kernels.rules import ByRule, Pick, Rule
+from pickbest.kernels.rules import ByCounts, Pick, Rule
 from pickbest.kernels.slot_gains import SlotGainsState, Work, learn_row, new_work, start_gains
 
 
@@ -52,7 +52,7 @@ RULE = Rule(__name__, new_work, pick_row, learn_row, weighted=False)
 
 
 @dataclass(frozen=True)
-class GreedyThompson(ByRule):
+class GreedyThompson(ByCounts):
     """Thompson sampling in each slot: the unused arm with the best Beta draw of its gain.
 
     A gain between 0 and 1 counts as that share of a success.
@@ -75,9 +75,6 @@ class GreedyThompson(ByRule):
     prior: float = 1.0
     discount: float = 1.0
     sharpness: float = 3.0
-    feedback = Feedback.PICKED
-    unbiased = False
-    learns_any = True
     rule = RULE
 
     def __post_init__(self) -> None:

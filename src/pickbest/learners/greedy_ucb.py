@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pickbest.core import Feedback, check_budget, check_positive, check_share
+from pickbest.core import check_budget, check_positive, check_share
 from pickbest.kernels.compiled import inlined
-from pickbest.kernels.rules import ByRule, Pick, Rule
+from pickbest.kernels.rules import ByCounts, Pick, Rule
 from pickbest.kernels.slot_gains import SlotGainsState, Work, learn_row, new_work, start_gains
 
 
@@ -53,7 +53,7 @@ RULE = Rule(__name__, new_work, pick_row, learn_row, weighted=False)
 
 
 @dataclass(frozen=True)
-class GreedyUCB(ByRule):
+class GreedyUCB(ByCounts):
     """UCB1 in each slot: the unused arm with the best mean gain + sqrt(width ln t / n).
 
     Unplayed arms come first. t and n are discounted as in Garivier and Moulines (2011).
@@ -66,9 +66,6 @@ class GreedyUCB(ByRule):
     budget: int
     width: float = 0.05
     discount: float = 1.0
-    feedback = Feedback.PICKED
-    unbiased = False
-    learns_any = True
     rule = RULE
 
     def __post_init__(self) -> None:

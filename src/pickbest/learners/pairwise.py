@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pickbest.core import Feedback, FloatArray, check_budget, check_share
+from pickbest.core import FloatArray, check_budget, check_share
 from pickbest.kernels.compiled import allocating, part
 from pickbest.kernels.pairs import PairsState, build_set, learn_memory, start_pairs
-from pickbest.kernels.rules import ByRule, Pick, Rule, Told
+from pickbest.kernels.rules import ByCounts, Pick, Rule, Told
 
 
 class Law(NamedTuple):
@@ -48,7 +48,7 @@ RULE = Rule(__name__, new_work, pick_row, learn_row, weighted=False)
 
 
 @dataclass(frozen=True)
-class Pairwise(ByRule):
+class Pairwise(ByCounts):
     """Greedy sets from posterior draws of arms' means and what pairs gain over each other.
 
     Stochastic K-max with distinct arms and shared feedback: every pair of arms that ran
@@ -60,9 +60,6 @@ class Pairwise(ByRule):
     n_arms: int
     budget: int
     discount: float = 1.0
-    feedback = Feedback.PICKED
-    unbiased = False
-    learns_any = True
     rule = RULE
 
     def __post_init__(self) -> None:

@@ -8,12 +8,12 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from pickbest.core import Feedback, FloatArray, check_budget, check_positive
+from pickbest.core import FloatArray, check_budget, check_positive
 from pickbest.core.states import counts
 from pickbest.kernels.compiled import inlined
 from pickbest.kernels.leaders import Scratch, new_scratch, smallest
 from pickbest.kernels.random import beta_from
-from pickbest.kernels.rules import ByRule, Pick, Rule, Told
+from pickbest.kernels.rules import ByCounts, Pick, Rule, Told
 
 
 class ThompsonState(NamedTuple):
@@ -54,7 +54,7 @@ RULE = Rule(__name__, new_scratch, pick_row, learn_row, weighted=False)
 
 
 @dataclass(frozen=True)
-class Thompson(ByRule):
+class Thompson(ByCounts):
     """Multiple-play Thompson sampling: the B arms with the best draws from Beta posteriors.
 
     A reward between 0 and 1 counts as that share of a success.
@@ -63,9 +63,6 @@ class Thompson(ByRule):
     n_arms: int
     budget: int
     prior: float = 1.0
-    feedback = Feedback.PICKED
-    unbiased = False
-    learns_any = True
     rule = RULE
 
     def __post_init__(self) -> None:

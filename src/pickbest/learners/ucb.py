@@ -9,11 +9,11 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from pickbest.core import Feedback, FloatArray, IntArray, check_budget, check_positive
+from pickbest.core import FloatArray, IntArray, check_budget, check_positive
 from pickbest.core.states import counts
 from pickbest.kernels.compiled import inlined
 from pickbest.kernels.leaders import Scratch, new_scratch, smallest
-from pickbest.kernels.rules import ByRule, Pick, Rule, Told
+from pickbest.kernels.rules import ByCounts, Pick, Rule, Told
 
 
 class UCBState(NamedTuple):
@@ -58,15 +58,12 @@ RULE = Rule(__name__, new_scratch, pick_row, learn_row, weighted=False)
 
 
 @dataclass(frozen=True)
-class UCB(ByRule):
+class UCB(ByCounts):
     """Multiple-play UCB1: the B arms with the lowest mean cost minus sqrt(width ln t / n)."""
 
     n_arms: int
     budget: int
     width: float = 2.0
-    feedback = Feedback.PICKED
-    unbiased = False
-    learns_any = True
     rule = RULE
 
     def __post_init__(self) -> None:

@@ -23,9 +23,8 @@ from pickbest.experiments.benchmark.run_cells import BenchmarkPlan
 from pickbest.experiments.benchmark.shares import Cell
 from pickbest.experiments.benchmark.verdicts import verdicts
 from pickbest.report.document import Block, Chapter, Column, Figure, Report, Section, Table, Text
-from pickbest.report.html import need_jinja, to_html
+from pickbest.report.html import to_html
 from pickbest.report.markdown import to_markdown, write_tables
-from pickbest.report.plots import need_matplotlib
 
 PAGE, SUMMARY, CELLS = "index.html", "summary.md", "cells.csv"
 TITLE = "Benchmark of learners that pick B of N arms"
@@ -48,12 +47,6 @@ ENVIRONMENTS = {
 }  # fmt: skip
 # A learner that is worse in more cells than this is not worth a list of them on the page.
 MOST_LISTED = 40
-
-
-def need_packages() -> None:
-    """Say before any work is done that a package is missing."""
-    need_matplotlib("the page")
-    need_jinja()
 
 
 def write_report(plan: BenchmarkPlan, cells: Sequence[Cell], out: Path) -> Path:
