@@ -68,5 +68,5 @@ qemu-system-x86_64 -machine "accel=${ACCELERATOR:-kvm:tcg}" -cpu max -smp 2 -m 6
     -kernel "$cache/boot/vmlinuz-$version" -initrd "$work/initrd.gz" \
     -append "console=ttyS0 quiet loglevel=3 panic=-1 transparent_hugepage=never" \
     -virtfs "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap" \
-    </dev/null | tee "$work/log" | tr -d '\r'
+    </dev/null | sed -u 's/\r//' | tee "$work/log"
 grep -q '^exit code 0' "$work/log"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,8 +15,14 @@ import sqlalchemy as sa
 from tests.portfolio import postgres
 from tests.portfolio.helpers import children_of_this_process, eventually
 
+from pickbest.portfolio import AskTell
 from pickbest.portfolio.engines import Engine, make_engine
 from pickbest.portfolio.runs import Task
+
+SATISFIABLE = "p cnf 3 3\n1 -2 0\n2\n0\n-1 3 0\n"
+QUERY = "(set-logic QF_BV)\n(declare-fun |a b| () (_ BitVec 8))\n(declare-fun c () (_ BitVec 8))\n"
+QUERY += "(assert (= (bvadd |a b| c) #x07))\n(assert (bvult |a b| #x03))\n"
+QUERY += "(check-sat)\n(get-model)\n"
 
 
 @pytest.fixture(autouse=True)
@@ -70,3 +78,45 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     built.race([Task("warm", 60.0, argv=("true",))], lambda run: False, lambda: False)
     yield built
     built.close()
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[tuple[str, Path]]:
+    """`pickbest serve` in a process of its own: its address and its database."""
+    store = tmp_path / "runs.db"
+    book = AskTell(["a", "b", "c"], 2, store, learner="thompson")
+    for number in range(12):
+        ticket = book.ask(f"problem <b>{number}</b>")
+        book.tell(ticket, [{"a": 0.1, "b": 0.5, "c": 0.9}[arm] for arm in ticket.arms])
+    book.close()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pickbest.cli.main", "serve", str(store), "--port", "0"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    words = process.stderr.readline().split()
+    address = next(word for word in words if word.startswith("http://"))
+    drain = threading.Thread(target=process.stderr.read, daemon=True)
+    drain.start()
+    try:
+        yield address, store
+    finally:
+        process.terminate()
+        process.wait(timeout=30.0)
+        drain.join(timeout=10.0)
+        process.stderr.close()
+
+
+@pytest.fixture
+def formula(tmp_path: Path) -> str:
+    path = tmp_path / "small.cnf"
+    path.write_text(SATISFIABLE)
+    return str(path)
+
+
+@pytest.fixture
+def query(tmp_path: Path) -> str:
+    path = tmp_path / "small.smt2"
+    path.write_text(QUERY)
+    return str(path)

@@ -73,7 +73,8 @@ print("honest")
 UNREAPED = """
 import os, sys, time
 for _ in range(2000):
-    os.posix_spawn("/bin/true", ["true"], {})
+    if os.fork() == 0:
+        os._exit(0)
 open(sys.argv[1], "w").close()
 time.sleep(100)
 """
@@ -101,8 +102,8 @@ def forks_and_eats(problem: object) -> str:
         if os.fork() == 0:
             eaten = bytearray(60_000_000)
             eaten[::4096] = b"x" * len(eaten[::4096])
-            time.sleep(60.0)
-    time.sleep(60.0)
+            time.sleep(600.0)
+    time.sleep(600.0)
     return "done"
 
 
@@ -118,8 +119,8 @@ def forks_and_spins(problem: object) -> str:
 def many_processes(problem: object) -> str:
     for _ in range(30):
         if os.fork() == 0:
-            time.sleep(60.0)
-    time.sleep(60.0)
+            time.sleep(600.0)
+    time.sleep(600.0)
     return "done"
 
 

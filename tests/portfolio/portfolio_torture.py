@@ -5,12 +5,11 @@
 A worker process solves short rounds and notes each result after `solve` has returned. After a
 random time some of its processes get SIGKILL at once: the worker itself, its keeper, its guards,
 or any of these together; a worker that lives on is killed a little later, and the next one is
-started. Some arms leave daemons behind, with and without the environment that marks them.
+started. Some arms leave daemons behind, with and without an environment.
 
 After each kill every process of the killed worker must be gone within seconds, but for the case
 that worker, keeper and guards died in the same instant: what these leave, the next worker ends
-when it starts. Where keeper and guards died in the same instant, what dropped the mark is known
-to nobody (counted as "unpromised"). At the end the journal, the learned state and a replay must
+when it starts. At the end the journal, the learned state and a replay must
 agree bit for bit, and every noted result must be in the journal.
 """
 

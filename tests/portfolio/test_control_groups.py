@@ -94,7 +94,7 @@ def test_memory_and_processes_by_the_kernel(engine: LocalEngine) -> None:
     assert flood.reason.startswith("BlockingIOError"), "a fork should have failed"
     assert good.stdout == "fine\n"
     (hog,) = race(engine, Task("hog", 20.0, call=eats), ceiling=Ceiling(memory_bytes=500 * 1024**2))
-    assert hog.reason
+    assert hog.reason == "the arms of the race used more than 500 MB of memory together"
 
 
 def test_what_is_written_to_the_files_of_a_group(tmp_path: Path) -> None:

@@ -7,8 +7,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -18,9 +16,7 @@ from pickbest.core import PickbestError, replicate_keys, rng_for
 from pickbest.core.codec import encode
 from pickbest.core.states import copy_state, same_state
 from pickbest.portfolio import AskTell, RepeatedTellError, Run, RunStatus
-from pickbest.portfolio.journal import schema as schemas
 from pickbest.portfolio.journal.ledger import Ledger
-from pickbest.portfolio.journal.protocol import StorageError, Turn
 from pickbest.portfolio.journal.records import (
     Finished,
     Opened,
@@ -262,89 +258,6 @@ def test_bad_openings_write_nothing(tmp_path: Path) -> None:
     book.close()
 
 
-def test_a_portfolio_does_not_cross_a_fork(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    book = AskTell(ARMS, 2, database)
-    monkeypatch.setattr("pickbest.portfolio.journal.folded.os.getpid", lambda: 1)
-    with pytest.raises(PickbestError, match="across a fork"):
-        book.ask()
-    monkeypatch.undo()
-    book.close()
-
-
-def test_sqlite_is_set_up_to_survive_a_power_loss(database: str) -> None:
-    journal = SqlJournal(database)
-    with journal._engine.connect() as connection:
-        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
-        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2  # FULL
-    journal.close()
-
-
-def test_an_error_within_a_turn_writes_nothing(database: str) -> None:
-    journal = SqlJournal(database)
-
-    def fail_in_turn() -> None:
-        with journal.turn(0) as turn:
-            turn.append(Opened(0, "uniform"))
-            raise RuntimeError
-
-    with pytest.raises(RuntimeError):
-        fail_in_turn()
-    assert journal.read_from(0) == []
-    journal.close()
-
-
-def test_a_database_of_version_1_is_migrated_and_keeps_its_rounds(
-    database: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(schemas, "MIGRATIONS", schemas.MIGRATIONS[:1])
-    monkeypatch.setattr(schemas, "NEWEST", 1)
-    old_insert = sa.text(
-        "INSERT INTO pickbest_records (portfolio, position, kind, body, opens, closes) "
-        "VALUES (:portfolio, :position, :kind, :body, :opens, :closes)"
-    )
-    with monkeypatch.context() as version_1:
-        version_1.setattr("pickbest.portfolio.journal.sql._INSERT", {"sqlite": old_insert})
-        book = AskTell(ARMS, 2, database)
-        picks = play(book, 4)
-        book.close()
-    monkeypatch.undo()
-    book = AskTell(ARMS, 2, database)
-    assert [view.arms for view in book.history()] == picks
-    play(book, 2)
-    book.verify()
-    with sa.create_engine(database).connect() as connection:
-        assert schemas.version_of(connection) == schemas.NEWEST
-    book.close()
-
-
-def test_a_newer_database_is_refused_untouched(database: str) -> None:
-    AskTell(ARMS, 2, database).close()
-    engine = sa.create_engine(database)
-    with engine.begin() as connection:
-        connection.execute(schemas.versions.update().values(version=99))
-    with pytest.raises(PickbestError, match="newer pickbest \\(schema 99, this one reads up to"):
-        AskTell(ARMS, 2, database)
-    with engine.connect() as connection:
-        assert schemas.version_of(connection) == 99
-    engine.dispose()
-
-
-def test_bad_storage_is_one_sentence(tmp_path: Path) -> None:
-    garbage = tmp_path / "garbage.db"
-    garbage.write_text("this is not a database, whatever it says" * 50)
-    for storage, message in (
-        (str(garbage), "file is not a database"),
-        (str(tmp_path / "no" / "such.db"), "unable to open"),
-        ("mysql://host/db", "must be sqlite:///FILE or postgresql://"),
-        ("sqlite//:wrong://", "not a database URL"),
-    ):
-        with pytest.raises(PickbestError, match=message):
-            AskTell(ARMS, 2, storage)
-    AskTell(ARMS, 2, tmp_path / "a.db").close()
-    with pytest.raises(PickbestError, match="holds no portfolio named 'x' \\(known: default\\)"):
-        SqlJournal(str(tmp_path / "a.db"), "x", create=False)
-
-
 def test_a_tampered_journal_is_found_by_the_replay(database: str) -> None:
     book = AskTell(ARMS, 2, database)
     play(book, 5)
@@ -409,60 +322,3 @@ def test_a_learner_with_options_may_be_text_or_a_table(database: str) -> None:
             assert book.ledger.state.settings == Opened(0, "thompson", None, {"prior": 2.0})
     with AskTell.reopened(database) as book:
         assert book.status().learner == "thompson"
-
-
-def fail_at_commit(book: AskTell, monkeypatch: pytest.MonkeyPatch, counted: bool) -> None:
-    """Two turns end in an error; the second one may have counted all the same."""
-    journal, failures = book.ledger.journal, [1, 1]
-    turn = journal.turn
-
-    @contextmanager
-    def failing(after: int) -> Iterator[Turn]:
-        if not failures:
-            with turn(after) as taken:
-                yield taken
-            return
-        failures.pop()
-        with suppress(ZeroDivisionError), turn(after) as taken:
-            yield taken
-            if failures or not counted:
-                raise ZeroDivisionError  # rolled back
-        raise StorageError("the server went away")
-
-    monkeypatch.setattr(journal, "turn", failing)
-
-
-@pytest.mark.parametrize("counted", [False, True])
-def test_an_ask_outlives_a_database_that_fails_for_a_while(
-    database: str, monkeypatch: pytest.MonkeyPatch, counted: bool
-) -> None:
-    """Group 10: asking is retried as telling is, and opens no round twice."""
-    with AskTell(ARMS, 2, database, learner="thompson") as book:
-        fail_at_commit(book, monkeypatch, counted)
-        tickets = book.ask_many(["p", "q"])
-        monkeypatch.undo()
-        assert [ticket.round for ticket in tickets] == [0, 1]
-        assert book.open_tickets == tuple(tickets)
-        assert book.status().asked == 2
-        book.tell_many([(ticket, [0.5, 0.5]) for ticket in tickets])
-        book.verify()
-
-
-@pytest.mark.parametrize("counted", [False, True])
-def test_a_result_outlives_a_database_that_fails_for_a_while(
-    database: str, monkeypatch: pytest.MonkeyPatch, counted: bool
-) -> None:
-    """Also when the commit that seemed to fail had counted."""
-    book = AskTell(ARMS, 2, database)
-    ticket = book.open_round("p")
-    runs = tuple(Run(arm, RunStatus.FINISHED, 0.5, 1.0) for arm in ticket.arms)
-    record = Finished(ticket.round, runs, (0.5, 0.5), winner=ticket.arms[0], cost=0.5)
-    fail_at_commit(book, monkeypatch, counted)
-    assert book.close_round(record)
-    monkeypatch.undo()
-    assert (book.status().finished, book.status().open) == (1, 0)
-    other = Finished(ticket.round, runs, (0.1, 0.1))
-    with pytest.raises(RepeatedTellError):
-        book.close_round(other)
-    book.verify()
-    book.close()

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 import urllib.error
 import urllib.request
@@ -268,34 +266,6 @@ def _check_operation(operation) -> None:  # type: ignore[no-untyped-def]
     check()
 
 
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[tuple[str, Path]]:
-    """`pickbest serve` in a process of its own: its address and its database."""
-    store = tmp_path / "runs.db"
-    book = AskTell(ARMS, 2, store, learner="thompson")
-    for number in range(12):
-        ticket = book.ask(f"problem <b>{number}</b>")
-        book.tell(ticket, [{"a": 0.1, "b": 0.5, "c": 0.9}[arm] for arm in ticket.arms])
-    book.close()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pickbest.cli.main", "serve", str(store), "--port", "0"],
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stderr is not None
-    words = process.stderr.readline().split()
-    address = next(word for word in words if word.startswith("http://"))
-    drain = threading.Thread(target=process.stderr.read, daemon=True)
-    drain.start()
-    try:
-        yield address, store
-    finally:
-        process.terminate()
-        process.wait(timeout=30.0)
-        drain.join(timeout=10.0)
-        process.stderr.close()
-
-
 def test_sigterm_ends_it_whatever_clients_do(served: tuple[str, Path]) -> None:
     """Group 9: connections that say nothing, half a header, or half a body."""
     address, store = served
@@ -394,48 +364,3 @@ def _get(address: str) -> object:
             if time.monotonic() > until:
                 raise
             time.sleep(0.1)
-
-
-def test_the_page_in_a_browser(served: tuple[str, Path]) -> None:
-    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-    if not shutil.which("chromium") or not shutil.which("chromedriver"):
-        pytest.skip("Chromium is not installed (Debian: chromium, chromium-driver)")
-    address, store = served
-    _get(f"{address}api/status")
-    from selenium.webdriver.chrome.service import Service
-    from selenium.webdriver.support.ui import WebDriverWait
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium")
-    for flag in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    browser = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
-    try:
-        browser.get(address)
-        wait = WebDriverWait(browser, 60.0)
-        summary = browser.find_element("id", "summary")
-        wait.until(lambda _: summary.text.startswith("12 rounds finished, 0 lost"))
-        rows = browser.find_elements("css selector", "#arms tbody tr")
-        assert [row.find_elements("tag name", "td")[0].text for row in rows] == list(ARMS)
-        rounds = browser.find_elements("css selector", "#rounds tbody tr")
-        assert len(rounds) == 12
-        assert "problem <b>11</b>" in rounds[0].text, "text must be shown as text"
-        lines = browser.find_elements("css selector", "#chart polyline")
-        drawn = {line.get_attribute("data-name") for line in lines}
-        assert drawn == {"portfolio", *ARMS}
-        # A round that another process plays shows up by itself.
-        book = AskTell.reopened(store)
-        book.tell(book.ask("from elsewhere"), [0.0, 1.0])
-        book.close()
-        wait.until(lambda _: summary.text.startswith("13 rounds finished"))
-        wait.until(
-            lambda _: (
-                "from elsewhere" in browser.find_element("css selector", "#rounds tbody tr").text
-            )
-        )
-        assert browser.find_element("id", "error").text == ""
-        severe = [line for line in browser.get_log("browser") if line["level"] == "SEVERE"]
-        assert [line for line in severe if "favicon" not in line["message"]] == []
-    finally:
-        browser.quit()

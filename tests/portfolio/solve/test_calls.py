@@ -112,6 +112,9 @@ def test_diagnostics_are_asked_for(calls: Calls) -> None:
     ("words", "said"),
     [
         (["none.cnf"], "none.cnf: there is no such file"),
+        (["bin"], "bin: this is a folder"),
+        (["empty.cnf"], "empty.cnf: nothing is in it"),
+        (["-"], "-: nothing is in it"),
         ([], "name at least one file"),
         (["--budget", "0", "sat.cnf"], "--budget must be at least 1, got 0"),
         (["--deadline", "-3", "sat.cnf"], "--deadline must be above 0"),
@@ -125,6 +128,7 @@ def test_diagnostics_are_asked_for(calls: Calls) -> None:
 )
 def test_bad_input_is_said_on_standard_error(calls: Calls, words: list[str], said: str) -> None:
     calls.write("text.txt", "hello\n")
+    calls.write("empty.cnf", " \n")
     calls.write("broken.cnf.gz", "hello\n")
     done = calls.run(*words)
     assert (done.returncode, done.stdout) == (2, "")

@@ -1,4 +1,4 @@
-"""Outputs too long for memory: in a folder while a race runs, winners' beside the journal after."""
+"""Outputs too long for memory, and evidence: in a folder while a race runs, then by the journal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from pickbest.portfolio.runs import Run
+from pickbest.portfolio.runs import Run, RunStatus
 
 
 class Outputs:
@@ -28,20 +28,37 @@ class Outputs:
         return os.path.join(self._spools.name, f"{number}-{place}")
 
     def keep(self, number: int, winner: Run | None, runs: Iterable[Run]) -> str:
-        """Keep the winner's output, where it has a file, and remove the others': its place."""
+        """Keep the winner's output, where it has a file, and remove the others': its place.
+
+        What speaks against the winner, or was found wrong, is evidence: it is kept, too, however
+        short it is.
+        """
         for run in runs:
-            if run.spool and run is not winner:
+            if run is winner:
+                continue
+            disputed = run.verdict and winner is not None and run.verdict != winner.verdict
+            if self._kept is not None and (disputed or run.status is RunStatus.WRONG):
+                self._kept_file(number, run)
+            if run.spool:
                 with contextlib.suppress(OSError):
                     os.unlink(run.spool)
-        if winner is None or not winner.spool or self._kept is None:
-            return winner.spool if winner else ""
-        name = re.sub(r"[^\w.+-]", "_", winner.arm)[:80]
+        return self._kept_file(number, winner) if winner is not None and winner.spool else ""
+
+    def _kept_file(self, number: int, run: Run) -> str:
+        """The output of a run, beside the journal where there is one."""
+        if self._kept is None:
+            return run.spool
+        name = re.sub(r"[^\w.+-]", "_", run.arm)[:80]
         kept = self._kept / f"{number}-{name}.txt"
         try:
             self._kept.mkdir(mode=0o700, exist_ok=True)
-            return str(shutil.move(winner.spool, kept))
+            if run.spool:
+                return str(shutil.move(run.spool, kept))
+            kept.touch(0o600)
+            kept.write_text(run.stdout, encoding="utf-8", errors="replace")
+            return str(kept)
         except OSError:  # the journal still has the beginning and the end
-            return winner.spool
+            return run.spool
 
     def close(self) -> None:
         self._spools.cleanup()

@@ -262,6 +262,9 @@ class _Race:
             status, reason, answer = _answered(status, payload)
         if lane.reason:
             status, reason = RunStatus.FINISHED, lane.reason
+        elif reason == limits.NO_MEMORY_LEFT and self.ceiling.memory_bytes:
+            over = Ceiling(self.ceiling.memory_bytes).excess(tree.Usage(1 << 62))
+            reason = _together(over)
         self.cpu_seconds += float(report["cpu_seconds"])
         code = report["exit_code"]
         limited = self.ceiling or lane.task.ceiling
@@ -296,11 +299,15 @@ class _Race:
             over = limits.polled(self.ceiling, together, self.cpu_seconds)
         if not over:
             return
-        reason = f"the arms of the race used {over} together"
+        reason = _together(over)
         if self.group is None and not over.endswith("processor time"):
             running = [max(running, key=lambda lane: _weight(pids[lane.place], over))]
         for lane in running:
             lane.stop(self.number, reason)
+
+
+def _together(over: str) -> str:
+    return f"the arms of the race used {over} together"
 
 
 def _weight(pids: list[int], over: str) -> float:

@@ -161,7 +161,7 @@ class GuardedRun:
         if self.group is not None:
             if self.group.ran_out_of_memory and not self.reason:
                 over = Ceiling(self.ceiling.memory_bytes).excess(tree.Usage(1 << 62))
-                self.reason = f"it used {over or 'the memory that was left'}"
+                self.reason = f"it used {over}" if over else limits.NO_MEMORY_LEFT
             self.group.kill()
         else:
             with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -38,7 +38,8 @@ def main(control_fd: int, portfolio_pid: int) -> None:
     # Collecting garbage would copy pages that all forks could share.
     gc.disable()
     gc.freeze()
-    control.sendall(READY)
+    with contextlib.suppress(OSError):  # the portfolio was killed: `serve` sees it
+        control.sendall(READY)
     Keeper(control, tree.pidfd(portfolio_pid)).serve()
 
 

@@ -23,6 +23,8 @@ from pathlib import Path
 from pickbest.portfolio.processes import tree
 
 CGROUP, POLLING = "cgroup v2", "polling"
+# Why the kernel ended an arm that has no limit of its own: that of the race, or of the machine.
+NO_MEMORY_LEFT = "it used the memory that was left"
 # How often what is polled is polled.
 POLL_SECONDS = 0.05
 PREFIX = "pickbest-"

@@ -83,15 +83,15 @@ def solvers_for(problem: Problem, options: Options) -> dict[str, Command]:
     """The arms of a call by name: installed, fit for the problem, and wanted."""
     found = installed(problem.format, problem.logic, problem.models, problem.incremental)
     if unknown := set(options.solvers) - {solver.name for solver in SOLVERS}:
-        known = ", ".join(solver.name for solver in SOLVERS)
+        known = ", ".join(dict.fromkeys(solver.name for solver in SOLVERS))
         raise PickbestError(f"unknown solver {min(unknown)!r}; known are {known}")
     wanted = options.solvers or tuple(found)
     if not any(name in found for name in wanted):
-        names = [s.name for s in SOLVERS if s.format == problem.format and s.name in wanted]
+        fit = list(dict.fromkeys(s.name for s in SOLVERS if s.format == problem.format))
         what = problem.format if problem.format == DIMACS else f"{problem.format} {problem.logic}"
         raise PickbestError(
             f"no solver for {what} is installed; install one of "
-            f"{', '.join(names or [s.name for s in SOLVERS if s.format == problem.format])}"
+            f"{', '.join([name for name in fit if name in wanted] or fit)}"
         )
     answer = as_format(problem.format)
     return {name: Command(found[name].argv, answer=answer) for name in wanted if name in found}

@@ -58,9 +58,12 @@ def opened(name: str, stdin: BinaryIO, folder: str = "", logic: str = "") -> Ite
         if len(content) > LONGEST:
             raise PickbestError(f"standard input is longer than {LONGEST / 1024**3:g} GB")
     elif not os.path.isfile(path):
-        raise PickbestError(f"{name}: there is no such file")
+        why = "this is a folder" if os.path.isdir(path) else "there is no such file"
+        raise PickbestError(f"{name}: {why}")
     else:
         content = read_problem(path)
+    if not content.strip():  # some solvers take it for a formula that holds
+        raise PickbestError(f"{name}: nothing is in it")
     format = _format(name, content)
     packed = os.path.splitext(name)[1].lower() not in SUFFIXES
     if name != STDIN and not packed:

@@ -34,8 +34,8 @@ function drawArms(status) {
     bar.className = "bar"; fill.style.width = 100 * arm.share + "%";
     bar.append(fill); share.append(bar, Math.round(100 * arm.share) + " %");
   }
-  $("summary").textContent = status.finished + " rounds finished, " + status.lost + " lost, " +
-    status.open + " open; mean cost " + number(status.mean_cost) + "; " + status.budget +
+  $("summary").textContent = status.finished + " rounds finished, " + status.lost + " lost" +
+    (status.late ? " (" + status.late + " came late)" : "") + ", " + status.open + " open; mean cost " + number(status.mean_cost) + "; " + status.budget +
     " of " + status.arms.filter(arm => arm.state === "active").length + " arms a round, learner " +
     status.learner + (status.mode ? " (" + status.mode + ")" : "");
   const said = each => each.verdict + " by " + each.arm + " (round " + each.round +
@@ -75,10 +75,15 @@ function drawCurve(curve) {
   };
   const last = Math.max(1, ...curve.rounds);
   const x = round => left + round / last * (width - left - 8);
-  const y = cost => 8 + (1 - cost) * (height - bottom - 8);
-  for (const cost of [0, .25, .5, .75, 1]) {
+  // The axis ends at 1, 2 or 5 times a power of ten: small costs are to be told apart, too.
+  const most = Math.max(1e-6, ...[curve.portfolio, ...Object.values(curve.arms)].flat());
+  const power = 10 ** Math.floor(Math.log10(most));
+  const top = [1, 2, 5, 10].map(each => each * power).find(each => each >= most * .999);
+  const y = cost => 8 + (1 - cost / top) * (height - bottom - 8);
+  for (const share of [0, .25, .5, .75, 1]) {
+    const cost = share * top;
     make("line", {x1: left, x2: width - 8, y1: y(cost), y2: y(cost), stroke: "#8884"});
-    make("text", {x: 4, y: y(cost) + 4}, cost);
+    make("text", {x: 4, y: y(cost) + 4}, +cost.toPrecision(3));
   }
   make("text", {x: width - 8, y: height - 6, "text-anchor": "end"}, "round " + last);
   const draw = (name, values, colour, wide, dash) => {
@@ -94,7 +99,7 @@ function drawCurve(curve) {
   Object.entries(curve.arms).forEach(([name, values], i) =>
     draw(name, values, colours[i % colours.length], false,
       ["none", "5 3", "2 2"][Math.floor(i / colours.length) % 3]));
-  draw("portfolio", curve.portfolio, "#0072B2", true, "none");
+  draw("portfolio", curve.portfolio, "var(--hero)", true, "none");
 }
 async function refresh() {
   try {

@@ -1,0 +1,140 @@
+"""The service's page in a browser: what its script draws, in light, in dark and on a phone."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pickbest.portfolio import AskTell
+from pickbest.portfolio.journal.records import Finished
+from pickbest.portfolio.runs import Run, RunStatus
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+FLAGS = ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu")
+Until = Callable[[Callable[[], object]], object]
+
+
+@pytest.fixture
+def browser(served: tuple[str, Path], tmp_path: Path) -> Iterator[Any]:
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    if CHROMIUM is None or DRIVER is None:
+        pytest.skip("needs chromium and chromedriver: apt-get install chromium chromium-driver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1100,1400"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    made = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    yield made
+    severe = [line for line in made.get_log("browser") if line["level"] == "SEVERE"]
+    made.quit()
+    assert [line for line in severe if "favicon" not in line["message"]] == []
+
+
+@pytest.fixture
+def until(browser: Any) -> Until:
+    """Wait for something on the page, which draws itself again every two seconds."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    return lambda check: WebDriverWait(browser, 60.0).until(lambda _: check())
+
+
+def texts(browser: Any, selector: str) -> list[str]:
+    script = "return [...document.querySelectorAll(arguments[0])]"
+    script += ".map(each => each.innerText ?? each.textContent)"
+    found: list[str] = browser.execute_script(script, selector)
+    return found
+
+
+def test_the_page_follows_its_portfolio(
+    browser: Any, until: Until, served: tuple[str, Path]
+) -> None:
+    address, store = served
+    browser.get(address)
+    until(lambda: texts(browser, "#summary")[0].startswith("12 rounds finished, 0 lost"))
+    assert texts(browser, "#arms tbody td:first-child") == ["a", "b", "c"]
+    rounds = texts(browser, "#rounds tbody tr")
+    assert len(rounds) == 12
+    assert "problem <b>11</b>" in rounds[0], "text must be shown as text"
+    lines = browser.find_elements("css selector", "#chart polyline")
+    assert {line.get_attribute("data-name") for line in lines} == {"portfolio", "a", "b", "c"}
+    assert texts(browser, "#chart text")[:5] == ["0", "0.25", "0.5", "0.75", "1"]
+    # A round that another process plays shows up by itself.
+    with AskTell.reopened(store) as book:
+        book.tell(book.ask("from elsewhere"), [0.0, 1.0])
+    until(lambda: texts(browser, "#summary")[0].startswith("13 rounds finished"))
+    until(lambda: "from elsewhere" in texts(browser, "#rounds tbody tr")[0])
+    assert texts(browser, "#error") == [""]
+
+
+def test_contradictions_wrong_answers_and_late_results_are_shown(
+    browser: Any, until: Until, served: tuple[str, Path]
+) -> None:
+    address, store = served
+    with AskTell.reopened(store) as book:
+        ticket = book.ask("disputed \u202e\x1b[31m")
+        good, bad = ticket.arms
+        runs = (
+            Run(good, RunStatus.FINISHED, 0.1, 0.5, verdict="SAT", checked=True),
+            Run(bad, RunStatus.WRONG, 1.0, 0.4, "wrong", verdict="UNSAT"),
+        )
+        book.close_round(Finished(ticket.round, runs, (0.1, 1.0), winner=good, cost=0.1))
+        late = book.ask("late")
+        book.lose_round(late, "its process died")
+        runs = (Run(late.arms[0], RunStatus.FINISHED, 0.2), Run(late.arms[1], RunStatus.STOPPED))
+        assert not book.close_round(Finished(late.round, runs, None, winner=late.arms[0], cost=0.2))
+    browser.get(address)
+    until(
+        lambda: texts(browser, "#summary")[0].startswith("13 rounds finished, 1 lost (1 came late)")
+    )
+    (said,) = texts(browser, "#contradictions li")
+    assert (
+        f"UNSAT by {bad} (round 12) contradicts SAT by {good} (round 12, its model holds)" in said
+    )
+    assert "\\u{202e}\\u{1b}[31m" in said, "control characters must be shown, not obeyed"
+    states = dict(
+        zip(
+            texts(browser, "#arms td:first-child"),
+            texts(browser, "#arms td:nth-child(2)"),
+            strict=True,
+        )
+    )
+    assert "1 wrong, 1 disputed" in states[bad]
+    newest, before = texts(browser, "#rounds tbody tr")[:2]
+    assert f"{late.arms[0]}, too late" in newest
+    assert "! SAT" in before
+
+
+@pytest.mark.parametrize("width", [1100, 390])
+def test_light_and_dark_can_be_read(
+    browser: Any, until: Until, served: tuple[str, Path], width: int, tmp_path: Path
+) -> None:
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": width < 500},
+    )
+    browser.get(served[0])
+    until(lambda: texts(browser, "#summary")[0].startswith("12 rounds finished"))
+    seen = {}
+    for scheme in ("light", "dark"):
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+        colours = browser.execute_script(
+            "const style = getComputedStyle(document.body);"
+            "return [style.color, style.backgroundColor]"
+        )
+        seen[scheme] = [_brightness(colour) for colour in colours]
+        assert browser.save_screenshot(str(tmp_path / f"{scheme}.png"))
+    assert seen["light"][0] + 120 < seen["light"][1], "dark letters on a light ground"
+    assert seen["dark"][0] > seen["dark"][1] + 120, "light letters on a dark ground"
+    overflow = "return document.documentElement.scrollWidth - innerWidth"
+    assert browser.execute_script(overflow) <= 0, "the page is wider than the screen"
+
+
+def _brightness(colour: str) -> float:
+    """Of rgb(1, 2, 3) or rgba(…), between 0 and 255."""
+    return sum(float(part) for part in colour.partition("(")[2].rstrip(")").split(",")[:3]) / 3.0
