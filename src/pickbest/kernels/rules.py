@@ -61,9 +61,9 @@ def specialised(
     called = " ".join(f"{one.__module__}.{one.__name__}" for one in functions.values())
     name = f"{loop.__name__}_{hashlib.sha256(called.encode()).hexdigest()[:12]}"
     path = str(sys.modules[home].__file__)
-    made = FunctionType(
-        loop.__code__.replace(co_filename=path, co_name=name), {**loop.__globals__, **functions}
-    )
+    # Numba looks for its text in `home`: with Python 3.13, that must begin where a statement does.
+    code = loop.__code__.replace(co_filename=path, co_name=name, co_firstlineno=1)
+    made = FunctionType(code, {**loop.__globals__, **functions})
     made.__module__, made.__qualname__ = home, name
     compiled: Compiled = compile(made)
     return compiled
