@@ -27,3 +27,10 @@ def test_the_walk_through_works(tmp_path):
     outcome = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert outcome.returncode == 0, outcome.stdout[-3000:]
     assert "3 passed" in outcome.stdout, outcome.stdout[-3000:]
+    # What it compiled is of no harm to those who do not have its module.
+    play = "from pickbest import make_learner, Player; p = Player(make_learner('{}', 4, 2)); "
+    play += "p.tell(p.ask(), [0.5, 0.5])"
+    for name in ("thompson", "ucb", "exp3-m"):
+        command = [sys.executable, "-c", play.format(name)]
+        outcome = subprocess.run(command, cwd="/", capture_output=True, text=True, check=False)
+        assert outcome.returncode == 0, outcome.stderr[-3000:]

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pickbest.core import BoolArray, FloatArray, IntArray, PickbestError
-from pickbest.kernels.compiled import allocating, inlined, kernel, part
+from pickbest.kernels.compiled import inlined, kernel, part
 from pickbest.kernels.gumbel import NEVER, log_exponential_at
 from pickbest.kernels.heap import EMPTY, keep_smallest, sort_kept
 from pickbest.kernels.random import STEP, uniform_at
@@ -35,9 +35,13 @@ class Scratch(NamedTuple):
     best: FloatArray
 
 
-@allocating
+@part
 def new_scratch(law: Any, state: Any, budget: int) -> Scratch:
-    """For states whose first field is (rows, n_arms)."""
+    """For states whose first field is (rows, n_arms).
+
+    A part, as compiling it by itself would keep the types of laws and states, also those of a
+    user's module, in its cache: who has no such module could not read that any more.
+    """
     n_arms = state[0].shape[1]
     return Scratch(np.empty(n_arms), np.empty(n_arms))
 
