@@ -57,8 +57,10 @@ def test_calls_are_served_as_without_it(calls: Calls, daemon: Process) -> None:
 @pytest.mark.parametrize("compiled", [True, False])
 def test_the_program_of_one_word(calls: Calls, daemon: Process, compiled: bool) -> None:
     """`pickbest-solve`, as pip installs it: beside a Python, started by a shell."""
-    folder = calls.folder / "venv"
-    folder.mkdir()
+    folder = calls.folder / "venv" / "bin"
+    folder.mkdir(parents=True)
+    for name in ("pyvenv.cfg", "lib"):
+        (folder.parent / name).symlink_to(Path(sys.prefix) / name)
     (folder / "python").symlink_to(sys.executable)
     program = [shutil.copy(client.__file__, folder / "pickbest-solve")]
     in_c = path_of(calls).with_name("daemon.sock.client")
