@@ -78,6 +78,8 @@ ROOMS = {
     ],
 }
 MOST_SURVIVORS = 0.05
+# What was drawn, and ran against some of its tests only.
+OPEN = "open"
 # A mutant that does not end is as good as dead.
 SECONDS = 900
 UNNEEDED = shutil.ignore_patterns("__pycache__")
@@ -387,9 +389,8 @@ def main() -> int:
     )
     tried = drawn(found, options.count, options.seed)
     tried = [one for one in tried if one.path.startswith(tuple(options.only))]
-    settled = [
-        name for name, verdict in found.items() if verdict != "survived" or not options.again
-    ]
+    again = {OPEN, "survived"} if options.again else {OPEN}
+    settled = [name for name, verdict in found.items() if verdict not in again]
     waiting = [one for one in tried if one.name not in set(settled) | EQUIVALENT.keys()]
     trial = Trial(options.folder.resolve(), options.workers, options.stages)
     with ThreadPoolExecutor(options.workers) as pool:
@@ -399,7 +400,7 @@ def main() -> int:
             found[one.name] = done.result()
             options.out.write_text(json.dumps(found, indent=1), "utf-8")
             print(f"{number}/{len(waiting)} {found[one.name]}: {one.name}", flush=True)
-    alive = [one for one in tried if found.get(one.name, "survived") == "survived"]
+    alive = [one for one in tried if found.get(one.name, "survived") in ("survived", OPEN)]
     others = [one for one in alive if one.name not in EQUIVALENT]
     same = len(alive) - len(others)
     print(f"{len(tried)} mutants, {len(alive)} survived, {same} of them equivalent")
