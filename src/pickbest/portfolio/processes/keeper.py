@@ -69,7 +69,10 @@ class Keeper:
             if self.portfolio in ready:
                 break
             if self.control.fileno() in ready:
-                message, descriptors, _, _ = socket.recv_fds(self.control, 1, 1)
+                try:
+                    message, descriptors, _, _ = socket.recv_fds(self.control, 1, 1)
+                except ConnectionError:  # the portfolio was killed, with something unread
+                    break
                 if not message:
                     break
                 os.set_inheritable(descriptors[0], False)
