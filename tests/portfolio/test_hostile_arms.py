@@ -61,14 +61,14 @@ def test_a_forged_report_is_neither_believed_nor_run(tmp_path: Path) -> None:
     assert not proof.exists(), "an arm ran code in the portfolio"
 
 
-@pytest.mark.parametrize("number", ["KILL", "STOP"])
-def test_an_arm_that_kills_or_stops_its_guard(number: str) -> None:
-    script = "setsid env -i sleep 71.5 & setsid sleep 71.5 & "
-    script += f"sleep 0.3; kill -{number} $PPID; sleep 71.5"
+@pytest.mark.parametrize(("number", "nap"), [("KILL", "71.5"), ("STOP", "71.25")])
+def test_an_arm_that_kills_or_stops_its_guard(number: str, nap: str) -> None:
+    script = f"setsid env -i sleep {nap} & setsid sleep {nap} & "
+    script += f"sleep 0.3; kill -{number} $PPID; sleep {nap}"
     arms = {"attacker": ["sh", "-c", script], "good": ["true"]}
     result, runs, seconds = solve(arms, 2.0)
     assert seconds < 2.0 + PROMISED + BUSY
-    assert not running("71.5")
+    assert not running(nap)
     assert result.winner == "good"
     assert runs["attacker"].cost == 1.0
     if number == "KILL":
