@@ -9,9 +9,11 @@ import numpy as np
 
 from pickbest.core import FloatArray, PickbestError
 from pickbest.feasibility.constraints import System
-from pickbest.feasibility.laws import drawer_for
+from pickbest.feasibility.laws import AnyLaw, drawer_for
 from pickbest.feasibility.oracles import Answer, Oracle
+from pickbest.feasibility.product_law import ProductLaw
 from pickbest.feasibility.schedules import Phase
+from pickbest.feasibility.tallies import BestMix, Tally
 
 # progress(calls made, calls allowed)
 Progress = Callable[[int, int], None]
@@ -20,37 +22,6 @@ Progress = Callable[[int, int], None]
 # whose own tolerance for rows and bounds is 1e-7.
 ROUNDING = 1e-9
 SOLVER_ROUNDING = 1e-6
-
-
-class Tally:
-    """Sums over the calls of one phase, and the means that they give."""
-
-    def __init__(self, system: System) -> None:
-        self.calls = 0
-        self._x = np.zeros(system.dimension)
-        self._slacks = np.zeros(system.n_constraints)
-        self._multipliers = np.zeros(system.n_constraints)
-
-    def add(self, answer: Answer, slacks: FloatArray) -> None:
-        self.calls += 1
-        self._x += answer.x
-        self._slacks += slacks
-        self._multipliers += answer.multipliers
-
-    @property
-    def x(self) -> FloatArray:
-        """The mean of the oracle's answers: the x of Proposition 8."""
-        return self._x / self.calls
-
-    @property
-    def worst_slack(self) -> float:
-        """The smallest slack of the mean answer."""
-        return float(self._slacks.min()) / self.calls
-
-    @property
-    def multipliers(self) -> FloatArray:
-        """The mean of the answers' multipliers, in case it is a certificate and they are not."""
-        return self._multipliers / self.calls
 
 
 @dataclass(frozen=True)
@@ -75,9 +46,9 @@ def calls_of(
     number = 0
     for phase in phases:
         drawer = drawer_for(phase.learner, samples, seed)
-        tally = Tally(system)
+        tally = Tally(system) if phase.pressed is None else BestMix(system)
         for _ in range(phase.calls):
-            law = drawer.law(number)
+            law = pressed(drawer.law(number), tally, phase.pressed or 0.0)
             answer = oracle.answer(law)
             slacks = system.slacks(answer.x)
             number += 1
@@ -88,6 +59,14 @@ def calls_of(
             # The proof's costs, from [-width, width] to [0, 1].
             drawer.learn(np.clip((slacks + width) / (2.0 * width), 0.0, 1.0))
             yield Call(number, answer, tally, drawer.samples)
+
+
+def pressed(law: AnyLaw, tally: Tally, share: float) -> AnyLaw:
+    """The law, with a share of its draws at the constraints that hold the best mix back."""
+    if not share or not isinstance(law, ProductLaw) or not isinstance(tally, BestMix):
+        return law
+    together = (1.0 - share) * law.probabilities + share * tally.pressure
+    return ProductLaw(together, law.budget)
 
 
 def check_answer(

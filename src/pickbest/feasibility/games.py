@@ -130,7 +130,7 @@ def _phases(
     room for an eager phase: the whole of the proof's follows it, and product has none."""
     if learner is None and tuning == "product":
         rate = theory.constant_rate(budget=budget)
-        return [Phase(Hedge(n_columns, rate, budget), calls)]
+        return [Phase(Hedge(n_columns, rate, budget), calls, 0.0)]
     if learner is not None or tuning != "eager":
         return phases_for(learner, tuning, n_columns, budget, calls)
     proof = schedule(n_columns, budget, calls, "proposition_8")

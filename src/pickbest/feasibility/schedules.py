@@ -12,8 +12,10 @@ y - x is the worst case, so x = 0 or y = 1: x + (y - x) q^B ≤ 1/2 along these 
     η = 2 ln(1 / (2^(1/B) - 1)),        1.76 at B = 2, where η_B is 1.26,
 
 which x = 0, y = 1 needs; along the lines it was checked numerically (tests/feasibility). So 5/7 of
-the calls are enough. A quarter is spent on a rate four times η_B, which ends most problems, the
-rest on this one; what is left covers oracles that are not exact.
+the calls are enough. A quarter is spent on whatever ends most problems: half of the law is Hedge's
+at four times η_B, half goes to the constraints that hold the best mix of the answers back
+(`tallies`). The rest is spent on this rate; what is left covers oracles that are not exact. Any mix
+that is better than the mean keeps the promise, too.
 
 FPML is tuned as in the proof of Proposition 8, or eagerly at first. The proof's epsilon is safe and
 slow. Its bound has room: all answers have an expected smallest slack V_t ≥ 0, that is scaled costs
@@ -50,6 +52,8 @@ SPARE_ACCURACY = 1.0 / 8.0
 PRODUCT_EAGER_SHARE = 4
 PRODUCT_SPARE_ACCURACY = 1.0 / 32.0
 PRODUCT_EAGERNESS = 4.0
+# Share of its law that goes to what holds the best mix back.
+PRODUCT_PRESSED = 0.5
 
 # The eager phase's epsilon, in multiples of the anytime one, ((1 + ln n) / t)^(1/(B+1)). Eight is
 # a compromise (table in docs/linear-programs.md): more solves feasible problems sooner, less
@@ -59,10 +63,15 @@ EAGERNESS = 8.0
 
 @dataclass(frozen=True)
 class Phase:
-    """A learner that starts anew and makes at most `calls` calls."""
+    """A learner that starts anew and makes at most `calls` calls.
+
+    pressed: x is the best mix of the answers, and this share of the law goes to the constraints
+        that hold it back; None: x is the mean of the answers.
+    """
 
     learner: Learner
     calls: int
+    pressed: float | None = None
 
 
 def checked_tuning(tuning: str | None, budget: int) -> str:
@@ -111,8 +120,8 @@ def schedule(n_constraints: int, budget: int, calls: int, tuning: str) -> list[P
         rate = PRODUCT_EAGERNESS * theory.constant_rate(budget=budget)
         first = calls // PRODUCT_EAGER_SHARE
         return [
-            Phase(Hedge(n_constraints, rate, budget), first),
-            Phase(Hedge(n_constraints, sign_rate(budget), budget), calls - first),
+            Phase(Hedge(n_constraints, rate, budget), first, PRODUCT_PRESSED),
+            Phase(Hedge(n_constraints, sign_rate(budget), budget), calls - first, 0.0),
         ]
     if tuning == "proposition_8":
         epsilon = theory.program_epsilon(n_constraints=n_constraints, budget=budget, calls=calls)

@@ -3,7 +3,7 @@
 The oracle does no more than it must (`minimal_oracle`), B = 2, on the families of
 `generated_problems`. `calls` has rows of {family, problem, epsilon} and, for each of TUNINGS,
 {status, calls, calls_bound, verified}; `slopes` has rows of {family, problem, slope} for the
-product law on the feasible problems that take at least FEWEST_CALLS.
+product law on the feasible problems.
 """
 
 from __future__ import annotations
@@ -28,8 +28,6 @@ from pickbest.simulation.statistics import fitted_power
 BUDGET = 2
 EPSILON = 0.01
 ACCURACIES = (0.04, 0.02, 0.01, 0.005)
-# Fewer calls than this at the coarsest accuracy: rounding to whole calls hides the slope.
-FEWEST_CALLS = 5
 
 
 def two_draws(
@@ -55,8 +53,7 @@ def two_draws(
                     solved(problem, epsilon, "product", tamper).calls for epsilon in ACCURACIES
                 ]
                 finer = [1.0 / epsilon for epsilon in ACCURACIES]
-                if needed[0] >= FEWEST_CALLS:
-                    slopes.append({**named, "slope": fitted_power(finer, needed)})
+                slopes.append({**named, "slope": fitted_power(finer, needed)})
     return {"calls": calls, "slopes": slopes}
 
 
