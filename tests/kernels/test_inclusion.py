@@ -12,6 +12,7 @@ from numba import njit
 
 from pickbest.core import replicate_keys, rng_for
 from pickbest.kernels.inclusion import inclusion_probabilities, inclusions_of
+from pickbest.kernels.integrals import enough_below
 from pickbest.learners import FPMLManyArms
 from pickbest.learners.fpml import FPMLState
 
@@ -178,11 +179,20 @@ def test_any_arm_has_its_probability_however_far_behind(bits):
         np.testing.assert_allclose(out, expected, rtol=1e-9, atol=1e-300)
 
 
-def test_a_large_budget_does_not_underflow():
+@pytest.mark.parametrize(("n_arms", "budget"), [(1_000, 450), (20_000, 1_500)])
+def test_a_large_budget_does_not_underflow(n_arms, budget):
     # From about 420 on, the chance that none is below underflows inside the range.
-    out = np.empty(450)
-    inclusion_probabilities(np.ones(1_000), np.arange(450), out)
-    np.testing.assert_allclose(out, 0.45, rtol=1e-11)
+    out = np.empty(budget)
+    inclusion_probabilities(np.ones(n_arms), np.arange(budget), out)
+    np.testing.assert_allclose(out, budget / n_arms, rtol=1e-11)
+
+
+@pytest.mark.parametrize("budget", [1, 2, 3, 10, 100])
+def test_what_lies_beyond_the_range_is_negligible(budget):
+    # Many light arms: the number that lies below is Poisson, and one arm is left out.
+    count = enough_below(budget) - 1.0
+    logs = [i * math.log(count) - count - math.lgamma(i + 1.0) for i in range(budget)]
+    assert sum(map(math.exp, logs)) < math.exp(-29.9)
 
 
 def test_arms_that_are_certain_or_cannot_be_picked():

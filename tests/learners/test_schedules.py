@@ -117,6 +117,7 @@ def test_plans_are_drawn_and_states_are_folds() -> None:
     ("options", "message"),
     [
         ({"price": -1.0}, "price must be a number of at least 0"),
+        ({"price": float("inf")}, "price must be a number of at least 0"),
         ({"price": (1.0, 2.0)}, "one for each of 3 arms"),
         ({"call_price": float("nan")}, "call_price must be"),
         ({"cost": "quality"}, "cost must be runtime or solved"),

@@ -17,8 +17,10 @@ from pickbest.core.codec import encode
 from pickbest.core.states import copy_state, same_state
 from pickbest.portfolio import AskTell, RepeatedTellError, Run, RunStatus
 from pickbest.portfolio.journal.ledger import Ledger
+from pickbest.portfolio.journal.protocol import Entry
 from pickbest.portfolio.journal.records import (
     Finished,
+    Late,
     Opened,
     Picked,
     decode_record,
@@ -83,6 +85,23 @@ def test_late_and_unordered_results_are_learned_with_the_weights_of_their_pick()
     assert book.status().learned == 6
     book.verify()
     book.close()
+
+
+@pytest.mark.parametrize("number", [1, 2, 7])
+def test_only_a_round_that_was_lost_has_a_late_result(number: int) -> None:
+    """Round 0 is lost, round 1 is open, and there are no others yet."""
+    book = AskTell(ARMS, 2)
+    lost = book.ask()
+    book.lose_round(lost, "cut off")
+    book.ask()
+    state = copy.deepcopy(book.ledger.state)
+    book.close()
+    runs = tuple(Run(arm, RunStatus.STOPPED) for arm in lost.arms)
+    entry = Entry(state.position + 1, Late(number, runs))
+    with pytest.raises(PickbestError, match=f"round {number} has a late result, but was not lost"):
+        state.apply(entry)
+    state.apply(Entry(entry.position, Late(0, runs)))
+    assert (state.lost, state.late) == (1, 1)
 
 
 def test_telling_twice_changes_nothing(database: str) -> None:

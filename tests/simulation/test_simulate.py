@@ -221,3 +221,8 @@ def test_recorded_tables_are_played_in_order():
     table = np.random.default_rng(0).random((30, 3))
     simulation = simulate({"x": Fixed(3, (1,))}, Table(table), replicates=2)
     assert np.array_equal(simulation.costs("x"), [table[:, 1]] * 2)
+
+
+def test_one_arm_a_round_unless_more_are_asked_for():
+    simulation = simulate(["uniform", "fpml"], Task1(10), replicates=2)
+    assert {learner.budget for learner in simulation.learners.values()} == {1}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from pickbest.core import replicate_keys, rng_for
+from pickbest.core import PickbestError, replicate_keys, rng_for
 from pickbest.core.states import repeat_state
 from pickbest.kernels.inclusion import inclusion_probabilities
 from pickbest.kernels.many_arms import buckets
@@ -206,3 +206,37 @@ def test_an_arm_that_no_longer_weighs_anything_comes_back():
     choice = learner_of(4, budget).pick(state, rng_for(replicate_keys(0, 1), 0))
     assert sorted(choice.arms[0].tolist()) == [2, 3]
     np.testing.assert_array_equal(choice.weights, 1.0)
+
+
+@pytest.fixture
+def sound():
+    state = state_of([0.5, 3.0, 3.5, 70.0, 2.0, 250.0], 2)
+    buckets.check_buckets(state.bits, state.buckets)
+    return state
+
+
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [
+        ("used", lambda used: -1),
+        ("used", lambda used: used - 1),
+        ("used", lambda used: 10**6),
+        ("first", lambda first: first - 1),
+        ("first", lambda first: first + 10**6),
+        ("size", lambda size: size + 1),
+        ("size", lambda size: -size),
+        ("room", lambda room: np.where(room > 0, 1, 0) * 2**40),
+        ("room", lambda room: np.where(room > 0, room + 1, 0)),
+        ("pool", lambda pool: np.zeros_like(pool)),
+        ("places", lambda places: places + 1),
+        ("base", lambda base: base + 1),
+        ("base", lambda base: -1),
+        ("reference", lambda reference: reference + buckets.BLOCK),
+        ("sums", lambda sums: sums + 1),
+    ],
+)
+def test_buckets_of_a_file_are_those_of_its_bits(sound, field, change):
+    damaged = getattr(sound.buckets, field).copy()
+    damaged[:] = change(damaged)
+    with pytest.raises(PickbestError, match="not those of the saved bits"):
+        buckets.check_buckets(sound.bits, sound.buckets._replace(**{field: damaged}))
