@@ -89,6 +89,8 @@ RECIPES: tuple[Recipe, ...] = (
         "measured_tables:measured", 100,
         {"budgets": [1, 2, 3, 4, 5, 6]}, 6,
     ),
+    Recipe("more-optimizers", "The experiment with fifteen optimisers", "again",
+           "more_optimizers:more_optimizers", 100, {"budgets": [1, 2, 3, 4, 5, 6]}, 3),
     Recipe("task-1", "Task 1: greedy beats the top B", "tasks", "synthetic_tasks:task", 50,
            {"environment": "task-1", **_TASK}, 4),
     Recipe("task-2", "Task 2: the top B are best", "tasks", "synthetic_tasks:task", 50,

@@ -19,14 +19,15 @@ from typing import Any
 
 import numpy as np
 
-from pickbest.core import PickbestError
+from pickbest.core import FloatArray, PickbestError
 from pickbest.environments import Table, read_table
 from pickbest.experiments.paper.lineup import BEST
 from pickbest.experiments.paper.printed import ROUNDING, TABLE_2
-from pickbest.tuning.measurement.rewards import Losses
+from pickbest.tuning.measurement.rewards import Losses, best_loss, expected_best, rewards_of
 
 DATA = Path(__file__).parent / "data"
 PUBLISHED, MEASURED = DATA / "paper_rewards.csv", DATA / "rewards.csv"
+MORE = DATA / "more_losses.csv.gz"
 SOURCES = {
     PUBLISHED: "published by the paper's authors, d-falck/blackboxbandits, MIT",
     MEASURED: "measured by pickbest",
@@ -92,14 +93,31 @@ class TaskLosses:
     runs: dict[str, Losses] = field(default_factory=dict)
     pool: Losses = ()
 
+    def rewards(self) -> FloatArray:
+        """Of each run, relative to the best loss of all."""
+        best = [best_loss(losses) for losses in self.runs.values()]
+        rand = expected_best(self.pool, len(next(iter(self.runs.values()))))
+        opt = best_loss([*best, *self.pool])
+        if rand is None or opt is None:
+            raise PickbestError("a task without losses has no rewards")
+        return rewards_of(best, rand, opt)
 
-def measured_rewards() -> Table:
+
+def measured_rewards(more: bool = False) -> Table:
     """Costs (1 - reward) of the paper's nine optimizers, one round a tuning task.
 
-    >>> measured_rewards().n_arms
-    9
+    more: and of six that came later. The best loss known, to which rewards are relative, is then
+        the best of all fifteen, so the nine have other rewards than without.
+
+    >>> measured_rewards().n_arms, measured_rewards(more=True).n_arms
+    (9, 15)
     """
-    return read_table(MEASURED, rewards=True)
+    if not more:
+        return read_table(MEASURED, rewards=True)
+    losses = measured_losses(more=True)
+    found = [losses[task] for task in measured_tasks()]
+    rewards = [task.rewards() for task in found]
+    return Table(1.0 - np.array(rewards), arm_names=tuple(found[0].runs))
 
 
 def measured_tasks() -> list[str]:
@@ -112,8 +130,10 @@ def measured_tasks() -> list[str]:
         return [row[0] for row in csv.reader(file)][1:]
 
 
-def measured_losses() -> dict[str, TaskLosses]:
+def measured_losses(more: bool = False) -> dict[str, TaskLosses]:
     """All losses behind the rewards, by task; degenerate tasks have losses and no rewards.
+
+    more: those of six later optimizers, too.
 
     >>> losses = measured_losses()["lasso-iris"]
     >>> len(losses.pool), len(losses.runs), len(losses.runs["RandomSearch"])
@@ -122,8 +142,9 @@ def measured_losses() -> dict[str, TaskLosses]:
     found: dict[str, TaskLosses] = {}
     for task, *pool in _rows(DATA / "pool.csv.gz"):
         found[task] = TaskLosses(pool=_losses(pool))
-    for task, optimizer, _, *calls in _rows(DATA / "losses.csv.gz"):
-        found[task].runs[optimizer] = _losses(calls)
+    for path in (DATA / "losses.csv.gz", *([MORE] if more else [])):
+        for task, optimizer, _, *calls in _rows(path):
+            found[task].runs[optimizer] = _losses(calls)
     return found
 
 

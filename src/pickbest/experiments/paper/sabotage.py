@@ -163,6 +163,7 @@ MATRIX: dict[str, Trial] = {
     "table-2": Trial(50, _PRINTED, {"budgets": [2, 3]}),
     "task-3": Trial(50, (UNIFORM, *_NOISE, FEWER, BIASED, SWAPPED)),
     "measured": Trial(20, (UNIFORM, ZERO, FEWER, COPIED), {"budgets": [2, 4]}),
+    "more-optimizers": Trial(20, (UNIFORM, ZERO, FEWER), {"budgets": [2, 4]}),
     "task-1": Trial(20, (UNIFORM, ZERO, FEWER), {"budgets": [2, 3], "rounds": 300}),
     "task-2": Trial(20, (UNIFORM, ZERO, FEWER), {"budgets": [2, 3], "rounds": 300}),
     "trade-off": Trial(

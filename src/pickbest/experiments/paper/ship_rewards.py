@@ -4,7 +4,8 @@
     python -m pickbest.experiments.paper.ship_rewards FOLDER --date 2026-11-15 \\
         --machine "2 cores, AMD, ..."
 
-The same folder and options give the same bytes.
+With --more the losses of further optimizers on the same tasks are put beside them. The same folder
+and options give the same bytes.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 import typer
 
 from pickbest.core.savefile import write_atomically
-from pickbest.experiments.paper.recorded_rewards import DATA, measured_rewards
+from pickbest.experiments.paper.recorded_rewards import DATA, MORE, measured_rewards
 
 
 def ship(measured: Path, target: Path, facts: dict[str, object]) -> None:
@@ -27,9 +28,7 @@ def ship(measured: Path, target: Path, facts: dict[str, object]) -> None:
     for name in ("rewards.csv", "tasks.csv"):
         shutil.copyfile(measured / name, target / name)
     for name in ("losses.csv", "pool.csv"):
-        # Without a time or a name in it, the same losses give the same file.
-        packed = gzip.compress((measured / name).read_bytes(), mtime=0)
-        write_atomically(target / f"{name}.gz", packed)
+        _pack(measured / name, target / f"{name}.gz")
     provenance = json.loads((measured / "provenance.json").read_text(encoding="utf-8"))
     timings = json.loads((measured / "timings.json").read_text(encoding="utf-8"))
     provenance["measured"] = {
@@ -37,8 +36,24 @@ def ship(measured: Path, target: Path, facts: dict[str, object]) -> None:
         "hours_of_evaluation": timings["hours_of_evaluation"],
         "seconds": timings["seconds"],
     }
-    text = json.dumps(provenance, indent=1, ensure_ascii=False) + "\n"
-    write_atomically(target / "provenance.json", text.encode())
+    _write(target / "provenance.json", provenance)
+
+
+def ship_more(measured: Path, target: Path, facts: dict[str, object]) -> None:
+    """Write the losses of further optimizers on the tasks that are shipped."""
+    _pack(measured / "losses.csv", target / MORE.name)
+    provenance = json.loads((measured / "provenance.json").read_text(encoding="utf-8"))
+    kept = {name: provenance[name] for name in ("seed", "calls", "versions", "optimizers")}
+    _write(target / "more_provenance.json", {**kept, "measured": facts})
+
+
+def _pack(source: Path, target: Path) -> None:
+    """Without a time or a name in it, the same losses give the same file."""
+    write_atomically(target, gzip.compress(source.read_bytes(), mtime=0))
+
+
+def _write(path: Path, content: dict[str, object]) -> None:
+    write_atomically(path, (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
 
 
 def main() -> None:
@@ -51,10 +66,12 @@ def main() -> None:
         "--machine", action="append", required=True, help="where; once for each machine"
     )
     parser.add_argument("--how", default="", help="a sentence on how the machines were used")
+    parser.add_argument("--more", action="store_true", help="further optimizers, same tasks")
     given = parser.parse_args()
-    ship(given.folder, DATA, {"date": given.date, "machines": given.machine, "how": given.how})
+    facts = {"date": given.date, "machines": given.machine, "how": given.how}
+    (ship_more if given.more else ship)(given.folder, DATA, facts)
     size = sum(path.stat().st_size for path in DATA.iterdir())
-    table = measured_rewards()
+    table = measured_rewards(more=given.more)
     typer.echo(f"{table.rounds} rounds, {table.n_arms} arms, {size:,} bytes in {DATA}")
 
 

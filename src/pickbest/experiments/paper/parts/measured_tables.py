@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from pickbest.environments import Table as Recorded
 from pickbest.experiments.paper import lineup
 from pickbest.experiments.paper.estimates import Estimate
 from pickbest.experiments.paper.experiment import Found, Setting
@@ -19,7 +20,6 @@ from pickbest.experiments.paper.printed import TABLE_2
 from pickbest.experiments.paper.recorded_rewards import (
     MEASURED,
     find_rewards,
-    measured_rewards,
     measured_tasks,
 )
 from pickbest.report.document import (
@@ -102,8 +102,8 @@ def measured(setting: Setting, *, budgets: Sequence[int]) -> Found:
     sources: dict[str, Means] = {PRINTED: _printed(budgets)}
     if setting.rewards.papers:
         replays = [play_budget(setting, setting.rewards, budget, [AS_RUN]) for budget in budgets]
-        sources[REPLAYED] = _means(replays, AS_RUN)
-    sources |= {name: _means(results, tuning) for tuning, name in ON_OURS.items()}
+        sources[REPLAYED] = means_of(replays, AS_RUN)
+    sources |= {name: means_of(results, tuning) for tuning, name in ON_OURS.items()}
     verdicts = [*(_verdict(claim, sources) for claim in CLAIMS), _top(sources), _gaps(sources)]
     text = (
         f"{ours.table.rounds} tuning tasks (classification sets of PMLB, two models) that pickbest "
@@ -112,7 +112,7 @@ def measured(setting: Setting, *, budgets: Sequence[int]) -> Found:
         "distinct slots and the corrected γ. Pairs count by more than two standard errors."
     )
     blocks: list[Block] = [*verdicts, Text(text), _figure(sources)]
-    blocks += [_rewards_table(sources), _optimisers_table()]
+    blocks += [_rewards_table(sources), optimisers_table(ours.table, "measured-optimisers")]
     kept = [
         f"{v.statement.removeprefix(HERE)}: {'holds' if v.holds else 'does not hold'}"
         for v in verdicts
@@ -128,7 +128,7 @@ def _printed(budgets: Sequence[int]) -> Means:
     }
 
 
-def _means(results: Sequence[BudgetResult], tuning: str) -> Means:
+def means_of(results: Sequence[BudgetResult], tuning: str) -> Means:
     """Learners in one tuning, beside what does not depend on it."""
     untuned = (*lineup.HINDSIGHT, *lineup.UNTUNED)
     return {
@@ -239,9 +239,8 @@ def _rewards_table(sources: Sources) -> Table:
     return Table("measured", "Tables 1 and 2 on our measurements", columns, rows)
 
 
-def _optimisers_table() -> Table:
+def optimisers_table(table: Recorded, name: str) -> Table:
     """Mean rewards of the arms themselves, best first."""
-    table = measured_rewards()
     rewards = 1.0 - table.costs_table
     models = [task.split("-")[0] for task in measured_tasks()]
     kinds = list(dict.fromkeys(models))
@@ -253,4 +252,4 @@ def _optimisers_table() -> Table:
         for arm, name in enumerate(table.arm_names)
     ]
     rows.sort(key=lambda row: -float(row[1]))  # type: ignore[arg-type]
-    return Table("measured-optimisers", "Mean reward of each optimiser", columns, rows)
+    return Table(name, "Mean reward of each optimiser", columns, rows)
