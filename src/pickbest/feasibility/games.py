@@ -2,7 +2,7 @@
 
 The columns are the constraints, the row player's mixtures are P. No value has to be guessed:
 each call's best response is worth at least the value of the game, the mean of the multipliers
-is a mixture of columns that proves an upper bound, and the mean answer proves a lower one.
+is a mixture of columns that proves an upper bound, and a mix of the answers proves a lower one.
 """
 
 from __future__ import annotations

@@ -57,7 +57,8 @@ class Certificate:
 class Feasibility:
     """What `solve_feasibility` found.
 
-    x: the mean of the oracle's answers, in P (None where infeasible).
+    x: a mix of the oracle's answers, in P (None where infeasible): for the product law the best
+        one, else their mean.
     worst_slack: the smallest A_i x - b_i, computed anew from x; at least -epsilon if feasible.
     calls, calls_bound: oracle calls made, and the number that is always enough: for two draws
         or more 2 width ln n / (η_B epsilon), else Proposition 8's.
@@ -215,7 +216,7 @@ def refutation(call: Call, oracle: Oracle, below: float) -> Certificate | None:
 
 
 def worst_slack(system: System, call: Call) -> float:
-    """The smallest slack of the mean answer, computed from x itself."""
+    """The smallest slack of the mix of answers, computed from x itself."""
     return float(system.slacks(call.tally.x).min())
 
 
