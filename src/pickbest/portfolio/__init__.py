@@ -46,11 +46,9 @@ if TYPE_CHECKING:
     from pickbest.portfolio.processes.limits import (
         Ceiling as Ceiling,
     )
-    from pickbest.portfolio.progress import (
-        Progress as Progress,
-    )
     from pickbest.portfolio.race import (
         GivenUpError as GivenUpError,
+        Progress as Progress,
     )
     from pickbest.portfolio.runs import (
         Result as Result,

@@ -160,27 +160,12 @@ class AskTell:
         features: those of each problem, None where it has none.
         """
         check_count("the number of problems", len(problems))
-        self._look_after()
-        watch = (self.stopping.watch_probability, self.stopping.learner_decides)
         if lifetime is not None:
             check_positive("lifetime", lifetime)
-            return self.ledger.ask(
-                problems,
-                lifetime=lifetime,
-                owned=False,
-                watch=watch[0],
-                learner_decides=watch[1],
-                features=features,
-            )
-        tickets = self.ledger.ask(
-            problems,
-            lifetime=FOR_EVER,
-            watch=watch[0],
-            learner_decides=watch[1],
-            features=features,
-        )
-        with self._mine_lock:
-            self._mine.update(ticket.round for ticket in tickets)
+        tickets = self._opened(problems, lifetime, features)
+        if lifetime is None:
+            with self._mine_lock:
+                self._mine.update(ticket.round for ticket in tickets)
         return tickets
 
     def tell(self, ticket: Ticket[str] | int, costs: Costs, answer: Any = None) -> None:
@@ -228,15 +213,23 @@ class AskTell:
 
     def open_round(self, problem: str, features: Features | None = None) -> Ticket[str]:
         """A round for an engine of this process, watched to its end or not."""
+        return self._opened([problem], None, [features])[0]
+
+    def _opened(
+        self,
+        problems: Sequence[str],
+        lifetime: float | None,
+        features: Sequence[Features | None] | None,
+    ) -> list[Ticket[str]]:
         self._look_after()
-        watch = (self.stopping.watch_probability, self.stopping.learner_decides)
         return self.ledger.ask(
-            [problem],
-            lifetime=FOR_EVER,
-            watch=watch[0],
-            learner_decides=watch[1],
-            features=[features],
-        )[0]
+            problems,
+            lifetime=FOR_EVER if lifetime is None else lifetime,
+            owned=lifetime is None,
+            watch=self.stopping.watch_probability,
+            learner_decides=self.stopping.learner_decides,
+            features=features,
+        )
 
     def close_round(self, record: Finished) -> bool:
         """Journal what an engine found; False if the round had been closed as lost meanwhile.

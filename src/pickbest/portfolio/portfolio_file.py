@@ -19,7 +19,7 @@ from pickbest.portfolio.arms import Arm, Command, Function, Limits
 from pickbest.portfolio.costs import NAMED, Cost, Own, Quality, as_cost
 from pickbest.portfolio.portfolio import Portfolio
 from pickbest.portfolio.processes.limits import Ceiling
-from pickbest.portfolio.progress import Progress
+from pickbest.portfolio.race import Progress
 from pickbest.portfolio.runs import Stage
 from pickbest.portfolio.settings import RaceSettings
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from pickbest.core.tickets import Ticket
 from pickbest.portfolio.answers.evaluator import Evaluator
 from pickbest.portfolio.answers.handling import Answers
-from pickbest.portfolio.engines.forked import ForkedGuards
+from pickbest.portfolio.engines.guards import ForkedGuards
 from pickbest.portfolio.engines.local import LocalEngine
 from pickbest.portfolio.journal.records import Finished
 from pickbest.portfolio.solve.arguments import Arguments
