@@ -14,7 +14,8 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from pickbest.core import MissingExtraError, PickbestError
+from pickbest.core import PickbestError
+from pickbest.core.errors import load_extra
 from pickbest.portfolio.ask_tell import AskTell
 from pickbest.portfolio.journal.databases import secrets_in, shown
 from pickbest.portfolio.journal.protocol import NoPortfolioError
@@ -68,10 +69,7 @@ def serve_store(store: str, name: str, host: str, port: int, token: str | None) 
         raise PickbestError(
             f"{host} can be reached from other machines: give a --token, or serve on 127.0.0.1"
         )
-    try:
-        import uvicorn
-    except ImportError as error:
-        raise MissingExtraError("uvicorn", "serve", "the service") from error
+    uvicorn = load_extra("uvicorn", "serve", "the service")
     from pickbest.portfolio.service.app import create_app
 
     book = opened_book(store, name)

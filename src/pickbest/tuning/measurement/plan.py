@@ -19,7 +19,7 @@ from pickbest.tuning.measurement.units import POOL, Unit
 from pickbest.tuning.optimizers import OPTIMIZERS
 from pickbest.tuning.tasks import MODELS, Caps, Dataset, Task, dataset_names, load_dataset
 from pickbest.tuning.tasks.dataset import DEFAULT_CAPS
-from pickbest.tuning.tasks.objective import load_objective, load_space, source_checksum
+from pickbest.tuning.tasks.task import load_objective, load_space, source_checksum
 
 POOL_CHUNK = 20
 # Raised whenever the same settings would give other losses.

@@ -7,8 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from pickbest.tuning.optimizers.adapter import Sandbox, decoded, dimensions, small_seed
-from pickbest.tuning.optimizers.protocol import OptimizerEntry
+from pickbest.tuning.optimizers.adapter import (
+    OptimizerEntry,
+    Sandbox,
+    decoded,
+    dimensions,
+    small_seed,
+)
 from pickbest.tuning.space import Point, Space
 
 

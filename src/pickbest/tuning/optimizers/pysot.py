@@ -8,8 +8,7 @@ from types import ModuleType
 
 import numpy as np
 
-from pickbest.tuning.optimizers.adapter import Sandbox
-from pickbest.tuning.optimizers.protocol import OptimizerEntry
+from pickbest.tuning.optimizers.adapter import OptimizerEntry, Sandbox
 from pickbest.tuning.space import Point, Space
 
 

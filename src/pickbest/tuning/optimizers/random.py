@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pickbest.tuning.optimizers.protocol import OptimizerEntry
+from pickbest.tuning.optimizers.adapter import OptimizerEntry
 from pickbest.tuning.space import Point, Space
 
 

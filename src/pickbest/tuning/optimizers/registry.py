@@ -20,7 +20,7 @@ from pickbest.tuning.optimizers import (
     skopt,
     smac,
 )
-from pickbest.tuning.optimizers.protocol import Optimizer, OptimizerEntry
+from pickbest.tuning.optimizers.adapter import Optimizer, OptimizerEntry
 from pickbest.tuning.references import named
 from pickbest.tuning.space import Space
 
