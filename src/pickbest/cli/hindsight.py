@@ -1,7 +1,5 @@
 """What can be known without playing: `hindsight`, `bounds`, and what the catalog lists."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

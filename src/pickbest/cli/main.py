@@ -1,7 +1,5 @@
 """The command line put together: its commands, its errors and its exit codes."""
 
-from __future__ import annotations
-
 import io
 import os
 import sys

@@ -1,7 +1,5 @@
 """Tables of costs in files: CSV, TSV (also compressed), Parquet and NumPy's."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

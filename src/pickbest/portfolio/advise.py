@@ -11,8 +11,6 @@ Where arms were stopped because another had answered, the costs that were seen a
 nothing is filled in: see `estimates`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

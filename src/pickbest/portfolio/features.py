@@ -1,7 +1,5 @@
 """Features of problems, computed before arms are picked: cheap built-in ones, or a function's."""
 
-from __future__ import annotations
-
 import gzip
 import re
 import threading

@@ -1,7 +1,5 @@
 """portfolio.toml: arms, budget, deadline, cost, learner and storage in one small file."""
 
-from __future__ import annotations
-
 import importlib
 import math
 import sys

@@ -1,7 +1,5 @@
 """One round's race: start the picked arms, judge each run as it ends, stop the others."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence

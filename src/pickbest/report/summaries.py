@@ -1,7 +1,5 @@
 """Results as plain data: what `--json` prints, and what tables are made from."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a user has in a module of their own, as text: module:NAME."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

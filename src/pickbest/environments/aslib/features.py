@@ -1,7 +1,5 @@
 """The features of an ASlib scenario's instances, their costs, and how computing them went."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The runs of an ASlib scenario: algorithm_runs.arff as a table of instances and algorithms."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass

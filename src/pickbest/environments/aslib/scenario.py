@@ -5,8 +5,6 @@ feature_values.arff, feature_runstatus.arff and feature_costs.arff. Instances be
 the order of the runs; algorithms become arms, in the order of their names.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path

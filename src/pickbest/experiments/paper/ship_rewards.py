@@ -7,8 +7,6 @@
 The same folder and options give the same bytes.
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import json

@@ -1,7 +1,5 @@
 """What a race needs to know of answers: how they are read and checked, and where they are kept."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

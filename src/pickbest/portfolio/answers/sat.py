@@ -1,7 +1,5 @@
 """PySAT's solvers as arms (extra: sat), each in a process of its own, every model checked."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

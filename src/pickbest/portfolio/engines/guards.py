@@ -1,7 +1,5 @@
 """The portfolio's side of its keeper and guards; see `processes` for theirs."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import selectors

@@ -4,8 +4,6 @@ A race keeps its own deadline: a guard that does not answer in time, whatever ha
 ended with all that is below it, and its run counts as if it had answered then.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import selectors

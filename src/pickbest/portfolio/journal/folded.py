@@ -1,7 +1,5 @@
 """A journal and its fold in step: opened from a snapshot, followed record by record."""
 
-from __future__ import annotations
-
 import os
 import threading
 import time

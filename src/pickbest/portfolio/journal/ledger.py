@@ -1,7 +1,5 @@
 """What happens to rounds: asked, told, lost, late; and to the arms of a portfolio."""
 
-from __future__ import annotations
-
 import copy
 import time
 from collections.abc import Callable, Iterable, Sequence

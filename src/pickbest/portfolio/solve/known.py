@@ -4,8 +4,6 @@ A table, so that a solver is one line. Nothing but the standard library is impor
 `pickbest solve` loads before the solvers run is time that the user waits.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """A call without a daemon: tickets from the stock, guards of its own, learning afterwards."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

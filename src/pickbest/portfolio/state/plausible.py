@@ -1,7 +1,5 @@
 """What records can have been written: everything is checked before it is folded in."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any

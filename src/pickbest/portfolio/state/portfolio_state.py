@@ -5,8 +5,6 @@ not on how many rounds there were.
 A record that cannot have been written by us is refused before anything of it is taken in.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

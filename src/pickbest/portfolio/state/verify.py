@@ -1,7 +1,5 @@
 """Check a portfolio: the journal, replayed from its beginning, must give what is known of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from pickbest.core import PickbestError

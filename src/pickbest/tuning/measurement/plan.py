@@ -1,7 +1,5 @@
 """What is measured: settings, tasks, and the units of work in their order."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version

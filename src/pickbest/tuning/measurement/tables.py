@@ -1,7 +1,5 @@
 """The tables of a measurement: losses, rewards, tasks, and where they come from."""
 
-from __future__ import annotations
-
 import json
 import platform
 from collections.abc import Iterable, Sequence

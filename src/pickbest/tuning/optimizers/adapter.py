@@ -1,7 +1,5 @@
 """What the adapters of libraries share: parameters in their terms, and a sandbox to run them in."""
 
-from __future__ import annotations
-
 import logging
 import random
 import warnings

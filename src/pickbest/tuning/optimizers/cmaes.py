@@ -1,7 +1,5 @@
 """cmaes: CMA-ES in the unit cube with the default population."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pickbest.core import FloatArray

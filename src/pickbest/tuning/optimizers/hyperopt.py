@@ -1,7 +1,5 @@
 """Hyperopt: tree of Parzen estimators with default settings."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pickbest.tuning.optimizers.adapter import OptimizerEntry, Sandbox, decoded, dimensions

@@ -1,7 +1,5 @@
 """Nevergrad: its automatic choice (NGOpt) and its portfolio."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

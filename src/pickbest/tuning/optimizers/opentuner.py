@@ -1,7 +1,5 @@
 """OpenTuner: three bandits over techniques of evolutionary and direct search."""
 
-from __future__ import annotations
-
 import logging
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Optuna: Parzen estimators, CMA-ES and quasi-Monte Carlo."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

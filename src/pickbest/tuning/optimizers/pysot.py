@@ -1,7 +1,5 @@
 """pySOT: stochastic radial basis functions, set up as in Bayesmark."""
 
-from __future__ import annotations
-
 import sys
 from importlib.util import find_spec
 from types import ModuleType

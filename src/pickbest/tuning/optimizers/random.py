@@ -1,7 +1,5 @@
 """Uniform random search."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pickbest.tuning.optimizers.adapter import OptimizerEntry

@@ -1,7 +1,5 @@
 """Names of optimizers: the paper's nine, current ones, and a user's own as module:Class."""
 
-from __future__ import annotations
-
 from pickbest.core import (
     MissingExtraError,
     PickbestError,

@@ -1,7 +1,5 @@
 """scikit-optimize: Gaussian processes and boosted trees with default settings."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

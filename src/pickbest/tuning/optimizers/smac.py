@@ -1,7 +1,5 @@
 """SMAC: a random forest and expected improvement, with the defaults for hyperparameters."""
 
-from __future__ import annotations
-
 import math
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Data sets by name: a folder of tables, one table, the package pmlb, or scikit-learn's own."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

@@ -1,7 +1,5 @@
 """The models that are tuned, their search spaces, and how a point becomes a classifier."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Tuning tasks: a model on a data set, and the loss of a point."""
 
-from __future__ import annotations
-
 import hashlib
 import inspect
 import math
