@@ -18,12 +18,7 @@ import numpy as np
 
 from pickbest import hindsight, theory
 from pickbest.catalog import make_learner
-from pickbest.core import (
-    FloatArray,
-    PickbestError,
-    play_table,
-    replicate_keys,
-)
+from pickbest.core import FloatArray, PickbestError, play_table, replicate_keys
 from pickbest.core.codec import SPARSE
 from pickbest.portfolio.estimates import Estimate, estimates, sentence, timed_rounds
 from pickbest.portfolio.journal.protocol import Entry

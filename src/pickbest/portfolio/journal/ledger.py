@@ -12,15 +12,7 @@ from pickbest.core.tickets import ClosedRoundError, RepeatedTellError, Ticket, n
 from pickbest.portfolio.journal.folded import FoldedJournal
 from pickbest.portfolio.journal.leases import Lifetimes, lease_of, this_process
 from pickbest.portfolio.journal.protocol import Entry, Journal, StorageError, entries_after
-from pickbest.portfolio.journal.records import (
-    Finished,
-    Late,
-    Lost,
-    Opened,
-    Picked,
-    Record,
-    Roster,
-)
+from pickbest.portfolio.journal.records import Finished, Late, Lost, Opened, Picked, Record, Roster
 from pickbest.portfolio.state.plausible import check_finished, check_roster
 from pickbest.portfolio.state.portfolio_state import PortfolioState
 from pickbest.portfolio.state.rosters import changed, check_opening, updated
@@ -43,10 +35,7 @@ class Ledger:
     """
 
     def __init__(
-        self,
-        journal: Journal,
-        trusted: Opened | None = None,
-        patience: Sequence[float] = PATIENCE,
+        self, journal: Journal, trusted: Opened | None = None, patience: Sequence[float] = PATIENCE
     ) -> None:
         self.patience = tuple(patience)
         self.folded = FoldedJournal(journal, trusted)

@@ -64,11 +64,7 @@ SOLVERS = (
         for own, logics in (((), NO_STRINGS), (("--strings-exp",), STRINGS))
     ),
     Solver(
-        "yices",
-        SMTLIB,
-        ("yices-smt2", "yices_smt2"),
-        incremental=("--incremental",),
-        logics=YICES,
+        "yices", SMTLIB, ("yices-smt2", "yices_smt2"), incremental=("--incremental",), logics=YICES
     ),
     Solver(
         "bitwuzla",

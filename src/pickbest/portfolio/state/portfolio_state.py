@@ -12,15 +12,7 @@ from typing import Any
 from pickbest.core import PickbestError
 from pickbest.core.features import encoded, feature_names
 from pickbest.portfolio.journal.protocol import Entry
-from pickbest.portfolio.journal.records import (
-    Finished,
-    Late,
-    Lost,
-    Opened,
-    Picked,
-    Record,
-    Roster,
-)
+from pickbest.portfolio.journal.records import Finished, Late, Lost, Opened, Picked, Record, Roster
 from pickbest.portfolio.runs import RunStatus
 from pickbest.portfolio.state.curve import Course, Sum
 from pickbest.portfolio.state.live_learner import LiveLearner

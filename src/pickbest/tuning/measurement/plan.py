@@ -5,13 +5,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from pickbest.core import (
-    MissingExtraError,
-    PickbestError,
-    check_count,
-    check_seed,
-    unknown_name,
-)
+from pickbest.core import MissingExtraError, PickbestError, check_count, check_seed, unknown_name
 from pickbest.core.codec import plain
 from pickbest.tuning.measurement.units import POOL, Unit
 from pickbest.tuning.optimizers import OPTIMIZERS

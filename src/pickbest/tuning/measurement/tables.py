@@ -176,10 +176,7 @@ def provenance(plan: MeasurementPlan, measured: Sequence[Measured]) -> dict[str,
         },
         "refused": plan.refused,
         "datasets": {
-            name: {
-                **plan.datasets[name].facts,
-                "sha256": plan.datasets[name].checksum(),
-            }
+            name: {**plan.datasets[name].facts, "sha256": plan.datasets[name].checksum()}
             for name in sets
         },
     }

@@ -1,12 +1,6 @@
 """Names of optimizers: the paper's nine, current ones, and a user's own as module:Class."""
 
-from pickbest.core import (
-    MissingExtraError,
-    PickbestError,
-    check_count,
-    check_seed,
-    unknown_name,
-)
+from pickbest.core import MissingExtraError, PickbestError, check_count, check_seed, unknown_name
 from pickbest.tuning.optimizers import (
     cmaes,
     hyperopt,

@@ -50,12 +50,7 @@ MODELS = {
         _mlp,
     ),
     "lasso": Model(
-        Space(
-            (
-                Real("C", 1e-2, 1e2, Warp.LOG),
-                Real("intercept_scaling", 1e-2, 1e2, Warp.LOG),
-            )
-        ),
+        Space((Real("C", 1e-2, 1e2, Warp.LOG), Real("intercept_scaling", 1e-2, 1e2, Warp.LOG))),
         _lasso,
     ),
 }
