@@ -175,7 +175,7 @@ def _filled(
     for arm in range(costs.shape[1]):
         gaps = missing[:, arm]
         levels = hardness[gaps] if way == "alike" else rng.random(int(gaps.sum()))
-        filled[gaps, arm] = _quantiles(costs[~gaps, arm], weights[~gaps, arm], levels)
+        filled[gaps, arm] = weighted_quantiles(costs[~gaps, arm], weights[~gaps, arm], levels)
     return filled
 
 
@@ -188,7 +188,8 @@ def _ranks(values: FloatArray, weights: FloatArray, rng: np.random.Generator) ->
     return ranks
 
 
-def _quantiles(values: FloatArray, weights: FloatArray, levels: FloatArray) -> FloatArray:
+def weighted_quantiles(values: FloatArray, weights: FloatArray, levels: FloatArray) -> FloatArray:
+    """The values at these levels of their weighted law."""
     order = np.argsort(values, kind="stable")
     mass = np.cumsum(weights[order])
     places = np.searchsorted(mass / mass[-1], levels, side="left")
