@@ -1,6 +1,5 @@
 """portfolio.toml: arms, budget, deadline, cost, learner and storage in one small file."""
 
-import importlib
 import math
 import sys
 import tomllib
@@ -9,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pickbest.catalog.spec import Spec
+from pickbest.catalog.spec import Spec, imported
 from pickbest.core import PickbestError, unknown_name
 from pickbest.portfolio.answers.formats import as_format
 from pickbest.portfolio.answers.reading import AnswerFormat
@@ -248,15 +247,9 @@ def _names(what: str, given: list[Any]) -> tuple[str, ...]:
 
 def _imported(reference: str, folder: Path) -> Callable[..., Any]:
     """module:function, looked up beside the file first."""
-    module, colon, name = reference.partition(":")
-    if not colon or not module or not name:
-        raise PickbestError(f"a function must be written as module:function, got {reference!r}")
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
-    try:
-        found = getattr(importlib.import_module(module), name)
-    except Exception as error:  # a module may raise anything while it is imported
-        raise PickbestError(f"the function {reference!r} cannot be imported: {error}") from error
+    found = imported(reference, "function")
     if not callable(found):
         raise PickbestError(f"{reference!r} must be a function, got {found!r}")
     result: Callable[..., Any] = found

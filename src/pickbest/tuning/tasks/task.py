@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
+from pickbest.catalog.spec import imported
 from pickbest.core import FloatArray, IntArray, PickbestError
 from pickbest.core.codec import SPARSE
-from pickbest.tuning.references import named
 from pickbest.tuning.space import Point, Space
 from pickbest.tuning.tasks.data_sources import load_dataset
 from pickbest.tuning.tasks.dataset import DEFAULT_CAPS, Caps, Dataset
@@ -25,7 +25,7 @@ from pickbest.tuning.tasks.models import MODELS
 @lru_cache(maxsize=16)
 def load_objective(reference: str) -> Callable[[Point, str], float]:
     """The function `module:function` of a point, or of a point and the name of a job."""
-    function = named(reference, "objective")
+    function = imported(reference, "objective")
     if not callable(function):
         raise PickbestError(f"the objective {reference} must be a function, got {function!r}")
     try:
@@ -38,7 +38,7 @@ def load_objective(reference: str) -> Callable[[Point, str], float]:
 @lru_cache(maxsize=16)
 def load_space(reference: str) -> Space:
     """The `Space` that `module:NAME` holds, or that a function of that name returns."""
-    found = named(reference, "space")
+    found = imported(reference, "space")
     space = found() if callable(found) else found
     if not isinstance(space, Space):
         raise PickbestError(
