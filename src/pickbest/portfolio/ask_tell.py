@@ -14,7 +14,7 @@ from pickbest.core.features import Features
 from pickbest.core.tickets import ClosedRoundError, Ticket, in_order, round_of
 from pickbest.portfolio.censoring import lesson
 from pickbest.portfolio.journal.leases import Heart
-from pickbest.portfolio.journal.ledger import PATIENCE, Ledger, ticket_of
+from pickbest.portfolio.journal.ledger import Ledger, patiently, ticket_of
 from pickbest.portfolio.journal.protocol import NoPortfolioError, OutageError
 from pickbest.portfolio.journal.records import Finished, Opened, Picked
 from pickbest.portfolio.race import finished
@@ -66,8 +66,8 @@ class AskTell:
         self.stopping = settings.stopping
         self._begin(storage, settings.name, opened)
         try:
-            self._retried(lambda: self.ledger.open(opened, arms, budget, paused))
-            self._retried(self.ledger.sweep)
+            _opening(lambda: self.ledger.open(opened, arms, budget, paused))
+            _opening(self.ledger.sweep)
         except BaseException:
             self.ledger.close()
             raise
@@ -91,7 +91,7 @@ class AskTell:
                 )
             if trusted is not None:
                 book.ledger.check_settings(trusted)
-            book._retried(book.ledger.sweep)
+            _opening(book.ledger.sweep)
         except BaseException:
             book.ledger.close()
             raise
@@ -116,17 +116,7 @@ class AskTell:
                 journal.close()
                 raise
 
-        self.ledger, self._shared = self._retried(opened)
-
-    @staticmethod
-    def _retried(attempt: Callable[[], T]) -> T:
-        """Opening is tried again while the database is away, not where it is wrong."""
-        for seconds in PATIENCE:
-            try:
-                return attempt()
-            except OutageError:
-                time.sleep(seconds)
-        return attempt()
+        self.ledger, self._shared = _opening(opened)
 
     @property
     def open_tickets(self) -> tuple[Ticket[str], ...]:
@@ -277,7 +267,7 @@ class AskTell:
 
     def verify(self) -> PortfolioState:
         """Replay the journal from its beginning; says if any pick or the state differs."""
-        return self.ledger.verify()
+        return self.ledger.folded.verify()
 
     def close(self) -> None:
         """Close the rounds that this object still has open as lost; the journal stays."""
@@ -312,6 +302,11 @@ class AskTell:
         if now - self._swept > SWEEP_SECONDS:
             self._swept = now
             self.ledger.sweep()
+
+
+def _opening(attempt: Callable[[], T]) -> T:
+    """It is tried again while the database is away, not where it is wrong."""
+    return patiently(attempt, away=OutageError)
 
 
 def _result(picked: Picked, costs: Costs, answer: Any) -> Result:
