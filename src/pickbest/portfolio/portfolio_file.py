@@ -67,34 +67,19 @@ def read_portfolio_file(path: str | Path) -> PortfolioFile:
         raise PickbestError(f"{path}: {error}") from error
 
 
-# What each key must be; tables are read by functions of their own.
-_KEYS: dict[str, tuple[type, ...]] = {
-    "arms": (dict,),
-    "budget": (int,),
-    "deadline": _NUMBER,
-    "storage": (str,),
-    "name": (str,),
-    "learner": (str, dict),
-    "rounds": (int,),
-    "seed": (int,),
-    "cost": (str, dict),
-    "answer": (str,),
-    "check": (str,),
-    "double_check": _NUMBER,
-    "stop": (str,),
-    "censored": (str,),
-    "watch": _NUMBER,
-    "price": _NUMBER,
-    "call_price": _NUMBER,
-    "stages": (list,),
-    "limits": (dict,),
-    "race_limits": (dict,),
-    "pass_env": (list,),
-    "engine": (str,),
-    "engine_options": (dict,),
-    "concurrency": (int,),
-    "features": (str,),
-    "features_seconds": _NUMBER,
+def _keys(names: str, *kinds: type) -> dict[str, tuple[type, ...]]:
+    """What keys must be."""
+    return dict.fromkeys(names.split(), kinds)
+
+
+# Tables are read by functions of their own.
+_KEYS = {
+    **_keys("storage name answer check stop censored engine features", str),
+    **_keys("budget rounds seed concurrency", int),
+    **_keys("deadline double_check watch price call_price features_seconds", *_NUMBER),
+    **_keys("arms limits race_limits engine_options", dict),
+    **_keys("stages pass_env", list),
+    **_keys("learner cost", str, dict),
 }
 _NO_SETTINGS = ("budget", "deadline", "storage", "concurrency")
 
@@ -173,22 +158,14 @@ _WORDS = {
     bool: "true or false",
 }
 
-_ARM_KEYS: dict[str, tuple[type, ...]] = {
-    "command": (list,),
-    "python": (str,),
-    "sat": (str,),
-    "success": (list,),
-    "answer": (str,),
-    "cwd": (str,),
-    "env": (dict,),
-    "pass_env": (list,),
-    "cores": (int,),
-    "paused": (bool,),
-    "price": _NUMBER,
-    "call_price": _NUMBER,
+_ARM_KEYS = {
+    **_keys("command success pass_env", list),
+    **_keys("python sat answer cwd", str),
+    **_keys("env", dict),
+    **_keys("cores", int),
+    **_keys("paused", bool),
+    **_keys("price call_price", *_NUMBER),
 }
-
-
 _PLACE_KEYS = ("answer", "cwd", "env", "pass_env", "cores")
 
 
@@ -265,10 +242,10 @@ def _cost(spec: str | dict[str, Any], folder: Path) -> Cost:
     if isinstance(spec, str):
         return as_cost(spec)
     kind = spec.get("kind")
-    known: dict[str, dict[str, tuple[type, ...]]] = {
-        **{name: {"kind": (str,)} for name in NAMED},
-        "quality": {"kind": (str,), "best": _NUMBER, "worst": _NUMBER, "good_enough": _NUMBER},
-        "python": {"kind": (str,), "function": (str,), "accept": _NUMBER},
+    known = {
+        **dict.fromkeys(NAMED, _keys("kind", str)),
+        "quality": {**_keys("kind", str), **_keys("best worst good_enough", *_NUMBER)},
+        "python": {**_keys("kind function", str), "accept": _NUMBER},
     }
     if kind not in known:
         raise unknown_name("kind of cost", str(kind), known)
@@ -286,15 +263,8 @@ def _cost(spec: str | dict[str, Any], folder: Path) -> Cost:
 
 
 def _limits(table: dict[str, Any]) -> Limits:
-    known: dict[str, tuple[type, ...]] = {
-        **_CEILING_KEYS,
-        "output_kb": _NUMBER,
-        "spool_mb": _NUMBER,
-        "answer_mb": _NUMBER,
-        "grace": _NUMBER,
-        "pin": (bool,),
-    }
-    _check_keys("key of limits", table, known)
+    sizes = _keys("output_kb spool_mb answer_mb grace", *_NUMBER)
+    _check_keys("key of limits", table, {**_CEILING_KEYS, **sizes, "pin": (bool,)})
     return Limits(
         **_ceiling(table),
         output_bytes=round(table.get("output_kb", 64) * 1024),
@@ -305,11 +275,7 @@ def _limits(table: dict[str, Any]) -> Limits:
     )
 
 
-_CEILING_KEYS: dict[str, tuple[type, ...]] = {
-    "memory_mb": _NUMBER,
-    "cpu_seconds": _NUMBER,
-    "processes": (int,),
-}
+_CEILING_KEYS = {**_keys("memory_mb cpu_seconds", *_NUMBER), "processes": (int,)}
 
 
 def _race_limits(table: dict[str, Any]) -> Ceiling:

@@ -22,14 +22,14 @@ INSTANCE, ALGORITHM, STATUS, REPETITION = "instance_id", "algorithm", "runstatus
 
 @dataclass(frozen=True)
 class Runs:
-    """All runs by one measure; for the fields see Scenario."""
+    """All runs by one measure: fields of Scenario."""
 
     instances: tuple[str, ...]
     algorithms: tuple[str, ...]
     limit: float | None
     performance: FloatArray
     solved: FloatArray
-    missing: int
+    missing_runs: int
     repetitions: int
     statuses: Mapping[str, int]
 
@@ -74,7 +74,7 @@ def read_runs(path: Path, measure: Measure, cutoff: float | None) -> Runs:
         limit=limit,
         performance=performance,
         solved=sums(ok.astype(np.float64)) / np.maximum(runs, 1.0),
-        missing=int((runs == 0).sum()),
+        missing_runs=int((runs == 0).sum()),
         repetitions=int(runs.max()),
         statuses=dict(Counter(statuses)),
     )
