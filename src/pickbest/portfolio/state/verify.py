@@ -40,8 +40,3 @@ def replayed(
                     f"{source} differs from a replay of the journal up to record {position}"
                 )
     return again
-
-
-def same_fold(first: PortfolioState, second: PortfolioState) -> bool:
-    """Whether two folds are equal bit for bit."""
-    return digest_of(first) == digest_of(second)
