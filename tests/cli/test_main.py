@@ -1,6 +1,7 @@
 """The command line: its contract, its errors, its exit codes."""
 
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -10,7 +11,7 @@ import time
 import pytest
 from typer.testing import CliRunner
 
-from pickbest.cli.main import app
+from pickbest.cli.main import app, main
 
 PROGRAM = [sys.executable, "-m", "pickbest.cli.main"]
 
@@ -19,6 +20,26 @@ def run(*arguments, **options):
     return subprocess.run(
         [*PROGRAM, *map(str, arguments)], capture_output=True, text=True, check=False, **options
     )
+
+
+@pytest.fixture
+def refused(monkeypatch, capsys):
+    """What the program says of bad input, as in a process of its own, which would take a second."""
+
+    def call(*arguments, cwd):
+        monkeypatch.setattr(sys, "argv", ["pickbest", *map(str, arguments)])
+        monkeypatch.setattr(sys, "path", [*sys.path])
+        monkeypatch.setattr(logging.getLogger("pickbest"), "handlers", [])
+        monkeypatch.chdir(cwd)
+        with pytest.raises(SystemExit) as ended:
+            main()
+        shown = capsys.readouterr()
+        assert ended.value.code == 2
+        assert not shown.out
+        assert "Traceback" not in shown.err
+        return shown.err
+
+    return call
 
 
 def result(*arguments):
@@ -210,23 +231,27 @@ def test_plot_and_export(rewards, tmp_path):
         (["nonsense"], "No such command"),
     ],
 )
-def test_bad_input_is_one_sentence_and_exit_code_2(arguments, message, tmp_path):
-    outcome = run(*arguments, cwd=tmp_path)
-    assert outcome.returncode == 2
-    assert message in " ".join(outcome.stderr.replace("│", " ").split())
-    assert "Traceback" not in outcome.stderr
-    assert not outcome.stdout
+def test_bad_input_is_one_sentence_and_exit_code_2(arguments, message, tmp_path, refused):
+    errors = refused(*arguments, cwd=tmp_path)
+    assert message in " ".join(errors.replace("│", " ").split())
     assert not list(tmp_path.iterdir())
 
 
-def test_bad_tables_are_refused(tmp_path):
+def test_a_process_ends_with_the_exit_code(tmp_path):
+    outcome = run("simulate", "task-9", cwd=tmp_path)
+    assert outcome.returncode == 2
+    assert "did you mean 'task-" in " ".join(outcome.stderr.split())
+    assert "Traceback" not in outcome.stderr
+    assert not outcome.stdout
+
+
+def test_bad_tables_are_refused(tmp_path, refused):
     for text in ("", "a,b\n0.1\n", "a,b\n0.1,nan\n", "a,b\n0.1,7\n"):
         path = tmp_path / "bad.csv"
         path.write_text(text)
         for command in (["hindsight"], ["simulate", "-l", "fpml"]):
-            outcome = run(command[0], path, *command[1:])
-            assert outcome.returncode == 2
-            assert "bad.csv" in outcome.stderr.replace("\n", "")
+            errors = refused(command[0], path, *command[1:], cwd=tmp_path)
+            assert "bad.csv" in errors.replace("\n", "")
 
 
 def test_ctrl_c_ends_with_130_and_no_traceback():

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pickbest.cli import compiled_files
+from pickbest.cli import warm_up
 from pickbest.kernels.compile_notice import NOTICE, FirstCompile
 
 ROUNDS_ONE_BY_ONE = """
@@ -84,19 +84,19 @@ def installed(tmp_path, monkeypatch):
     for path in paths:
         path.dist = SimpleNamespace(locate_file=tmp_path.joinpath)
     monkeypatch.setattr(metadata, "distribution", lambda name: SimpleNamespace(files=paths))
-    monkeypatch.setattr(compiled_files, "PACKAGE", tmp_path / "pickbest")
+    monkeypatch.setattr(warm_up, "PACKAGE", tmp_path / "pickbest")
     return record
 
 
 def test_uninstalling_finds_compiled_files(installed):
     before = installed.read_text()
-    compiled_files.list_as_installed()
+    warm_up.list_as_installed()
     added = "pickbest/kernels/__pycache__/rules.pick-1.py311.nbi,,\n"
     assert installed.read_text() == before + added
 
 
 def test_a_source_tree_is_left_alone(installed, tmp_path, monkeypatch):
-    monkeypatch.setattr(compiled_files, "PACKAGE", tmp_path.parent / "src" / "pickbest")
+    monkeypatch.setattr(warm_up, "PACKAGE", tmp_path.parent / "src" / "pickbest")
     before = installed.read_text()
-    compiled_files.list_as_installed()
+    warm_up.list_as_installed()
     assert installed.read_text() == before

@@ -45,9 +45,9 @@ def test_mistakes_are_named(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(PickbestError, match="runtimes cannot be read from it"):
+    with pytest.raises(PickbestError, match="not a text table"):
         read_runtimes(tmp_path / "none.csv")
     broken = tmp_path / "broken.csv.gz"
     broken.write_bytes(b"no gzip")
-    with pytest.raises(PickbestError, match="runtimes cannot be read from it"):
+    with pytest.raises(PickbestError, match="not a text table"):
         read_runtimes(broken)

@@ -191,7 +191,7 @@ def test_history_fits_into_80_columns(folder: Path, monkeypatch: pytest.MonkeyPa
         ("stop = 'frst'", "did you mean 'first'"),
         ("[arms.x]\ncomand = ['true']", "did you mean 'command'"),
         ("[arms.x]\npaused = true", "must have one of command, python and sat, got none"),
-        ("[arms.x]\npython = 'nowhere'", "must be written as module:function"),
+        ("[arms.x]\npython = 'nowhere'", "must be written as module:NAME"),
         ("[arms.x]\npython = 'no_module_x:f'", "cannot be imported: No module named"),
         ("[arms.x]\npython = 'math:pi'", "must be a function, got 3.14"),
         ("[arms.x]\npython = 'math:sqrt'\nsuccess = [1]", "success is for commands only"),

@@ -3,8 +3,6 @@
 None as an option means that theory chooses; what is set by hand is taken as it is, 0 too.
 """
 
-from __future__ import annotations
-
 import math
 from enum import Enum
 from typing import TypeVar

@@ -4,8 +4,6 @@ A learner whose options are the fields of its class needs one line with that cla
 theory tunes has a function in `builders`, one that holds other learners in `composed`.
 """
 
-from __future__ import annotations
-
 import dataclasses
 
 from pickbest import learners

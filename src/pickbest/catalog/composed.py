@@ -1,7 +1,5 @@
 """How learners are made that hold others: slots, and a guard beside any learner."""
 
-from __future__ import annotations
-
 from pickbest import theory
 from pickbest.catalog import builders
 from pickbest.catalog.builders import (

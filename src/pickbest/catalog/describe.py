@@ -1,7 +1,5 @@
 """Learners and environments as plain data, and learners back from it."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import typing

@@ -1,7 +1,5 @@
 """Environments by name, and files as environments: the one way from a text to costs."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable, Mapping

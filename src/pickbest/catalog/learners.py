@@ -1,7 +1,5 @@
 """Learners by name: what is registered, and the one way from a text to a learner."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -203,6 +203,19 @@ def from_module(name: str, kind: str, known: Iterable[str], needs: Iterable[str]
     return found
 
 
+def imported(reference: str, kind: str) -> Any:
+    """What `module:NAME` of the user's names; kind: what it is wanted as, for the error."""
+    module, _, name = reference.partition(":")
+    if not module or not name:
+        raise PickbestError(
+            f"the {kind} of your own must be written as module:NAME, got {reference!r}"
+        )
+    try:
+        return getattr(importlib.import_module(module), name)
+    except Exception as error:  # a module may raise anything while it is imported
+        raise PickbestError(f"the {kind} {reference!r} cannot be imported: {error}") from error
+
+
 def parameters(make: Callable[..., Any]) -> dict[str, Any]:
     """The names of a class's or function's parameters, with their default values."""
     try:

@@ -1,7 +1,5 @@
 """`pickbest aslib`: what a scenario of ASlib holds, and what B of its algorithms are worth."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

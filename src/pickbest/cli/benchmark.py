@@ -70,8 +70,7 @@ def benchmark(
     paper_rewards: Annotated[
         Path | None,
         typer.Option(
-            "--paper-rewards",
-            help="The paper's recorded rewards, instead of the shipped ones.",
+            "--paper-rewards", help="The paper's recorded rewards, instead of the shipped ones."
         ),
     ] = None,
     peers: Annotated[

@@ -1,7 +1,5 @@
 """`pickbest feasible`: a linear program through a learner."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,6 +1,4 @@
-"""`pickbest hindsight` and `pickbest bounds`: what can be known without playing."""
-
-from __future__ import annotations
+"""What can be known without playing: `hindsight`, `bounds`, and what the catalog lists."""
 
 from typing import Annotated
 
@@ -86,3 +84,17 @@ def bounds(
         needed = theory.budget_for_regret(n_arms=arms, rounds=rounds, regret=regret)
         summary["budget_for_regret"] = {"regret": regret, "budget": needed}
     tables.show(summary, as_json, tables.bounds_table)
+
+
+def learners(as_json: JsonOption = False) -> None:
+    """List the learners, their tunings and options."""
+    from pickbest.report.summaries import learners_summary
+
+    tables.show(learners_summary(), as_json, tables.learners_table)
+
+
+def environments(as_json: JsonOption = False) -> None:
+    """List the named environments."""
+    from pickbest.report.summaries import environments_summary
+
+    tables.show(environments_summary(), as_json, tables.environments_table)

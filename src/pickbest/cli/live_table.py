@@ -1,7 +1,5 @@
 """The live table of `pickbest run`: what runs, how far it is, who wins how often."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """The command line put together: its commands, its errors and its exit codes."""
 
-from __future__ import annotations
-
 import io
 import os
 import sys
@@ -16,15 +14,22 @@ from pickbest._version import __version__
 from pickbest.cli.aslib import aslib
 from pickbest.cli.benchmark import benchmark
 from pickbest.cli.feasible import feasible
-from pickbest.cli.hindsight import bounds, hindsight
-from pickbest.cli.lists import environments, learners
+from pickbest.cli.hindsight import bounds, environments, hindsight, learners
 from pickbest.cli.measure import measure
 from pickbest.cli.replay import replay
-from pickbest.cli.report import report
 from pickbest.cli.reproduce import reproduce
 from pickbest.cli.run import run
 from pickbest.cli.simulate import simulate
-from pickbest.cli.store import advise, export, history, import_journal, serve, status, verify
+from pickbest.cli.store import (
+    advise,
+    export,
+    history,
+    import_journal,
+    report,
+    serve,
+    status,
+    verify,
+)
 from pickbest.cli.warm_up import warm_up
 from pickbest.core import MissingExtraError, PickbestError
 from pickbest.core.text import printable
@@ -113,7 +118,7 @@ def main() -> None:
         sys.path.append(os.getcwd())
     asked = None if "_PICKBEST_COMPLETE" in os.environ else " ".join(sys.argv[1:2])
     if asked in COMMANDS:
-        from pickbest.cli.compiled_files import show_compiling
+        from pickbest.cli.warm_up import show_compiling
 
         show_compiling()
     try:

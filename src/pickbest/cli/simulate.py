@@ -93,7 +93,7 @@ def simulate(
     subset of B arms (B = 1: the best arm), with 95% confidence intervals of the means.
     """
     from pickbest.catalog import make_environment
-    from pickbest.cli.compiled_files import compiling_in_two
+    from pickbest.cli.warm_up import compiling_in_two
     from pickbest.environments import Table, WithFeatures, read_past
     from pickbest.learners import Warm
     from pickbest.report import plots

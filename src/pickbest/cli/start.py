@@ -1,7 +1,5 @@
 """Where `pickbest` begins: `pickbest solve` does not wait for what the other commands need."""
 
-from __future__ import annotations
-
 import gc
 import sys
 

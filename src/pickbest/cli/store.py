@@ -1,4 +1,4 @@
-"""Commands on a portfolio's store: status, history, export, import, verify, advise, serve."""
+"""Commands on a portfolio's store, from status and history to serve and report."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from rich.console import Console
 
 from pickbest.cli import store_tables, tables
 from pickbest.cli.options import JsonOption
+from pickbest.cli.tables import say
 from pickbest.core.codec import plain
 
 if TYPE_CHECKING:
     from pickbest.portfolio.journal.ledger import Ledger
     from pickbest.portfolio.journal.sql import SqlJournal
     from pickbest.portfolio.settings import Settings
+
 
 StoreArgument = Annotated[
     str,
@@ -115,7 +117,7 @@ def import_journal(
 
     records = read_export(file)
     with opened(store, name, write=True) as ledger:
-        ledger.restore(records)
+        ledger.folded.restore(records)
     typer.echo(f"{len(records)} records")
 
 
@@ -125,7 +127,7 @@ def verify(store: StoreArgument, name: NameOption = "default") -> None:
     Right also beside processes that write. Exit code 0: all is well; 2: what differs is named.
     """
     with opened(store, name) as ledger:
-        state = ledger.verify()
+        state = ledger.folded.verify()
     typer.echo(f"{state.position} records, {state.next_round} rounds: all as a replay finds them")
 
 
@@ -204,3 +206,46 @@ def deadline_of(store: str) -> float | None:
     from pickbest.portfolio.portfolio_file import read_portfolio_file
 
     return read_portfolio_file(store).deadline
+
+
+def report(
+    store: StoreArgument,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the report.")] = Path(
+        "portfolio-report"
+    ),
+    deadline: Annotated[
+        float | None,
+        typer.Option(help="Seconds that an arm may take, where STORE is not a portfolio.toml."),
+    ] = None,
+    name: NameOption = "default",
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+) -> None:
+    """Write a page about a portfolio: who wins where, costs over time, PAR2, what went wrong.
+
+    The page needs no network and no other file; its tables lie beside it as CSV, its figures as
+    PNG and SVG. Times and costs of runs that were stopped early are not known, and are shown as
+    what they are at least and at most.
+
+    **Example**
+
+        pickbest report portfolio.toml --open
+    """
+    from pickbest.core import check_positive
+    from pickbest.portfolio.journal.protocol import entries_after
+    from pickbest.portfolio.journal.records import Roster
+    from pickbest.report.portfolio_numbers import PortfolioNumbers
+    from pickbest.report.portfolio_page import portfolio_report
+    from pickbest.report.write import need_packages, write_report
+
+    need_packages()
+    known = deadline_of(store) if deadline is None else check_positive("deadline", deadline)
+    with reading(store, name) as journal:
+        entries = list(entries_after(journal, 0))
+    rosters = [entry.record for entry in entries if isinstance(entry.record, Roster)]
+    numbers = PortfolioNumbers.of(entries, known)
+    shown = Path(store).stem if store.endswith(".toml") else name
+    made = portfolio_report(numbers, rosters[-1].budget, shown, f"pickbest report {shown}")
+    page = write_report(made, out)
+    say(f"{len(numbers.rounds)} rounds: {page}")
+    if open_page:
+        typer.launch(page.resolve().as_uri())

@@ -1,7 +1,5 @@
 """The proofs' constructions, i.i.d. Bernoulli costs, and adversaries that react to the player."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Which columns of a table are arms: in files and data frames the first may name the rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable

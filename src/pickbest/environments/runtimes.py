@@ -6,10 +6,7 @@ of seconds for each solver, empty where it gave no answer. A folder in the forma
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +17,7 @@ from pickbest.core import FloatArray, PickbestError
 from pickbest.core.features import Feature, encoded_one
 from pickbest.environments.aslib.description import RUNTIME
 from pickbest.environments.aslib.scenario import read_scenario
-from pickbest.environments.table_files import unpacked
+from pickbest.environments.table_files import text_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,11 +83,7 @@ def read_runtimes(path: str | Path) -> Runtimes:
 
 
 def _rows(path: Path) -> tuple[list[str], list[list[str]]]:
-    try:
-        text = unpacked(path).decode("utf-8-sig")
-        rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
-        raise PickbestError(f"{path}: runtimes cannot be read from it ({error})") from error
+    rows = [row for row in text_rows(path) if row]
     if len(rows) < 2 or len(rows[0]) < 2:
         raise PickbestError(
             f"{path}: runtimes need a header, a column of names, a column of seconds and a row"

@@ -1,7 +1,5 @@
 """The paper's synthetic tasks 1 to 3, and a change of regime."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """Tables of costs in files: CSV, TSV (also compressed), Parquet and NumPy's."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io
@@ -85,12 +83,7 @@ def _read(
 
 
 def _read_text(path: Path, missing: bool) -> Columns:
-    delimiter = "\t" if ".tsv" in path.suffixes else ","
-    try:
-        text = io.StringIO(unpacked(path).decode("utf-8-sig"), newline="")
-        rows = [row for row in csv.reader(text, delimiter=delimiter) if any(row)]
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
-        raise PickbestError(f"{path}: not a text table ({error})") from error
+    rows = [row for row in text_rows(path) if any(row)]
     if not rows:
         raise PickbestError(f"{path}: the file is empty; a table needs at least one row")
     if missing:
@@ -104,6 +97,15 @@ def _read_text(path: Path, missing: bool) -> Columns:
             raise PickbestError(f"{path}: row {number} has {len(row)} cells, expected {width}")
     names = tuple(cell.strip() for cell in header or ())
     return Columns(list(zip(*rows, strict=True)), names, first_row=first_row)
+
+
+def text_rows(path: Path) -> list[list[str]]:
+    """The rows of a .csv or .tsv file, packed or not."""
+    try:
+        text = io.StringIO(unpacked(path).decode("utf-8-sig"), newline="")
+        return list(csv.reader(text, delimiter="\t" if ".tsv" in path.suffixes else ","))
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
+        raise PickbestError(f"{path}: not a text table ({error})") from error
 
 
 def text_cells(path: Path) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:

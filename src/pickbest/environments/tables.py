@@ -1,7 +1,5 @@
 """Costs fixed in advance: recorded tables, in their order or shuffled."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import lru_cache
 

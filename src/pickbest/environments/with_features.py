@@ -1,7 +1,5 @@
 """Environments whose rounds have features that learners may see before they pick."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sets of arms in hindsight that are cheap to find: the best arm, the top B, the greedy B."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import comb

@@ -4,8 +4,6 @@ Tables here are (n_arms, rounds), a row an arm, so that every sum over rounds re
 order. `ceiling` is what a round costs at most because of arms that are already chosen.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from typing import NamedTuple, cast

@@ -1,7 +1,5 @@
 """The best B arms in hindsight, exactly: branch and bound for the p-median problem."""
 
-from __future__ import annotations
-
 import heapq
 import math
 import time

@@ -23,9 +23,7 @@ if TYPE_CHECKING:
         Function as Function,
         Limits as Limits,
     )
-    from pickbest.portfolio.ask_tell import (
-        AskTell as AskTell,
-    )
+    from pickbest.portfolio.ask_tell import AskTell as AskTell
     from pickbest.portfolio.costs import (
         Cost as Cost,
         Quality as Quality,
@@ -33,43 +31,19 @@ if TYPE_CHECKING:
         Solved as Solved,
         Verdict as Verdict,
     )
-    from pickbest.portfolio.journal.protocol import (
-        StorageError as StorageError,
-    )
-    from pickbest.portfolio.portfolio import (
-        Portfolio as Portfolio,
-    )
+    from pickbest.portfolio.journal.protocol import StorageError as StorageError
+    from pickbest.portfolio.portfolio import Portfolio as Portfolio
     from pickbest.portfolio.portfolio_file import (
         PortfolioFile as PortfolioFile,
         read_portfolio_file as read_portfolio_file,
     )
-    from pickbest.portfolio.processes.limits import (
-        Ceiling as Ceiling,
-    )
-    from pickbest.portfolio.progress import (
-        Progress as Progress,
-    )
-    from pickbest.portfolio.race import (
-        GivenUpError as GivenUpError,
-    )
-    from pickbest.portfolio.runs import (
-        Result as Result,
-        Run as Run,
-        RunStatus as RunStatus,
-    )
-    from pickbest.portfolio.settings import (
-        RaceSettings as RaceSettings,
-        Settings as Settings,
-    )
-    from pickbest.portfolio.state.portfolio_state import (
-        PortfolioState as PortfolioState,
-    )
-    from pickbest.portfolio.state.verdicts import (
-        Contradiction as Contradiction,
-    )
-    from pickbest.portfolio.state.verify import (
-        ReplayError as ReplayError,
-    )
+    from pickbest.portfolio.processes.limits import Ceiling as Ceiling
+    from pickbest.portfolio.race import GivenUpError as GivenUpError, Progress as Progress
+    from pickbest.portfolio.runs import Result as Result, Run as Run, RunStatus as RunStatus
+    from pickbest.portfolio.settings import RaceSettings as RaceSettings, Settings as Settings
+    from pickbest.portfolio.state.portfolio_state import PortfolioState as PortfolioState
+    from pickbest.portfolio.state.verdicts import Contradiction as Contradiction
+    from pickbest.portfolio.state.verify import ReplayError as ReplayError
     from pickbest.portfolio.state.views import (
         ArmView as ArmView,
         RoundView as RoundView,
@@ -88,8 +62,7 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "portfolio.portfolio": "Portfolio",
         "portfolio.portfolio_file": "PortfolioFile read_portfolio_file",
         "portfolio.processes.limits": "Ceiling",
-        "portfolio.progress": "Progress",
-        "portfolio.race": "GivenUpError",
+        "portfolio.race": "GivenUpError Progress",
         "portfolio.runs": "Result Run RunStatus",
         "portfolio.settings": "RaceSettings Settings",
         "portfolio.state.portfolio_state": "PortfolioState",

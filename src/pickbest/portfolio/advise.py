@@ -11,8 +11,6 @@ Where arms were stopped because another had answered, the costs that were seen a
 nothing is filled in: see `estimates`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -20,12 +18,7 @@ import numpy as np
 
 from pickbest import hindsight, theory
 from pickbest.catalog import make_learner
-from pickbest.core import (
-    FloatArray,
-    PickbestError,
-    play_table,
-    replicate_keys,
-)
+from pickbest.core import FloatArray, PickbestError, play_table, replicate_keys
 from pickbest.core.codec import SPARSE
 from pickbest.portfolio.estimates import Estimate, estimates, sentence, timed_rounds
 from pickbest.portfolio.journal.protocol import Entry
@@ -182,7 +175,7 @@ def _filled(
     for arm in range(costs.shape[1]):
         gaps = missing[:, arm]
         levels = hardness[gaps] if way == "alike" else rng.random(int(gaps.sum()))
-        filled[gaps, arm] = _quantiles(costs[~gaps, arm], weights[~gaps, arm], levels)
+        filled[gaps, arm] = weighted_quantiles(costs[~gaps, arm], weights[~gaps, arm], levels)
     return filled
 
 
@@ -195,7 +188,8 @@ def _ranks(values: FloatArray, weights: FloatArray, rng: np.random.Generator) ->
     return ranks
 
 
-def _quantiles(values: FloatArray, weights: FloatArray, levels: FloatArray) -> FloatArray:
+def weighted_quantiles(values: FloatArray, weights: FloatArray, levels: FloatArray) -> FloatArray:
+    """The values at these levels of their weighted law."""
     order = np.argsort(values, kind="stable")
     mass = np.cumsum(weights[order])
     places = np.searchsorted(mass / mass[-1], levels, side="left")

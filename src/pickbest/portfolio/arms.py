@@ -1,7 +1,5 @@
 """Arms: command lines and Python functions, each run in a process of its own."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace

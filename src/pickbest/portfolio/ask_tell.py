@@ -14,7 +14,7 @@ from pickbest.core.features import Features
 from pickbest.core.tickets import ClosedRoundError, Ticket, in_order, round_of
 from pickbest.portfolio.censoring import lesson
 from pickbest.portfolio.journal.leases import Heart
-from pickbest.portfolio.journal.ledger import PATIENCE, Ledger, ticket_of
+from pickbest.portfolio.journal.ledger import Ledger, patiently, ticket_of
 from pickbest.portfolio.journal.protocol import NoPortfolioError, OutageError
 from pickbest.portfolio.journal.records import Finished, Opened, Picked
 from pickbest.portfolio.race import finished
@@ -66,8 +66,8 @@ class AskTell:
         self.stopping = settings.stopping
         self._begin(storage, settings.name, opened)
         try:
-            self._retried(lambda: self.ledger.open(opened, arms, budget, paused))
-            self._retried(self.ledger.sweep)
+            _opening(lambda: self.ledger.open(opened, arms, budget, paused))
+            _opening(self.ledger.sweep)
         except BaseException:
             self.ledger.close()
             raise
@@ -91,7 +91,7 @@ class AskTell:
                 )
             if trusted is not None:
                 book.ledger.check_settings(trusted)
-            book._retried(book.ledger.sweep)
+            _opening(book.ledger.sweep)
         except BaseException:
             book.ledger.close()
             raise
@@ -116,17 +116,7 @@ class AskTell:
                 journal.close()
                 raise
 
-        self.ledger, self._shared = self._retried(opened)
-
-    @staticmethod
-    def _retried(attempt: Callable[[], T]) -> T:
-        """Opening is tried again while the database is away, not where it is wrong."""
-        for seconds in PATIENCE:
-            try:
-                return attempt()
-            except OutageError:
-                time.sleep(seconds)
-        return attempt()
+        self.ledger, self._shared = _opening(opened)
 
     @property
     def open_tickets(self) -> tuple[Ticket[str], ...]:
@@ -160,27 +150,12 @@ class AskTell:
         features: those of each problem, None where it has none.
         """
         check_count("the number of problems", len(problems))
-        self._look_after()
-        watch = (self.stopping.watch_probability, self.stopping.learner_decides)
         if lifetime is not None:
             check_positive("lifetime", lifetime)
-            return self.ledger.ask(
-                problems,
-                lifetime=lifetime,
-                owned=False,
-                watch=watch[0],
-                learner_decides=watch[1],
-                features=features,
-            )
-        tickets = self.ledger.ask(
-            problems,
-            lifetime=FOR_EVER,
-            watch=watch[0],
-            learner_decides=watch[1],
-            features=features,
-        )
-        with self._mine_lock:
-            self._mine.update(ticket.round for ticket in tickets)
+        tickets = self._opened(problems, lifetime, features)
+        if lifetime is None:
+            with self._mine_lock:
+                self._mine.update(ticket.round for ticket in tickets)
         return tickets
 
     def tell(self, ticket: Ticket[str] | int, costs: Costs, answer: Any = None) -> None:
@@ -228,15 +203,23 @@ class AskTell:
 
     def open_round(self, problem: str, features: Features | None = None) -> Ticket[str]:
         """A round for an engine of this process, watched to its end or not."""
+        return self._opened([problem], None, [features])[0]
+
+    def _opened(
+        self,
+        problems: Sequence[str],
+        lifetime: float | None,
+        features: Sequence[Features | None] | None,
+    ) -> list[Ticket[str]]:
         self._look_after()
-        watch = (self.stopping.watch_probability, self.stopping.learner_decides)
         return self.ledger.ask(
-            [problem],
-            lifetime=FOR_EVER,
-            watch=watch[0],
-            learner_decides=watch[1],
-            features=[features],
-        )[0]
+            problems,
+            lifetime=FOR_EVER if lifetime is None else lifetime,
+            owned=lifetime is None,
+            watch=self.stopping.watch_probability,
+            learner_decides=self.stopping.learner_decides,
+            features=features,
+        )
 
     def close_round(self, record: Finished) -> bool:
         """Journal what an engine found; False if the round had been closed as lost meanwhile.
@@ -284,7 +267,7 @@ class AskTell:
 
     def verify(self) -> PortfolioState:
         """Replay the journal from its beginning; says if any pick or the state differs."""
-        return self.ledger.verify()
+        return self.ledger.folded.verify()
 
     def close(self) -> None:
         """Close the rounds that this object still has open as lost; the journal stays."""
@@ -319,6 +302,11 @@ class AskTell:
         if now - self._swept > SWEEP_SECONDS:
             self._swept = now
             self.ledger.sweep()
+
+
+def _opening(attempt: Callable[[], T]) -> T:
+    """It is tried again while the database is away, not where it is wrong."""
+    return patiently(attempt, away=OutageError)
 
 
 def _result(picked: Picked, costs: Costs, answer: Any) -> Result:

@@ -4,8 +4,6 @@ A cost also says what is known when a run was stopped early: the lowest and the 
 that it could still have had.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ seen itself, and counts beside the mixture, which is worth MIXTURE rounds. Every
 over the resamplings, with an interval that holds 90% of them, and stands beside what was paid.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

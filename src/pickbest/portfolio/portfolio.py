@@ -16,8 +16,7 @@ from pickbest.core.features import Features
 from pickbest.core.tickets import Ticket
 from pickbest.portfolio.answers.evaluator import Evaluator
 from pickbest.portfolio.answers.formats import as_format
-from pickbest.portfolio.answers.handling import Answers
-from pickbest.portfolio.answers.outputs import Outputs
+from pickbest.portfolio.answers.handling import Answers, Outputs
 from pickbest.portfolio.arms import ArmSpec, Limits, as_arm, as_arms
 from pickbest.portfolio.ask_tell import AskTell, Costs
 from pickbest.portfolio.costs import as_cost, check_deadline
@@ -26,8 +25,7 @@ from pickbest.portfolio.engines.local import LocalEngine
 from pickbest.portfolio.features import as_feature_function
 from pickbest.portfolio.prechecks import check_problem
 from pickbest.portfolio.processes.limits import Ceiling
-from pickbest.portfolio.progress import Progress, Unseen
-from pickbest.portfolio.race import GivenUpError, run_race
+from pickbest.portfolio.race import GivenUpError, Progress, Unseen, run_race
 from pickbest.portfolio.runs import Result
 from pickbest.portfolio.settings import RaceOptions, RaceSettings
 from pickbest.portfolio.state.frames import to_pandas

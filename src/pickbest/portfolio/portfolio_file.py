@@ -1,8 +1,5 @@
 """portfolio.toml: arms, budget, deadline, cost, learner and storage in one small file."""
 
-from __future__ import annotations
-
-import importlib
 import math
 import sys
 import tomllib
@@ -11,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pickbest.catalog.spec import Spec
+from pickbest.catalog.spec import Spec, imported
 from pickbest.core import PickbestError, unknown_name
 from pickbest.portfolio.answers.formats import as_format
 from pickbest.portfolio.answers.reading import AnswerFormat
@@ -19,7 +16,7 @@ from pickbest.portfolio.arms import Arm, Command, Function, Limits
 from pickbest.portfolio.costs import NAMED, Cost, Own, Quality, as_cost
 from pickbest.portfolio.portfolio import Portfolio
 from pickbest.portfolio.processes.limits import Ceiling
-from pickbest.portfolio.progress import Progress
+from pickbest.portfolio.race import Progress
 from pickbest.portfolio.runs import Stage
 from pickbest.portfolio.settings import RaceSettings
 
@@ -70,34 +67,19 @@ def read_portfolio_file(path: str | Path) -> PortfolioFile:
         raise PickbestError(f"{path}: {error}") from error
 
 
-# What each key must be; tables are read by functions of their own.
-_KEYS: dict[str, tuple[type, ...]] = {
-    "arms": (dict,),
-    "budget": (int,),
-    "deadline": _NUMBER,
-    "storage": (str,),
-    "name": (str,),
-    "learner": (str, dict),
-    "rounds": (int,),
-    "seed": (int,),
-    "cost": (str, dict),
-    "answer": (str,),
-    "check": (str,),
-    "double_check": _NUMBER,
-    "stop": (str,),
-    "censored": (str,),
-    "watch": _NUMBER,
-    "price": _NUMBER,
-    "call_price": _NUMBER,
-    "stages": (list,),
-    "limits": (dict,),
-    "race_limits": (dict,),
-    "pass_env": (list,),
-    "engine": (str,),
-    "engine_options": (dict,),
-    "concurrency": (int,),
-    "features": (str,),
-    "features_seconds": _NUMBER,
+def _keys(names: str, *kinds: type) -> dict[str, tuple[type, ...]]:
+    """What keys must be."""
+    return dict.fromkeys(names.split(), kinds)
+
+
+# Tables are read by functions of their own.
+_KEYS = {
+    **_keys("storage name answer check stop censored engine features", str),
+    **_keys("budget rounds seed concurrency", int),
+    **_keys("deadline double_check watch price call_price features_seconds", *_NUMBER),
+    **_keys("arms limits race_limits engine_options", dict),
+    **_keys("stages pass_env", list),
+    **_keys("learner cost", str, dict),
 }
 _NO_SETTINGS = ("budget", "deadline", "storage", "concurrency")
 
@@ -176,22 +158,14 @@ _WORDS = {
     bool: "true or false",
 }
 
-_ARM_KEYS: dict[str, tuple[type, ...]] = {
-    "command": (list,),
-    "python": (str,),
-    "sat": (str,),
-    "success": (list,),
-    "answer": (str,),
-    "cwd": (str,),
-    "env": (dict,),
-    "pass_env": (list,),
-    "cores": (int,),
-    "paused": (bool,),
-    "price": _NUMBER,
-    "call_price": _NUMBER,
+_ARM_KEYS = {
+    **_keys("command success pass_env", list),
+    **_keys("python sat answer cwd", str),
+    **_keys("env", dict),
+    **_keys("cores", int),
+    **_keys("paused", bool),
+    **_keys("price call_price", *_NUMBER),
 }
-
-
 _PLACE_KEYS = ("answer", "cwd", "env", "pass_env", "cores")
 
 
@@ -250,15 +224,9 @@ def _names(what: str, given: list[Any]) -> tuple[str, ...]:
 
 def _imported(reference: str, folder: Path) -> Callable[..., Any]:
     """module:function, looked up beside the file first."""
-    module, colon, name = reference.partition(":")
-    if not colon or not module or not name:
-        raise PickbestError(f"a function must be written as module:function, got {reference!r}")
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
-    try:
-        found = getattr(importlib.import_module(module), name)
-    except Exception as error:  # a module may raise anything while it is imported
-        raise PickbestError(f"the function {reference!r} cannot be imported: {error}") from error
+    found = imported(reference, "function")
     if not callable(found):
         raise PickbestError(f"{reference!r} must be a function, got {found!r}")
     result: Callable[..., Any] = found
@@ -274,10 +242,10 @@ def _cost(spec: str | dict[str, Any], folder: Path) -> Cost:
     if isinstance(spec, str):
         return as_cost(spec)
     kind = spec.get("kind")
-    known: dict[str, dict[str, tuple[type, ...]]] = {
-        **{name: {"kind": (str,)} for name in NAMED},
-        "quality": {"kind": (str,), "best": _NUMBER, "worst": _NUMBER, "good_enough": _NUMBER},
-        "python": {"kind": (str,), "function": (str,), "accept": _NUMBER},
+    known = {
+        **dict.fromkeys(NAMED, _keys("kind", str)),
+        "quality": {**_keys("kind", str), **_keys("best worst good_enough", *_NUMBER)},
+        "python": {**_keys("kind function", str), "accept": _NUMBER},
     }
     if kind not in known:
         raise unknown_name("kind of cost", str(kind), known)
@@ -295,15 +263,8 @@ def _cost(spec: str | dict[str, Any], folder: Path) -> Cost:
 
 
 def _limits(table: dict[str, Any]) -> Limits:
-    known: dict[str, tuple[type, ...]] = {
-        **_CEILING_KEYS,
-        "output_kb": _NUMBER,
-        "spool_mb": _NUMBER,
-        "answer_mb": _NUMBER,
-        "grace": _NUMBER,
-        "pin": (bool,),
-    }
-    _check_keys("key of limits", table, known)
+    sizes = _keys("output_kb spool_mb answer_mb grace", *_NUMBER)
+    _check_keys("key of limits", table, {**_CEILING_KEYS, **sizes, "pin": (bool,)})
     return Limits(
         **_ceiling(table),
         output_bytes=round(table.get("output_kb", 64) * 1024),
@@ -314,11 +275,7 @@ def _limits(table: dict[str, Any]) -> Limits:
     )
 
 
-_CEILING_KEYS: dict[str, tuple[type, ...]] = {
-    "memory_mb": _NUMBER,
-    "cpu_seconds": _NUMBER,
-    "processes": (int,),
-}
+_CEILING_KEYS = {**_keys("memory_mb cpu_seconds", *_NUMBER), "processes": (int,)}
 
 
 def _race_limits(table: dict[str, Any]) -> Ceiling:

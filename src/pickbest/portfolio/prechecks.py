@@ -1,7 +1,5 @@
 """What is wrong before anything runs: problems that are not there, arms that cannot start."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterable, Mapping

@@ -1,19 +1,16 @@
 """One round's race: start the picked arms, judge each run as it ends, stop the others."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from pickbest.core import PickbestError
 from pickbest.core.codec import storable
 from pickbest.core.tickets import Ticket
 from pickbest.portfolio.answers.formats import TEXT
-from pickbest.portfolio.answers.handling import Answers
-from pickbest.portfolio.answers.outputs import abridged
+from pickbest.portfolio.answers.handling import Answers, abridged
 from pickbest.portfolio.answers.reading import BadAnswerError, RejectedError
 from pickbest.portfolio.arms import Arm, Command, Limits, answering, failure, never_began
 from pickbest.portfolio.censoring import Lesson, Stop, Stopping, lesson, times_of
@@ -205,3 +202,31 @@ def _winner(runs: Sequence[Run]) -> Run | None:
     """The accepted run with the lowest cost; of equals, the quickest."""
     candidates = [run for run in runs if run.accepted and run.cost is not None]
     return min(candidates, key=lambda run: (run.cost, run.seconds), default=None)
+
+
+class Progress(Protocol):
+    """Is told what happens, from the thread in which it happens."""
+
+    def started(self, ticket: Ticket[str]) -> None: ...
+
+    def ended(self, ticket: Ticket[str], run: Run) -> None: ...
+
+    def finished(self, ticket: Ticket[str], result: Result) -> None: ...
+
+    def lost(self, ticket: Ticket[str]) -> None: ...
+
+
+class Unseen:
+    """Nobody looks."""
+
+    def started(self, ticket: Ticket[str]) -> None:
+        pass
+
+    def ended(self, ticket: Ticket[str], run: Run) -> None:
+        pass
+
+    def finished(self, ticket: Ticket[str], result: Result) -> None:
+        pass
+
+    def lost(self, ticket: Ticket[str]) -> None:
+        pass

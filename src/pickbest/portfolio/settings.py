@@ -1,7 +1,5 @@
 """What a portfolio is set to: one list, shared by Portfolio, AskTell, portfolio.toml and serve."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict

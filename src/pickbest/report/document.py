@@ -4,8 +4,6 @@ Experiments fill it in, renderers read it, and it is kept as JSON; so neither si
 the other. Text may use **bold**, `code` and [links](#part-name).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field

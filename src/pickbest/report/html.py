@@ -1,7 +1,5 @@
 """A report as one HTML page; its looks are templates/report.html.j2 and the sheets in STYLE."""
 
-from __future__ import annotations
-
 import base64
 import re
 from html import escape

@@ -1,7 +1,5 @@
 """A report as Markdown, and its tables as CSV."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

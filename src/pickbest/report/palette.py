@@ -3,8 +3,6 @@
 Okabe and Ito's eight colours; learners beyond them are told apart by their line style too.
 """
 
-from __future__ import annotations
-
 import hashlib
 
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")

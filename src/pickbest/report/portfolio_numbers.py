@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from pickbest.core import FloatArray, PickbestError
+from pickbest.portfolio.advise import weighted_quantiles
 from pickbest.portfolio.journal.protocol import Entry
 from pickbest.portfolio.journal.records import Picked
 from pickbest.portfolio.runs import Run, RunStatus
@@ -215,7 +216,9 @@ class PortfolioNumbers:
             if known:
                 costs = np.array([self.cost_of(each)[0] for each in known])
                 weights = np.array([each.weight for each in known])
-                columns.append(_quantiles(costs, weights, levels if alike else rng.random(DRAWS)))
+                columns.append(
+                    weighted_quantiles(costs, weights, levels if alike else rng.random(DRAWS))
+                )
         return random_subset_cost(np.stack(columns, axis=1), min(budget, len(columns)))
 
     def places(self) -> dict[str, list[RoundView]]:
@@ -229,13 +232,6 @@ class PortfolioNumbers:
 def _means(pairs: Sequence[tuple[float, float]], weights: FloatArray) -> tuple[float, float]:
     low, high = np.average(np.array(pairs), axis=0, weights=weights).tolist()
     return low, high
-
-
-def _quantiles(values: FloatArray, weights: FloatArray, levels: FloatArray) -> FloatArray:
-    order = np.argsort(values, kind="stable")
-    mass = np.cumsum(weights[order])
-    places = np.searchsorted(mass / mass[-1], levels)
-    return np.asarray(values[order][np.minimum(places, len(values) - 1)], dtype=np.float64)
 
 
 def _kind(problem: str) -> str:

@@ -1,7 +1,5 @@
 """`pickbest report`: what a portfolio did, as one page in the style of the reproduction."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

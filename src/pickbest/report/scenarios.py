@@ -1,7 +1,5 @@
 """Scenarios of ASlib as plain data: facts, and what B of the arms are worth."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Results as plain data: what `--json` prints, and what tables are made from."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -95,19 +93,17 @@ def hindsight_summary(
 
 def learners_summary() -> dict[str, Any]:
     """Every learner that the catalog knows."""
-    rows = []
-    for name in learner_names():
-        entry = learner_entry(name)
-        rows.append(
-            {
-                "name": name,
-                "summary": entry.summary,
-                "feedback": feedback_of(name).value,
-                "tunings": list(entry.tunings),
-                "options": entry.options,
-                "single_arm": entry.single_arm,
-            }
-        )
+    rows = [
+        {
+            "name": entry.name,
+            "summary": entry.summary,
+            "feedback": feedback_of(entry.name).value,
+            "tunings": list(entry.tunings),
+            "options": entry.options,
+            "single_arm": entry.single_arm,
+        }
+        for entry in map(learner_entry, learner_names())
+    ]
     return {"learners": rows}
 
 

@@ -1,7 +1,5 @@
 """A report as files: figures, CSV tables, Markdown, and one page that needs none of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pickbest.core.savefile import write_atomically

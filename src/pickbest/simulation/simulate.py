@@ -1,7 +1,5 @@
 """Play learners against an environment, many replicates at once, on any number of processes."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Whether several processes pay: what a run takes, timed on its first rounds."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from dataclasses import dataclass

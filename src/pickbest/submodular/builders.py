@@ -1,7 +1,5 @@
 """OG and OG_hybrid for schedules, tuned by the theorems; and what Lemma 11 promises of greedy."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable
 
 from pickbest import theory

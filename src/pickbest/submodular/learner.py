@@ -5,8 +5,6 @@ jobs both make the same choices. Here a round is learned from a job, which may b
 gain of any action (full feedback) or of the pulled ones only.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

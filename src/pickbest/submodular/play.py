@@ -1,7 +1,5 @@
 """Play a learner of schedules on jobs: compiled whole games where both are built in."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

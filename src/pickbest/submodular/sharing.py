@@ -11,8 +11,6 @@ one with probability p = 1 - Π_{j≥i} (1 - P(slot j picks a) / τ). Hence the 
 are unbiased, and vary less than those from slot i's own pick alone.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from pickbest.core import BoolArray, CompiledLearner, FloatArray, IntArray, PickbestError, State

@@ -3,8 +3,6 @@
 The four functions that `kernels.slots` asks of a game.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Functions that the suite of engines runs as arms; they go to another process by their names."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -7,8 +7,6 @@ The arms run for real, on this machine; each check takes seconds at most where n
 wrong. Each raises AssertionError with one sentence.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import pickle

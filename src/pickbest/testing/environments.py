@@ -6,8 +6,6 @@
 Each check raises AssertionError with one sentence. Nothing here is random: seeds are fixed.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 

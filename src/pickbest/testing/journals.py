@@ -12,8 +12,6 @@ Each check takes a place of its own and opens the journal there several times, a
 processes would. Each raises AssertionError with one sentence.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

@@ -8,8 +8,6 @@
 sentence. Nothing here is random: seeds are fixed.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import os

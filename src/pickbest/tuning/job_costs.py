@@ -5,8 +5,6 @@ itself: 0 is the best loss that was seen, 1 what its best tenth reached. So the 
 nothing, a close second little, and whatever is no better than the best tenth pays all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pickbest.core import check_share

@@ -1,7 +1,5 @@
 """Search spaces: named integers, reals and categories, and their map to the unit cube."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from enum import StrEnum

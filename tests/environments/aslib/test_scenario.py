@@ -246,7 +246,6 @@ def test_features_their_costs_and_statuses(tmp_path):
     nan = np.nan
     assert toy.feature_names == ("size, in all", "hue", "lost")
     np.testing.assert_array_equal(toy.features, [[nan, 0, nan], [nan, nan, nan], [20, 1, nan]])
-    np.testing.assert_array_equal(toy.filled_features(), [[20, 0, 0], [20, 0.5, 0], [20, 1, 0]])
     assert toy.feature_steps == ("base", "deep")
     np.testing.assert_array_equal(toy.feature_costs, [[0.5, nan], [nan, nan], [1, 2]])
     np.testing.assert_array_equal(toy.feature_ok, [[1, nan], [nan, nan], [0.5, nan]])

@@ -35,7 +35,6 @@ def test_the_scenarios_at_hand(name):
     assert real.solved.shape == (instances, algorithms)
     assert (real.default_cost, real.missing_runs, real.repetitions) == (cost, 0, 1)
     assert len(real.feature_names) == real.features.shape[1] > 0
-    assert np.isfinite(real.filled_features()).all()
     table = real.costs().costs_table
     found = [1.0 - best_subset(table, budget).cost / instances for budget in (1, 2, 3)]
     assert found == pytest.approx(rewards, abs=5e-5)

@@ -1,7 +1,5 @@
 """ARFF, the tables of Weka and of ASlib, read with the standard library and NumPy."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

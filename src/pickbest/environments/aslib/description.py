@@ -1,7 +1,5 @@
 """What the description.txt of an ASlib scenario says."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The features of an ASlib scenario's instances, their costs, and how computing them went."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +16,13 @@ STATUS = "feature_runstatus.arff"
 
 @dataclass(frozen=True)
 class Features:
-    """Means over repetitions, one row an instance; for the fields see Scenario."""
+    """Means over repetitions, one row an instance: fields of Scenario."""
 
-    names: tuple[str, ...]
-    values: FloatArray
-    steps: tuple[str, ...]
-    costs: FloatArray | None
-    ok: FloatArray | None
+    feature_names: tuple[str, ...]
+    features: FloatArray
+    feature_steps: tuple[str, ...]
+    feature_costs: FloatArray | None
+    feature_ok: FloatArray | None
 
 
 def read_features(folder: Path, instances: Sequence[str]) -> Features:

@@ -1,7 +1,5 @@
 """The runs of an ASlib scenario: algorithm_runs.arff as a table of instances and algorithms."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,14 +22,14 @@ INSTANCE, ALGORITHM, STATUS, REPETITION = "instance_id", "algorithm", "runstatus
 
 @dataclass(frozen=True)
 class Runs:
-    """All runs by one measure; for the fields see Scenario."""
+    """All runs by one measure: fields of Scenario."""
 
     instances: tuple[str, ...]
     algorithms: tuple[str, ...]
     limit: float | None
     performance: FloatArray
     solved: FloatArray
-    missing: int
+    missing_runs: int
     repetitions: int
     statuses: Mapping[str, int]
 
@@ -76,7 +74,7 @@ def read_runs(path: Path, measure: Measure, cutoff: float | None) -> Runs:
         limit=limit,
         performance=performance,
         solved=sums(ok.astype(np.float64)) / np.maximum(runs, 1.0),
-        missing=int((runs == 0).sum()),
+        missing_runs=int((runs == 0).sum()),
         repetitions=int(runs.max()),
         statuses=dict(Counter(statuses)),
     )

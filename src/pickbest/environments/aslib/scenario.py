@@ -5,8 +5,6 @@ feature_values.arff, feature_runstatus.arff and feature_costs.arff. Instances be
 the order of the runs; algorithms become arms, in the order of their names.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,8 +20,8 @@ from pickbest.environments.aslib.description import (
     Measure,
     read_description,
 )
-from pickbest.environments.aslib.features import Features, read_features
-from pickbest.environments.aslib.runs import Runs, read_runs
+from pickbest.environments.aslib.features import read_features
+from pickbest.environments.aslib.runs import read_runs
 from pickbest.environments.tables import Table
 from pickbest.environments.with_features import WithFeatures
 
@@ -143,14 +141,6 @@ class Scenario:
         penalized: FloatArray = self.performance + 9.0 * self.limit * (1.0 - self.solved)
         return penalized
 
-    def filled_features(self) -> FloatArray:
-        """The features with the median of its column for each that is not finite; else 0."""
-        known = np.where(np.isfinite(self.features), self.features, np.nan)
-        some = np.isfinite(known).any(axis=0)
-        medians = np.zeros(known.shape[1])
-        medians[some] = np.nanmedian(known[:, some], axis=0)
-        return np.where(np.isnan(known), medians, known)
-
     def _shortfall(self) -> FloatArray:
         loss = -self.performance if self.maximize else self.performance
         best = np.min(loss, axis=1, keepdims=True, where=self.solved > 0, initial=np.inf)
@@ -175,7 +165,17 @@ def read_scenario(folder: str | Path, measure: str | None = None) -> Scenario:
     description = read_description(folder / DESCRIPTION)
     chosen = description.measure(measure)
     runs = read_runs(folder / RUNS, chosen, description.cutoff)
-    return _scenario(description, chosen, runs, read_features(folder, runs.instances))
+    return Scenario(
+        name=description.name,
+        measures=description.measures,
+        measure=chosen.name,
+        kind=chosen.kind,
+        maximize=chosen.maximize,
+        cutoff=description.cutoff if chosen.kind == RUNTIME else None,
+        description=description,
+        **vars(runs),
+        **vars(read_features(folder, runs.instances)),
+    )
 
 
 def read_scenarios(folder: str | Path, measure: str | None = None) -> list[Scenario]:
@@ -194,30 +194,3 @@ def scenario_folders(folder: str | Path) -> list[Path]:
             f"{folder}: neither this folder nor one in it has a {DESCRIPTION} of ASlib"
         )
     return found
-
-
-def _scenario(
-    description: Description, measure: Measure, runs: Runs, features: Features
-) -> Scenario:
-    return Scenario(
-        name=description.name,
-        instances=runs.instances,
-        algorithms=runs.algorithms,
-        measures=description.measures,
-        measure=measure.name,
-        kind=measure.kind,
-        maximize=measure.maximize,
-        cutoff=description.cutoff if measure.kind == RUNTIME else None,
-        limit=runs.limit,
-        performance=runs.performance,
-        solved=runs.solved,
-        missing_runs=runs.missing,
-        repetitions=runs.repetitions,
-        statuses=runs.statuses,
-        features=features.values,
-        feature_names=features.names,
-        feature_steps=features.steps,
-        feature_costs=features.costs,
-        feature_ok=features.ok,
-        description=description,
-    )

@@ -1,7 +1,5 @@
 """Set cover, packing and a zero-sum game, solved to epsilon, with HiGHS's time beside ours."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -8,8 +8,6 @@ mixture of stumps, so a round is worth more and costs more: it is several stumps
     python -c "from pickbest.experiments.linear_programs.boosting import boosting as b; print(b())"
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Iterator

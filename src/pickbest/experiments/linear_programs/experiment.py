@@ -18,8 +18,6 @@ game: rows of {budget, epsilon, lower, upper, value, exact_value, calls, calls_b
     highs_seconds}.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ over P, so the feasible ones have nothing to spare and the infeasible ones miss 
 width.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -6,8 +6,6 @@ oracle goes from the best x towards the point that is worst for the constraint t
 violate most so far, as far as that allows.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from pickbest.core import FloatArray

@@ -6,8 +6,6 @@ The oracle does no more than it must (`minimal_oracle`), B = 2, on the families 
 product law on the feasible problems.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -3,8 +3,6 @@
 All are fixed tables, the same in every replicate, so that long games stay cheap.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from pickbest.core import FloatArray

@@ -1,7 +1,5 @@
 """What every experiment is given, and what it gives back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """The learners of the paper's experiments, as data: printed label → learner with its options."""
 
-from __future__ import annotations
-
 from pickbest.catalog import make_learner
 from pickbest.core import Learner
 

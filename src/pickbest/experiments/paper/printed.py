@@ -5,8 +5,6 @@ Source: Falck and Orton, "Trading Off Resource Budgets For Improved Regret Bound
 digits, so each may be off by half a thousandth before anything else is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

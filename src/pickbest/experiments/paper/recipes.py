@@ -7,8 +7,6 @@ To add a part: write a function (setting, **options) -> Found in a module of `pa
 recipe.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -4,8 +4,6 @@ The first two are shipped, and reading them needs no extra. data/paper_rewards.m
 paper's come from, under which licence, and their checksum.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import hashlib

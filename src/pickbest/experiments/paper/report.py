@@ -1,7 +1,5 @@
 """The report about the paper's parts."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Run the parts of the report, keep what is finished, and go on where a run was interrupted."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

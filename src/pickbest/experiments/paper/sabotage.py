@@ -7,8 +7,6 @@ it again. To add a part: a line in MATRIX, then
     python -m pickbest.experiments.paper.sabotage
 """
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence

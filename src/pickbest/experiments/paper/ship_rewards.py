@@ -8,8 +8,6 @@ With --more the losses of further optimizers on the same tasks are put beside th
 and options give the same bytes.
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import json

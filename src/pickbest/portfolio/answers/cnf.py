@@ -5,8 +5,6 @@ without its compiled parser drop a literal of such clauses without a word), and 
 lone % with which the files of SATLIB end.
 """
 
-from __future__ import annotations
-
 import re
 from array import array
 from collections.abc import Sequence

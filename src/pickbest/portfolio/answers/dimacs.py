@@ -3,8 +3,6 @@
 http://www.satcompetition.org/2009/format-benchmarks2009.html
 """
 
-from __future__ import annotations
-
 import re
 from array import array
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A second SMT solver, to evaluate what the first one claims."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """The formats that have a name, a user's own, and which one a problem's name suggests."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Problem files: what their names say, and what is in them, packed or not."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, cast

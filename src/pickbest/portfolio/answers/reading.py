@@ -1,7 +1,5 @@
 """What an answer format is, and what it makes of a run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable

@@ -1,12 +1,11 @@
 """PySAT's solvers as arms (extra: sat), each in a process of its own, every model checked."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pickbest.core import MissingExtraError, unknown_name
+from pickbest.core import unknown_name
+from pickbest.core.errors import load_extra
 from pickbest.portfolio.answers.cnf import Clauses, read_dimacs
 from pickbest.portfolio.answers.formats import DIMACS
 from pickbest.portfolio.answers.reading import AnswerFormat
@@ -50,11 +49,8 @@ class SatSolver:
 
 def solver_names() -> tuple[str, ...]:
     """The names of all solvers that this PySAT offers."""
-    try:
-        from pysat.solvers import SolverNames
-    except ImportError as error:
-        raise MissingExtraError("python-sat", "sat", "a SAT solver as an arm") from error
-    return tuple(name for name in vars(SolverNames) if not name.startswith("_"))
+    solvers = load_extra("pysat.solvers", "sat", "a SAT solver as an arm", "python-sat")
+    return tuple(name for name in vars(solvers.SolverNames) if not name.startswith("_"))
 
 
 def works(solver: str) -> bool:

@@ -4,8 +4,6 @@ A model is checked by putting its definitions in the place of the formula's decl
 letting another solver say whether what is left holds. SMT-LIB 2.6: https://smt-lib.org/language.shtml
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 `local`: processes on this machine, the default. `cluster`: tasks on a Ray cluster.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable

@@ -9,8 +9,6 @@ A race starts when its tasks are scheduled. On a full cluster they may start at 
 times, and the deadline counts for each arm from its own start.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import sys

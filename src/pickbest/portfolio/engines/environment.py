@@ -1,7 +1,5 @@
 """The environment of an arm: what a program needs to run, and none of the portfolio's secrets."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase

@@ -1,7 +1,5 @@
 """The portfolio's side of its keeper and guards; see `processes` for theirs."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import selectors
@@ -18,7 +16,7 @@ from typing import Any
 import pickbest
 from pickbest.core import PickbestError
 from pickbest.portfolio.engines.environment import environment
-from pickbest.portfolio.processes import keeper, limits, tree, wire
+from pickbest.portfolio.processes import guard, keeper, limits, tree, wire
 
 PROGRAM = "this program"
 # Seconds that a keeper or a guard without an arm may take to react, and a new keeper to start.
@@ -254,3 +252,35 @@ def _preparation(imports_program: bool) -> dict[str, Any]:
         data.pop("init_main_from_name", None)
         data.pop("init_main_from_path", None)
     return data
+
+
+class ForkedGuards(Guards):
+    """Guards that are forks of this process, for a program that runs one race and is gone.
+
+    A keeper is a Python process that has to start first. A small program with one thread may fork
+    its guards itself: they end their arms when it ends, however it does. Python functions cannot
+    be arms here.
+    """
+
+    def _new(self) -> Link:
+        ours, theirs = socket.socketpair()
+        portfolio = tree.pidfd(os.getpid())
+        pid = os.fork()
+        if pid == 0:
+            _become_guard(ours, theirs, portfolio)
+        theirs.close()
+        if portfolio is not None:
+            os.close(portfolio)
+        return Link(ours, int(wire.receive(ours)[0]["pid"]), self._generation)
+
+
+def _become_guard(ours: socket.socket, theirs: socket.socket, portfolio: int | None) -> None:
+    code = 1
+    try:
+        ours.close()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        guard.serve(theirs, portfolio)
+        code = 0
+    finally:
+        os._exit(code)

@@ -4,8 +4,6 @@ A race keeps its own deadline: a guard that does not answer in time, whatever ha
 ended with all that is below it, and its run counts as if it had answered then.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import selectors
@@ -25,6 +23,11 @@ from pickbest.portfolio.runs import Run, RunStatus, Task
 PATIENCE = 0.2
 # A guard has this long to end its arm and to answer; then the portfolio has this long to end both.
 ANSWER_SECONDS, END_SECONDS = 0.55, 0.35
+# What a guard is told of a task as it is.
+SENT = (
+    "argv", "deadline", "grace", "memory_bytes", "cpu_seconds", "processes", "output_bytes",
+    "spool", "spool_bytes", "answer_bytes",
+)  # fmt: skip
 # What a report holds beside output and answer.
 REPORT_BYTES = 65_536
 
@@ -151,20 +154,11 @@ class _Race:
             group = self.groups.get(place)
             lane = _Lane(place, task, link, tree.new_mark(), group)
             request = {
+                **{name: getattr(task, name) for name in SENT},
                 "run": self.number,
-                "argv": task.argv,
                 "cwd": task.cwd or os.getcwd(),
                 "env": environment(os.environ, task.pass_env, task.env),
                 "mark": lane.mark,
-                "deadline": task.deadline,
-                "grace": task.grace,
-                "memory_bytes": task.memory_bytes,
-                "cpu_seconds": task.cpu_seconds,
-                "processes": task.processes,
-                "output_bytes": task.output_bytes,
-                "spool": task.spool,
-                "spool_bytes": task.spool_bytes,
-                "answer_bytes": task.answer_bytes,
                 "cores": cores,
                 "group": str(group.path) if group else "",
                 "guards": self.guards_group,

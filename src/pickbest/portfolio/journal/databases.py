@@ -6,8 +6,6 @@ so a power loss takes nothing that was reported. PostgreSQL does the same by def
 ended by the server, so that one frozen client cannot stop all others.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

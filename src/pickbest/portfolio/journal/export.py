@@ -1,7 +1,5 @@
 """Journals as plain files: JSON lines that any tool can read, written whole or not at all."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path

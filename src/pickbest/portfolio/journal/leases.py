@@ -5,8 +5,6 @@ now and then; a round is given up when nobody has seen its lease renewed for LEA
 the looker's own monotonic clock. The clocks of two machines are never compared.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import threading

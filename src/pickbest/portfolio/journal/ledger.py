@@ -1,7 +1,5 @@
 """What happens to rounds: asked, told, lost, late; and to the arms of a portfolio."""
 
-from __future__ import annotations
-
 import copy
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -14,22 +12,14 @@ from pickbest.core.tickets import ClosedRoundError, RepeatedTellError, Ticket, n
 from pickbest.portfolio.journal.folded import FoldedJournal
 from pickbest.portfolio.journal.leases import Lifetimes, lease_of, this_process
 from pickbest.portfolio.journal.protocol import Entry, Journal, StorageError, entries_after
-from pickbest.portfolio.journal.records import (
-    Finished,
-    Late,
-    Lost,
-    Opened,
-    Picked,
-    Record,
-    Roster,
-)
+from pickbest.portfolio.journal.records import Finished, Late, Lost, Opened, Picked, Roster
 from pickbest.portfolio.state.plausible import check_finished, check_roster
 from pickbest.portfolio.state.portfolio_state import PortfolioState
 from pickbest.portfolio.state.rosters import changed, check_opening, updated
 from pickbest.portfolio.state.views import RoundView, last_rounds, with_contradictions
 
 # Seconds between attempts while the database is away.
-PATIENCE = (0.1, 0.5, 2.0, 5.0)
+PATIENCE: tuple[float, ...] = (0.1, 0.5, 2.0, 5.0)
 
 T = TypeVar("T")
 
@@ -44,13 +34,8 @@ class Ledger:
     patience: how long to wait before each further attempt when the database is away.
     """
 
-    def __init__(
-        self,
-        journal: Journal,
-        trusted: Opened | None = None,
-        patience: Sequence[float] = PATIENCE,
-    ) -> None:
-        self.patience = tuple(patience)
+    def __init__(self, journal: Journal, trusted: Opened | None = None) -> None:
+        self.patience = PATIENCE
         self.folded = FoldedJournal(journal, trusted)
         self.journal = self.folded.journal
         self._lock = self.folded.lock
@@ -70,22 +55,14 @@ class Ledger:
         """What a function makes of the newest state, which stands still meanwhile."""
         return self.folded.look(view)
 
-    def entries(self, after: int = 0) -> list[Entry]:
-        """The journal, or what follows a position."""
-        return list(entries_after(self.journal, after))
+    def entries(self) -> list[Entry]:
+        """The whole journal."""
+        return list(entries_after(self.journal, 0))
 
     def rounds(self, last: int | None = None, before: int | None = None) -> list[RoundView]:
         """The last rounds, or the last ones before a round, oldest first."""
         views = last_rounds(self.journal, last, before)
         return self.look(lambda state: with_contradictions(views, state.verdicts))
-
-    def verify(self) -> PortfolioState:
-        """Replay the journal from its beginning; see FoldedJournal.verify."""
-        return self.folded.verify()
-
-    def restore(self, records: Iterable[Record]) -> None:
-        """Fill an empty journal."""
-        self.folded.restore(records)
 
     def close(self) -> None:
         self.journal.close()
@@ -161,40 +138,29 @@ class Ledger:
         owner = this_process() if owned else None
         opened: list[Picked] = []
 
+        def picked(number: int, problem: str, told: dict[str, Feature] | None) -> Picked:
+            live = self.state.live
+            arms, weights, until = live.pick(number, told)
+            chance = min(live.watch_probability(arms) if learner_decides else 1.0, watch)
+            watched, good = live.watch_draw(number) < chance, now + lifetime
+            return Picked(
+                number, arms, weights, good, owner, problem, watched, now, chance, until, told
+            )
+
         def once() -> None:
             if opened and self._are_open(opened):
                 return  # The attempt that seemed to fail had counted.
             opened.clear()
             self._compile(next((each for each in known if each is not None), None))
             with self.folded.turn() as turn:
-                live = self.state.live
                 # Rounds of one batch are picked from the same state: none of them is told yet.
                 rounds = enumerate(zip(problems, known, strict=True), self.state.next_round)
                 for number, (problem, told) in rounds:
-                    arms, weights, until = live.pick(number, told)
-                    asked = live.watch_probability(arms) if learner_decides else 1.0
-                    chance = min(asked, watch)
-                    watched = live.watch_draw(number) < chance
-                    good = now + lifetime
-                    opened.append(
-                        Picked(
-                            number,
-                            arms,
-                            weights,
-                            good,
-                            owner,
-                            problem,
-                            watched,
-                            now,
-                            chance,
-                            until,
-                            told,
-                        )
-                    )
+                    opened.append(picked(number, problem, told))
                     turn.append(opened[-1])
 
         with self._lock:
-            self._patiently(once)
+            patiently(once, self.patience)
             if not owned:
                 self._lifetimes.promise(opened)
         return [ticket_of(each) for each in opened]
@@ -240,7 +206,7 @@ class Ledger:
 
         with self._lock:
             try:
-                self._patiently(once)
+                patiently(once, self.patience)
             except _NotOpenError as error:
                 raise self._why_closed(error.round) from None
 
@@ -275,7 +241,7 @@ class Ledger:
                     turn.append(_late(result))
 
         late: list[int] = []
-        self._patiently(once)
+        patiently(once, self.patience)
         return late
 
     def lose(self, numbers: Iterable[int], reason: str) -> None:
@@ -289,7 +255,7 @@ class Ledger:
                     if number in self.state.open:
                         turn.append(Lost(number, reason, now))
 
-        self._patiently(once)
+        patiently(once, self.patience)
 
     def sweep(self) -> list[Lost]:
         """Close every round whose process died, or whose ticket is good no more."""
@@ -324,17 +290,6 @@ class Ledger:
         with suppress(PickbestError):
             self.journal.end_leases([lease_of(this_process())])
 
-    def _patiently(self, attempt: Callable[[], None]) -> None:
-        """Try again while the database is away."""
-        for seconds in (*self.patience, None):
-            try:
-                attempt()
-                return
-            except StorageError:
-                if seconds is None:
-                    raise
-                time.sleep(seconds)
-
     def _compile(self, features: Features | None) -> None:
         """Let kernels be compiled before a turn is taken: others wait for it."""
         live = self.state.live
@@ -367,6 +322,20 @@ class Ledger:
         closing = self._closing(number) if known else None
         lost = {number: closing.reason} if isinstance(closing, Lost) else {}
         return not_open(number, self.state.next_round, lost)
+
+
+def patiently(
+    attempt: Callable[[], T],
+    patience: Sequence[float] = PATIENCE,
+    away: type[StorageError] = StorageError,
+) -> T:
+    """Try again while the database is away."""
+    for seconds in patience:
+        try:
+            return attempt()
+        except away:
+            time.sleep(seconds)
+    return attempt()
 
 
 def _is_lost(error: PickbestError) -> bool:

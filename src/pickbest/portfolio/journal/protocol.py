@@ -1,7 +1,5 @@
 """The journal: an ordered, append-only list of records that many processes share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass

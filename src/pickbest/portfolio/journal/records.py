@@ -4,8 +4,6 @@ The state of a portfolio is a fold over these records in the order of the journa
 nothing else: no clock, no configuration, no randomness enters the fold.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -4,8 +4,6 @@ A fresh database runs all of them in order; an older one runs those that it lack
 is refused. Migrations only ever add: old records stay as they were written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from sqlalchemy import (

@@ -4,8 +4,6 @@ Writers take turns: SQLite by BEGIN IMMEDIATE, PostgreSQL by a lock on the portf
 positions have no gaps and every reader sees the same order. Readers need no lock.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ Neither inherits anything but standard input, output and error; a function also 
 for its own answer, which closes when it starts or forks another process.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import gc

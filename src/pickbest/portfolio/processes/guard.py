@@ -1,7 +1,5 @@
 """A guard: runs one arm at a time, and leaves no process of it behind."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import selectors

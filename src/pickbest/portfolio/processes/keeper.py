@@ -1,7 +1,5 @@
 """The keeper: forks guards, and ends what a guard that was killed leaves behind."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import os

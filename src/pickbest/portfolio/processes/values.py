@@ -5,8 +5,6 @@ dictionaries of them. A value of a subclass (a named tuple, an IntEnum) comes ba
 JSON has half of these; the others are an object with one key, the name of the kind.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import math

@@ -1,7 +1,5 @@
 """Messages between the portfolio, the keeper and the guards: a fixed header, JSON, bytes."""
 
-from __future__ import annotations
-
 import json
 import socket
 import struct

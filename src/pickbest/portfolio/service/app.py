@@ -1,7 +1,5 @@
 """The HTTP interface, as /openapi.json describes it."""
 
-from __future__ import annotations
-
 import json
 import logging
 from pathlib import Path

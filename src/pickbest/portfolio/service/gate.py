@@ -3,8 +3,6 @@
 Everything here is decided from the headers, before a byte of the body is read.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import secrets

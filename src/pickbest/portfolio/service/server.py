@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import os
 import socket
 import sys
 import threading
+from collections.abc import Iterable
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
-from pickbest.core import MissingExtraError, PickbestError
+from pickbest.core import PickbestError
+from pickbest.core.errors import load_extra
 from pickbest.portfolio.ask_tell import AskTell
 from pickbest.portfolio.journal.databases import secrets_in, shown
 from pickbest.portfolio.journal.protocol import NoPortfolioError
-from pickbest.portfolio.service.process_list import hide
 
 if TYPE_CHECKING:
     import uvicorn
+
 
 LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]", "::1")
 # A connection on which nothing is asked for is closed, also one in the middle of its headers.
@@ -64,10 +69,7 @@ def serve_store(store: str, name: str, host: str, port: int, token: str | None) 
         raise PickbestError(
             f"{host} can be reached from other machines: give a --token, or serve on 127.0.0.1"
         )
-    try:
-        import uvicorn
-    except ImportError as error:
-        raise MissingExtraError("uvicorn", "serve", "the service") from error
+    uvicorn = load_extra("uvicorn", "serve", "the service")
     from pickbest.portfolio.service.app import create_app
 
     book = opened_book(store, name)
@@ -162,3 +164,25 @@ def _listening(host: str, port: int) -> socket.socket:
         reason = getattr(error, "strerror", None) or error
         raise PickbestError(f"cannot listen on {host}:{port}: {reason}") from error
     return listener
+
+
+def hide(secrets: Iterable[str]) -> None:
+    """Overwrite secrets among this process's arguments, which every user can read (Linux).
+
+    Nothing else is touched: the bytes that Linux shows as /proc/PID/cmdline are the process's
+    own memory.
+    """
+    wanted = {form.encode() for secret in secrets for form in (secret, quote(secret, safe=""))}
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        line = Path("/proc/self/cmdline").read_bytes()
+        fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
+        begin = int(fields[45])  # arg_start, field 48 of proc(5)
+        memory = os.open("/proc/self/mem", os.O_RDWR)
+        try:
+            for secret in filter(None, wanted):
+                place = line.find(secret)
+                while place >= 0:
+                    os.pwrite(memory, b"*" * len(secret), begin + place)
+                    place = line.find(secret, place + len(secret))
+        finally:
+            os.close(memory)

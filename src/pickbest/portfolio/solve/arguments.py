@@ -1,7 +1,5 @@
 """The words of a call, and what they mean: the same for `pickbest solve` and for its daemon."""
 
-from __future__ import annotations
-
 import argparse
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """One call: a problem, the solvers that take it, a race, and what a solver would have printed."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence

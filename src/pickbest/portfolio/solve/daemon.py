@@ -11,9 +11,11 @@ import contextlib
 import os
 import queue
 import select
+import shutil
 import signal
 import socket
 import struct
+import subprocess
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -31,7 +33,6 @@ from pickbest.portfolio.solve import learning
 from pickbest.portfolio.solve.arguments import HelpShown, parse
 from pickbest.portfolio.solve.call import UNTICKETED
 from pickbest.portfolio.solve.client import BUSY, LONGEST, socket_path
-from pickbest.portfolio.solve.compiled_client import compiled_beside
 from pickbest.portfolio.solve.problem import Problem
 from pickbest.portfolio.solve.serving import BAD_INPUT, Session, Streams
 from pickbest.portfolio.solve.stock import data_folder
@@ -257,3 +258,49 @@ def _received(connection: socket.socket, stack: contextlib.ExitStack) -> tuple[l
     connection.settimeout(None)
     folder, *words = [os.fsdecode(word) for word in bytes(text).split(b"\0")]
     return words, Streams(files[0], files[1], files[2], folder)
+
+
+CLIENT_SOURCE = Path(__file__).with_name("client.c")
+# `pickbest-solve` (client.py) looks for it under the socket's name with this at the end.
+CLIENT_SUFFIX = ".client"
+COMPILE_SECONDS = 30.0
+
+
+@contextlib.contextmanager
+def compiled_beside(socket: str) -> Iterator[bool]:
+    """Whether there is one now; without a C compiler the client is Python, and slower."""
+    path = f"{socket}{CLIENT_SUFFIX}"
+    try:
+        yield _compiled(path)
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+
+
+def _compiled(path: str) -> bool:
+    compiler = shutil.which("cc")
+    if compiler is None:
+        return False
+    draft = f"{path}.{os.getpid()}"
+    try:
+        if _code([compiler, "-O1", "-o", draft, str(CLIENT_SOURCE)]) != 0:
+            return False
+        os.chmod(draft, 0o700)
+        # Called with nothing it ends with 2: where it cannot run (noexec), it must not be found.
+        if _code([draft]) != 2:
+            return False
+        os.replace(draft, path)
+        return True
+    except (OSError, subprocess.SubprocessError):
+        return False
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(draft)
+
+
+def _code(command: list[str]) -> int:
+    null = subprocess.DEVNULL
+    done = subprocess.run(
+        command, check=False, timeout=COMPILE_SECONDS, stdin=null, stdout=null, stderr=null
+    )
+    return done.returncode

@@ -4,8 +4,6 @@ A table, so that a solver is one line. Nothing but the standard library is impor
 `pickbest solve` loads before the solvers run is time that the user waits.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -66,11 +64,7 @@ SOLVERS = (
         for own, logics in (((), NO_STRINGS), (("--strings-exp",), STRINGS))
     ),
     Solver(
-        "yices",
-        SMTLIB,
-        ("yices-smt2", "yices_smt2"),
-        incremental=("--incremental",),
-        logics=YICES,
+        "yices", SMTLIB, ("yices-smt2", "yices_smt2"), incremental=("--incremental",), logics=YICES
     ),
     Solver(
         "bitwuzla",

@@ -1,7 +1,5 @@
 """A call without a daemon: tickets from the stock, guards of its own, learning afterwards."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -11,7 +9,7 @@ from pathlib import Path
 from pickbest.core.tickets import Ticket
 from pickbest.portfolio.answers.evaluator import Evaluator
 from pickbest.portfolio.answers.handling import Answers
-from pickbest.portfolio.engines.forked import ForkedGuards
+from pickbest.portfolio.engines.guards import ForkedGuards
 from pickbest.portfolio.engines.local import LocalEngine
 from pickbest.portfolio.journal.records import Finished
 from pickbest.portfolio.solve.arguments import Arguments

@@ -1,7 +1,5 @@
 """The problem of one call: which format and logic, what it asks for, and a plain file with it."""
 
-from __future__ import annotations
-
 import os
 import re
 import tempfile

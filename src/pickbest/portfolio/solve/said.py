@@ -5,8 +5,6 @@ a newer problem takes the place of an older one. No lock: a record is written as
 that is not whole fits no problem.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import struct

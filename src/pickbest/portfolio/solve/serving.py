@@ -1,7 +1,5 @@
 """What a call reads and writes, whoever runs it: the program itself, or a daemon on its behalf."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Iterable

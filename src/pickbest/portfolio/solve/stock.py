@@ -8,8 +8,6 @@
 A round whose ticket was taken and never told is lost when the ticket expires, as in any journal.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json

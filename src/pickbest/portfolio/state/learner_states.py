@@ -13,8 +13,6 @@ core.states). Then:
   its counts, and a new one has none, which is what their theory asks for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product

@@ -1,7 +1,5 @@
 """The learner of a portfolio at play: arms by name, and the state that it has learned of them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any

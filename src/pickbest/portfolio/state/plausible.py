@@ -1,20 +1,12 @@
 """What records can have been written: everything is checked before it is folded in."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pickbest.catalog import learner_names
 from pickbest.catalog.spec import Spec
-from pickbest.core import (
-    PickbestError,
-    check_budget,
-    check_count,
-    check_seed,
-    unknown_name,
-)
+from pickbest.core import PickbestError, check_budget, check_count, check_seed, unknown_name
 from pickbest.portfolio.journal.records import Finished, Opened, Picked, Roster
 from pickbest.portfolio.runs import Run
 

@@ -5,8 +5,6 @@ not on how many rounds there were.
 A record that cannot have been written by us is refused before anything of it is taken in.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,15 +12,7 @@ from typing import Any
 from pickbest.core import PickbestError
 from pickbest.core.features import encoded, feature_names
 from pickbest.portfolio.journal.protocol import Entry
-from pickbest.portfolio.journal.records import (
-    Finished,
-    Late,
-    Lost,
-    Opened,
-    Picked,
-    Record,
-    Roster,
-)
+from pickbest.portfolio.journal.records import Finished, Late, Lost, Opened, Picked, Record, Roster
 from pickbest.portfolio.runs import RunStatus
 from pickbest.portfolio.state.curve import Course, Sum
 from pickbest.portfolio.state.live_learner import LiveLearner

@@ -1,7 +1,5 @@
 """Which arms a portfolio has: checks, and changes from one roster to the next."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 

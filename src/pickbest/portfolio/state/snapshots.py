@@ -6,8 +6,6 @@ snapshot that is damaged, of another version, or of other records is not used, a
 what is wrong with it.
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import asdict
 from typing import Any

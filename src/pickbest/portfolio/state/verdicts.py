@@ -1,7 +1,5 @@
 """What arms said of problems, and who contradicts whom, in one round or across rounds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b

@@ -1,7 +1,5 @@
 """Check a portfolio: the journal, replayed from its beginning, must give what is known of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from pickbest.core import PickbestError
@@ -42,8 +40,3 @@ def replayed(
                     f"{source} differs from a replay of the journal up to record {position}"
                 )
     return again
-
-
-def same_fold(first: PortfolioState, second: PortfolioState) -> bool:
-    """Whether two folds are equal bit for bit."""
-    return digest_of(first) == digest_of(second)

@@ -1,7 +1,5 @@
 """A portfolio as people want to see it: its arms, and its rounds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any

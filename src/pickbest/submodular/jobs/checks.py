@@ -5,8 +5,6 @@ one action anywhere (Assumption 1, and monotonicity at the ends); put one action
 last (submodularity).
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial

@@ -5,8 +5,6 @@ them is the same in every round or replicate. `actions` names the arms and gives
 left out, arms are activities 0, 1, … of duration 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np

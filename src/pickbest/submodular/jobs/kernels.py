@@ -9,8 +9,6 @@ A job is a weighted sum over items, and a schedule is known by one number per it
 Entries are (n_items, n_arms), in [0, 1]; weights are (n_items,) and add up to at most 1.
 """
 
-from __future__ import annotations
-
 from pickbest.core import BoolArray, FloatArray, IntArray
 from pickbest.kernels.compiled import kernel
 from pickbest.kernels.inclusion import inclusions_of

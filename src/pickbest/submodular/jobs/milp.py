@@ -4,8 +4,6 @@ For every family whose arms combine by their maximum. Coverage needs one variabl
 others one for each item and arm that serves it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -4,8 +4,6 @@ The value of a schedule is its total over the rounds of one replicate. OPT(B') i
 the best fixed schedule of length at most B'.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -4,8 +4,6 @@ A schedule that is being built is known by its summary, an array (replicates, wi
 the job understands. Everything else is pure: a summary goes in, numbers or a new one come out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 

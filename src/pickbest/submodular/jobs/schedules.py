@@ -1,7 +1,5 @@
 """Actions and schedules (section 3 of the paper, with the durations of its appendix)."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 

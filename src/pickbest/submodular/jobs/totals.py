@@ -1,7 +1,5 @@
 """All rounds of one replicate as a single job: f = f_1 + … + f_T."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """The journal of a measurement: one JSON line for each evaluation, and one measurer at a time."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -1,25 +1,17 @@
 """What is measured: settings, tasks, and the units of work in their order."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from pickbest.core import (
-    MissingExtraError,
-    PickbestError,
-    check_count,
-    check_seed,
-    unknown_name,
-)
+from pickbest.core import MissingExtraError, PickbestError, check_count, check_seed, unknown_name
 from pickbest.core.codec import plain
 from pickbest.tuning.measurement.units import POOL, Unit
 from pickbest.tuning.optimizers import OPTIMIZERS
 from pickbest.tuning.tasks import MODELS, Caps, Dataset, Task, dataset_names, load_dataset
 from pickbest.tuning.tasks.dataset import DEFAULT_CAPS
-from pickbest.tuning.tasks.objective import load_objective, load_space, source_checksum
+from pickbest.tuning.tasks.task import load_objective, load_space, source_checksum
 
 POOL_CHUNK = 20
 # Raised whenever the same settings would give other losses.

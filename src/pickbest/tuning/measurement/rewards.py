@@ -1,7 +1,5 @@
 """From losses to rewards: between random search (0) and the best loss known (1)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import comb, fsum
 

@@ -1,7 +1,5 @@
 """The tables of a measurement: losses, rewards, tasks, and where they come from."""
 
-from __future__ import annotations
-
 import json
 import platform
 from collections.abc import Iterable, Sequence
@@ -178,10 +176,7 @@ def provenance(plan: MeasurementPlan, measured: Sequence[Measured]) -> dict[str,
         },
         "refused": plan.refused,
         "datasets": {
-            name: {
-                **plan.datasets[name].facts,
-                "sha256": plan.datasets[name].checksum(),
-            }
+            name: {**plan.datasets[name].facts, "sha256": plan.datasets[name].checksum()}
             for name in sets
         },
     }

@@ -1,7 +1,5 @@
 """Units of work, and how one is played: a stream of messages, what is tried and what came out."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

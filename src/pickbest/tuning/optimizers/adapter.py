@@ -1,17 +1,57 @@
 """What the adapters of libraries share: parameters in their terms, and a sandbox to run them in."""
 
-from __future__ import annotations
-
 import logging
 import random
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeGuard
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
 from pickbest.tuning.space import Categorical, Integer, Parameter, Point, Space, Value
+
+
+@runtime_checkable
+class Optimizer(Protocol):
+    """Proposes points one at a time and is told their losses: ask, tell, ask, tell, …
+
+    The same seed and the same losses give the same points, in any process. What else must hold
+    is checked by `pickbest.testing.optimizers`.
+    """
+
+    def ask(self) -> Point:
+        """The next point to try, inside the space; a point may come again."""
+        ...
+
+    def tell(self, point: Point, loss: float) -> None:
+        """The finite loss of the point that was asked last; lower is better.
+
+        A failed evaluation is told as the worst loss of the run so far.
+        """
+        ...
+
+
+Factory = Callable[[Space, int, int], Optimizer]
+"""factory(space, seed, calls), calls being the number of evaluations that are planned."""
+
+
+@dataclass(frozen=True)
+class OptimizerEntry:
+    """A named optimizer.
+
+    label: the paper's label for its nine, else a short label of the same kind.
+    packages: what it needs from the extra `tuning`, as named on PyPI.
+    """
+
+    name: str
+    label: str
+    factory: Factory
+    packages: tuple[str, ...]
+    paper: bool
+    says: str
+
 
 # A library knows numbers and choices, but not our scales: integers go in as integers and
 # categories as choices; reals, and integers on the log scale, as coordinates between 0 and 1,

@@ -1,12 +1,9 @@
 """cmaes: CMA-ES in the unit cube with the default population."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pickbest.core import FloatArray
-from pickbest.tuning.optimizers.adapter import Sandbox, small_seed
-from pickbest.tuning.optimizers.protocol import OptimizerEntry
+from pickbest.tuning.optimizers.adapter import OptimizerEntry, Sandbox, small_seed
 from pickbest.tuning.space import Point, Space
 
 

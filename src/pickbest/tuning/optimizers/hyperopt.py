@@ -1,11 +1,8 @@
 """Hyperopt: tree of Parzen estimators with default settings."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from pickbest.tuning.optimizers.adapter import Sandbox, decoded, dimensions
-from pickbest.tuning.optimizers.protocol import OptimizerEntry
+from pickbest.tuning.optimizers.adapter import OptimizerEntry, Sandbox, decoded, dimensions
 from pickbest.tuning.space import Point, Space
 
 

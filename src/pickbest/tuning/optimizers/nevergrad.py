@@ -1,14 +1,17 @@
 """Nevergrad: its automatic choice (NGOpt) and its portfolio."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from pickbest.tuning.optimizers.adapter import Sandbox, decoded, dimensions, small_seed
-from pickbest.tuning.optimizers.protocol import OptimizerEntry
+from pickbest.tuning.optimizers.adapter import (
+    OptimizerEntry,
+    Sandbox,
+    decoded,
+    dimensions,
+    small_seed,
+)
 from pickbest.tuning.space import Point, Space
 
 

@@ -1,15 +1,12 @@
 """OpenTuner: three bandits over techniques of evolutionary and direct search."""
 
-from __future__ import annotations
-
 import logging
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from pickbest.tuning.optimizers.adapter import Sandbox, decoded, dimensions
-from pickbest.tuning.optimizers.protocol import OptimizerEntry
+from pickbest.tuning.optimizers.adapter import OptimizerEntry, Sandbox, decoded, dimensions
 from pickbest.tuning.space import Point, Space
 
 ARGUMENTS = ("--no-dups", "--quiet", "--database=sqlite://", "--parallelism=1")

@@ -1,15 +1,12 @@
 """pySOT: stochastic radial basis functions, set up as in Bayesmark."""
 
-from __future__ import annotations
-
 import sys
 from importlib.util import find_spec
 from types import ModuleType
 
 import numpy as np
 
-from pickbest.tuning.optimizers.adapter import Sandbox
-from pickbest.tuning.optimizers.protocol import OptimizerEntry
+from pickbest.tuning.optimizers.adapter import OptimizerEntry, Sandbox
 from pickbest.tuning.space import Point, Space
 
 

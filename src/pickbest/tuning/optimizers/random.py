@@ -1,10 +1,8 @@
 """Uniform random search."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from pickbest.tuning.optimizers.protocol import OptimizerEntry
+from pickbest.tuning.optimizers.adapter import OptimizerEntry
 from pickbest.tuning.space import Point, Space
 
 

@@ -1,14 +1,7 @@
 """Names of optimizers: the paper's nine, current ones, and a user's own as module:Class."""
 
-from __future__ import annotations
-
-from pickbest.core import (
-    MissingExtraError,
-    PickbestError,
-    check_count,
-    check_seed,
-    unknown_name,
-)
+from pickbest.catalog.spec import imported
+from pickbest.core import MissingExtraError, PickbestError, check_count, check_seed, unknown_name
 from pickbest.tuning.optimizers import (
     cmaes,
     hyperopt,
@@ -20,8 +13,7 @@ from pickbest.tuning.optimizers import (
     skopt,
     smac,
 )
-from pickbest.tuning.optimizers.protocol import Optimizer, OptimizerEntry
-from pickbest.tuning.references import named
+from pickbest.tuning.optimizers.adapter import Optimizer, OptimizerEntry
 from pickbest.tuning.space import Space
 
 # In the order of the tables: the paper's nine first.
@@ -49,7 +41,7 @@ def make_optimizer(name: str, space: Space, seed: int, calls: int) -> Optimizer:
 
 
 def _own(reference: str, space: Space, seed: int, calls: int) -> Optimizer:
-    factory = named(reference, "optimizer")
+    factory = imported(reference, "optimizer")
     if not callable(factory):
         raise PickbestError(f"{reference!r} must be a class, got {factory!r}")
     try:

@@ -1,12 +1,15 @@
 """scikit-optimize: Gaussian processes and boosted trees with default settings."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 
-from pickbest.tuning.optimizers.adapter import Sandbox, decoded, dimensions, small_seed
-from pickbest.tuning.optimizers.protocol import OptimizerEntry
+from pickbest.tuning.optimizers.adapter import (
+    OptimizerEntry,
+    Sandbox,
+    decoded,
+    dimensions,
+    small_seed,
+)
 from pickbest.tuning.space import Point, Space
 
 

@@ -1,7 +1,5 @@
 """SMAC: a random forest and expected improvement, with the defaults for hyperparameters."""
 
-from __future__ import annotations
-
 import math
 import sys
 from pathlib import Path
@@ -10,8 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from pickbest.tuning.optimizers.adapter import Sandbox, decoded, dimensions, small_seed
-from pickbest.tuning.optimizers.protocol import OptimizerEntry
+from pickbest.tuning.optimizers.adapter import (
+    OptimizerEntry,
+    Sandbox,
+    decoded,
+    dimensions,
+    small_seed,
+)
 from pickbest.tuning.space import Point, Space
 
 

@@ -1,7 +1,5 @@
 """Data sets by name: a folder of tables, one table, the package pmlb, or scikit-learn's own."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io
@@ -9,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pickbest.core import MissingExtraError, PickbestError, unknown_name
+from pickbest.core import PickbestError, unknown_name
+from pickbest.core.errors import load_extra
 from pickbest.tuning.tasks.dataset import DEFAULT_CAPS, Caps, Cells, Dataset, prepare
 
 SUFFIXES = (".tsv.gz", ".csv.gz", ".tsv", ".csv")
@@ -68,10 +67,7 @@ def _read(path: Path) -> Iterator[list[str]]:
 
 
 def _embedded(name: str) -> Iterator[list[str]]:
-    try:
-        from sklearn import datasets
-    except ImportError as error:
-        raise MissingExtraError("scikit-learn", "tuning", "measuring") from error
+    datasets = load_extra("sklearn.datasets", "tuning", "measuring", "scikit-learn")
     features, labels = getattr(datasets, f"load_{name}")(return_X_y=True)
     yield [f"x{column}" for column in range(features.shape[1])] + ["target"]
     for row, label in zip(features.tolist(), labels.tolist(), strict=True):
@@ -79,11 +75,7 @@ def _embedded(name: str) -> Iterator[list[str]]:
 
 
 def _pmlb() -> Any:
-    try:
-        import pmlb
-    except ImportError as error:
-        raise MissingExtraError("pmlb", "tuning", "--data pmlb") from error
-    return pmlb
+    return load_extra("pmlb", "tuning", "--data pmlb")
 
 
 def _is_table(path: Path) -> bool:

@@ -1,7 +1,5 @@
 """A table of text cells as a data set for models: capped and encoded, the same bits everywhere."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """The models that are tuned, their search spaces, and how a point becomes a classifier."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -52,12 +50,7 @@ MODELS = {
         _mlp,
     ),
     "lasso": Model(
-        Space(
-            (
-                Real("C", 1e-2, 1e2, Warp.LOG),
-                Real("intercept_scaling", 1e-2, 1e2, Warp.LOG),
-            )
-        ),
+        Space((Real("C", 1e-2, 1e2, Warp.LOG), Real("intercept_scaling", 1e-2, 1e2, Warp.LOG))),
         _lasso,
     ),
 }

@@ -1,22 +1,58 @@
 """Tuning tasks: a model on a data set, and the loss of a point."""
 
-from __future__ import annotations
-
+import hashlib
+import inspect
 import math
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 
-from pickbest.core import FloatArray, IntArray
+from pickbest.catalog.spec import imported
+from pickbest.core import FloatArray, IntArray, PickbestError
 from pickbest.core.codec import SPARSE
 from pickbest.tuning.space import Point, Space
 from pickbest.tuning.tasks.data_sources import load_dataset
 from pickbest.tuning.tasks.dataset import DEFAULT_CAPS, Caps, Dataset
 from pickbest.tuning.tasks.models import MODELS
-from pickbest.tuning.tasks.objective import load_objective, load_space
+
+
+@lru_cache(maxsize=16)
+def load_objective(reference: str) -> Callable[[Point, str], float]:
+    """The function `module:function` of a point, or of a point and the name of a job."""
+    function = imported(reference, "objective")
+    if not callable(function):
+        raise PickbestError(f"the objective {reference} must be a function, got {function!r}")
+    try:
+        inspect.signature(function).bind({}, "job")
+    except (TypeError, ValueError):
+        return lambda point, job: function(point)
+    return lambda point, job: function(point, job)
+
+
+@lru_cache(maxsize=16)
+def load_space(reference: str) -> Space:
+    """The `Space` that `module:NAME` holds, or that a function of that name returns."""
+    found = imported(reference, "space")
+    space = found() if callable(found) else found
+    if not isinstance(space, Space):
+        raise PickbestError(
+            f"{reference} must be a Space (pickbest.tuning.space) or a function that returns one, "
+            f"got {space!r}"
+        )
+    return space
+
+
+def source_checksum(reference: str) -> str:
+    """SHA-256 of the file that holds it: another text may give other losses."""
+    place = getattr(import_module(reference.partition(":")[0]), "__file__", None)
+    return hashlib.sha256(Path(place).read_bytes() if place else b"").hexdigest()
+
 
 SPLIT_SEED = 0
 HELD_OUT = 0.2

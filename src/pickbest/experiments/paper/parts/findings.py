@@ -1,7 +1,5 @@
 """What a reader of the paper should know: repeated arms, γ, tunings, weights, with numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

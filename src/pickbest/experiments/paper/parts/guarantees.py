@@ -1,7 +1,5 @@
 """Guarantees with a probability, and Lemmas 3 and 4 on overtaken leaders."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

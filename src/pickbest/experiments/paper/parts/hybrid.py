@@ -1,7 +1,5 @@
 """Theorem 6: OG_hybrid with full feedback against the best B' arms."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

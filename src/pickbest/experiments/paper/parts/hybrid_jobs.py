@@ -1,7 +1,5 @@
 """Theorem 6 for jobs: OG_hybrid on coverage and other families, against OPT(B')."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Proposition 8: how many oracle calls linear programs take, by budget and accuracy."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

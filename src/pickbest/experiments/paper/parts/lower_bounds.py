@@ -1,7 +1,5 @@
 """What learners cannot avoid: Proposition 1, the uniform subset, and Proposition 10."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -3,8 +3,6 @@
 The tasks are other ones than the paper's, so orders and gaps are compared, not numbers.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

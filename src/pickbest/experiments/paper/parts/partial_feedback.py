@@ -1,7 +1,5 @@
 """Proposition 5: FPML on estimated costs, and the estimates on which its bound fails."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

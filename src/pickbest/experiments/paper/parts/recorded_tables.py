@@ -1,7 +1,5 @@
 """Tables 1 and 2: learners choose black-box optimisers, on recorded rewards."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

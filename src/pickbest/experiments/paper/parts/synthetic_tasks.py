@@ -1,7 +1,5 @@
 """The synthetic tasks of the appendix, and task 2 with a change of regime."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from pickbest.catalog import make_environment

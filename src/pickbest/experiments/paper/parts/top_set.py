@@ -1,7 +1,5 @@
 """Proposition 7: FPML's regret against the B arms with the smallest total costs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pickbest import theory

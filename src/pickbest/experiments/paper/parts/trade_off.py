@@ -1,7 +1,5 @@
 """Theorem 2 in play: FPML's regret against the single best arm, by budget and rounds."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Beyond the paper: from two picks on, regret need not grow with time (docs/two-picks.md)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from pickbest import theory

@@ -6,8 +6,6 @@ walks on a lattice, and the worst expected regret is the longest path of T steps
 arms exactly one is not picked, and a round costs 1 only if it is the only arm of cost 0.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 

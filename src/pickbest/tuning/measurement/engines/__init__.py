@@ -3,8 +3,6 @@
 `local`: warm processes of this machine, each of them a `worker`. `cluster`: tasks on a Ray cluster.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol

@@ -1,7 +1,5 @@
 """The engine that plays units as tasks on a Ray cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -4,8 +4,6 @@ It reads JSON lines (first the optimizers to import, then requests) and writes m
 for each unit, because several optimizers keep global random state.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import json
