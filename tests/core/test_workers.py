@@ -75,3 +75,15 @@ def test_ray_is_asked_for_by_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingExtraError, match=r"engine='ray' needs .*pickbest\[ray\]"):
         start_ray("engine='ray'")
+
+
+def test_it_is_said_who_connected_to_a_cluster() -> None:
+    """So that whoever did can shut it down."""
+    ray = pytest.importorskip("ray", reason="the extra ray is not installed")
+    if ray.is_initialized():
+        pytest.skip("this process is connected to a cluster already")
+    try:
+        assert start_ray("a test", num_cpus=1)[1]
+        assert not start_ray("a test")[1]
+    finally:
+        ray.shutdown()

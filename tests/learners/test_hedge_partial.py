@@ -2,11 +2,15 @@
 
 import numpy as np
 import pytest
+from numba import njit
 
 from pickbest import theory
 from pickbest.catalog import make_environment, make_learner
 from pickbest.core import PickbestError, replicate_keys, rng_for
+from pickbest.kernels.random import STEP
+from pickbest.kernels.rules import Pick
 from pickbest.learners import HedgePartial
+from pickbest.learners.hedge_partial import new_work, pick_row
 from pickbest.simulation.simulate import play
 from pickbest.testing.learners import check_learner, check_long_run
 
@@ -83,3 +87,22 @@ def test_wrong_arguments_are_named():
     ):
         with pytest.raises(PickbestError, match=message):
             call()
+
+
+@njit
+def pick_many(law, state, key, beside):
+    """Whether a place behind the arms of a pick was ever written."""
+    work = new_work(law, state, len(beside) - 1)
+    weights, nobody = np.empty(len(beside) - 1), np.zeros(0, np.bool_)
+    for _ in range(500):
+        key += STEP
+        pick_row(law, state, 0, work, Pick(nobody, key, beside[:-1], weights))
+        if beside[-1] != -7:
+            return True
+    return False
+
+
+@pytest.mark.parametrize("budget", [2, 3, 4])
+def test_a_pick_fills_its_own_places_only(budget):
+    learner = HedgePartial(5, budget, rate=0.8)
+    assert not pick_many(learner.law, learner.start(1), np.uint64(3), np.full(budget + 1, -7))
