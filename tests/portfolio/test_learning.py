@@ -13,7 +13,7 @@ from pickbest.core import (
     PickbestError,
     State,
 )
-from pickbest.core.states import Kind, arrays_of, copy_state, fields
+from pickbest.core.states import Kind, arrays_of, copy_state, fields, same_state
 from pickbest.kernels.pairs import PairsState
 from pickbest.portfolio import AskTell
 from pickbest.portfolio.censoring import Lesson, Stopping, lesson, times_of
@@ -186,6 +186,17 @@ def test_axes_of_arms_are_declared() -> None:
     assert grown.costs.tolist() == [[0.5, 0.5]]
     assert grown.round.tolist() == [1]
     assert pick_shares(make(2), grown).sum() == pytest.approx(1.0)
+
+
+def test_a_learner_of_another_kind_begins_again() -> None:
+    def make(n_arms: int) -> Learner:
+        return make_learner("thompson" if n_arms < 3 else "exp3-m", n_arms, 1, 100)
+
+    state = make(2).learn(
+        make(2).start(1), Choice(np.array([[0]]), np.array([[1.0]])), np.array([[0.5]])
+    )
+    grown = carried(make, state, ["a", "b"], ["a", "b", "c"], {})
+    assert same_state(grown, make(3).start(1))
 
 
 @pytest.mark.parametrize("name", ["auto", "pairwise"])
