@@ -10,6 +10,7 @@ import pytest
 from pickbest.catalog import make_learner
 from pickbest.core import (
     Choice,
+    Learner,
     PickbestError,
     State,
 )
