@@ -10,7 +10,7 @@ import pytest
 from pickbest.core import PickbestError
 from pickbest.portfolio import Run, RunStatus
 from pickbest.portfolio.journal.records import Finished, Picked
-from pickbest.portfolio.state.plausible import check_finished
+from pickbest.portfolio.state.plausible import check_finished, check_picked
 
 PICKED = Picked(4, ("a", "b"), None, expires=9.0)
 RUNS = (Run("a", RunStatus.FINISHED, 0.25, 1.0), Run("b", RunStatus.STOPPED, None, 1.0))
@@ -70,3 +70,36 @@ def test_what_cannot_be_is_refused(change: dict[str, Any], complaint: str) -> No
 def test_intervals_that_are_none_are_refused(change: dict[str, Any]) -> None:
     with pytest.raises(PickbestError, match="intervals and times between 0 and 1"):
         check_finished(replace(TIMED, **change), PICKED)
+
+
+ARMS = ("a", "b", "c")
+STAGED = Picked(4, ("a", "b", "c"), None, expires=9.0, until=(0.5, 1.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    "picked", [STAGED, replace(STAGED, arms=("c",), until=(1.0,)), replace(PICKED, watch=0.5)]
+)
+def test_sound_picks_pass(picked: Picked) -> None:
+    check_picked(picked, ARMS, 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"until": (0.5, 1.0)}, "at most one before them"),
+        ({"arms": ("a", "b", "b")}, "at most one before them"),
+        ({"until": (1.0, 1.0, 1.0)}, "at most 2 arms that run to the end"),
+        ({"arms": ("a",), "until": (0.5,)}, "at most one before them"),
+        ({"until": (0.2, 0.5, 1.0)}, "at most one before them"),
+        ({"until": (-0.5, 1.0, 1.0)}, "at most one before them"),
+        ({"until": (1.0, 0.5, 1.0)}, "at most one before them"),
+        ({"arms": ("a", "b", "d")}, "'d', which is not there"),
+        ({"watch": -0.1}, "chance to be watched"),
+        ({"watch": 1.1}, "chance to be watched"),
+        ({"watch": 0.0, "watched": True}, "chance to be watched"),
+        ({"weights": (1.0, 1.0)}, "finite weights"),
+    ],
+)
+def test_picks_that_cannot_be_are_refused(change: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(PickbestError, match=complaint):
+        check_picked(replace(STAGED, **change), ARMS, 2)
