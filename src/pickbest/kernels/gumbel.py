@@ -75,15 +75,20 @@ _RIGHT_TAIL = math.exp(-math.exp(_RIGHT_END))
 
 
 @inlined
-def log_exponential_at(counter: np.uint64) -> float:
-    """ln of the Exp(1) draw of a counter. Draws that need more numbers get a new stream."""
+def quick_draw(counter: np.uint64) -> tuple[float, np.uint64, bool]:
+    """(value, layer, sure): a draw of a layer, and whether it surely lies under the density."""
     word = mixed(counter) >> S3
     layer = word & LAYER
     draw = np.float64(word >> S8)
-    value = float(LEFT[layer] + draw * SCALE[layer])
-    if abs(draw - MIDDLE[layer]) < HALF[layer]:
-        return value
-    return _unsure(counter, layer, value)
+    sure = abs(draw - MIDDLE[layer]) < HALF[layer]
+    return float(LEFT[layer] + draw * SCALE[layer]), layer, sure
+
+
+@inlined
+def log_exponential_at(counter: np.uint64) -> float:
+    """ln of the Exp(1) draw of a counter. Draws that need more numbers get a new stream."""
+    value, layer, sure = quick_draw(counter)
+    return value if sure else _unsure(counter, layer, value)
 
 
 @kernel
@@ -98,11 +103,8 @@ def _unsure(counter: np.uint64, layer: np.uint64, value: float) -> float:
         if low + uniform * (high - low) < math.exp(value - math.exp(value)):
             return value
         counter += STEP
-        word = mixed(counter) >> S3
-        layer = word & LAYER
-        draw = np.float64(word >> S8)
-        value = LEFT[layer] + draw * SCALE[layer]
-        if abs(draw - MIDDLE[layer]) < HALF[layer]:
+        value, layer, sure = quick_draw(counter)
+        if sure:
             return value
 
 
