@@ -4,8 +4,9 @@
 
 with m_a the arm's mean reward, k(x, y) = exp(-WIDTH d²(x, y) / mean d²), and pulls that solve
 (K + RIDGE) pulls = rewards - m_a. They are solved as rounds come, by coordinate descent: that of
-the new problem, then those of the AGAIN nearest ones, which it changes most. Each sees all others,
-so errors of the past are mended when a problem like it comes.
+the new problem, then those of the AGAIN nearest ones, which it changes most; problems whose
+features are the same are solved for together. Each sees all others, so errors of the past are
+mended when a problem like it comes.
 """
 
 from __future__ import annotations
@@ -82,7 +83,8 @@ def hoped(mean: float, plays: float, plays_here: float) -> float:
 
 @allocating
 def correct(problems: ProblemsState, pairs: PairsState, row: int, place: int) -> None:
-    """Solve for the pulls of the problem at this place, then for those of the nearest ones."""
+    """Solve for the pulls of the problem at this place and those of the same features, then for
+    those of the nearest ones."""
     away = distances(problems, row, problems.ranks[row, place])
     for _ in range(1 + AGAIN):
         near = int(np.argmin(away))
