@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from pickbest.experiments.benchmark.shares import Cell
 from pickbest.report.document import Column, Section, Table as Printed, Text
 
 NOTE = (
-    "Shares of the gap; every world counts once (mean of both orders), intervals are 95% "
+    "Shares of the gap (the best fixed set has 1); every world counts once (mean of both orders), intervals are 95% "
     "(bootstrap over worlds). The last columns: in how many of the worlds with features, shuffled, "
     "the share exceeds 1, the best fixed set in hindsight; and at B = 1 the cost paid over that of "
     "the virtual best, the median over worlds (for PAR10 costs: rePAR10)."
@@ -24,6 +25,7 @@ NOTE = (
 
 def peers_section(cells: Sequence[Cell]) -> Section | None:
     """Of cells in which `auto` plays with features; None where it does not."""
+    cells = [*cells, *_references(cells)]
     labels = list(dict.fromkeys(cell.learner for cell in cells))
     if INFORMED not in labels:
         return None
@@ -39,6 +41,19 @@ def peers_section(cells: Sequence[Cell]) -> Section | None:
     columns = [Column("learner"), *(Column(f"B = {budget}") for budget in budgets)]
     columns += [Column(f"above 1, B = {budgets[0]}…"), Column("cost / virtual best", 2)]
     return Section("peers", "Against peers", [Text(NOTE), Printed("peers", "Peers", columns, rows)])
+
+
+def _references(cells: Sequence[Cell]) -> Iterator[Cell]:
+    """What one arm in hindsight has, and the best arm of each round."""
+    for cell in cells:
+        if cell.learner == INFORMED:
+            costs = _costs(cell.place)
+            for label, paid in (
+                ("single best arm", costs.mean(axis=0).min()),
+                ("virtual best", costs.min(axis=1).mean()),
+            ):
+                rewards = (1.0 - float(paid),)
+                yield replace(cell, learner=label, result=replace(cell.result, rewards=rewards))
 
 
 def _interval(estimate: Estimate | None) -> str:
