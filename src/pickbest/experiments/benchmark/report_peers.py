@@ -16,7 +16,7 @@ from pickbest.experiments.benchmark.shares import Cell
 from pickbest.report.document import Column, Section, Table as Printed, Text
 
 NOTE = (
-    "Shares of the gap (the best fixed set has 1); every world counts once (mean of both orders), intervals are 95% "
+    "Shares of the gap; every world counts once (mean of both orders), intervals are 95% "
     "(bootstrap over worlds). The last columns: in how many of the worlds with features, shuffled, "
     "the share exceeds 1, the best fixed set in hindsight; and at B = 1 the cost paid over that of "
     "the virtual best, the median over worlds (for PAR10 costs: rePAR10)."
