@@ -27,6 +27,7 @@ TELLING = np.column_stack(
     ]
 )
 NOISE = RANDOM.random((ROUNDS, 5))
+WORDS = RANDOM.choice(list("abcd"), size=ROUNDS)
 
 
 def gain(features, budget, replicates=10):
@@ -51,8 +52,9 @@ def test_where_both_good_arms_run_anyway_features_cost_nothing():
 
 
 @pytest.mark.parametrize("budget", [1, 2])
-def test_random_features_cost_next_to_nothing(budget):
-    mean, error = gain(NOISE, budget)
+@pytest.mark.parametrize("features", [NOISE, [{"word": word} for word in WORDS]])
+def test_random_features_cost_next_to_nothing(budget, features):
+    mean, error = gain(features, budget)
     assert mean > -0.002 - 2 * error
 
 

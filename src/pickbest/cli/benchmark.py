@@ -43,8 +43,8 @@ def benchmark(
         typer.Option(
             "--environments",
             "--worlds",
-            help="An environment, repeatable: its name, that of a scenario (both orders), or "
-            "real, synthetic, adversary. All if none.",
+            help="An environment, repeatable: its name, that of a scenario (both orders), "
+            "real, recorded or shuffled (real ones), synthetic, adversary. All if none.",
         ),
     ] = None,
     budgets: Annotated[
@@ -106,7 +106,7 @@ def benchmark(
 
         pickbest benchmark --aslib scenarios --budgets 1-3 --replicates 30 --json
 
-        pickbest benchmark --data FOLDER --peers solved --half judged --budgets 1-4 --replicates 10
+        pickbest benchmark --data FOLDER --peers PAR10 --half judged --environments shuffled -r 10
     """
     from pickbest.experiments.benchmark.environments import (
         REAL,

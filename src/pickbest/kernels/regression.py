@@ -4,8 +4,9 @@
 
 with m_a the arm's mean reward, k(x, y) = exp(-WIDTH d²(x, y) / mean d²), and pulls that solve
 (K + RIDGE) pulls = rewards - m_a. They are solved as rounds come, by coordinate descent: that of
-the new problem, then those of the AGAIN nearest ones, which it changes most. Each sees all others,
-so errors of the past are mended when a problem like it comes.
+the new problem, then those of the AGAIN nearest ones, which it changes most; problems whose
+features are the same are solved for together. Each sees all others, so errors of the past are
+mended when a problem like it comes.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import math
 
 import numpy as np
 
-from pickbest.core import FloatArray
+from pickbest.core import FloatArray, IntArray
 from pickbest.kernels.compiled import allocating, inlined
 from pickbest.kernels.neighbours import ProblemsState, distances
 from pickbest.kernels.pairs import PairsState
@@ -82,29 +83,38 @@ def hoped(mean: float, plays: float, plays_here: float) -> float:
 
 @allocating
 def correct(problems: ProblemsState, pairs: PairsState, row: int, place: int) -> None:
-    """Solve for the pulls of the problem at this place, then for those of the nearest ones."""
+    """Solve for the pulls of the problem at this place and those of the same features, then for
+    those of the nearest ones."""
     away = distances(problems, row, problems.ranks[row, place])
-    _correct_one(problems, pairs, row, place, away)
-    away[place] = np.inf
-    for _ in range(min(AGAIN, away.shape[0] - 1)):
+    for _ in range(1 + AGAIN):
         near = int(np.argmin(away))
-        away[near] = np.inf
-        _correct_one(
-            problems, pairs, row, near, distances(problems, row, problems.ranks[row, near])
-        )
+        if away[near] == np.inf:
+            break
+        around = distances(problems, row, problems.ranks[row, near])
+        alike = np.flatnonzero(around == 0.0)
+        _correct_alike(problems, pairs, row, alike, around)
+        away[alike] = np.inf
 
 
 @allocating
-def _correct_one(
-    problems: ProblemsState, pairs: PairsState, row: int, place: int, away: FloatArray
+def _correct_alike(
+    problems: ProblemsState, pairs: PairsState, row: int, alike: IntArray, around: FloatArray
 ) -> None:
-    rate, usual = _rate(problems, row), usual_reward(pairs, row, 0)
-    pulls, ran = problems.pulls[row], problems.ran[row]
-    like = np.exp(-rate * away)
-    for a in range(ran.shape[1]):
-        if ran[place, a] > 0.0:
-            error = problems.rewards[row, place, a] - arm_mean(pairs, row, 0, a, usual)
-            error -= RIDGE * pulls[place, a]
-            for i in range(away.shape[0]):
-                error -= like[i] * pulls[i, a]
-            pulls[place, a] += error / (1.0 + RIDGE)
+    """Solve exactly for the pulls of problems whose features are the same, given all others.
+
+    With e_i the rewards less what the others pull, of n problems, the sum of their pulls is
+    sum e / (n + RIDGE). One after the other, they would follow the last result.
+    """
+    usual, pulls = usual_reward(pairs, row, 0), problems.pulls[row]
+    like = np.exp(-_rate(problems, row) * around)
+    like[alike] = 0.0
+    for a in range(pulls.shape[1]):
+        ran = problems.ran[row, alike, a]
+        if not ran.any():
+            continue
+        expected = arm_mean(pairs, row, 0, a, usual)
+        for i in range(like.shape[0]):
+            expected += like[i] * pulls[i, a]
+        errors = ran * (problems.rewards[row, alike, a] - expected)
+        shared = errors.sum() / (ran.sum() + RIDGE)
+        pulls[alike, a] = (errors - ran * shared) / RIDGE

@@ -70,6 +70,10 @@ def test_worlds_are_chosen_by_name_family_and_group(table: Table) -> None:
         environment.group == "adversary"
         for environment in chosen_environments(environments, ["adversary"])
     )
+    for order, name in (("recorded", "mine"), ("shuffled", "mine shuffled")):
+        real = [environment.name for environment in chosen_environments(environments, [order])]
+        assert name in real
+        assert len(real) == 2
     assert chosen_environments(environments, []) == environments
 
 

@@ -10,6 +10,7 @@ from pickbest.core import PickbestError, replicate_keys, rng_for
 from pickbest.environments import Shuffled, Table, WithFeatures
 from pickbest.experiments.benchmark.lineup import INFORMED, PEERS, peer_entries
 from pickbest.experiments.benchmark.report import build_report
+from pickbest.experiments.benchmark.report_peers import peers_section
 from pickbest.experiments.benchmark.run_cells import BenchmarkPlan, run_cells
 from pickbest.experiments.peers.worlds import peer_worlds
 from pickbest.report.markdown import to_markdown
@@ -79,6 +80,9 @@ def test_the_page_has_them(data, tmp_path):
     text = to_markdown(build_report(plan, cells))
     assert "Against peers" in text
     assert "auto + features" in text
+    shares = {row[0]: row[1] for row in peers_section(cells).blocks[1].rows}
+    assert shares["single best arm"].startswith("1.000")
+    assert float(shares["virtual best"].split()[0]) >= 1.0
 
 
 def test_features_are_charged(data):

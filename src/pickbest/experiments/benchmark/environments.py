@@ -28,6 +28,7 @@ from pickbest.experiments.paper.recorded_rewards import measured_rewards
 REAL, SYNTHETIC, ADVERSARY = "real", "synthetic", "adversary"
 GROUPS = (REAL, SYNTHETIC, ADVERSARY)
 SHUFFLED = " shuffled"
+ORDERS = ("recorded", "shuffled")
 PAPER, MEASURED = "paper-rewards", "measured-rewards"
 ROUNDS, ARMS = 300, 10
 
@@ -97,7 +98,7 @@ def recorded(name: str, table: Table) -> list[NamedEnvironment]:
 def chosen_environments(
     at_hand: Sequence[NamedEnvironment], names: Sequence[str]
 ) -> list[NamedEnvironment]:
-    """The environments with these names, families or groups; all where none is named."""
+    """The environments with these names, families, groups or orders; all where none is named."""
     known = {label for place in at_hand for label in _labels(place)}
     for name in names:
         if name not in known:
@@ -107,4 +108,7 @@ def chosen_environments(
 
 def _labels(place: NamedEnvironment) -> set[str]:
     # The name of a family is that of its table in recorded order: it means both.
-    return {place.name, place.family, place.group}
+    labels = {place.name, place.family, place.group}
+    if place.group == REAL:
+        labels.add(ORDERS[place.name.endswith(SHUFFLED)])
+    return labels

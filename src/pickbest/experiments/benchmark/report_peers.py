@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,6 +25,7 @@ NOTE = (
 
 def peers_section(cells: Sequence[Cell]) -> Section | None:
     """Of cells in which `auto` plays with features; None where it does not."""
+    cells = [*cells, *_references(cells)]
     labels = list(dict.fromkeys(cell.learner for cell in cells))
     if INFORMED not in labels:
         return None
@@ -39,6 +41,19 @@ def peers_section(cells: Sequence[Cell]) -> Section | None:
     columns = [Column("learner"), *(Column(f"B = {budget}") for budget in budgets)]
     columns += [Column(f"above 1, B = {budgets[0]}…"), Column("cost / virtual best", 2)]
     return Section("peers", "Against peers", [Text(NOTE), Printed("peers", "Peers", columns, rows)])
+
+
+def _references(cells: Sequence[Cell]) -> Iterator[Cell]:
+    """What one arm in hindsight has, and the best arm of each round."""
+    for cell in cells:
+        if cell.learner == INFORMED:
+            costs = _costs(cell.place)
+            for label, paid in (
+                ("single best arm", costs.mean(axis=0).min()),
+                ("virtual best", costs.min(axis=1).mean()),
+            ):
+                rewards = (1.0 - float(paid),)
+                yield replace(cell, learner=label, result=replace(cell.result, rewards=rewards))
 
 
 def _interval(estimate: Estimate | None) -> str:
