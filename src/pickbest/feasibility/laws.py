@@ -264,8 +264,8 @@ def sampling_error(
     the inner 2 B at B = 1; by McDiarmid and Azuma the mean of Z_t over the calls exceeds its
     expectation by at most 2 width sqrt(ln(1 / doubt) / (2 M calls)).
 
-    >>> round(sampling_error(samples=10_000, budget=1, dimension=3, width=1.0, calls=100), 3)
-    0.043
+    >>> round(sampling_error(samples=10_000, budget=1, dimension=3, width=1.0, calls=100), 5)
+    0.04303
     """
     copies = 1 if budget == 1 else 2 * budget
     uniform = math.sqrt(copies * (dimension + 1) / samples)
