@@ -20,7 +20,8 @@ step() { # what it is, then the command; it must succeed. Processor seconds hold
 blocks() { # the README's blocks of a language, as files block-1, block-2, …
   "$python" - "$root/README.md" "$1" <<'PY'
 import pathlib, re, sys
-text = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")
+# The tests run the same blocks, perhaps at the same time: the service gets a port of its own.
+text = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8").replace("8123", "8124")
 for number, code in enumerate(re.findall(rf"^```{sys.argv[2]}\n(.*?)^```$", text, re.M | re.S), 1):
     kept = [line for line in code.splitlines() if not line.startswith(("pip ", "make "))]
     first = ["set -e", "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"] * (sys.argv[2] == "sh")

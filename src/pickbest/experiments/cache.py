@@ -4,8 +4,6 @@ The code is found by following imports from the modules that a result starts in,
 of one learner or part stays valid while another one changes.
 """
 
-from __future__ import annotations
-
 import ast
 import dataclasses
 import hashlib

@@ -7,8 +7,6 @@ the expectation of its time beyond that, given the model (Buckley and James 1979
 if it had answered then.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 

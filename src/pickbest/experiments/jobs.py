@@ -4,8 +4,6 @@ B' arms, hidden among many, do the whole job together; every other arm does a li
 OPT(B') is hard to beat even with the budget B' ceil(ln T) slot_budget that the theorem asks for.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ past are the cumulative costs, in any order: a dynamic program over these, with 
 the player's best mixture of B-subsets in each state.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import combinations, product
 

@@ -1,7 +1,5 @@
 """Bounds of the learners whose rate adapts: docs/learners.md derives them."""
 
-from __future__ import annotations
-
 import math
 
 from pickbest.core import check_budget, check_count

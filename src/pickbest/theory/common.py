@@ -1,7 +1,5 @@
 """Input checks and two small quantities that several statements share."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -4,8 +4,6 @@ As in `fpml_tunings`, one arm is tuned as if it were two, and probabilities are 
 bounds are for costs that are fixed in advance.
 """
 
-from __future__ import annotations
-
 import math
 
 from pickbest.core import check_budget, check_count, check_positive, check_share

@@ -4,8 +4,6 @@ Everywhere costs are in [0, 1] and fixed in advance (an oblivious adversary), re
 against the single best arm, and expectations are over the learner's perturbations.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 Ties between cumulative costs go to the arm with the smaller index, in every function.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

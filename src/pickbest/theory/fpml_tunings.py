@@ -5,8 +5,6 @@ or a division by 0, one arm is tuned as if it were two. Rates that are probabili
 most 1.
 """
 
-from __future__ import annotations
-
 import math
 
 from pickbest.core import check_budget, check_count, check_positive

@@ -4,8 +4,6 @@ The arms are the constraints A_i x ≥ b_i; `width` (the paper's rho) bounds eve
 that the oracle returns; `accuracy` is the paper's epsilon of the program, not FPML's.
 """
 
-from __future__ import annotations
-
 import math
 
 from pickbest.core import check_budget, check_count, check_positive

@@ -1,7 +1,5 @@
 """What no learner, or no learner of a kind, can avoid: Propositions 1 and 10 (Section 2)."""
 
-from __future__ import annotations
-
 import math
 
 from pickbest.core import check_budget, check_count

@@ -9,8 +9,6 @@ proof writes B₁ = Σ τ̄ ε for Σ τ̄; the last line of Theorem 6's proof d
 (L = B / B̃ slots), and its max over a box should be min.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -14,8 +14,6 @@ B = 3 + 1, T = 10^6, d = 1.5 sqrt(N/T) (`pickbest reproduce partial-feedback`). 
 the complements of the events E_a = {Ĉ_a < V - K} are written as the events themselves.
 """
 
-from __future__ import annotations
-
 import math
 
 from pickbest.core import check_budget, check_count, check_positive

@@ -9,8 +9,6 @@ together; FPML rightly follows arms 3 and 4 for three quarters of the game and p
 tests/theory/test_theory.py plays it.
 """
 
-from __future__ import annotations
-
 import math
 
 from pickbest.core import check_budget, check_count, check_positive

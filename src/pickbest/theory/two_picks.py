@@ -8,8 +8,6 @@ replacement, contain these draws and pay no more. Related: Bhaskara, Gollapudi, 
 Munagala, "Online Learning and Bandits with Queried Hints" (ITCS 2023).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """A cell, one learner in one environment at one budget: what it found, and how that is kept."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Ranks are over environments and budgets, intervals over families of environments.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -106,10 +104,7 @@ def _estimates(
     below, above = _interval(resampled - resampled[:, [leader]])
     return {
         label: Estimate(
-            float(means[i]),
-            float(low[i]),
-            float(high[i]),
-            bool(below[i] <= 0.0 <= above[i]),
+            float(means[i]), float(low[i]), float(high[i]), bool(below[i] <= 0.0 <= above[i])
         )
         for i, label in enumerate(labels)
     }

@@ -1,7 +1,5 @@
 """The environments of the benchmark: recorded tables, in order and shuffled, tasks, adversaries."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

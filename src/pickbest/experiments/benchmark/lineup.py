@@ -1,7 +1,5 @@
 """The learners of the benchmark, as data: one setting each, the same everywhere."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

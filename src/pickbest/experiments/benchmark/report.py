@@ -1,7 +1,5 @@
 """The report about a benchmark: one page, a short summary, and all cells as CSV."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The tables of the page, as data, and all cells as CSV."""
 
-from __future__ import annotations
-
 import csv
 import io
 import math

@@ -7,8 +7,6 @@ from the scenarios is not independent of them, but it shows how often `auto` los
     python -m pickbest.experiments.benchmark.resampled ASLIB-FOLDER
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
@@ -83,7 +81,7 @@ def main() -> None:
         typer.echo(
             f"{name}: {len(gains)} cells, auto earns {gains.mean():+.4f} a round more, "
             f"better in {(z > CLEARLY).sum()}, worse in {worse.sum()}"
-            + (f", there by {-gains[worse].mean():.4f} on average" if worse.any() else ""),
+            + (f", there by {-gains[worse].mean():.4f} on average" if worse.any() else "")
         )
 
 

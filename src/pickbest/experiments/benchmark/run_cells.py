@@ -1,7 +1,5 @@
 """Play every cell that is not kept yet: environments and budgets in parallel, learners together."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

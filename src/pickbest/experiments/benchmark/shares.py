@@ -4,8 +4,6 @@ share = (reward - random) / (best - random), 0 for distinct arms at random and 1
 fixed subset. It may lie below 0, and above 1 where the best arms change.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Sentences that say what the cells show, computed from them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pickbest.experiments.benchmark.comparisons import (

@@ -1,7 +1,5 @@
 """Linear bandits: of rewards, and of runtimes that are censored at the limit."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

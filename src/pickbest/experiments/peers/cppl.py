@@ -1,7 +1,5 @@
 """CPPL: contextual preselection under the Plackett-Luce model (arXiv 2002.04275), built small."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

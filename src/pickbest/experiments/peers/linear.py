@@ -1,7 +1,5 @@
 """What linear peers share: features scaled as they come, and a ridge regression for each arm."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, NamedTuple, Self

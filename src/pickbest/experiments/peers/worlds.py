@@ -5,8 +5,6 @@ query hints, our tuning tasks and the paper's rewards. Every second world of a k
 judged; settings were chosen on the others.
 """
 
-from __future__ import annotations
-
 import csv
 import math
 from collections.abc import Iterator
@@ -25,12 +23,7 @@ from pickbest.environments import (
     with_features,
 )
 from pickbest.environments.aslib.description import RUNTIME
-from pickbest.experiments.benchmark.environments import (
-    PAPER,
-    REAL,
-    SHUFFLED,
-    NamedEnvironment,
-)
+from pickbest.experiments.benchmark.environments import PAPER, REAL, SHUFFLED, NamedEnvironment
 from pickbest.experiments.paper.recorded_rewards import measured_rewards
 
 COSTS = ("solved", "runtime", "PAR10")

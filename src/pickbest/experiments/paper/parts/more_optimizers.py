@@ -1,7 +1,5 @@
 """The paper's experiment with six later optimisers beside its nine, on our tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pickbest.experiments.paper import lineup
