@@ -33,7 +33,9 @@ PY
 
 wheel=${1:-}
 if [ -z "$wheel" ]; then
-  step "build the wheel" "$python" -m pip wheel --quiet --no-deps --wheel-dir dist "$root"
+  # From a copy: building writes into the tree, where tests may run at the same time.
+  mkdir tree && cp -r "$root"/{pyproject.toml,README.md,LICENSE,src,scripts} tree
+  step "build the wheel" "$python" -m pip wheel --quiet --no-deps --wheel-dir dist ./tree
   wheel=$(ls dist/*.whl)
 fi
 step "an empty environment" "$python" -m venv venv
