@@ -36,6 +36,14 @@ def leader_law_twin(costs: np.ndarray, epsilon: float) -> np.ndarray:
     return np.array(chances)
 
 
+@pytest.mark.parametrize("best", range(5))
+def test_the_leader_may_stand_anywhere(best: int) -> None:
+    costs, found = np.full(5, 4.0), np.empty(5)
+    costs[best] = 0.0
+    leader_laws.leader_law(costs, 3.0, found)
+    np.testing.assert_allclose(found, leader_law_twin(costs, 3.0), rtol=1e-10)
+
+
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 3.0])
 @pytest.mark.parametrize("n_arms", [1, 2, 5, 12])
 def test_leader_law_equals_its_twin(n_arms: int, epsilon: float) -> None:
