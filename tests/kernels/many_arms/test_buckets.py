@@ -13,6 +13,7 @@ from pickbest.core import PickbestError, replicate_keys, rng_for
 from pickbest.core.states import repeat_state
 from pickbest.kernels.inclusion import inclusion_probabilities
 from pickbest.kernels.many_arms import buckets
+from pickbest.kernels.many_arms.bucket_picks import stretch_of
 from pickbest.kernels.random import STEP, uniform_at
 from pickbest.kernels.rules import Pick
 from pickbest.learners import FPMLManyArms
@@ -206,6 +207,11 @@ def test_an_arm_that_no_longer_weighs_anything_comes_back():
     choice = learner_of(4, budget).pick(state, rng_for(replicate_keys(0, 1), 0))
     assert sorted(choice.arms[0].tolist()) == [2, 3]
     np.testing.assert_array_equal(choice.weights, 1.0)
+
+
+@pytest.mark.parametrize("chance", [1e-12, 1e-6, 9e-5, 1.1e-4, 0.3])
+def test_a_stretch_has_its_chance(chance):
+    assert stretch_of(chance) == pytest.approx(-math.log1p(-chance), rel=1e-14)
 
 
 @pytest.fixture
