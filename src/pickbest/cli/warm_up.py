@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 # Some code is of one arm only, some of several.
 BUDGETS = (1, 2, 3)
 ENVIRONMENT = "task-1"
+PACKAGE = Path(pickbest.__file__).parent
 
 
 def warm_up(
@@ -107,9 +108,6 @@ def _race(learner: Learner) -> None:
     half, watch = np.full(choice.arms.shape, 0.5), watch_probability(learner, state, choice.arms)
     seen = Intervals(half, half.copy(), half.copy(), watch, np.array([True]))
     learn_intervals(learner, state, choice, seen)
-
-
-PACKAGE = Path(pickbest.__file__).parent
 
 
 class Compiling(logging.Handler):

@@ -14,6 +14,11 @@ from typing import Any
 from pickbest.core import PickbestError, unknown_name
 from pickbest.core.features import Feature, Features, by_name
 
+FeatureFunction = Callable[[Any], Features]
+# By default, of the deadline of a round.
+SHARE_OF_DEADLINE, MOST_SECONDS = 0.02, 10.0
+# Whatever a file holds, reading ends.
+MOST_BYTES, CHUNK = 8_000_000, 65_536
 # What is counted: commands, binders, and operators that tell theories apart.
 COUNTED = """
     assert check-sat declare-fun declare-const declare-datatypes define-fun push forall exists let
@@ -81,10 +86,6 @@ def dimacs(path: Path, until: float) -> dict[str, Feature]:
     }
 
 
-MOST_BYTES = 8_000_000
-CHUNK = 65_536
-
-
 def chunks(path: Path, until: float) -> Iterator[bytes]:
     """The file's beginning, unpacked if it ends in .gz, until the time (monotonic) has come."""
     packed = path.suffix == ".gz"
@@ -117,10 +118,7 @@ def place_of(path: Path) -> dict[str, float | str]:
     return {"folder": path.resolve().parent.name, "family": stem, "bytes": path.stat().st_size}
 
 
-FeatureFunction = Callable[[Any], Features]
 BUILT_IN = {"dimacs": dimacs, "smtlib": smtlib}
-# By default, of the deadline of a round.
-SHARE_OF_DEADLINE, MOST_SECONDS = 0.02, 10.0
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,10 @@ MOST_WAITING = 4
 # Seconds in which a client must have said what it wants.
 PATIENCE = 5.0
 _CREDENTIALS = struct.Struct("iII")
+# The client in C is compiled beside the socket for as long as the daemon serves. `pickbest-solve`
+# (client.py) looks for it under the socket's name with this at the end.
+CLIENT_SOURCE, CLIENT_SUFFIX = Path(__file__).with_name("client.c"), ".client"
+COMPILE_SECONDS = 30.0
 
 
 class Books:
@@ -260,15 +264,9 @@ def _received(connection: socket.socket, stack: contextlib.ExitStack) -> tuple[l
     return words, Streams(files[0], files[1], files[2], folder)
 
 
-CLIENT_SOURCE = Path(__file__).with_name("client.c")
-# `pickbest-solve` (client.py) looks for it under the socket's name with this at the end.
-CLIENT_SUFFIX = ".client"
-COMPILE_SECONDS = 30.0
-
-
 @contextlib.contextmanager
 def compiled_beside(socket: str) -> Iterator[bool]:
-    """Whether there is one now; without a C compiler the client is Python, and slower."""
+    """Whether there is a client in C now; without a compiler it is Python, and slower."""
     path = f"{socket}{CLIENT_SUFFIX}"
     try:
         yield _compiled(path)

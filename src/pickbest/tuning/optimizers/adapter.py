@@ -1,4 +1,4 @@
-"""What the adapters of libraries share: parameters in their terms, and a sandbox to run them in."""
+"""What an optimizer is, and what adapters share: parameters in a library's terms, a sandbox."""
 
 import logging
 import random

@@ -1,4 +1,4 @@
-"""Tuning tasks: a model on a data set, and the loss of a point."""
+"""Tuning tasks: a model on a data set, or a user's own objective, and the loss of a point."""
 
 import hashlib
 import inspect
@@ -20,6 +20,21 @@ from pickbest.tuning.space import Point, Space
 from pickbest.tuning.tasks.data_sources import load_dataset
 from pickbest.tuning.tasks.dataset import DEFAULT_CAPS, Caps, Dataset
 from pickbest.tuning.tasks.models import MODELS
+
+SPLIT_SEED = 0
+HELD_OUT = 0.2
+FOLDS = 5
+CLIP = 100.0
+# Mathematical libraries differ in the last bit of a logarithm, and some optimizers would carry
+# that into other points: losses are rounded, so that they do not depend on the library.
+DIGITS = 9
+LOSS_RULES = {
+    "loss": f"mean log loss of {FOLDS}-fold stratified cross-validation on the {1 - HELD_OUT:.0%} "
+    f"part of a stratified split, both with a fixed seed; rounded to {DIGITS} digits",
+    "scaling": f"(x - median) / interquartile range of the fold's training part, clipped to "
+    f"±{CLIP:g}",
+    "failure": "told as the worst loss of the run, at least that of predicting the frequencies",
+}
 
 
 @lru_cache(maxsize=16)
@@ -52,22 +67,6 @@ def source_checksum(reference: str) -> str:
     """SHA-256 of the file that holds it: another text may give other losses."""
     place = getattr(import_module(reference.partition(":")[0]), "__file__", None)
     return hashlib.sha256(Path(place).read_bytes() if place else b"").hexdigest()
-
-
-SPLIT_SEED = 0
-HELD_OUT = 0.2
-FOLDS = 5
-CLIP = 100.0
-# Mathematical libraries differ in the last bit of a logarithm, and some optimizers would carry
-# that into other points: losses are rounded, so that they do not depend on the library.
-DIGITS = 9
-LOSS_RULES = {
-    "loss": f"mean log loss of {FOLDS}-fold stratified cross-validation on the {1 - HELD_OUT:.0%} "
-    f"part of a stratified split, both with a fixed seed; rounded to {DIGITS} digits",
-    "scaling": f"(x - median) / interquartile range of the fold's training part, clipped to "
-    f"±{CLIP:g}",
-    "failure": "told as the worst loss of the run, at least that of predicting the frequencies",
-}
 
 
 @dataclass(frozen=True)
