@@ -184,3 +184,9 @@ def test_wrong_tables_of_features_are_refused(features):
 def test_centers_must_fit_the_scale():
     with pytest.raises(PickbestError, match="cells_of"):
         Contextual(N_ARMS, 1, ((0.0,),), (0.0, 0.0), (1.0, 1.0))
+
+
+@pytest.mark.parametrize(("rows", "cells"), [(10, 2), (60, 4), (1000, 20)])
+def test_there_are_as_many_cells_as_the_instances_fill(rows, cells):
+    features = np.random.default_rng(0).random((rows, 3))
+    assert len(cells_of(features)[0]) == cells
