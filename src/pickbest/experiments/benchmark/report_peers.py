@@ -9,7 +9,7 @@ import numpy as np
 
 from pickbest.core import FloatArray
 from pickbest.environments import Shuffled, Table
-from pickbest.experiments.benchmark.comparisons import Estimate, mean_share_intervals
+from pickbest.experiments.benchmark.comparisons import EQUAL, Estimate, mean_share_intervals
 from pickbest.experiments.benchmark.environments import NamedEnvironment
 from pickbest.experiments.benchmark.lineup import INFORMED
 from pickbest.experiments.benchmark.shares import Cell
@@ -64,7 +64,7 @@ def _interval(estimate: Estimate | None) -> str:
 
 def _above(cells: Sequence[Cell], budget: int) -> int:
     return sum(
-        cell.share is not None and cell.share > 1.0
+        cell.share is not None and cell.share > 1.0 + EQUAL
         for cell in cells
         if cell.budget == budget and cell.place.informed is not None and _shuffled(cell.place)
     )
