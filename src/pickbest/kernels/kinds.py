@@ -21,9 +21,12 @@ import numpy as np
 from pickbest.core import FloatArray, IntArray
 from pickbest.core.states import counts
 from pickbest.kernels.compiled import inlined, kernel
-from pickbest.kernels.curves import BINS, SHORTEST, place_of
 from pickbest.kernels.random import STEP, gamma_from, uniform_at
 
+# Times are shares of the deadline, in bins whose widths grow like the times; answers below the
+# shortest are equally quick.
+BINS, SHORTEST = 24, 1e-4
+_STEP = BINS / -math.log(SHORTEST)
 KINDS = 4
 # How many runs a curve that is leant on counts as: of an arm over all kinds, of all arms.
 KIND_WORTH, ARM_WORTH = 2.0, 2.0
@@ -56,6 +59,12 @@ def start_kinds(replicates: int, n_arms: int) -> KindsState:
 
 
 @inlined
+def place_of(time: float) -> float:
+    """Where a time lies, counted in bins from 0 to BINS."""
+    return min(max(BINS + _STEP * math.log(max(time, SHORTEST)), 0.0), float(BINS))
+
+
+@inlined
 def tilt_of(kind: int, arm: int) -> float:
     """By how much the hazards of an arm on a kind differ from its own, before anything is seen."""
     step = STEP * np.uint64(1 + kind * 100_003 + arm)
@@ -65,21 +74,23 @@ def tilt_of(kind: int, arm: int) -> float:
 
 
 @kernel
-def fill_hazards(state: KindsState, row: int, pooled: FloatArray, hazards: FloatArray) -> None:
-    """hazards[k, a, j]: how likely the arm answers in a bin, if it has not before.
+def fill_hazards(
+    state: KindsState, row: int, arms: IntArray, pooled: FloatArray, hazards: FloatArray
+) -> None:
+    """hazards[k, a, j]: how likely each of these arms answers in a bin, if it has not before.
 
     pooled: scratch of length BINS.
     """
     answers, ends = state.answers[row], state.ends[row]
-    n_arms, running = answers.shape[1], 0.0
+    running = 0.0
     for j in range(BINS - 1, -1, -1):
         ended = 0.0
         for k in range(KINDS):
-            for a in range(n_arms):
+            for a in arms:
                 ended += answers[k, a, j]
                 running += answers[k, a, j] + ends[k, a, j]
         pooled[j] = (ended + 0.05) / (running + 1.0)
-    for a in range(n_arms):
+    for a in arms:
         running = 0.0
         for j in range(BINS - 1, -1, -1):
             ended = 0.0
@@ -126,10 +137,10 @@ def draw_survival(
 def survivals(state: KindsState) -> FloatArray:
     """(replicates, kinds, arms, bins + 1): how likely arms have not answered at EDGES."""
     survival = np.ones((*state.answers.shape[:3], BINS + 1))
-    pooled = np.empty(BINS)
+    arms, pooled = np.arange(survival.shape[2]), np.empty(BINS)
     for row in range(len(survival)):
         hazards = np.empty(state.answers.shape[1:])
-        fill_hazards(state, row, pooled, hazards)
+        fill_hazards(state, row, arms, pooled, hazards)
         survival[row, :, :, 1:] = np.cumprod(1.0 - hazards, axis=-1)
     return survival
 
@@ -146,8 +157,8 @@ def learn_kinds(
 ) -> None:
     """Fold a round in: how likely each kind is, and the soft counts of its runs.
 
-    hazards: from before the round. likely: scratch of length KINDS. answered: above 0 where so.
-    Arms below 0 did not run.
+    hazards: from before the round. likely: (kinds,) is filled. answered: above 0 where so. Arms
+    below 0 did not run.
     """
     most = -np.inf
     for k in range(KINDS):
@@ -168,7 +179,8 @@ def learn_kinds(
         likely[k] = math.exp(likely[k] - most)
         total += likely[k]
     for k in range(KINDS):
-        share = likely[k] / total
+        likely[k] /= total
+        share = likely[k]
         state.mass[row, k] += share
         for i in range(arms.shape[0]):
             if arms[i] >= 0:

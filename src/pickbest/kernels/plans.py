@@ -13,8 +13,7 @@ import numpy as np
 
 from pickbest.core import FloatArray, IntArray
 from pickbest.kernels.compiled import inlined, kernel
-from pickbest.kernels.curves import BINS, place_of
-from pickbest.kernels.kinds import EDGES, KINDS
+from pickbest.kernels.kinds import BINS, EDGES, KINDS, place_of
 
 # Where a slice may end: at these edges of bins.
 SLICES = np.array([4, 7, 10, 12, 14, 16, 18, 19, 20, 21, 22])

@@ -5,9 +5,11 @@ Where arm a answered first and b was stopped, b's reward is taken for
     (n w r_a + k m) / (n + k),    at most a's reward r_a, and within b's interval,
 
 with w the mean share of a's reward that b had in the n rounds that a won against b and that were
-watched to their end, and m the mean reward beyond the time seen of b's own survival curve. A round
-is watched with probability p = max(LEAST_WATCH, 1 / sqrt(1 + the fewest watched rounds of its
-pairs)): as often as needed in the beginning, and less and less.
+watched to their end, and m the mean of b's reward given all that was seen of the round, for a
+mixture of kinds of problems (`kernels.kinds`). A round is watched with probability
+p = max(LEAST_WATCH, SURE / (1 + the fewest watched rounds of its pairs)), at most 1: what limits
+the choice of sets is how well the w are known, so pairs that are new are always watched, and those
+that are known hardly ever.
 
 Estimates stay unbiased. An arm whose cost is seen whether or not the round is watched keeps its
 weight; one whose cost is seen only if it is watched has weight / p then, and 0 else. Whoever adds
@@ -18,7 +20,6 @@ that were filled in.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Annotated, Any, NamedTuple
@@ -42,15 +43,23 @@ from pickbest.core.intervals import Intervals
 from pickbest.core.states import counts, portable, restored
 from pickbest.core.wrapping import WrappingLearner
 from pickbest.kernels.compiled import allocating, inlined, kernel
-from pickbest.kernels.curves import CurvesState, note_run, reward_beyond, start_curves
+from pickbest.kernels.kinds import (
+    BINS,
+    KINDS,
+    KindsState,
+    fill_hazards,
+    learn_kinds,
+    place_of,
+    start_kinds,
+)
 from pickbest.kernels.pairs import MOST_PAIRED
 from pickbest.kernels.rules import Rule, Told, unbound, weights_of
 from pickbest.learners import auto
 
-# k: how many watched rounds an arm's own curve is worth; and a guess, beside the curve.
-OWN, GUESS = 2.0, 1.0
-# The least probability with which a round is watched.
-LEAST_WATCH = 0.03
+# k: how many watched rounds the mixture's mean is worth.
+MIXTURE = 8.0
+# The least probability with which a round is watched; and up to how many watched rounds it is 1.
+LEAST_WATCH, SURE = 0.03, 8.0
 
 new_work = learn_row = learn_seen = as_law = as_state = unbound
 
@@ -68,11 +77,25 @@ class PairedState(NamedTuple):
 
 
 class SeenState(NamedTuple):
-    """The state of the learner that is told, and what costs are filled in from."""
+    """The state of the learner that is told, and what costs are filled in from.
+
+    answers: (replicates, bins, 2) of all arms by their time, how many, and the sum of rewards.
+    """
 
     inner: Any
-    curves: CurvesState
+    kinds: KindsState
+    answers: Annotated[FloatArray, counts()]
     paired: PairedState
+
+
+class Kinds(NamedTuple):
+    """What is known of kinds, and scratch of a round; likely: its kind, (kinds,)."""
+
+    state: KindsState
+    hazards: FloatArray
+    pooled: FloatArray
+    likely: FloatArray
+    answered: FloatArray
 
 
 def start_paired(replicates: int, n_arms: int) -> PairedState:
@@ -103,7 +126,8 @@ class FromIntervals(WrappingLearner):
     def start(self, replicates: int) -> SeenState:
         return SeenState(
             self.inner.start(replicates),
-            start_curves(replicates, self.n_arms),
+            start_kinds(replicates, self.n_arms),
+            np.zeros((replicates, BINS, 2)),
             start_paired(replicates, self.n_arms),
         )
 
@@ -139,7 +163,8 @@ class FromIntervals(WrappingLearner):
         self._learn_rows(
             tuple(self.inner.law),
             tuple(state.inner),
-            tuple(state.curves),
+            tuple(state.kinds),
+            state.answers,
             tuple(state.paired),
             choice.arms,
             weights,
@@ -185,7 +210,7 @@ def _watch_rows(watched: FloatArray, arms: IntArray, watch: FloatArray) -> None:
         for i in range(arms.shape[1]):
             for j in range(i):
                 fewest = min(fewest, watched[row, arms[row, i], arms[row, j]])
-        watch[row] = max(LEAST_WATCH, 1.0 / math.sqrt(1.0 + fewest))
+        watch[row] = max(LEAST_WATCH, min(SURE / (1.0 + fewest), 1.0))
 
 
 @inlined
@@ -199,8 +224,30 @@ def first_answer(seen: Intervals, row: int) -> int:
 
 
 @inlined
+def reward_beyond(
+    known: Kinds, answers: FloatArray, arm: int, time: float, best: float
+) -> float:
+    """The mean reward of a run that has not answered until `time`; best: the most it can be.
+
+    An answer is worth what answers at such times were, and `best` counts as one more.
+    """
+    first = min(int(place_of(time)), BINS - 1)
+    mean = 0.0
+    for k in range(KINDS):
+        value = 0.0
+        for j in range(BINS - 1, first - 1, -1):
+            # Of the bin in which it stands now, about half is to come.
+            hazard = known.hazards[k, arm, j] * (1.0 if j > first else 0.5)
+            answer = min((answers[j, 1] + best) / (answers[j, 0] + 1.0), best)
+            value = hazard * answer + (1.0 - hazard) * value
+        mean += known.likely[k] * value
+    return mean
+
+
+@inlined
 def fill_in(
-    curves: CurvesState,
+    known: Kinds,
+    answers: FloatArray,
     paired: PairedState,
     row: int,
     winner: int,
@@ -215,14 +262,14 @@ def fill_in(
         if low == high:
             continue
         best = 1.0 - low
-        known, kept = 0.0, 0.0
+        beaten, kept = 0.0, 0.0
         if winner >= 0:
             best = min(best, 1.0 - seen.low[row, winner])
             if paired.beaten.shape[1] > 0:
-                known = paired.beaten[row, arms[winner], arms[j]]
+                beaten = paired.beaten[row, arms[winner], arms[j]]
                 kept = paired.kept[row, arms[winner], arms[j]]
-        beyond = reward_beyond(curves, row, arms[j], seen.times[row, j], 0.5 * best, GUESS)
-        reward = (kept * best + OWN * beyond) / (known + OWN)
+        beyond = reward_beyond(known, answers[row], arms[j], seen.times[row, j], best)
+        reward = (kept * best + MIXTURE * beyond) / (beaten + MIXTURE)
         costs[j] = 1.0 - min(max(reward, 1.0 - high), best)
 
 
@@ -237,19 +284,27 @@ def weigh(seen: Intervals, row: int, winner: int, weights: FloatArray, scaled: F
 
 
 @inlined
-def note_round(
-    curves: CurvesState,
-    paired: PairedState,
-    row: int,
-    winner: int,
-    arms: IntArray,
-    seen: Intervals,
+def note_kinds(
+    known: Kinds, answers: FloatArray, row: int, arms: IntArray, seen: Intervals
 ) -> None:
-    """Take in a round: every run in its arm's curve, every pair if all were watched."""
+    """Take every run in: which kinds are likely, who answered when, and how well."""
+    fill_hazards(known.state, row, arms, known.pooled, known.hazards)
     for j in range(arms.shape[0]):
-        known = seen.low[row, j] == seen.high[row, j]
-        answered = known and seen.times[row, j] < 1.0
-        note_run(curves, row, arms[j], seen.times[row, j], answered, 1.0 - seen.low[row, j])
+        time = seen.times[row, j]
+        known.answered[j] = 0.0
+        if seen.low[row, j] == seen.high[row, j] and time < 1.0:
+            known.answered[j] = 1.0
+            place = min(int(place_of(time)), BINS - 1)
+            answers[row, place, 0] += 1.0
+            answers[row, place, 1] += 1.0 - seen.low[row, j]
+    learn_kinds(
+        known.state, row, known.hazards, known.likely, arms, seen.times[row], known.answered
+    )
+
+
+@inlined
+def note_pairs(paired: PairedState, row: int, arms: IntArray, seen: Intervals) -> None:
+    """Take every pair in, if all were watched."""
     if paired.beaten.shape[1] == 0 or not seen.watched[row]:
         return
     for i in range(arms.shape[0]):
@@ -266,21 +321,25 @@ def note_round(
 def _learn_interval_rows(
     numbers: Any,
     arrays: Any,
-    curve_arrays: Any,
+    kind_arrays: Any,
+    answers: FloatArray,
     pair_arrays: Any,
     arms: IntArray,
     weights: FloatArray,
     seen_arrays: Any,
 ) -> None:
-    law, state = as_law(*numbers), as_state(*arrays)
-    curves, paired = CurvesState(*curve_arrays), PairedState(*pair_arrays)
-    seen = Intervals(*seen_arrays)
-    work = new_work(law, state, arms.shape[1])
-    costs, scaled = np.empty(arms.shape[1]), np.empty(arms.shape[1])
+    law, state, budget = as_law(*numbers), as_state(*arrays), arms.shape[1]
+    paired, seen = PairedState(*pair_arrays), Intervals(*seen_arrays)
+    kinds = KindsState(*kind_arrays)
+    hazards = np.empty((KINDS, kinds.answers.shape[2], BINS))
+    known = Kinds(kinds, hazards, np.empty(BINS), np.empty(KINDS), np.empty(budget))
+    work = new_work(law, state, budget)
+    costs, scaled = np.empty(budget), np.empty(budget)
     for row in range(arms.shape[0]):
         winner = first_answer(seen, row)
-        fill_in(curves, paired, row, winner, arms[row], seen, costs)
+        note_kinds(known, answers, row, arms[row], seen)
+        fill_in(known, answers, paired, row, winner, arms[row], seen, costs)
         weigh(seen, row, winner, weights[row], scaled)
-        note_round(curves, paired, row, winner, arms[row], seen)
+        note_pairs(paired, row, arms[row], seen)
         told = Told(arms[row], scaled, costs)
         learn_seen(law, state, row, work, told, 1.0 / seen.watch[row])

@@ -25,8 +25,8 @@ from pickbest.core import (
 from pickbest.core.plans import Plans, Runs
 from pickbest.core.states import counts
 from pickbest.kernels.compiled import allocating
-from pickbest.kernels.curves import BINS
 from pickbest.kernels.kinds import (
+    BINS,
     KINDS,
     KindsState,
     draw_survival,
@@ -193,9 +193,10 @@ def _plan_rows(
 ) -> None:
     """whole: whether all places are filled with arms that start at once."""
     prices, state = Prices(*numbers), KindsState(*arrays)
-    scratch = _new_scratch(prices.seconds.shape[0], arms.shape[1] - 1)
+    n_arms = prices.seconds.shape[0]
+    scratch, every = _new_scratch(n_arms, arms.shape[1] - 1), np.arange(n_arms)
     for row in range(keys.shape[0]):
-        fill_hazards(state, row, scratch.pooled, scratch.hazards)
+        fill_hazards(state, row, every, scratch.pooled, scratch.hazards)
         draw_survival(state, row, keys[row], scratch.hazards, scratch.survival)
         if whole:
             arms[row, 0], slices[row] = -1, 0.0
@@ -207,9 +208,10 @@ def _plan_rows(
 @allocating
 def _learn_rows(arrays: Any, arms: IntArray, times: FloatArray, answered: FloatArray) -> None:
     state = KindsState(*arrays)
-    scratch = _new_scratch(state.answers.shape[2], 1)
+    n_arms = state.answers.shape[2]
+    scratch, every = _new_scratch(n_arms, 1), np.arange(n_arms)
     for row in range(arms.shape[0]):
-        fill_hazards(state, row, scratch.pooled, scratch.hazards)
+        fill_hazards(state, row, every, scratch.pooled, scratch.hazards)
         learn_kinds(
             state, row, scratch.hazards, scratch.weights, arms[row], times[row], answered[row]
         )
