@@ -51,6 +51,7 @@ from pickbest.kernels.kinds import (
     learn_kinds,
     place_of,
     start_kinds,
+    weigh_kinds,
 )
 from pickbest.kernels.pairs import MOST_PAIRED
 from pickbest.kernels.rules import Rule, Told, unbound, weights_of
@@ -59,7 +60,7 @@ from pickbest.learners import auto
 # k: how many watched rounds the mixture's mean is worth.
 MIXTURE = 8.0
 # The least probability with which a round is watched; and up to how many watched rounds it is 1.
-LEAST_WATCH, SURE = 0.03, 8.0
+LEAST_WATCH, SURE = 0.03, 6.0
 
 new_work = learn_row = learn_seen = as_law = as_state = unbound
 
@@ -67,12 +68,13 @@ new_work = learn_row = learn_seen = as_law = as_state = unbound
 class PairedState(NamedTuple):
     """(replicates, arms, arms) of rounds that were watched to their end; empty for many arms.
 
-    beaten: how often the first arm answered before the second. kept: the sum of the second's
-    rewards then, as shares of the first's. watched: how often both ran.
+    lost: how often the first arm answered before all others, and the second ran. above: by how
+    much the second's rewards then were above what would have stood in for them. watched: how
+    often both ran.
     """
 
-    beaten: Annotated[FloatArray, counts(-2, -1)]
-    kept: Annotated[FloatArray, counts(-2, -1)]
+    lost: Annotated[FloatArray, counts(-2, -1)]
+    above: Annotated[FloatArray, counts(-2, -1, signed=True)]
     watched: Annotated[FloatArray, counts(-2, -1)]
 
 
@@ -95,6 +97,7 @@ class Kinds(NamedTuple):
     hazards: FloatArray
     pooled: FloatArray
     likely: FloatArray
+    times: FloatArray
     answered: FloatArray
 
 
@@ -255,22 +258,32 @@ def fill_in(
     seen: Intervals,
     costs: FloatArray,
 ) -> None:
-    """The costs of a round: those that are known, and what stands in for the others."""
+    """The costs of a round: those that are known, and what stands in for the others.
+
+    What is known of losers that were watched corrects what stands in for them next time.
+    """
+    first = seen.times[row, winner] if winner >= 0 else 1.0
+    for j in range(arms.shape[0]):
+        known.times[j] = min(seen.times[row, j], first)
+        known.answered[j] = 1.0 if j == winner else 0.0
+    weigh_kinds(known.state, row, known.hazards, known.likely, arms, known.times, known.answered)
     for j in range(arms.shape[0]):
         low, high = seen.low[row, j], seen.high[row, j]
         costs[j] = low
-        if low == high:
+        if j == winner or (low == high and not seen.watched[row]):
             continue
-        best = 1.0 - low
-        beaten, kept = 0.0, 0.0
-        if winner >= 0:
-            best = min(best, 1.0 - seen.low[row, winner])
-            if paired.beaten.shape[1] > 0:
-                beaten = paired.beaten[row, arms[winner], arms[j]]
-                kept = paired.kept[row, arms[winner], arms[j]]
-        beyond = reward_beyond(known, answers[row], arms[j], seen.times[row, j], best)
-        reward = (kept * best + MIXTURE * beyond) / (beaten + MIXTURE)
-        costs[j] = 1.0 - min(max(reward, 1.0 - high), best)
+        best = 1.0 - (seen.low[row, winner] if winner >= 0 else low)
+        usual = reward_beyond(known, answers[row], arms[j], known.times[j], best)
+        if winner >= 0 and paired.lost.shape[1] > 0:
+            lost = paired.lost[row, arms[winner]]
+            above = paired.above[row, arms[winner]]
+            if low < high:
+                usual += above[arms[j]] / (lost[arms[j]] + MIXTURE)
+            else:
+                lost[arms[j]] += 1.0
+                above[arms[j]] += min(1.0 - low, best) - usual
+        if low < high:
+            costs[j] = 1.0 - min(max(usual, 1.0 - high), best, 1.0 - low)
 
 
 @inlined
@@ -284,11 +297,10 @@ def weigh(seen: Intervals, row: int, winner: int, weights: FloatArray, scaled: F
 
 
 @inlined
-def note_kinds(
+def note_runs(
     known: Kinds, answers: FloatArray, row: int, arms: IntArray, seen: Intervals
 ) -> None:
     """Take every run in: which kinds are likely, who answered when, and how well."""
-    fill_hazards(known.state, row, arms, known.pooled, known.hazards)
     for j in range(arms.shape[0]):
         time = seen.times[row, j]
         known.answered[j] = 0.0
@@ -303,19 +315,12 @@ def note_kinds(
 
 
 @inlined
-def note_pairs(paired: PairedState, row: int, arms: IntArray, seen: Intervals) -> None:
-    """Take every pair in, if all were watched."""
-    if paired.beaten.shape[1] == 0 or not seen.watched[row]:
-        return
-    for i in range(arms.shape[0]):
+def note_watched(paired: PairedState, row: int, arms: IntArray) -> None:
+    """Count the pairs of a round that was watched."""
+    for i in range(arms.shape[0] if paired.watched.shape[1] > 0 else 0):
         for j in range(arms.shape[0]):
-            known = seen.low[row, i] == seen.high[row, i] and seen.low[row, j] == seen.high[row, j]
-            if i != j and known:
+            if i != j:
                 paired.watched[row, arms[i], arms[j]] += 1.0
-                if seen.times[row, i] < seen.times[row, j]:
-                    share = (1.0 - seen.low[row, j]) / max(1.0 - seen.low[row, i], 1e-9)
-                    paired.beaten[row, arms[i], arms[j]] += 1.0
-                    paired.kept[row, arms[i], arms[j]] += min(share, 1.0)
 
 
 def _learn_interval_rows(
@@ -332,14 +337,17 @@ def _learn_interval_rows(
     paired, seen = PairedState(*pair_arrays), Intervals(*seen_arrays)
     kinds = KindsState(*kind_arrays)
     hazards = np.empty((KINDS, kinds.answers.shape[2], BINS))
-    known = Kinds(kinds, hazards, np.empty(BINS), np.empty(KINDS), np.empty(budget))
+    scratch = np.empty(BINS), np.empty(KINDS), np.empty(budget), np.empty(budget)
+    known = Kinds(kinds, hazards, *scratch)
     work = new_work(law, state, budget)
     costs, scaled = np.empty(budget), np.empty(budget)
     for row in range(arms.shape[0]):
         winner = first_answer(seen, row)
-        note_kinds(known, answers, row, arms[row], seen)
+        fill_hazards(kinds, row, arms[row], known.pooled, hazards)
         fill_in(known, answers, paired, row, winner, arms[row], seen, costs)
         weigh(seen, row, winner, weights[row], scaled)
-        note_pairs(paired, row, arms[row], seen)
+        note_runs(known, answers, row, arms[row], seen)
+        if seen.watched[row]:
+            note_watched(paired, row, arms[row])
         told = Told(arms[row], scaled, costs)
         learn_seen(law, state, row, work, told, 1.0 / seen.watch[row])
