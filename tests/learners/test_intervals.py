@@ -8,8 +8,9 @@ import pytest
 from pickbest.core import Choice, PickbestError, replicate_keys, rng_for
 from pickbest.core.intervals import Intervals, learn_intervals, watch_probability
 from pickbest.core.states import arrays_of, copy_state, same_state
+from pickbest.kernels.kinds import place_of, survivals
 from pickbest.learners import FPML, Auto, FPMLPartial, Pairwise, Thompson, Uniform
-from pickbest.learners.intervals import FromIntervals, racing
+from pickbest.learners.intervals import FromIntervals, SeenState, racing
 from pickbest.testing.learners import check_learner
 
 ONE = np.ones(1)
@@ -48,24 +49,40 @@ def test_where_everything_is_seen_it_learns_what_the_inner_learner_would(kind: t
         plain = inner.learn(plain, choice, costs)
     assert same_state(state.inner, plain)
     assert same_state(other.inner, plain)
-    assert state.curves.answers.sum() == 240
-    assert not other.curves.answers.any()
+    assert state.kinds.answers.sum() == pytest.approx(240)
+    assert not other.kinds.answers.any()
+
+
+def usual(state: SeenState, time: float) -> float:
+    """Arm 1's mean reward where arm 0 answered at a time; twin of what the kernels do."""
+    survival = survivals(state.kinds)[0]
+    hazards = 1.0 - survival[..., 1:] / survival[..., :-1]
+    at = int(place_of(time))
+    likely = state.kinds.mass[0] * survival[:, 0, at] * hazards[:, 0, at] * survival[:, 1, at]
+    hazards[:, 1, at] /= 2.0
+    ahead = np.cumprod(1.0 - hazards[:, 1, at:], axis=1)
+    now = np.concatenate([np.ones((len(likely), 1)), ahead[:, :-1]], axis=1) * hazards[:, 1, at:]
+    number, total = state.answers[0, at:].T
+    rewards = np.minimum((total + 1.0 - time) / (number + 1.0), 1.0 - time)
+    return float(likely @ now @ rewards / likely.sum())
 
 
 def test_what_is_filled_in() -> None:
-    """Arm 1 lost to arm 0: in two watched rounds it kept 5/8 and 0 of its reward."""
+    """Arm 1 lost to arm 0: in two watched rounds it was better and worse than usual."""
     learner = FromIntervals(Thompson(n_arms=2, budget=2))
     state = learner.start(1)
-    for times in ([0.2, 0.5], [0.2, 1.0]):
+    above = 0.0
+    for times, reward in (([0.2, 0.5], 0.5), ([0.2, 1.0], 0.0)):
+        above += reward - usual(state, 0.2)
         state = learner.learn_intervals(state, picked(0, 1), raced(times, [0, 1], True))
-    assert state.paired.beaten[0].tolist() == [[0, 2], [0, 0]]
-    assert state.paired.kept[0, 0, 1] == pytest.approx(0.625)
-    before = state.inner.costs.copy()
+    assert state.paired.lost[0].tolist() == [[0, 2], [0, 0]]
+    assert state.paired.above[0, 0, 1] == pytest.approx(above)
+    assert abs(above) > 0.01
+    before, mean = state.inner.costs.copy(), usual(state, 0.2)
     state = learner.learn_intervals(state, picked(0, 1), raced([0.2, 0.5], [0, 1], False, 0.5))
-    # Of arm 1's two runs beyond .2, one answered with reward .5; half of arm 0's is worth a run.
-    beyond = (2 * 0.25 + 1 * 0.4) / 3
-    reward = (2 * (0.625 / 2) * 0.8 + 2 * beyond) / 4
-    assert (state.inner.costs - before)[0] == pytest.approx([0.2, 1.0 - reward])
+    expected = [0.2, 1.0 - mean - above / (2 + 8)]
+    assert (state.inner.costs - before)[0] == pytest.approx(expected)
+    assert state.paired.watched[0, 0, 1] == 2
 
 
 def test_what_is_filled_in_stays_within_its_interval() -> None:

@@ -2,14 +2,15 @@
 
 Where arm a answered first and b was stopped, b's reward is taken for
 
-    (n w r_a + k m) / (n + k),    at most a's reward r_a, and within b's interval,
+    m + d / (n + k),    at most a's reward, and within b's interval,
 
-with w the mean share of a's reward that b had in the n rounds that a won against b and that were
-watched to their end, and m the mean of b's reward given all that was seen of the round, for a
-mixture of kinds of problems (`kernels.kinds`). A round is watched with probability
+with m its mean given all that was seen of the round until then, for a mixture of kinds of problems
+(`kernels.kinds`), and d the sum of how far b's reward was above that m in the n rounds that a won
+with b beside it and that were watched to their end. So the mixture says what is usual for such a
+problem, and the pair how wrong that is. A round is watched with probability
 p = max(LEAST_WATCH, SURE / (1 + the fewest watched rounds of its pairs)), at most 1: what limits
-the choice of sets is how well the w are known, so pairs that are new are always watched, and those
-that are known hardly ever.
+the choice of sets is how well the losers of a pair are known, so new pairs are always watched, and
+known ones hardly ever.
 
 Estimates stay unbiased. An arm whose cost is seen whether or not the round is watched keeps its
 weight; one whose cost is seen only if it is watched has weight / p then, and 0 else. Whoever adds
@@ -227,9 +228,7 @@ def first_answer(seen: Intervals, row: int) -> int:
 
 
 @inlined
-def reward_beyond(
-    known: Kinds, answers: FloatArray, arm: int, time: float, best: float
-) -> float:
+def reward_beyond(known: Kinds, answers: FloatArray, arm: int, time: float, best: float) -> float:
     """The mean reward of a run that has not answered until `time`; best: the most it can be.
 
     An answer is worth what answers at such times were, and `best` counts as one more.
@@ -297,9 +296,7 @@ def weigh(seen: Intervals, row: int, winner: int, weights: FloatArray, scaled: F
 
 
 @inlined
-def note_runs(
-    known: Kinds, answers: FloatArray, row: int, arms: IntArray, seen: Intervals
-) -> None:
+def note_runs(known: Kinds, answers: FloatArray, row: int, arms: IntArray, seen: Intervals) -> None:
     """Take every run in: which kinds are likely, who answered when, and how well."""
     for j in range(arms.shape[0]):
         time = seen.times[row, j]
