@@ -105,7 +105,7 @@ def test_export_and_import_on_either_database(any_database: str, tmp_path: Path)
     from pickbest.portfolio.journal.sql import SqlJournal
 
     copy = Ledger(SqlJournal(any_database, "copy"))
-    copy.restore(read_export(tmp_path / "journal.jsonl"))
+    copy.folded.restore(read_export(tmp_path / "journal.jsonl"))
     copy.close()
     arms = tuple(arm for arm in ARMS)
     restored = AskTell(arms, 2, any_database, name="copy", seed=5)

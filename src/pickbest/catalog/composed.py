@@ -76,7 +76,8 @@ def og_hybrid(
     distinct = _distinct(slots, tuning)
     # It pays where slots are distinct and weights unbiased: docs/learners.md has the numbers.
     if shared is None:
-        shared = distinct and inner.unbiased and tuning not in AS_IN_THE_PAPER
+        partial = inner.feedback is Feedback.PICKED
+        shared = partial and distinct and inner.unbiased and tuning not in AS_IN_THE_PAPER
     return Greedy(inner, budget // slot_budget, distinct, _flag("shared", shared))
 
 
