@@ -21,7 +21,7 @@ import numpy as np
 from pickbest.core import FloatArray, IntArray
 from pickbest.core.states import counts
 from pickbest.kernels.compiled import inlined, kernel
-from pickbest.kernels.random import STEP, uniform_at
+from pickbest.kernels.random import STEP, gamma_from, uniform_at
 
 # Times are shares of the deadline, in bins whose widths grow like the times; answers below the
 # shortest are equally quick.
@@ -34,7 +34,7 @@ KIND_WORTH, ARM_WORTH = 2.0, 2.0
 # they differ from arm to arm, without which all kinds would stay alike.
 LADDER, APART = 1.2, 0.5
 # A posterior draw counts a run as that many trials.
-SHARPNESS = 2.0
+SHARPNESS = 0.5
 MOST_HAZARD = 0.95
 # Where bins begin and end, as shares of the deadline.
 EDGES = np.concatenate([[0.0], SHORTEST ** (1.0 - np.arange(1, BINS + 1) / BINS)])
@@ -115,27 +115,23 @@ def draw_survival(
 ) -> None:
     """survival[k, a, j]: how likely the arm has not answered at EDGES[j], a posterior draw.
 
-    An arm's hazards are multiplied by Gamma draws of one quantile (after Wilson and Hilferty 1931),
-    the wider the fewer of its runs came so far: one that had short slices only is not known beyond.
+    An arm's hazards are multiplied by one Gamma draw, which is the wider the less is known.
     """
     counter = key
     for a in range(hazards.shape[1]):
-        counter += STEP
-        radius = math.sqrt(-2.0 * math.log(uniform_at(counter)))
-        counter += STEP
-        normal = radius * math.cos(2.0 * math.pi * uniform_at(counter))
         runs = 0.0
-        for j in range(BINS - 1, -1, -1):
-            for k in range(KINDS):
-                runs += state.answers[row, k, a, j] + state.ends[row, k, a, j]
-            part = 1.0 / (9.0 + 9.0 * SHARPNESS * runs)
-            factor = max(1.0 - part + normal * math.sqrt(part), 0.0) ** 3
-            for k in range(KINDS):
-                survival[k, a, j + 1] = 1.0 - min(hazards[k, a, j] * factor, MOST_HAZARD)
         for k in range(KINDS):
+            for j in range(BINS):
+                runs += state.answers[row, k, a, j] + state.ends[row, k, a, j]
+        shape = 1.0 + SHARPNESS * runs
+        counter, draw = gamma_from(counter, shape)
+        factor = math.exp(draw) / shape
+        for k in range(KINDS):
+            left = 1.0
             survival[k, a, 0] = 1.0
             for j in range(BINS):
-                survival[k, a, j + 1] *= survival[k, a, j]
+                left *= 1.0 - min(hazards[k, a, j] * factor, MOST_HAZARD)
+                survival[k, a, j + 1] = left
 
 
 def survivals(state: KindsState) -> FloatArray:
