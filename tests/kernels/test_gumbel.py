@@ -52,3 +52,13 @@ def test_no_draw_is_below_the_least():
     """The left tail at the smallest uniform number that there is."""
     assert -gumbel.NEVER < gumbel._tail(0.5 * 2.0**-53) < -gumbel.NEVER + 4.0
     assert gumbel._tail(1.0 - 0.5 * 2.0**-53) > 2.3
+
+
+@pytest.mark.parametrize("uniform", [1e-9, 0.3, 0.9, 0.955, 0.98, 1.0 - 1e-9])
+def test_tails_are_inverted(uniform):
+    """So much of the mass of both tails lies beyond the draw, on its side."""
+    value, mass = gumbel._tail(uniform), uniform * (gumbel._LEFT_TAIL + gumbel._RIGHT_TAIL)
+    if mass < gumbel._LEFT_TAIL:
+        assert -math.expm1(-math.exp(value)) == pytest.approx(mass, rel=1e-9)
+    else:
+        assert math.exp(-math.exp(value)) == pytest.approx(mass - gumbel._LEFT_TAIL, rel=1e-9)
