@@ -75,6 +75,8 @@ ROOMS = {
         "tests/portfolio/test_golden_journals.py",
         "tests/portfolio/test_plausible.py",
         "tests/portfolio/test_schedules.py",
+        "tests/portfolio/test_service.py",
+        "tests/report/test_portfolio_report.py",
     ],
 }
 MOST_SURVIVORS = 0.05

@@ -144,6 +144,18 @@ def test_runs_as_tables(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert chosen_format(None, Path("a.db")) == "jsonl"
 
 
+def test_arms_of_a_lost_round_have_a_row_each_and_no_result() -> None:
+    with AskTell(("a", "b", "c"), 2) as book:
+        ticket = book.ask()
+        book.lose_round(ticket, "cut off")
+        frame = book.to_pandas()
+    assert frame["arm"].tolist() == list(ticket.arms)
+    assert set(frame["state"]) == {"lost"}
+    assert set(frame["reason"]) == {"cut off"}
+    assert not frame[["won", "checked", "learned", "contradicted"]].to_numpy().any()
+    assert frame[["cost", "seconds", "status"]].isna().all(axis=None)
+
+
 def test_reprs_are_short_and_say_what_matters(tmp_path: Path) -> None:
     with Portfolio({"a": ["echo", "x" * 5000]}, 1, 20.0, answer="text") as portfolio:
         result = portfolio.solve("p")
