@@ -11,12 +11,14 @@ import numpy as np
 from tests.golden.golden_assets import FOLDER
 
 from pickbest.catalog import environment_names, learner_names
+from pickbest.catalog.describe import FIXED_IN_0_1
 from pickbest.core.states import arrays_of
 from pickbest.learners.states_0_1 import from_flat
 
 # What is meant to differ in descriptions: classes with other names, and fields that 0.1.0 had not.
 RENAMED = {"Yielding": "GuardedLast"}
 NEW_FIELDS = {
+    "Auto": FIXED_IN_0_1["Auto"],
     "FPML": {"noise": "exponential"},
     "FPMLFullManyArms": {"noise": "exponential"},
     "Hedge": {"budget": 1, "prior": None},

@@ -19,6 +19,7 @@ from tests.golden.replay import assert_same_data, of_today, with_names_of_today
 from pickbest.cli.main import main
 from pickbest.kernels.compile_notice import NOTICE
 
+pytestmark = pytest.mark.usefixtures("auto_of_0_1")
 ASSETS = read_json(FOLDER / "cli.json.gz")
 CALLS = {call["command"]: call for call in ASSETS["calls"]}
 # Versions and times are not compared.
@@ -34,6 +35,8 @@ MEANT = (
         "error: unknown option of og 'color'; did you mean 'slots'? "
         "(known: feedback, gamma, rate, shared, slots)\n",
     ),
+    # auto may trust what it saw more or less than it does by default.
+    ("learners --json", ("stdout", "learners", "auto", "options", "sharpness"), 4.0),
     # One wording for environments, files and scenarios.
     (
         "simulate task-1 -l auto --rewards",

@@ -12,6 +12,7 @@ from pickbest.catalog import describe
 from pickbest.core import ENVIRONMENT_STREAM, replicate_keys, rng_for
 from pickbest.environments import Bernoulli, Predicting, Shuffled, Table
 
+pytestmark = pytest.mark.usefixtures("auto_of_0_1")
 ROWS = {row["name"]: row for row in read_json(FOLDER / "environments.json.gz")}
 ARRAYS = Unpacker(FOLDER / "environments.npz")
 ROUNDS = 20

@@ -1,6 +1,7 @@
 """Every learner plays as 0.1.0 did: picks, weights, paid costs and final state.
 
-What is meant to differ: a parameter that is set by hand is never doubled (`defect`).
+What is meant to differ: a parameter that is set by hand is never doubled (`defect`), and `auto`
+has another default (`auto_of_0_1`).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pickbest.catalog import describe, make_learner, rebuild
 from pickbest.core import PickbestError, play_table, replicate_keys, rng_for, visible
 from pickbest.learners import AdaHedge, Doubling
 
+pytestmark = pytest.mark.usefixtures("auto_of_0_1")
 ASSETS = read_json(FOLDER / "learners.json.gz")
 ARRAYS = Unpacker(FOLDER / "learners.npz")
 DEFECTS = [case for case in ASSETS["cases"] if case["defect"]]

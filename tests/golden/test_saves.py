@@ -53,6 +53,7 @@ def test_a_saved_player_goes_on_as_it_did(label, tmp_path):
             check(Player.load(again), row)
 
 
+@pytest.mark.usefixtures("auto_of_0_1")
 @pytest.mark.parametrize("label", ROWS)
 def test_a_new_player_asks_for_the_same_arms(label):
     row = ROWS[label]

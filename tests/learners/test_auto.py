@@ -69,6 +69,8 @@ def test_weights_are_unbiased(learner):
 def test_bad_input_is_refused():
     with pytest.raises(PickbestError, match="budget"):
         Auto(3, 4)
+    with pytest.raises(PickbestError, match="sharpness must be a number above 0"):
+        Auto(3, 2, sharpness=0.0)
     with pytest.raises(PickbestError, match="weights"):
         Auto(3, 2).learn(Auto(3, 2).start(1), Choice(np.array([[0, 1]])), np.zeros((1, 2)))
 

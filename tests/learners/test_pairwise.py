@@ -5,9 +5,10 @@ import pytest
 
 from pickbest.core import PickbestError, replicate_keys, rng_for
 from pickbest.core.states import map_state
-from pickbest.kernels.pairs import PRIORS, sharpness
+from pickbest.kernels.pairs import PRIORS, trials_of
 from pickbest.kernels.random import fill_beta
 from pickbest.learners import Pairwise
+from pickbest.learners.pairwise import SHARPNESS
 from pickbest.testing.learners import check_learner, check_long_run
 
 
@@ -86,7 +87,7 @@ def test_the_first_arm_is_the_best_posterior_draw():
     for t in range(20):
         rng = rng_for(replicate_keys(0, 1), t)
         draws = np.empty((1, 4))
-        trials = sharpness(state.varied[0, 0], state.could_vary[0, 0])
+        trials = trials_of(SHARPNESS, state.varied[0, 0], state.could_vary[0, 0])
         good, bad = 1 + trials * rewards, 1 + trials * (plays - rewards)
         fill_beta(rng.keys, good[None], bad[None], draws)
         assert learner.pick(state, rng).arms[0, 0] == draws.argmax()

@@ -27,9 +27,9 @@ from pickbest.kernels.random import STEP, beta_from, slot_key, uniform_at
 MOST_PAIRED = 500
 # How many observations the guess of a gain may be worth.
 PRIORS = np.array([2.0, 8.0, 32.0, 128.0, 1e6])
-# A result counts as that many trials of the Beta posteriors if rewards are 0 or 1; as more where
+# A result counts as `sharpness` trials of the Beta posteriors if rewards are 0 or 1; as more where
 # they vary less, at most by the factor MOST_SHARPER.
-SHARPNESS, MOST_SHARPER = 4.0, 3.0
+MOST_SHARPER = 3.0
 # The variance of a pair's gain that is explored, as a share of the posterior's, times N²: the
 # more pairs there are, the less can be learned of each.
 PAIR_NOISE = 4.0
@@ -133,9 +133,9 @@ def best_prior(errors: FloatArray) -> float:
 
 
 @inlined
-def sharpness(varied: float, could_vary: float) -> float:
+def trials_of(sharpness: float, varied: float, could_vary: float) -> float:
     """How many trials a result counts as."""
-    return SHARPNESS * min(max(could_vary / varied, 1.0), MOST_SHARPER)
+    return sharpness * min(max(could_vary / varied, 1.0), MOST_SHARPER)
 
 
 @inlined
@@ -153,6 +153,7 @@ def build_set(
     state: PairsState,
     row: int,
     memory: int,
+    sharpness: float,
     key: np.uint64,
     first: int,
     end: int,
@@ -170,7 +171,7 @@ def build_set(
     factor = state.gained[row, memory] / state.guessed[row, memory]
     prior = best_prior(state.errors[row, memory])
     least = LEAST_SHARE * share_of_arms(chosen.shape[0], n_arms)
-    trials = sharpness(state.varied[row, memory], state.could_vary[row, memory]) * unit
+    trials = trials_of(sharpness, state.varied[row, memory], state.could_vary[row, memory]) * unit
     counter = key
     for a in range(n_arms):
         bad = trials * max(plays[a] - rewards[a], 0.0)

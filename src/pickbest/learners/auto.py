@@ -23,7 +23,15 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from pickbest.core import ContextLearner, Feedback, FloatArray, IntArray, State, check_budget
+from pickbest.core import (
+    ContextLearner,
+    Feedback,
+    FloatArray,
+    IntArray,
+    State,
+    check_budget,
+    check_positive,
+)
 from pickbest.core.states import counts, sums
 from pickbest.kernels.compiled import allocating, inlined, interpreted, part
 from pickbest.kernels.first_leader import (
@@ -99,9 +107,10 @@ class AutoState(NamedTuple):
 
 
 class Law(NamedTuple):
-    """discounts: MEMORIES; many: see `first_leader.many_arms`."""
+    """discounts: MEMORIES; sharpness: see `Auto`; many: see `first_leader.many_arms`."""
 
     discounts: FloatArray
+    sharpness: float
     many: bool | None
 
 
@@ -130,7 +139,7 @@ def pick_row(law: Law, state: AutoState, row: int, work: Work, pick: Pick) -> No
     if wears_off(state.wear, row, arms.shape[0]):
         _spread_out(key, arms, work.scores)
     else:
-        _propose(state.pairs, row, key, arms, work.scores)
+        _propose(law.sharpness, state.pairs, row, key, arms, work.scores)
     rate = rate_of(work.spread.shape[0], state.guard.slack[row])
     least = spread_leader(state.guard.costs[row], rate, work.spread)
     last, share = arms.shape[0] - 1, state.guard.share[row]
@@ -174,7 +183,12 @@ def learn_seen(law: Law, state: AutoState, row: int, work: Work, told: Told, spr
 
 @part
 def _propose(
-    pairs: PairsState, row: int, key: np.uint64, arms: IntArray, scores: FloatArray
+    sharpness: float,
+    pairs: PairsState,
+    row: int,
+    key: np.uint64,
+    arms: IntArray,
+    scores: FloatArray,
 ) -> None:
     """The set C; its first arms are the anchor's."""
     budget = arms.shape[0]
@@ -183,7 +197,7 @@ def _propose(
     memory, own = pairs.unit.shape[1] - 1, slot_key(key, 3)
     for end in (budget // 2, budget):
         if end > begin:
-            build_set(pairs, row, memory, own, begin, end, arms, scores)
+            build_set(pairs, row, memory, sharpness, own, begin, end, arms, scores)
         begin, own = end, key
         memory = memory_in_use(pairs, row, share_of_arms(budget, scores.shape[0]))
 
@@ -285,6 +299,9 @@ class Auto(ByRule):
     Where problems come with features, it becomes `AutoInContext`.
     docs/learners.md has the derivation.
 
+    sharpness: how many trials a result counts as, if rewards are 0 or 1. With a guard, sets may be
+        trusted sooner than `Pairwise` may trust its own.
+
     >>> from pickbest.core import replicate_keys, rng_for
     >>> learner = Auto(n_arms=4, budget=2)
     >>> learner.pick(learner.start(1), rng_for(replicate_keys(0, 1), 0)).arms.shape
@@ -293,6 +310,7 @@ class Auto(ByRule):
 
     n_arms: int
     budget: int
+    sharpness: float = 8.0
     feedback = Feedback.PICKED
     unbiased = True
     learns_any = True
@@ -300,10 +318,11 @@ class Auto(ByRule):
 
     def __post_init__(self) -> None:
         check_budget(self.budget, self.n_arms)
+        check_positive("sharpness", self.sharpness)
 
     @cached_property
     def law(self) -> Law:
-        return Law(np.array(MEMORIES), many_arms(self.n_arms))
+        return Law(np.array(MEMORIES), float(self.sharpness), many_arms(self.n_arms))
 
     def start(self, replicates: int) -> AutoState:
         arms = (replicates, self.n_arms)
