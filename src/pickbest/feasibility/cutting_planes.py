@@ -7,8 +7,6 @@ answer carries both: a point, and how much better any other could be. Where only
 that there is no such x is asked for, half of a bound above 0 is enough, and any bound below 0.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

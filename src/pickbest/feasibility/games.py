@@ -5,8 +5,6 @@ each call's best response is worth at least the value of the game, the mean of t
 is a mixture of columns that proves an upper bound, and a mix of the answers proves a lower one.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,13 +23,7 @@ from pickbest.feasibility.calls import Progress, calls_of
 from pickbest.feasibility.constraints import System
 from pickbest.feasibility.highs import LinearProgram
 from pickbest.feasibility.oracles_of_sets import oracle_for
-from pickbest.feasibility.schedules import (
-    Phase,
-    calls_needed,
-    eager_phase,
-    schedule,
-    spare,
-)
+from pickbest.feasibility.schedules import Phase, calls_needed, eager_phase, schedule, spare
 from pickbest.feasibility.sets import Simplex
 from pickbest.feasibility.solve import known_tuning, phases_for
 from pickbest.learners import Hedge

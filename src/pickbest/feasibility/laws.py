@@ -247,13 +247,7 @@ def merged(draws: IntArray, n_constraints: int) -> Law:
 
 
 def sampling_error(
-    *,
-    samples: int,
-    budget: int,
-    dimension: int,
-    width: float,
-    calls: int,
-    doubt: float = 0.01,
+    *, samples: int, budget: int, dimension: int, width: float, calls: int, doubt: float = 0.01
 ) -> float:
     """What sampling may add to the largest violation after `calls` calls, with odds 1 - doubt.
 

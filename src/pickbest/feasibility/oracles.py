@@ -6,8 +6,6 @@ least weighted mean over it. A negative maximum is therefore a certificate: no x
 A x ≥ b, and anybody can check it by maximising one linear function over P.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 

@@ -5,8 +5,6 @@ is solved a call at B > 1, or a few with `cutting_planes` for a product law. For
 `smoothed_oracle`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

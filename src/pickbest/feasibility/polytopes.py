@@ -1,7 +1,5 @@
 """Sets that linear rows describe: any polytope, and boxes and simplices seen as one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property

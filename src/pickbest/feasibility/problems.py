@@ -1,7 +1,5 @@
 """Feasibility problems from files (MPS and LP models, tables of A and b), and what was found."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -32,8 +32,6 @@ ends most problems early, and the rest on that best e: it keeps Proposition 8's 
 an eighth of the accuracy left for oracles that are not exact.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

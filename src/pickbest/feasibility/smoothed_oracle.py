@@ -8,8 +8,6 @@ f(x) ≥ D(y) / 2 ≥ 0, or D(y) - f(x) ≤ tolerance: the answer is then within
 worst, and there is always a bound that says how good it is.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Find x in P with A x ≥ b - epsilon, or prove that no x in P has A x ≥ b (Proposition 8)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from enum import Enum
@@ -23,13 +21,7 @@ from pickbest.feasibility.constraints import System
 from pickbest.feasibility.laws import sampling_error
 from pickbest.feasibility.oracles import Oracle
 from pickbest.feasibility.oracles_of_sets import as_oracle
-from pickbest.feasibility.schedules import (
-    Phase,
-    calls_needed,
-    checked_tuning,
-    schedule,
-    spare,
-)
+from pickbest.feasibility.schedules import Phase, calls_needed, checked_tuning, schedule, spare
 from pickbest.feasibility.sets import ConvexSet
 
 
