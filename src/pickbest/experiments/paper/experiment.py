@@ -69,6 +69,11 @@ def reward_of(simulation: Simulation, name: str) -> Estimate:
     return Estimate.of(1.0 - simulation.costs(name).mean(axis=1))
 
 
+def mean_rewards(simulation: Simulation) -> list[float]:
+    """Of every learner, in their order."""
+    return [reward_of(simulation, name).mean for name in simulation.learners]
+
+
 def regret_of(simulation: Simulation, name: str, against: str = "best_arm") -> Estimate:
     """A learner's regret over all rounds, over replicates."""
     return Estimate.of(simulation.regret(name, against))

@@ -1,7 +1,7 @@
 """Proposition 5: FPML on estimated costs, and the estimates on which its bound fails."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -37,10 +37,15 @@ def partial_feedback(
     """Regret against the cap K of the estimates; and regret on estimates that hide the best arm."""
     figure, met, total = _by_cap(setting, n_arms, budgets, rounds, explore)
     games = {length: _hidden_arm(setting, hard_arms, hard_budget, length) for length in hard_rounds}
-    claims = {length: _claim(hard_arms, hard_budget, length, CAP) for length in hard_rounds}
-    proved = {length: _proved(hard_arms, hard_budget, length) for length in hard_rounds}
+    claims, proved = {}, {}
+    for length in hard_rounds:
+        hard = {"n_arms": hard_arms, "budget": hard_budget, "rounds": length}
+        claims[length] = theory.partial_regret_bound_as_written(**hard, estimate_cap=CAP)
+        proved[length] = theory.partial_regret_bound(**hard, estimate_cap=CAP)
     naive = naive_regret(setting, n_arms, naive_budget, naive_rounds)
-    naive_claim = _claim(n_arms, naive_budget, naive_rounds, float(n_arms))
+    naive_claim = theory.partial_regret_bound_as_written(
+        n_arms=n_arms, budget=naive_budget, rounds=naive_rounds, estimate_cap=float(n_arms)
+    )
     last = hard_rounds[-1]
     hidden, fitted = games[last], slope(hard_rounds, [games[t].mean for t in hard_rounds])
     above = hidden.above(claims[last]) and fitted is not None
@@ -193,24 +198,11 @@ def _left_out(totals: FloatArray, budget: int) -> BoolArray:
     return behind
 
 
-def _claim(n_arms: int, budget: int, rounds: int, cap: float) -> float:
-    return theory.partial_regret_bound_as_written(
-        n_arms=n_arms, budget=budget, rounds=rounds, estimate_cap=cap
-    )
-
-
-def _proved(n_arms: int, budget: int, rounds: int) -> float:
-    return theory.partial_regret_bound(
-        n_arms=n_arms, budget=budget, rounds=rounds, estimate_cap=CAP
-    )
+ByRounds = Mapping[int, float]
 
 
 def _hidden_figure(
-    n_arms: int,
-    budget: int,
-    games: dict[int, Estimate],
-    claims: dict[int, float],
-    proved: dict[int, float],
+    n_arms: int, budget: int, games: Mapping[int, Estimate], claims: ByRounds, proved: ByRounds
 ) -> Figure:
     x = [float(length) for length in games]
     last = max(games)
@@ -222,18 +214,14 @@ def _hidden_figure(
         f"{claims[last]:.0f}, at T = {last}; our bound is {proved[last]:.0f}.",
         [
             Series("proved (ours)", x, list(proved.values()), "best", "dashed", ""),
-            Series(
-                "FPML, measured", x, [e.mean for e in games.values()], "fpml",
-                spread=[2 * e.error for e in games.values()],
-            ),
+            Series("FPML, measured", x, [e.mean for e in games.values()], "fpml",
+                   spread=[2 * e.error for e in games.values()]),
             Series("printed bound", x, list(claims.values()), "og", "dotted", ""),
         ],
     )  # fmt: skip
 
 
-def _hidden_table(
-    games: dict[int, Estimate], claims: dict[int, float], proved: dict[int, float]
-) -> Table:
+def _hidden_table(games: Mapping[int, Estimate], claims: ByRounds, proved: ByRounds) -> Table:
     rows: list[list[Cell]] = [
         [length, seen.mean, seen.error, claims[length], proved[length]]
         for length, seen in games.items()
