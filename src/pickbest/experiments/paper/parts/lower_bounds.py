@@ -18,12 +18,14 @@ def deterministic(setting: Setting, *, n_arms: int, rounds: int) -> Found:
     foreseen, bounds, randomised = [], [], []
     for budget in budgets:
         costs = Table(foreseeing(n_arms, rounds, budget))
-        leaders = make_learner("leaders", n_arms, budget, rounds)
-        foreseen.append(regret_of(setting.play({"leaders": leaders}, costs), "leaders").mean)
+        learners = {
+            name: make_learner(name, n_arms, budget, rounds) for name in ("leaders", "fpml")
+        }
+        simulation = setting.play(learners, costs)
+        foreseen.append(regret_of(simulation, "leaders").mean)
+        randomised.append(regret_of(simulation, "fpml").mean)
         size = {"n_arms": n_arms, "budget": budget, "rounds": rounds}
         bounds.append(theory.deterministic_lower_bound(**size))
-        fpml = make_learner("fpml", n_arms, budget, rounds)
-        randomised.append(regret_of(setting.play({"fpml": fpml}, costs), "fpml").mean)
     met = sum(seen >= bound - 1e-9 for seen, bound in zip(foreseen, bounds, strict=True))
     text = (
         f"Following the B leaders without noise has regret at least (1 − B/N) T at {met} of "
@@ -46,9 +48,8 @@ def deterministic(setting: Setting, *, n_arms: int, rounds: int) -> Found:
             Series("FPML, same costs", x, randomised, "fpml"),
         ],
     )
-    return Found(
-        [Verdict("Proposition 1: regret ≥ (1 − B/N) T", text, met == len(budgets)), figure]
-    )
+    statement = "Proposition 1: regret ≥ (1 − B/N) T"
+    return Found([Verdict(statement, text, met == len(budgets)), figure])
 
 
 def foreseeing(n_arms: int, rounds: int, budget: int) -> FloatArray:
@@ -105,16 +106,8 @@ def uniform(setting: Setting, *, n_arms: int, rounds: int) -> Found:
             Series("FPML", x, learned, "fpml"),
         ],
     )
-    return Found(
-        [
-            Verdict(
-                "Section 2: uniform subsets regret ≥ T (1 − B/N)^B, and exactly T (1 − B/N)",
-                text,
-                met == len(budgets) and farthest <= 4,
-            ),
-            figure,
-        ]
-    )
+    statement = "Section 2: uniform subsets regret ≥ T (1 − B/N)^B, and exactly T (1 − B/N)"
+    return Found([Verdict(statement, text, met == len(budgets) and farthest <= 4), figure])
 
 
 def halving(setting: Setting, *, budgets: Sequence[int], log2_arms: Sequence[int]) -> Found:

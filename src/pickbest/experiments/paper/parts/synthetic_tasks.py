@@ -1,5 +1,6 @@
 """The synthetic tasks of the appendix, and task 2 with a change of regime."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from pickbest.catalog import make_environment
@@ -20,20 +21,11 @@ from pickbest.experiments.paper.lineup import (
 )
 from pickbest.experiments.paper.parts.recorded_tables import tuning_columns
 from pickbest.experiments.paper.printed import TABLE_6
-from pickbest.report.document import (
-    Block,
-    Cell,
-    Column,
-    Figure,
-    Series,
-    Table,
-    Verdict,
-    alike,
-    listed,
-)
+from pickbest.report.document import Cell, Figure, Series, Table, Verdict, alike, listed
 from pickbest.simulation.result import Simulation
 
 HYBRID = "OG_hybrid(B, 1)"
+KINDS = (FPML, HYBRID, OG)
 Estimates = Mapping[tuple[str, str, int], Estimate]
 # What the paper says of each environment: (who, compared with whom, whether it should win).
 CLAIMS = {
@@ -57,29 +49,21 @@ def task(setting: Setting, *, environment: str, budgets: Sequence[int], rounds: 
             estimates[row, AS_RUN, budget] = hindsight_reward(simulation, against, budget)
         for tuning in (AS_RUN, OURS):
             against_greedy[tuning, budget] = _lead_over_greedy(simulation, rows, tuning)
-    blocks: list[Block] = []
+    verdict, findings = _best_of(estimates, budgets), []
     if environment in CLAIMS:
-        blocks.append(_verdict(environment, against_greedy, budgets))
-    blocks += [
-        _figure(environment, estimates, budgets, AS_RUN),
-        _figure(environment, estimates, budgets, OURS),
-        _table(environment, estimates, budgets),
-    ]
-    if environment not in CLAIMS:
-        blocks.insert(0, _best_of(estimates, budgets))
-    return Found(blocks, _findings(environment, against_greedy, budgets))
-
-
-def _findings(
-    environment: str, leads: Mapping[tuple[str, int], tuple[float, float]], budgets: Sequence[int]
-) -> list[str]:
-    """Where the paper's claim about a task holds in one tuning and not in the other."""
-    if environment not in CLAIMS:
-        return []
-    verdict = _verdict(environment, leads, budgets)
-    if verdict.holds:
-        return []
-    return [f"{verdict.statement}: not what we see. {verdict.text} [Details](#{environment})"]
+        verdict = _verdict(environment, against_greedy, budgets)
+        if not verdict.holds:
+            text = f"{verdict.statement}: not what we see. {verdict.text}"
+            findings = [f"{text} [Details](#{environment})"]
+    return Found(
+        [
+            verdict,
+            _figure(environment, estimates, budgets, AS_RUN),
+            _figure(environment, estimates, budgets, OURS),
+            _table(environment, estimates, budgets),
+        ],
+        findings,
+    )
 
 
 def _rows(budget: int) -> list[str]:
@@ -136,17 +120,11 @@ def _budgets(budgets: Sequence[int]) -> str:
 def _best_of(estimates: Estimates, budgets: Sequence[int]) -> Verdict:
     texts = []
     for tuning in (AS_RUN, OURS):
-        wins = [
-            max(
-                (kind for kind in (FPML, HYBRID, OG) if (kind, tuning, b) in estimates),
-                key=lambda kind: estimates[kind, tuning, b].mean,
-            )
-            for b in budgets
-        ]
-        counts = {name: wins.count(name) for name in dict.fromkeys(wins)}
-        texts.append(
-            f"{tuning}: " + ", ".join(f"{name} is best at {n}" for name, n in counts.items())
-        )
+        wins = Counter[str]()
+        for b in budgets:
+            means = {k: estimates[k, tuning, b].mean for k in KINDS if (k, tuning, b) in estimates}
+            wins[max(means, key=means.__getitem__)] += 1
+        texts.append(f"{tuning}: {', '.join(f'{name} is best at {n}' for name, n in wins.items())}")
     return Verdict("Change of regime", f"Of {len(budgets)} budgets, {'; '.join(texts)}.")
 
 
@@ -161,15 +139,10 @@ def _figure(environment: str, estimates: Estimates, budgets: Sequence[int], tuni
         (OG, OG, "og", "solid"),
     )
     for kind, label, look, line in shown:
-        key_tuning = AS_RUN if kind in lineup.HINDSIGHT else tuning
-        have = [b for b in budgets if (kind, key_tuning, b) in estimates]
-        found = [estimates[kind, key_tuning, b] for b in have]
-        series.append(
-            Series(
-                label, [float(b) for b in have], [e.mean for e in found], look, line,
-                "" if kind in lineup.HINDSIGHT else "o", [e.std for e in found],
-            )
-        )  # fmt: skip
+        how, marker = (AS_RUN, "") if kind in lineup.HINDSIGHT else (tuning, "o")
+        found = {float(b): estimates[kind, how, b] for b in budgets if (kind, how, b) in estimates}
+        means, spread = zip(*((e.mean, e.std) for e in found.values()), strict=True)
+        series.append(Series(label, [*found], means, look, line, marker, spread))
     last = budgets[-1]
     ends = listed([f"{line.label} {line.y[-1]:.2f}" for line in series])
     suffix = "as-run" if tuning == AS_RUN else "ours"
@@ -186,10 +159,9 @@ def _figure(environment: str, estimates: Estimates, budgets: Sequence[int], tuni
 
 
 def _table(environment: str, estimates: Estimates, budgets: Sequence[int]) -> Table:
-    columns = alike("learner", "tuning")
-    columns += [Column(f"B = {budget}", 3) for budget in budgets]
+    columns = [*alike("learner", "tuning"), *alike(*(f"B = {b}" for b in budgets), digits=3)]
     rows: list[list[Cell]] = []
-    for kind in (BEST, GREEDY, TOP, FPML, HYBRID, OG):
+    for kind in (BEST, GREEDY, TOP, *KINDS):
         for tuning in [AS_RUN] if kind in lineup.HINDSIGHT else TUNINGS:
             found = [estimates.get((kind, tuning, budget)) for budget in budgets]
             shown = "" if kind in lineup.HINDSIGHT else tuning
