@@ -1,7 +1,5 @@
 """Means over runs, their distance from printed ones, and how they grow."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +23,7 @@ class Estimate:
     runs: int
 
     @staticmethod
-    def of(samples: ArrayLike) -> Estimate:
+    def of(samples: ArrayLike) -> "Estimate":
         """From one number per run."""
         values = np.asarray(samples, dtype=np.float64)
         # Runs that are all the same differ by rounding only.

@@ -226,8 +226,8 @@ def _figure(sources: Sources) -> Figure:
 
 def _rewards_table(sources: Sources) -> Table:
     columns = alike("B", "learner")
-    columns += [Column(name, 3, group="mean reward") for name in sources]
-    columns += [Column(name, 3, group="below the best in hindsight") for name in sources]
+    for group in ("mean reward", "below the best in hindsight"):
+        columns += alike(*sources, digits=3, group=group)
     rows: list[list[Cell]] = []
     for budget in sources[PRINTED]:
         for row in (BEST, TOP, *lineup.learner_rows(budget), UNIFORM):
