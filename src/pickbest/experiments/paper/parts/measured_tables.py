@@ -98,7 +98,7 @@ def measured(setting: Setting, *, budgets: Sequence[int]) -> Found:
     """The paper's findings: as printed, replayed where its rewards are given, and on ours."""
     ours = setting.rewards if setting.rewards.ours else find_rewards(MEASURED)
     results = [play_budget(setting, ours, budget, tuple(ON_OURS)) for budget in budgets]
-    sources: dict[str, Means] = {PRINTED: _printed(budgets)}
+    sources: dict[str, Means] = {PRINTED: {budget: TABLE_2[budget] for budget in budgets}}
     if setting.rewards.papers:
         replays = [play_budget(setting, setting.rewards, budget, [AS_RUN]) for budget in budgets]
         sources[REPLAYED] = means_of(replays, AS_RUN)
@@ -118,13 +118,6 @@ def measured(setting: Setting, *, budgets: Sequence[int]) -> Found:
     ]
     finding = f"On {ours.table.rounds} tuning tasks that we measured ourselves: {'; '.join(kept)}."
     return Found(blocks, [f"{finding} {_random_arms(sources)} [Details](#measured)"])
-
-
-def _printed(budgets: Sequence[int]) -> Means:
-    return {
-        budget: {row: Estimate(p.mean, p.std, p.runs) for row, p in TABLE_2[budget].items()}
-        for budget in budgets
-    }
 
 
 def means_of(results: Sequence[BudgetResult], tuning: str) -> Means:

@@ -1,9 +1,11 @@
 """Tables 1 and 2: learners choose black-box optimisers, on recorded rewards."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
+from pickbest.core import Environment
 from pickbest.experiments.paper import lineup
 from pickbest.experiments.paper.estimates import Estimate, z_score
 from pickbest.experiments.paper.experiment import Found, Setting, hindsight_reward, reward_of
@@ -20,7 +22,7 @@ from pickbest.experiments.paper.lineup import (
     TUNINGS,
     UNIFORM,
 )
-from pickbest.experiments.paper.printed import TABLE_2, Printed
+from pickbest.experiments.paper.printed import TABLE_2
 from pickbest.experiments.paper.recorded_rewards import Rewards
 from pickbest.report.document import (
     Block,
@@ -33,6 +35,7 @@ from pickbest.report.document import (
     Verdict,
     listed,
 )
+from pickbest.simulation.result import Simulation
 
 FAR = 4.0
 EXTRA_ROWS = (UNIFORM, THOMPSON, GREEDY, TOP)
@@ -49,7 +52,7 @@ class BudgetResult:
 
     budget: int
     estimates: Mapping[tuple[str, str], Estimate]
-    printed: Mapping[str, Printed]
+    printed: Mapping[str, Estimate]
     papers: bool
 
     def rows(self) -> list[str]:
@@ -77,21 +80,23 @@ def recorded(setting: Setting, *, budgets: Sequence[int], figure: bool) -> Found
     return Found(blocks, _findings(results) if figure else [])
 
 
+def play_rows(
+    setting: Setting, game: Environment, budget: int, rows: Iterable[tuple[str, str]]
+) -> tuple[Simulation, dict[tuple[str, str], Estimate]]:
+    """Learners by label and tuning, which are named "label tuning", and their mean rewards."""
+    size = (game.n_arms, budget, game.rounds)
+    learners = {f"{row} {how}": (row, how) for row, how in rows}
+    made = {name: lineup.make_row(*key, *size) for name, key in learners.items()}
+    simulation = setting.play(made, game)
+    return simulation, {key: reward_of(simulation, name) for name, key in learners.items()}
+
+
 def play_budget(
     setting: Setting, rewards: Rewards, budget: int, tunings: Sequence[str] = tuple(TUNINGS)
 ) -> BudgetResult:
     """Every learner in every one of the tunings on the rewards."""
-    table = rewards.table
-    size = (table.n_arms, budget, table.rounds)
-    learners = {
-        (row, tuning): lineup.make_row(row, tuning, *size)
-        for row in lineup.learner_rows(budget)
-        for tuning in tunings
-    }
-    learners |= {(row, OURS): lineup.make_row(row, OURS, *size) for row in lineup.UNTUNED}
-    named = {f"{row} {tuning}": learner for (row, tuning), learner in learners.items()}
-    simulation = setting.play(named, table)
-    estimates = {key: reward_of(simulation, f"{key[0]} {key[1]}") for key in learners}
+    rows = [*product(lineup.learner_rows(budget), tunings), *product(lineup.UNTUNED, [OURS])]
+    simulation, estimates = play_rows(setting, rewards.table, budget, rows)
     for row, against in lineup.HINDSIGHT.items():
         fixed = hindsight_reward(simulation, against, budget)
         estimates[row, AS_RUN if row == BEST else OURS] = fixed

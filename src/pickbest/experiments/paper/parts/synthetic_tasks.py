@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 from pickbest.catalog import make_environment
-from pickbest.core import Environment
 from pickbest.experiments.paper import lineup
 from pickbest.experiments.paper.estimates import Estimate, z_score
-from pickbest.experiments.paper.experiment import Found, Setting, hindsight_reward, reward_of
+from pickbest.experiments.paper.experiment import Found, Setting, hindsight_reward
 from pickbest.experiments.paper.lineup import (
     AS_RUN,
     BEST,
@@ -19,7 +19,7 @@ from pickbest.experiments.paper.lineup import (
     TOP,
     TUNINGS,
 )
-from pickbest.experiments.paper.parts.recorded_tables import tuning_columns
+from pickbest.experiments.paper.parts.recorded_tables import play_rows, tuning_columns
 from pickbest.experiments.paper.printed import TABLE_6
 from pickbest.report.document import Cell, Figure, Series, Table, Verdict, alike, listed
 from pickbest.simulation.result import Simulation
@@ -41,10 +41,8 @@ def task(setting: Setting, *, environment: str, budgets: Sequence[int], rounds: 
     against_greedy: dict[tuple[str, int], tuple[float, float]] = {}
     for budget in budgets:
         rows = _rows(budget)
-        simulation = _play(setting, rows, game, budget)
-        for row in rows:
-            for tuning in TUNINGS:
-                estimates[_kind(row), tuning, budget] = reward_of(simulation, f"{row} {tuning}")
+        simulation, found = play_rows(setting, game, budget, product(rows, TUNINGS))
+        estimates |= {(_kind(row), how, budget): one for (row, how), one in found.items()}
         for row, against in lineup.HINDSIGHT.items():
             estimates[row, AS_RUN, budget] = hindsight_reward(simulation, against, budget)
         for tuning in (AS_RUN, OURS):
@@ -73,16 +71,6 @@ def _rows(budget: int) -> list[str]:
 def _kind(row: str) -> str:
     """What a row counts as where budgets are compared."""
     return HYBRID if lineup.is_hybrid(row) else OG if row == EXP3 else row
-
-
-def _play(setting: Setting, rows: Sequence[str], game: Environment, budget: int) -> Simulation:
-    """All rows in all tunings."""
-    learners = {
-        f"{row} {tuning}": lineup.make_row(row, tuning, game.n_arms, budget, game.rounds)
-        for row in rows
-        for tuning in TUNINGS
-    }
-    return setting.play(learners, game)
 
 
 def _lead_over_greedy(
@@ -172,7 +160,8 @@ def _table(environment: str, estimates: Estimates, budgets: Sequence[int]) -> Ta
 def task_3(setting: Setting, *, budget: int, rounds: int) -> Found:
     """Table 6: the environment in which the greedy choice is worse than the top B."""
     rows = _rows(budget)
-    simulation = _play(setting, rows, make_environment("task-3", rounds=rounds), budget)
+    game = make_environment("task-3", rounds=rounds)
+    simulation, means = play_rows(setting, game, budget, product(rows, TUNINGS))
     table_rows: list[list[Cell]] = []
     z_scores = {}
     for row, against in lineup.HINDSIGHT.items():
@@ -183,7 +172,7 @@ def task_3(setting: Setting, *, budget: int, rounds: int) -> Found:
     for row in rows:
         cells: list[Cell] = [row, TABLE_6[row].mean, TABLE_6[row].std]
         for tuning in TUNINGS:
-            found = reward_of(simulation, f"{row} {tuning}")
+            found = means[row, tuning]
             cells += [found.mean, found.std]
             if tuning == AS_RUN:
                 z_scores[row] = z_score(found, TABLE_6[row])
