@@ -7,18 +7,8 @@ import numpy as np
 from pickbest import theory
 from pickbest.catalog import make_environment, make_learner
 from pickbest.core import Environment, FloatArray, Learner, replicate_keys, rng_for, visible
-from pickbest.experiments.paper.experiment import Found, Setting, mean_rewards
-from pickbest.report.document import (
-    Cell,
-    Column,
-    Figure,
-    Series,
-    Table,
-    Text,
-    Verdict,
-    alike,
-    listed,
-)
+from pickbest.experiments.paper.experiment import Found, Setting, mean_rewards, plot
+from pickbest.report.document import Cell, Column, Series, Table, Text, Verdict, alike, listed
 from pickbest.simulation.simulate import deal_all
 
 
@@ -62,11 +52,9 @@ def repeated_arms(setting: Setting, *, budgets: Sequence[int]) -> Found:
                "FPML as run", digits=3, group="mean reward"),
     ]  # fmt: skip
     x, of_og, of_hybrid = ([float(row[place]) for row in rows] for place in range(3))
-    figure = Figure(
+    figure = plot(
         "repeated-arms",
         f"Different arms that run in a round, of B; {where}.",
-        "Different arms in a round against the budget: "
-        f"at B = {last[0]} OG runs {last[1]:.1f} and OG_hybrid {last[2]:.1f}.",
         "budget B",
         "different arms in a round",
         [

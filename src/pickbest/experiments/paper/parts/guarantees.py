@@ -10,7 +10,7 @@ from pickbest.core import FloatArray, Learner
 from pickbest.environments.adversarial import Chasing
 from pickbest.experiments.paper import cost_sequences
 from pickbest.experiments.paper.estimates import Estimate
-from pickbest.experiments.paper.experiment import Found, Setting, regret_of, shaded
+from pickbest.experiments.paper.experiment import Found, Setting, plot, regret_of, shaded
 from pickbest.experiments.paper.parts.lower_bounds import foreseeing
 from pickbest.report.document import Cell, Column, Figure, Series, Table, Verdict, alike
 from pickbest.simulation.simulate import deal
@@ -61,18 +61,14 @@ def markov(setting: Setting, *, n_arms: int, budgets: Sequence[int], rounds: int
         "Markov's inequality needs the pathwise bound of Lemma 3, which a kept perturbation has "
         "and fresh ones have not; for those Hoeffding's inequality helps."
     )
-    figure = Figure(
+    figure = plot(
         "markov",
         f"How often the regret reaches a value: FPML with one kept perturbation, {n_arms} arms, "
         f"T = {rounds:,} (solid), and Markov's bound (dotted).",
-        "Log-log plot of the tail of the regret for "
-        + ", ".join(f"B = {b}" for b in budgets)
-        + ": the share of runs (solid) and Markov's bound (dotted).",
         "regret",
         "share of runs with at least this regret",
         series,
-        log_x=True,
-        log_y=True,
+        "xy",
     )
     table = Table("markov", "The regret that one run in ten exceeds", columns, rows, note)
     return Found([Verdict("Section 2: Markov guarantee", text, holds), figure, table])
@@ -169,11 +165,10 @@ def _overtaking_figure(points: dict[int, list[tuple[float, float]]], rounds: int
     for look, (budget, pairs) in shaded(points.items()):
         x, y = zip(*sorted(pairs), strict=True)
         series.append(Series(f"B = {budget}", x, y, look, "none"))
-    return Figure(
+    return plot(
         "overtaking",
         f"Regret of following the B leaders without noise against the number of rounds, of "
         f"{rounds:,}, in which they were overtaken; one point per cost sequence (0 if negative).",
-        "Scatter plot of regret against overtakings with the diagonal on which they are equal.",
         "rounds in which the leaders are overtaken",
         "regret",
         series,

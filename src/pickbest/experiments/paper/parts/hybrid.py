@@ -99,15 +99,12 @@ def _slope(points: Sequence[Point]) -> float | None:
 def _figure(target_budget: int, points: Mapping[int, Sequence[Point]]) -> Figure:
     series = []
     for look, (b, own) in shaded(points.items()):
-        x = [float(p.rounds) for p in own]
+        x = [p.rounds for p in own]
         series.append(Series(f"b = {b}", x, [p.regret.mean for p in own], look))
         series.append(Series(f"bound, b = {b}", x, [p.bound for p in own], look, "dotted", ""))
-    last = {b: own[-1] for b, own in points.items()}
-    ends = [f"b = {b} {p.regret.mean:.1f} (bound {p.bound:.0f})" for b, p in last.items()]
     return against_rounds(
         "hybrid",
         f"Regret of OG_hybrid against OPT({target_budget}), with budget ⌈B' ln T⌉ b.",
-        f"Log-log plot of regret against rounds. At the last T: {', '.join(ends)}",
         series,
         f"regret against OPT({target_budget})",
     )

@@ -63,22 +63,20 @@ def hybrid_jobs(setting: Setting, *, target_budget: int, rounds: Sequence[int]) 
 
 def _figure(rows: Sequence[Mapping[str, Any]], rounds: Sequence[int], target_budget: int) -> Figure:
     """Slot budgets 1, SLOT_BUDGET and the largest at each horizon, which is ceil(ln T)."""
-    x, series = [float(length) for length in rounds], []
+    series = []
     ordered = sorted(rows, key=lambda row: row["slot_budget"])
     at_rounds = [[row for row in ordered if row["rounds"] == length] for length in rounds]
     labels = ("b = 1", f"b = {SLOT_BUDGET}", "b = ⌈ln T⌉")
     for look, (index, label) in shaded(list(enumerate(labels))):
         own = [at[min(index, len(at) - 1)] for at in at_rounds]
         # Regret may reach 0, which a logarithmic axis cannot show.
-        series.append(Series(label, x, [max(row["regret"], 0.01) for row in own], look))
+        series.append(Series(label, rounds, [max(row["regret"], 0.01) for row in own], look))
         bounds = [row["bound"] for row in own]
-        series.append(Series(f"bound, {label}", x, bounds, look, "dotted", ""))
+        series.append(Series(f"bound, {label}", rounds, bounds, look, "dotted", ""))
     return against_rounds(
         "hybrid-jobs",
         f"Coverage: regret of OG_hybrid against OPT({target_budget}) (lines) and Theorem 6's "
         "bound (dotted).",
-        "Log-log plot of regret against rounds for three slot budgets; every line lies far "
-        "below its dotted bound.",
         series,
         f"regret against OPT({target_budget})",
     )

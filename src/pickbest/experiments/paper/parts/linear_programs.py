@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pickbest.experiments.paper.experiment import HONEST, Found, Setting, shaded
+from pickbest.experiments.paper.experiment import HONEST, Found, Setting, plot, shaded
 from pickbest.report.document import Block, Cell, Column, Figure, Series, Table, Verdict, alike
 
 # How far a fitted exponent may be from (B+1)/B: accuracies span a factor of 2 to 3 only.
@@ -117,18 +117,15 @@ def _figure(calls: Sequence[Mapping[str, Any]]) -> Figure:
             series.append(Series("", *_means(of_family), look, "none", marker))
         series.append(Series(f"B = {budget}", *_means(own), look, "solid", ""))
     names = ", ".join(f"{mark} {name}" for mark, name in zip("●▲◆▼", families, strict=False))
-    return Figure(
+    return plot(
         "linear-programs",
         "Oracle calls until A x ≥ b − ε, against ρ/ε: FPML as in the proof, an oracle that does no "
         f"more than it must. Markers: means over the problems of a family ({names}); lines: over "
         "all; dotted: Proposition 8.",
-        "Log-log plot of oracle calls against ρ/ε for budgets "
-        f"{', '.join(str(budget) for budget in budgets)}; all lie below the dotted bounds.",
         "ρ/ε",
         "oracle calls",
         series,
-        log_x=True,
-        log_y=True,
+        "xy",
     )
 
 

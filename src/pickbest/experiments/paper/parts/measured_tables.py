@@ -11,7 +11,7 @@ from itertools import pairwise
 from pickbest.environments import Table as Recorded
 from pickbest.experiments.paper import lineup
 from pickbest.experiments.paper.estimates import Estimate
-from pickbest.experiments.paper.experiment import Found, Setting
+from pickbest.experiments.paper.experiment import Found, Setting, plot
 from pickbest.experiments.paper.lineup import AS_RUN, BEST, EXP3, FPML, OG, OURS, TOP, UNIFORM
 from pickbest.experiments.paper.parts.recorded_tables import BudgetResult, play_budget
 from pickbest.experiments.paper.printed import TABLE_2
@@ -204,13 +204,11 @@ def _figure(sources: Sources) -> Figure:
             means = sources[name]
             y = [_gap(rows, learner if learner in rows else EXP3) for rows in means.values()]
             text = f"{label}{suffix}" if suffix else ""
-            series.append(Series(text, [float(b) for b in means], y, look, line, marker))
-    ends = listed([f"{line.label} {line.y[-1]:.3f}" for line in series if line.label])
-    return Figure(
+            series.append(Series(text, [*means], y, look, line, marker))
+    return plot(
         "measured-gaps",
         "How far learners stay below the best subset in hindsight. Lines: our measurements; "
         "hollow squares: the printed numbers, on the paper's tasks. At B = 1 OG is Exp3.",
-        f"Gap to the best in hindsight against the budget. At the largest budget: {ends}.",
         "budget B",
         "mean reward below the best in hindsight",
         series,

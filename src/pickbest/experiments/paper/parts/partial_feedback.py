@@ -10,7 +10,14 @@ from pickbest.catalog import make_learner
 from pickbest.core import BoolArray, FloatArray
 from pickbest.experiments.paper import cost_sequences
 from pickbest.experiments.paper.estimates import Estimate, slope
-from pickbest.experiments.paper.experiment import Found, Setting, against_rounds, regret_of, shaded
+from pickbest.experiments.paper.experiment import (
+    Found,
+    Setting,
+    against_rounds,
+    plot,
+    regret_of,
+    shaded,
+)
 from pickbest.report.document import Cell, Column, Figure, Series, Table, Verdict, alike
 
 # The good arm of the first counterexample is better by this over sqrt(T), that of the second by
@@ -100,7 +107,6 @@ def _by_cap(
     """B leaders and one more arm that explores: unbiased estimates, at most K = N / explore."""
     caps = [n_arms / chance for chance in explore]
     series, met, total = [], 0, 0
-    ends = []
     for look, budget in shaded(leaders):
         learners = {
             str(chance): make_learner(
@@ -117,18 +123,14 @@ def _by_cap(
         total += len(caps)
         series.append(Series(f"B = {budget}", caps, seen, look))
         series.append(Series(f"bound, B = {budget}", caps, limit, look, "dotted", ""))
-        ends.append(f"B = {budget} from {seen[0]:.1f} to {seen[-1]:.1f}")
-    figure = Figure(
+    figure = plot(
         "partial-by-cap",
         f"Regret of FPML-partial against the cap K of its estimates: B leaders and one more arm "
         f"that explores with probability N/K; {n_arms} arms, one of them good, T = {rounds:,}.",
-        f"Log-log plot of regret against K from {caps[0]:.0f} to {caps[-1]:.0f}: "
-        f"{', '.join(ends)}; the dotted bounds are met at {met} of {total} points.",
         "cap K of the estimates",
         "regret",
         series,
-        log_x=True,
-        log_y=True,
+        "xy",
     )
     return figure, met, total
 
@@ -204,14 +206,11 @@ ByRounds = Mapping[int, float]
 def _hidden_figure(
     n_arms: int, budget: int, games: Mapping[int, Estimate], claims: ByRounds, proved: ByRounds
 ) -> Figure:
-    x = [float(length) for length in games]
-    last = max(games)
+    x = list(games)
     return against_rounds(
         "partial-counterexample",
         f"The counterexample to Proposition 5: N = {n_arms}, B = {budget}, estimates 0 or 2, one "
         "arm better by 3/√T. Bars are two standard errors.",
-        f"Measured regret is {games[last].mean:.0f}, the printed bound "
-        f"{claims[last]:.0f}, at T = {last}; our bound is {proved[last]:.0f}.",
         [
             Series("proved (ours)", x, list(proved.values()), "best", "dashed", ""),
             Series("FPML, measured", x, [e.mean for e in games.values()], "fpml",

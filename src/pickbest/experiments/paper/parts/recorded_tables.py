@@ -8,7 +8,7 @@ from itertools import product
 from pickbest.core import Environment
 from pickbest.experiments.paper import lineup
 from pickbest.experiments.paper.estimates import Estimate, z_score
-from pickbest.experiments.paper.experiment import Found, Setting, hindsight_reward, reward_of
+from pickbest.experiments.paper.experiment import Found, Setting, hindsight_reward, plot, reward_of
 from pickbest.experiments.paper.lineup import (
     AS_RUN,
     BEST,
@@ -181,12 +181,11 @@ def _cell_text(result: BudgetResult, row: str, z: float) -> str:
 
 def _figure(results: Sequence[BudgetResult]) -> Figure:
     papers = all(result.papers for result in results)
-    budgets = [float(result.budget) for result in results]
 
     def line(label: str, row: str, tuning: str, look: str, style: str = "solid") -> Series:
         shown = [(r, _row_at(row, r.budget)) for r in results if _has(row, r.budget)]
         y = [r.estimates[own, tuning].mean for r, own in shown]
-        return Series(label, [float(r.budget) for r, _ in shown], y, look, style, "o")
+        return Series(label, [r.budget for r, _ in shown], y, look, style, "o")
 
     series = [
         line("best in hindsight", BEST, AS_RUN, "best"),
@@ -199,14 +198,11 @@ def _figure(results: Sequence[BudgetResult]) -> Figure:
     for row, look in ((FPML, "fpml"), (SINGLE_SLOTS, "og-hybrid"), (OG, "og")):
         shown = [r for r in results if papers and _has(row, r.budget)]
         y = [r.printed[_row_at(row, r.budget)].mean for r in shown]
-        series.append(Series("", [float(r.budget) for r in shown], y, look, "none", "s"))
-    return Figure(
+        series.append(Series("", [r.budget for r in shown], y, look, "none", "s"))
+    how = " Lines: our runs; hollow squares: the printed means." if papers else ""
+    return plot(
         "rewards-by-budget",
-        "Mean reward against the budget. Lines: our runs; hollow squares: the printed means."
-        if papers
-        else "Mean reward against the budget.",
-        f"Mean reward against the budget from {int(budgets[0])} to {int(budgets[-1])}. At the "
-        f"largest: {listed([f'{line.label} {line.y[-1]:.2f}' for line in series if line.label])}.",
+        f"Mean reward against the budget.{how}",
         "budget B",
         "mean reward of a round",
         series,

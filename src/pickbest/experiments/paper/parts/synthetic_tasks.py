@@ -7,7 +7,7 @@ from itertools import product
 from pickbest.catalog import make_environment
 from pickbest.experiments.paper import lineup
 from pickbest.experiments.paper.estimates import Estimate, z_score
-from pickbest.experiments.paper.experiment import Found, Setting, hindsight_reward
+from pickbest.experiments.paper.experiment import Found, Setting, hindsight_reward, plot
 from pickbest.experiments.paper.lineup import (
     AS_RUN,
     BEST,
@@ -128,18 +128,15 @@ def _figure(environment: str, estimates: Estimates, budgets: Sequence[int], tuni
     )
     for kind, label, look, line in shown:
         how, marker = (AS_RUN, "") if kind in lineup.HINDSIGHT else (tuning, "o")
-        found = {float(b): estimates[kind, how, b] for b in budgets if (kind, how, b) in estimates}
+        found = {b: estimates[kind, how, b] for b in budgets if (kind, how, b) in estimates}
         means, spread = zip(*((e.mean, e.std) for e in found.values()), strict=True)
         series.append(Series(label, [*found], means, look, line, marker, spread))
-    last = budgets[-1]
-    ends = listed([f"{line.label} {line.y[-1]:.2f}" for line in series])
     suffix = "as-run" if tuning == AS_RUN else "ours"
     how = "as in the paper" if tuning == AS_RUN else "with our tunings"
-    return Figure(
+    return plot(
         f"{environment}-{suffix}",
         f"Performance (1 − cost) against the budget, learners {how}; bars are one standard "
         "deviation over runs. At B = 1 OG is Exp3.",
-        f"Performance against budget {budgets[0]} to {last}. At B = {last}: {ends}.",
         "budget B",
         "performance (1 − cost)",
         series,

@@ -94,22 +94,16 @@ def _figure(
     n_arms: int, budgets: Sequence[int], rounds: Sequence[int],
     means: FloatArray, bounds: FloatArray, slopes: Slopes,
 ) -> Figure:  # fmt: skip
-    x = [float(length) for length in rounds]
     series = []
     curves = [*zip(budgets, slopes, means.tolist(), bounds.tolist(), strict=True)]
     for look, (budget, fitted, own, limit) in shaded(curves):
         label = f"B = {budget}: {fitted:.2f}" if fitted is not None else f"B = {budget}"
-        series.append(Series(label, x, own, look))
-        series.append(Series(f"{1 / (budget + 1):.2f}", x, limit, look, "dotted", ""))
-    first, last = rounds[0], rounds[-1]
-    ends = [f"B = {b} from {own[0]:.1f} to {own[-1]:.1f}" for b, _, own, _ in curves]
-    limits = [f"B = {b} {limit[-1]:.0f}" for b, _, _, limit in curves]
+        series.append(Series(label, rounds, own, look))
+        series.append(Series(f"{1 / (budget + 1):.2f}", rounds, limit, look, "dotted", ""))
     return against_rounds(
         "trade-off",
         f"FPML's regret against the number of rounds, {n_arms} arms, one of them good. Solid: "
         "measured, with the fitted exponent of T; dotted: Theorem 2, with its exponent 1/(B+1).",
-        f"Log-log plot of regret against rounds from {first} to {last}: {', '.join(ends)}."
-        f" Bounds at T = {last}: {', '.join(limits)}",
         series,
     )
 
@@ -217,17 +211,13 @@ def constant_regret(
         f"at most {max(rotating):.1f}."
     )
     holds = not rises and max(*with_growing, *rotating) <= limit and farthest <= SURE
-    x = [float(length) for length in rounds]
     figure = against_rounds(
         "constant-regret",
         "Regret against T when the budget grows like ln T, and when it stays.",
-        f"Regret with B = ⌈ln T⌉ goes from {with_growing[0]:.2f} to {with_growing[-1]:.2f} while "
-        f"T grows from {rounds[0]} to {rounds[-1]}; with B = {fixed_budget} it goes from "
-        f"{with_fixed[0]:.1f} to {with_fixed[-1]:.1f}; the constant bound is {limit:.1f}.",
         [
-            Series("bound 2e(1 + ln N)", x, [limit] * len(x), "best", "dotted", ""),
-            Series(f"B = {fixed_budget}", x, with_fixed, "shade 2/5"),
-            Series("B = ⌈ln T⌉", x, with_growing, "shade 4/5"),
+            Series("bound 2e(1 + ln N)", rounds, [limit] * len(rounds), "best", "dotted", ""),
+            Series(f"B = {fixed_budget}", rounds, with_fixed, "shade 2/5"),
+            Series("B = ⌈ln T⌉", rounds, with_growing, "shade 4/5"),
         ],
     )
     statement = "Section 2: from B = ln T on, regret does not grow with T"

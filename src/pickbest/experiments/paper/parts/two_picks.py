@@ -125,21 +125,18 @@ def _figure(
     means: Mapping[str, FloatArray], bounds: FloatArray, n_arms: int,
     budgets: Sequence[int], rounds: Sequence[int],
 ) -> Figure:  # fmt: skip
-    x = [float(length) for length in rounds]
     series = []
     curves = (budgets, means["fpml"].tolist(), means["gumbel"].tolist(), bounds.tolist())
-    lines = list(zip(*curves, strict=True))
-    for look, (budget, theorem, gumbel, bound) in shaded(lines):
-        series.append(Series(f"B = {budget}, Theorem 2", x, theorem, look, "dashed", ""))
-        series.append(Series(f"B = {budget}, Gumbel", x, gumbel, look))
-        series.append(Series(f"B = {budget}, ln N / η", x, [bound] * len(x), look, "dotted", ""))
-    ends = [f"B = {b} {own[-1]:.1f} and {gumbel[-1]:.2f}" for b, own, gumbel, _ in lines]
+    for look, (budget, theorem, gumbel, bound) in shaded(list(zip(*curves, strict=True))):
+        series.append(Series(f"B = {budget}, Theorem 2", rounds, theorem, look, "dashed", ""))
+        series.append(Series(f"B = {budget}, Gumbel", rounds, gumbel, look))
+        series.append(
+            Series(f"B = {budget}, ln N / η", rounds, [bound] * len(rounds), look, "dotted", "")
+        )
     return against_rounds(
         "two-picks",
         f"Regret against the number of rounds, {n_arms} arms, one of them good. Dashed: FPML as in "
         "Theorem 2; solid: FPML with Gumbel noise at the constant rate; dotted: its bound.",
-        f"Log-log plot of regret against rounds. At T = {rounds[-1]}, Theorem 2 and Gumbel: "
-        f"{', '.join(ends)}.",
         series,
     )
 

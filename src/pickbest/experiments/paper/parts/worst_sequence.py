@@ -150,18 +150,15 @@ def _figure(
     budgets: Sequence[int], rounds: Sequence[int], tuned: FloatArray, constant: FloatArray,
     constant_epsilon: float,
 ) -> Figure:  # fmt: skip
-    x = [float(length) for length in rounds]
     series = []
-    curves = [*zip(budgets, tuned.tolist(), constant.tolist(), strict=True)]
-    for look, (budget, own, flat) in shaded(curves):
-        series.append(Series(f"B = {budget}, Theorem 2's ε", x, own, look))
+    curves = zip(budgets, tuned.tolist(), constant.tolist(), strict=True)
+    for look, (budget, own, flat) in shaded(list(curves)):
+        series.append(Series(f"B = {budget}, Theorem 2's ε", rounds, own, look))
         label = f"B = {budget}, ε = {constant_epsilon:g}"
-        series.append(Series(label, x, flat, look, "dashed", ""))
-    ends = [f"B = {b} {own[-1]:.2f} tuned, {flat[-1]:.2f} constant ε" for b, own, flat in curves]
+        series.append(Series(label, rounds, flat, look, "dashed", ""))
     return against_rounds(
         "worst-sequence",
         "The largest expected regret over all cost sequences of 0 and 1, with B + 1 arms.",
-        f"Worst regret at T = {rounds[-1]}: {'; '.join(ends)}",
         series,
         "worst expected regret",
     )
