@@ -91,6 +91,10 @@ def test_key_follows_recipe_seed_replicates_rewards_and_version(
     ]
     monkeypatch.setattr(run_parts, "__version__", "99")
     keys.append(run_parts.part_key(recipe, 0, None, "abc"))
+    for shipped in run_parts.SHIPPED:
+        monkeypatch.setattr(run_parts, "digest_of", lambda path, own=shipped: str(path == own))
+        keys.append(run_parts.part_key(recipe, 0, None, "abc"))
+    assert "more_losses.csv.gz" in {shipped.name for shipped in run_parts.SHIPPED}
     assert len(set(keys)) == len(keys)
 
 

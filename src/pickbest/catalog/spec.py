@@ -13,8 +13,6 @@ quotes, written as in JSON, is always text. In TOML and JSON the same is a table
 holds the name, and whose other keys are the options: {name = "og", tuning = "as_run"}.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import json
@@ -85,7 +83,7 @@ class Spec:
         return cls(name, options)
 
     @classmethod
-    def of(cls, given: str | Mapping[str, Any] | Spec) -> Self:
+    def of(cls, given: "str | Mapping[str, Any] | Spec") -> Self:
         """From text, from a table with the key `name`, or from a spec."""
         if isinstance(given, Spec):
             return cls(given.name, given.options)
@@ -188,14 +186,13 @@ def from_module(name: str, kind: str, known: Iterable[str], needs: Iterable[str]
     needs: parameters that it must have. Whatever lacks them is refused before it is called, so
         that a name in a file starts nothing but what makes such things.
     """
-    module, _, attribute = name.partition(":")
     try:
-        found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        found = imported(name, kind)
+    except PickbestError as error:
         names = ", ".join(sorted(known))
         raise PickbestError(
             f"unknown {kind} {name!r}: it is no known name ({names}), and not a class or "
-            f"function of a module that can be imported ({error})"
+            f"function of a module that can be imported ({error.__cause__ or error})"
         ) from error
     if not callable(found) or not set(needs) <= parameters(found).keys():
         needed = f" with the parameters {', '.join(needs)}" if needs else ""

@@ -1,7 +1,5 @@
 """The loop of Proposition 8's proof: law → oracle's answer → costs → learn, call by call."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -70,12 +68,7 @@ def pressed(law: AnyLaw, tally: Tally, share: float) -> AnyLaw:
 
 
 def check_answer(
-    answer: Answer,
-    slacks: FloatArray,
-    expected: float,
-    width: float,
-    number: int,
-    tolerance: float,
+    answer: Answer, slacks: FloatArray, expected: float, width: float, number: int, tolerance: float
 ) -> None:
     """An oracle must keep to its width, and find an x where it says that there may be one."""
     largest = int(np.argmax(np.abs(slacks)))

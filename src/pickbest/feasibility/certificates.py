@@ -4,8 +4,6 @@ A certificate of infeasibility is claimed only where such a bound is negative. E
 a-priori bound on its rounding errors, n · 2^-52 · Σ |terms| (Higham 2002, section 3.1).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from pickbest.core import FloatArray

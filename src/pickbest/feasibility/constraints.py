@@ -1,7 +1,5 @@
 """The constraints A x ≥ b of a feasibility problem, dense or sparse, checked once."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +23,7 @@ class System:
     bounds: FloatArray
 
     @staticmethod
-    def of(matrix: Any, bounds: ArrayLike) -> System:
+    def of(matrix: Any, bounds: ArrayLike) -> "System":
         """The system of A and b, or one sentence about what is wrong with them."""
         if is_sparse(matrix):
             checked = load("scipy.sparse", "sparse A").csr_array(matrix).astype(np.float64)

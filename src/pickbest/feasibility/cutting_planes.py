@@ -7,17 +7,12 @@ answer carries both: a point, and how much better any other could be. Where only
 that there is no such x is asked for, half of a bound above 0 is enough, and any bound below 0.
 """
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 from pickbest.core import FloatArray, PickbestError
 from pickbest.feasibility.constraints import System
-from pickbest.feasibility.highs import PURPOSE, LinearProgram, load
 from pickbest.feasibility.oracles import Answer
-from pickbest.feasibility.polytopes import Rows, stacked
+from pickbest.feasibility.polytopes import Rows, extended
 from pickbest.feasibility.product_law import ProductLaw
 from pickbest.feasibility.sets import ConvexSet
 
@@ -39,22 +34,22 @@ class CuttingPlanes:
     def __init__(
         self, system: System, convex: ConvexSet, rows: Rows, tolerance: float, exact: bool
     ) -> None:
-        self._system = system
-        self._convex = convex
-        self._rows = rows
-        self._tolerance = tolerance
-        self._exact = exact
+        self._system, self._convex, self._rows = system, convex, rows
+        self._tolerance, self._exact = tolerance, exact
         self._starts: list[FloatArray] = []
         self._sizes = system.column_sizes()
 
     def answer(self, law: ProductLaw) -> Answer:
         """A point, the bound that the cuts prove, and the multipliers that prove it."""
         highest = np.append(np.zeros(self._system.dimension), 1.0)
-        points = list(self._starts) or [self._best_for_one_draw(law)]
+        one_draw = self._system.direction(law.probabilities)
+        points = list(self._starts) or [self._convex.maximize(one_draw)[0]]
         slacks = [self._system.slacks(x) for x in points]
         # t is counted in these, so that HiGHS's tolerances mean what they should.
         unit = max(float(np.abs(slacks[0]).max()), self._tolerance)
-        program = self._without_cuts(np.append(self._sizes / unit, -1.0))
+        # max t over P: the last variable is t, and cuts of this size will bound it.
+        like = np.append(self._sizes / unit, -1.0)[None]
+        program = extended(self._rows, like[:0], np.empty(0), np.empty(0), coming=like)
         close = max(self._tolerance, _CLOSED * unit)
         cuts: list[FloatArray] = []
         best, reached, place = points[0], -np.inf, 0
@@ -84,20 +79,4 @@ class CuttingPlanes:
         raise PickbestError(
             f"{_MOST_CUTS} cutting planes did not find the best x: rescale A and b, or take "
             "budget 1"
-        )
-
-    def _best_for_one_draw(self, law: ProductLaw) -> FloatArray:
-        return self._convex.maximize(self._system.direction(law.probabilities))[0]
-
-    def _without_cuts(self, like: FloatArray) -> LinearProgram:
-        """max t over P: the last variable is t, and cuts of this size will bound it."""
-        sparse: Any = load("scipy.sparse", PURPOSE)
-        rows = self._rows
-        return LinearProgram(
-            sparse.csr_array(stacked(rows, 1)),
-            rows.row_lower,
-            rows.row_upper,
-            np.append(rows.lower, -np.inf),
-            np.append(rows.upper, np.inf),
-            coming=like[None],
         )

@@ -5,8 +5,6 @@ each call's best response is worth at least the value of the game, the mean of t
 is a mixture of columns that proves an upper bound, and a mix of the answers proves a lower one.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,18 +20,19 @@ from pickbest.core import (
     check_seed,
 )
 from pickbest.feasibility.calls import Progress, calls_of
-from pickbest.feasibility.constraints import System
-from pickbest.feasibility.highs import LinearProgram
+from pickbest.feasibility.constraints import System, as_numbers
 from pickbest.feasibility.oracles_of_sets import oracle_for
+from pickbest.feasibility.polytopes import best_worst_slack
 from pickbest.feasibility.schedules import (
     Phase,
     calls_needed,
+    checked_tuning,
     eager_phase,
     schedule,
     spare,
 )
 from pickbest.feasibility.sets import Simplex
-from pickbest.feasibility.solve import known_tuning, phases_for
+from pickbest.feasibility.solve import phases_for
 from pickbest.learners import Hedge
 
 
@@ -94,7 +93,7 @@ def solve_game(
     system = System.of(table.T, np.full(table.shape[1], middle))
     system.check_budget(budget)
     width = max(float(np.ptp(table)) / 2.0, epsilon / 4.0)
-    kind = known_tuning(learner, tuning, budget)
+    kind = checked_tuning(tuning, budget, learner)
     inexact = spare(kind, epsilon)
     oracle = oracle_for(Simplex(system.dimension), system, budget, inexact)
     wanted = epsilon - inexact if kind == "product" else epsilon
@@ -144,26 +143,12 @@ def exact_value(payoffs: ArrayLike) -> float:
     0.2
     """
     table = check_payoffs(payoffs)
-    n_rows, n_columns = table.shape
-    matrix = np.zeros((n_columns + 1, n_rows + 1))
-    matrix[:n_columns, :n_rows] = table.T
-    matrix[:n_columns, n_rows] = -1.0
-    matrix[n_columns, :n_rows] = 1.0
-    low, high = np.zeros(n_columns + 1), np.full(n_columns + 1, np.inf)
-    low[n_columns] = high[n_columns] = 1.0
-    least, most = np.zeros(n_rows + 1), np.full(n_rows + 1, np.inf)
-    least[n_rows] = -np.inf
-    objective = np.zeros(n_rows + 1)
-    objective[n_rows] = 1.0
-    return LinearProgram(matrix, low, high, least, most).maximize(objective).value
+    return best_worst_slack(System.of(table.T, np.zeros(table.shape[1])), Simplex(len(table)))
 
 
 def check_payoffs(payoffs: ArrayLike) -> FloatArray:
     """A table of finite numbers with at least one row and one column."""
-    try:
-        table = np.ascontiguousarray(payoffs, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise PickbestError(f"payoffs must be numbers: {error}") from error
+    table = as_numbers("payoffs", payoffs)
     if table.ndim != 2 or 0 in table.shape or not np.isfinite(table).all():
         raise PickbestError(
             f"payoffs must be a table of finite numbers, got an array of shape {table.shape}"

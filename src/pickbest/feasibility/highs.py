@@ -1,7 +1,5 @@
 """HiGHS and SciPy, loaded where they are needed, and a linear program solved again and again."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass
 from typing import Any

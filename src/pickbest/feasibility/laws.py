@@ -6,12 +6,11 @@ for FPML, where there are few subsets. Any other case takes M draws: a batch of 
 are fed the same costs.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,6 @@ from pickbest.core import (
     IntArray,
     KeyArray,
     Learner,
-    State,
     replicate_keys,
     rng_for,
     visible,
@@ -84,7 +82,7 @@ class Law:
         """The largest entropy of the shares of a tuple."""
         return math.log(self.budget)
 
-    def compact(self) -> tuple[IntArray, Law]:
+    def compact(self) -> tuple[IntArray, "Law"]:
         """(used, law): the constraints that occur, and the law over them alone."""
         used, inner = np.unique(self.tuples, return_inverse=True)
         return used, Law(inner.reshape(self.tuples.shape), self.probabilities)
@@ -104,53 +102,49 @@ def summed_at(places: IntArray, values: FloatArray, size: int) -> FloatArray:
     return np.bincount(places, values, size).astype(np.float64, copy=False)
 
 
-class Drawer(Protocol):
-    """A learner in the middle of its game, as the law that it plays next."""
+class Drawer:
+    """A learner in the middle of its game, as the law that it plays next.
 
-    @property
-    def samples(self) -> int | None:
-        """How many draws stand for the law; None: the law is exact."""
-        ...
+    samples: how many draws stand for the law; None: the law is exact.
+    """
 
-    def law(self, round_index: int) -> AnyLaw: ...
+    samples: int | None = None
+    _learner: Any
+
+    def __init__(self, learner: Learner) -> None:
+        self._learner = learner
+        self._state = learner.start(self.samples or 1)
+
+    def law(self, round_index: int) -> AnyLaw:
+        raise NotImplementedError
 
     def learn(self, costs: FloatArray) -> None:
         """Fold in the costs of all constraints, scaled to [0, 1]."""
-        ...
+        self._state = self._learner.learn(self._state, _NO_CHOICE, costs[None])
 
 
-class HedgeLaw:
+class HedgeLaw(Drawer):
     """Hedge: one constraint drawn from its law, or the product of B draws."""
 
-    samples = None
-
-    def __init__(self, learner: Hedge) -> None:
-        self._learner = learner
-        self._state = learner.start(1)
-        self._each = np.arange(learner.n_arms)[:, None]
+    _learner: Hedge
 
     def law(self, round_index: int) -> AnyLaw:
         gains = self._learner.rate * self._state.gains[0]
         shares = np.exp(gains - gains.max())
         shares /= shares.sum()
         if self._learner.budget == 1:
-            return Law(self._each, shares)
+            return Law(np.arange(len(shares))[:, None], shares)
         return ProductLaw(shares, self._learner.budget)
 
-    def learn(self, costs: FloatArray) -> None:
-        self._state = self._learner.learn(self._state, _NO_CHOICE, costs[None])
 
-
-class ExactLaw:
+class ExactLaw(Drawer):
     """FPML with few subsets: one replicate, whose law is known."""
 
-    samples = None
+    _learner: FPML
 
-    def __init__(self, learner: FPML) -> None:
-        self._learner = learner
-        self._state: State = learner.start(1)
-        subsets = list(combinations(range(learner.n_arms), learner.budget))
-        self._tuples = np.array(subsets, np.int64)
+    @cached_property
+    def _tuples(self) -> IntArray:
+        return np.array([*combinations(range(self._learner.n_arms), self._learner.budget)])
 
     def law(self, round_index: int) -> Law:
         chances = np.empty(len(self._tuples))
@@ -161,22 +155,19 @@ class ExactLaw:
             leader_laws.subset_law(costs, epsilon, self._tuples, chances)
         return Law(self._tuples, chances)
 
-    def learn(self, costs: FloatArray) -> None:
-        self._state = self._learner.learn(self._state, _NO_CHOICE, costs[None])
 
-
-class LeaderDraws:
+class LeaderDraws(Drawer):
     """FPML by samples: one state, `samples` draws of the perturbations."""
 
+    _learner: FPML
+
     def __init__(self, learner: FPML, samples: int, keys: KeyArray) -> None:
-        self.samples = samples
-        self._learner = learner
-        self._keys = keys
-        self._state = learner.start(1)
+        super().__init__(learner)
+        self.samples, self._keys = samples, keys
 
     def law(self, round_index: int) -> Law:
         rng = rng_for(self._keys, round_index)
-        arms = np.empty((self.samples, self._learner.budget), np.int64)
+        arms = np.empty((len(self._keys), self._learner.budget), np.int64)
         leader_laws.draw_subsets(
             self._state.costs[0],
             epsilon_now(self._learner, self._state.round),
@@ -185,26 +176,22 @@ class LeaderDraws:
         )
         return merged(arms, self._learner.n_arms)
 
-    def learn(self, costs: FloatArray) -> None:
-        self._state = self._learner.learn(self._state, _NO_CHOICE, costs[None])
 
-
-class ReplicateDraws:
+class ReplicateDraws(Drawer):
     """Any learner by samples: as many replicates, all fed the same costs."""
 
+    _choice = _NO_CHOICE
+
     def __init__(self, learner: Learner, samples: int, keys: KeyArray) -> None:
-        self.samples = samples
-        self._learner = learner
-        self._keys = keys
-        self._state = learner.start(samples)
-        self._choice = _NO_CHOICE
+        self.samples, self._keys = samples, keys
+        super().__init__(learner)
 
     def law(self, round_index: int) -> Law:
         self._choice = self._learner.pick(self._state, rng_for(self._keys, round_index))
         return merged(self._choice.arms, self._learner.n_arms)
 
     def learn(self, costs: FloatArray) -> None:
-        same = np.ascontiguousarray(np.broadcast_to(costs, (self.samples, len(costs))))
+        same = np.ascontiguousarray(np.broadcast_to(costs, (len(self._keys), len(costs))))
         seen = visible(self._learner, self._choice, same)
         self._state = self._learner.learn(self._state, self._choice, seen)
 
@@ -247,13 +234,7 @@ def merged(draws: IntArray, n_constraints: int) -> Law:
 
 
 def sampling_error(
-    *,
-    samples: int,
-    budget: int,
-    dimension: int,
-    width: float,
-    calls: int,
-    doubt: float = 0.01,
+    *, samples: int, budget: int, dimension: int, width: float, calls: int, doubt: float = 0.01
 ) -> float:
     """What sampling may add to the largest violation after `calls` calls, with odds 1 - doubt.
 

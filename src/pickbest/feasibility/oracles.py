@@ -6,8 +6,6 @@ least weighted mean over it. A negative maximum is therefore a certificate: no x
 A x ≥ b, and anybody can check it by maximising one linear function over P.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -15,7 +13,7 @@ from pickbest.core import FloatArray
 from pickbest.feasibility.certificates import proved_bound
 from pickbest.feasibility.constraints import System
 from pickbest.feasibility.laws import AnyLaw, weighted_sum
-from pickbest.feasibility.sets import ConvexSet
+from pickbest.feasibility.sets import ConvexSet, width_over
 
 
 @dataclass(frozen=True)
@@ -51,10 +49,20 @@ class Oracle(Protocol):
         ...
 
 
-def linear_bound(system: System, convex: ConvexSet, multipliers: FloatArray) -> float:
-    """The largest y · (A x - b) over P; negative only where that is proved."""
-    best = convex.maximize(system.direction(multipliers))[1]
-    value = best - weighted_sum(multipliers, system.bounds)
-    if value < 0.0 and proved_bound(system, convex, multipliers) >= 0.0:
-        return 0.0
-    return value
+class OracleOfSet:
+    """What the oracles of sets share: the width, and a bound that is negative only where proved."""
+
+    tolerance = 0.0
+
+    def __init__(self, system: System, convex: ConvexSet) -> None:
+        self._system, self._convex = system, convex
+
+    def width(self) -> float:
+        return width_over(self._convex, self._system)
+
+    def bound(self, multipliers: FloatArray) -> float:
+        best = self._convex.maximize(self._system.direction(multipliers))[1]
+        value = best - weighted_sum(multipliers, self._system.bounds)
+        if value < 0.0 and proved_bound(self._system, self._convex, multipliers) >= 0.0:
+            return 0.0
+        return value

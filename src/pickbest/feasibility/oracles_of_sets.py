@@ -5,22 +5,19 @@ is solved a call at B > 1, or a few with `cutting_planes` for a product law. For
 `smoothed_oracle`.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from pickbest.core import FloatArray, IntArray, PickbestError
+from pickbest.core import IntArray, PickbestError
 from pickbest.feasibility.constraints import System
 from pickbest.feasibility.cutting_planes import CuttingPlanes
 from pickbest.feasibility.highs import PURPOSE, LinearProgram, load
 from pickbest.feasibility.laws import AnyLaw, weighted_sum
-from pickbest.feasibility.oracles import Answer, Oracle, linear_bound
-from pickbest.feasibility.polytopes import Rows, as_rows, stacked
+from pickbest.feasibility.oracles import Answer, Oracle, OracleOfSet
+from pickbest.feasibility.polytopes import Rows, as_rows, extended
 from pickbest.feasibility.product_law import ProductLaw
-from pickbest.feasibility.sets import Ball, ConvexSet, check_dimension, width_over
+from pickbest.feasibility.sets import Ball, ConvexSet, check_dimension
 from pickbest.feasibility.smoothed_oracle import SmoothedOracle
 
 
@@ -58,29 +55,18 @@ def as_oracle(oracle: ConvexSet | Oracle, system: System, budget: int, tolerance
     )
 
 
-@dataclass(frozen=True)
-class LinearOracle:
+class LinearOracle(OracleOfSet):
     """B = 1: one linear function is maximised over P."""
-
-    system: System
-    convex: ConvexSet
-    tolerance: float = 0.0
-
-    def width(self) -> float:
-        return width_over(self.convex, self.system)
 
     def answer(self, law: AnyLaw) -> Answer:
         if isinstance(law, ProductLaw):
             raise PickbestError(f"this oracle answers single constraints, got {law.budget} draws")
-        y = law.first_marginal(self.system.n_constraints)
-        x, best = self.convex.maximize(self.system.direction(y))
-        return Answer(x, best - weighted_sum(y, self.system.bounds), y)
-
-    def bound(self, multipliers: FloatArray) -> float:
-        return linear_bound(self.system, self.convex, multipliers)
+        y = law.first_marginal(self._system.n_constraints)
+        x, best = self._convex.maximize(self._system.direction(y))
+        return Answer(x, best - weighted_sum(y, self._system.bounds), y)
 
 
-class ProgramOracle:
+class ProgramOracle(OracleOfSet):
     """B > 1 over a polytope: for tuples a linear program in x, the slacks r, and the minima s.
 
     max Σ_k p_k s_k subject to A_i x - r_i = b_i, s_k ≤ r_i for i in tuple k, and x in P, over
@@ -92,43 +78,29 @@ class ProgramOracle:
     def __init__(
         self, system: System, convex: ConvexSet, rows: Rows, tolerance: float, exact: bool
     ) -> None:
-        self.tolerance = tolerance
-        self._system = system
-        self._convex = convex
-        self._rows = rows
+        super().__init__(system, convex)
+        self.tolerance, self._rows = tolerance, rows
         self._tuples: IntArray = np.empty((0, 0), np.int64)
         self._used: IntArray = np.empty(0, np.int64)
         self._program: LinearProgram
         self._planes = CuttingPlanes(system, convex, rows, tolerance, exact)
 
-    def width(self) -> float:
-        return width_over(self._convex, self._system)
-
     def answer(self, law: AnyLaw) -> Answer:
         if isinstance(law, ProductLaw):
             return self._planes.answer(law)
         if law.tuples is not self._tuples:
-            self._state_program(law.tuples)
+            self._tuples, self._used = law.tuples, np.unique(law.tuples)
+            self._program = joint_program(self._system, self._rows, self._tuples, self._used)
         dimension, n_used = self._system.dimension, len(self._used)
         minima = dimension + n_used + np.arange(len(law.tuples))
         best = self._program.maximize(law.probabilities, minima)
-        duals = best.row_duals[self._first_equation : self._first_equation + n_used]
+        first = len(self._rows.row_lower)
+        duals = best.row_duals[first : first + n_used]
         y = np.zeros(self._system.n_constraints)
         y[self._used] = np.maximum(-duals, 0.0)
         y /= y.sum()
         x = np.clip(best.x[:dimension], self._rows.lower, self._rows.upper)
         return Answer(x, best.value, y)
-
-    def bound(self, multipliers: FloatArray) -> float:
-        return linear_bound(self._system, self._convex, multipliers)
-
-    @property
-    def _first_equation(self) -> int:
-        return len(self._rows.row_lower)
-
-    def _state_program(self, tuples: IntArray) -> None:
-        self._tuples, self._used = tuples, np.unique(tuples)
-        self._program = joint_program(self._system, self._rows, tuples, self._used)
 
 
 def joint_program(system: System, rows: Rows, tuples: IntArray, used: IntArray) -> LinearProgram:
@@ -142,20 +114,12 @@ def joint_program(system: System, rows: Rows, tuples: IntArray, used: IntArray) 
     of_pair = sparse.csr_array((ones, (numbers, slack_of)), shape=(pairs, n_used))
     minus_minimum = sparse.csr_array((-ones, (numbers, tuple_of)), shape=(pairs, n_tuples))
     chosen = sparse.csr_array(system.matrix[used])
-    matrix = sparse.vstack(
-        [
-            stacked(rows, n_used + n_tuples),
-            sparse.hstack(
-                [chosen, -sparse.eye_array(n_used), sparse.csr_array((n_used, n_tuples))]
-            ),
-            sparse.hstack([sparse.csr_array((pairs, system.dimension)), of_pair, minus_minimum]),
-        ]
-    )
-    bounds, unbounded = system.bounds[used], np.full(n_used + n_tuples, np.inf)
-    return LinearProgram(
-        matrix,
-        np.concatenate([rows.row_lower, bounds, np.zeros(pairs)]),
-        np.concatenate([rows.row_upper, bounds, np.full(pairs, np.inf)]),
-        np.concatenate([rows.lower, -unbounded]),
-        np.concatenate([rows.upper, unbounded]),
+    equations = [chosen, -sparse.eye_array(n_used), sparse.csr_array((n_used, n_tuples))]
+    minima = [sparse.csr_array((pairs, system.dimension)), of_pair, minus_minimum]
+    bounds = system.bounds[used]
+    return extended(
+        rows,
+        sparse.vstack([sparse.hstack(equations), sparse.hstack(minima)]),
+        np.concatenate([bounds, np.zeros(pairs)]),
+        np.concatenate([bounds, np.full(pairs, np.inf)]),
     )

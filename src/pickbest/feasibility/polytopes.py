@@ -1,7 +1,5 @@
 """Sets that linear rows describe: any polytope, and boxes and simplices seen as one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,7 +9,7 @@ import numpy as np
 
 from pickbest.core import FloatArray, PickbestError
 from pickbest.feasibility.constraints import System, as_numbers
-from pickbest.feasibility.highs import PURPOSE, LinearProgram, is_sparse, load
+from pickbest.feasibility.highs import PURPOSE, LinearProgram, load
 from pickbest.feasibility.sets import Box, ConvexSet, Simplex, ranges_by_maximizing
 
 # Up to this many rows of A their ranges are exact, by two programs a row; beyond, they come
@@ -162,8 +160,34 @@ def as_rows(convex: ConvexSet) -> Rows | None:
     return None
 
 
-def stacked(rows: Rows, extra_columns: int) -> Any:
-    """The matrix of the rows, with columns of zeros for variables that are not x."""
+def extended(
+    rows: Rows, matrix: Any, low: FloatArray, high: FloatArray, coming: Any = None
+) -> LinearProgram:
+    """P's own rows, then low ≤ matrix · (x, more) ≤ high; the variables beyond x are free.
+
+    coming: rows that will be added, as for LinearProgram.
+    """
     sparse = load("scipy.sparse", PURPOSE)
-    own = rows.matrix if is_sparse(rows.matrix) else sparse.csr_array(rows.matrix)
-    return sparse.hstack([own, sparse.csr_array((own.shape[0], extra_columns))])
+    own = sparse.csr_array(rows.matrix)
+    more = np.full(matrix.shape[1] - own.shape[1], np.inf)
+    wider = sparse.hstack([own, sparse.csr_array((own.shape[0], len(more)))])
+    return LinearProgram(
+        sparse.vstack([wider, matrix]),
+        np.concatenate([rows.row_lower, low]),
+        np.concatenate([rows.row_upper, high]),
+        np.concatenate([rows.lower, -more]),
+        np.concatenate([rows.upper, more]),
+        coming,
+    )
+
+
+def best_worst_slack(system: System, convex: ConvexSet) -> float:
+    """The largest smallest slack over P, by HiGHS: at least 0 where A x ≥ b is feasible."""
+    rows = as_rows(convex)
+    if rows is None:
+        raise PickbestError(f"HiGHS needs linear rows, which {type(convex).__name__} has not")
+    sparse = load("scipy.sparse", PURPOSE)
+    ones = np.ones((system.n_constraints, 1))
+    slacks = sparse.hstack([sparse.csr_array(system.matrix), -ones])
+    program = extended(rows, slacks, system.bounds, np.full(len(ones), np.inf))
+    return program.maximize(np.append(np.zeros(system.dimension), 1.0)).value

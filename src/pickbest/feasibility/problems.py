@@ -1,7 +1,5 @@
 """Feasibility problems from files (MPS and LP models, tables of A and b), and what was found."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +17,9 @@ MODEL_SUFFIXES = (".mps", ".mps.gz", ".lp", ".lp.gz")
 READING_MODELS = "reading MPS and LP files"
 # Exit codes of `pickbest feasible`; 2 is for bad input, as in every command.
 EXIT_CODES = {"feasible": 0, "infeasible": 3, "undecided": 4}
+# What its summary has as `solve_feasibility` gives it.
+SHOWN = ("epsilon", "budget", "width", "calls", "calls_bound", "stopped_early", "samples",
+         "sampling_error", "worst_slack")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -115,11 +116,8 @@ def read_files(
     Of box (low, high), simplex (total) and ball (radius, about 0), one may be given for A and b;
     none: the box from 0 to 1.
     """
-    sets = [
-        name
-        for name, given in (("box", box), ("simplex", simplex), ("ball", ball))
-        if given is not None
-    ]
+    every = {"box": box, "simplex": simplex, "ball": ball}
+    sets = [name for name, given in every.items() if given is not None]
     if len(files) == 1 and is_model(files[0]):
         if sets:
             raise PickbestError(f"--{sets[0]} is for A and b; a model has the bounds in its file")
@@ -205,15 +203,7 @@ def feasibility_summary(problem: Problem, found: Feasibility) -> dict[str, Any]:
         "exit_code": EXIT_CODES[found.status.value],
         "n_constraints": len(problem.b),
         "dimension": len(problem.variables),
-        "epsilon": found.epsilon,
-        "budget": found.budget,
-        "width": found.width,
-        "calls": found.calls,
-        "calls_bound": found.calls_bound,
-        "stopped_early": found.stopped_early,
-        "samples": found.samples,
-        "sampling_error": found.sampling_error,
-        "worst_slack": found.worst_slack,
+        **{name: getattr(found, name) for name in SHOWN},
         "worst_constraint": None,
         "x": None,
         "certificate": None,

@@ -5,8 +5,6 @@ with probability S_i^B - S_(i+1)^B: expectations and supergradients take O(n log
 sampled. At the rate η_B its regret does not grow with the calls (docs/two-picks.md).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,7 +58,7 @@ class ProductLaw:
         """The largest 1/2 Σ y_i² / p_i over the core, less its smallest."""
         return (self.budget**2 - 1) / 2.0
 
-    def compact(self) -> tuple[IntArray, ProductLaw]:
+    def compact(self) -> tuple[IntArray, "ProductLaw"]:
         """(used, law): the constraints that can be drawn, and the law over them alone."""
         used = np.flatnonzero(self.probabilities)
         return used, ProductLaw(self.probabilities[used], self.budget)

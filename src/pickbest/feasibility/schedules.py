@@ -32,8 +32,6 @@ ends most problems early, and the rest on that best e: it keeps Proposition 8's 
 an eighth of the accuracy left for oracles that are not exact.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -74,15 +72,18 @@ class Phase:
     pressed: float | None = None
 
 
-def checked_tuning(tuning: str | None, budget: int) -> str:
-    """The tuning's name; None: product for B ≥ 2, eager for B = 1."""
+def checked_tuning(tuning: str | None, budget: int, learner: object = None) -> str:
+    """The tuning's name; None: product for B ≥ 2, eager for B = 1.
+
+    A learner of one's own gets Proposition 8's calls.
+    """
     if tuning is None:
-        return "product" if budget > 1 else "eager"
-    if tuning not in TUNINGS:
+        tuning = "product" if budget > 1 else "eager"
+    elif tuning not in TUNINGS:
         raise unknown_name("tuning", tuning, TUNINGS)
-    if tuning == "product" and budget < 2:
+    elif tuning == "product" and budget < 2:
         raise PickbestError("tuning product needs a budget of 2 or more, got 1: take eager")
-    return tuning
+    return tuning if learner is None else "proposition_8"
 
 
 def spare(tuning: str, epsilon: float) -> float:
@@ -92,13 +93,10 @@ def spare(tuning: str, epsilon: float) -> float:
 
 def calls_needed(n_constraints: int, budget: int, width: float, epsilon: float, tuning: str) -> int:
     """Calls after which the mean answer is within epsilon."""
+    size = {"n_constraints": n_constraints, "budget": budget}
     if tuning == "product":
-        return theory.program_calls(
-            n_constraints=n_constraints, budget=budget, width=width, epsilon=epsilon
-        )
-    return theory.oracle_calls(
-        n_constraints=n_constraints, budget=budget, width=width, accuracy=epsilon
-    )
+        return theory.program_calls(**size, width=width, epsilon=epsilon)
+    return theory.oracle_calls(**size, width=width, accuracy=epsilon)
 
 
 def sign_rate(budget: int) -> float:

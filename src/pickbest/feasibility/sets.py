@@ -4,8 +4,6 @@ A set knows how to maximise a linear function, which is all that an oracle needs
 how large and small each A_i x can get, which gives the width rho of Proposition 8.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
@@ -66,7 +64,7 @@ class Box:
         object.__setattr__(self, "upper", np.array(upper))
 
     @staticmethod
-    def cube(dimension: int, low: float = 0.0, high: float = 1.0) -> Box:
+    def cube(dimension: int, low: float = 0.0, high: float = 1.0) -> "Box":
         """The box with the same bounds for every variable."""
         ones = np.ones(check_count("dimension", dimension))
         return Box(low * ones, high * ones)

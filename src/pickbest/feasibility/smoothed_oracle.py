@@ -8,8 +8,6 @@ f(x) ≥ D(y) / 2 ≥ 0, or D(y) - f(x) ≤ tolerance: the answer is then within
 worst, and there is always a bound that says how good it is.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -17,8 +15,8 @@ import numpy as np
 from pickbest.core import FloatArray, PickbestError, check_positive
 from pickbest.feasibility.constraints import System
 from pickbest.feasibility.laws import AnyLaw
-from pickbest.feasibility.oracles import Answer, linear_bound
-from pickbest.feasibility.sets import Ball, width_over
+from pickbest.feasibility.oracles import Answer, OracleOfSet
+from pickbest.feasibility.sets import Ball
 
 # The gap is looked at after this many steps, since it costs as much as a step.
 _STEPS_BETWEEN_LOOKS = 8
@@ -26,21 +24,15 @@ _STEPS_BETWEEN_LOOKS = 8
 _CLEARLY = 0.01
 
 
-class SmoothedOracle:
+class SmoothedOracle(OracleOfSet):
     """Maximises the expected smallest slack over a ball to within `tolerance`."""
 
     def __init__(self, system: System, ball: Ball, tolerance: float) -> None:
         self.tolerance = check_positive("tolerance", tolerance)
-        self._system = system
+        super().__init__(system, ball)
         self._ball = ball
         self._norms = system.norms()
         self._last = ball.center
-
-    def width(self) -> float:
-        return width_over(self._ball, self._system)
-
-    def bound(self, multipliers: FloatArray) -> float:
-        return linear_bound(self._system, self._ball, multipliers)
 
     def answer(self, law: AnyLaw) -> Answer:
         used, local = law.compact()

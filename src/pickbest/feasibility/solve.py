@@ -1,7 +1,5 @@
 """Find x in P with A x ≥ b - epsilon, or prove that no x in P has A x ≥ b (Proposition 8)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from enum import Enum
@@ -23,13 +21,7 @@ from pickbest.feasibility.constraints import System
 from pickbest.feasibility.laws import sampling_error
 from pickbest.feasibility.oracles import Oracle
 from pickbest.feasibility.oracles_of_sets import as_oracle
-from pickbest.feasibility.schedules import (
-    Phase,
-    calls_needed,
-    checked_tuning,
-    schedule,
-    spare,
-)
+from pickbest.feasibility.schedules import Phase, calls_needed, checked_tuning, schedule, spare
 from pickbest.feasibility.sets import ConvexSet
 
 
@@ -129,7 +121,7 @@ def solve_feasibility(
     check_seed(seed)
     if samples is not None:
         check_count("samples", samples)
-    kind = known_tuning(learner, tuning, budget)
+    kind = checked_tuning(tuning, budget, learner)
     answers = as_oracle(oracle, system, budget, spare(kind, epsilon))
     rho = known_width(answers, width, epsilon)
     n_constraints = system.n_constraints
@@ -151,6 +143,10 @@ def solve_feasibility(
         if call.number == allowed:
             break
     feasible_or_open = status is not Status.INFEASIBLE
+    missed = 0.0
+    if call.samples is not None:
+        drawn = {"samples": call.samples, "budget": budget, "dimension": system.dimension}
+        missed = sampling_error(**drawn, width=rho, calls=call.tally.calls)
     return Feasibility(
         status=status,
         x=call.tally.x if feasible_or_open else None,
@@ -163,14 +159,8 @@ def solve_feasibility(
         budget=budget,
         width=rho,
         samples=call.samples,
-        sampling_error=_sampling_error(call, budget, system.dimension, rho),
+        sampling_error=missed,
     )
-
-
-def known_tuning(learner: str | Learner | None, tuning: str | None, budget: int) -> str:
-    """The tuning that was asked for; a learner of one's own gets Proposition 8's calls."""
-    kind = checked_tuning(tuning, budget)
-    return kind if learner is None else "proposition_8"
 
 
 def phases_for(
@@ -218,15 +208,3 @@ def refutation(call: Call, oracle: Oracle, below: float) -> Certificate | None:
 def worst_slack(system: System, call: Call) -> float:
     """The smallest slack of the mix of answers, computed from x itself."""
     return float(system.slacks(call.tally.x).min())
-
-
-def _sampling_error(call: Call, budget: int, dimension: int, width: float) -> float:
-    if call.samples is None:
-        return 0.0
-    return sampling_error(
-        samples=call.samples,
-        budget=budget,
-        dimension=dimension,
-        width=width,
-        calls=call.tally.calls,
-    )

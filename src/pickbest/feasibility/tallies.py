@@ -6,8 +6,6 @@ there are answers worth keeping. Its duals weigh the constraints that hold the m
 what to ask about next (as in column generation).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from pickbest.core import FloatArray, IntArray

@@ -57,25 +57,24 @@ def descriptors_of_a_program(script: str) -> str:
     ).stdout
 
 
+def fork(children: int) -> bool:
+    """Start so many children; whether this process is one of them."""
+    return any(os.fork() == 0 for _ in range(children))
+
+
 def fork_and_eat(children: int) -> None:
     """Each child takes 60 MB: little for one, much for all."""
-    for _ in range(children):
-        if os.fork() == 0:
-            eaten = bytearray(60_000_000)
-            eaten[::4096] = bytes(len(eaten[::4096])).replace(b"\0", b"x")
-            break
+    if fork(children):
+        eaten = bytearray(60_000_000)
+        eaten[::4096] = bytes(len(eaten[::4096])).replace(b"\0", b"x")
     time.sleep(LONG)
 
 
 def fork_and_spin(children: int) -> None:
-    for _ in range(children):
-        if os.fork() == 0:
-            break
+    fork(children)
     spin(0)
 
 
 def fork_and_sleep(children: int) -> None:
-    for _ in range(children):
-        if os.fork() == 0:
-            break
+    fork(children)
     time.sleep(LONG)

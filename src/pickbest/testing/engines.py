@@ -7,25 +7,26 @@ The arms run for real, on this machine; each check takes seconds at most where n
 wrong. Each raises AssertionError with one sentence.
 """
 
-import contextlib
 import os
 import pickle
 import shlex
 import signal
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from pickbest.portfolio.engines import Engine
 from pickbest.portfolio.processes.limits import Ceiling
 from pickbest.portfolio.runs import Run, RunStatus, Task
 from pickbest.testing import arms
 from pickbest.testing.arms import LONG
+from pickbest.testing.failing import must_raise
 
 # A race that should be over at once may take so long on a busy machine, but no longer.
 PATIENCE = 120.0
@@ -33,23 +34,13 @@ PATIENCE = 120.0
 
 def check_engine(engine: Engine) -> None:
     """Run every check."""
-    check_results(engine)
-    check_failures(engine)
-    check_deadline(engine)
-    check_stop(engine)
-    check_giving_up(engine)
-    check_errors_of_the_caller(engine)
-    check_answers(engine)
-    check_surroundings(engine)
-    check_limits(engine)
-    check_grace(engine)
-    check_races_at_once(engine)
-    if sys.platform.startswith("linux"):
-        check_no_process_left(engine)
-        check_nothing_inherited(engine)
-        check_limits_of_trees(engine)
-        check_limits_of_races(engine)
-        check_floods(engine)
+    everywhere = (check_results, check_failures, check_deadline, check_stop, check_giving_up,
+                  check_errors_of_the_caller, check_answers, check_surroundings, check_limits,
+                  check_grace, check_races_at_once)  # fmt: skip
+    on_linux = (check_no_process_left, check_nothing_inherited, check_limits_of_trees,
+                check_limits_of_races, check_floods)  # fmt: skip
+    for check in (*everywhere, *(on_linux if sys.platform.startswith("linux") else ())):
+        check(engine)
 
 
 def check_results(engine: Engine) -> None:
@@ -138,12 +129,8 @@ def check_errors_of_the_caller(engine: Engine) -> None:
         raise KeyError(run.arm)
 
     tasks = [_command("slow", f"sleep {LONG}"), _command("quick", "true")]
-    try:
+    with must_raise(KeyError, "an error of ends_race did not reach the caller"):
         _in_time(engine, tasks, raises)
-    except KeyError:
-        pass
-    else:
-        raise AssertionError("an error of ends_race did not reach the caller")
     (run,) = engine.race([_command("after", "echo on")], _no_end, _never)
     assert run.stdout == "on\n", "the engine could not go on after an error"
 
@@ -182,7 +169,8 @@ def check_answers(engine: Engine) -> None:
 
 def check_surroundings(engine: Engine) -> None:
     """An arm has its own folder and variables, and none of this process's secrets."""
-    with tempfile.TemporaryDirectory() as folder, _variable("PICKBEST_TEST_TOKEN", "secret"):
+    secret = patch.dict(os.environ, {"PICKBEST_TEST_TOKEN": "secret"})
+    with tempfile.TemporaryDirectory() as folder, secret:
         own: dict[str, Any] = {"cwd": folder, "env": (("OWN", "1"),)}
         tasks = [
             Task("command", PATIENCE, argv=("sh", "-c", "pwd; env"), **own),
@@ -211,11 +199,8 @@ def check_races_at_once(engine: Engine, races: int = 3) -> None:
         tasks = [_command(str(place), f"echo {number}.{place}") for place in range(2)]
         found[number] = [run.stdout for run in engine.race(tasks, _no_end, _never)]
 
-    threads = [threading.Thread(target=race, args=(number,)) for number in range(races)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(races) as threads:
+        list(threads.map(race, range(races)))
     expected = {number: [f"{number}.0\n", f"{number}.1\n"] for number in range(races)}
     assert found == expected, f"races of {races} threads gave {found}"
 
@@ -226,7 +211,9 @@ def check_no_process_left(engine: Engine) -> None:
     daemon += "os.fork() and os._exit(0); os.setsid(); "
     daemon += f"open(sys.argv[1], 'a').write(f'{{os.getpid()}}\\n'); time.sleep({LONG})"
     for stays, ending in ((False, RunStatus.FINISHED), (True, RunStatus.TIMEOUT)):
-        with _pids_file() as pids:
+        with tempfile.TemporaryDirectory() as folder:
+            pids = Path(folder) / "pids"
+            pids.touch()
             start = f"{sys.executable} -c {shlex.quote(daemon)} {pids}"
             script = f"sleep {LONG} & echo $! >> {pids}; {start}; "
             script += f"while [ $(wc -l < {pids}) -lt 2 ]; do sleep 0.02; done; "
@@ -341,23 +328,6 @@ def _begun(engine: Engine, tasks: Sequence[Task]) -> list[Run]:
         if all("begun" in run.stdout for run, task in zip(runs, tasks, strict=True) if task.argv):
             break
     return runs
-
-
-@contextlib.contextmanager
-def _variable(name: str, value: str) -> Iterator[None]:
-    os.environ[name] = value
-    try:
-        yield
-    finally:
-        del os.environ[name]
-
-
-@contextlib.contextmanager
-def _pids_file() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "pids"
-        path.touch()
-        yield path
 
 
 def _alive(pid: int) -> bool:

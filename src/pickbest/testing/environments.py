@@ -29,15 +29,10 @@ Player = Callable[[int, int], IntArray]
 
 def check_environment(environment: Environment, *, budget: int = 1) -> None:
     """Run every check. budget: how many arms the players of the checks pick in a round."""
-    check_costs(environment, budget=budget)
-    check_same_seed_same_costs(environment, budget=budget)
-    check_replicates_apart(environment, budget=budget)
-    check_varies(environment, budget=budget)
-    check_costs_are_pure(environment, budget=budget)
-    if environment.adaptive:
-        check_adaptive(environment, budget=budget)
-    else:
-        check_oblivious(environment, budget=budget)
+    of_kind = check_adaptive if environment.adaptive else check_oblivious
+    for check in (check_costs, check_same_seed_same_costs, check_replicates_apart, check_varies,
+                  check_costs_are_pure, of_kind):  # fmt: skip
+        check(environment, budget=budget)
 
 
 def check_costs(environment: Environment, *, budget: int = 1) -> None:

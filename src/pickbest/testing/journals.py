@@ -13,13 +13,15 @@ processes would. Each raises AssertionError with one sentence.
 """
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 
 from pickbest.core import PickbestError
 from pickbest.portfolio.journal.protocol import Entry, Journal
 from pickbest.portfolio.journal.records import Finished, Lost, Opened, Owner, Picked, Record, Roster
 from pickbest.portfolio.runs import Run, RunStatus
+from pickbest.testing.failing import must_raise
 
 Open = Callable[[], Journal]
 
@@ -92,7 +94,12 @@ def check_all_or_nothing(opened: Open) -> None:
             turn.append(RECORDS[1])
             assert second.read_from(0) == [], "a record must not be seen before its turn ends"
         assert len(second.read_from(0)) == 2, "records must be seen once their turn has ended"
-        _fails_in_turn(first)
+        with (
+            must_raise(ZeroDivisionError, "an error within a turn must reach the caller"),
+            first.turn(2) as turn,
+        ):
+            turn.append(RECORDS[2])
+            raise ZeroDivisionError
         assert len(second.read_from(0)) == 2, "an error within a turn must leave nothing behind"
         with second.turn(2) as turn:
             entry = turn.append(RECORDS[2])
@@ -136,17 +143,15 @@ def check_two_writers(opened: Open, turns: int = 25) -> None:
                         problems.append(f"writer {number} had the news {turn.news} after {last}")
                 last = entry.position
 
-        threads = [threading.Thread(target=write, args=(number,)) for number in (0, 1)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(2) as threads:
+            list(threads.map(write, (0, 1)))
         assert not problems, problems[0]
         entries = journals[0].read_from(0)
         assert entries == journals[1].read_from(0), "two readers must see the same"
         assert [e.position for e in entries] == list(range(1, 2 * turns + 1)), "records are missing"
         for number in (0, 1):
-            rounds = _rounds_by(number, entries)
+            lost = [each.record for each in entries if isinstance(each.record, Lost)]
+            rounds = [record.round for record in lost if record.reason == str(number)]
             assert rounds == list(range(number, 2 * turns, 2)), "a writer's order was not kept"
 
 
@@ -157,13 +162,9 @@ def check_rounds_are_closed_once(opened: Open) -> None:
             for record in RECORDS:
                 turn.append(record)
         for record in (RECORDS[2], Lost(0, "again"), RECORDS[4], RECORDS[5]):
-            try:
-                with second.turn(0) as turn:
-                    turn.append(record)
-            except PickbestError:
-                pass
-            else:
-                raise AssertionError(f"a round was opened or closed twice, by {record}")
+            twice = f"a round was opened or closed twice, by {record}"
+            with must_raise(PickbestError, twice), second.turn(0) as turn:
+                turn.append(record)
         assert len(first.read_from(0)) == len(RECORDS), "what is refused must leave nothing behind"
 
 
@@ -172,12 +173,9 @@ def check_a_cut_journal_is_noticed(opened: Open) -> None:
     with _two(opened) as (journal, _):
         with journal.turn(0) as turn:
             turn.append(RECORDS[0])
-        try:
-            with journal.turn(5) as turn:
-                turn.append(RECORDS[1])
-        except PickbestError:
-            return
-        raise AssertionError("a turn began after a position that the journal does not have")
+        begun = "a turn began after a position that the journal does not have"
+        with must_raise(PickbestError, begun), journal.turn(5) as turn:
+            turn.append(RECORDS[1])
 
 
 def check_damage_is_noticed(opened: Open, damage: Callable[[], None]) -> None:
@@ -189,35 +187,12 @@ def check_damage_is_noticed(opened: Open, damage: Callable[[], None]) -> None:
         for record in RECORDS:
             turn.append(record)
     damage()
-    with _two(opened) as (journal, _):
-        try:
-            journal.read_from(0)
-        except PickbestError:
-            return
-        raise AssertionError("a damaged record was read without a word")
+    read = "a damaged record was read without a word"
+    with _two(opened) as (journal, _), must_raise(PickbestError, read):
+        journal.read_from(0)
 
 
 @contextmanager
 def _two(opened: Open) -> Iterator[tuple[Journal, Journal]]:
-    first, second = opened(), opened()
-    try:
+    with closing(opened()) as first, closing(opened()) as second:
         yield first, second
-    finally:
-        second.close()
-        first.close()
-
-
-def _fails_in_turn(journal: Journal) -> None:
-    try:
-        with journal.turn(2) as turn:
-            turn.append(RECORDS[2])
-            raise ZeroDivisionError
-    except ZeroDivisionError:
-        return
-    raise AssertionError("an error within a turn must reach the caller")
-
-
-def _rounds_by(number: int, entries: Sequence[Entry]) -> list[int]:
-    """The rounds that a writer of `check_two_writers` closed, in the order of the journal."""
-    records = [entry.record for entry in entries]
-    return [r.round for r in records if isinstance(r, Lost) and r.reason == str(number)]

@@ -237,17 +237,10 @@ def _restored() -> Iterator[None]:
 def _play_elsewhere(reference: str, calls: int, hash_seed: int) -> list[Point]:
     paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
     with TemporaryDirectory() as folder:
+        own = {"PYTHONPATH": paths, "PYTHONHASHSEED": str(hash_seed), "TMPDIR": folder}
+        program = [sys.executable, "-m", __name__, reference, str(calls)]
         result = subprocess.run(
-            [sys.executable, "-m", __name__, reference, str(calls)],
-            env={
-                **os.environ,
-                "PYTHONPATH": paths,
-                "PYTHONHASHSEED": str(hash_seed),
-                "TMPDIR": folder,
-            },
-            cwd=folder,
-            capture_output=True,
-            text=True,
+            program, env={**os.environ, **own}, cwd=folder, capture_output=True, text=True
         )
         left = [path.name for path in Path(folder).iterdir()]
     *printed, points = result.stdout.splitlines() or [""]

@@ -12,7 +12,7 @@ from pickbest.experiments.paper.experiment import Setting
 from pickbest.experiments.paper.lineup import BEST, FPML, OG, TOP, hybrid
 from pickbest.experiments.paper.parts.recorded_tables import recorded
 from pickbest.experiments.paper.parts.synthetic_tasks import task_3
-from pickbest.experiments.paper.printed import TABLE_2, TABLE_6, Printed
+from pickbest.experiments.paper.printed import TABLE_2, TABLE_6
 from pickbest.experiments.paper.recorded_rewards import find_rewards
 from pickbest.report.document import Table, Verdict
 
@@ -37,7 +37,7 @@ def test_every_printed_mean_is_met(paper_rewards: Path) -> None:
 def test_a_far_cell_is_named_with_its_distance(
     paper_rewards: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wrong = {**TABLE_2[2], OG: Printed(0.6, 0.0179, 100)}
+    wrong = {**TABLE_2[2], OG: Estimate(0.6, 0.0179, 100)}
     monkeypatch.setitem(TABLE_2, 2, wrong)
     rewards = find_rewards(paper_rewards)
     found = recorded(Setting(0, 100, rewards), budgets=[2], figure=False)
@@ -60,11 +60,11 @@ def test_table_6() -> None:
 
 
 def test_z_score_leaves_rounding_out() -> None:
-    printed = Printed(0.5, 0.01, 100)
+    printed = Estimate(0.5, 0.01, 100)
     assert z_score(Estimate(0.5004, 0.01, 100), printed) == 0
     high, low = (z_score(Estimate(0.5 + d, 0.01, 100), printed) for d in (0.0033284, -0.0033284))
     assert high == -low == pytest.approx(2.0, abs=1e-3)
-    assert z_score(Estimate(0.6, 0.0, 1), Printed(0.5, 0.0, 1)) == math.inf
+    assert z_score(Estimate(0.6, 0.0, 1), Estimate(0.5, 0.0, 1)) == math.inf
 
 
 def test_slope_needs_positive_numbers() -> None:

@@ -1,12 +1,12 @@
 """A cell, one learner in one environment at one budget: what it found, and how that is kept."""
 
-import json
-from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from pickbest.catalog import describe
 from pickbest.core import Environment, Learner
+from pickbest.core.codec import decode, encode
 from pickbest.experiments.cache import Cache, code_digest, key_of, modules_of
 
 # Raise it when what a cell holds changes its meaning.
@@ -49,19 +49,4 @@ def cell_key(environment: Environment, learner: Learner, replicates: int, seed: 
 
 def cell_cache(folder: Path) -> Cache[Result]:
     """The finished cells in a folder."""
-    return Cache(folder, lambda result: json.dumps(vars(result)), _decoded)
-
-
-def _decoded(text: str) -> Result:
-    raw = json.loads(text)
-    return Result(
-        rewards=_numbers(raw["rewards"]),
-        best_arm=_numbers(raw["best_arm"]),
-        random=_numbers(raw["random"]),
-        best=_numbers(raw["best"]),
-        seconds=float(raw["seconds"]),
-    )
-
-
-def _numbers(values: Iterable[float]) -> Numbers:
-    return tuple(float(value) for value in values)
+    return Cache(folder, encode, partial(decode, Result))

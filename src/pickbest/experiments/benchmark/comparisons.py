@@ -4,7 +4,7 @@ Ranks are over environments and budgets, intervals over families of environments
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -68,31 +68,25 @@ def average_ranks(rewards: FloatArray) -> FloatArray:
 
 def mean_ranks(cells: Sequence[Cell]) -> dict[str, Estimate]:
     """The mean rank of each complete learner; every family counts once."""
-    labels = complete_learners(cells)
-    families: dict[str, list[FloatArray]] = {}
-    for block in blocks_of(cells).values():
-        rewards = np.array([block[label].reward for label in labels])
-        family = next(iter(block.values())).place.family
-        families.setdefault(family, []).append(average_ranks(rewards))
-    return _estimates(labels, families, smallest_leads=True)
+    return _estimates(cells, lambda own: average_ranks(np.array([c.reward for c in own])), True)
 
 
 def mean_share_intervals(cells: Sequence[Cell]) -> dict[str, Estimate]:
     """The mean share of each complete learner; every family counts once."""
-    labels = complete_learners(cells)
-    families: dict[str, list[FloatArray]] = {}
-    for block in blocks_of(cells).values():
-        shares = [block[label].share for label in labels]
-        if shares and None not in shares:
-            family = next(iter(block.values())).place.family
-            families.setdefault(family, []).append(np.array(shares, dtype=np.float64))
-    return _estimates(labels, families, smallest_leads=False)
+    return _estimates(cells, lambda own: np.array([c.share for c in own], np.float64), False)
 
 
 def _estimates(
-    labels: Sequence[str], families: Mapping[str, list[FloatArray]], smallest_leads: bool
+    cells: Sequence[Cell], values_of: Callable[[list[Cell]], FloatArray], smallest_leads: bool
 ) -> dict[str, Estimate]:
-    if not labels or not families:
+    """values_of: of the cells of a block, learner by learner; NaN where there are none."""
+    labels = complete_learners(cells)
+    families: dict[str, list[FloatArray]] = {}
+    for block in blocks_of(cells).values():
+        own = [block[label] for label in labels]
+        if own and not np.isnan(found := values_of(own)).any():
+            families.setdefault(own[0].place.family, []).append(found)
+    if not families:
         return {}
     values = np.array([np.mean(rows, axis=0) for rows in families.values()])
     means = values.mean(axis=0)

@@ -1,7 +1,5 @@
 """Learners with features beside each other, the best fixed sets, and the virtual best."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

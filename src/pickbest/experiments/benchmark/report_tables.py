@@ -1,13 +1,12 @@
 """The tables of the page, as data, and all cells as CSV."""
 
-import csv
-import io
 import math
 import re
 from collections.abc import Sequence
 
 import numpy as np
 
+from pickbest.core.text import csv_text
 from pickbest.experiments.benchmark.comparisons import (
     Contrast,
     blocks_of,
@@ -18,10 +17,9 @@ from pickbest.experiments.benchmark.comparisons import (
 from pickbest.experiments.benchmark.environments import GROUPS, REAL, SHUFFLED
 from pickbest.experiments.benchmark.lineup import YARDSTICK
 from pickbest.experiments.benchmark.shares import LEAST_GAP, Cell, mean_shares
-from pickbest.report.document import Column, Table
+from pickbest.report.document import Cell as CellValue, Column, Table, alike
 from pickbest.simulation.statistics import standard_error
 
-CellValue = str | float | int | None
 COLUMNS = (
     "environment", "group", "family", "arms", "rounds", "budget", "learner", "reward",
     "standard_error", "random", "best", "best_arm", "share", "share_standard_error",
@@ -50,11 +48,8 @@ def judged(cells: Sequence[Cell]) -> list[Cell]:
 
 def scope(cells: Sequence[Cell]) -> str:
     """What `judged` cells are, in words."""
-    return (
-        "real environments"
-        if any(cell.place.group == REAL for cell in cells)
-        else "all environments"
-    )
+    real = any(cell.place.group == REAL for cell in cells)
+    return "real environments" if real else "all environments"
 
 
 def headline(cells: Sequence[Cell]) -> Table:
@@ -65,28 +60,15 @@ def headline(cells: Sequence[Cell]) -> Table:
         rank, share = ranks[label], real.get(label)
         error = _error([cell for cell in judged(cells) if cell.learner == label])
         everywhere = _mean([cell for cell in cells if cell.learner == label])
-        rows.append(
-            [
-                label,
-                *((share.mean, error, share.low, share.high) if share else (None,) * 4),
-                everywhere,
-                rank.mean,
-                rank.low,
-                rank.high,
-                "yes" if rank.level else "no",
-            ]
-        )
+        rows.append([label, *((share.mean, error, share.low, share.high) if share else [None] * 4),
+                     everywhere, rank.mean, rank.low, rank.high,
+                     "yes" if rank.level else "no"])  # fmt: skip
     group = f"share of the gap, {scope(cells)}"
     columns = [
         Column("learner"),
-        Column("mean", 3, group=group),
-        Column("SE", 3, group=group),
-        Column("low", 3, group=group),
-        Column("high", 3, group=group),
+        *alike("mean", "SE", "low", "high", digits=3, group=group),
         Column("share, all environments", 3),
-        Column("mean", 2, group="rank, all environments"),
-        Column("low", 2, group="rank, all environments"),
-        Column("high", 2, group="rank, all environments"),
+        *alike("mean", "low", "high", digits=2, group="rank, all environments"),
         Column("level", group="rank, all environments"),
     ]
     return Table(
@@ -113,18 +95,13 @@ def by_budget(cells: Sequence[Cell]) -> Table:
         whole = {cell.budget for cell in own} == set(budgets)
         in_order = [cell for cell in own if not cell.place.name.endswith(SHUFFLED)]
         shuffled = [cell for cell in own if cell.place.name.endswith(SHUFFLED)]
-        rows.append(
-            [
-                label,
-                *(_mean([cell for cell in own if cell.budget == budget]) for budget in budgets),
-                *((_mean(in_order), _mean(shuffled)) if whole else (None, None)),
-            ]
-        )
+        at_budget = [_mean([cell for cell in own if cell.budget == budget]) for budget in budgets]
+        orders = (_mean(in_order), _mean(shuffled)) if whole else (None, None)
+        rows.append([label, *at_budget, *orders])
     columns = [
         Column("learner"),
-        *(Column(f"B = {budget}", 3, group="mean share at budget") for budget in budgets),
-        Column("recorded order", 3),
-        Column("shuffled", 3),
+        *alike(*(f"B = {b}" for b in budgets), digits=3, group="mean share at budget"),
+        *alike("recorded order", "shuffled", digits=3),
     ]
     title = f"Mean share of the gap over {scope(cells)}"
     return Table("share-by-budget", title, columns, rows)
@@ -157,20 +134,16 @@ def environment_table(cells: Sequence[Cell]) -> Table:
     for label in labels_of(cells):
         row: list[CellValue] = [label]
         for block in blocks.values():
-            cell = block.get(label)
-            if cell is None:
+            if (cell := block.get(label)) is None:
                 row += [None, None, None]
-            else:
-                shown = cell.behind_best_arm if reacts else cell.share
-                row += [cell.reward, cell.standard_error, shown]
+                continue
+            shown = cell.behind_best_arm if reacts else cell.share
+            row += [cell.reward, cell.standard_error, shown]
         rows.append(row)
     if not reacts:
         results = [next(iter(block.values())).result for block in blocks.values()]
-        for name, rewards in (
-            ("B random arms (exact)", [result.random for result in results]),
-            ("best B arms in hindsight", [result.best for result in results]),
-        ):
-            means = [float(np.mean(values)) for values in rewards]
+        for name, of in (("B random arms (exact)", "random"), ("best B arms in hindsight", "best")):
+            means = [float(np.mean(getattr(result, of))) for result in results]
             rows.append([name, *(value for mean in means for value in (mean, None, None))])
     environment = place.environment
     title = f"{place.name}: {environment.n_arms} arms, {environment.rounds} rounds"
@@ -189,9 +162,9 @@ def standings(cells: Sequence[Cell], pairs: Sequence[tuple[str, str]], name: str
             row += [sum(e.worse for e in own), sum(e.better for e in own), len(own)]
         row.append(min((each.difference for each in found if each.worse), default=None))
         rows.append(row)
-    columns = [Column("learner"), Column("against")]
+    columns = alike("learner", "against")
     for group in groups:
-        columns += [Column(label, group=group) for label in ("worse", "better", "cells")]
+        columns += alike("worse", "better", "cells", group=group)
     columns.append(Column("largest loss", 3))
     return Table(name, "Cells in which a learner is significantly worse or better", columns, rows)
 
@@ -203,14 +176,8 @@ def where_worse(found: Sequence[Contrast], name: str, title: str) -> Table:
         for each in found
         if each.worse
     ]
-    columns = [
-        Column("learner"),
-        Column("worse than"),
-        Column("environment"),
-        Column("B"),
-        Column("reward lost", 4, signed=True),
-        Column("z", 1),
-    ]
+    columns = alike("learner", "worse than", "environment", "B")
+    columns += [Column("reward lost", 4, signed=True), Column("z", 1)]
     return Table(name, title, columns, rows)
 
 
@@ -226,18 +193,16 @@ def _error(cells: Sequence[Cell]) -> float | None:
 
 def cells_csv(cells: Sequence[Cell]) -> str:
     """Every cell with all digits."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    rows: list[Sequence[object]] = [COLUMNS]
     against = {
         (each.place.name, each.budget, each.first): each.z
-        for label in dict.fromkeys(cell.learner for cell in cells)
+        for label in labels_of(cells)
         for each in contrasts(cells, label, YARDSTICK)
     }
     for cell in cells:
         place, result = cell.place, cell.result
         has_best = bool(result.best)
-        writer.writerow(
+        rows.append(
             [
                 place.name, place.group, place.family, place.environment.n_arms,
                 place.environment.rounds, cell.budget, cell.learner, cell.reward,
@@ -249,4 +214,4 @@ def cells_csv(cells: Sequence[Cell]) -> str:
                 round(result.seconds, 3),
             ]
         )  # fmt: skip
-    return buffer.getvalue()
+    return csv_text(rows)

@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 
 from pickbest.core import Environment, Learner, PickbestError, check_count, check_seed
@@ -44,15 +45,18 @@ class BenchmarkPlan:
 
 @dataclass(frozen=True, eq=False)
 class Unit:
-    """An environment at a budget: the learners to play there, by key."""
+    """An environment at a budget, with its features or without.
 
+    keys: of the learners that can play there, by label. learners: those to play, by key.
+    """
+
+    place: NamedEnvironment
     environment: Environment
     budget: int
+    keys: Mapping[str, str]
+    learners: Mapping[str, Learner]
     replicates: int
     seed: int
-    learners: Mapping[str, Learner]
-    # What the best arms are computed from: costs without those of features.
-    reference: Environment
 
     @property
     def work(self) -> int:
@@ -61,23 +65,21 @@ class Unit:
 
 def run_cells(plan: BenchmarkPlan, finished: Finished | None = None) -> list[Cell]:
     """All cells of a plan, in its order, from what is kept or played anew."""
-    blocks = list(_blocks(plan))
-    if not blocks:
+    units = list(_units(plan))
+    if not units:
         raise PickbestError(
             "no learner can play there: every budget must be below the number of arms of an "
             "environment"
         )
-    found: dict[str, Result] = {}
-    units: list[Unit] = []
-    for block in blocks:
-        results = {key: plan.cache.read(key) for key in block.learners}
-        found |= {key: result for key, result in results.items() if result is not None}
-        missing = {key: block.learners[key] for key, result in results.items() if result is None}
-        if missing:
-            game = (block.environment, block.budget, plan.replicates, plan.seed)
-            units.append(Unit(*game, missing, block.place.environment))
-    done, total = 0, sum(unit.work for unit in units)
-    for unit, played in each_finished(play_unit, units, plan.workers, lambda one: one.work):
+    kept = {key: plan.cache.read(key) for unit in units for key in unit.learners}
+    found = {key: result for key, result in kept.items() if result is not None}
+    missing = [
+        replace(unit, learners={k: own for k, own in unit.learners.items() if k not in found})
+        for unit in units
+    ]
+    left = [unit for unit in missing if unit.learners]
+    done, total = 0, sum(unit.work for unit in left)
+    for unit, played in each_finished(play_unit, left, plan.workers, lambda one: one.work):
         for key, result in played.items():
             plan.cache.keep(key, result)
         found |= played
@@ -85,54 +87,28 @@ def run_cells(plan: BenchmarkPlan, finished: Finished | None = None) -> list[Cel
         if finished:
             finished(done, total)
     return [
-        Cell(block.place, block.budget, label, found[key])
-        for block in blocks
-        for label, key in block.keys.items()
+        Cell(unit.place, unit.budget, label, found[key])
+        for unit in units
+        for label, key in unit.keys.items()
     ]
 
 
-@dataclass(frozen=True, eq=False)
-class _Block:
-    """An environment at a budget. keys: of the learners that can play there, by label."""
-
-    place: NamedEnvironment
-    environment: Environment
-    budget: int
-    keys: Mapping[str, str]
-    learners: Mapping[str, Learner]
-
-
-def _blocks(plan: BenchmarkPlan) -> Iterator[_Block]:
+def _units(plan: BenchmarkPlan) -> Iterator[Unit]:
     """Every environment and budget below its number of arms at which a learner can play."""
-    for place in plan.environments:
-        for budget in plan.budgets:
-            if budget >= place.environment.n_arms:
+    for place, budget, informed in product(plan.environments, plan.budgets, (False, True)):
+        if budget >= place.environment.n_arms:
+            continue
+        environment = place.informed if informed and place.informed else place.environment
+        keys: dict[str, str] = {}
+        learners: dict[str, Learner] = {}
+        for entry in plan.entries:
+            if entry.features is not informed:
                 continue
-            for informed in (False, True):
-                entries = [entry for entry in plan.entries if entry.features is informed]
-                yield from _block(plan, place, budget, entries, informed)
-
-
-def _block(
-    plan: BenchmarkPlan,
-    place: NamedEnvironment,
-    budget: int,
-    entries: Sequence[Entry],
-    informed: bool,
-) -> Iterator[_Block]:
-    environment: Environment = place.environment
-    if informed and place.informed is not None:
-        environment = place.informed
-    keys: dict[str, str] = {}
-    learners: dict[str, Learner] = {}
-    for entry in entries:
-        learner = make_entry(entry, environment, budget)
-        if learner is not None:
-            key = cell_key(environment, learner, plan.replicates, plan.seed)
-            keys[entry.label] = key
-            learners[key] = learner
-    if keys:
-        yield _Block(place, environment, budget, keys, learners)
+            if (learner := make_entry(entry, environment, budget)) is not None:
+                key = cell_key(environment, learner, plan.replicates, plan.seed)
+                keys[entry.label], learners[key] = key, learner
+        if keys:
+            yield Unit(place, environment, budget, keys, learners, plan.replicates, plan.seed)
 
 
 def play_unit(unit: Unit) -> dict[str, Result]:
@@ -147,7 +123,7 @@ def play_unit(unit: Unit) -> dict[str, Result]:
     played = simulate(
         unit.learners, environment, unit.replicates, unit.seed, workers=1, progress=clock
     )
-    random, best = references(unit.reference, unit.budget, unit.replicates, unit.seed)
+    random, best = references(unit.place.environment, unit.budget, unit.replicates, unit.seed)
     results = {}
     for index, (key, run) in enumerate(played.runs.items()):
         best_arm = 1.0 - run.best_arm[:, -1] / environment.rounds

@@ -8,8 +8,8 @@ import numpy as np
 from pickbest.core import FloatArray
 from pickbest.experiments.linear_programs.generated_problems import at_most, packing, set_cover
 from pickbest.feasibility.games import exact_value, solve_game
-from pickbest.feasibility.highs import PURPOSE, EmptySetError, LinearProgram, load
-from pickbest.feasibility.polytopes import Polytope, as_rows
+from pickbest.feasibility.highs import EmptySetError
+from pickbest.feasibility.polytopes import Polytope, as_rows, extended
 from pickbest.feasibility.sets import ConvexSet
 from pickbest.feasibility.solve import solve_feasibility
 
@@ -72,17 +72,10 @@ def exactly(A: Any, b: FloatArray, convex: ConvexSet) -> tuple[bool, float]:  # 
     rows = as_rows(convex)
     if rows is None:
         raise TypeError(f"{convex!r} has no linear description")
-    matrix = load("scipy.sparse", PURPOSE).vstack([rows.matrix, A])
     start = time.perf_counter()
-    program = LinearProgram(
-        matrix,
-        np.concatenate([rows.row_lower, b]),
-        np.concatenate([rows.row_upper, np.full(len(b), np.inf)]),
-        rows.lower,
-        rows.upper,
-    )
+    program = extended(rows, A, b, np.full(len(b), np.inf))
     try:
-        program.maximize(np.zeros(matrix.shape[1]))
+        program.maximize(np.zeros(A.shape[1]))
     except EmptySetError:
         return False, time.perf_counter() - start
     return True, time.perf_counter() - start

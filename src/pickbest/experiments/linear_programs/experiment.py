@@ -26,14 +26,11 @@ import numpy as np
 from pickbest import theory
 from pickbest.core import Learner, check_count, check_seed
 from pickbest.experiments.linear_programs.applications import applications, games
-from pickbest.experiments.linear_programs.generated_problems import (
-    FAMILIES,
-    best_worst_slack,
-    random_problem,
-)
+from pickbest.experiments.linear_programs.generated_problems import FAMILIES, random_problem
 from pickbest.experiments.linear_programs.minimal_oracle import MinimalOracle
 from pickbest.feasibility.constraints import System
 from pickbest.feasibility.highs import load
+from pickbest.feasibility.polytopes import best_worst_slack
 from pickbest.feasibility.schedules import schedule
 from pickbest.feasibility.sets import Box, width_over
 from pickbest.feasibility.solve import Feasibility, Status, solve_feasibility

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from pickbest.core import FloatArray, PickbestError
+from pickbest.core import FloatArray
 from pickbest.feasibility.constraints import System
-from pickbest.feasibility.highs import PURPOSE, LinearProgram, load
-from pickbest.feasibility.polytopes import Polytope, as_rows, stacked
+from pickbest.feasibility.highs import load
+from pickbest.feasibility.polytopes import Polytope, best_worst_slack
 from pickbest.feasibility.sets import Box, ConvexSet, Maximizer, Simplex, width_over
 
 Problem = tuple[System, ConvexSet]
@@ -125,23 +125,3 @@ FAMILIES: dict[str, Callable[[np.random.Generator], Problem]] = {
     "packing": lambda rng: moved(packed(rng), 0.0),
     "zero-sum game": lambda rng: moved(game(rng), 0.0),
 }
-
-
-def best_worst_slack(system: System, convex: ConvexSet) -> float:
-    """The largest smallest slack over P, by HiGHS: at least 0 where A x ≥ b is feasible."""
-    rows = as_rows(convex)
-    if rows is None:
-        raise PickbestError(f"HiGHS needs linear rows, which {type(convex).__name__} has not")
-    n_constraints = system.n_constraints
-    objective: FloatArray = np.zeros(system.dimension + 1)
-    objective[-1] = 1.0
-    sparse = load("scipy.sparse", PURPOSE)
-    own = sparse.hstack([sparse.csr_array(system.matrix), -np.ones((n_constraints, 1))])
-    program = LinearProgram(
-        sparse.vstack([stacked(rows, 1), own]),
-        np.concatenate([rows.row_lower, system.bounds]),
-        np.concatenate([rows.row_upper, np.full(n_constraints, np.inf)]),
-        np.append(rows.lower, -np.inf),
-        np.append(rows.upper, np.inf),
-    )
-    return program.maximize(objective).value

@@ -1,7 +1,5 @@
 """Means over runs, their distance from printed ones, and how they grow."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pickbest.experiments.paper.printed import ROUNDING, Printed
 from pickbest.simulation.statistics import fitted_power
 
 # How far a fitted exponent may be from the theorem's: what is measured is a finite range of T.
 NEAR = 0.05
+# Printed means have three digits.
+ROUNDING = 0.0005
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class Estimate:
     runs: int
 
     @staticmethod
-    def of(samples: ArrayLike) -> Estimate:
+    def of(samples: ArrayLike) -> "Estimate":
         """From one number per run."""
         values = np.asarray(samples, dtype=np.float64)
         # Runs that are all the same differ by rounding only.
@@ -54,10 +53,10 @@ class Estimate:
         return distance / self.error if self.error else math.inf
 
 
-def z_score(ours: Estimate, printed: Printed) -> float:
+def z_score(ours: Estimate, printed: Estimate) -> float:
     """How many standard errors our mean lies above the printed one, beyond its rounding.
 
-    >>> round(z_score(Estimate(0.430, 0.02, 100), Printed(0.426, 0.02, 100)), 2)
+    >>> round(z_score(Estimate(0.430, 0.02, 100), Estimate(0.426, 0.02, 100)), 2)
     1.24
     """
     gap = ours.mean - printed.mean

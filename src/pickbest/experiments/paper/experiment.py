@@ -69,6 +69,11 @@ def reward_of(simulation: Simulation, name: str) -> Estimate:
     return Estimate.of(1.0 - simulation.costs(name).mean(axis=1))
 
 
+def mean_rewards(simulation: Simulation) -> list[float]:
+    """Of every learner, in their order."""
+    return [reward_of(simulation, name).mean for name in simulation.learners]
+
+
 def regret_of(simulation: Simulation, name: str, against: str = "best_arm") -> Estimate:
     """A learner's regret over all rounds, over replicates."""
     return Estimate.of(simulation.regret(name, against))
@@ -87,8 +92,18 @@ def shaded(items: Collection[Item]) -> Iterator[tuple[str, Item]]:
         yield f"shade {place}/{len(items)}", item
 
 
+def plot(
+    name: str, caption: str, x_label: str, y_label: str, series: Sequence[Series], log: str = ""
+) -> Figure:
+    """A figure that says in words where its lines begin and end. log: the axes that are so."""
+    lines = [line for line in series if line.label]
+    ends = "; ".join(f"{line.label} from {line.y[0]:.3g} to {line.y[-1]:.3g}" for line in lines)
+    alt = f"{y_label[0].upper()}{y_label[1:]} against {x_label}: {ends}."
+    return Figure(name, caption, alt, x_label, y_label, series, "x" in log, "y" in log)
+
+
 def against_rounds(
-    name: str, caption: str, alt: str, series: Sequence[Series], y_label: str = "regret"
+    name: str, caption: str, series: Sequence[Series], y_label: str = "regret"
 ) -> Figure:
     """A log-log figure of what grows with the number of rounds."""
-    return Figure(name, caption, alt, "rounds T", y_label, series, log_x=True, log_y=True)
+    return plot(name, caption, "rounds T", y_label, series, "xy")

@@ -6,24 +6,13 @@ digits, so each may be off by half a thousandth before anything else is.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from pickbest.experiments.paper.estimates import Estimate
 from pickbest.experiments.paper.lineup import BEST, EXP3, FPML, OG, TOP, hybrid
 
-ROUNDING = 0.0005
 
-
-@dataclass(frozen=True)
-class Printed:
-    """A printed mean and standard deviation, and over how many runs."""
-
-    mean: float
-    std: float
-    runs: int
-
-
-def _over(runs: int, rows: Mapping[str, tuple[float, float]]) -> dict[str, Printed]:
-    return {label: Printed(mean, std, runs) for label, (mean, std) in rows.items()}
+def _over(runs: int, rows: Mapping[str, tuple[float, float]]) -> dict[str, Estimate]:
+    return {label: Estimate(mean, std, runs) for label, (mean, std) in rows.items()}
 
 
 # Table 2: normalized validation scores, by budget; it writes 2x3, 2 arms in each of 3 boxes, for

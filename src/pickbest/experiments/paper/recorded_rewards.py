@@ -19,8 +19,9 @@ import numpy as np
 
 from pickbest.core import FloatArray, PickbestError
 from pickbest.environments import Table, read_table
+from pickbest.experiments.paper.estimates import ROUNDING
 from pickbest.experiments.paper.lineup import BEST
-from pickbest.experiments.paper.printed import ROUNDING, TABLE_2
+from pickbest.experiments.paper.printed import TABLE_2
 from pickbest.tuning.measurement.rewards import Losses, best_loss, expected_best, rewards_of
 
 DATA = Path(__file__).parent / "data"
@@ -54,18 +55,14 @@ def find_rewards(path: Path | None = None) -> Rewards:
     table = read_table(path, rewards=True)
     if table.n_arms < 2:
         raise PickbestError(f"{path}: recorded rewards need at least two arms, got {table.n_arms}")
-    digest = _digest(path)
-    source = SOURCES.get(path, path.name)
-    return Rewards(table, source, digest, _are_the_papers(table), digest == measured_digest())
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    source, ours = SOURCES.get(path, path.name), digest == digest_of(MEASURED)
+    return Rewards(table, source, digest, _are_the_papers(table), ours)
 
 
 @cache
-def measured_digest() -> str:
-    """Of the rewards that pickbest measured."""
-    return _digest(MEASURED)
-
-
-def _digest(path: Path) -> str:
+def digest_of(path: Path) -> str:
+    """SHA-256 of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 

@@ -14,12 +14,14 @@ from pickbest.core.workers import each_finished
 from pickbest.experiments.cache import Cache, code_digest, key_of
 from pickbest.experiments.paper.experiment import Experiment, Setting
 from pickbest.experiments.paper.recipes import RECIPES, Recipe, recipe_named
-from pickbest.experiments.paper.recorded_rewards import Rewards, measured_digest
+from pickbest.experiments.paper.recorded_rewards import DATA, MEASURED, MORE, Rewards, digest_of
 from pickbest.report.document import Section, section_from_json, section_to_json
 
 PARTS = "pickbest.experiments.paper.parts"
 # Recipes name learners and environments, so a part may need all that the catalog knows.
 NAMED = ("pickbest.catalog", "pickbest.learners", "pickbest.environments")
+# Tables that parts read beside the rewards that a run is asked for.
+SHIPPED = (MEASURED, MORE, DATA / "losses.csv.gz", DATA / "pool.csv.gz")
 
 Finished = Callable[[Recipe, bool], None]
 """finished(recipe, was_kept)"""
@@ -110,7 +112,7 @@ def part_key(recipe: Recipe, seed: int, replicates: int | None, rewards_digest: 
             "recipe": dataclasses.asdict(recipe),
             "seed": seed,
             "replicates": replicates,
-            "rewards": [rewards_digest, measured_digest()],
+            "rewards": [rewards_digest, *map(digest_of, SHIPPED)],
             "version": __version__,
             "code": code_digest({_module(recipe), *NAMED}),
         }

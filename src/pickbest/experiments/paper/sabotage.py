@@ -91,30 +91,33 @@ def swapped(learner: Any) -> Any:
     return Tampered(learner, told) if picked else learner
 
 
-def shifted(environment: Environment) -> Environment:
+def changed(change: Callable[[FloatArray], None]) -> Callable[[Environment], Environment]:
+    """A table with its costs changed in place; other environments as they are."""
+
+    def changing(environment: Environment) -> Environment:
+        if not isinstance(environment, Table):
+            return environment
+        costs = environment.costs_table.copy()
+        change(costs)
+        return Table(costs, environment.arm_names)
+
+    return changing
+
+
+def shift(costs: FloatArray) -> None:
     """Every cost is a little larger."""
-    if not isinstance(environment, Table):
-        return environment
-    return Table(np.minimum(environment.costs_table + SHIFT, 1.0), environment.arm_names)
+    np.minimum(costs + SHIFT, 1.0, out=costs)
 
 
-def reversed_arms(environment: Environment) -> Environment:
+def reverse_arms(costs: FloatArray) -> None:
     """The costs of the arms are dealt out in reverse order in every other round."""
-    if not isinstance(environment, Table):
-        return environment
-    costs = environment.costs_table.copy()
-    costs[::2] = costs[::2, ::-1]
-    return Table(costs, environment.arm_names)
+    costs[::2] = costs[::2, ::-1].copy()
 
 
-def copied(environment: Environment) -> Environment:
+def copy_best(costs: FloatArray) -> None:
     """The next best arms become copies of the best one."""
-    if not isinstance(environment, Table):
-        return environment
-    costs = environment.costs_table.copy()
     best, *others = np.argsort(costs.sum(axis=0))[:3]
     costs[:, others] = costs[:, [best]]
-    return Table(costs, environment.arm_names)
 
 
 NOISELESS, UNIFORM = "leaders without noise", "arms at random"
@@ -135,10 +138,10 @@ MUTANTS = {
         Sabotage(FEWER, more_arms(-1)),
         Sabotage(MORE, more_arms(1)),
         Sabotage(BIASED, unweighted),
-        Sabotage(SHIFTED, environment=shifted),
+        Sabotage(SHIFTED, environment=changed(shift)),
         Sabotage(SWAPPED, swapped),
-        Sabotage(MIXED, environment=reversed_arms),
-        Sabotage(COPIED, environment=copied),
+        Sabotage(MIXED, environment=changed(reverse_arms)),
+        Sabotage(COPIED, environment=changed(copy_best)),
         Sabotage(EXACT, exact_estimates=True),
     )
 }
@@ -215,13 +218,9 @@ def verdicts_of(part: str, mutant: str) -> Iterator[Row]:
 def recorded() -> list[Row]:
     """What was found."""
     with RECORDED.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.reader(file))[1:]
-    return [(part, mutant, statement, verdict) for part, mutant, statement, verdict in rows]
-
-
-def _together(mutants: Sequence[str]) -> str:
-    """Their names, each on one line."""
-    return ", ".join(name.replace(" ", "\u00a0") for name in mutants)
+        return [(part, mutant, what, verdict) for part, mutant, what, verdict in csv.reader(file)][
+            1:
+        ]
 
 
 def matrix() -> Section:
@@ -235,7 +234,9 @@ def matrix() -> Section:
         met = [(m, v) for p, m, what, v in found if (p, what) == (part, statement) and m in MUTANTS]
         turns = [mutant for mutant, other in met if other != verdict]
         stays = [m for m, other in met if other == verdict and m != HONEST.name]
-        rows.append([statement, verdict, _together(turns), _together(stays)])
+        # Each name on one line.
+        together = [", ".join(n.replace(" ", "\u00a0") for n in own) for own in (turns, stays)]
+        rows.append([statement, verdict, *together])
     text = (
         f"Each part was run again with something broken on purpose: {len(found)} verdicts of "
         f"{len(MATRIX)} parts, in short games. A verdict that nothing turns would be worth "

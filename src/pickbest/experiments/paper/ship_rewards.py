@@ -18,6 +18,7 @@ import typer
 
 from pickbest.core.savefile import write_atomically
 from pickbest.experiments.paper.recorded_rewards import DATA, MORE, measured_rewards
+from pickbest.tuning.measurement.tables import write_json
 
 
 def ship(measured: Path, target: Path, facts: dict[str, object]) -> None:
@@ -34,7 +35,7 @@ def ship(measured: Path, target: Path, facts: dict[str, object]) -> None:
         "hours_of_evaluation": timings["hours_of_evaluation"],
         "seconds": timings["seconds"],
     }
-    _write(target / "provenance.json", provenance)
+    write_json(target / "provenance.json", provenance)
 
 
 def ship_more(measured: Path, target: Path, facts: dict[str, object]) -> None:
@@ -42,16 +43,12 @@ def ship_more(measured: Path, target: Path, facts: dict[str, object]) -> None:
     _pack(measured / "losses.csv", target / MORE.name)
     provenance = json.loads((measured / "provenance.json").read_text(encoding="utf-8"))
     kept = {name: provenance[name] for name in ("seed", "calls", "versions", "optimizers")}
-    _write(target / "more_provenance.json", {**kept, "measured": facts})
+    write_json(target / "more_provenance.json", {**kept, "measured": facts})
 
 
 def _pack(source: Path, target: Path) -> None:
     """Without a time or a name in it, the same losses give the same file."""
     write_atomically(target, gzip.compress(source.read_bytes(), mtime=0))
-
-
-def _write(path: Path, content: dict[str, object]) -> None:
-    write_atomically(path, (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
 
 
 def main() -> None:

@@ -1,7 +1,5 @@
 """Any Python function as jobs; slow, but it may look at anything."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
@@ -35,7 +33,7 @@ class FunctionJobs:
         self.actions = check_actions(actions)
         self.rounds = check_count("rounds", rounds)
 
-    def round(self, index: int) -> FunctionRound:
+    def round(self, index: int) -> "FunctionRound":
         """The job of round `index`, which remembers the values that it was asked for."""
         if not 0 <= index < self.rounds:
             raise PickbestError(f"round must be between 0 and {self.rounds - 1}, got {index}")

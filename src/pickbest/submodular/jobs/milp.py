@@ -4,7 +4,6 @@ For every family whose arms combine by their maximum. Coverage needs one variabl
 others one for each item and arm that serves it.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,19 +13,13 @@ from pickbest.core.errors import load_extra
 from pickbest.submodular.jobs.tables import TableJobs
 
 
-@dataclass(frozen=True)
-class Solution:
-    """The best schedule that the solver found, and the upper bound that it proved."""
-
-    arms: tuple[int, ...]
-    value: float
-    bound: float
-
-
 def best_by_program(
     jobs: TableJobs, budget: int, replicate: int = 0, time_limit: float | None = None
-) -> Solution | None:
-    """The best set of arms whose durations fit into the budget; None if none is found in time."""
+) -> tuple[tuple[int, ...], float, float] | None:
+    """(arms, value, proved upper bound): the best set of arms whose durations fit into the budget.
+
+    None if none is found in time.
+    """
     purpose = "the best schedule of this size"
     optimize = load_extra("scipy.optimize", "lp", purpose)
     sparse = load_extra("scipy.sparse", "lp", purpose)
@@ -67,7 +60,7 @@ def best_by_program(
         return None
     arms = np.flatnonzero(result.x[:n_arms] > 0.5)
     value = float((weights * entries[:, arms].max(axis=1, initial=0.0)).sum())
-    return Solution(tuple(int(a) for a in arms), value, -float(result.mip_dual_bound))
+    return tuple(arms.tolist()), value, -float(result.mip_dual_bound)
 
 
 def _items(jobs: TableJobs, replicate: int) -> tuple[FloatArray, FloatArray]:

@@ -85,9 +85,8 @@ def best_schedule(
     elif isinstance(jobs, TableJobs) and jobs.combine is Combine.MAX:
         found = best_by_program(jobs, budget, replicate, time_limit)
         if found is not None:
-            bound = min(bound, found.bound)
-            if found.value > value:
-                arms, value = found.arms, found.value
+            bound = min(bound, found[2])
+            arms, value = max((arms, value), found[:2], key=lambda one: one[1])
     elif isinstance(jobs, TableJobs):
         visits = MOST_WORK / jobs.as_replicates(replicate).entries.size
         arms, value, finished = _search(total, budget, start, visits)

@@ -1,7 +1,5 @@
 """Jobs that are arrays: a weighted sum over items, combined over the pulled arms."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from enum import Enum
@@ -62,7 +60,7 @@ class TableJobs:
     def durations(self) -> IntArray:
         return durations_of(self.actions)
 
-    def round(self, index: int) -> TableRound:
+    def round(self, index: int) -> "TableRound":
         if not 0 <= index < self.rounds:
             raise PickbestError(f"round must be between 0 and {self.rounds - 1}, got {index}")
         entries = self.entries[:, index if self.entries.shape[1] > 1 else 0]
@@ -116,7 +114,7 @@ class TableJobs:
             summary = every.extend(summary, pulled[:, j], kept)
         return every.values(summary)
 
-    def as_replicates(self, replicate: int = 0) -> TableRound:
+    def as_replicates(self, replicate: int = 0) -> "TableRound":
         """All rounds of one replicate side by side, as if they were replicates of one round."""
         return TableRound(
             self.combine, _part(self.entries, replicate), _part(self.weights, replicate)

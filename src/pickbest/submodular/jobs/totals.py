@@ -1,7 +1,10 @@
-"""All rounds of one replicate as a single job: f = f_1 + … + f_T."""
+"""All rounds of one replicate as a single job: f = f_1 + … + f_T.
+
+A schedule in it is known by a summary. ordered: whether the order of actions may matter. repeats:
+whether an action may add something when it is taken again.
+"""
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -11,46 +14,8 @@ from pickbest.submodular.jobs.schedules import durations_of
 from pickbest.submodular.jobs.tables import Combine, TableJobs, TableRound
 
 
-class Total(Protocol):
-    """The sum of the jobs of all rounds; a schedule in it is known by a summary."""
-
-    @property
-    def durations(self) -> IntArray: ...
-
-    @property
-    def ordered(self) -> bool:
-        """Whether the order of actions may matter."""
-        ...
-
-    @property
-    def repeats(self) -> bool:
-        """Whether an action may add something when it is taken again."""
-        ...
-
-    def start(self, longest: int) -> FloatArray: ...
-
-    def gains(self, summary: FloatArray) -> FloatArray: ...
-
-    def extend(self, summary: FloatArray, arm: int) -> FloatArray: ...
-
-    def value(self, summary: FloatArray) -> float: ...
-
-
-def total_of(jobs: Jobs, replicate: int = 0) -> Total:
-    """The total of a replicate, in the fastest form that there is."""
-    if not isinstance(jobs, TableJobs):
-        rounds = tuple(jobs.round(t) for t in range(jobs.rounds))
-        return _AnyTotal(rounds, durations_of(jobs.actions))
-    every = jobs.as_replicates(replicate)
-    if len(every.entries) > 1:
-        return _TableTotal(every, jobs.rounds, 1.0, jobs.durations)
-    # The same entries in all rounds: one job with the mean weights, times the rounds.
-    mean = TableRound(jobs.combine, every.entries, every.weights.mean(axis=0, keepdims=True))
-    return _TableTotal(mean, 1, float(jobs.rounds), jobs.durations)
-
-
 @dataclass(frozen=True)
-class _TableTotal:
+class TableTotal:
     """Rounds stand where replicates do in a game: one compiled call for all of them."""
 
     every: TableRound
@@ -79,7 +44,7 @@ class _TableTotal:
 
 
 @dataclass(frozen=True)
-class _AnyTotal:
+class AnyTotal:
     """Round by round, for jobs of any kind."""
 
     rounds: tuple[RoundJobs, ...]
@@ -102,3 +67,19 @@ class _AnyTotal:
 
     def value(self, summary: FloatArray) -> float:
         return float(sum(job.values(summary[t : t + 1])[0] for t, job in enumerate(self.rounds)))
+
+
+Total = TableTotal | AnyTotal
+
+
+def total_of(jobs: Jobs, replicate: int = 0) -> Total:
+    """The total of a replicate, in the fastest form that there is."""
+    if not isinstance(jobs, TableJobs):
+        rounds = tuple(jobs.round(t) for t in range(jobs.rounds))
+        return AnyTotal(rounds, durations_of(jobs.actions))
+    every = jobs.as_replicates(replicate)
+    if len(every.entries) > 1:
+        return TableTotal(every, jobs.rounds, 1.0, jobs.durations)
+    # The same entries in all rounds: one job with the mean weights, times the rounds.
+    mean = TableRound(jobs.combine, every.entries, every.weights.mean(axis=0, keepdims=True))
+    return TableTotal(mean, 1, float(jobs.rounds), jobs.durations)

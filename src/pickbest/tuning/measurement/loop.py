@@ -1,7 +1,5 @@
 """Measuring: every unit of a plan played to its end, each evaluation in the journal."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections import Counter, deque
@@ -54,7 +52,7 @@ def measure(
     return journal
 
 
-def _loop(work: _Work, players: engines.Engine, progress: Progress | None) -> None:
+def _loop(work: "_Work", players: engines.Engine, progress: Progress | None) -> None:
     while work.todo or work.playing:
         while work.todo and players.free:
             players.submit(work.next())

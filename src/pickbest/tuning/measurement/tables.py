@@ -28,6 +28,8 @@ from pickbest.tuning.tasks import MODELS, Task
 from pickbest.tuning.tasks.dataset import DATA_RULES
 from pickbest.tuning.tasks.task import LOSS_RULES
 
+TASK_COLUMNS = "task rows features classes dropped_classes rand opt failures evaluations"
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -130,22 +132,10 @@ def write_tables(plan: MeasurementPlan, records: Records, folder: Path) -> list[
         ([name, *map(_cell, row)] for name, row in reward_rows(plan, measured)),
     )
     _write_csv(
-        folder / "tasks.csv",
-        [
-            "task",
-            "rows",
-            "features",
-            "classes",
-            "dropped_classes",
-            "rand",
-            "opt",
-            "failures",
-            "evaluations",
-        ],
-        (_task_row(plan, one) for one in measured),
+        folder / "tasks.csv", TASK_COLUMNS.split(), (_task_row(plan, one) for one in measured)
     )
-    _write_json(folder / "provenance.json", provenance(plan, measured))
-    _write_json(folder / "timings.json", timings(measured))
+    write_json(folder / "provenance.json", provenance(plan, measured))
+    write_json(folder / "timings.json", timings(measured))
     return measured
 
 
@@ -199,14 +189,8 @@ def _task_row(plan: MeasurementPlan, one: Measured) -> list[Any]:
     if dataset := plan.datasets.get(one.task.dataset):
         dropped = len(dataset.facts["dropped_classes"])
         facts = [*dataset.features.shape, len(dataset.classes), dropped]
-    return [
-        one.task.name,
-        *facts,
-        _cell(one.rand),
-        _cell(one.opt),
-        one.failures,
-        sum(len(losses) for losses in (*one.runs.values(), one.pool)),
-    ]
+    evaluations = sum(len(losses) for losses in (*one.runs.values(), one.pool))
+    return [one.task.name, *facts, _cell(one.rand), _cell(one.opt), one.failures, evaluations]
 
 
 def _cell(number: float | None) -> str:
@@ -217,5 +201,5 @@ def _write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]])
     write_atomically(path, csv_text([header, *rows]).encode())
 
 
-def _write_json(path: Path, content: dict[str, Any]) -> None:
+def write_json(path: Path, content: dict[str, Any]) -> None:
     write_atomically(path, (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())

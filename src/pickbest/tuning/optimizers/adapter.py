@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
@@ -51,6 +52,16 @@ class OptimizerEntry:
     packages: tuple[str, ...]
     paper: bool
     says: str
+
+
+def entries(
+    kind: Callable[..., Optimizer], *rows: tuple[Any, ...], paper: bool = False
+) -> list[OptimizerEntry]:
+    """Those of one library. rows: name, label, packages, what it does, and the kind's settings."""
+    return [
+        OptimizerEntry(name, label, partial(kind, *settings), tuple(packages.split()), paper, says)
+        for name, label, packages, says, *settings in rows
+    ]
 
 
 # A library knows numbers and choices, but not our scales: integers go in as integers and

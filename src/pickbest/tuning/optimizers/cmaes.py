@@ -3,7 +3,7 @@
 import numpy as np
 
 from pickbest.core import FloatArray
-from pickbest.tuning.optimizers.adapter import OptimizerEntry, Sandbox, small_seed
+from pickbest.tuning.optimizers.adapter import Sandbox, entries, small_seed
 from pickbest.tuning.space import Point, Space
 
 
@@ -34,8 +34,4 @@ class CmaEs:
             self._generation = []
 
 
-OPTIMIZERS = (
-    OptimizerEntry(
-        "cmaes", "CMAES", CmaEs, ("cmaes",), False, "covariance matrix adaptation, unit cube"
-    ),
-)
+OPTIMIZERS = entries(CmaEs, ("cmaes", "CMAES", "cmaes", "covariance matrix adaptation, unit cube"))

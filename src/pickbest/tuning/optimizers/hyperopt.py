@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pickbest.tuning.optimizers.adapter import OptimizerEntry, Sandbox, decoded, dimensions
+from pickbest.tuning.optimizers.adapter import Sandbox, decoded, dimensions, entries
 from pickbest.tuning.space import Point, Space
 
 
@@ -43,8 +43,6 @@ class HyperOpt:
         self._trials.refresh()
 
 
-OPTIMIZERS = (
-    OptimizerEntry(
-        "hyperopt", "HyperOpt", HyperOpt, ("hyperopt",), True, "tree of Parzen estimators"
-    ),
+OPTIMIZERS = entries(
+    HyperOpt, ("hyperopt", "HyperOpt", "hyperopt", "tree of Parzen estimators"), paper=True
 )

@@ -1,17 +1,10 @@
 """Nevergrad: its automatic choice (NGOpt) and its portfolio."""
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from pickbest.tuning.optimizers.adapter import (
-    OptimizerEntry,
-    Sandbox,
-    decoded,
-    dimensions,
-    small_seed,
-)
+from pickbest.tuning.optimizers.adapter import Sandbox, decoded, dimensions, entries, small_seed
 from pickbest.tuning.space import Point, Space
 
 
@@ -53,21 +46,10 @@ class Nevergrad:
         self._told = (self._candidate, loss)
 
 
-OPTIMIZERS = (
-    OptimizerEntry(
-        "nevergrad-ngopt",
-        "Nevergrad-NGOpt",
-        partial(Nevergrad, "NGOpt"),
-        ("nevergrad",),
-        False,
-        "an optimizer chosen by the space and the number of calls",
-    ),
-    OptimizerEntry(
-        "nevergrad-portfolio",
-        "Nevergrad-Portfolio",
-        partial(Nevergrad, "Portfolio"),
-        ("nevergrad",),
-        False,
-        "several optimizers in turn",
-    ),
-)
+OPTIMIZERS = entries(
+    Nevergrad,
+    ("nevergrad-ngopt", "Nevergrad-NGOpt", "nevergrad",
+     "an optimizer chosen by the space and the number of calls", "NGOpt"),
+    ("nevergrad-portfolio", "Nevergrad-Portfolio", "nevergrad", "several optimizers in turn",
+     "Portfolio"),
+)  # fmt: skip

@@ -1,12 +1,11 @@
 """OpenTuner: three bandits over techniques of evolutionary and direct search."""
 
 import logging
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from pickbest.tuning.optimizers.adapter import OptimizerEntry, Sandbox, decoded, dimensions
+from pickbest.tuning.optimizers.adapter import Sandbox, decoded, dimensions, entries
 from pickbest.tuning.space import Point, Space
 
 ARGUMENTS = ("--no-dups", "--quiet", "--database=sqlite://", "--parallelism=1")
@@ -67,29 +66,13 @@ class OpenTuner:
         return None
 
 
-OPTIMIZERS = (
-    OptimizerEntry(
-        "opentuner-bandit",
-        "OpenTuner-BanditA",
-        partial(OpenTuner, "AUCBanditMetaTechniqueA"),
-        ("opentuner",),
-        True,
-        "a bandit over evolution and simplex (AUCBanditMetaTechniqueA)",
-    ),
-    OptimizerEntry(
-        "opentuner-ga",
-        "OpenTuner-GA",
-        partial(OpenTuner, "PSO_GA_Bandit"),
-        ("opentuner",),
-        True,
-        "a bandit over swarms and genetic search (PSO_GA_Bandit)",
-    ),
-    OptimizerEntry(
-        "opentuner-ga-de",
-        "OpenTuner-GA-DE",
-        partial(OpenTuner, "PSO_GA_DE"),
-        ("opentuner",),
-        True,
-        "a bandit over swarms, genetic search and differential evolution (PSO_GA_DE)",
-    ),
-)
+OPTIMIZERS = entries(
+    OpenTuner,
+    ("opentuner-bandit", "OpenTuner-BanditA", "opentuner",
+     "a bandit over evolution and simplex (AUCBanditMetaTechniqueA)", "AUCBanditMetaTechniqueA"),
+    ("opentuner-ga", "OpenTuner-GA", "opentuner",
+     "a bandit over swarms and genetic search (PSO_GA_Bandit)", "PSO_GA_Bandit"),
+    ("opentuner-ga-de", "OpenTuner-GA-DE", "opentuner",
+     "a bandit over swarms, genetic search and differential evolution (PSO_GA_DE)", "PSO_GA_DE"),
+    paper=True,
+)  # fmt: skip

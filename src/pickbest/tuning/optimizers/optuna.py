@@ -1,15 +1,8 @@
 """Optuna: Parzen estimators, CMA-ES and quasi-Monte Carlo."""
 
-from functools import partial
 from typing import Any
 
-from pickbest.tuning.optimizers.adapter import (
-    OptimizerEntry,
-    Sandbox,
-    decoded,
-    dimensions,
-    small_seed,
-)
+from pickbest.tuning.optimizers.adapter import Sandbox, decoded, dimensions, entries, small_seed
 from pickbest.tuning.space import Point, Space
 
 
@@ -47,29 +40,11 @@ class Optuna:
 
 
 # Without scrambling the Sobol sequence would be the same for every seed.
-OPTIMIZERS = (
-    OptimizerEntry(
-        "optuna-tpe",
-        "Optuna-TPE",
-        partial(Optuna, "TPESampler", {}),
-        ("optuna",),
-        False,
-        "tree of Parzen estimators",
-    ),
-    OptimizerEntry(
-        "optuna-cmaes",
-        "Optuna-CMAES",
-        partial(Optuna, "CmaEsSampler", {}),
-        ("optuna", "cmaes"),
-        False,
-        "covariance matrix adaptation",
-    ),
-    OptimizerEntry(
-        "optuna-qmc",
-        "Optuna-QMC",
-        partial(Optuna, "QMCSampler", {"scramble": True}),
-        ("optuna", "scipy"),
-        False,
-        "a Sobol sequence",
-    ),
-)
+OPTIMIZERS = entries(
+    Optuna,
+    ("optuna-tpe", "Optuna-TPE", "optuna", "tree of Parzen estimators", "TPESampler", {}),
+    ("optuna-cmaes", "Optuna-CMAES", "optuna cmaes", "covariance matrix adaptation",
+     "CmaEsSampler", {}),
+    ("optuna-qmc", "Optuna-QMC", "optuna scipy", "a Sobol sequence",
+     "QMCSampler", {"scramble": True}),
+)  # fmt: skip

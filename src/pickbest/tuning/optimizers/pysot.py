@@ -6,7 +6,7 @@ from types import ModuleType
 
 import numpy as np
 
-from pickbest.tuning.optimizers.adapter import OptimizerEntry, Sandbox
+from pickbest.tuning.optimizers.adapter import Sandbox, entries
 from pickbest.tuning.space import Point, Space
 
 
@@ -58,8 +58,6 @@ class PySOT:
             self._pending.complete(loss)
 
 
-OPTIMIZERS = (
-    OptimizerEntry(
-        "pysot", "PySOT", PySOT, ("pySOT", "POAP"), True, "stochastic radial basis functions"
-    ),
+OPTIMIZERS = entries(
+    PySOT, ("pysot", "PySOT", "pySOT POAP", "stochastic radial basis functions"), paper=True
 )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pickbest.tuning.optimizers.adapter import OptimizerEntry
+from pickbest.tuning.optimizers.adapter import entries
 from pickbest.tuning.space import Point, Space
 
 
@@ -20,6 +20,6 @@ class RandomSearch:
         """Random search learns nothing."""
 
 
-OPTIMIZERS = (
-    OptimizerEntry("random", "RandomSearch", RandomSearch, (), True, "uniform random search"),
+OPTIMIZERS = entries(
+    RandomSearch, ("random", "RandomSearch", "", "uniform random search"), paper=True
 )

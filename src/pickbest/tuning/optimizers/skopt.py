@@ -1,15 +1,8 @@
 """scikit-optimize: Gaussian processes and boosted trees with default settings."""
 
-from functools import partial
 from typing import Any
 
-from pickbest.tuning.optimizers.adapter import (
-    OptimizerEntry,
-    Sandbox,
-    decoded,
-    dimensions,
-    small_seed,
-)
+from pickbest.tuning.optimizers.adapter import Sandbox, decoded, dimensions, entries, small_seed
 from pickbest.tuning.space import Point, Space
 
 
@@ -69,29 +62,13 @@ def _boosted_trees(seed: int) -> Any:
     return Quantiles(base_estimator=trees, random_state=seed)
 
 
-OPTIMIZERS = (
-    OptimizerEntry(
-        "skopt-gbrt-hedge",
-        "Scikit-GBRT-Hedge",
-        partial(SkOpt, "GBRT", "gp_hedge"),
-        ("scikit-optimize", "scikit-learn"),
-        True,
-        "boosted trees, acquisition by gp_hedge",
-    ),
-    OptimizerEntry(
-        "skopt-gp-hedge",
-        "Scikit-GP-Hedge",
-        partial(SkOpt, "GP", "gp_hedge"),
-        ("scikit-optimize", "scikit-learn"),
-        True,
-        "a Gaussian process, acquisition by gp_hedge",
-    ),
-    OptimizerEntry(
-        "skopt-gp-lcb",
-        "Scikit-GP-LCB",
-        partial(SkOpt, "GP", "LCB"),
-        ("scikit-optimize", "scikit-learn"),
-        True,
-        "a Gaussian process, lower confidence bound",
-    ),
-)
+OPTIMIZERS = entries(
+    SkOpt,
+    ("skopt-gbrt-hedge", "Scikit-GBRT-Hedge", "scikit-optimize scikit-learn",
+     "boosted trees, acquisition by gp_hedge", "GBRT", "gp_hedge"),
+    ("skopt-gp-hedge", "Scikit-GP-Hedge", "scikit-optimize scikit-learn",
+     "a Gaussian process, acquisition by gp_hedge", "GP", "gp_hedge"),
+    ("skopt-gp-lcb", "Scikit-GP-LCB", "scikit-optimize scikit-learn",
+     "a Gaussian process, lower confidence bound", "GP", "LCB"),
+    paper=True,
+)  # fmt: skip

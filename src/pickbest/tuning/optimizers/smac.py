@@ -8,13 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pickbest.tuning.optimizers.adapter import (
-    OptimizerEntry,
-    Sandbox,
-    decoded,
-    dimensions,
-    small_seed,
-)
+from pickbest.tuning.optimizers.adapter import Sandbox, decoded, dimensions, entries, small_seed
 from pickbest.tuning.space import Point, Space
 
 
@@ -117,13 +111,7 @@ def _finite_logarithms(scenario: Any) -> Any:
     return encoder
 
 
-OPTIMIZERS = (
-    OptimizerEntry(
-        "smac",
-        "SMAC",
-        Smac,
-        ("smac", "ConfigSpace"),
-        False,
-        "a random forest, acquisition by expected improvement",
-    ),
+OPTIMIZERS = entries(
+    Smac,
+    ("smac", "SMAC", "smac ConfigSpace", "a random forest, acquisition by expected improvement"),
 )

@@ -7,18 +7,8 @@ import numpy as np
 from pickbest import theory
 from pickbest.catalog import make_environment, make_learner
 from pickbest.core import Environment, FloatArray, Learner, replicate_keys, rng_for, visible
-from pickbest.experiments.paper.experiment import Found, Setting, reward_of
-from pickbest.report.document import (
-    Cell,
-    Column,
-    Figure,
-    Series,
-    Table,
-    Text,
-    Verdict,
-    alike,
-    listed,
-)
+from pickbest.experiments.paper.experiment import Found, Setting, mean_rewards, plot
+from pickbest.report.document import Cell, Column, Series, Table, Text, Verdict, alike, listed
 from pickbest.simulation.simulate import deal_all
 
 
@@ -30,29 +20,24 @@ def recorded_environment(setting: Setting) -> tuple[str, Environment]:
 def repeated_arms(setting: Setting, *, budgets: Sequence[int]) -> Found:
     """How many different arms OG really runs, and what distinct slots are worth."""
     where, environment = recorded_environment(setting)
-    n_arms, length = environment.n_arms, environment.rounds
-    rows: list[list[Cell]] = []
-    for budget in (b for b in budgets if b < n_arms):
-        size = (n_arms, budget, length)
+    rows: list[list[float]] = []
+    for budget in _below(budgets, environment):
         learners = {
-            "og": make_learner("og", *size, "as_run"),
-            "og distinct": make_learner("og", *size, "as_run", slots="distinct"),
-            "hybrid": make_learner("og-hybrid", *size, "as_run"),
-            "hybrid distinct": make_learner("og-hybrid", *size, "as_run", slots="distinct"),
-            "random": make_learner("uniform", *size),
-            "fpml": make_learner("fpml-partial", *size, "as_run"),
+            spec: make_learner(spec, environment.n_arms, budget, environment.rounds)
+            for spec in (
+                "og:tuning=as_run",
+                "og:tuning=as_run,slots=distinct",
+                "og-hybrid:tuning=as_run",
+                "og-hybrid:tuning=as_run,slots=distinct",
+                "uniform",
+                "fpml-partial:tuning=as_run",
+            )
         }
-        simulation = setting.play(learners, environment)
-        rows.append(
-            [
-                budget,
-                distinct_arms(setting, learners["og"], environment),
-                distinct_arms(setting, learners["hybrid"], environment),
-                *(reward_of(simulation, name).mean for name in learners),
-            ]
-        )
+        og, _, hybrid, *_ = learners.values()
+        different = [distinct_arms(setting, learner, environment) for learner in (og, hybrid)]
+        rows.append([budget, *different, *mean_rewards(setting.play(learners, environment))])
     last = rows[-1]
-    as_run, distinct, fpml = (float(last[place]) for place in (5, 6, 8))  # type: ignore[arg-type]
+    as_run, distinct, _, fpml = last[5:]
     explained = (distinct - as_run) / (fpml - as_run) if fpml > as_run else 0.0
     text = (
         f"On {where}, OG as run at B = {last[0]} runs {last[1]:.1f} different arms a round, "
@@ -63,28 +48,19 @@ def repeated_arms(setting: Setting, *, budgets: Sequence[int]) -> Found:
     columns = [
         Column("B"),
         *alike("OG", "OG_hybrid(B, 1)", digits=2, group="different arms in a round"),
-        *alike(
-            "OG as run",
-            "OG, distinct",
-            "hybrid as run",
-            "hybrid, distinct",
-            "random arms",
-            "FPML as run",
-            digits=3,
-            group="mean reward",
-        ),
-    ]
-    figure = Figure(
+        *alike("OG as run", "OG, distinct", "hybrid as run", "hybrid, distinct", "random arms",
+               "FPML as run", digits=3, group="mean reward"),
+    ]  # fmt: skip
+    x, of_og, of_hybrid = ([float(row[place]) for row in rows] for place in range(3))
+    figure = plot(
         "repeated-arms",
         f"Different arms that run in a round, of B; {where}.",
-        "Different arms in a round against the budget: "
-        f"at B = {last[0]} OG runs {last[1]:.1f} and OG_hybrid {last[2]:.1f}.",
         "budget B",
         "different arms in a round",
         [
-            Series("distinct slots", _column(rows, 0), _column(rows, 0), "best", "dotted", ""),
-            Series("OG, as run", _column(rows, 0), _column(rows, 1), "og"),
-            Series("OG_hybrid(B, 1)", _column(rows, 0), _column(rows, 2), "og-hybrid", "dashed"),
+            Series("distinct slots", x, x, "best", "dotted", ""),
+            Series("OG, as run", x, of_og, "og"),
+            Series("OG_hybrid(B, 1)", x, of_hybrid, "og-hybrid", "dashed"),
         ],
     )
     return Found(
@@ -104,8 +80,8 @@ def repeated_arms(setting: Setting, *, budgets: Sequence[int]) -> Found:
     )
 
 
-def _column(rows: Sequence[Sequence[Cell]], index: int) -> list[float]:
-    return [float(row[index]) for row in rows]  # type: ignore[arg-type]
+def _below(budgets: Sequence[int], environment: Environment) -> list[int]:
+    return [budget for budget in budgets if budget < environment.n_arms]
 
 
 def distinct_arms(setting: Setting, learner: Learner, environment: Environment) -> float:
@@ -134,18 +110,13 @@ def gamma(setting: Setting, *, budgets: Sequence[int]) -> Found:
         "as_written": theory.exp3_gamma_as_written(**size),
         "auer": theory.exp3_gamma(**size),
     }
-    usable = [budget for budget in budgets if budget < environment.n_arms]
-    rewards: dict[str, list[float]] = {name: [] for name in gammas}
+    usable = _below(budgets, environment)
+    found = []
     for budget in usable:
-        learners = {
-            name: make_learner(
-                "og", environment.n_arms, budget, environment.rounds, name, slots="independent"
-            )
-            for name in gammas
-        }
-        simulation = setting.play(learners, environment)
-        for name in gammas:
-            rewards[name].append(reward_of(simulation, name).mean)
+        game = (environment.n_arms, budget, environment.rounds)
+        learners = {n: make_learner("og", *game, n, slots="independent") for n in gammas}
+        found.append(mean_rewards(setting.play(learners, environment)))
+    rewards = dict(zip(gammas, zip(*found, strict=True), strict=True))
     labels = {"as_run": "as run", "as_written": "as written", "auer": "Auer, gain ≤ T"}
     rows: list[list[Cell]] = [[labels[n], gammas[n], *rewards[n]] for n in gammas]
     first, last = usable[0], usable[-1]
@@ -158,7 +129,7 @@ def gamma(setting: Setting, *, budgets: Sequence[int]) -> Found:
         f"B = {first} and {rewards['as_written'][-1] - rewards['as_run'][-1]:.3f} at B = {last}."
     )
     columns = [Column("γ"), Column("value", 4)]
-    columns += [Column(f"B = {budget}", 3, group="mean reward of OG") for budget in usable]
+    columns += alike(*(f"B = {b}" for b in usable), digits=3, group="mean reward of OG")
     title = "OG with independent slots, by γ"
     return Found(
         [Verdict("The γ slip", text), Table("gamma", title, columns, rows)],
@@ -169,25 +140,22 @@ def gamma(setting: Setting, *, budgets: Sequence[int]) -> Found:
 def tunings(setting: Setting, *, budgets: Sequence[int]) -> Found:
     """ε and the cap of resampling of FPML-partial: as written and as run."""
     where, environment = recorded_environment(setting)
+    n_arms, length = environment.n_arms, environment.rounds
+    shown = (
+        theory.partial_epsilon_as_written,
+        theory.partial_epsilon_as_run,
+        theory.partial_epsilon_practical,
+        theory.partial_resamples_as_written,
+        theory.partial_resamples_as_run,
+    )
     rows: list[list[Cell]] = []
-    for budget in (b for b in budgets if b < environment.n_arms):
-        size = {"n_arms": environment.n_arms, "slot_budget": budget, "rounds": environment.rounds}
+    for budget in _below(budgets, environment):
         learners = {
-            name: make_learner("fpml-partial", environment.n_arms, budget, environment.rounds, name)
+            name: make_learner("fpml-partial", n_arms, budget, length, name)
             for name in ("as_written", "as_run", "practical")
         }
-        simulation = setting.play(learners, environment)
-        rows.append(
-            [
-                budget,
-                theory.partial_epsilon_as_written(**size),
-                theory.partial_epsilon_as_run(**size),
-                theory.partial_epsilon_practical(**size),
-                theory.partial_resamples_as_written(**size),
-                theory.partial_resamples_as_run(**size),
-                *(reward_of(simulation, name).mean for name in learners),
-            ]
-        )
+        tuned = [each(n_arms=n_arms, slot_budget=budget, rounds=length) for each in shown]
+        rows.append([budget, *tuned, *mean_rewards(setting.play(learners, environment))])
     first, last = rows[0], rows[-1]
     text = (
         f"The appendix's ε and cap do not give the printed tables: at B = {first[0]} it states "
@@ -218,7 +186,7 @@ def weights(setting: Setting, *, budgets: Sequence[int], rounds: int) -> Found:
     rows: list[list[Cell]] = []
     better = []
     for name, environment in environments:
-        for budget in (b for b in budgets if b < environment.n_arms):
+        for budget in _below(budgets, environment):
             size = (environment.n_arms, budget, environment.rounds)
             learners = {
                 "resampled": make_learner("fpml-partial", *size, "as_run"),
@@ -227,10 +195,8 @@ def weights(setting: Setting, *, budgets: Sequence[int], rounds: int) -> Found:
             }
             simulation = setting.play(learners, environment)
             gap = simulation.difference("ours", "resampled")
-            rows.append(
-                [name, budget, *(reward_of(simulation, kind).mean for kind in learners),
-                 -gap.mean, gap.standard_error]
-            )  # fmt: skip
+            means = mean_rewards(simulation)
+            rows.append([name, budget, *means, -gap.mean, gap.standard_error])
             better.append(gap.mean < -2 * gap.standard_error)
     worse = [
         f"{row[0]} at B = {row[1]} ({row[5]:+.3f})"
@@ -244,12 +210,11 @@ def weights(setting: Setting, *, budgets: Sequence[int], rounds: int) -> Found:
     )
     columns = [
         *alike("costs", "B"),
-        *alike(
-            "resampled, ε as run", "exact, ε as run", "exact, our ε", digits=3, group="mean reward"
-        ),
+        *alike("resampled, ε as run", "exact, ε as run", "exact, our ε", digits=3,
+               group="mean reward"),
         Column("mean", 3, signed=True, group="gain, paired"),
         Column("standard error", 4, group="gain, paired"),
-    ]
+    ]  # fmt: skip
     help_text = (
         "An arm is among the B perturbed leaders with a probability that one integral gives "
         "exactly; 1 over it replaces the paper's geometric resampling, which is random and "

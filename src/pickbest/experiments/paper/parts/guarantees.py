@@ -6,11 +6,11 @@ import numpy as np
 
 from pickbest import theory
 from pickbest.catalog import make_environment, make_learner
-from pickbest.core import FloatArray
+from pickbest.core import FloatArray, Learner
 from pickbest.environments.adversarial import Chasing
 from pickbest.experiments.paper import cost_sequences
 from pickbest.experiments.paper.estimates import Estimate
-from pickbest.experiments.paper.experiment import Found, Setting, regret_of
+from pickbest.experiments.paper.experiment import Found, Setting, plot, regret_of, shaded
 from pickbest.experiments.paper.parts.lower_bounds import foreseeing
 from pickbest.report.document import Cell, Column, Figure, Series, Table, Verdict, alike
 from pickbest.simulation.simulate import deal
@@ -20,11 +20,8 @@ def markov(setting: Setting, *, n_arms: int, budgets: Sequence[int], rounds: int
     """The tail of FPML's regret with one kept perturbation, beside Markov's inequality."""
     series, rows = [], list[list[Cell]]()
     shares, farthest = [], 0.0
-    for index, budget in enumerate(budgets):
-        learners = {
-            kind: make_learner("fpml", n_arms, budget, rounds, perturbations=kind)
-            for kind in ("fixed", "fresh")
-        }
+    for look, budget in shaded(budgets):
+        learners = _fixed_and_fresh(n_arms, budget, rounds)
         simulation = setting.play(learners, cost_sequences.one_good_arm(n_arms, rounds))
         game = {"n_arms": n_arms, "budget": budget, "rounds": rounds}
         regrets = {kind: simulation.regret(kind) for kind in learners}
@@ -36,20 +33,13 @@ def markov(setting: Setting, *, n_arms: int, budgets: Sequence[int], rounds: int
         chased = cost_sequences.rotating_leaders(n_arms, rounds, budget)
         rotating = setting.play({"fixed": learners["fixed"]}, chased).regret("fixed")
         shares += _promised(game, _grid(rotating), _tail(rotating, _grid(rotating)))
-        look = f"shade {index + 1}/{len(budgets)}"
         series.append(Series(f"B = {budget}", grid, tail, look, "solid", ""))
         wide = _grid(np.array([grid[0], theory.markov_guarantee(**game, probability=0.05)]))
         promised = [theory.markov_tail(**game, regret=value) for value in wide]
         series.append(Series(f"Markov, B = {budget}", wide, promised, look, "dotted", ""))
-        rows.append(
-            [
-                budget,
-                float(np.quantile(regrets["fixed"], 0.9)),
-                theory.markov_guarantee(**game, probability=0.1),
-                float(np.quantile(regrets["fresh"], 0.9)),
-                theory.hoeffding_guarantee(**game, probability=0.1),
-            ]
-        )
+        fixed, fresh = (float(np.quantile(own, 0.9)) for own in regrets.values())
+        rows.append([budget, fixed, theory.markov_guarantee(**game, probability=0.1),
+                     fresh, theory.hoeffding_guarantee(**game, probability=0.1)])  # fmt: skip
     holds = all(shares) and farthest <= 4
     text = (
         f"The empirical tail stays under Markov's bound at {sum(shares)} of {len(shares)} points, "
@@ -71,18 +61,14 @@ def markov(setting: Setting, *, n_arms: int, budgets: Sequence[int], rounds: int
         "Markov's inequality needs the pathwise bound of Lemma 3, which a kept perturbation has "
         "and fresh ones have not; for those Hoeffding's inequality helps."
     )
-    figure = Figure(
+    figure = plot(
         "markov",
         f"How often the regret reaches a value: FPML with one kept perturbation, {n_arms} arms, "
         f"T = {rounds:,} (solid), and Markov's bound (dotted).",
-        "Log-log plot of the tail of the regret for "
-        + ", ".join(f"B = {b}" for b in budgets)
-        + ": the share of runs (solid) and Markov's bound (dotted).",
         "regret",
         "share of runs with at least this regret",
         series,
-        log_x=True,
-        log_y=True,
+        "xy",
     )
     table = Table("markov", "The regret that one run in ten exceeds", columns, rows, note)
     return Found([Verdict("Section 2: Markov guarantee", text, holds), figure, table])
@@ -95,11 +81,9 @@ def fresh_noise(setting: Setting, *, rounds: int) -> Found:
     """
     game = {"n_arms": 2, "budget": 1, "rounds": rounds}
     bound = theory.fpml_regret_bound(**game)
-    learners = {
-        kind: make_learner("fpml", 2, 1, rounds, perturbations=kind) for kind in ("fixed", "fresh")
-    }
+    learners = _fixed_and_fresh(2, 1, rounds)
     simulation = setting.play(learners, Chasing(2, rounds, width=1, memory=0.0))
-    kept, fresh = (regret_of(simulation, kind) for kind in ("fixed", "fresh"))
+    kept, fresh = (regret_of(simulation, kind) for kind in learners)
     text = (
         f"Two arms, T = {rounds:,}; the arm picked last costs 1, the other 0. With one kept "
         f"perturbation regret is {kept.mean:.0f} ± {kept.error:.0f}, with fresh ones "
@@ -108,6 +92,14 @@ def fresh_noise(setting: Setting, *, rounds: int) -> Found:
     )
     statement = "Proof of Theorem 2: fresh perturbations are necessary against adaptive adversaries"
     return Found([Verdict(statement, text, kept.above(bound) and fresh.mean <= bound)])
+
+
+def _fixed_and_fresh(n_arms: int, budget: int, rounds: int) -> dict[str, Learner]:
+    """FPML with one kept perturbation, and with fresh ones."""
+    return {
+        kind: make_learner("fpml", n_arms, budget, rounds, perturbations=kind)
+        for kind in ("fixed", "fresh")
+    }
 
 
 def _tail(regrets: FloatArray, grid: Sequence[float]) -> list[float]:
@@ -170,15 +162,13 @@ def overtaking(setting: Setting, *, n_arms: int, budgets: Sequence[int], rounds:
 def _overtaking_figure(points: dict[int, list[tuple[float, float]]], rounds: int) -> Figure:
     top = max(x for pairs in points.values() for x, _ in pairs)
     series = [Series("regret = overtakings", [0.0, top], [0.0, top], "best", "dotted", "")]
-    for index, (budget, pairs) in enumerate(points.items()):
-        pairs = sorted(pairs)
-        x, y = [p[0] for p in pairs], [p[1] for p in pairs]
-        series.append(Series(f"B = {budget}", x, y, f"shade {index + 1}/{len(points)}", "none"))
-    return Figure(
+    for look, (budget, pairs) in shaded(points.items()):
+        x, y = zip(*sorted(pairs), strict=True)
+        series.append(Series(f"B = {budget}", x, y, look, "none"))
+    return plot(
         "overtaking",
         f"Regret of following the B leaders without noise against the number of rounds, of "
         f"{rounds:,}, in which they were overtaken; one point per cost sequence (0 if negative).",
-        "Scatter plot of regret against overtakings with the diagonal on which they are equal.",
         "rounds in which the leaders are overtaken",
         "regret",
         series,
@@ -190,6 +180,5 @@ def _costs(name: str, n_arms: int, rounds: int, budget: int, seed: int) -> Float
         return foreseeing(n_arms, rounds, budget)
     if name == "rotating leaders":
         return cost_sequences.rotating_leaders(n_arms, rounds, budget).costs_table
-    if name == "task-2":
-        return deal(make_environment(name, rounds=rounds), seed)
-    return deal(make_environment(name, rounds=rounds, n_arms=n_arms), seed)
+    size = None if name == "task-2" else n_arms
+    return deal(make_environment(name, rounds=rounds, n_arms=size), seed)

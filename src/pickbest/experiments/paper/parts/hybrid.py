@@ -1,7 +1,7 @@
 """Theorem 6: OG_hybrid with full feedback against the best B' arms."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pickbest import theory
 from pickbest.catalog import make_learner
@@ -26,14 +26,13 @@ def hybrid(
     bound or grows faster than it, and where the last T of a slot budget cannot tell: a bound that
     is not below T, or that as many arms at random do not exceed.
     """
-    points = {
-        (slot_budget, length): _point(setting, n_arms, target_budget, slot_budget, length)
-        for slot_budget, lengths in zip(slot_budgets, horizons, strict=True)
-        for length in lengths
+    series = {
+        b: [_point(setting, n_arms, target_budget, b, length) for length in lengths]
+        for b, lengths in zip(slot_budgets, horizons, strict=True)
     }
-    series = {b: [points[b, t] for t in ts] for b, ts in zip(slot_budgets, horizons, strict=True)}
-    share = max(point.regret.mean / point.bound for point in points.values())
-    telling = [p for p in points.values() if p.bound < min(p.rounds, p.control.mean)]
+    points = [point for own in series.values() for point in own]
+    share = max(point.regret.mean / point.bound for point in points)
+    telling = [p for p in points if p.bound < min(p.rounds, p.control.mean)]
     steep = max((_slope(own) or 0.0) - 1 / (b + 1) for b, own in series.items())
     ends = ", ".join(
         f"{own[-1].regret.mean:.1f} with b = {b} (bound {own[-1].bound:,.0f}, T = "
@@ -65,8 +64,7 @@ def hybrid(
     )
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(NamedTuple):
     """One game of Theorem 6. control: the regret of as many distinct arms at random."""
 
     rounds: int
@@ -89,13 +87,9 @@ def _point(
     # OPT(B') pays nothing here.
     paid = setting.play({"hybrid": learner}, environment).costs("hybrid").sum(axis=1)
     idle = simulate({"control": make_learner("uniform", n_arms, budget)}, environment, 2)
-    return Point(
-        rounds,
-        budget,
-        Estimate.of(paid),
-        Estimate.of(idle.costs("control").sum(axis=1)),
-        theory.hybrid_regret_bound(n_arms=n_arms, **goal),
-    )
+    control = Estimate.of(idle.costs("control").sum(axis=1))
+    bound = theory.hybrid_regret_bound(n_arms=n_arms, **goal)
+    return Point(rounds, budget, Estimate.of(paid), control, bound)
 
 
 def _slope(points: Sequence[Point]) -> float | None:
@@ -105,17 +99,12 @@ def _slope(points: Sequence[Point]) -> float | None:
 def _figure(target_budget: int, points: Mapping[int, Sequence[Point]]) -> Figure:
     series = []
     for look, (b, own) in shaded(points.items()):
-        x = [float(p.rounds) for p in own]
+        x = [p.rounds for p in own]
         series.append(Series(f"b = {b}", x, [p.regret.mean for p in own], look))
         series.append(Series(f"bound, b = {b}", x, [p.bound for p in own], look, "dotted", ""))
     return against_rounds(
         "hybrid",
         f"Regret of OG_hybrid against OPT({target_budget}), with budget ⌈B' ln T⌉ b.",
-        "Log-log plot of regret against rounds. At the last T: "
-        + ", ".join(
-            f"b = {b} {own[-1].regret.mean:.1f} (bound {own[-1].bound:.0f})"
-            for b, own in points.items()
-        ),
         series,
         f"regret against OPT({target_budget})",
     )

@@ -1,10 +1,11 @@
 """Theorem 6 for jobs: OG_hybrid on coverage and other families, against OPT(B')."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from pickbest.experiments.jobs import theorem6_experiment, unlearned
-from pickbest.experiments.paper.experiment import Found, Setting, against_rounds
+from pickbest.experiments.paper.experiment import Found, Setting, against_rounds, shaded
 from pickbest.report.document import Cell, Figure, Series, Table, Text, Verdict, alike
 
 # What the arms that are not hidden do, of what they do by default: little, so that a learner that
@@ -19,14 +20,12 @@ def hybrid_jobs(setting: Setting, *, target_budget: int, rounds: Sequence[int]) 
     The verdict fails where a bound is exceeded, and where a family has no setting in which it could
     be: a bound below T that the same slots exceed without learning.
     """
-    measured = theorem6_experiment(
-        setting.seed, setting.replicates, target_budget, rounds,
-        slot_budget=SLOT_BUDGET, others=OTHERS, tamper=setting.sabotage.learner,
+    measure = partial(
+        theorem6_experiment, setting.seed, target_budget=target_budget, horizons=rounds,
+        slot_budget=SLOT_BUDGET, others=OTHERS,
     )  # fmt: skip
-    control = theorem6_experiment(
-        setting.seed, 1, target_budget, rounds,
-        slot_budget=SLOT_BUDGET, others=OTHERS, tamper=unlearned, only_hybrid=True,
-    )  # fmt: skip
+    measured = measure(replicates=setting.replicates, tamper=setting.sabotage.learner)
+    control = measure(replicates=1, tamper=unlearned, only_hybrid=True)
     rows = measured["rows"]
     ours = [row for row in rows if row["learner"] == "OG_hybrid"]
     for row, idle in zip(ours, control["rows"], strict=True):
@@ -64,27 +63,20 @@ def hybrid_jobs(setting: Setting, *, target_budget: int, rounds: Sequence[int]) 
 
 def _figure(rows: Sequence[Mapping[str, Any]], rounds: Sequence[int], target_budget: int) -> Figure:
     """Slot budgets 1, SLOT_BUDGET and the largest at each horizon, which is ceil(ln T)."""
-    labels = ("b = 1", f"b = {SLOT_BUDGET}", "b = ⌈ln T⌉")
     series = []
-    for index, label in enumerate(labels):
-        own = []
-        for length in rounds:
-            at = sorted(
-                (row for row in rows if row["rounds"] == length), key=lambda r: r["slot_budget"]
-            )
-            own.append(at[min(index, len(at) - 1)])
-        look = f"shade {index + 1}/{len(labels)}"
-        x = [float(length) for length in rounds]
+    ordered = sorted(rows, key=lambda row: row["slot_budget"])
+    at_rounds = [[row for row in ordered if row["rounds"] == length] for length in rounds]
+    labels = ("b = 1", f"b = {SLOT_BUDGET}", "b = ⌈ln T⌉")
+    for look, (index, label) in shaded(list(enumerate(labels))):
+        own = [at[min(index, len(at) - 1)] for at in at_rounds]
         # Regret may reach 0, which a logarithmic axis cannot show.
-        series.append(Series(label, x, [max(row["regret"], 0.01) for row in own], look))
+        series.append(Series(label, rounds, [max(row["regret"], 0.01) for row in own], look))
         bounds = [row["bound"] for row in own]
-        series.append(Series(f"bound, {label}", x, bounds, look, "dotted", ""))
+        series.append(Series(f"bound, {label}", rounds, bounds, look, "dotted", ""))
     return against_rounds(
         "hybrid-jobs",
         f"Coverage: regret of OG_hybrid against OPT({target_budget}) (lines) and Theorem 6's "
         "bound (dotted).",
-        "Log-log plot of regret against rounds for three slot budgets; every line lies far "
-        "below its dotted bound.",
         series,
         f"regret against OPT({target_budget})",
     )

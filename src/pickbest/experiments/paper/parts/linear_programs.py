@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pickbest.experiments.paper.experiment import HONEST, Found, Setting, shaded
+from pickbest.experiments.paper.experiment import HONEST, Found, Setting, plot, shaded
 from pickbest.report.document import Block, Cell, Column, Figure, Series, Table, Verdict, alike
 
 # How far a fitted exponent may be from (B+1)/B: accuracies span a factor of 2 to 3 only.
@@ -23,13 +23,9 @@ def linear_programs(
     from pickbest.experiments.linear_programs.experiment import INFEASIBLE, POOLED, lp_experiment
 
     measured = lp_experiment(
-        setting.seed,
-        setting.replicates,
-        budgets=budgets,
-        families=families,
-        tamper=setting.sabotage.learner,
-        with_applications=with_applications,
-    )
+        setting.seed, setting.replicates, budgets=budgets, families=families,
+        tamper=setting.sabotage.learner, with_applications=with_applications,
+    )  # fmt: skip
     calls, slopes, mixed = measured["calls"], measured["slopes"], measured["verdicts"]
     feasible = [row for row in calls if row["family"] != INFEASIBLE]
     ended = [row for row in calls if row["status"] != "undecided"]
@@ -73,15 +69,11 @@ def two_draws(setting: Setting) -> Found:
         setting.seed, setting.replicates, setting.sabotage.learner if broken else None
     )
     rows = measured["calls"]
-    kept = all(
-        row["product"]["verified"] and row["product"]["calls"] <= row["product"]["calls_bound"]
-        for row in rows
-    )
+    ours = [row["product"] for row in rows]
+    kept = all(own["verified"] and own["calls"] <= own["calls_bound"] for own in ours)
     fewer = min(row["proposition_8"]["calls_bound"] / row["product"]["calls_bound"] for row in rows)
-    sums = {
-        tuning: sum(row[tuning]["calls"] for row in rows)
-        for tuning in ("product", "eager", "proposition_8")
-    }
+    tunings = ("product", "eager", "proposition_8")
+    sums = {tuning: sum(row[tuning]["calls"] for row in rows) for tuning in tunings}
     slopes = [row["slope"] for row in measured["slopes"]]
     flat = bool(slopes) and max(slopes) <= 1.1
     text = (
@@ -125,18 +117,15 @@ def _figure(calls: Sequence[Mapping[str, Any]]) -> Figure:
             series.append(Series("", *_means(of_family), look, "none", marker))
         series.append(Series(f"B = {budget}", *_means(own), look, "solid", ""))
     names = ", ".join(f"{mark} {name}" for mark, name in zip("●▲◆▼", families, strict=False))
-    return Figure(
+    return plot(
         "linear-programs",
         "Oracle calls until A x ≥ b − ε, against ρ/ε: FPML as in the proof, an oracle that does no "
         f"more than it must. Markers: means over the problems of a family ({names}); lines: over "
         "all; dotted: Proposition 8.",
-        "Log-log plot of oracle calls against ρ/ε for budgets "
-        f"{', '.join(str(budget) for budget in budgets)}; all lie below the dotted bounds.",
         "ρ/ε",
         "oracle calls",
         series,
-        log_x=True,
-        log_y=True,
+        "xy",
     )
 
 
@@ -153,11 +142,8 @@ def _means(rows: Sequence[Mapping[str, Any]]) -> tuple[list[float], list[float]]
 
 
 def _slopes(slopes: Sequence[Mapping[str, Any]]) -> Table:
-    rows: list[list[Cell]] = [
-        [row["family"], row["budget"], row["slope"], row["low"], row["high"], row["problems"],
-         row["theory"]]
-        for row in slopes
-    ]  # fmt: skip
+    keys = ("family", "budget", "slope", "low", "high", "problems", "theory")
+    rows: list[list[Cell]] = [[row[key] for key in keys] for row in slopes]
     columns = [
         *alike("family", "B"),
         *alike("slope", "low", "high", digits=2, group="measured"),

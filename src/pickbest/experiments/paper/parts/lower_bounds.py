@@ -8,8 +8,8 @@ from pickbest import theory
 from pickbest.catalog import make_learner
 from pickbest.core import FloatArray, replicate_keys, rng_for
 from pickbest.environments import Halving, OneGoodArm, Predicting, Table
-from pickbest.experiments.paper.experiment import Found, Setting, regret_of, shaded
-from pickbest.report.document import Figure, Series, Verdict
+from pickbest.experiments.paper.experiment import Found, Setting, plot, regret_of, shaded
+from pickbest.report.document import Series, Verdict
 
 
 def deterministic(setting: Setting, *, n_arms: int, rounds: int) -> Found:
@@ -18,12 +18,14 @@ def deterministic(setting: Setting, *, n_arms: int, rounds: int) -> Found:
     foreseen, bounds, randomised = [], [], []
     for budget in budgets:
         costs = Table(foreseeing(n_arms, rounds, budget))
-        leaders = make_learner("leaders", n_arms, budget, rounds)
-        foreseen.append(regret_of(setting.play({"leaders": leaders}, costs), "leaders").mean)
+        learners = {
+            name: make_learner(name, n_arms, budget, rounds) for name in ("leaders", "fpml")
+        }
+        simulation = setting.play(learners, costs)
+        foreseen.append(regret_of(simulation, "leaders").mean)
+        randomised.append(regret_of(simulation, "fpml").mean)
         size = {"n_arms": n_arms, "budget": budget, "rounds": rounds}
         bounds.append(theory.deterministic_lower_bound(**size))
-        fpml = make_learner("fpml", n_arms, budget, rounds)
-        randomised.append(regret_of(setting.play({"fpml": fpml}, costs), "fpml").mean)
     met = sum(seen >= bound - 1e-9 for seen, bound in zip(foreseen, bounds, strict=True))
     text = (
         f"Following the B leaders without noise has regret at least (1 − B/N) T at {met} of "
@@ -31,24 +33,19 @@ def deterministic(setting: Setting, *, n_arms: int, rounds: int) -> Found:
         f"{foreseen[-1]:.0f} at B = {budgets[-1]}); on the same costs FPML's regret is at most "
         f"{max(randomised):.1f}."
     )
-    x = [float(budget) for budget in budgets]
-    figure = Figure(
+    figure = plot(
         "deterministic",
         f"Regret after {rounds:,} rounds on costs that foresee the B leaders, {n_arms} arms.",
-        f"Regret of the B leaders falls from {foreseen[0]:.0f} at B = 1 to {foreseen[-1]:.0f} at "
-        f"B = {budgets[-1]}, where (1 − B/N) T is {bounds[-1]:.0f}; FPML's regret on the same "
-        f"costs is at most {max(randomised):.1f}.",
         "budget B",
         "regret",
         [
-            Series("B leaders, no noise", x, foreseen, "leaders"),
-            Series("(1 − B/N) T", x, bounds, "best", "dotted", ""),
-            Series("FPML, same costs", x, randomised, "fpml"),
+            Series("B leaders, no noise", budgets, foreseen, "leaders"),
+            Series("(1 − B/N) T", budgets, bounds, "best", "dotted", ""),
+            Series("FPML, same costs", budgets, randomised, "fpml"),
         ],
     )
-    return Found(
-        [Verdict("Proposition 1: regret ≥ (1 − B/N) T", text, met == len(budgets)), figure]
-    )
+    statement = "Proposition 1: regret ≥ (1 − B/N) T"
+    return Found([Verdict(statement, text, met == len(budgets)), figure])
 
 
 def foreseeing(n_arms: int, rounds: int, budget: int) -> FloatArray:
@@ -89,32 +86,20 @@ def uniform(setting: Setting, *, n_arms: int, rounds: int) -> Found:
         f"T (1 − B/N) within {farthest:.1f} standard errors (at B = {budgets[middle]}: "
         f"{measured[middle].mean:.1f}, exact {exact[middle]:.1f}, printed {printed[middle]:.1f})."
     )
-    x = [float(budget) for budget in budgets]
-    figure = Figure(
+    figure = plot(
         "uniform",
         f"Regret after {rounds} rounds where one of {n_arms} arms costs 0 and the others 1.",
-        f"Regret against the budget. At B = {budgets[middle]}: B random arms "
-        f"{measured[middle].mean:.1f}, exact {exact[middle]:.1f}, printed bound "
-        f"{printed[middle]:.1f}, FPML {learned[middle]:.1f}.",
         "budget B",
         "regret",
         [
-            Series("B random arms", x, [m.mean for m in measured], "uniform"),
-            Series("T (1 − B/N), exact", x, exact, "best", "dashed", ""),
-            Series("T (1 − B/N)^B, printed", x, printed, "best", "dotted", ""),
-            Series("FPML", x, learned, "fpml"),
+            Series("B random arms", budgets, [m.mean for m in measured], "uniform"),
+            Series("T (1 − B/N), exact", budgets, exact, "best", "dashed", ""),
+            Series("T (1 − B/N)^B, printed", budgets, printed, "best", "dotted", ""),
+            Series("FPML", budgets, learned, "fpml"),
         ],
     )
-    return Found(
-        [
-            Verdict(
-                "Section 2: uniform subsets regret ≥ T (1 − B/N)^B, and exactly T (1 − B/N)",
-                text,
-                met == len(budgets) and farthest <= 4,
-            ),
-            figure,
-        ]
-    )
+    statement = "Section 2: uniform subsets regret ≥ T (1 − B/N)^B, and exactly T (1 − B/N)"
+    return Found([Verdict(statement, text, met == len(budgets) and farthest <= 4), figure])
 
 
 def halving(setting: Setting, *, budgets: Sequence[int], log2_arms: Sequence[int]) -> Found:
@@ -133,7 +118,7 @@ def halving(setting: Setting, *, budgets: Sequence[int], log2_arms: Sequence[int
             size = {"n_arms": n_arms, "budget": budget}
             exact = theory.halving_expected_cost(**size, rounds=rounds)
             holds = holds and regret.mean + 4 * regret.error >= exact
-            x.append(float(n_arms))
+            x.append(n_arms)
             seen.append(regret.mean)
             floor.append(theory.halving_lower_bound(**size))
         series.append(Series(f"FPML, B = {budget}", x, seen, look))
@@ -145,15 +130,13 @@ def halving(setting: Setting, *, budgets: Sequence[int], log2_arms: Sequence[int
         if holds
         else f"A measured regret lies below the exact value of the construction: {texts}."
     )
-    figure = Figure(
+    figure = plot(
         "halving",
         "Regret where a random half of the good arms turns bad in each round, T = ⌊log2(2N/3B)⌋.",
-        f"Regret against the number of arms. Measured against the bound at the largest: "
-        f"{', '.join(texts)}.",
         "number of arms N",
         "regret",
         series,
-        log_x=True,
+        "x",
     )
     statement = "Proposition 10: every learner has regret ≥ (1/4)^B log2(2N/3B)"
     return Found([Verdict(statement, text, holds), figure])

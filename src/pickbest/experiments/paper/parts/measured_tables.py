@@ -11,7 +11,7 @@ from itertools import pairwise
 from pickbest.environments import Table as Recorded
 from pickbest.experiments.paper import lineup
 from pickbest.experiments.paper.estimates import Estimate
-from pickbest.experiments.paper.experiment import Found, Setting
+from pickbest.experiments.paper.experiment import Found, Setting, plot
 from pickbest.experiments.paper.lineup import AS_RUN, BEST, EXP3, FPML, OG, OURS, TOP, UNIFORM
 from pickbest.experiments.paper.parts.recorded_tables import BudgetResult, play_budget
 from pickbest.experiments.paper.printed import TABLE_2
@@ -98,7 +98,7 @@ def measured(setting: Setting, *, budgets: Sequence[int]) -> Found:
     """The paper's findings: as printed, replayed where its rewards are given, and on ours."""
     ours = setting.rewards if setting.rewards.ours else find_rewards(MEASURED)
     results = [play_budget(setting, ours, budget, tuple(ON_OURS)) for budget in budgets]
-    sources: dict[str, Means] = {PRINTED: _printed(budgets)}
+    sources: dict[str, Means] = {PRINTED: {budget: TABLE_2[budget] for budget in budgets}}
     if setting.rewards.papers:
         replays = [play_budget(setting, setting.rewards, budget, [AS_RUN]) for budget in budgets]
         sources[REPLAYED] = means_of(replays, AS_RUN)
@@ -118,13 +118,6 @@ def measured(setting: Setting, *, budgets: Sequence[int]) -> Found:
     ]
     finding = f"On {ours.table.rounds} tuning tasks that we measured ourselves: {'; '.join(kept)}."
     return Found(blocks, [f"{finding} {_random_arms(sources)} [Details](#measured)"])
-
-
-def _printed(budgets: Sequence[int]) -> Means:
-    return {
-        budget: {row: Estimate(p.mean, p.std, p.runs) for row, p in TABLE_2[budget].items()}
-        for budget in budgets
-    }
 
 
 def means_of(results: Sequence[BudgetResult], tuning: str) -> Means:
@@ -211,13 +204,11 @@ def _figure(sources: Sources) -> Figure:
             means = sources[name]
             y = [_gap(rows, learner if learner in rows else EXP3) for rows in means.values()]
             text = f"{label}{suffix}" if suffix else ""
-            series.append(Series(text, [float(b) for b in means], y, look, line, marker))
-    ends = listed([f"{line.label} {line.y[-1]:.3f}" for line in series if line.label])
-    return Figure(
+            series.append(Series(text, [*means], y, look, line, marker))
+    return plot(
         "measured-gaps",
         "How far learners stay below the best subset in hindsight. Lines: our measurements; "
         "hollow squares: the printed numbers, on the paper's tasks. At B = 1 OG is Exp3.",
-        f"Gap to the best in hindsight against the budget. At the largest budget: {ends}.",
         "budget B",
         "mean reward below the best in hindsight",
         series,
@@ -226,8 +217,8 @@ def _figure(sources: Sources) -> Figure:
 
 def _rewards_table(sources: Sources) -> Table:
     columns = alike("B", "learner")
-    columns += [Column(name, 3, group="mean reward") for name in sources]
-    columns += [Column(name, 3, group="below the best in hindsight") for name in sources]
+    for group in ("mean reward", "below the best in hindsight"):
+        columns += alike(*sources, digits=3, group=group)
     rows: list[list[Cell]] = []
     for budget in sources[PRINTED]:
         for row in (BEST, TOP, *lineup.learner_rows(budget), UNIFORM):

@@ -15,7 +15,7 @@ from pickbest.experiments.paper.parts.measured_tables import (
 from pickbest.experiments.paper.parts.recorded_tables import play_budget
 from pickbest.experiments.paper.recorded_rewards import Rewards, measured_rewards
 from pickbest.hindsight import best_subset
-from pickbest.report.document import Block, Cell, Column, Table, Text, Verdict, alike, listed
+from pickbest.report.document import Block, Cell, Table, Text, Verdict, alike, listed
 
 
 def more_optimizers(setting: Setting, *, budgets: Sequence[int]) -> Found:
@@ -49,7 +49,7 @@ def more_optimizers(setting: Setting, *, budgets: Sequence[int]) -> Found:
         for budget, rows in means.items()
         for row in (BEST, TOP, *lineup.learner_rows(budget), UNIFORM)
     ]
-    columns = [*alike("B", "learner"), *(Column(name, 3) for name in ("mean reward", "below best"))]
+    columns = [*alike("B", "learner"), *alike("mean reward", "below best", digits=3)]
     caption = "Tables 1 and 2 with fifteen optimisers, learners as run"
     blocks: list[Block] = [verdict, Text(text), Table("more-optimizers", caption, columns, shown)]
     return Found([*blocks, optimisers_table(table, "more-optimisers")])

@@ -1,12 +1,14 @@
 """Tables 1 and 2: learners choose black-box optimisers, on recorded rewards."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
+from pickbest.core import Environment
 from pickbest.experiments.paper import lineup
 from pickbest.experiments.paper.estimates import Estimate, z_score
-from pickbest.experiments.paper.experiment import Found, Setting, hindsight_reward, reward_of
+from pickbest.experiments.paper.experiment import Found, Setting, hindsight_reward, plot, reward_of
 from pickbest.experiments.paper.lineup import (
     AS_RUN,
     BEST,
@@ -20,7 +22,7 @@ from pickbest.experiments.paper.lineup import (
     TUNINGS,
     UNIFORM,
 )
-from pickbest.experiments.paper.printed import TABLE_2, Printed
+from pickbest.experiments.paper.printed import TABLE_2
 from pickbest.experiments.paper.recorded_rewards import Rewards
 from pickbest.report.document import (
     Block,
@@ -33,6 +35,7 @@ from pickbest.report.document import (
     Verdict,
     listed,
 )
+from pickbest.simulation.result import Simulation
 
 FAR = 4.0
 EXTRA_ROWS = (UNIFORM, THOMPSON, GREEDY, TOP)
@@ -49,7 +52,7 @@ class BudgetResult:
 
     budget: int
     estimates: Mapping[tuple[str, str], Estimate]
-    printed: Mapping[str, Printed]
+    printed: Mapping[str, Estimate]
     papers: bool
 
     def rows(self) -> list[str]:
@@ -77,21 +80,23 @@ def recorded(setting: Setting, *, budgets: Sequence[int], figure: bool) -> Found
     return Found(blocks, _findings(results) if figure else [])
 
 
+def play_rows(
+    setting: Setting, game: Environment, budget: int, rows: Iterable[tuple[str, str]]
+) -> tuple[Simulation, dict[tuple[str, str], Estimate]]:
+    """Learners by label and tuning, which are named "label tuning", and their mean rewards."""
+    size = (game.n_arms, budget, game.rounds)
+    learners = {f"{row} {how}": (row, how) for row, how in rows}
+    made = {name: lineup.make_row(*key, *size) for name, key in learners.items()}
+    simulation = setting.play(made, game)
+    return simulation, {key: reward_of(simulation, name) for name, key in learners.items()}
+
+
 def play_budget(
     setting: Setting, rewards: Rewards, budget: int, tunings: Sequence[str] = tuple(TUNINGS)
 ) -> BudgetResult:
     """Every learner in every one of the tunings on the rewards."""
-    table = rewards.table
-    size = (table.n_arms, budget, table.rounds)
-    learners = {
-        (row, tuning): lineup.make_row(row, tuning, *size)
-        for row in lineup.learner_rows(budget)
-        for tuning in tunings
-    }
-    learners |= {(row, OURS): lineup.make_row(row, OURS, *size) for row in lineup.UNTUNED}
-    named = {f"{row} {tuning}": learner for (row, tuning), learner in learners.items()}
-    simulation = setting.play(named, table)
-    estimates = {key: reward_of(simulation, f"{key[0]} {key[1]}") for key in learners}
+    rows = [*product(lineup.learner_rows(budget), tunings), *product(lineup.UNTUNED, [OURS])]
+    simulation, estimates = play_rows(setting, rewards.table, budget, rows)
     for row, against in lineup.HINDSIGHT.items():
         fixed = hindsight_reward(simulation, against, budget)
         estimates[row, AS_RUN if row == BEST else OURS] = fixed
@@ -176,14 +181,11 @@ def _cell_text(result: BudgetResult, row: str, z: float) -> str:
 
 def _figure(results: Sequence[BudgetResult]) -> Figure:
     papers = all(result.papers for result in results)
-    budgets = [float(result.budget) for result in results]
 
     def line(label: str, row: str, tuning: str, look: str, style: str = "solid") -> Series:
-        estimates = [
-            r.estimates[_row_at(row, r.budget), tuning] for r in results if _has(row, r.budget)
-        ]
-        x = [float(r.budget) for r in results if _has(row, r.budget)]
-        return Series(label, x, [e.mean for e in estimates], look, style, "o")
+        shown = [(r, _row_at(row, r.budget)) for r in results if _has(row, r.budget)]
+        y = [r.estimates[own, tuning].mean for r, own in shown]
+        return Series(label, [r.budget for r, _ in shown], y, look, style, "o")
 
     series = [
         line("best in hindsight", BEST, AS_RUN, "best"),
@@ -194,20 +196,13 @@ def _figure(results: Sequence[BudgetResult]) -> Figure:
         line("random distinct arms", UNIFORM, OURS, "uniform", "dotted"),
     ]
     for row, look in ((FPML, "fpml"), (SINGLE_SLOTS, "og-hybrid"), (OG, "og")):
-        points = [
-            (float(r.budget), r.printed[_row_at(row, r.budget)].mean)
-            for r in results
-            if papers and _has(row, r.budget)
-        ]
-        x, y = [p[0] for p in points], [p[1] for p in points]
-        series.append(Series("", x, y, look, "none", "s"))
-    return Figure(
+        shown = [r for r in results if papers and _has(row, r.budget)]
+        y = [r.printed[_row_at(row, r.budget)].mean for r in shown]
+        series.append(Series("", [r.budget for r in shown], y, look, "none", "s"))
+    how = " Lines: our runs; hollow squares: the printed means." if papers else ""
+    return plot(
         "rewards-by-budget",
-        "Mean reward against the budget. Lines: our runs; hollow squares: the printed means."
-        if papers
-        else "Mean reward against the budget.",
-        f"Mean reward against the budget from {int(budgets[0])} to {int(budgets[-1])}. At the "
-        f"largest: {listed([f'{line.label} {line.y[-1]:.2f}' for line in series if line.label])}.",
+        f"Mean reward against the budget.{how}",
         "budget B",
         "mean reward of a round",
         series,
@@ -229,20 +224,16 @@ def _findings(results: Sequence[BudgetResult]) -> list[str]:
     several = [r for r in results if r.budget > 1]
     if not several:
         return []
-    beaten = [r for r in several if r.estimates[UNIFORM, OURS].mean > r.estimates[OG, AS_RUN].mean]
-    last = several[-1]
-    sentences = [
-        f"B distinct arms at random, without any learning, beat OG as run at {len(beaten)} of "
-        f"{len(several)} budgets above 1 (at B = {last.budget}: "
-        f"{last.estimates[UNIFORM, OURS].mean:.3f} against "
-        f"{last.estimates[OG, AS_RUN].mean:.3f})."
-    ]
+    pairs = [(r.estimates[UNIFORM, OURS].mean, r.estimates[OG, AS_RUN].mean) for r in several]
+    last, (random, og) = several[-1], pairs[-1]
     gains = [
         f"{row} {last.estimates[row, AS_RUN].mean:.3f} → {last.estimates[row, OURS].mean:.3f}"
         for row in lineup.learner_rows(last.budget)
     ]
-    sentences.append(
+    return [
+        "B distinct arms at random, without any learning, beat OG as run at "
+        f"{sum(one > other for one, other in pairs)} of {len(several)} budgets above 1 "
+        f"(at B = {last.budget}: {random:.3f} against {og:.3f}).",
         f"With exact weights, distinct slots and the corrected γ, at B = {last.budget}: "
-        f"{', '.join(gains)}."
-    )
-    return sentences
+        f"{', '.join(gains)}.",
+    ]

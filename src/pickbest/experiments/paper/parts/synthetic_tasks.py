@@ -1,12 +1,13 @@
 """The synthetic tasks of the appendix, and task 2 with a change of regime."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 from pickbest.catalog import make_environment
-from pickbest.core import Environment
 from pickbest.experiments.paper import lineup
 from pickbest.experiments.paper.estimates import Estimate, z_score
-from pickbest.experiments.paper.experiment import Found, Setting, hindsight_reward, reward_of
+from pickbest.experiments.paper.experiment import Found, Setting, hindsight_reward, plot
 from pickbest.experiments.paper.lineup import (
     AS_RUN,
     BEST,
@@ -18,22 +19,13 @@ from pickbest.experiments.paper.lineup import (
     TOP,
     TUNINGS,
 )
-from pickbest.experiments.paper.parts.recorded_tables import tuning_columns
+from pickbest.experiments.paper.parts.recorded_tables import play_rows, tuning_columns
 from pickbest.experiments.paper.printed import TABLE_6
-from pickbest.report.document import (
-    Block,
-    Cell,
-    Column,
-    Figure,
-    Series,
-    Table,
-    Verdict,
-    alike,
-    listed,
-)
+from pickbest.report.document import Cell, Figure, Series, Table, Verdict, alike, listed
 from pickbest.simulation.result import Simulation
 
 HYBRID = "OG_hybrid(B, 1)"
+KINDS = (FPML, HYBRID, OG)
 Estimates = Mapping[tuple[str, str, int], Estimate]
 # What the paper says of each environment: (who, compared with whom, whether it should win).
 CLAIMS = {
@@ -49,37 +41,27 @@ def task(setting: Setting, *, environment: str, budgets: Sequence[int], rounds: 
     against_greedy: dict[tuple[str, int], tuple[float, float]] = {}
     for budget in budgets:
         rows = _rows(budget)
-        simulation = _play(setting, rows, game, budget)
-        for row in rows:
-            for tuning in TUNINGS:
-                estimates[_kind(row), tuning, budget] = reward_of(simulation, f"{row} {tuning}")
+        simulation, found = play_rows(setting, game, budget, product(rows, TUNINGS))
+        estimates |= {(_kind(row), how, budget): one for (row, how), one in found.items()}
         for row, against in lineup.HINDSIGHT.items():
             estimates[row, AS_RUN, budget] = hindsight_reward(simulation, against, budget)
         for tuning in (AS_RUN, OURS):
             against_greedy[tuning, budget] = _lead_over_greedy(simulation, rows, tuning)
-    blocks: list[Block] = []
+    verdict, findings = _best_of(estimates, budgets), []
     if environment in CLAIMS:
-        blocks.append(_verdict(environment, against_greedy, budgets))
-    blocks += [
-        _figure(environment, estimates, budgets, AS_RUN),
-        _figure(environment, estimates, budgets, OURS),
-        _table(environment, estimates, budgets),
-    ]
-    if environment not in CLAIMS:
-        blocks.insert(0, _best_of(estimates, budgets))
-    return Found(blocks, _findings(environment, against_greedy, budgets))
-
-
-def _findings(
-    environment: str, leads: Mapping[tuple[str, int], tuple[float, float]], budgets: Sequence[int]
-) -> list[str]:
-    """Where the paper's claim about a task holds in one tuning and not in the other."""
-    if environment not in CLAIMS:
-        return []
-    verdict = _verdict(environment, leads, budgets)
-    if verdict.holds:
-        return []
-    return [f"{verdict.statement}: not what we see. {verdict.text} [Details](#{environment})"]
+        verdict = _verdict(environment, against_greedy, budgets)
+        if not verdict.holds:
+            text = f"{verdict.statement}: not what we see. {verdict.text}"
+            findings = [f"{text} [Details](#{environment})"]
+    return Found(
+        [
+            verdict,
+            _figure(environment, estimates, budgets, AS_RUN),
+            _figure(environment, estimates, budgets, OURS),
+            _table(environment, estimates, budgets),
+        ],
+        findings,
+    )
 
 
 def _rows(budget: int) -> list[str]:
@@ -89,16 +71,6 @@ def _rows(budget: int) -> list[str]:
 def _kind(row: str) -> str:
     """What a row counts as where budgets are compared."""
     return HYBRID if lineup.is_hybrid(row) else OG if row == EXP3 else row
-
-
-def _play(setting: Setting, rows: Sequence[str], game: Environment, budget: int) -> Simulation:
-    """All rows in all tunings."""
-    learners = {
-        f"{row} {tuning}": lineup.make_row(row, tuning, game.n_arms, budget, game.rounds)
-        for row in rows
-        for tuning in TUNINGS
-    }
-    return setting.play(learners, game)
 
 
 def _lead_over_greedy(
@@ -136,17 +108,11 @@ def _budgets(budgets: Sequence[int]) -> str:
 def _best_of(estimates: Estimates, budgets: Sequence[int]) -> Verdict:
     texts = []
     for tuning in (AS_RUN, OURS):
-        wins = [
-            max(
-                (kind for kind in (FPML, HYBRID, OG) if (kind, tuning, b) in estimates),
-                key=lambda kind: estimates[kind, tuning, b].mean,
-            )
-            for b in budgets
-        ]
-        counts = {name: wins.count(name) for name in dict.fromkeys(wins)}
-        texts.append(
-            f"{tuning}: " + ", ".join(f"{name} is best at {n}" for name, n in counts.items())
-        )
+        wins = Counter[str]()
+        for b in budgets:
+            means = {k: estimates[k, tuning, b].mean for k in KINDS if (k, tuning, b) in estimates}
+            wins[max(means, key=means.__getitem__)] += 1
+        texts.append(f"{tuning}: {', '.join(f'{name} is best at {n}' for name, n in wins.items())}")
     return Verdict("Change of regime", f"Of {len(budgets)} budgets, {'; '.join(texts)}.")
 
 
@@ -161,24 +127,16 @@ def _figure(environment: str, estimates: Estimates, budgets: Sequence[int], tuni
         (OG, OG, "og", "solid"),
     )
     for kind, label, look, line in shown:
-        key_tuning = AS_RUN if kind in lineup.HINDSIGHT else tuning
-        have = [b for b in budgets if (kind, key_tuning, b) in estimates]
-        found = [estimates[kind, key_tuning, b] for b in have]
-        series.append(
-            Series(
-                label, [float(b) for b in have], [e.mean for e in found], look, line,
-                "" if kind in lineup.HINDSIGHT else "o", [e.std for e in found],
-            )
-        )  # fmt: skip
-    last = budgets[-1]
-    ends = listed([f"{line.label} {line.y[-1]:.2f}" for line in series])
+        how, marker = (AS_RUN, "") if kind in lineup.HINDSIGHT else (tuning, "o")
+        found = {b: estimates[kind, how, b] for b in budgets if (kind, how, b) in estimates}
+        means, spread = zip(*((e.mean, e.std) for e in found.values()), strict=True)
+        series.append(Series(label, [*found], means, look, line, marker, spread))
     suffix = "as-run" if tuning == AS_RUN else "ours"
     how = "as in the paper" if tuning == AS_RUN else "with our tunings"
-    return Figure(
+    return plot(
         f"{environment}-{suffix}",
         f"Performance (1 − cost) against the budget, learners {how}; bars are one standard "
         "deviation over runs. At B = 1 OG is Exp3.",
-        f"Performance against budget {budgets[0]} to {last}. At B = {last}: {ends}.",
         "budget B",
         "performance (1 − cost)",
         series,
@@ -186,10 +144,9 @@ def _figure(environment: str, estimates: Estimates, budgets: Sequence[int], tuni
 
 
 def _table(environment: str, estimates: Estimates, budgets: Sequence[int]) -> Table:
-    columns = alike("learner", "tuning")
-    columns += [Column(f"B = {budget}", 3) for budget in budgets]
+    columns = [*alike("learner", "tuning"), *alike(*(f"B = {b}" for b in budgets), digits=3)]
     rows: list[list[Cell]] = []
-    for kind in (BEST, GREEDY, TOP, FPML, HYBRID, OG):
+    for kind in (BEST, GREEDY, TOP, *KINDS):
         for tuning in [AS_RUN] if kind in lineup.HINDSIGHT else TUNINGS:
             found = [estimates.get((kind, tuning, budget)) for budget in budgets]
             shown = "" if kind in lineup.HINDSIGHT else tuning
@@ -200,7 +157,8 @@ def _table(environment: str, estimates: Estimates, budgets: Sequence[int]) -> Ta
 def task_3(setting: Setting, *, budget: int, rounds: int) -> Found:
     """Table 6: the environment in which the greedy choice is worse than the top B."""
     rows = _rows(budget)
-    simulation = _play(setting, rows, make_environment("task-3", rounds=rounds), budget)
+    game = make_environment("task-3", rounds=rounds)
+    simulation, means = play_rows(setting, game, budget, product(rows, TUNINGS))
     table_rows: list[list[Cell]] = []
     z_scores = {}
     for row, against in lineup.HINDSIGHT.items():
@@ -211,7 +169,7 @@ def task_3(setting: Setting, *, budget: int, rounds: int) -> Found:
     for row in rows:
         cells: list[Cell] = [row, TABLE_6[row].mean, TABLE_6[row].std]
         for tuning in TUNINGS:
-            found = reward_of(simulation, f"{row} {tuning}")
+            found = means[row, tuning]
             cells += [found.mean, found.std]
             if tuning == AS_RUN:
                 z_scores[row] = z_score(found, TABLE_6[row])

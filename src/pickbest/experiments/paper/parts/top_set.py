@@ -25,7 +25,7 @@ def top_set(
     ]
     rows += [["top-set trap", 2, *game] for game in trap]
     marked = [(index, 3) for index, row in enumerate(rows) if float(row[3]) > float(row[4])]  # type: ignore[arg-type]
-    lengths = [float(length) for length, _, _ in trap]
+    lengths = [length for length, _, _ in trap]
     regrets, bounds = [game[1] for game in trap], [game[2] for game in trap]
     rate = growth(lengths, regrets)
     easy = len(rows) - len(trap)
@@ -49,8 +49,6 @@ def top_set(
     figure = against_rounds(
         "top-set",
         "Regret of FPML against the top two arms, on costs made to break Proposition 7.",
-        f"Regret is {regrets[-1]:.0f} at T = {hard_rounds[-1]}; the printed bound is "
-        f"{bounds[-1]:.0f} there.",
         [
             Series("FPML, measured", lengths, regrets, "fpml"),
             Series("printed bound", lengths, bounds, "og", "dotted", ""),

@@ -2,14 +2,17 @@
 
 import math
 from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
 
 from pickbest import theory
 from pickbest.catalog import make_environment, make_learner
-from pickbest.core import Environment
+from pickbest.core import Environment, FloatArray
 from pickbest.experiments.paper import cost_sequences
 from pickbest.experiments.paper.estimates import NEAR, Estimate, slope
 from pickbest.experiments.paper.experiment import Found, Setting, against_rounds, regret_of, shaded
-from pickbest.report.document import Cell, Column, Figure, Series, Table, Text, Verdict
+from pickbest.report.document import Cell, Column, Figure, Series, Table, Text, Verdict, alike
 
 # Standard errors that a mean may be off what it should be.
 SURE = 4.0
@@ -23,43 +26,33 @@ def trade_off(
     The verdict fails where a mean is above the bound, there or on leaders that rotate; where it is
     not what the law of FPML gives; and where a slope is not the theorem's.
     """
-    measured = {
-        (budget, length): _regret(setting, cost_sequences.one_good_arm(n_arms, length), budget)
-        for budget in budgets
-        for length in rounds
-    }
-    bounds = {
-        (budget, length): theory.fpml_regret_bound(n_arms=n_arms, budget=budget, rounds=length)
-        for budget, length in measured
-    }
-    rotating = {b: _rotating(setting, n_arms, rounds[-1], b).mean for b in budgets}
-    slopes = {
-        budget: slope(rounds, [measured[budget, length].mean for length in rounds])
-        for budget in budgets
-    }
-    below = all(measured[key].mean <= bounds[key] for key in measured) and all(
-        regret <= bounds[budget, rounds[-1]] for budget, regret in rotating.items()
-    )
-    farthest = max(one.off(_by_law(n_arms, *key)) for key, one in measured.items())
+    games = list(product(budgets, rounds))
+    measured = [_good_arm(setting, n_arms, *game) for game in games]
+    means = np.reshape([one.mean for one in measured], (len(budgets), -1))
+    bounds = np.reshape([_bound(n_arms, *game) for game in games], means.shape)
+    rotating = [_rotating(setting, n_arms, rounds[-1], budget).mean for budget in budgets]
+    slopes = [slope(rounds, own) for own in means.tolist()]
+    below = (means <= bounds).all() and (rotating <= bounds[:, -1]).all()
+    farthest = max(o.off(_by_law(n_arms, *game)) for o, game in zip(measured, games, strict=True))
     bends = max(
-        math.inf if value is None else abs(value - 1 / (budget + 1))
-        for budget, value in slopes.items()
+        math.inf if fitted is None else abs(fitted - 1 / (budget + 1))
+        for budget, fitted in zip(budgets, slopes, strict=True)
     )
-    share = max(measured[key].mean / bounds[key] for key in measured)
+    share = (means / bounds).max()
     text = (
         f"Measured regret is at most {share:.0%} of the bound over all {len(measured)} points on "
         f"one good arm, and within {farthest:.1f} standard errors of what FPML's law gives. "
         f"Its fitted slope differs from 1/(B+1) by at most {bends:.3f}. Where leaders rotate, and "
         f"following them without noise would have a regret of up to {rounds[-1] // 2:,}, it "
-        f"is at most {max(rotating.values()):.0f}."
+        f"is at most {max(rotating):.0f}."
     )
-    holds = below and farthest <= SURE and bends <= NEAR
+    holds = bool(below) and farthest <= SURE and bends <= NEAR
     verdict = Verdict("Theorem 2: regret ≤ 2 T^(1/(B+1)) (1 + ln N)^(B/(B+1))", text, holds)
     return Found(
         [
             verdict,
-            _figure(n_arms, budgets, rounds, measured, bounds, slopes),
-            _table(budgets, rounds, measured, bounds, slopes),
+            _figure(n_arms, budgets, rounds, means, bounds, slopes),
+            _table(budgets, rounds, means, bounds, slopes),
             Text(
                 "Costs are fixed in advance. One arm always costs 0 and the others 1: the worst "
                 "environment that we know for FPML with B ≥ 2 ([comparison](#environments), "
@@ -75,10 +68,8 @@ def _regret(setting: Setting, environment: Environment, budget: int) -> Estimate
     return regret_of(setting.play({"fpml": learner}, environment), "fpml")
 
 
-def _by_law(n_arms: int, budget: int, rounds: int) -> float:
-    """The exact expected regret on one good arm."""
-    size = {"n_arms": n_arms, "budget": budget, "rounds": rounds}
-    return theory.good_arm_regret(**size, epsilon=theory.fpml_epsilon(**size))
+def _good_arm(setting: Setting, n_arms: int, budget: int, rounds: int) -> Estimate:
+    return _regret(setting, cost_sequences.one_good_arm(n_arms, rounds), budget)
 
 
 def _rotating(setting: Setting, n_arms: int, rounds: int, budget: int) -> Estimate:
@@ -86,58 +77,49 @@ def _rotating(setting: Setting, n_arms: int, rounds: int, budget: int) -> Estima
     return _regret(setting, cost_sequences.rotating_leaders(n_arms, rounds, budget), budget)
 
 
+def _by_law(n_arms: int, budget: int, rounds: int) -> float:
+    """The exact expected regret on one good arm."""
+    size = {"n_arms": n_arms, "budget": budget, "rounds": rounds}
+    return theory.good_arm_regret(**size, epsilon=theory.fpml_epsilon(**size))
+
+
+def _bound(n_arms: int, budget: int, rounds: int) -> float:
+    return theory.fpml_regret_bound(n_arms=n_arms, budget=budget, rounds=rounds)
+
+
+Slopes = Sequence[float | None]
+
+
 def _figure(
-    n_arms: int,
-    budgets: Sequence[int],
-    rounds: Sequence[int],
-    measured: dict[tuple[int, int], Estimate],
-    bounds: dict[tuple[int, int], float],
-    slopes: dict[int, float | None],
-) -> Figure:
-    x = [float(length) for length in rounds]
+    n_arms: int, budgets: Sequence[int], rounds: Sequence[int],
+    means: FloatArray, bounds: FloatArray, slopes: Slopes,
+) -> Figure:  # fmt: skip
     series = []
-    for look, budget in shaded(budgets):
-        fitted = slopes[budget]
+    curves = [*zip(budgets, slopes, means.tolist(), bounds.tolist(), strict=True)]
+    for look, (budget, fitted, own, limit) in shaded(curves):
         label = f"B = {budget}: {fitted:.2f}" if fitted is not None else f"B = {budget}"
-        y = [measured[budget, length].mean for length in rounds]
-        series.append(Series(label, x, y, look))
-        limit = [bounds[budget, length] for length in rounds]
-        series.append(Series(f"{1 / (budget + 1):.2f}", x, limit, look, "dotted", ""))
-    first, last = rounds[0], rounds[-1]
-    ends = ", ".join(
-        f"B = {b} from {measured[b, first].mean:.1f} to {measured[b, last].mean:.1f}"
-        for b in budgets
-    )
+        series.append(Series(label, rounds, own, look))
+        series.append(Series(f"{1 / (budget + 1):.2f}", rounds, limit, look, "dotted", ""))
     return against_rounds(
         "trade-off",
         f"FPML's regret against the number of rounds, {n_arms} arms, one of them good. Solid: "
         "measured, with the fitted exponent of T; dotted: Theorem 2, with its exponent 1/(B+1).",
-        f"Log-log plot of regret against rounds from {first} to {last}: {ends}."
-        f" Bounds at T = {last}: " + ", ".join(f"B = {b} {bounds[b, last]:.0f}" for b in budgets),
         series,
     )
 
 
 def _table(
-    budgets: Sequence[int],
-    rounds: Sequence[int],
-    measured: dict[tuple[int, int], Estimate],
-    bounds: dict[tuple[int, int], float],
-    slopes: dict[int, float | None],
-) -> Table:
-    columns = [Column("B"), Column("measured", 3, group="slope")]
-    columns.append(Column("1/(B+1)", 3, group="slope"))
-    columns += [Column(f"T = {length:,}", 1, group="regret") for length in rounds[::2]]
+    budgets: Sequence[int], rounds: Sequence[int],
+    means: FloatArray, bounds: FloatArray, slopes: Slopes,
+) -> Table:  # fmt: skip
+    columns = [Column("B"), *alike("measured", "1/(B+1)", digits=3, group="slope")]
+    columns += alike(*(f"T = {length:,}" for length in rounds[::2]), digits=1, group="regret")
     columns.append(Column(f"T = {rounds[-1]:,}", 1, group="bound"))
     rows: list[list[Cell]] = [
-        [
-            budget,
-            slopes[budget],
-            1 / (budget + 1),
-            *(measured[budget, length].mean for length in rounds[::2]),
-            bounds[budget, rounds[-1]],
-        ]
-        for budget in budgets
+        [budget, fitted, 1 / (budget + 1), *own[::2], limit[-1]]
+        for budget, fitted, own, limit in zip(
+            budgets, slopes, means.tolist(), bounds.tolist(), strict=True
+        )
     ]
     return Table("trade-off", "Regret by budget and rounds", columns, rows)
 
@@ -162,17 +144,12 @@ def environments(setting: Setting, *, n_arms: int, budgets: Sequence[int], round
                 row.append(None)
                 continue
             regret = _regret(setting, environment, budget).mean
-            bound = theory.fpml_regret_bound(
-                n_arms=environment.n_arms, budget=budget, rounds=rounds
-            )
             row.append(regret)
             worst[budget] = max(worst.get(budget, (-math.inf, "")), (regret, name))
-            if regret > bound:
+            if regret > _bound(environment.n_arms, budget, rounds):
                 broken.append(f"{name}, B = {budget}")
         rows.append(row)
-    bounds = [
-        theory.fpml_regret_bound(n_arms=n_arms, budget=budget, rounds=rounds) for budget in budgets
-    ]
+    bounds = [_bound(n_arms, budget, rounds) for budget in budgets]
     rows.append([f"bound of Theorem 2, N = {n_arms}", *bounds])
     where = ", ".join(f"B = {b}: {name} ({regret:.1f})" for b, (regret, name) in worst.items())
     text = f"The bound holds everywhere. Worst at {where}."
@@ -215,16 +192,10 @@ def constant_regret(
 ) -> Found:
     """With B = ceil(ln T), regret should not grow with T."""
     growing = [theory.constant_regret_budget(length) for length in rounds]
-    measured = {
-        (budget, length): _regret(setting, cost_sequences.one_good_arm(n_arms, length), budget)
-        for length, several in zip(rounds, growing, strict=True)
-        for budget in (several, fixed_budget)
-    }
-    with_growing = [measured[key].mean for key in zip(growing, rounds, strict=True)]
-    with_fixed = [measured[fixed_budget, length].mean for length in rounds]
-    farthest = max(
-        one.off(_by_law(n_arms, budget, length)) for (budget, length), one in measured.items()
-    )
+    games = [*zip(growing, rounds, strict=True), *((fixed_budget, length) for length in rounds)]
+    measured = [_good_arm(setting, n_arms, *game) for game in games]
+    with_growing, with_fixed = np.reshape([one.mean for one in measured], (2, -1)).tolist()
+    farthest = max(o.off(_by_law(n_arms, *game)) for o, game in zip(measured, games, strict=True))
     rotating = [
         _rotating(setting, n_arms, length, budget).mean
         for length, budget in zip(rounds, growing, strict=True)
@@ -240,17 +211,13 @@ def constant_regret(
         f"at most {max(rotating):.1f}."
     )
     holds = not rises and max(*with_growing, *rotating) <= limit and farthest <= SURE
-    x = [float(length) for length in rounds]
     figure = against_rounds(
         "constant-regret",
         "Regret against T when the budget grows like ln T, and when it stays.",
-        f"Regret with B = ⌈ln T⌉ goes from {with_growing[0]:.2f} to {with_growing[-1]:.2f} while "
-        f"T grows from {rounds[0]} to {rounds[-1]}; with B = {fixed_budget} it goes from "
-        f"{with_fixed[0]:.1f} to {with_fixed[-1]:.1f}; the constant bound is {limit:.1f}.",
         [
-            Series("bound 2e(1 + ln N)", x, [limit] * len(x), "best", "dotted", ""),
-            Series(f"B = {fixed_budget}", x, with_fixed, "shade 2/5"),
-            Series("B = ⌈ln T⌉", x, with_growing, "shade 4/5"),
+            Series("bound 2e(1 + ln N)", rounds, [limit] * len(rounds), "best", "dotted", ""),
+            Series(f"B = {fixed_budget}", rounds, with_fixed, "shade 2/5"),
+            Series("B = ⌈ln T⌉", rounds, with_growing, "shade 4/5"),
         ],
     )
     statement = "Section 2: from B = ln T on, regret does not grow with T"

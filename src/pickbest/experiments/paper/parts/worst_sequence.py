@@ -15,7 +15,7 @@ from pickbest import theory
 from pickbest.core import FloatArray, IntArray
 from pickbest.experiments.paper.estimates import NEAR, slope
 from pickbest.experiments.paper.experiment import Found, Setting, against_rounds, shaded
-from pickbest.report.document import Cell, Column, Figure, Series, Table, Verdict, alike
+from pickbest.report.document import Column, Figure, Series, Table, Verdict, alike
 
 WORSE = 0.01
 
@@ -28,28 +28,25 @@ def worst_sequence(
     The verdict fails where the worst is above Theorem 2's bound, or where a sequence is worse than
     one good arm by more than WORSE.
     """
-    tuned: dict[tuple[int, int], float] = {}
-    good_arm: dict[tuple[int, int], float] = {}
-    constant: dict[tuple[int, int], float] = {}
-    bounds: dict[tuple[int, int], float] = {}
-    for budget in budgets:
-        fixed = worst_regret(budget, constant_epsilon, max(rounds))
-        for length in rounds:
+    shape = (len(budgets), len(rounds))
+    tuned, good_arm, constant, bounds = (np.empty(shape) for _ in range(4))
+    for row, budget in enumerate(budgets):
+        constant[row] = worst_regret(budget, constant_epsilon, max(rounds))[np.array(rounds) - 1]
+        for at, length in enumerate(rounds):
             size = {"n_arms": budget + 1, "budget": budget, "rounds": length}
             epsilon = theory.fpml_epsilon(**size) * setting.sabotage.epsilon
-            tuned[budget, length] = float(worst_regret(budget, epsilon, length)[-1])
-            good_arm[budget, length] = theory.good_arm_regret(**size, epsilon=epsilon)
-            constant[budget, length] = float(fixed[length - 1])
-            bounds[budget, length] = theory.fpml_regret_bound(**size)
-    several = [key for key in tuned if key[0] > 1]
-    excess = max((tuned[key] / good_arm[key] - 1 for key in several), default=0.0)
-    share = max(tuned[key] / bounds[key] for key in tuned)
-    steep = max(
-        (slope(rounds, [tuned[b, length] for length in rounds]) or 0.0) - 1 / (b + 1)
-        for b in budgets
-    )
+            tuned[row, at] = worst_regret(budget, epsilon, length)[-1]
+            good_arm[row, at] = theory.good_arm_regret(**size, epsilon=epsilon)
+            bounds[row, at] = theory.fpml_regret_bound(**size)
+    several = np.array(budgets) > 1
+    excess = (tuned / good_arm - 1)[several].max(initial=0.0)
+    share = (tuned / bounds).max()
+    slopes = [slope(rounds, own) for own in tuned.tolist()]
+    promised = [1 / (budget + 1) for budget in budgets]
+    steep = max((s or 0.0) - p for s, p in zip(slopes, promised, strict=True))
     first, last = min(rounds), max(rounds)
-    growth = max(constant[b, last] - constant[b, first] for b in budgets if b > 1)
+    growth = (constant[:, -1] - constant[:, 0])[several].max()
+    of_one, of_two = constant[0], constant[1]
     worse = f"more than {excess:.1%} worse" if excess > 0.0005 else "worse"
     moves = f"changes by {growth:.4f}" if growth > 0.00005 else "does not change"
     text = (
@@ -57,26 +54,36 @@ def worst_sequence(
         f"less, and no fitted slope is more than {max(steep, 0.0):.2f} above 1/(B+1). For B ≥ 2 "
         f"none is {worse} than one good arm. With "
         f"ε = {constant_epsilon:g} for every T, the worst regret {moves} between T = {first} and "
-        f"T = {last} for B ≥ 2; for B = 1 it goes from {constant[1, first]:.1f} to "
-        f"{constant[1, last]:.1f}."
+        f"T = {last} for B ≥ 2; for B = 1 it goes from {of_one[0]:.1f} to {of_one[-1]:.1f}."
     )
     findings = []
     if growth < 0.01:
         findings.append(
             f"For B ≥ 2 and B + 1 arms, FPML with a constant ε = {constant_epsilon:g} has a worst "
-            f"regret over all 0/1 cost sequences that stops growing ({constant[2, last]:.3f} at "
+            f"regret over all 0/1 cost sequences that stops growing ({of_two[-1]:.3f} at "
             f"B = 2, whatever T): the growth T^(1/(B+1)) on hard sequences comes from Theorem 2's "
             "tuning. (Computed for these sizes, not proved in general.)"
         )
+    rows = [
+        [budget, *(float(each) if each is not None else None for each in own)]
+        for budget, *own in zip(
+            budgets, tuned[:, -1], good_arm[:, -1], slopes, promised, constant[:, -1], strict=True
+        )
+    ]
+    columns = [
+        Column("B"),
+        *alike("worst", "one good arm", "slope", "1/(B+1)", digits=3, group="Theorem 2's ε"),
+        Column("worst", 3, group="constant ε"),
+    ]
     return Found(
         [
             Verdict(
                 "Theorem 2 for all sequences of costs 0 or 1 (B + 1 arms): one good arm is worst",
                 text,
-                share <= 1.0 and excess <= WORSE and steep <= NEAR,
+                bool(share <= 1.0 and excess <= WORSE and steep <= NEAR),
             ),
             _figure(budgets, rounds, tuned, constant, constant_epsilon),
-            _table(budgets, rounds, tuned, good_arm, constant),
+            Table("worst-sequence", f"Exact worst regret at T = {last}", columns, rows),
         ],
         findings,
     )
@@ -140,56 +147,18 @@ def _lattice(budget: int, farthest: int) -> IntArray:
 
 
 def _figure(
-    budgets: Sequence[int],
-    rounds: Sequence[int],
-    tuned: dict[tuple[int, int], float],
-    constant: dict[tuple[int, int], float],
+    budgets: Sequence[int], rounds: Sequence[int], tuned: FloatArray, constant: FloatArray,
     constant_epsilon: float,
-) -> Figure:
-    x = [float(length) for length in rounds]
+) -> Figure:  # fmt: skip
     series = []
-    for look, budget in shaded(budgets):
-        y = [tuned[budget, length] for length in rounds]
-        series.append(Series(f"B = {budget}, Theorem 2's ε", x, y, look))
-        flat = [constant[budget, length] for length in rounds]
+    curves = zip(budgets, tuned.tolist(), constant.tolist(), strict=True)
+    for look, (budget, own, flat) in shaded(list(curves)):
+        series.append(Series(f"B = {budget}, Theorem 2's ε", rounds, own, look))
         label = f"B = {budget}, ε = {constant_epsilon:g}"
-        series.append(Series(label, x, flat, look, "dashed", ""))
-    last = rounds[-1]
+        series.append(Series(label, rounds, flat, look, "dashed", ""))
     return against_rounds(
         "worst-sequence",
         "The largest expected regret over all cost sequences of 0 and 1, with B + 1 arms.",
-        f"Worst regret at T = {last}: "
-        + "; ".join(
-            f"B = {b} {tuned[b, last]:.2f} tuned, {constant[b, last]:.2f} constant ε"
-            for b in budgets
-        ),
         series,
         "worst expected regret",
     )
-
-
-def _table(
-    budgets: Sequence[int],
-    rounds: Sequence[int],
-    tuned: dict[tuple[int, int], float],
-    good_arm: dict[tuple[int, int], float],
-    constant: dict[tuple[int, int], float],
-) -> Table:
-    last = rounds[-1]
-    rows: list[list[Cell]] = [
-        [
-            budget,
-            tuned[budget, last],
-            good_arm[budget, last],
-            slope(rounds, [tuned[budget, length] for length in rounds]),
-            1 / (budget + 1),
-            constant[budget, last],
-        ]
-        for budget in budgets
-    ]
-    columns = [
-        Column("B"),
-        *alike("worst", "one good arm", "slope", "1/(B+1)", digits=3, group="Theorem 2's ε"),
-        Column("worst", 3, group="constant ε"),
-    ]
-    return Table("worst-sequence", f"Exact worst regret at T = {last}", columns, rows)

@@ -1,7 +1,5 @@
 """The engine that plays units in processes of this machine."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -69,7 +67,7 @@ class ProcessEngine:
         self._workers.append(worker)
         self._selector.register(worker.stream, selectors.EVENT_READ, worker)
 
-    def _replace(self, worker: _Worker) -> None:
+    def _replace(self, worker: "_Worker") -> None:
         self._selector.unregister(worker.stream)
         self._workers.remove(worker)
         worker.stop()
