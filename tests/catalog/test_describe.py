@@ -5,8 +5,10 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.golden.replay import auto_of_0_1 as auto_of_0_1
 
 from pickbest.catalog import describe, learner_entry, learner_names, make_learner, rebuild
+from pickbest.catalog.describe import FIXED_IN_0_1
 from pickbest.catalog.learners import RENAMED_KINDS
 from pickbest.core import PickbestError
 
@@ -35,6 +37,7 @@ def test_every_learner_survives_its_description(name):
 
 # Fields that came later, with the values under which the learner is what it was.
 LATER = {
+    **FIXED_IN_0_1,
     "FPML": {"noise": "exponential"},
     "FPMLFullManyArms": {"noise": "exponential"},
     "Hedge": {"budget": 1, "prior": None},
@@ -59,6 +62,7 @@ def test_learners_saved_by_the_first_version_are_rebuilt():
         assert as_then(describe(rebuild(described))) == renamed(described)
 
 
+@pytest.mark.usefixtures("auto_of_0_1")
 def test_names_make_what_they_made_in_the_first_version():
     cases = [case for case in recorded("learners")["cases"] if "n_arms" in case]
     kept = [case for case in cases if not case["defect"]]

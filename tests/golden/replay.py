@@ -8,11 +8,13 @@ from enum import Enum
 from pathlib import Path
 
 import numpy as np
+import pytest
 from tests.golden.golden_assets import FOLDER
 
 from pickbest.catalog import environment_names, learner_names
 from pickbest.catalog.describe import FIXED_IN_0_1
 from pickbest.core.states import arrays_of
+from pickbest.learners import Auto
 from pickbest.learners.states_0_1 import from_flat
 
 # What is meant to differ in descriptions: classes with other names, and fields that 0.1.0 had not.
@@ -23,6 +25,12 @@ NEW_FIELDS = {
     "FPMLFullManyArms": {"noise": "exponential"},
     "Hedge": {"budget": 1, "prior": None},
 }
+
+
+@pytest.fixture
+def auto_of_0_1(monkeypatch):
+    """What is meant to differ in `auto`: from ten arms on it is sharper by default."""
+    monkeypatch.setattr(Auto.__init__, "__defaults__", tuple(FIXED_IN_0_1["Auto"].values()))
 
 
 def _processor() -> str:

@@ -206,6 +206,18 @@ def test_many_arms_are_played_without_a_table_of_pairs():
     assert len(set(choice.arms[0].tolist())) == 3
 
 
+@pytest.mark.parametrize(("n_arms", "sharpness"), [(4, 4.0), (9, 4.0), (18, 8.0), (40, 16.0)])
+def test_what_was_seen_is_trusted_sooner_where_there_are_many_arms(n_arms, sharpness):
+    table = np.random.default_rng(5).random((1, 40, n_arms)).round(1)
+    keys = replicate_keys(3, 5)
+
+    def paid(learner):
+        return play_table(learner, learner.start(5), table, keys, 0)[1]
+
+    assert np.array_equal(paid(Auto(n_arms, 2)), paid(Auto(n_arms, 2, sharpness=sharpness)))
+    assert not np.array_equal(paid(Auto(n_arms, 2)), paid(Auto(n_arms, 2, sharpness=sharpness / 4)))
+
+
 # What it reaches -----------------------------------------------------------------------------
 
 TARGETS = {1: 0.495, 2: 0.670, 3: 0.760, 4: 0.820, 5: 0.860, 6: 0.890}

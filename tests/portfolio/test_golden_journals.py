@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.golden.golden_assets import FOLDER, as_arrays, read_json, told_cost
+from tests.golden.replay import auto_of_0_1 as auto_of_0_1
 from tests.golden.replay import of_today
 
 from pickbest.catalog import describe
@@ -61,6 +62,7 @@ def as_in_0_1_0(status: dict[str, Any]) -> dict[str, Any]:
     return {**status, "arms": arms}
 
 
+@pytest.mark.usefixtures("auto_of_0_1")
 @pytest.mark.parametrize(
     ("row", "store"), [pytest.param(row, row, id=row["label"]) for row in ROWS], indirect=["store"]
 )

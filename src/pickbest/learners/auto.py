@@ -61,6 +61,9 @@ WINDOW, USE = 0.99, 0.9
 # Standard deviations; with one arm a round there is less to see, and less harm in a false alarm.
 CLEARLY, CLEARLY_ALONE = 3.0, 2.5
 FEWEST_PLAYS = 2.0
+# The trials that a result counts as with few arms (see kernels.pairs). The more arms there are, the
+# less can be learned of each: they grow with the arms beyond FEW, at most by the factor MOST.
+SHARPNESS, FEW, MOST = 4.0, 9, 4.0
 # The guard's share of the rounds in the beginning.
 FIRST_SHARE = 1.0 / 32.0
 # Chance stays below the test's bound with probability 1 - exp(-DOUBT) (Freedman 1975).
@@ -299,8 +302,8 @@ class Auto(ByRule):
     Where problems come with features, it becomes `AutoInContext`.
     docs/learners.md has the derivation.
 
-    sharpness: how many trials a result counts as, if rewards are 0 or 1. With a guard, sets may be
-        trusted sooner than `Pairwise` may trust its own.
+    sharpness: how many trials a result counts as, if rewards are 0 or 1; None: 4, and more from
+        ten arms on.
 
     >>> from pickbest.core import replicate_keys, rng_for
     >>> learner = Auto(n_arms=4, budget=2)
@@ -310,7 +313,7 @@ class Auto(ByRule):
 
     n_arms: int
     budget: int
-    sharpness: float = 8.0
+    sharpness: float | None = None
     feedback = Feedback.PICKED
     unbiased = True
     learns_any = True
@@ -318,11 +321,15 @@ class Auto(ByRule):
 
     def __post_init__(self) -> None:
         check_budget(self.budget, self.n_arms)
-        check_positive("sharpness", self.sharpness)
+        if self.sharpness is not None:
+            check_positive("sharpness", self.sharpness)
 
     @cached_property
     def law(self) -> Law:
-        return Law(np.array(MEMORIES), float(self.sharpness), many_arms(self.n_arms))
+        sharpness = self.sharpness
+        if sharpness is None:
+            sharpness = SHARPNESS * min(max(self.n_arms / FEW, 1.0), MOST)
+        return Law(np.array(MEMORIES), float(sharpness), many_arms(self.n_arms))
 
     def start(self, replicates: int) -> AutoState:
         arms = (replicates, self.n_arms)
