@@ -261,7 +261,7 @@ def use_journal(path: Path) -> None:
             lambda: shown_history(last_rounds(journal, 20)),
             lambda: "".join(export_lines(journal.read_from(0))),
             lambda: Ledger(journal).look(overview),
-            lambda: Ledger(journal).folded.verify(),
+            lambda: Ledger(journal).verify(),
             lambda: seen_costs(Ledger(journal).entries()),
         ):
             try:
@@ -319,7 +319,7 @@ def use_export(path: Path) -> None:
     from pickbest.portfolio.journal.sql import SqlJournal
 
     with closing(SqlJournal("sqlite://")) as journal:
-        Ledger(journal).folded.restore(read_export(path))
+        Ledger(journal).restore(read_export(path))
 
 
 TOML = """

@@ -96,7 +96,7 @@ def store(tmp_path: Path) -> Path:
 
     path = tmp_path / "runs.db"
     journal = SqlJournal(str(path))
-    Ledger(journal).folded.restore([entry.record for entry in entries()])
+    Ledger(journal).restore([entry.record for entry in entries()])
     journal.close()
     return path
 

@@ -117,7 +117,7 @@ def import_journal(
 
     records = read_export(file)
     with opened(store, name, write=True) as ledger:
-        ledger.folded.restore(records)
+        ledger.restore(records)
     typer.echo(f"{len(records)} records")
 
 
@@ -127,7 +127,7 @@ def verify(store: StoreArgument, name: NameOption = "default") -> None:
     Right also beside processes that write. Exit code 0: all is well; 2: what differs is named.
     """
     with opened(store, name) as ledger:
-        state = ledger.folded.verify()
+        state = ledger.verify()
     typer.echo(f"{state.position} records, {state.next_round} rounds: all as a replay finds them")
 
 

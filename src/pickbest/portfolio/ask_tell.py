@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from pickbest.core import check_costs, check_count, check_positive
 from pickbest.core.features import Features
@@ -72,15 +72,15 @@ class AskTell:
             self.ledger.close()
             raise
 
-    @classmethod
+    @staticmethod
     def reopened(
-        cls, storage: str | Path, name: str = "default", settings: Settings | None = None
+        storage: str | Path, name: str = "default", settings: Settings | None = None
     ) -> AskTell:
         """A portfolio that exists already, with the arms that it has, whoever changes them.
 
         settings: what it must have been created with, and how rounds are stopped (None: as it is).
         """
-        book = cls.__new__(cls)
+        book = AskTell.__new__(AskTell)
         book.stopping = (settings or Settings()).stopping
         trusted = None if settings is None else settings.opened
         book._begin(storage, name if settings is None else settings.name, trusted, create=False)
@@ -230,7 +230,7 @@ class AskTell:
 
     def contradictions(self, number: int) -> tuple[Contradiction, ...]:
         """Where the arms of a round contradict each other, or those of other rounds."""
-        with self.ledger.folded.lock:
+        with self.ledger.lock:
             return self.ledger.state.verdicts.of_round(number)
 
     def lose_round(self, ticket: Ticket[str], reason: str) -> None:
@@ -267,7 +267,7 @@ class AskTell:
 
     def verify(self) -> PortfolioState:
         """Replay the journal from its beginning; says if any pick or the state differs."""
-        return self.ledger.folded.verify()
+        return self.ledger.verify()
 
     def close(self) -> None:
         """Close the rounds that this object still has open as lost; the journal stays."""
@@ -288,7 +288,7 @@ class AskTell:
         arms = len(state.roster.arms) if state.roster else 0
         return f"AskTell({arms} arms, {state.finished} rounds finished, {len(state.open)} open)"
 
-    def __enter__(self) -> AskTell:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -14,7 +14,6 @@ from pickbest.portfolio.journal.leases import Lifetimes, lease_of, this_process
 from pickbest.portfolio.journal.protocol import Entry, Journal, StorageError, entries_after
 from pickbest.portfolio.journal.records import Finished, Late, Lost, Opened, Picked, Roster
 from pickbest.portfolio.state.plausible import check_finished, check_roster
-from pickbest.portfolio.state.portfolio_state import PortfolioState
 from pickbest.portfolio.state.rosters import changed, check_opening, updated
 from pickbest.portfolio.state.views import RoundView, last_rounds, with_contradictions
 
@@ -24,36 +23,20 @@ PATIENCE: tuple[float, ...] = (0.1, 0.5, 2.0, 5.0)
 T = TypeVar("T")
 
 
-class Ledger:
+class Ledger(FoldedJournal):
     """One portfolio's memory. Every method may be called from any thread.
 
     What is returned is on disk. A pick is a function of the records before it, so a replay of
     the journal finds the same picks, whichever process made them.
 
-    trusted: settings that the caller gave in code; see PortfolioState.
     patience: how long to wait before each further attempt when the database is away.
     """
 
     def __init__(self, journal: Journal, trusted: Opened | None = None) -> None:
+        super().__init__(journal, trusted)
         self.patience = PATIENCE
-        self.folded = FoldedJournal(journal, trusted)
-        self.journal = self.folded.journal
-        self._lock = self.folded.lock
         self._lifetimes = Lifetimes(self.journal)
         self._warm: tuple[tuple[str, ...], bool] | None = None
-
-    @property
-    def state(self) -> PortfolioState:
-        """The fold as it is; it changes with every record."""
-        return self.folded.state
-
-    def refresh(self) -> None:
-        """Fold in what other processes wrote."""
-        self.folded.refresh()
-
-    def look(self, view: Callable[[PortfolioState], T]) -> T:
-        """What a function makes of the newest state, which stands still meanwhile."""
-        return self.folded.look(view)
 
     def entries(self) -> list[Entry]:
         """The whole journal."""
@@ -80,7 +63,7 @@ class Ledger:
         that as it is.
         """
         roster = check_opening(settings, arms, budget, paused)
-        with self.folded.turn() as turn:
+        with self.turn() as turn:
             before = self.state.roster
             self.check_settings(settings)
             if self.state.settings is None:
@@ -106,7 +89,7 @@ class Ledger:
         resume: Iterable[str] = (),
     ) -> Roster:
         """Change the arms of a running portfolio; open rounds go on."""
-        with self.folded.turn() as turn:
+        with self.turn() as turn:
             before = self.state.roster
             if before is None:
                 raise PickbestError("the portfolio has no arms yet: open it with some")
@@ -152,14 +135,14 @@ class Ledger:
                 return  # The attempt that seemed to fail had counted.
             opened.clear()
             self._compile(next((each for each in known if each is not None), None))
-            with self.folded.turn() as turn:
+            with self.turn() as turn:
                 # Rounds of one batch are picked from the same state: none of them is told yet.
                 rounds = enumerate(zip(problems, known, strict=True), self.state.next_round)
                 for number, (problem, told) in rounds:
                     opened.append(picked(number, problem, told))
                     turn.append(opened[-1])
 
-        with self._lock:
+        with self.lock:
             patiently(once, self.patience)
             if not owned:
                 self._lifetimes.promise(opened)
@@ -170,7 +153,7 @@ class Ledger:
 
         or_lost: also a round that was closed as lost, for a result that comes late.
         """
-        with self._lock:
+        with self.lock:
             if number not in self.state.open:
                 self.refresh()
             if number in self.state.open:
@@ -193,7 +176,7 @@ class Ledger:
             if tried and self._were_told(results):
                 return  # The attempt that seemed to fail had counted.
             tried = True
-            with self.folded.turn() as turn:
+            with self.turn() as turn:
                 seen: set[int] = set()
                 for result in results:
                     if result.round not in self.state.open:
@@ -204,7 +187,7 @@ class Ledger:
                     check_finished(result, self.state.open[result.round])
                     turn.append(result)
 
-        with self._lock:
+        with self.lock:
             try:
                 patiently(once, self.patience)
             except _NotOpenError as error:
@@ -212,7 +195,7 @@ class Ledger:
 
     def finish(self, result: Finished) -> bool:
         """Close a round with a result; False if it had been closed as lost, and this came late."""
-        with self._lock:
+        with self.lock:
             try:
                 self.tell([result])
             except ClosedRoundError as error:
@@ -236,7 +219,7 @@ class Ledger:
                     late.append(result.round)
                     if not any(isinstance(record, Late) for record in known):
                         new.append(result)
-            with self.folded.turn() as turn:
+            with self.turn() as turn:
                 for result in new:
                     turn.append(_late(result))
 
@@ -250,7 +233,7 @@ class Ledger:
         now = time.time()
 
         def once() -> None:
-            with self.folded.turn() as turn:
+            with self.turn() as turn:
                 for number in wanted:
                     if number in self.state.open:
                         turn.append(Lost(number, reason, now))
@@ -259,13 +242,13 @@ class Ledger:
 
     def sweep(self) -> list[Lost]:
         """Close every round whose process died, or whose ticket is good no more."""
-        with self._lock:
+        with self.lock:
             self.refresh()
             reasons = self._lifetimes.abandoned(self.state.open.values())
             losses: list[Lost] = []
             if reasons:
                 now = time.time()
-                with self.folded.turn() as turn:
+                with self.turn() as turn:
                     for number, reason in sorted(reasons.items()):
                         if number in self.state.open:
                             losses.append(Lost(number, reason, now))
@@ -279,7 +262,7 @@ class Ledger:
         """
         with suppress(StorageError):
             owner = this_process()
-            with self._lock:
+            with self.lock:
                 mine = any(picked.owner == owner for picked in self.state.open.values())
             if mine:
                 self.journal.beat(lease_of(owner))
