@@ -1,7 +1,5 @@
 """The bar of everything that takes its time: on a terminal, in a notebook, nowhere else."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Saved state: a versioned header and named arrays, as JSON or npz, checked and atomic."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """The live portfolio: run B of N solvers on each problem, keep the best, never lose a result."""
 
-from __future__ import annotations
-
 import itertools
 import queue
 import threading
