@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from typer import Option
 
 from pickbest.cli import tables
 from pickbest.cli.options import JsonOption, SeedOption, WorkersOption
@@ -31,7 +32,7 @@ NO_SCENARIOS = "the scenarios of ASlib (give --aslib FOLDER, or --data FOLDER)"
 def benchmark(
     learners: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--learners",
             "-l",
             help="A learner, repeatable: a name from `pickbest learners` (its defaults), with "
@@ -40,7 +41,7 @@ def benchmark(
     ] = None,
     environments: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--environments",
             "--worlds",
             help="An environment, repeatable: its name, that of a scenario (both orders), "
@@ -48,43 +49,41 @@ def benchmark(
         ),
     ] = None,
     budgets: Annotated[
-        str, typer.Option("--budgets", "-b", help="Such as 1-6 or 2,4; below the number of arms.")
+        str, Option("--budgets", "-b", help="Such as 1-6 or 2,4; below the number of arms.")
     ] = "1-6",
-    replicates: Annotated[int, typer.Option("--replicates", "-r", help="Games of a cell.")] = 100,
+    replicates: Annotated[int, Option("--replicates", "-r", help="Games of a cell.")] = 100,
     seed: SeedOption = 0,
     workers: WorkersOption = 1,
     full: Annotated[
-        bool, typer.Option("--full", help="Also learners that see the costs of all arms.")
+        bool, Option("--full", help="Also learners that see the costs of all arms.")
     ] = False,
     data: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             envvar=DATA_VARIABLE,
             help=f"Folder of recorded data: scenarios in {ASLIB}, the paper's rewards in "
             f"{PAPER_REWARDS}.",
         ),
     ] = None,
     aslib: Annotated[
-        Path | None, typer.Option(help="Folder of ASlib scenarios, instead of the data folder's.")
+        Path | None, Option(help="Folder of ASlib scenarios, instead of the data folder's.")
     ] = None,
     paper_rewards: Annotated[
         Path | None,
-        typer.Option(
-            "--paper-rewards", help="The paper's recorded rewards, instead of the shipped ones."
-        ),
+        Option(help="The paper's recorded rewards, instead of the shipped ones."),
     ] = None,
     peers: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Compare with peers that use features instead, on worlds of the data folder at "
             "this cost: solved, runtime or PAR10."
         ),
     ] = None,
     half: Annotated[
         str | None,
-        typer.Option(help="With --peers: only the worlds 'chosen on', or those 'judged'."),
+        Option(help="With --peers: only the worlds 'chosen on', or those 'judged'."),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for the page and the finished cells.")] = Path(
+    out: Annotated[Path, Option(help="Folder for the page and the finished cells.")] = Path(
         "out/benchmark"
     ),
     as_json: JsonOption = False,

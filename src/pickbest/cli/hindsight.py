@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from pickbest.cli import tables
 from pickbest.cli.options import (
@@ -25,8 +25,7 @@ def hindsight(
     rewards: RewardsOption = False,
     time_limit: Annotated[
         float | None,
-        typer.Option(
-            "--time-limit",
+        Option(
             help="Seconds after which the best subset found is given with a bound on its gap.",
         ),
     ] = None,
@@ -56,17 +55,13 @@ def hindsight(
 
 
 def bounds(
-    arms: Annotated[int, typer.Option("--arms", "-n", help="Number of arms, N.")],
+    arms: Annotated[int, Option("--arms", "-n", help="Number of arms, N.")],
     budget: BudgetOption,
-    rounds: Annotated[int, typer.Option("--rounds", "-t", help="Number of rounds, T.")],
-    slot_budget: Annotated[
-        int, typer.Option("--slot-budget", help="Arms in each slot of OG_hybrid.")
-    ] = 1,
-    target_budget: Annotated[
-        int, typer.Option("--target-budget", help="The B' of OPT(B') in Theorem 6.")
-    ] = 1,
+    rounds: Annotated[int, Option("--rounds", "-t", help="Number of rounds, T.")],
+    slot_budget: Annotated[int, Option(help="Arms in each slot of OG_hybrid.")] = 1,
+    target_budget: Annotated[int, Option(help="The B' of OPT(B') in Theorem 6.")] = 1,
     regret: Annotated[
-        float | None, typer.Option(help="Also say which budget reaches this regret.")
+        float | None, Option(help="Also say which budget reaches this regret.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

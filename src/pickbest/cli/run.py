@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from pickbest.cli import store_tables
 from pickbest.cli.tables import say
@@ -35,30 +36,30 @@ MOST_NAMED = 5
 
 
 def run(
-    config: Annotated[Path, typer.Argument(metavar="PORTFOLIO.TOML", help="What to run.")],
+    config: Annotated[Path, Argument(metavar="PORTFOLIO.TOML", help="What to run.")],
     problems: Annotated[
-        list[str] | None, typer.Argument(help="Problems, often files: problems/*.cnf")
+        list[str] | None, Argument(help="Problems, often files: problems/*.cnf")
     ] = None,
     listed: Annotated[
         Path | None,
-        typer.Option("--problems", metavar="LIST", help="A file with a problem a line; -: stdin."),
+        Option("--problems", metavar="LIST", help="A file with a problem a line; -: stdin."),
     ] = None,
     skip_done: Annotated[
         bool,
-        typer.Option("--skip-done", help="Leave out problems that have a finished round already."),
+        Option("--skip-done", help="Leave out problems that have a finished round already."),
     ] = False,
     shuffle: Annotated[
-        bool, typer.Option("--shuffle", help="In an order drawn from the portfolio's seed.")
+        bool, Option("--shuffle", help="In an order drawn from the portfolio's seed.")
     ] = False,
     unchecked: Annotated[
         bool,
-        typer.Option("--unchecked", help="Start without looking for files and programs first."),
+        Option("--unchecked", help="Start without looking for files and programs first."),
     ] = False,
     concurrency: Annotated[
-        int | None, typer.Option("--concurrency", "-c", help="Problems at a time.")
+        int | None, Option("--concurrency", "-c", help="Problems at a time.")
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object a round, with the answer.")
+        bool, Option("--json", help="Print one JSON object a round, with the answer.")
     ] = False,
 ) -> None:
     """Run a portfolio on problems: pick arms, race them, keep the best answer, learn.

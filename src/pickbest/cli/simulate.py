@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from pickbest.cli import tables
 from pickbest.cli.options import (
@@ -34,45 +34,40 @@ def simulate(
     learner: LearnersOption,
     budget: BudgetOption = 1,
     rewards: RewardsOption = False,
-    replicates: Annotated[int, typer.Option("--replicates", "-r", help="Independent games.")] = 100,
+    replicates: Annotated[int, Option("--replicates", "-r", help="Independent games.")] = 100,
     seed: SeedOption = 0,
     weights: Annotated[
-        str | None, typer.Option(help="Of fpml-partial and og-hybrid: exact, geometric or explore.")
+        str | None, Option(help="Of fpml-partial and og-hybrid: exact, geometric or explore.")
     ] = None,
     tuning: Annotated[
-        str | None, typer.Option(help="A name from `pickbest learners`, e.g. as_run.")
+        str | None, Option(help="A name from `pickbest learners`, e.g. as_run.")
     ] = None,
-    slot_budget: Annotated[
-        int | None, typer.Option("--slot-budget", help="Arms in each slot of og-hybrid.")
-    ] = None,
+    slot_budget: Annotated[int | None, Option(help="Arms in each slot of og-hybrid.")] = None,
     slots: Annotated[
-        str | None, typer.Option(help="Of og and og-hybrid: distinct or independent.")
+        str | None, Option(help="Of og and og-hybrid: distinct or independent.")
     ] = None,
-    feedback: Annotated[
-        str | None, typer.Option(help="Of og and og-hybrid: picked or full.")
-    ] = None,
+    feedback: Annotated[str | None, Option(help="Of og and og-hybrid: picked or full.")] = None,
     unknown_rounds: Annotated[
         bool,
-        typer.Option("--unknown-rounds", help="Learners are not told how many rounds are played."),
+        Option("--unknown-rounds", help="Learners are not told how many rounds are played."),
     ] = False,
     target_budget: Annotated[
         int | None,
-        typer.Option(
-            "--target-budget",
+        Option(
             help="Compare with subsets of this size, the B' of OPT(B'), instead of the budget's.",
         ),
     ] = None,
-    warm: Annotated[Path | None, typer.Option(help="Past results; empty cells: not run.")] = None,
+    warm: Annotated[Path | None, Option(help="Past results; empty cells: not run.")] = None,
     rounds: RoundsOption = None,
     arms: ArmsOption = None,
     label: LabelOption = None,
     columns: ColumnsOption = None,
     workers: WorkersOption = 1,
     plot: Annotated[
-        Path | None, typer.Option(help="Draw regret curves to a .png, .svg or .pdf file.")
+        Path | None, Option(help="Draw regret curves to a .png, .svg or .pdf file.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write every round's costs to a .csv or .parquet file.")
+        Path | None, Option(help="Write every round's costs to a .csv or .parquet file.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

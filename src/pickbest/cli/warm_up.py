@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-import typer
+from typer import Option
 
 import pickbest
 from pickbest.cli.options import LearnersOption
@@ -32,7 +32,7 @@ PACKAGE = Path(pickbest.__file__).parent
 
 def warm_up(
     learner: LearnersOption,
-    everything: Annotated[bool, typer.Option("--all", help="Every learner.")] = False,
+    everything: Annotated[bool, Option("--all", help="Every learner.")] = False,
 ) -> None:
     """Compile what `simulate`, `run` and `Player` need, once for this machine.
 

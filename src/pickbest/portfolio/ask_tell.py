@@ -13,7 +13,7 @@ from pickbest.core import check_costs, check_count, check_positive
 from pickbest.core.features import Features
 from pickbest.core.tickets import ClosedRoundError, Ticket, in_order, round_of
 from pickbest.portfolio.censoring import lesson
-from pickbest.portfolio.journal.leases import Heart
+from pickbest.portfolio.journal.leases import start_heart
 from pickbest.portfolio.journal.ledger import Ledger, patiently, ticket_of
 from pickbest.portfolio.journal.protocol import NoPortfolioError, OutageError
 from pickbest.portfolio.journal.records import Finished, Opened, Picked
@@ -106,7 +106,7 @@ class AskTell:
         self._swept = time.monotonic()
         self._mine: set[int] = set()
         self._mine_lock = threading.Lock()
-        self._heart: Heart | None = None
+        self._heart: threading.Event | None = None
 
         def opened() -> tuple[Ledger, bool]:
             journal = SqlJournal(str(storage), name, create)
@@ -274,7 +274,7 @@ class AskTell:
         with self._mine_lock:
             mine, self._mine = sorted(self._mine), set()
         if self._heart is not None:
-            self._heart.stop()
+            self._heart.set()
         try:
             if mine:
                 self.ledger.lose(mine, "the portfolio was closed before the result")
@@ -297,7 +297,7 @@ class AskTell:
     def _look_after(self) -> None:
         """Close abandoned rounds now and then; from the first round on, a thread helps."""
         if self._shared and self._heart is None:
-            self._heart = Heart(self.ledger.beat)
+            self._heart = start_heart(self.ledger.beat)
         now = time.monotonic()
         if now - self._swept > SWEEP_SECONDS:
             self._swept = now

@@ -97,17 +97,13 @@ def _content(state: PortfolioState) -> tuple[dict[str, Any], Arrays]:
         "course": {
             "step": state.course.step,
             "rounds": state.course.rounds,
-            "paid": _pairs(state.course.paid),
-            "arms": [[arm, _pairs(sums)] for arm, sums in state.course.arms.items()],
+            "paid": plain(state.course.paid),
+            "arms": plain(list(state.course.arms.items())),
         },
         "away": away,
         "verdicts": said,
     }
     return header, {**arrays, **verdicts}
-
-
-def _pairs(sums: list[Sum]) -> list[list[float]]:
-    return [[each.total, each.count] for each in sums]
 
 
 def _course(data: dict[str, Any]) -> Course:
