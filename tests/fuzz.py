@@ -398,7 +398,7 @@ def mutate_toml(seed: Path, target: Path, rng: random.Random) -> None:
 
 
 def use_toml(path: Path) -> None:
-    from pickbest.portfolio.costs import check_deadline
+    from pickbest.core import check_positive
     from pickbest.portfolio.journal.databases import as_url, shown
     from pickbest.portfolio.portfolio_file import read_portfolio_file
     from pickbest.portfolio.state.rosters import check_opening
@@ -406,7 +406,7 @@ def use_toml(path: Path) -> None:
     file = read_portfolio_file(path)
     settings = file.settings
     check_opening(settings.opened, tuple(file.arms), file.budget, settings.paused)
-    check_deadline(file.deadline)
+    check_positive("deadline", file.deadline)
     shown(as_url(file.storage))
     _ = settings.stopping
     for name, arm in file.arms.items():

@@ -36,22 +36,12 @@ class Limits:
     spool_bytes: int = 256 * 1024**2
 
     def __post_init__(self) -> None:
-        for name in _COUNTS:
-            value = getattr(self, name)
-            if value is not None:
-                check_positive(name, value)
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if each.name not in ("grace", "pin") and value is not None:
+                check_positive(each.name, value)
         if not 0.0 <= self.grace < float("inf"):
             raise PickbestError(f"grace must be at least 0 seconds, got {self.grace}")
-
-
-_COUNTS = (
-    "memory_bytes",
-    "cpu_seconds",
-    "output_bytes",
-    "spool_bytes",
-    "processes",
-    "answer_bytes",
-)
 
 
 @runtime_checkable
@@ -101,7 +91,7 @@ class Command:
 
     def task(self, name: str, problem: Any, deadline: float, limits: Limits) -> Task:
         argv = tuple(word.replace(PLACEHOLDER, str(problem)) for word in self.argv)
-        return _limited(Task(name, deadline, argv=argv, **_place(self)), limits)
+        return Task(name, deadline, argv=argv, **_around(self, limits))
 
     def solved(self, run: Run) -> bool:
         return run.exit_code in (self.success or (self.answer or TEXT).exit_codes)
@@ -135,8 +125,7 @@ class Function:
 
     def task(self, name: str, problem: Any, deadline: float, limits: Limits) -> Task:
         call = _pickled((self.function, (problem, *self.arguments)), f"the problem of arm {name!r}")
-        task = Task(name, deadline, call=call, preload=self.preload, **_place(self))
-        return _limited(task, limits)
+        return Task(name, deadline, call=call, preload=self.preload, **_around(self, limits))
 
     def solved(self, run: Run) -> bool:
         return run.exit_code == 0 and run.answer is not None
@@ -217,10 +206,7 @@ def _pickled(thing: Any, what: str) -> bytes:
         ) from error
 
 
-def _place(arm: Command | Function) -> dict[str, Any]:
-    """Where an arm runs, and with what around it."""
-    return {name: getattr(arm, name) for name in ("cwd", "env", "pass_env", "cores")}
-
-
-def _limited(task: Task, limits: Limits) -> Task:
-    return replace(task, **{each.name: getattr(limits, each.name) for each in fields(limits)})
+def _around(arm: Command | Function, limits: Limits) -> dict[str, Any]:
+    """Where an arm runs, with what around it, and what it may use."""
+    place = {name: getattr(arm, name) for name in ("cwd", "env", "pass_env", "cores")}
+    return place | {each.name: getattr(limits, each.name) for each in fields(limits)}

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from pickbest.core import check_count, check_share
+from pickbest.core import check_count, check_positive, check_share
 from pickbest.core.features import Features
 from pickbest.core.tickets import Ticket
 from pickbest.portfolio.answers.evaluator import Evaluator
@@ -17,7 +17,7 @@ from pickbest.portfolio.answers.formats import as_format
 from pickbest.portfolio.answers.handling import Answers, Outputs
 from pickbest.portfolio.arms import ArmSpec, Limits, as_arm, as_arms
 from pickbest.portfolio.ask_tell import AskTell
-from pickbest.portfolio.costs import as_cost, check_deadline
+from pickbest.portfolio.costs import as_cost
 from pickbest.portfolio.engines import make_engine
 from pickbest.portfolio.engines.local import LocalEngine
 from pickbest.portfolio.features import as_feature_function
@@ -65,7 +65,7 @@ class Portfolio(AskTell):
 
         settings = replace(settings or RaceSettings(), **options)
         self.arms = as_arms(arms)
-        self.deadline = check_deadline(deadline)
+        self.deadline = check_positive("deadline", deadline)
         self.cost = as_cost(settings.cost)
         self.limits = settings.limits or Limits()
         self.race_limits = settings.race_limits or Ceiling()

@@ -42,14 +42,14 @@ class Streams:
         self.stderr.flush()
 
 
+@dataclass(frozen=True)
 class Session:
     """What calls share: where tickets come from, who runs solvers, where what is known is kept."""
 
-    def __init__(self, source: Source, engine: Engine, answers: Answers, folder: Path) -> None:
-        self.source = source
-        self.engine = engine
-        self.answers = answers
-        self.folder = folder
+    source: Source
+    engine: Engine
+    answers: Answers
+    folder: Path
 
     def serve(
         self,
