@@ -8,21 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
-from pickbest.cli import tables
-from pickbest.cli.options import (
-    ArmsOption,
-    BudgetOption,
-    ColumnsOption,
-    JsonOption,
-    LabelOption,
-    LearnersOption,
-    RewardsOption,
-    RoundsOption,
-    SeedOption,
-    TableArgument,
-    WorkersOption,
-    file_options,
-)
+from pickbest.cli import options, tables
 from pickbest.core import PickbestError, check_budget, unknown_name
 
 if TYPE_CHECKING:
@@ -30,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def simulate(
-    table: TableArgument,
-    learner: LearnersOption,
-    budget: BudgetOption = 1,
-    rewards: RewardsOption = False,
+    table: options.TableArgument,
+    learner: options.LearnersOption,
+    budget: options.BudgetOption = 1,
+    rewards: options.RewardsOption = False,
     replicates: Annotated[int, Option("--replicates", "-r", help="Independent games.")] = 100,
-    seed: SeedOption = 0,
+    seed: options.SeedOption = 0,
     weights: Annotated[
         str | None, Option(help="Of fpml-partial and og-hybrid: exact, geometric or explore.")
     ] = None,
@@ -58,18 +44,18 @@ def simulate(
         ),
     ] = None,
     warm: Annotated[Path | None, Option(help="Past results; empty cells: not run.")] = None,
-    rounds: RoundsOption = None,
-    arms: ArmsOption = None,
-    label: LabelOption = None,
-    columns: ColumnsOption = None,
-    workers: WorkersOption = 1,
+    rounds: options.RoundsOption = None,
+    arms: options.ArmsOption = None,
+    label: options.LabelOption = None,
+    columns: options.ColumnsOption = None,
+    workers: options.WorkersOption = 1,
     plot: Annotated[
         Path | None, Option(help="Draw regret curves to a .png, .svg or .pdf file.")
     ] = None,
     out: Annotated[
         Path | None, Option(help="Write every round's costs to a .csv or .parquet file.")
     ] = None,
-    as_json: JsonOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Play learners against a table of costs or a named environment.
 
@@ -99,7 +85,7 @@ def simulate(
         plots.check_plot_path(plot)
     if out is not None and out.suffix not in {".csv", ".parquet"}:
         raise PickbestError(f"{out}: results must go to a .csv or .parquet file")
-    chosen = file_options(label, columns)
+    chosen = options.file_options(label, columns)
     environment = make_environment(table, rewards, rounds, arms, **chosen)
     if target_budget is not None:
         check_budget(target_budget, environment.n_arms)

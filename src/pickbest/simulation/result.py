@@ -15,15 +15,10 @@ import numpy as np
 from pickbest import hindsight
 from pickbest._version import __version__
 from pickbest.catalog import describe
-from pickbest.core import (
-    Environment,
-    FloatArray,
-    Learner,
-    PickbestError,
-    check_budget,
-    unknown_name,
-)
-from pickbest.core.errors import load_extra
+from pickbest.core.arrays import FloatArray
+from pickbest.core.checks import check_budget
+from pickbest.core.errors import PickbestError, load_extra, unknown_name
+from pickbest.core.types import Environment, Learner
 from pickbest.environments import Table
 from pickbest.hindsight import Subset
 from pickbest.simulation.statistics import Estimate, half_width, standard_error

@@ -11,30 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pickbest.catalog import make_environment, make_learner
-from pickbest.core import (
-    ENVIRONMENT_STREAM,
-    LEARNER_STREAM,
-    ContextLearner,
-    Environment,
-    FeatureLearner,
-    FloatArray,
-    Learner,
-    PickbestError,
-    check_costs,
-    check_count,
-    check_seed,
-    informed,
-    keep_best,
-    learn_round,
-    pick_round,
-    play_table,
-    replicate_keys,
-    rng_for,
-    unknown_name,
-    visible,
-)
+from pickbest.core.arrays import FloatArray, check_costs
+from pickbest.core.checks import check_count, check_seed
+from pickbest.core.errors import PickbestError, unknown_name
 from pickbest.core.features import Features
 from pickbest.core.progress import progress_bar
+from pickbest.core.randomness import ENVIRONMENT_STREAM, LEARNER_STREAM, replicate_keys, rng_for
+from pickbest.core.rounds import informed, keep_best, learn_round, pick_round, play_table, visible
+from pickbest.core.types import ContextLearner, Environment, FeatureLearner, Learner
 from pickbest.core.workers import each_finished, start_ray
 from pickbest.environments import Table, WithFeatures, with_features
 from pickbest.environments.columns import Frame

@@ -16,15 +16,7 @@ from pickbest.portfolio.journal.protocol import (
     StorageError,
     entries_after,
 )
-from pickbest.portfolio.journal.records import (
-    DamagedError,
-    Finished,
-    Late,
-    Lost,
-    Opened,
-    Picked,
-    Record,
-)
+from pickbest.portfolio.journal.records import DamagedError, Opened, Picked, Record, RoundRecord
 from pickbest.portfolio.state.portfolio_state import PortfolioState
 from pickbest.portfolio.state.snapshots import digest_of, restore_snapshot, take_snapshot
 from pickbest.portfolio.state.verify import replayed
@@ -147,8 +139,7 @@ class ScannedJournal:
         return [
             entry
             for entry in entries_after(self, 0)
-            if isinstance(entry.record, Picked | Finished | Lost | Late)
-            and first <= entry.record.round < end
+            if isinstance(entry.record, RoundRecord) and first <= entry.record.round < end
         ]
 
     def snapshot(self) -> Snapshot | None:

@@ -136,7 +136,8 @@ class Late:
     at: float = 0.0
 
 
-Record = Opened | Roster | Picked | Finished | Lost | Late
+RoundRecord = Picked | Finished | Lost | Late
+Record = Opened | Roster | RoundRecord
 
 KINDS: dict[str, type[Record]] = {
     "opened": Opened,
