@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from pickbest.core import PickbestError, unknown_name
 from pickbest.portfolio.runs import Run, RunStatus
@@ -89,8 +90,7 @@ class Stopping:
         return cls(Stop(stop), Censored(censored), watch)
 
 
-@dataclass(frozen=True)
-class Lesson:
+class Lesson(NamedTuple):
     """What a round teaches, as the journal keeps it: see `journal.records.Finished`."""
 
     learned: tuple[float, ...] | None

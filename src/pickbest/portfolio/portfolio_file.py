@@ -38,14 +38,8 @@ class PortfolioFile:
 
     def open(self, progress: Progress | None = None) -> Portfolio:
         """The portfolio that the file describes."""
-        return Portfolio(
-            self.arms,
-            self.budget,
-            self.deadline,
-            self.storage,
-            settings=self.settings,
-            progress=progress,
-        )
+        what = (self.arms, self.budget, self.deadline, self.storage)
+        return Portfolio(*what, settings=self.settings, progress=progress)
 
 
 def read_portfolio_file(path: str | Path) -> PortfolioFile:

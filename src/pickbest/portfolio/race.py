@@ -168,10 +168,7 @@ def finished(result: Result, taught: Lesson) -> Finished:
     return Finished(
         round=result.round,
         runs=tuple(run.kept() for run in result.runs),
-        learned=taught.learned,
-        scale=taught.scale,
-        highest=taught.highest,
-        times=taught.times,
+        **taught._asdict(),
         winner=result.winner,
         cost=result.cost,
         answer=storable(result.answer, LONGEST_ANSWER),

@@ -145,15 +145,8 @@ class Run:
 
     def __repr__(self) -> str:
         cost = "" if self.cost is None else f"cost {self.cost:.4g}"
-        checked = "model checked" if self.checked else ""
-        told = (
-            self.status.value,
-            self.verdict,
-            checked,
-            f"{self.seconds:.3g} s",
-            cost,
-            self.reason,
-        )
+        checked, took = "model checked" if self.checked else "", f"{self.seconds:.3g} s"
+        told = (self.status.value, self.verdict, checked, took, cost, self.reason)
         return f"Run({self.arm}: {', '.join(filter(None, told))})"
 
     def lines(self) -> Iterator[bytes]:

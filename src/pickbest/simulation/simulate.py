@@ -1,7 +1,7 @@
 """Play learners against an environment, many replicates at once, on any number of processes."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -97,7 +97,9 @@ def simulate(
     if features is not None:
         environment = with_features(environment, features)
     players = _players(learners, environment, budget)
-    keep = _tables_fit(players, environment, replicates)
+    tables = len(players) if environment.adaptive else 1
+    copies = replicates if environment.varies else 1
+    keep = tables * copies * environment.rounds * environment.n_arms <= MOST_KEPT
     whole = _Task(players, environment, 0, replicates, seed, keep)
     if progress is not True:
         parts = _play(whole, workers, engine, progress or None)
@@ -118,11 +120,15 @@ def _play(
     shares = _split(whole.replicates, workers)
     tasks = [replace(whole, first=first, replicates=count) for first, count in shares]
     total = len(whole.learners) * whole.environment.rounds * len(tasks)
-    if engine == "ray":
-        return _on_ray(tasks, progress, total)
-    if len(tasks) == 1:
+    if len(tasks) == 1 and engine == "processes":
         return [_play_share(tasks[0], progress, total)]
-    return _in_processes(tasks, progress, total)
+    parts: dict[int, dict[str, Run]] = {}
+    local = each_finished(_play_share, tasks, len(tasks), lambda task: task.replicates)
+    for task, part in _on_ray(tasks) if engine == "ray" else local:
+        parts[task.first] = part
+        if progress:
+            progress(total * len(parts) // len(tasks), total)
+    return [parts[task.first] for task in tasks]
 
 
 def _environment(given: Costs) -> Environment:
@@ -163,47 +169,25 @@ def _check_learners(learners: Mapping[str, Learner], environment: Environment) -
             )
 
 
-def _tables_fit(learners: Mapping[str, Learner], environment: Environment, replicates: int) -> bool:
-    tables = len(learners) if environment.adaptive else 1
-    copies = replicates if environment.varies else 1
-    return tables * copies * environment.rounds * environment.n_arms <= MOST_KEPT
-
-
 def _split(replicates: int, workers: int) -> list[tuple[int, int]]:
     """Shares of nearly equal size, as (first replicate, count)."""
     bounds = [replicates * k // workers for k in range(workers + 1)]
     return [(a, b - a) for a, b in pairwise(bounds) if b > a]
 
 
-def _in_processes(
-    tasks: list[_Task], progress: Progress | None, total: int
-) -> list[dict[str, Run]]:
-    parts: dict[int, dict[str, Run]] = {}
-    played = each_finished(_play_share, tasks, len(tasks), lambda task: task.replicates)
-    for task, part in played:
-        parts[task.first] = part
-        if progress:
-            progress(total * len(parts) // len(tasks), total)
-    return [parts[task.first] for task in tasks]
-
-
-def _on_ray(tasks: list[_Task], progress: Progress | None, total: int) -> list[dict[str, Run]]:
+def _on_ray(tasks: list[_Task]) -> Iterator[tuple[_Task, dict[str, Run]]]:
     ray, _ = start_ray("engine='ray'")
     remote = ray.remote(_play_share)
-    futures = [remote.remote(task) for task in tasks]
+    futures = {remote.remote(task): task for task in tasks}
+    waiting = list(futures)
     try:
-        waiting = futures
         while waiting:
-            finished, waiting = ray.wait(waiting)
-            ray.get(finished)
-            if progress:
-                progress(total * (len(tasks) - len(waiting)) // len(tasks), total)
+            (finished,), waiting = ray.wait(waiting)
+            yield futures[finished], ray.get(finished)
     except BaseException:
-        for future in futures:
+        for future in waiting:
             ray.cancel(future, force=True)
         raise
-    parts: list[dict[str, Run]] = ray.get(futures)
-    return parts
 
 
 def _play_share(task: _Task, progress: Progress | None = None, total: int = 0) -> dict[str, Run]:
@@ -219,25 +203,13 @@ def _play_share(task: _Task, progress: Progress | None = None, total: int = 0) -
             if progress:
                 progress(offset + done, total)
 
-        if dealt is not None and not _uses_features(learner, task.environment):
-            runs[name] = play_dealt(learner, dealt, task.replicates, task.seed, task.first, report)
+        share = (task.replicates, task.seed, task.first)
+        can = isinstance(learner, FeatureLearner | ContextLearner)
+        if dealt is not None and not (can and isinstance(task.environment, WithFeatures)):
+            runs[name] = play_dealt(learner, dealt, *share, report)
         else:
-            runs[name] = play(
-                learner,
-                task.environment,
-                task.replicates,
-                task.seed,
-                task.first,
-                task.keep_tables,
-                report,
-            )
+            runs[name] = play(learner, task.environment, *share, task.keep_tables, report)
     return runs
-
-
-def _uses_features(learner: Learner, environment: Environment) -> bool:
-    return isinstance(environment, WithFeatures) and isinstance(
-        learner, FeatureLearner | ContextLearner
-    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,10 +19,7 @@ _WORDS = {
     "SAT": "SAT",
     "UNSATISFIABLE": "UNSAT",
     "UNSAT": "UNSAT",
-    "UNKNOWN": "",
-    "INDETERMINATE": "",
-    "INDET": "",
-    "TIMEOUT": "",
+    **dict.fromkeys(("UNKNOWN", "INDETERMINATE", "INDET", "TIMEOUT"), ""),
 }
 _CODES = {10: "SAT", 20: "UNSAT"}
 # MiniSat writes its model as a bare line of numbers after the word SAT.

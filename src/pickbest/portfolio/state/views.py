@@ -139,18 +139,8 @@ def _arm_view(name: str, tally: Tally, known: PortfolioState, share: float) -> A
         state = "paused" if name in roster.paused else "active"
     mean = tally.total_cost / tally.known_costs if tally.known_costs else None
     disputed = sum(name in (each.first.arm, each.second.arm) for each in known.verdicts.found)
-    return ArmView(
-        name,
-        state,
-        tally.picked,
-        tally.won,
-        tally.failed,
-        mean,
-        tally.seconds,
-        share,
-        tally.wrong,
-        disputed,
-    )
+    counts = (tally.picked, tally.won, tally.failed)
+    return ArmView(name, state, *counts, mean, tally.seconds, share, tally.wrong, disputed)
 
 
 def rounds_of(entries: Iterable[Entry]) -> list[RoundView]:
