@@ -15,7 +15,7 @@ from pickbest.core.tickets import Ticket
 from pickbest.portfolio.answers.evaluator import Evaluator
 from pickbest.portfolio.answers.formats import as_format
 from pickbest.portfolio.answers.handling import Answers, Outputs
-from pickbest.portfolio.arms import ArmSpec, Limits, as_arm, as_arms
+from pickbest.portfolio.arms import ArmSpec, as_arm, as_arms
 from pickbest.portfolio.ask_tell import AskTell
 from pickbest.portfolio.costs import as_cost
 from pickbest.portfolio.engines import make_engine
@@ -24,7 +24,7 @@ from pickbest.portfolio.features import as_feature_function
 from pickbest.portfolio.prechecks import check_problem
 from pickbest.portfolio.processes.limits import Ceiling
 from pickbest.portfolio.race import GivenUpError, Progress, Unseen, run_race
-from pickbest.portfolio.runs import Result
+from pickbest.portfolio.runs import Limits, Result
 from pickbest.portfolio.settings import RaceOptions, RaceSettings
 
 # Seconds that arms have at least, however long features took.

@@ -12,12 +12,12 @@ from pickbest.catalog.spec import Spec, imported
 from pickbest.core import PickbestError, unknown_name
 from pickbest.portfolio.answers.formats import as_format
 from pickbest.portfolio.answers.reading import AnswerFormat
-from pickbest.portfolio.arms import Arm, Command, Function, Limits
+from pickbest.portfolio.arms import Arm, Command, Function
 from pickbest.portfolio.costs import NAMED, Cost, Own, Quality, as_cost
 from pickbest.portfolio.portfolio import Portfolio
 from pickbest.portfolio.processes.limits import Ceiling
 from pickbest.portfolio.race import Progress
-from pickbest.portfolio.runs import Stage
+from pickbest.portfolio.runs import Limits, Stage
 from pickbest.portfolio.settings import RaceSettings
 
 _NUMBER = (int, float)

@@ -12,13 +12,13 @@ from pickbest.core.tickets import Ticket
 from pickbest.portfolio.answers.formats import TEXT
 from pickbest.portfolio.answers.handling import Answers, abridged
 from pickbest.portfolio.answers.reading import BadAnswerError, RejectedError
-from pickbest.portfolio.arms import Arm, Command, Limits, answering, failure, never_began
+from pickbest.portfolio.arms import Arm, Command, answering, failure, never_began
 from pickbest.portfolio.censoring import Lesson, Stop, Stopping, lesson, times_of
 from pickbest.portfolio.costs import Cost
 from pickbest.portfolio.engines import Engine
 from pickbest.portfolio.journal.records import Finished
 from pickbest.portfolio.processes.limits import UNLIMITED, Ceiling
-from pickbest.portfolio.runs import Result, Run, RunStatus
+from pickbest.portfolio.runs import Limits, Result, Run, RunStatus
 
 # Seconds: a slice that ends so close to the deadline ends with it, and none is shorter.
 SLACK = 0.005

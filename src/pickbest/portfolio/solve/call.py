@@ -10,13 +10,13 @@ from pickbest.core import PickbestError
 from pickbest.core.tickets import Ticket
 from pickbest.portfolio.answers.formats import as_format
 from pickbest.portfolio.answers.handling import Answers
-from pickbest.portfolio.arms import Command, Limits
+from pickbest.portfolio.arms import Command
 from pickbest.portfolio.censoring import Censored, Stop, Stopping
 from pickbest.portfolio.costs import Span, Verdict
 from pickbest.portfolio.engines import Engine
 from pickbest.portfolio.journal.records import Finished
 from pickbest.portfolio.race import run_race
-from pickbest.portfolio.runs import Result, Run, RunStatus
+from pickbest.portfolio.runs import Limits, Result, Run, RunStatus
 from pickbest.portfolio.solve.known import DIMACS, SOLVERS, installed
 from pickbest.portfolio.solve.problem import Problem
 
