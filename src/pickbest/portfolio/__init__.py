@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         Solved as Solved,
         Verdict as Verdict,
     )
+    from pickbest.portfolio.journal.folded import ReplayError as ReplayError
     from pickbest.portfolio.journal.protocol import StorageError as StorageError
     from pickbest.portfolio.portfolio import Portfolio as Portfolio
     from pickbest.portfolio.portfolio_file import (
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from pickbest.portfolio.settings import RaceSettings as RaceSettings, Settings as Settings
     from pickbest.portfolio.state.portfolio_state import PortfolioState as PortfolioState
     from pickbest.portfolio.state.verdicts import Contradiction as Contradiction
-    from pickbest.portfolio.state.verify import ReplayError as ReplayError
     from pickbest.portfolio.state.views import (
         ArmView as ArmView,
         RoundView as RoundView,
@@ -58,6 +58,7 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "portfolio.arms": "Arm Command Function",
         "portfolio.ask_tell": "AskTell",
         "portfolio.costs": "Cost Quality Runtime Solved Verdict",
+        "portfolio.journal.folded": "ReplayError",
         "portfolio.journal.protocol": "StorageError",
         "portfolio.portfolio": "Portfolio",
         "portfolio.portfolio_file": "PortfolioFile read_portfolio_file",
@@ -67,7 +68,6 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "portfolio.settings": "RaceSettings Settings",
         "portfolio.state.portfolio_state": "PortfolioState",
         "portfolio.state.verdicts": "Contradiction",
-        "portfolio.state.verify": "ReplayError",
         "portfolio.state.views": "ArmView RoundView Status",
     },
 )

@@ -3,7 +3,7 @@
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TypeVar
 
@@ -19,7 +19,6 @@ from pickbest.portfolio.journal.protocol import (
 from pickbest.portfolio.journal.records import DamagedError, Opened, Picked, Record, RoundRecord
 from pickbest.portfolio.state.portfolio_state import PortfolioState
 from pickbest.portfolio.state.snapshots import digest_of, restore_snapshot, take_snapshot
-from pickbest.portfolio.state.verify import replayed
 
 # A snapshot is kept every so many records: as many are folded, at most, when a journal is opened.
 SNAPSHOT_EVERY = 2_000
@@ -124,6 +123,39 @@ class FoldedJournal:
             raise DamagedError(
                 f"the journal is damaged: record {entry.position}: {error}"
             ) from error
+
+
+class ReplayError(PickbestError):
+    """A replay of the journal does not agree with it."""
+
+
+def replayed(
+    entries: Iterable[Entry],
+    known: Sequence[tuple[int, str, str]] = (),
+    trusted: Opened | None = None,
+) -> PortfolioState:
+    """Fold the journal again, picking every round anew from the records before it.
+
+    known: positions, digests of the fold there, and where they come from ("the snapshot").
+    Raises ReplayError where a pick, its weights or a digest differs in any bit.
+    """
+    again = PortfolioState(trusted)
+    for entry in entries:
+        record = entry.record
+        if isinstance(record, Picked):
+            picked = again.live.pick(record.round, record.features)
+            stored = (record.arms, record.weights, record.until)
+            if picked != stored:
+                raise ReplayError(
+                    f"round {record.round}: the journal says {stored}, a replay picks {picked}"
+                )
+        again.apply(entry)
+        for position, digest, source in known:
+            if position == entry.position and digest != digest_of(again):
+                raise ReplayError(
+                    f"{source} differs from a replay of the journal up to record {position}"
+                )
+    return again
 
 
 class ScannedJournal:
