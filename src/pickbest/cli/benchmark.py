@@ -192,10 +192,7 @@ def summary(
 
     table = headline(cells)
     # Scripts know these fields under the word that was used before "environment".
-    names = [
-        heading(table, index).replace("environments", "worlds")
-        for index in range(len(table.columns))
-    ]
+    names = [heading(column).replace("environments", "worlds") for column in table.columns]
     return {
         "page": str(page),
         "scope": scope(cells),

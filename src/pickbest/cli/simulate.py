@@ -115,7 +115,8 @@ def simulate(
     else:
         title = f"{table}: {environment.rounds} rounds, {replicates} replicates, seed {seed}"
         summary = simulation.summary(budget=target_budget, rewards=rewards)
-        tables.print_tables(tables.simulation_table(title, summary), summary.note)
+        shown = tables.table(title, summary.columns, summary.rows, text_columns=1)
+        tables.print_tables(shown, summary.note)
 
 
 def make_learners(

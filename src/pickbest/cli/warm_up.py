@@ -48,7 +48,6 @@ def warm_up(
     from numba.core import event
 
     from pickbest.catalog import learner_entry, learner_names
-    from pickbest.cli.warm_up import cache_folder, list_as_installed
     from pickbest.kernels.compile_notice import COMPILING
 
     if everything:

@@ -12,7 +12,7 @@ from sqlalchemy.engine import Connection
 from pickbest.core import PickbestError
 from pickbest.portfolio.journal.records import DamagedError
 
-metadata = sa.MetaData()
+metadata, later = sa.MetaData(), sa.MetaData()
 
 portfolios = sa.Table(
     "pickbest_portfolios",
@@ -50,7 +50,7 @@ for _column in (records.c.opens, records.c.closes):
 # records at any time, so losing it costs nothing but time.
 snapshots = sa.Table(
     "pickbest_snapshots",
-    sa.MetaData(),
+    later,
     sa.Column("portfolio", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("position", sa.BigInteger, nullable=False),
     sa.Column("digest", sa.String(64), nullable=False),
@@ -60,7 +60,7 @@ snapshots = sa.Table(
 # Who has rounds open renews its lease; see `leases`.
 leases = sa.Table(
     "pickbest_leases",
-    sa.MetaData(),
+    later,
     sa.Column("portfolio", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("lease", sa.String(500), primary_key=True),
     sa.Column("beats", sa.BigInteger, nullable=False),
@@ -71,10 +71,6 @@ versions = sa.Table(
 )
 
 
-def _create(connection: Connection) -> None:
-    metadata.create_all(connection)
-
-
 def _add_written_at(connection: Connection) -> None:
     """When the database took a record in, for `pickbest history` and for people who look."""
     column = sa.Column("written_at", sa.Float)
@@ -82,15 +78,10 @@ def _add_written_at(connection: Connection) -> None:
     connection.execute(sa.text(f"ALTER TABLE pickbest_records ADD COLUMN written_at {kind}"))
 
 
-def _add_snapshots_and_leases(connection: Connection) -> None:
-    snapshots.create(connection)
-    leases.create(connection)
-
-
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
-    _create,
+    metadata.create_all,
     _add_written_at,
-    _add_snapshots_and_leases,
+    later.create_all,
 )
 NEWEST = len(MIGRATIONS)
 WITH_SNAPSHOTS = 3

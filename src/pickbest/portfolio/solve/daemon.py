@@ -68,8 +68,8 @@ class Books:
 
     def tell(self, problem: Problem, record: Finished) -> None:
         if record.round != UNTICKETED:
-            budget = len(record.runs)
-            self._told.put((self._books[_key(problem, budget)][1], record))
+            _, book = self._books[problem.key(len(record.runs))]
+            self._told.put((book, record))
 
     def close(self) -> None:
         self._told.put(None)
@@ -78,7 +78,7 @@ class Books:
             book.close()
 
     def _book(self, problem: Problem, arms: tuple[str, ...], budget: int) -> AskTell:
-        key = _key(problem, budget)
+        key = problem.key(budget)
         with self._lock:
             known = self._books.get(key)
             if known is not None and known[0] == arms:
@@ -102,10 +102,6 @@ class Single:
 
     def tell(self, problem: Problem, record: Finished) -> None:
         pass
-
-
-def _key(problem: Problem, budget: int) -> str:
-    return f"{problem.key}-{budget}"
 
 
 def run_daemon(streams: Streams) -> int:

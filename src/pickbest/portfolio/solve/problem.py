@@ -36,10 +36,10 @@ class Problem(NamedTuple):
     incremental: bool = False
     content: bytes = b""
 
-    @property
-    def key(self) -> str:
+    def key(self, budget: int) -> str:
         """Problems with the same key are learned together."""
-        return self.format if self.format == DIMACS else f"{self.format}-{self.logic}"
+        kind = self.format if self.format == DIMACS else f"{self.format}-{self.logic}"
+        return f"{kind}-{budget}"
 
 
 @contextmanager
