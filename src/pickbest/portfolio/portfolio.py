@@ -3,7 +3,7 @@
 import itertools
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +24,7 @@ from pickbest.portfolio.features import as_feature_function
 from pickbest.portfolio.prechecks import check_problem
 from pickbest.portfolio.processes.limits import Ceiling
 from pickbest.portfolio.race import GivenUpError, Progress, Unseen, run_race
-from pickbest.portfolio.runs import Limits, Result
+from pickbest.portfolio.runs import GivenUp, Limits, Result
 from pickbest.portfolio.settings import RaceOptions, RaceSettings
 
 # Seconds that arms have at least, however long features took.
@@ -155,9 +155,7 @@ class Portfolio(AskTell):
         self._engine.close()
         self._evaluating.close()
 
-    def _solve(
-        self, problem: Any, given_up: Callable[[], bool], features: Features | None = None
-    ) -> Result:
+    def _solve(self, problem: Any, given_up: GivenUp, features: Features | None = None) -> Result:
         if given_up():
             raise GivenUpError("the portfolio was stopped; no round was opened")
         check_problem(problem)

@@ -18,7 +18,7 @@ from pickbest.portfolio.costs import Cost
 from pickbest.portfolio.engines import Engine
 from pickbest.portfolio.journal.records import Finished
 from pickbest.portfolio.processes.limits import UNLIMITED, Ceiling
-from pickbest.portfolio.runs import Limits, Result, Run, RunStatus
+from pickbest.portfolio.runs import GivenUp, Limits, Result, Run, RunStatus
 
 # Seconds: a slice that ends so close to the deadline ends with it, and none is shorter.
 SLACK = 0.005
@@ -75,7 +75,7 @@ def run_race(
     deadline: float,
     limits: Limits,
     stopping: Stopping,
-    given_up: Callable[[], bool],
+    given_up: GivenUp,
     ended: Callable[[Run], None],
     ceiling: Ceiling = UNLIMITED,
     pass_env: Sequence[str] = (),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
@@ -230,6 +230,11 @@ def _number(data: Any) -> float | None:
     except (TypeError, ValueError):
         return None
     return number if math.isfinite(number) else None
+
+
+# Whether a run that has ended ends those of the others; whether all of them are to be ended.
+EndsRace = Callable[[Run], bool]
+GivenUp = Callable[[], bool]
 
 
 @dataclass(frozen=True, slots=True, repr=False)

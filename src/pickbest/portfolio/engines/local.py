@@ -10,14 +10,14 @@ import selectors
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pickbest.portfolio.engines.environment import environment
 from pickbest.portfolio.engines.guards import Guards, Link
 from pickbest.portfolio.processes import arm, limits, tree, values, wire
 from pickbest.portfolio.processes.limits import UNLIMITED, Ceiling, Group
-from pickbest.portfolio.runs import Run, RunStatus, Task
+from pickbest.portfolio.runs import EndsRace, GivenUp, Run, RunStatus, Task
 
 # How often a race asks whether it was given up.
 PATIENCE = 0.2
@@ -48,8 +48,8 @@ class LocalEngine:
     def race(
         self,
         tasks: Sequence[Task],
-        ends_race: Callable[[Run], bool],
-        given_up: Callable[[], bool],
+        ends_race: EndsRace,
+        given_up: GivenUp,
         ceiling: Ceiling = UNLIMITED,
     ) -> list[Run]:
         with self._lock:
@@ -171,7 +171,7 @@ class _Race:
             self._abort()
             raise
 
-    def run(self, ends_race: Callable[[Run], bool], given_up: Callable[[], bool]) -> list[Run]:
+    def run(self, ends_race: EndsRace, given_up: GivenUp) -> list[Run]:
         """Until every task has its run."""
         runs: dict[int, Run] = {}
         try:

@@ -14,7 +14,7 @@ from pickbest.portfolio.journal.leases import Lifetimes, lease_of, this_process
 from pickbest.portfolio.journal.protocol import Entry, Journal, StorageError, entries_after
 from pickbest.portfolio.journal.records import Finished, Late, Lost, Opened, Picked, Record, Roster
 from pickbest.portfolio.state.plausible import check_finished, check_roster
-from pickbest.portfolio.state.rosters import changed, check_opening, updated
+from pickbest.portfolio.state.rosters import Names, changed, check_opening, updated
 from pickbest.portfolio.state.views import RoundView, last_rounds, with_contradictions
 
 # Seconds between attempts while the database is away.
@@ -86,12 +86,7 @@ class Ledger(FoldedJournal):
                 )
 
     def change(
-        self,
-        *,
-        add: Iterable[str] = (),
-        remove: Iterable[str] = (),
-        pause: Iterable[str] = (),
-        resume: Iterable[str] = (),
+        self, *, add: Names = (), remove: Names = (), pause: Names = (), resume: Names = ()
     ) -> Roster:
         """Change the arms of a running portfolio; open rounds go on."""
         with self.turn() as write:

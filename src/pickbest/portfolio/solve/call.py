@@ -16,7 +16,7 @@ from pickbest.portfolio.costs import Span, Verdict
 from pickbest.portfolio.engines import Engine
 from pickbest.portfolio.journal.records import Finished
 from pickbest.portfolio.race import run_race
-from pickbest.portfolio.runs import Limits, Result, Run, RunStatus
+from pickbest.portfolio.runs import GivenUp, Limits, Result, Run, RunStatus
 from pickbest.portfolio.solve.known import DIMACS, SOLVERS, installed
 from pickbest.portfolio.solve.problem import Problem
 
@@ -102,7 +102,7 @@ def solve(
     engine: Engine,
     answers: Answers,
     answered: Callable[[Run], None],
-    given_up: Callable[[], bool] = lambda: False,
+    given_up: GivenUp = lambda: False,
 ) -> tuple[Result, Finished]:
     """Race the picked solvers on a problem: the result, and what is to be learned of it.
 

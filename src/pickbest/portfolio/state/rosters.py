@@ -9,6 +9,8 @@ from pickbest.portfolio.journal.records import Opened, Roster
 from pickbest.portfolio.state.plausible import check_roster
 from pickbest.portfolio.state.portfolio_state import PortfolioState
 
+Names = Iterable[str]
+
 
 def check_opening(
     settings: Opened, arms: Sequence[str], budget: int, paused: Sequence[str] | None = None
@@ -29,13 +31,7 @@ def updated(before: Roster, wanted: Roster, keep_paused: bool) -> Roster:
     return Roster(arms, wanted.budget, tuple(arm for arm in arms if arm in resting))
 
 
-def changed(
-    roster: Roster,
-    add: Iterable[str],
-    remove: Iterable[str],
-    pause: Iterable[str],
-    resume: Iterable[str],
-) -> Roster:
+def changed(roster: Roster, add: Names, remove: Names, pause: Names, resume: Names) -> Roster:
     """The roster after a change, checked."""
     arms, paused = list(roster.arms), set(roster.paused)
     for arm in add:
