@@ -161,7 +161,7 @@ class Portfolio(AskTell):
         check_problem(problem)
         spent = 0.0
         if features is None and self._features is not None:
-            features, spent = self._features.of(problem)
+            features, spent = self._features(problem)
         ticket = self.open_round(str(problem), features)
         self._progress.started(ticket)
         try:
