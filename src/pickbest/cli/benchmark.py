@@ -130,15 +130,9 @@ def benchmark(
         if data is None:
             raise PickbestError("--peers needs --data FOLDER: its worlds are recorded data")
         at_hand, entries = peer_worlds(data, peers, half), peer_entries(learners or [])
-    plan = BenchmarkPlan(
-        out / "cells",
-        chosen_environments(at_hand, environments or []),
-        entries,
-        parse_budgets(budgets),
-        replicates,
-        seed,
-        workers,
-    )
+    chosen = chosen_environments(at_hand, environments or [])
+    games = (parse_budgets(budgets), replicates, seed, workers)
+    plan = BenchmarkPlan(out / "cells", chosen, entries, *games)
     if out.exists() and not out.is_dir():
         raise PickbestError(f"{out}: the output folder exists and is not a folder")
     if peers is None and aslib is None and (not environments or REAL in environments):

@@ -96,18 +96,9 @@ def measure(
     from pickbest.tuning.measurement.plan import Settings, make_plan
     from pickbest.tuning.tasks import Caps
 
-    settings = Settings(
-        optimizer_names(optimizers),
-        calls,
-        pool,
-        repetitions,
-        seed,
-        data,
-        label,
-        Caps(max_rows, max_features),
-        objective,
-        space,
-    )
+    chosen, counts = optimizer_names(optimizers), (calls, pool, repetitions, seed)
+    caps = Caps(max_rows, max_features)
+    settings = Settings(chosen, *counts, data, label, caps, objective, space)
     names = [] if tasks == "all" else tasks.split(",")
     plan = make_plan(settings, names, models.split(","), max_tasks)
     if workers is None:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -165,20 +166,13 @@ class Portfolio(AskTell):
         ticket = self.open_round(str(problem), features)
         self._progress.started(ticket)
         try:
+            left = max(self.deadline - spent, SHORTEST)
+            rules = (self._engine, self.cost, left, self.limits, self.stopping)
+            ended = partial(self._progress.ended, ticket)
+            answers = replace(self.answers, wanted=self._wanted(ticket))
+            together = (self.race_limits, self.pass_env, answers)
             result, record = run_race(
-                ticket,
-                problem,
-                self.arms,
-                self._engine,
-                self.cost,
-                max(self.deadline - spent, SHORTEST),
-                self.limits,
-                self.stopping,
-                given_up,
-                lambda run: self._progress.ended(ticket, run),
-                self.race_limits,
-                self.pass_env,
-                replace(self.answers, wanted=self._wanted(ticket)),
+                ticket, problem, self.arms, *rules, given_up, ended, *together
             )
         except BaseException as error:
             self.lose_round(ticket, (str(error) or type(error).__name__)[:500])

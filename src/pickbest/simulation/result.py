@@ -60,12 +60,8 @@ class Run:
         table = None
         if tables:
             table = np.concatenate(tables) if varies else tables[0]
-        return Run(
-            np.concatenate([part.paid for part in parts]),
-            np.concatenate([part.best_arm for part in parts]),
-            np.concatenate([part.totals for part in parts]),
-            table,
-        )
+        columns = zip(*((part.paid, part.best_arm, part.totals) for part in parts), strict=True)
+        return Run(*map(np.concatenate, columns), table=table)
 
 
 @dataclass(frozen=True)

@@ -116,20 +116,16 @@ def solve(
     ends = time.monotonic() + options.deadline
     record: Finished | None = None
     runs: tuple[Run, ...] = ()
+
+    def ended(run: Run) -> None:
+        if run.accepted:
+            answered(run)
+
     while True:
         left = max(ends - time.monotonic(), SHORTEST)
+        rules = (engine, COST, left, Limits(), STOPPING)
         result, found = run_race(
-            ticket,
-            problem.path,
-            arms,
-            engine,
-            COST,
-            left,
-            Limits(),
-            STOPPING,
-            given_up,
-            lambda run: answered(run) if run.accepted else None,
-            answers=answers,
+            ticket, problem.path, arms, *rules, given_up, ended, answers=answers
         )
         runs += result.runs
         record = record or found
