@@ -61,7 +61,8 @@ class Run:
         if tables:
             table = np.concatenate(tables) if varies else tables[0]
         columns = zip(*((part.paid, part.best_arm, part.totals) for part in parts), strict=True)
-        return Run(*map(np.concatenate, columns), table=table)
+        paid, best_arm, totals = map(np.concatenate, columns)
+        return Run(paid, best_arm, totals, table)
 
 
 @dataclass(frozen=True)
