@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from html import escape
 from typing import Protocol
@@ -44,11 +44,7 @@ def progress_bar(
         yield update
 
 
-class _Bar(Protocol):
-    def __call__(self, what: str) -> AbstractContextManager[Progress]: ...
-
-
-def _bar() -> _Bar | None:
+def _bar() -> Callable[[str], AbstractContextManager[Progress]] | None:
     """How a bar is drawn here, if at all."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
