@@ -61,7 +61,7 @@ class Place:
         check_count("cores", self.cores)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Limits:
     """What each arm may use.
 
@@ -93,13 +93,14 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Task(Place, Limits):
+class Task(Place):
     """One arm to run on one problem, as an engine takes it.
 
     argv: the command line; or, where it is None,
     call: a pickled (function, arguments) pair.
     preload: modules that the function needs, imported once and not for every run.
     spool: a file for all of its standard output once that is long; "": only the end is kept.
+    The others: see `Limits`.
     """
 
     arm: str
@@ -108,6 +109,14 @@ class Task(Place, Limits):
     call: bytes | None = None
     preload: tuple[str, ...] = ()
     spool: str = ""
+    memory_bytes: int | None = None
+    cpu_seconds: float | None = None
+    processes: int | None = None
+    output_bytes: int = Limits.output_bytes
+    spool_bytes: int = Limits.spool_bytes
+    answer_bytes: int = Limits.answer_bytes
+    grace: float = 0.0
+    pin: bool = False
 
     @property
     def ceiling(self) -> Ceiling:
