@@ -92,7 +92,7 @@ def test_only_a_round_that_was_lost_has_a_late_result(number: int) -> None:
     """Round 0 is lost, round 1 is open, and there are no others yet."""
     book = AskTell(ARMS, 2)
     lost = book.ask()
-    book.lose_round(lost, "cut off")
+    book.ledger.lose([lost.round], "cut off")
     book.ask()
     state = copy.deepcopy(book.ledger.state)
     book.close()

@@ -16,7 +16,7 @@ from pickbest.portfolio.censoring import lesson
 from pickbest.portfolio.journal.leases import start_heart
 from pickbest.portfolio.journal.ledger import Ledger, patiently, ticket_of
 from pickbest.portfolio.journal.protocol import NoPortfolioError, OutageError
-from pickbest.portfolio.journal.records import Finished, Opened, Picked
+from pickbest.portfolio.journal.records import Opened, Picked
 from pickbest.portfolio.race import finished
 from pickbest.portfolio.runs import Result, Run, RunStatus
 from pickbest.portfolio.settings import Settings, SettingsOptions
@@ -221,21 +221,10 @@ class AskTell:
             features=features,
         )
 
-    def close_round(self, record: Finished) -> bool:
-        """Journal what an engine found; False if the round had been closed as lost meanwhile.
-
-        Then the result is kept as a late one, and nothing is learned of it.
-        """
-        return self.ledger.finish(record)
-
     def contradictions(self, number: int) -> tuple[Contradiction, ...]:
         """Where the arms of a round contradict each other, or those of other rounds."""
         with self.ledger.lock:
             return self.ledger.state.verdicts.of_round(number)
-
-    def lose_round(self, ticket: Ticket[str], reason: str) -> None:
-        """Journal that there is no result."""
-        self.ledger.lose([ticket.round], reason)
 
     def add_arm(self, name: str) -> None:
         """Add an arm; it starts fairly (see `learner_states`)."""

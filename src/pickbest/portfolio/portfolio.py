@@ -175,11 +175,11 @@ class Portfolio(AskTell):
                 ticket, problem, self.arms, *rules, given_up, ended, *together
             )
         except BaseException as error:
-            self.lose_round(ticket, (str(error) or type(error).__name__)[:500])
+            self.ledger.lose([ticket.round], (str(error) or type(error).__name__)[:500])
             self._progress.lost(ticket)
             raise
         result = replace(result, seconds=result.seconds + spent)
-        self.close_round(record)
+        self.ledger.finish(record)
         if disputed := self.contradictions(ticket.round):
             result = replace(result, contradictions=tuple(map(str, disputed)))
         self._progress.finished(ticket, result)

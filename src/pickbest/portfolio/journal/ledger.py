@@ -195,7 +195,10 @@ class Ledger(FoldedJournal):
             patiently(once, self.patience)
 
     def finish(self, result: Finished) -> bool:
-        """Close a round with a result; False if it had been closed as lost, and this came late."""
+        """Close a round with a result; False if it had been closed as lost, and this came late.
+
+        Then the result is kept as a late one, and nothing is learned of it.
+        """
         with self.lock:
             try:
                 self.tell([result])

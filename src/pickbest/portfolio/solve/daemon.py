@@ -91,7 +91,7 @@ class Books:
         while (told := self._told.get()) is not None:
             book, record = told
             with contextlib.suppress(PickbestError):  # the journal is away: the round is lost
-                book.close_round(record)
+                book.ledger.finish(record)
 
 
 class Single:
