@@ -401,7 +401,7 @@ def use_toml(path: Path) -> None:
     from pickbest.core import check_positive
     from pickbest.portfolio.journal.databases import as_url, shown
     from pickbest.portfolio.portfolio_file import read_portfolio_file
-    from pickbest.portfolio.state.rosters import check_opening
+    from pickbest.portfolio.state.portfolio_state import check_opening
 
     file = read_portfolio_file(path)
     settings = file.settings

@@ -21,8 +21,7 @@ from pickbest.portfolio.race import finished
 from pickbest.portfolio.runs import Result, Run, RunStatus
 from pickbest.portfolio.settings import Settings, SettingsOptions
 from pickbest.portfolio.state.frames import to_pandas
-from pickbest.portfolio.state.portfolio_state import PortfolioState
-from pickbest.portfolio.state.rosters import check_opening
+from pickbest.portfolio.state.portfolio_state import PortfolioState, check_opening
 from pickbest.portfolio.state.verdicts import Contradiction
 from pickbest.portfolio.state.views import RoundView, Status, overview
 

@@ -19,8 +19,7 @@ from pickbest.environments.aslib.description import (
     Measure,
     read_description,
 )
-from pickbest.environments.aslib.features import Features, read_features
-from pickbest.environments.aslib.runs import Runs, read_runs
+from pickbest.environments.aslib.runs import Features, Runs, read_features, read_runs
 from pickbest.environments.tables import Table
 from pickbest.environments.with_features import WithFeatures
 

@@ -14,7 +14,7 @@ from pickbest.portfolio.journal.leases import Lifetimes, lease_of, this_process
 from pickbest.portfolio.journal.protocol import Entry, Journal, StorageError, entries_after
 from pickbest.portfolio.journal.records import Finished, Late, Lost, Opened, Picked, Record, Roster
 from pickbest.portfolio.state.plausible import check_finished, check_roster
-from pickbest.portfolio.state.rosters import Names, changed, check_opening, updated
+from pickbest.portfolio.state.portfolio_state import Names, changed, check_opening, updated
 from pickbest.portfolio.state.views import RoundView, last_rounds, with_contradictions
 
 # Seconds between attempts while the database is away.
