@@ -128,7 +128,7 @@ def test_files_of_any_kind_are_read(tmp_path, content):
 def test_time_is_limited_and_charged_to_the_round(tmp_path):
     slow = as_feature_function(lambda problem: time.sleep(60) or [1], 5.0, 0.2)
     started = time.monotonic()
-    features, spent = slow.of("p")
+    features, spent = slow("p")
     assert features is None
     assert 0.2 <= spent <= time.monotonic() - started < 10.0
     arms = {"late": ["sleep", "3"], "quick": ["true"]}
