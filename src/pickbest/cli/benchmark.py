@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +15,7 @@ from typer import Option
 from pickbest.cli import tables
 from pickbest.cli.options import JsonOption, SeedOption, WorkersOption
 from pickbest.core import PickbestError
-from pickbest.core.progress import Progress, progress_bar
+from pickbest.core.progress import progress_bar
 
 if TYPE_CHECKING:
     from pickbest.experiments.benchmark.run_cells import BenchmarkPlan
@@ -137,8 +136,13 @@ def benchmark(
         raise PickbestError(f"{out}: the output folder exists and is not a folder")
     if peers is None and aslib is None and (not environments or REAL in environments):
         tables.say(f"left out: {NO_SCENARIOS}", stderr=True)
-    with _progress(plan) as finished:
-        cells = run_cells(plan, finished)
+    try:
+        with progress_bar("playing") as progress:
+            cells = run_cells(plan, progress)
+    except KeyboardInterrupt:
+        kept = f"finished cells are kept in {plan.kept}: the same command goes on from there"
+        tables.say(kept, stderr=True)
+        raise
     page = write_report(plan, cells, out)
     _show(summary(plan, cells, page, time.monotonic() - started), as_json)
 
@@ -211,17 +215,3 @@ def _show(found: dict[str, Any], as_json: bool) -> None:
     for verdict in found["verdicts"]:
         tables.say(f"{verdict['statement']}: {BADGES[verdict['holds']]}. {verdict['text']}")
     tables.say(f"{found['cells']} cells, {found['seconds']:.1f} s: {found['page']}")
-
-
-@contextmanager
-def _progress(plan: BenchmarkPlan) -> Iterator[Progress | None]:
-    """Ctrl-C says how to go on."""
-    try:
-        with progress_bar("playing") as progress:
-            yield progress
-    except KeyboardInterrupt:
-        tables.say(
-            f"finished cells are kept in {plan.kept}: the same command goes on from there",
-            stderr=True,
-        )
-        raise

@@ -15,7 +15,7 @@ from pickbest.core import PickbestError, check_budget, check_count
 from pickbest.core.progress import Progress, progress_bar
 
 if TYPE_CHECKING:
-    from pickbest.environments.runtimes import Runtimes
+    pass
 
 
 def replay(
@@ -87,7 +87,10 @@ def replay(
         raise PickbestError(f"cost must be one of {', '.join(NAMED)}, got {cost!r}")
     check_count("replicates", replicates)
     table = read_runtimes(runtimes)
-    races = Races.of(table, _deadline(table, deadline), as_cost(cost))
+    deadline = table.cutoff if deadline is None else deadline
+    if deadline is None:
+        raise PickbestError("a file of runtimes needs --deadline: the seconds that an arm may take")
+    races = Races.of(table, deadline, as_cost(cost))
     check_budget(budget, races.n_arms)
     met = Races.with_features(table, races.deadline, races.cost) if features else races
     stops = [stop] if stop else [each.value for each in Stop]
@@ -109,13 +112,6 @@ def replay(
         "runs": runs,
     }
     tables.show(summary, as_json, tables.replay_table)
-
-
-def _deadline(runtimes: Runtimes, given: float | None) -> float:
-    deadline = runtimes.cutoff if given is None else given
-    if deadline is None:
-        raise PickbestError("a file of runtimes needs --deadline: the seconds that an arm may take")
-    return deadline
 
 
 def _part(

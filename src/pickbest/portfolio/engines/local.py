@@ -181,7 +181,9 @@ class _Race:
                     judging = time.monotonic()
                     if ends_race(run):
                         self.stop_all()
-                    self._excuse(time.monotonic() - judging)
+                    # Guards that were not listened to, as an answer was checked, were not silent.
+                    for lane in self.lanes.values():
+                        lane.due += time.monotonic() - judging
                 if self.lanes and given_up():
                     self.stop_all()
                 if self.lanes and self.ceiling:
@@ -193,11 +195,6 @@ class _Race:
         finally:
             self.selector.close()
         return [runs[place] for place in sorted(runs)]
-
-    def _excuse(self, seconds: float) -> None:
-        """Guards that were not listened to, as an answer was checked, were not silent."""
-        for lane in self.lanes.values():
-            lane.due += seconds
 
     def stop_all(self) -> None:
         for lane in self.lanes.values():
