@@ -154,19 +154,15 @@ def _players(learners: Players, environment: Environment, budget: int) -> dict[s
         else given
         for name, given in learners.items()
     }
-    _check_learners(players, environment)
-    return players
-
-
-def _check_learners(learners: Mapping[str, Learner], environment: Environment) -> None:
-    if not learners:
+    if not players:
         raise PickbestError("simulate needs at least one learner, got none")
-    for name, learner in learners.items():
+    for name, learner in players.items():
         if learner.n_arms != environment.n_arms:
             raise PickbestError(
                 f"learner {name!r} has n_arms={learner.n_arms}, "
                 f"but the environment has n_arms={environment.n_arms}"
             )
+    return players
 
 
 def _split(replicates: int, workers: int) -> list[tuple[int, int]]:
