@@ -261,7 +261,7 @@ def use_journal(path: Path) -> None:
             lambda: shown_history(last_rounds(journal, 20)),
             lambda: "".join(export_lines(journal.read_from(0))),
             lambda: Ledger(journal).look(overview),
-            lambda: Ledger(journal).folded.verify(),
+            lambda: Ledger(journal).verify(),
             lambda: seen_costs(Ledger(journal).entries()),
         ):
             try:
@@ -319,7 +319,7 @@ def use_export(path: Path) -> None:
     from pickbest.portfolio.journal.sql import SqlJournal
 
     with closing(SqlJournal("sqlite://")) as journal:
-        Ledger(journal).folded.restore(read_export(path))
+        Ledger(journal).restore(read_export(path))
 
 
 TOML = """
@@ -398,15 +398,15 @@ def mutate_toml(seed: Path, target: Path, rng: random.Random) -> None:
 
 
 def use_toml(path: Path) -> None:
-    from pickbest.portfolio.costs import check_deadline
+    from pickbest.core import check_positive
     from pickbest.portfolio.journal.databases import as_url, shown
     from pickbest.portfolio.portfolio_file import read_portfolio_file
-    from pickbest.portfolio.state.rosters import check_opening
+    from pickbest.portfolio.state.portfolio_state import check_opening
 
     file = read_portfolio_file(path)
     settings = file.settings
     check_opening(settings.opened, tuple(file.arms), file.budget, settings.paused)
-    check_deadline(file.deadline)
+    check_positive("deadline", file.deadline)
     shown(as_url(file.storage))
     _ = settings.stopping
     for name, arm in file.arms.items():

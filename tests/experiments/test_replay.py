@@ -63,8 +63,8 @@ def test_a_live_race_and_its_replay_agree(censored: str) -> None:
         for row in LIVE:
             portfolio.solve(":".join(map(str, row)))
         portfolio.verify()
-        records = [entry.record for entry in portfolio.book.ledger.entries()]
-        live = portfolio.book.ledger.state.live
+        records = [entry.record for entry in portfolio.ledger.entries()]
+        live = portfolio.ledger.state.live
         played = replay(
             Races.of(recorded(LIVE), 2.4, Solved()),
             racing(make_learner("auto", 3, 2)),

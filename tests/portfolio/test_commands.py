@@ -303,8 +303,8 @@ def test_a_full_file_is_read(tmp_path: Path) -> None:
     assert config.storage == f"sqlite:///{tmp_path.resolve()}/portfolio.db"
     with config.open() as portfolio:
         assert portfolio.solve("p").cost == 0.5
-        portfolio.book.resume_arm("command")
-        portfolio.book.pause_arm("python")
+        portfolio.resume_arm("command")
+        portfolio.pause_arm("python")
         assert portfolio.solve("p").runs[0].reason.startswith("the answer must be a number")
     file.write_text(
         file.read_text().replace('{kind = "quality", best = 0, worst = 6}', '"runtime"')

@@ -119,8 +119,8 @@ def test_contradictions_across_rounds_processes_and_snapshots(
         first, second = portfolio.history()
         assert first.contradictions == second.contradictions != ()
         portfolio.verify()
-        state = portfolio.book.ledger.state
-        last = portfolio.book.ledger.entries()[-1]
+        state = portfolio.ledger.state
+        last = portfolio.ledger.entries()[-1]
         again = restore_snapshot(take_snapshot(state, last.record), last, None)
         assert digest_of(again) == digest_of(state)
         assert again.verdicts.found == state.verdicts.found

@@ -99,13 +99,13 @@ def test_export_and_import_on_either_database(any_database: str, tmp_path: Path)
     export_file(book.ledger.entries(), tmp_path / "journal.jsonl")
     other = AskTell(("only",), 1, any_database, name="occupied", learner="uniform")
     with pytest.raises(PickbestError, match="an import needs an empty portfolio"):
-        other.ledger.folded.restore(read_export(tmp_path / "journal.jsonl"))
+        other.ledger.restore(read_export(tmp_path / "journal.jsonl"))
     other.close()
     from pickbest.portfolio.journal.ledger import Ledger
     from pickbest.portfolio.journal.sql import SqlJournal
 
     copy = Ledger(SqlJournal(any_database, "copy"))
-    copy.folded.restore(read_export(tmp_path / "journal.jsonl"))
+    copy.restore(read_export(tmp_path / "journal.jsonl"))
     copy.close()
     arms = tuple(arm for arm in ARMS)
     restored = AskTell(arms, 2, any_database, name="copy", seed=5)

@@ -128,7 +128,7 @@ def test_files_of_any_kind_are_read(tmp_path, content):
 def test_time_is_limited_and_charged_to_the_round(tmp_path):
     slow = as_feature_function(lambda problem: time.sleep(60) or [1], 5.0, 0.2)
     started = time.monotonic()
-    features, spent = slow.of("p")
+    features, spent = slow("p")
     assert features is None
     assert 0.2 <= spent <= time.monotonic() - started < 10.0
     arms = {"late": ["sleep", "3"], "quick": ["true"]}
@@ -139,7 +139,7 @@ def test_time_is_limited_and_charged_to_the_round(tmp_path):
         assert all(result.seconds >= 1.2 for result in results)
         runs = {run.arm: run for result in results for run in result.runs}
         assert all(run.seconds < 1.5 for run in runs.values())
-        assert portfolio.book.ledger.state.live.features == ("x",)
+        assert portfolio.ledger.state.live.features == ("x",)
 
 
 def test_problems_without_features_are_solved_all_the_same(tmp_path):
@@ -148,9 +148,9 @@ def test_problems_without_features_are_solved_all_the_same(tmp_path):
         path = tmp_path / "x.txt"
         path.write_text(CNF)
         assert portfolio.solve(str(path)).solved
-        assert "variables" in portfolio.book.ledger.state.live.features
+        assert "variables" in portfolio.ledger.state.live.features
         assert portfolio.solve(
-            "p", features=dict.fromkeys(portfolio.book.ledger.state.live.features)
+            "p", features=dict.fromkeys(portfolio.ledger.state.live.features)
         ).solved
 
 
@@ -161,7 +161,7 @@ def test_a_toml_names_them(tmp_path):
     toml.write_text('features = "mine:size"\nfeatures_seconds = 1.0\n' + base)
     with read_portfolio_file(toml).open() as portfolio:
         portfolio.solve("abc")
-        (entry,) = [e for e in portfolio.book.ledger.entries() if hasattr(e.record, "features")]
+        (entry,) = [e for e in portfolio.ledger.entries() if hasattr(e.record, "features")]
         assert entry.record.features == {"length": 3}
     toml.write_text('features = "dimax"\n' + base)
     with pytest.raises(PickbestError, match="kind of features"):

@@ -70,7 +70,7 @@ def test_no_clock_of_another_machine_ends_a_round(
 def test_a_heart_renews_the_lease_while_a_round_runs(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leases.Heart.__init__, "__defaults__", (0.05,))
+    monkeypatch.setattr(leases, "BEAT_SECONDS", 0.05)
     with AskTell(ARMS, 2, database, learner="thompson") as book:
         book.ask()
         until = time.monotonic() + 20.0

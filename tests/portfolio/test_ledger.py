@@ -16,6 +16,7 @@ from pickbest.core import PickbestError, replicate_keys, rng_for
 from pickbest.core.codec import encode
 from pickbest.core.states import copy_state, same_state
 from pickbest.portfolio import AskTell, RepeatedTellError, Run, RunStatus
+from pickbest.portfolio.journal.folded import ReplayError, replayed
 from pickbest.portfolio.journal.ledger import Ledger
 from pickbest.portfolio.journal.protocol import Entry
 from pickbest.portfolio.journal.records import (
@@ -28,7 +29,6 @@ from pickbest.portfolio.journal.records import (
 )
 from pickbest.portfolio.journal.sql import SqlJournal
 from pickbest.portfolio.state.snapshots import digest_of
-from pickbest.portfolio.state.verify import ReplayError, replayed
 
 ARMS = ("a", "b", "c", "d", "e")
 COSTS = {"a": 0.1, "b": 0.5, "c": 0.9, "d": 0.7, "e": 0.3}
@@ -92,7 +92,7 @@ def test_only_a_round_that_was_lost_has_a_late_result(number: int) -> None:
     """Round 0 is lost, round 1 is open, and there are no others yet."""
     book = AskTell(ARMS, 2)
     lost = book.ask()
-    book.lose_round(lost, "cut off")
+    book.ledger.lose([lost.round], "cut off")
     book.ask()
     state = copy.deepcopy(book.ledger.state)
     book.close()

@@ -217,7 +217,7 @@ def test_watched_rounds_run_to_the_end() -> None:
     arms = {"quick": ["true"], "later": ["sleep", "0.3"]}
     with Portfolio(arms, 2, 20.0, stop="first", censored="watch", watch=0.5) as portfolio:
         results = [portfolio.solve("p") for _ in range(8)]
-        records = [entry.record for entry in portfolio.book.ledger.entries()]
+        records = [entry.record for entry in portfolio.ledger.entries()]
         portfolio.verify()
     seen = [all(run.cost is not None for run in result.runs) for result in results]
     finished = [record for record in records if hasattr(record, "scale")]

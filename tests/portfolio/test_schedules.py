@@ -53,10 +53,10 @@ def test_prices_make_plans_that_are_journalled_and_resumed(tmp_path: Path) -> No
         for _ in range(4):
             portfolio.solve("0.05:0.2:9")
         portfolio.verify()
-        first = portfolio.book.ledger.state.live.state
+        first = portfolio.ledger.state.live.state
     with Portfolio(ARMS, 2, 0.6, store, **settings) as portfolio:  # type: ignore[arg-type]
-        assert portfolio.book.ledger.state.live.state.mass.tolist() == first.mass.tolist()
-        assert portfolio.book.ledger.state.live.learner.price == (1.0, 1.0, 0.2)
+        assert portfolio.ledger.state.live.state.mass.tolist() == first.mass.tolist()
+        assert portfolio.ledger.state.live.learner.price == (1.0, 1.0, 0.2)
         portfolio.solve("0.05:0.2:9")
         assert portfolio.status().learned == 5
         portfolio.pause_arm("b")

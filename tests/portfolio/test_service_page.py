@@ -82,11 +82,13 @@ def test_contradictions_wrong_answers_and_late_results_are_shown(
             Run(good, RunStatus.FINISHED, 0.1, 0.5, verdict="SAT", checked=True),
             Run(bad, RunStatus.WRONG, 1.0, 0.4, "wrong", verdict="UNSAT"),
         )
-        book.close_round(Finished(ticket.round, runs, (0.1, 1.0), winner=good, cost=0.1))
+        book.ledger.finish(Finished(ticket.round, runs, (0.1, 1.0), winner=good, cost=0.1))
         late = book.ask("late")
-        book.lose_round(late, "its process died")
+        book.ledger.lose([late.round], "its process died")
         runs = (Run(late.arms[0], RunStatus.FINISHED, 0.2), Run(late.arms[1], RunStatus.STOPPED))
-        assert not book.close_round(Finished(late.round, runs, None, winner=late.arms[0], cost=0.2))
+        assert not book.ledger.finish(
+            Finished(late.round, runs, None, winner=late.arms[0], cost=0.2)
+        )
     browser.get(address)
     until(
         lambda: texts(browser, "#summary")[0].startswith("13 rounds finished, 1 lost (1 came late)")

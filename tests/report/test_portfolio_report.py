@@ -96,7 +96,7 @@ def store(tmp_path: Path) -> Path:
 
     path = tmp_path / "runs.db"
     journal = SqlJournal(str(path))
-    Ledger(journal).folded.restore([entry.record for entry in entries()])
+    Ledger(journal).restore([entry.record for entry in entries()])
     journal.close()
     return path
 
@@ -147,7 +147,7 @@ def test_runs_as_tables(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_arms_of_a_lost_round_have_a_row_each_and_no_result() -> None:
     with AskTell(("a", "b", "c"), 2) as book:
         ticket = book.ask()
-        book.lose_round(ticket, "cut off")
+        book.ledger.lose([ticket.round], "cut off")
         frame = book.to_pandas()
     assert frame["arm"].tolist() == list(ticket.arms)
     assert set(frame["state"]) == {"lost"}

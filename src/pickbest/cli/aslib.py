@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from pickbest.cli import tables
 from pickbest.cli.options import JsonOption
@@ -14,28 +14,26 @@ from pickbest.core.progress import progress_bar
 def aslib(
     directory: Annotated[
         Path,
-        typer.Argument(metavar="DIR", help="A scenario, or a folder whose folders are scenarios."),
+        Argument(metavar="DIR", help="A scenario, or a folder whose folders are scenarios."),
     ],
     cost: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="What an algorithm pays: solved, runtime or quality; if not given, solved for a "
             "runtime and quality for a solution quality."
         ),
     ] = None,
     measure: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="A performance measure by name, or runtime or quality for the first of that "
             "kind; the scenario's first if not given."
         ),
     ] = None,
     budget: Annotated[
-        int, typer.Option("--budget", "-b", help="The largest B, algorithms per instance.")
+        int, Option("--budget", "-b", help="The largest B, algorithms per instance.")
     ] = 6,
-    time_limit: Annotated[
-        float, typer.Option("--time-limit", help="Seconds to search for each best subset.")
-    ] = 60.0,
+    time_limit: Annotated[float, Option(help="Seconds to search for each best subset.")] = 60.0,
     as_json: JsonOption = False,
 ) -> None:
     """Read scenarios of ASlib: their facts, and what B algorithms a round would have brought.

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from typer import Option
 
 from pickbest.cli import tables
 from pickbest.cli.options import JsonOption, SeedOption, WorkersOption
 from pickbest.core import PickbestError
-from pickbest.core.progress import Progress, progress_bar
+from pickbest.core.progress import progress_bar
 
 if TYPE_CHECKING:
     from pickbest.experiments.benchmark.run_cells import BenchmarkPlan
@@ -31,7 +31,7 @@ NO_SCENARIOS = "the scenarios of ASlib (give --aslib FOLDER, or --data FOLDER)"
 def benchmark(
     learners: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--learners",
             "-l",
             help="A learner, repeatable: a name from `pickbest learners` (its defaults), with "
@@ -40,7 +40,7 @@ def benchmark(
     ] = None,
     environments: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--environments",
             "--worlds",
             help="An environment, repeatable: its name, that of a scenario (both orders), "
@@ -48,43 +48,41 @@ def benchmark(
         ),
     ] = None,
     budgets: Annotated[
-        str, typer.Option("--budgets", "-b", help="Such as 1-6 or 2,4; below the number of arms.")
+        str, Option("--budgets", "-b", help="Such as 1-6 or 2,4; below the number of arms.")
     ] = "1-6",
-    replicates: Annotated[int, typer.Option("--replicates", "-r", help="Games of a cell.")] = 100,
+    replicates: Annotated[int, Option("--replicates", "-r", help="Games of a cell.")] = 100,
     seed: SeedOption = 0,
     workers: WorkersOption = 1,
     full: Annotated[
-        bool, typer.Option("--full", help="Also learners that see the costs of all arms.")
+        bool, Option("--full", help="Also learners that see the costs of all arms.")
     ] = False,
     data: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             envvar=DATA_VARIABLE,
             help=f"Folder of recorded data: scenarios in {ASLIB}, the paper's rewards in "
             f"{PAPER_REWARDS}.",
         ),
     ] = None,
     aslib: Annotated[
-        Path | None, typer.Option(help="Folder of ASlib scenarios, instead of the data folder's.")
+        Path | None, Option(help="Folder of ASlib scenarios, instead of the data folder's.")
     ] = None,
     paper_rewards: Annotated[
         Path | None,
-        typer.Option(
-            "--paper-rewards", help="The paper's recorded rewards, instead of the shipped ones."
-        ),
+        Option(help="The paper's recorded rewards, instead of the shipped ones."),
     ] = None,
     peers: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Compare with peers that use features instead, on worlds of the data folder at "
             "this cost: solved, runtime or PAR10."
         ),
     ] = None,
     half: Annotated[
         str | None,
-        typer.Option(help="With --peers: only the worlds 'chosen on', or those 'judged'."),
+        Option(help="With --peers: only the worlds 'chosen on', or those 'judged'."),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for the page and the finished cells.")] = Path(
+    out: Annotated[Path, Option(help="Folder for the page and the finished cells.")] = Path(
         "out/benchmark"
     ),
     as_json: JsonOption = False,
@@ -131,21 +129,20 @@ def benchmark(
         if data is None:
             raise PickbestError("--peers needs --data FOLDER: its worlds are recorded data")
         at_hand, entries = peer_worlds(data, peers, half), peer_entries(learners or [])
-    plan = BenchmarkPlan(
-        out / "cells",
-        chosen_environments(at_hand, environments or []),
-        entries,
-        parse_budgets(budgets),
-        replicates,
-        seed,
-        workers,
-    )
+    chosen = chosen_environments(at_hand, environments or [])
+    games = (parse_budgets(budgets), replicates, seed, workers)
+    plan = BenchmarkPlan(out / "cells", chosen, entries, *games)
     if out.exists() and not out.is_dir():
         raise PickbestError(f"{out}: the output folder exists and is not a folder")
     if peers is None and aslib is None and (not environments or REAL in environments):
         tables.say(f"left out: {NO_SCENARIOS}", stderr=True)
-    with _progress(plan) as finished:
-        cells = run_cells(plan, finished)
+    try:
+        with progress_bar("playing") as progress:
+            cells = run_cells(plan, progress)
+    except KeyboardInterrupt:
+        kept = f"finished cells are kept in {plan.kept}: the same command goes on from there"
+        tables.say(kept, stderr=True)
+        raise
     page = write_report(plan, cells, out)
     _show(summary(plan, cells, page, time.monotonic() - started), as_json)
 
@@ -193,10 +190,7 @@ def summary(
 
     table = headline(cells)
     # Scripts know these fields under the word that was used before "environment".
-    names = [
-        heading(table, index).replace("environments", "worlds")
-        for index in range(len(table.columns))
-    ]
+    names = [heading(column).replace("environments", "worlds") for column in table.columns]
     return {
         "page": str(page),
         "scope": scope(cells),
@@ -221,17 +215,3 @@ def _show(found: dict[str, Any], as_json: bool) -> None:
     for verdict in found["verdicts"]:
         tables.say(f"{verdict['statement']}: {BADGES[verdict['holds']]}. {verdict['text']}")
     tables.say(f"{found['cells']} cells, {found['seconds']:.1f} s: {found['page']}")
-
-
-@contextmanager
-def _progress(plan: BenchmarkPlan) -> Iterator[Progress | None]:
-    """Ctrl-C says how to go on."""
-    try:
-        with progress_bar("playing") as progress:
-            yield progress
-    except KeyboardInterrupt:
-        tables.say(
-            f"finished cells are kept in {plan.kept}: the same command goes on from there",
-            stderr=True,
-        )
-        raise

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from pickbest.cli import tables
 from pickbest.cli.options import JsonOption, SeedOption
@@ -14,50 +15,48 @@ from pickbest.core.progress import progress_bar
 def feasible(
     files: Annotated[
         list[Path],
-        typer.Argument(
+        Argument(
             metavar="FILES", help="A model (.mps, .lp), or A and b (.csv, .npy; A also .npz)."
         ),
     ],
     epsilon: Annotated[
-        float, typer.Option("--epsilon", "-e", help="How much x may violate a constraint.")
+        float, Option("--epsilon", "-e", help="How much x may violate a constraint.")
     ] = 0.1,
     budget: Annotated[
-        int, typer.Option("--budget", "-b", help="Constraints that each call answers at once.")
+        int, Option("--budget", "-b", help="Constraints that each call answers at once.")
     ] = 1,
     box: Annotated[
         tuple[float, float] | None,
-        typer.Option(help="x between LOW and HIGH, for A and b (0 and 1 if no set is given)."),
+        Option(help="x between LOW and HIGH, for A and b (0 and 1 if no set is given)."),
     ] = None,
     simplex: Annotated[
-        float | None, typer.Option(help="x at least 0 with this sum, for A and b.")
+        float | None, Option(help="x at least 0 with this sum, for A and b.")
     ] = None,
-    ball: Annotated[
-        float | None, typer.Option(help="x within this distance of 0, for A and b.")
-    ] = None,
+    ball: Annotated[float | None, Option(help="x within this distance of 0, for A and b.")] = None,
     target: Annotated[
-        float | None, typer.Option(help="The model's objective must be at least this good.")
+        float | None, Option(help="The model's objective must be at least this good.")
     ] = None,
     bound: Annotated[
-        float | None, typer.Option(help="Bound of the model's variables that have none.")
+        float | None, Option(help="Bound of the model's variables that have none.")
     ] = None,
     learner: Annotated[
         str | None,
-        typer.Option("--learner", "-l", help="A learner's name instead of the tuning's own."),
+        Option("--learner", "-l", help="A learner's name instead of the tuning's own."),
     ] = None,
     tuning: Annotated[
-        str | None, typer.Option(help="product (B ≥ 2; the default there), eager or proposition_8.")
+        str | None, Option(help="product (B ≥ 2; the default there), eager or proposition_8.")
     ] = None,
     width: Annotated[
-        float | None, typer.Option(help="A bound on every |A_i x - b_i|; computed if not given.")
+        float | None, Option(help="A bound on every |A_i x - b_i|; computed if not given.")
     ] = None,
     samples: Annotated[
-        int | None, typer.Option(help="Draws for each law over constraints; exact if possible.")
+        int | None, Option(help="Draws for each law over constraints; exact if possible.")
     ] = None,
     max_calls: Annotated[
-        int | None, typer.Option("--max-calls", help="Stop undecided after so many oracle calls.")
+        int | None, Option(help="Stop undecided after so many oracle calls.")
     ] = None,
     seed: SeedOption = 0,
-    out: Annotated[Path | None, typer.Option(help="Write x to a .csv file.")] = None,
+    out: Annotated[Path | None, Option(help="Write x to a .csv file.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Find x with A x ≥ b - epsilon in a convex set, or prove that A x ≥ b has no solution.

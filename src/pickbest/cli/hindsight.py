@@ -2,40 +2,27 @@
 
 from typing import Annotated
 
-import typer
+from typer import Option
 
-from pickbest.cli import tables
-from pickbest.cli.options import (
-    ArmsOption,
-    BudgetOption,
-    ColumnsOption,
-    JsonOption,
-    LabelOption,
-    RewardsOption,
-    RoundsOption,
-    SeedOption,
-    TableArgument,
-    file_options,
-)
+from pickbest.cli import options, tables
 
 
 def hindsight(
-    table: TableArgument,
-    budget: BudgetOption = 1,
-    rewards: RewardsOption = False,
+    table: options.TableArgument,
+    budget: options.BudgetOption = 1,
+    rewards: options.RewardsOption = False,
     time_limit: Annotated[
         float | None,
-        typer.Option(
-            "--time-limit",
+        Option(
             help="Seconds after which the best subset found is given with a bound on its gap.",
         ),
     ] = None,
-    seed: SeedOption = 0,
-    rounds: RoundsOption = None,
-    arms: ArmsOption = None,
-    label: LabelOption = None,
-    columns: ColumnsOption = None,
-    as_json: JsonOption = False,
+    seed: options.SeedOption = 0,
+    rounds: options.RoundsOption = None,
+    arms: options.ArmsOption = None,
+    label: options.LabelOption = None,
+    columns: options.ColumnsOption = None,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Which arms would have been best: best subset (exact), greedy, top B, best arm.
 
@@ -47,7 +34,7 @@ def hindsight(
     from pickbest.report.summaries import hindsight_summary
     from pickbest.simulation.simulate import deal
 
-    chosen = file_options(label, columns)
+    chosen = options.file_options(label, columns)
     environment = make_environment(table, rewards, rounds, arms, **chosen)
     costs = deal(environment, seed)
     summary = hindsight_summary(environment, costs, budget, table, time_limit)
@@ -56,19 +43,15 @@ def hindsight(
 
 
 def bounds(
-    arms: Annotated[int, typer.Option("--arms", "-n", help="Number of arms, N.")],
-    budget: BudgetOption,
-    rounds: Annotated[int, typer.Option("--rounds", "-t", help="Number of rounds, T.")],
-    slot_budget: Annotated[
-        int, typer.Option("--slot-budget", help="Arms in each slot of OG_hybrid.")
-    ] = 1,
-    target_budget: Annotated[
-        int, typer.Option("--target-budget", help="The B' of OPT(B') in Theorem 6.")
-    ] = 1,
+    arms: Annotated[int, Option("--arms", "-n", help="Number of arms, N.")],
+    budget: options.BudgetOption,
+    rounds: Annotated[int, Option("--rounds", "-t", help="Number of rounds, T.")],
+    slot_budget: Annotated[int, Option(help="Arms in each slot of OG_hybrid.")] = 1,
+    target_budget: Annotated[int, Option(help="The B' of OPT(B') in Theorem 6.")] = 1,
     regret: Annotated[
-        float | None, typer.Option(help="Also say which budget reaches this regret.")
+        float | None, Option(help="Also say which budget reaches this regret.")
     ] = None,
-    as_json: JsonOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """What the theorems promise for a game of N arms, budget B and T rounds.
 
@@ -86,14 +69,14 @@ def bounds(
     tables.show(summary, as_json, tables.bounds_table)
 
 
-def learners(as_json: JsonOption = False) -> None:
+def learners(as_json: options.JsonOption = False) -> None:
     """List the learners, their tunings and options."""
     from pickbest.report.summaries import learners_summary
 
     tables.show(learners_summary(), as_json, tables.learners_table)
 
 
-def environments(as_json: JsonOption = False) -> None:
+def environments(as_json: options.JsonOption = False) -> None:
     """List the named environments."""
     from pickbest.report.summaries import environments_summary
 

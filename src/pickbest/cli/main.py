@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.markup import escape
+from typer import Option
 
 from pickbest._version import __version__
 from pickbest.cli.aslib import aslib
@@ -20,43 +21,18 @@ from pickbest.cli.replay import replay
 from pickbest.cli.reproduce import reproduce
 from pickbest.cli.run import run
 from pickbest.cli.simulate import simulate
-from pickbest.cli.store import (
-    advise,
-    export,
-    history,
-    import_journal,
-    report,
-    serve,
-    status,
-    verify,
-)
+from pickbest.cli.store import advise, export, history, import_, report, serve, status, verify
 from pickbest.cli.warm_up import warm_up
 from pickbest.core import MissingExtraError, PickbestError
 from pickbest.core.text import printable
 
-COMMANDS: dict[str, Callable[..., None]] = {
-    "simulate": simulate,
-    "hindsight": hindsight,
-    "bounds": bounds,
-    "learners": learners,
-    "environments": environments,
-    "feasible": feasible,
-    "reproduce": reproduce,
-    "run": run,
-    "replay": replay,
-    "status": status,
-    "history": history,
-    "report": report,
-    "export": export,
-    "verify": verify,
-    "advise": advise,
-    "serve": serve,
-    "import": import_journal,
-    "aslib": aslib,
-    "measure": measure,
-    "benchmark": benchmark,
-    "warm-up": warm_up,
-}
+# In the order of the help; a command is called as its function.
+FUNCTIONS: tuple[Callable[..., None], ...] = (
+    *(simulate, hindsight, bounds, learners, environments, feasible, reproduce, run, replay),
+    *(status, history, report, export, verify, advise, serve, import_),
+    *(aslib, measure, benchmark, warm_up),
+)
+COMMANDS = {each.__name__.rstrip("_").replace("_", "-"): each for each in FUNCTIONS}
 
 
 def command_line(asked: str | None = None) -> typer.Typer:
@@ -89,7 +65,7 @@ def _only_named(command: Callable[..., None]) -> Callable[[], None]:
 
 
 def _options(
-    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+    version: Annotated[bool, Option("--version", help="Show the version.")] = False,
 ) -> None:
     if version:
         typer.echo(f"pickbest {__version__}")

@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
 from pickbest.cli import tables
 from pickbest.cli.options import JsonOption, SeedOption
@@ -24,63 +25,51 @@ QUIET_SECONDS = 30.0
 def measure(
     data: Annotated[
         str,
-        typer.Option(
-            "--data",
+        Option(
             help="A folder of NAME.tsv.gz, .tsv, .csv or .csv.gz; one such file; `pmlb` (the "
             "package downloads); or `embedded`: scikit-learn's iris, wine, breast_cancer, digits.",
         ),
     ] = "embedded",
     objective: Annotated[
         str,
-        typer.Option(
-            "--objective",
+        Option(
             help="A function of yours instead of data: module:function, called with a point (a "
             "dict) or with (point, task); it returns the loss. Needs --space.",
         ),
     ] = "",
     space: Annotated[
         str,
-        typer.Option("--space", help="What it searches: module:NAME of a pickbest.tuning Space."),
+        Option(help="What it searches: module:NAME of a pickbest.tuning Space."),
     ] = "",
     tasks: Annotated[
         str,
-        typer.Option(
-            "--tasks",
+        Option(
             help="Data sets, with commas: iris,wine; or all. Of an objective: names of its jobs.",
         ),
     ] = "all",
-    models: Annotated[
-        str, typer.Option("--models", help="What is tuned on each set.")
-    ] = "mlp,lasso",
+    models: Annotated[str, Option(help="What is tuned on each set.")] = "mlp,lasso",
     optimizers: Annotated[
         str,
-        typer.Option(
-            "--optimizers",
+        Option(
             help="paper (its nine), all, or names with commas; your own: module:ClassName.",
         ),
     ] = "paper",
-    calls: Annotated[int, typer.Option("--calls", help="Evaluations that a run may make.")] = 20,
-    pool: Annotated[
-        int, typer.Option("--pool", help="Random evaluations a task, which define reward 0.")
-    ] = 60,
-    repetitions: Annotated[int, typer.Option("--repetitions", help="Runs of each optimizer.")] = 1,
+    calls: Annotated[int, Option(help="Evaluations that a run may make.")] = 20,
+    pool: Annotated[int, Option(help="Random evaluations a task, which define reward 0.")] = 60,
+    repetitions: Annotated[int, Option(help="Runs of each optimizer.")] = 1,
     seed: SeedOption = 0,
-    label: Annotated[str, typer.Option("--label", help="The column to predict.")] = "target",
-    max_rows: Annotated[int, typer.Option("--max-rows", help="Rows kept of a set.")] = 1000,
-    max_features: Annotated[int, typer.Option("--max-features", help="Features kept.")] = 100,
+    label: Annotated[str, Option(help="The column to predict.")] = "target",
+    max_rows: Annotated[int, Option(help="Rows kept of a set.")] = 1000,
+    max_features: Annotated[int, Option(help="Features kept.")] = 100,
     workers: Annotated[
-        int | None, typer.Option("--workers", "-w", help="Processes; all cores if not given.")
+        int | None, Option("--workers", "-w", help="Processes; all cores if not given.")
     ] = None,
-    engine: Annotated[str, typer.Option("--engine", help="processes, or ray.")] = "processes",
-    max_tasks: Annotated[
-        int | None, typer.Option("--max-tasks", help="Stop after that many tasks.")
-    ] = None,
+    engine: Annotated[str, Option(help="processes, or ray.")] = "processes",
+    max_tasks: Annotated[int | None, Option(help="Stop after that many tasks.")] = None,
     partial: Annotated[
-        bool, typer.Option("--partial", help="Measure nothing: write what is complete so far.")
+        bool, Option("--partial", help="Measure nothing: write what is complete so far.")
     ] = False,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder of the tables.")] = Path(
-        "table"
-    ),
+    out: Annotated[Path, Option("--out", "-o", help="The folder of the tables.")] = Path("table"),
     as_json: JsonOption = False,
 ) -> None:
     """Measure how well optimizers tune models: a table of rewards, one row a task.
@@ -107,18 +96,9 @@ def measure(
     from pickbest.tuning.measurement.plan import Settings, make_plan
     from pickbest.tuning.tasks import Caps
 
-    settings = Settings(
-        optimizer_names(optimizers),
-        calls,
-        pool,
-        repetitions,
-        seed,
-        data,
-        label,
-        Caps(max_rows, max_features),
-        objective,
-        space,
-    )
+    chosen, counts = optimizer_names(optimizers), (calls, pool, repetitions, seed)
+    caps = Caps(max_rows, max_features)
+    settings = Settings(chosen, *counts, data, label, caps, objective, space)
     names = [] if tasks == "all" else tasks.split(",")
     plan = make_plan(settings, names, models.split(","), max_tasks)
     if workers is None:

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 
 def _environments(incomplete: str) -> list[str]:
@@ -21,7 +21,7 @@ def complete_learner(incomplete: str) -> list[str]:
 
 TableArgument = Annotated[
     str,
-    typer.Argument(
+    Argument(
         metavar="TABLE",
         autocompletion=_environments,
         help="A table (.csv, .tsv, .csv.gz, .parquet, .npy, .npz; one row a round, one column an "
@@ -29,30 +29,26 @@ TableArgument = Annotated[
         "module:Name, with options: bernoulli:n_arms=20.",
     ),
 ]
-RewardsOption = Annotated[
-    bool, typer.Option("--rewards", help="The file holds rewards, not costs.")
-]
+RewardsOption = Annotated[bool, Option("--rewards", help="The file holds rewards, not costs.")]
 LabelOption = Annotated[
     str | None,
-    typer.Option("--label", help="The column of a file that names its rows, if it is not seen."),
+    Option("--label", help="The column of a file that names its rows, if it is not seen."),
 ]
 ColumnsOption = Annotated[
     str | None,
-    typer.Option("--columns", help="Which columns of a file are arms, with commas: z3,cvc5."),
+    Option("--columns", help="Which columns of a file are arms, with commas: z3,cvc5."),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
-BudgetOption = Annotated[int, typer.Option("--budget", "-b", help="Arms per round.")]
-SeedOption = Annotated[int, typer.Option("--seed", help="Same seed, same numbers.")]
-WorkersOption = Annotated[int, typer.Option("--workers", "-w", help="Processes.")]
-RoundsOption = Annotated[
-    int | None, typer.Option("--rounds", help="Rounds of a named environment.")
-]
+JsonOption = Annotated[bool, Option("--json", help="Print JSON, for scripts.")]
+BudgetOption = Annotated[int, Option("--budget", "-b", help="Arms per round.")]
+SeedOption = Annotated[int, Option("--seed", help="Same seed, same numbers.")]
+WorkersOption = Annotated[int, Option("--workers", "-w", help="Processes.")]
+RoundsOption = Annotated[int | None, Option("--rounds", help="Rounds of a named environment.")]
 ArmsOption = Annotated[
-    int | None, typer.Option("--arms", help="Arms of a named environment that has no own number.")
+    int | None, Option("--arms", help="Arms of a named environment that has no own number.")
 ]
 LearnersOption = Annotated[
     list[str],
-    typer.Option(
+    Option(
         "--learner",
         "-l",
         autocompletion=complete_learner,

@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from pickbest.cli import tables
 from pickbest.cli.options import BudgetOption, JsonOption, SeedOption, complete_learner
@@ -15,13 +15,13 @@ from pickbest.core import PickbestError, check_budget, check_count
 from pickbest.core.progress import Progress, progress_bar
 
 if TYPE_CHECKING:
-    from pickbest.environments.runtimes import Runtimes
+    pass
 
 
 def replay(
     runtimes: Annotated[
         Path,
-        typer.Argument(
+        Argument(
             metavar="RUNTIMES",
             help="A CSV file or CSV.gz: one row a problem, its name, text columns, and the seconds "
             "of each solver, empty where it gave no answer; or a folder of ASlib.",
@@ -29,17 +29,17 @@ def replay(
     ],
     deadline: Annotated[
         float | None,
-        typer.Option(help="Seconds for each arm; a folder of ASlib has its own cutoff."),
+        Option(help="Seconds for each arm; a folder of ASlib has its own cutoff."),
     ] = None,
     budget: BudgetOption = 2,
-    cost: Annotated[str, typer.Option(help="What a run costs: solved or runtime.")] = "runtime",
+    cost: Annotated[str, Option(help="What a run costs: solved or runtime.")] = "runtime",
     stop: Annotated[
         str | None,
-        typer.Option(help="first: losers are stopped; deadline: all run on; else both ways."),
+        Option(help="first: losers are stopped; deadline: all run on; else both ways."),
     ] = None,
     learner: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--learner",
             "-l",
             autocompletion=complete_learner,
@@ -47,20 +47,20 @@ def replay(
         ),
     ] = None,
     censored: Annotated[
-        str, typer.Option(help="What is learned of a stopped arm; see docs/races.md.")
+        str, Option(help="What is learned of a stopped arm; see docs/races.md.")
     ] = "intervals",
     price: Annotated[
         float,
-        typer.Option(help="Of a processor for as long as the deadline, beside a cost of 0 to 1."),
+        Option(help="Of a processor for as long as the deadline, beside a cost of 0 to 1."),
     ] = 0.0,
     features: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--features",
             help="Learners see features: text columns, or ASlib's, whose time is charged.",
         ),
     ] = False,
-    replicates: Annotated[int, typer.Option("--replicates", "-r", help="Random orders.")] = 20,
+    replicates: Annotated[int, Option("--replicates", "-r", help="Random orders.")] = 20,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -87,7 +87,10 @@ def replay(
         raise PickbestError(f"cost must be one of {', '.join(NAMED)}, got {cost!r}")
     check_count("replicates", replicates)
     table = read_runtimes(runtimes)
-    races = Races.of(table, _deadline(table, deadline), as_cost(cost))
+    deadline = table.cutoff if deadline is None else deadline
+    if deadline is None:
+        raise PickbestError("a file of runtimes needs --deadline: the seconds that an arm may take")
+    races = Races.of(table, deadline, as_cost(cost))
     check_budget(budget, races.n_arms)
     met = Races.with_features(table, races.deadline, races.cost) if features else races
     stops = [stop] if stop else [each.value for each in Stop]
@@ -109,13 +112,6 @@ def replay(
         "runs": runs,
     }
     tables.show(summary, as_json, tables.replay_table)
-
-
-def _deadline(runtimes: Runtimes, given: float | None) -> float:
-    deadline = runtimes.cutoff if given is None else given
-    if deadline is None:
-        raise PickbestError("a file of runtimes needs --deadline: the seconds that an arm may take")
-    return deadline
 
 
 def _part(

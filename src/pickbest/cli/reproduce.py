@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from pickbest.cli.options import SeedOption, WorkersOption
 from pickbest.cli.tables import say
@@ -24,24 +25,22 @@ if TYPE_CHECKING:
 def reproduce(
     parts: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="[PART]...", help="Parts such as table-1, task-3, trade-off; all if none."
         ),
     ] = None,
     rewards: Annotated[
         Path | None,
-        typer.Option(
-            help="Rewards for the main experiment (rounds x arms, in [0, 1]), not the paper's."
-        ),
+        Option(help="Rewards for the main experiment (rounds x arms, in [0, 1]), not the paper's."),
     ] = None,
     replicates: Annotated[
         int | None,
-        typer.Option("--replicates", "-r", help="Games of every part, instead of its own number."),
+        Option("--replicates", "-r", help="Games of every part, instead of its own number."),
     ] = None,
     seed: SeedOption = 0,
     workers: WorkersOption = 1,
-    out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("out"),
-    open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    out: Annotated[Path, Option(help="Folder for the report.")] = Path("out"),
+    open_page: Annotated[bool, Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
     """Rebuild the paper's tables, figures and theorems as one HTML page.
 

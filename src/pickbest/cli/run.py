@@ -13,9 +13,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from pickbest.cli import store_tables
 from pickbest.cli.tables import say
@@ -35,30 +36,30 @@ MOST_NAMED = 5
 
 
 def run(
-    config: Annotated[Path, typer.Argument(metavar="PORTFOLIO.TOML", help="What to run.")],
+    config: Annotated[Path, Argument(metavar="PORTFOLIO.TOML", help="What to run.")],
     problems: Annotated[
-        list[str] | None, typer.Argument(help="Problems, often files: problems/*.cnf")
+        list[str] | None, Argument(help="Problems, often files: problems/*.cnf")
     ] = None,
     listed: Annotated[
         Path | None,
-        typer.Option("--problems", metavar="LIST", help="A file with a problem a line; -: stdin."),
+        Option("--problems", metavar="LIST", help="A file with a problem a line; -: stdin."),
     ] = None,
     skip_done: Annotated[
         bool,
-        typer.Option("--skip-done", help="Leave out problems that have a finished round already."),
+        Option("--skip-done", help="Leave out problems that have a finished round already."),
     ] = False,
     shuffle: Annotated[
-        bool, typer.Option("--shuffle", help="In an order drawn from the portfolio's seed.")
+        bool, Option("--shuffle", help="In an order drawn from the portfolio's seed.")
     ] = False,
     unchecked: Annotated[
         bool,
-        typer.Option("--unchecked", help="Start without looking for files and programs first."),
+        Option("--unchecked", help="Start without looking for files and programs first."),
     ] = False,
     concurrency: Annotated[
-        int | None, typer.Option("--concurrency", "-c", help="Problems at a time.")
+        int | None, Option("--concurrency", "-c", help="Problems at a time.")
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object a round, with the answer.")
+        bool, Option("--json", help="Print one JSON object a round, with the answer.")
     ] = False,
 ) -> None:
     """Run a portfolio on problems: pick arms, race them, keep the best answer, learn.
@@ -75,19 +76,15 @@ def run(
 
         pickbest run portfolio.toml --problems list.txt --shuffle --skip-done
     """
-    portfolio = _read(config)
+    from pickbest.portfolio.portfolio_file import read_portfolio_file
+
+    portfolio = read_portfolio_file(config)
     chosen = chosen_problems(portfolio, problems or [], listed, skip_done, shuffle)
     if not unchecked:
         check_first(portfolio, chosen)
     code = run_problems(portfolio, chosen, concurrency, as_json)
     if code:
         raise typer.Exit(code)
-
-
-def _read(path: Path) -> PortfolioFile:
-    from pickbest.portfolio.portfolio_file import read_portfolio_file
-
-    return read_portfolio_file(path)
 
 
 def chosen_problems(
@@ -98,7 +95,13 @@ def chosen_problems(
     shuffle: bool = False,
 ) -> list[str]:
     """The problems to run, in their order."""
-    problems = [*given, *([] if listed is None else _lines_of(listed))]
+    problems = list(given)
+    if listed is not None:  # one problem a line; empty lines are none
+        try:
+            text = sys.stdin.buffer.read() if str(listed) == "-" else listed.read_bytes()
+        except OSError as error:
+            raise PickbestError(f"{listed}: cannot be read ({error.strerror})") from error
+        problems += [os.fsdecode(line) for line in text.splitlines() if line.strip()]
     if not problems:
         raise PickbestError("no problems: name some, or give a list with --problems LIST")
     if skip_done:
@@ -109,15 +112,6 @@ def chosen_problems(
     if shuffle:
         random.Random(config.settings.seed).shuffle(problems)
     return problems
-
-
-def _lines_of(listed: Path) -> list[str]:
-    """One problem a line; empty lines are none."""
-    try:
-        text = sys.stdin.buffer.read() if str(listed) == "-" else listed.read_bytes()
-    except OSError as error:
-        raise PickbestError(f"{listed}: cannot be read ({error.strerror})") from error
-    return [os.fsdecode(line) for line in text.splitlines() if line.strip()]
 
 
 def _done(config: PortfolioFile) -> set[str]:
@@ -182,8 +176,7 @@ class _Notices:
     def __init__(self, config: PortfolioFile) -> None:
         self._live = sys.stderr.isatty()
         self._guesses = config.settings.answer is None
-        self._later: dict[str, None] = {}
-        self._said: set[str] = set()
+        self._told: dict[str, None] = {}
         self.exit_code = DONE
 
     def take(self, result: Result) -> None:
@@ -213,7 +206,7 @@ class _Notices:
 
     def sum_up(self) -> None:
         """Say what could not be said while a table was drawn."""
-        for text in self._later:
+        for text in self._told if self._live else ():
             say(text, stderr=True)
 
     def _wrong_input(self, text: str) -> None:
@@ -222,13 +215,9 @@ class _Notices:
 
     def _say(self, text: str) -> None:
         text = printable(text)
-        if text in self._said:
-            return
-        self._said.add(text)
-        if self._live:
-            self._later[text] = None
-        else:
+        if text not in self._told and not self._live:
             say(text, stderr=True)
+        self._told[text] = None
 
 
 def _until(problems: Sequence[str], finishing: threading.Event, notices: _Notices) -> Iterator[str]:
@@ -279,16 +268,11 @@ def _shown(table: LiveTable) -> AbstractContextManager[object]:
 
 def _report(result: Result, as_json: bool) -> None:
     from pickbest.cli.live_table import summary_line
-
-    if as_json:
-        typer.echo(json.dumps(result_summary(result)))
-    elif not sys.stderr.isatty():
-        typer.echo(summary_line(result))
-
-
-def result_summary(result: Result) -> Any:
-    """A round as `--json` prints it."""
     from pickbest.core.codec import plain, storable
     from pickbest.portfolio.race import LONGEST_ANSWER
 
-    return plain(replace(result, answer=storable(result.answer, LONGEST_ANSWER)))
+    if as_json:
+        shown = replace(result, answer=storable(result.answer, LONGEST_ANSWER))
+        typer.echo(json.dumps(plain(shown)))
+    elif not sys.stderr.isatty():
+        typer.echo(summary_line(result))

@@ -6,23 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
-from pickbest.cli import tables
-from pickbest.cli.options import (
-    ArmsOption,
-    BudgetOption,
-    ColumnsOption,
-    JsonOption,
-    LabelOption,
-    LearnersOption,
-    RewardsOption,
-    RoundsOption,
-    SeedOption,
-    TableArgument,
-    WorkersOption,
-    file_options,
-)
+from pickbest.cli import options, tables
 from pickbest.core import PickbestError, check_budget, unknown_name
 
 if TYPE_CHECKING:
@@ -30,51 +16,46 @@ if TYPE_CHECKING:
 
 
 def simulate(
-    table: TableArgument,
-    learner: LearnersOption,
-    budget: BudgetOption = 1,
-    rewards: RewardsOption = False,
-    replicates: Annotated[int, typer.Option("--replicates", "-r", help="Independent games.")] = 100,
-    seed: SeedOption = 0,
+    table: options.TableArgument,
+    learner: options.LearnersOption,
+    budget: options.BudgetOption = 1,
+    rewards: options.RewardsOption = False,
+    replicates: Annotated[int, Option("--replicates", "-r", help="Independent games.")] = 100,
+    seed: options.SeedOption = 0,
     weights: Annotated[
-        str | None, typer.Option(help="Of fpml-partial and og-hybrid: exact, geometric or explore.")
+        str | None, Option(help="Of fpml-partial and og-hybrid: exact, geometric or explore.")
     ] = None,
     tuning: Annotated[
-        str | None, typer.Option(help="A name from `pickbest learners`, e.g. as_run.")
+        str | None, Option(help="A name from `pickbest learners`, e.g. as_run.")
     ] = None,
-    slot_budget: Annotated[
-        int | None, typer.Option("--slot-budget", help="Arms in each slot of og-hybrid.")
-    ] = None,
+    slot_budget: Annotated[int | None, Option(help="Arms in each slot of og-hybrid.")] = None,
     slots: Annotated[
-        str | None, typer.Option(help="Of og and og-hybrid: distinct or independent.")
+        str | None, Option(help="Of og and og-hybrid: distinct or independent.")
     ] = None,
-    feedback: Annotated[
-        str | None, typer.Option(help="Of og and og-hybrid: picked or full.")
-    ] = None,
+    feedback: Annotated[str | None, Option(help="Of og and og-hybrid: picked or full.")] = None,
     unknown_rounds: Annotated[
         bool,
-        typer.Option("--unknown-rounds", help="Learners are not told how many rounds are played."),
+        Option("--unknown-rounds", help="Learners are not told how many rounds are played."),
     ] = False,
     target_budget: Annotated[
         int | None,
-        typer.Option(
-            "--target-budget",
+        Option(
             help="Compare with subsets of this size, the B' of OPT(B'), instead of the budget's.",
         ),
     ] = None,
-    warm: Annotated[Path | None, typer.Option(help="Past results; empty cells: not run.")] = None,
-    rounds: RoundsOption = None,
-    arms: ArmsOption = None,
-    label: LabelOption = None,
-    columns: ColumnsOption = None,
-    workers: WorkersOption = 1,
+    warm: Annotated[Path | None, Option(help="Past results; empty cells: not run.")] = None,
+    rounds: options.RoundsOption = None,
+    arms: options.ArmsOption = None,
+    label: options.LabelOption = None,
+    columns: options.ColumnsOption = None,
+    workers: options.WorkersOption = 1,
     plot: Annotated[
-        Path | None, typer.Option(help="Draw regret curves to a .png, .svg or .pdf file.")
+        Path | None, Option(help="Draw regret curves to a .png, .svg or .pdf file.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write every round's costs to a .csv or .parquet file.")
+        Path | None, Option(help="Write every round's costs to a .csv or .parquet file.")
     ] = None,
-    as_json: JsonOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Play learners against a table of costs or a named environment.
 
@@ -104,7 +85,7 @@ def simulate(
         plots.check_plot_path(plot)
     if out is not None and out.suffix not in {".csv", ".parquet"}:
         raise PickbestError(f"{out}: results must go to a .csv or .parquet file")
-    chosen = file_options(label, columns)
+    chosen = options.file_options(label, columns)
     environment = make_environment(table, rewards, rounds, arms, **chosen)
     if target_budget is not None:
         check_budget(target_budget, environment.n_arms)
@@ -134,7 +115,8 @@ def simulate(
     else:
         title = f"{table}: {environment.rounds} rounds, {replicates} replicates, seed {seed}"
         summary = simulation.summary(budget=target_budget, rewards=rewards)
-        tables.print_tables(tables.simulation_table(title, summary), summary.note)
+        shown = tables.table(title, summary.columns, summary.rows, text_columns=1)
+        tables.print_tables(shown, summary.note)
 
 
 def make_learners(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from typer import Argument, Option
 
 from pickbest.cli import store_tables, tables
 from pickbest.cli.options import JsonOption
@@ -19,15 +20,15 @@ from pickbest.core.codec import plain
 if TYPE_CHECKING:
     from pickbest.portfolio.journal.ledger import Ledger
     from pickbest.portfolio.journal.sql import SqlJournal
-    from pickbest.portfolio.settings import Settings
+    from pickbest.portfolio.portfolio_file import PortfolioFile
 
 
 StoreArgument = Annotated[
     str,
-    typer.Argument(metavar="STORE", help="A portfolio.toml, an SQLite file, or a database URL."),
+    Argument(metavar="STORE", help="A portfolio.toml, an SQLite file, or a database URL."),
 ]
 NameOption = Annotated[
-    str, typer.Option("--name", help="Which portfolio of the database, unless STORE is a .toml.")
+    str, Option("--name", help="Which portfolio of the database, unless STORE is a .toml.")
 ]
 
 
@@ -45,9 +46,9 @@ def status(store: StoreArgument, name: NameOption = "default", as_json: JsonOpti
 
 def history(
     store: StoreArgument,
-    last: Annotated[int, typer.Option("--last", "-n", help="How many rounds.")] = 20,
+    last: Annotated[int, Option("--last", "-n", help="How many rounds.")] = 20,
     name: NameOption = "default",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object a round.")] = False,
+    as_json: Annotated[bool, Option("--json", help="Print one JSON object a round.")] = False,
 ) -> None:
     """Show the last rounds: problem, who won, beside whom, the answer, the cost, what was lost.
 
@@ -68,10 +69,10 @@ def history(
 
 def export(
     store: StoreArgument,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="A file; else printed.")] = None,
+    out: Annotated[Path | None, Option("--out", "-o", help="A file; else printed.")] = None,
     form: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--format", help="jsonl (the journal), csv or parquet (a row a run); else by the file."
         ),
     ] = None,
@@ -107,8 +108,8 @@ def export(
                 typer.echo(as_csv(views), nl=False)
 
 
-def import_journal(
-    file: Annotated[Path, typer.Argument(help="A file that `pickbest export` wrote.")],
+def import_(
+    file: Annotated[Path, Argument(help="A file that `pickbest export` wrote.")],
     store: StoreArgument,
     name: NameOption = "default",
 ) -> None:
@@ -117,7 +118,7 @@ def import_journal(
 
     records = read_export(file)
     with opened(store, name, write=True) as ledger:
-        ledger.folded.restore(records)
+        ledger.restore(records)
     typer.echo(f"{len(records)} records")
 
 
@@ -127,7 +128,7 @@ def verify(store: StoreArgument, name: NameOption = "default") -> None:
     Right also beside processes that write. Exit code 0: all is well; 2: what differs is named.
     """
     with opened(store, name) as ledger:
-        state = ledger.folded.verify()
+        state = ledger.verify()
     typer.echo(f"{state.position} records, {state.next_round} rounds: all as a replay finds them")
 
 
@@ -143,13 +144,11 @@ def advise(store: StoreArgument, name: NameOption = "default", as_json: JsonOpti
 
 def serve(
     store: StoreArgument,
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port; 0: any that is free.")] = 8000,
+    host: Annotated[str, Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, Option(help="Port; 0: any that is free.")] = 8000,
     token: Annotated[
         str | None,
-        typer.Option(
-            envvar="PICKBEST_TOKEN", help="What clients must send; needed beyond loopback."
-        ),
+        Option(envvar="PICKBEST_TOKEN", help="What clients must send; needed beyond loopback."),
     ] = None,
     name: NameOption = "default",
 ) -> None:
@@ -168,57 +167,40 @@ def opened(store: str, name: str, write: bool = False) -> Iterator[Ledger]:
     from pickbest.portfolio.journal.ledger import Ledger
     from pickbest.portfolio.journal.sql import SqlJournal
 
-    storage, name, settings = located(store, name)
-    journal = SqlJournal(storage, name, create=write, readonly=not write)
-    try:
-        yield Ledger(journal, trusted=None if settings is None else settings.opened)
-    finally:
-        journal.close()
+    storage, name, config = located(store, name)
+    with closing(SqlJournal(storage, name, create=write, readonly=not write)) as journal:
+        yield Ledger(journal, trusted=None if config is None else config.settings.opened)
 
 
-@contextmanager
-def reading(store: str, name: str) -> Iterator[SqlJournal]:
+def reading(store: str, name: str) -> AbstractContextManager[SqlJournal]:
     """A journal to read from; nothing of it is folded."""
     from pickbest.portfolio.journal.sql import SqlJournal
 
     storage, name, _ = located(store, name)
-    journal = SqlJournal(storage, name, readonly=True)
-    try:
-        yield journal
-    finally:
-        journal.close()
+    return closing(SqlJournal(storage, name, readonly=True))
 
 
-def located(store: str, name: str) -> tuple[str, str, Settings | None]:
-    """Storage and name of the portfolio that STORE means, and what a portfolio.toml sets."""
+def located(store: str, name: str) -> tuple[str, str, PortfolioFile | None]:
+    """Storage and name of the portfolio that STORE means, and what a portfolio.toml says."""
     if store.endswith(".toml"):
         from pickbest.portfolio.portfolio_file import read_portfolio_file
 
         config = read_portfolio_file(store)
-        return config.storage, config.settings.name, config.settings
+        return config.storage, config.settings.name, config
     return store, name, None
-
-
-def deadline_of(store: str) -> float | None:
-    """What a portfolio.toml says; a journal does not know."""
-    if not store.endswith(".toml"):
-        return None
-    from pickbest.portfolio.portfolio_file import read_portfolio_file
-
-    return read_portfolio_file(store).deadline
 
 
 def report(
     store: StoreArgument,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the report.")] = Path(
+    out: Annotated[Path, Option("--out", "-o", help="Folder for the report.")] = Path(
         "portfolio-report"
     ),
     deadline: Annotated[
         float | None,
-        typer.Option(help="Seconds that an arm may take, where STORE is not a portfolio.toml."),
+        Option(help="Seconds that an arm may take, where STORE is not a portfolio.toml."),
     ] = None,
     name: NameOption = "default",
-    open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    open_page: Annotated[bool, Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
     """Write a page about a portfolio: who wins where, costs over time, PAR2, what went wrong.
 
@@ -238,7 +220,9 @@ def report(
     from pickbest.report.write import need_packages, write_report
 
     need_packages()
-    known = deadline_of(store) if deadline is None else check_positive("deadline", deadline)
+    config = located(store, name)[2]  # a journal does not know the deadline
+    given = None if deadline is None else check_positive("deadline", deadline)
+    known = config.deadline if given is None and config is not None else given
     with reading(store, name) as journal:
         entries = list(entries_after(journal, 0))
     rosters = [entry.record for entry in entries if isinstance(entry.record, Roster)]

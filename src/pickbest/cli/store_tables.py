@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
 def status_table(status: Status) -> Table:
     """What `pickbest status` prints."""
+    mean = "-" if status.mean_cost is None else f"{status.mean_cost:.4f}"
     title = (
         f"{status.finished} rounds finished, {status.lost} lost, {status.open} open; "
-        f"mean cost {_number(status.mean_cost)}; learner {escape(printable(status.learner))}, "
+        f"mean cost {mean}; learner {escape(printable(status.learner))}, "
         f"{status.budget} arms a round; limits by {status.limits}"
     )
     if status.stages:
@@ -35,17 +36,9 @@ def status_table(status: Status) -> Table:
         title += f"; {status.late} results came late and were not learned"
     columns = ("arm", "state", "picked", "won", "failed", "mean cost", "seconds", "picked next")
     rows = [
-        (
-            arm.name,
-            _marked(arm),
-            str(arm.picked),
-            str(arm.won),
-            str(arm.failed),
-            _number(arm.mean_cost),
-            f"{arm.seconds:.1f}",
-            f"{arm.share:.0%}",
-        )
+        (arm.name, _marked(arm), arm.picked, arm.won, arm.failed, arm.mean_cost, *took)
         for arm in status.arms
+        for took in [(f"{arm.seconds:.1f}", f"{arm.share:.0%}")]
     ]
     return table(title, columns, rows, text_columns=2)
 
@@ -73,13 +66,13 @@ def history_table(views: Sequence[RoundView], width: int = 80) -> Table:
     room = max(width - 45, 30)
     rows = [
         (
-            str(view.round),
+            view.round,
             _when(view.at),
             _end_of(printable(view.problem), room - 2 * (room // 3)),
             _begin_of(printable(_outcome(view)), room // 3),
             _begin_of(", ".join(printable(a) for a in view.arms if a != view.winner), room // 3),
             _begin_of(("! " if view.contradictions else "") + printable(view.verdict), 8),
-            _number(view.cost),
+            view.cost,
         )
         for view in views
     ]
@@ -126,9 +119,7 @@ def advice_tables(advised: Advised) -> list[Table]:
         cells = [
             (
                 f"{row.budget}{' (now)' if row.budget == advised.budget else ''}",
-                _number(row.best_subset),
-                _number(row.top),
-                _number(row.learner),
+                *(row.best_subset, row.top, row.learner),
                 f"≤ {row.promise:.4f}",
                 ", ".join(row.best_arms),
             )
@@ -142,9 +133,8 @@ def _estimates_table(advised: Advised) -> Table:
     rows = [
         (
             f"{each.budget}{' (now)' if each.budget == advised.budget else ''}",
-            _number(each.realised),
-            _between(each.cost),
-            _between(each.processor),
+            each.realised,
+            *map(_between, (each.cost, each.processor)),
             ", ".join(each.arms) or "these rounds do not tell",
         )
         for each in advised.estimates
@@ -159,7 +149,3 @@ def _estimates_table(advised: Advised) -> Table:
 
 def _between(interval: Interval) -> str:
     return f"{interval.mean:.3f} ({interval.low:.3f} to {interval.high:.3f})"
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4f}"

@@ -1,10 +1,8 @@
 """What commands print for people who read a terminal; `store_tables` has what portfolios show."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 from rich import box
@@ -13,9 +11,6 @@ from rich.table import Table
 from rich.text import Text
 
 from pickbest.core.text import printable
-
-if TYPE_CHECKING:
-    from pickbest.simulation.summary import Summary
 
 # Cutoffs and PAR10 have no decimals from here on.
 WHOLE_FROM = 100.0
@@ -88,11 +83,6 @@ def _cell(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return printable(value)
-
-
-def simulation_table(title: str, summary: Summary) -> Table:
-    """What `pickbest simulate` prints."""
-    return table(title, summary.columns, summary.rows, text_columns=1)
 
 
 def hindsight_table(summary: Mapping[str, Any], shows: str) -> Table:
@@ -224,23 +214,15 @@ def scenario_tables(summary: Mapping[str, Any]) -> list[Table]:
     """What `pickbest aslib` prints."""
     summaries = summary["scenarios"]
     facts = {
-        "scenario": "scenario",
-        "instances": "instances",
-        "arms": "algorithms",
-        "features": "features",
-        "unsolved": "unsolved_instances",
-        "missing runs": "missing_runs",
+        "scenario": "scenario", "instances": "instances", "arms": "algorithms",
+        "features": "features", "unsolved": "unsolved_instances", "missing runs": "missing_runs",
         "repeats": "repetitions",
-    }
+    }  # fmt: skip
     solved = {
-        "scenario": "scenario",
-        "measure": "measure",
-        "cutoff": "cutoff",
-        "single best": "solved_single_best",
-        "virtual best": "solved_virtual_best",
-        "single PAR10": "par10_single_best",
-        "virtual PAR10": "par10_virtual_best",
-    }
+        "scenario": "scenario", "measure": "measure", "cutoff": "cutoff",
+        "single best": "solved_single_best", "virtual best": "solved_virtual_best",
+        "single PAR10": "par10_single_best", "virtual PAR10": "par10_virtual_best",
+    }  # fmt: skip
     ways = {"B": "budget", "random": "random", "top B": "top", "greedy": "greedy", "best": "best"}
     rows = [{**each, **row} for each in summaries for row in each["budgets"]]
     title = "Mean reward of B arms"

@@ -6,13 +6,12 @@ import atexit
 import logging
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-import typer
+from typer import Option
 
 import pickbest
 from pickbest.cli.options import LearnersOption
@@ -32,7 +31,7 @@ PACKAGE = Path(pickbest.__file__).parent
 
 def warm_up(
     learner: LearnersOption,
-    everything: Annotated[bool, typer.Option("--all", help="Every learner.")] = False,
+    everything: Annotated[bool, Option("--all", help="Every learner.")] = False,
 ) -> None:
     """Compile what `simulate`, `run` and `Player` need, once for this machine.
 
@@ -47,19 +46,23 @@ def warm_up(
     """
     from numba.core import event
 
-    from pickbest.catalog import learner_entry, learner_names
-    from pickbest.cli.warm_up import cache_folder, list_as_installed
+    from pickbest.catalog import LearnerSpec, learner_entry, learner_names
     from pickbest.kernels.compile_notice import COMPILING
 
     if everything:
         learner = [one for one in learner_names() if not learner_entry(one).needed_options]
     start = time.perf_counter()
-    steps = [step for text in learner for step in _steps(text)]
+    specs = {text: LearnerSpec.parse(text) for text in learner}
+    steps = [
+        (text, spec, budget)
+        for text, spec in specs.items()
+        for budget in ((1,) if spec.entry.single_arm else BUDGETS)
+    ]
     with event.install_recorder(COMPILING) as compiled, progress_bar("compiling") as progress:
-        for done, (what, step) in enumerate(steps):
+        for done, (text, spec, budget) in enumerate(steps):
             if progress is not None:
-                progress(done, len(steps), what)
-            step()
+                progress(done, len(steps), f"{text}, B = {budget}")
+            _play(spec, budget)
     list_as_installed()
     count = sum(one.is_start for _, one in compiled.buffer)
     spent = f"{count} functions in {time.perf_counter() - start:.1f} s"
@@ -67,16 +70,8 @@ def warm_up(
     say(f"compiled {spent}, kept in {folder}" if count else f"nothing to compile: kept in {folder}")
 
 
-def _steps(text: str) -> Iterator[tuple[str, Callable[[], object]]]:
-    """What compiles a learner: whole tables and hindsight, rounds one by one, races."""
-    from pickbest.catalog import LearnerSpec
-
-    spec = LearnerSpec.parse(text)
-    for budget in (1,) if spec.entry.single_arm else BUDGETS:
-        yield f"{text}, B = {budget}", partial(_play, spec, budget)
-
-
 def _play(spec: LearnerSpec, budget: int) -> None:
+    """Whole tables and hindsight, rounds one by one, races."""
     from pickbest.catalog import make_environment
     from pickbest.core import Feedback
     from pickbest.learners.intervals import racing

@@ -1,7 +1,5 @@
 """The kinds of arrays, and the check of arrays of costs."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

@@ -1,7 +1,5 @@
 """Checks of input: a clear error, or the value as it is used from there on."""
 
-from __future__ import annotations
-
 from math import inf
 from numbers import Integral, Real
 

@@ -5,8 +5,6 @@ a web service leaves the same fields out. One marked SPARSE is left out where it
 so that what has no use for it reads as before the field existed.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Mapping

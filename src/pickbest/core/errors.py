@@ -1,7 +1,5 @@
 """Errors of ours: each says what must hold, what came, and what to do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Any

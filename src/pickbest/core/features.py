@@ -5,8 +5,6 @@ is one float: numbers are themselves, and words (texts and what is missing) are 
 every number, so that equal words are equal, and all that differ are equally far apart.
 """
 
-from __future__ import annotations
-
 import math
 import zlib
 from collections.abc import Mapping, Sequence

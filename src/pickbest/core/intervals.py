@@ -1,7 +1,5 @@
 """What is seen of a race whose losers were stopped: a cost, or an interval that holds it."""
 
-from __future__ import annotations
-
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np

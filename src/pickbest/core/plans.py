@@ -1,7 +1,5 @@
 """Plans of races in which arms may follow each other: one arm for a while, then others instead."""
 
-from __future__ import annotations
-
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from pickbest.core.arrays import BoolArray, FloatArray, IntArray

@@ -1,10 +1,8 @@
 """The bar of everything that takes its time: on a terminal, in a notebook, nowhere else."""
 
-from __future__ import annotations
-
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from html import escape
 from typing import Protocol
@@ -46,11 +44,7 @@ def progress_bar(
         yield update
 
 
-class _Bar(Protocol):
-    def __call__(self, what: str) -> AbstractContextManager[Progress]: ...
-
-
-def _bar() -> _Bar | None:
+def _bar() -> Callable[[str], AbstractContextManager[Progress]] | None:
     """How a bar is drawn here, if at all."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
@@ -62,32 +56,27 @@ def _bar() -> _Bar | None:
 
 @contextmanager
 def _on_terminal(what: str) -> Iterator[Progress]:
+    from rich import progress as shown
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
 
     columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(elapsed_when_finished=True),
+        shown.TextColumn("{task.description}", markup=False),
+        shown.BarColumn(),
+        shown.TaskProgressColumn(),
+        shown.TimeElapsedColumn(),
+        shown.TextColumn("left"),
+        shown.TimeRemainingColumn(elapsed_when_finished=True),
     )
     console = Console(stderr=True)
     # Evaluations may take seconds each: the speed is taken from the last ten minutes.
-    with Progress(*columns, console=console, transient=True, speed_estimate_period=600) as bar:
+    with shown.Progress(
+        *columns, console=console, transient=True, speed_estimate_period=600
+    ) as bar:
         task = bar.add_task(what, total=None)
 
         def update(done: float, total: float, text: str = "", /) -> None:
-            shown = f"{what}: {text}" if text else what
-            bar.update(task, completed=done, total=total, description=shown)
+            named = f"{what}: {text}" if text else what
+            bar.update(task, completed=done, total=total, description=named)
 
         yield update
 

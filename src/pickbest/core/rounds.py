@@ -1,7 +1,5 @@
 """The round: costs → pick → keep the best → hide what the feedback hides → learn."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pickbest.core.arrays import FloatArray, IntArray, KeyArray

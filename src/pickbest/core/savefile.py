@@ -1,7 +1,5 @@
 """Saved state: a versioned header and named arrays, as JSON or npz, checked and atomic."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import io
@@ -9,9 +7,7 @@ import json
 import math
 import os
 import secrets
-import tokenize
 import zipfile
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,21 +23,6 @@ SUFFIXES = (".json", ".npz")
 # A file that holds more was not written by us; a small one may unfold to anything.
 MOST_BYTES = 64_000_000
 MOST_RESAMPLES = 1_000_000
-_UNREADABLE = (
-    ValueError,
-    KeyError,
-    TypeError,
-    AttributeError,
-    OverflowError,
-    OSError,
-    EOFError,
-    SyntaxError,
-    NotImplementedError,
-    RuntimeError,
-    zipfile.BadZipFile,
-    zlib.error,
-    tokenize.TokenError,
-)
 
 
 def write(path: str | Path, header: dict[str, Any], arrays: Arrays) -> None:
@@ -141,12 +122,12 @@ def to_npz(header: dict[str, Any], arrays: Arrays) -> bytes:
 
 @contextlib.contextmanager
 def _readable() -> Iterator[None]:
-    """What libraries raise over content that is not what it should be is an error of ours."""
+    """Whatever libraries raise over content that is not what it should be is an error of ours."""
     try:
         yield
     except PickbestError:
         raise
-    except _UNREADABLE as error:
+    except Exception as error:
         raise PickbestError(f"{error}") from error
 
 

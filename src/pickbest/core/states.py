@@ -9,8 +9,6 @@ axes behind the replicates; so arm axes are counted from the end. Who adds, remo
 reads the declarations, and guesses nothing.
 """
 
-from __future__ import annotations
-
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

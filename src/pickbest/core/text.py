@@ -1,7 +1,5 @@
 """Text of others, as it may be shown, and tables as text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 

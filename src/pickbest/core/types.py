@@ -4,8 +4,6 @@ Axis 0 of every array is replicates: a live run is one replicate, a simulation i
 code is the same.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol, runtime_checkable

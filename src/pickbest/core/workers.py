@@ -1,7 +1,5 @@
 """Work spread over processes, given back as it finishes; and the way to a Ray cluster."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -1,7 +1,5 @@
 """Learners and environments around another one: what they do not change is passed on to it."""
 
-from __future__ import annotations
-
 from pickbest.core.arrays import FloatArray, IntArray
 from pickbest.core.randomness import Draws
 from pickbest.core.types import Choice, Environment, Feedback, Learner, State

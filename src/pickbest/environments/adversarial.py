@@ -5,18 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pickbest.core import (
-    Choice,
-    Draws,
-    FloatArray,
-    IntArray,
-    Learner,
-    PickbestError,
-    State,
-    check_budget,
-    check_count,
-    visible,
-)
+from pickbest.core.arrays import FloatArray, IntArray
+from pickbest.core.checks import check_budget, check_count
+from pickbest.core.errors import PickbestError
+from pickbest.core.randomness import Draws
+from pickbest.core.rounds import visible
+from pickbest.core.types import Choice, Learner, State
 from pickbest.environments.tables import Oblivious
 
 

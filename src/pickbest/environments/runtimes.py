@@ -57,29 +57,24 @@ def read_runtimes(path: str | Path) -> Runtimes:
         scenario = read_scenario(path, RUNTIME)
         seconds = np.where(scenario.solved > 0.5, scenario.performance, np.inf)
         features = dict(zip(scenario.feature_names, scenario.features.T.tolist(), strict=True))
-        return Runtimes(
-            scenario.instances,
-            scenario.algorithms,
-            seconds,
-            features,
-            scenario.cutoff,
-            scenario.feature_seconds,
-        )
+        found = (scenario.instances, scenario.algorithms, seconds, features)
+        return Runtimes(*found, scenario.cutoff, scenario.feature_seconds)
     header, rows = _rows(path)
     columns = list(zip(*rows, strict=True))
-    wrong = [place for place in range(1, len(header)) if not _is_seconds(columns[place])]
+    read = [[_seconds(cell) for cell in column] for column in columns]
+    wrong = [place for place in range(1, len(header)) if None in read[place]]
     text = [place for place in wrong if not any(map(_is_number, columns[place]))]
     first = max(text, default=0) + 1
     # Features stand before the solvers, and hold no numbers; all else is a solver with a bad cell.
     if first == len(header) or wrong != list(range(1, first)):
-        raise PickbestError(f"{path}: {_wrong_cell(header, rows)}")
-    seconds = np.array([[_seconds(cell) for cell in row[first:]] for row in rows])
-    return Runtimes(
-        columns[0],
-        tuple(header[first:]),
-        seconds,
-        {header[place]: columns[place] for place in text},
-    )
+        row = read[wrong[-1]].index(None)
+        raise PickbestError(
+            f"{path}: columns of solvers must hold seconds of at least 0, or nothing; column "
+            f"{header[wrong[-1]]!r} of row {row + 2} holds {columns[wrong[-1]][row]!r}"
+        )
+    seconds = np.ascontiguousarray(np.array(read[first:], np.float64).T)
+    features = {header[place]: columns[place] for place in text}
+    return Runtimes(columns[0], tuple(header[first:]), seconds, features)
 
 
 def _rows(path: Path) -> tuple[list[str], list[list[str]]]:
@@ -99,13 +94,13 @@ def _rows(path: Path) -> tuple[list[str], list[list[str]]]:
     return header, body
 
 
-def _seconds(cell: str) -> float:
-    if not cell.strip():
-        return math.inf
-    seconds = float(cell)
-    if not seconds >= 0.0:
-        raise ValueError(cell)
-    return seconds
+def _seconds(cell: str) -> float | None:
+    """Infinite where there is no answer; None where the cell holds no seconds."""
+    try:
+        seconds = float(cell) if cell.strip() else math.inf
+    except ValueError:
+        return None
+    return seconds if seconds >= 0.0 else None
 
 
 def _is_number(cell: str) -> bool:
@@ -113,24 +108,3 @@ def _is_number(cell: str) -> bool:
         return not math.isnan(float(cell))
     except ValueError:
         return False
-
-
-def _is_seconds(column: tuple[str, ...]) -> bool:
-    try:
-        for cell in column:
-            _seconds(cell)
-    except ValueError:
-        return False
-    return True
-
-
-def _wrong_cell(header: list[str], rows: list[list[str]]) -> str:
-    """Which cell keeps a column from being one of seconds."""
-    place = max(n for n in range(1, len(header)) if not _is_seconds(tuple(row[n] for row in rows)))
-    number, cell = next(
-        (number, row[place]) for number, row in enumerate(rows, 2) if not _is_seconds((row[place],))
-    )
-    return (
-        f"columns of solvers must hold seconds of at least 0, or nothing; column "
-        f"{header[place]!r} of row {number} holds {cell!r}"
-    )

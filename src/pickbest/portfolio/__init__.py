@@ -17,12 +17,7 @@ if TYPE_CHECKING:
         AnswerFormat as AnswerFormat,
         RejectedError as RejectedError,
     )
-    from pickbest.portfolio.arms import (
-        Arm as Arm,
-        Command as Command,
-        Function as Function,
-        Limits as Limits,
-    )
+    from pickbest.portfolio.arms import Arm as Arm, Command as Command, Function as Function
     from pickbest.portfolio.ask_tell import AskTell as AskTell
     from pickbest.portfolio.costs import (
         Cost as Cost,
@@ -31,6 +26,7 @@ if TYPE_CHECKING:
         Solved as Solved,
         Verdict as Verdict,
     )
+    from pickbest.portfolio.journal.folded import ReplayError as ReplayError
     from pickbest.portfolio.journal.protocol import StorageError as StorageError
     from pickbest.portfolio.portfolio import Portfolio as Portfolio
     from pickbest.portfolio.portfolio_file import (
@@ -39,11 +35,15 @@ if TYPE_CHECKING:
     )
     from pickbest.portfolio.processes.limits import Ceiling as Ceiling
     from pickbest.portfolio.race import GivenUpError as GivenUpError, Progress as Progress
-    from pickbest.portfolio.runs import Result as Result, Run as Run, RunStatus as RunStatus
+    from pickbest.portfolio.runs import (
+        Limits as Limits,
+        Result as Result,
+        Run as Run,
+        RunStatus as RunStatus,
+    )
     from pickbest.portfolio.settings import RaceSettings as RaceSettings, Settings as Settings
     from pickbest.portfolio.state.portfolio_state import PortfolioState as PortfolioState
     from pickbest.portfolio.state.verdicts import Contradiction as Contradiction
-    from pickbest.portfolio.state.verify import ReplayError as ReplayError
     from pickbest.portfolio.state.views import (
         ArmView as ArmView,
         RoundView as RoundView,
@@ -55,19 +55,19 @@ __getattr__, __dir__, __all__ = lazy_exports(
     {
         "core.tickets": "ClosedRoundError RepeatedTellError Ticket UnknownRoundError",
         "portfolio.answers.reading": "AnswerFormat RejectedError",
-        "portfolio.arms": "Arm Command Function Limits",
+        "portfolio.arms": "Arm Command Function",
         "portfolio.ask_tell": "AskTell",
         "portfolio.costs": "Cost Quality Runtime Solved Verdict",
+        "portfolio.journal.folded": "ReplayError",
         "portfolio.journal.protocol": "StorageError",
         "portfolio.portfolio": "Portfolio",
         "portfolio.portfolio_file": "PortfolioFile read_portfolio_file",
         "portfolio.processes.limits": "Ceiling",
         "portfolio.race": "GivenUpError Progress",
-        "portfolio.runs": "Result Run RunStatus",
+        "portfolio.runs": "Limits Result Run RunStatus",
         "portfolio.settings": "RaceSettings Settings",
         "portfolio.state.portfolio_state": "PortfolioState",
         "portfolio.state.verdicts": "Contradiction",
-        "portfolio.state.verify": "ReplayError",
         "portfolio.state.views": "ArmView RoundView Status",
     },
 )

@@ -5,53 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol, runtime_checkable
 
-from pickbest.core import PickbestError, check_count, check_positive
+from pickbest.core import PickbestError
 from pickbest.portfolio.answers.formats import TEXT, guess_format
 from pickbest.portfolio.answers.reading import AnswerFormat
-from pickbest.portfolio.runs import Run, RunStatus, Task
+from pickbest.portfolio.runs import Limits, Place, Run, RunStatus, Task
 
 PLACEHOLDER = "{problem}"
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What each arm may use.
-
-    memory_bytes, cpu_seconds, processes: of all processes of an arm together; see
-        `processes.limits`. Memory is limited for each process as well (RLIMIT_AS), so that one
-        that asks for too much is told so.
-    output_bytes: how much of the end of its output is kept in memory; more goes to a file, up to
-        spool_bytes. answer_bytes: how long the answer of a function may be.
-    grace: seconds between SIGTERM and SIGKILL.
-    pin: bind each arm to as many cores as it asks for: those that the fewest arms are bound to.
-    """
-
-    memory_bytes: int | None = None
-    cpu_seconds: float | None = None
-    output_bytes: int = 65_536
-    grace: float = 0.0
-    processes: int | None = None
-    answer_bytes: int = 16 * 1024**2
-    pin: bool = False
-    spool_bytes: int = 256 * 1024**2
-
-    def __post_init__(self) -> None:
-        for name in _COUNTS:
-            value = getattr(self, name)
-            if value is not None:
-                check_positive(name, value)
-        if not 0.0 <= self.grace < float("inf"):
-            raise PickbestError(f"grace must be at least 0 seconds, got {self.grace}")
-
-
-_COUNTS = (
-    "memory_bytes",
-    "cpu_seconds",
-    "output_bytes",
-    "spool_bytes",
-    "processes",
-    "answer_bytes",
-)
 
 
 @runtime_checkable
@@ -74,24 +33,19 @@ class Arm(Protocol):
 
 
 @dataclass(frozen=True)
-class Command:
+class Command(Place):
     """A command line; {problem} in any of its words is replaced by the problem.
 
     success: exit codes that do not mean a failure; None: those of the answer format.
     answer: how its answers are read; None: as the portfolio says, or the problem's name.
-    cwd, env, pass_env, cores: see `Task`.
     """
 
     argv: tuple[str, ...]
     success: tuple[int, ...] | None = None
     answer: AnswerFormat | None = None
-    cwd: str | None = None
-    env: tuple[tuple[str, str], ...] = ()
-    pass_env: tuple[str, ...] = ()
-    cores: int = 1
 
     def __post_init__(self) -> None:
-        check_count("cores", self.cores)
+        super().__post_init__()
         words = all(isinstance(word, str) for word in self.argv)
         if not self.argv or not words or not self.argv[0]:
             raise PickbestError(
@@ -101,14 +55,14 @@ class Command:
 
     def task(self, name: str, problem: Any, deadline: float, limits: Limits) -> Task:
         argv = tuple(word.replace(PLACEHOLDER, str(problem)) for word in self.argv)
-        return _limited(Task(name, deadline, argv=argv, **_place(self)), limits)
+        return Task(name, deadline, argv=argv, **_around(self, limits))
 
     def solved(self, run: Run) -> bool:
         return run.exit_code in (self.success or (self.answer or TEXT).exit_codes)
 
 
 @dataclass(frozen=True)
-class Function:
+class Function(Place):
     """A Python function of the problem; it answers by returning anything but None.
 
     The function must be importable (defined with def in a module, or an object that can be
@@ -116,27 +70,21 @@ class Function:
 
     preload: modules that it imports when it runs; they are then imported once, not every time.
     answer: how its answers are read; None: as the portfolio says, else as they are.
-    cwd, env, pass_env, cores: see `Task`; they hold when the function is called, not yet when its
-        module is imported.
+    cwd, env, pass_env: they hold when it is called, not yet when its module is imported.
     """
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...] = ()
     preload: tuple[str, ...] = ()
     answer: AnswerFormat | None = None
-    cwd: str | None = None
-    env: tuple[tuple[str, str], ...] = ()
-    pass_env: tuple[str, ...] = ()
-    cores: int = 1
 
     def __post_init__(self) -> None:
-        check_count("cores", self.cores)
+        super().__post_init__()
         _pickled(self.function, f"the function {self.function!r}")
 
     def task(self, name: str, problem: Any, deadline: float, limits: Limits) -> Task:
         call = _pickled((self.function, (problem, *self.arguments)), f"the problem of arm {name!r}")
-        task = Task(name, deadline, call=call, preload=self.preload, **_place(self))
-        return _limited(task, limits)
+        return Task(name, deadline, call=call, preload=self.preload, **_around(self, limits))
 
     def solved(self, run: Run) -> bool:
         return run.exit_code == 0 and run.answer is not None
@@ -217,10 +165,7 @@ def _pickled(thing: Any, what: str) -> bytes:
         ) from error
 
 
-def _place(arm: Command | Function) -> dict[str, Any]:
-    """Where an arm runs, and with what around it."""
-    return {name: getattr(arm, name) for name in ("cwd", "env", "pass_env", "cores")}
-
-
-def _limited(task: Task, limits: Limits) -> Task:
-    return replace(task, **{each.name: getattr(limits, each.name) for each in fields(limits)})
+def _around(arm: Place, limits: Limits) -> dict[str, Any]:
+    """Where an arm runs, with what around it, and what it may use."""
+    place = {each.name: getattr(arm, each.name) for each in fields(Place)}
+    return place | {each.name: getattr(limits, each.name) for each in fields(limits)}

@@ -7,22 +7,21 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from pickbest.core import check_costs, check_count, check_positive
 from pickbest.core.features import Features
 from pickbest.core.tickets import ClosedRoundError, Ticket, in_order, round_of
 from pickbest.portfolio.censoring import lesson
-from pickbest.portfolio.journal.leases import Heart
+from pickbest.portfolio.journal.leases import start_heart
 from pickbest.portfolio.journal.ledger import Ledger, patiently, ticket_of
 from pickbest.portfolio.journal.protocol import NoPortfolioError, OutageError
-from pickbest.portfolio.journal.records import Finished, Opened, Picked
+from pickbest.portfolio.journal.records import Opened, Picked
 from pickbest.portfolio.race import finished
 from pickbest.portfolio.runs import Result, Run, RunStatus
 from pickbest.portfolio.settings import Settings, SettingsOptions
 from pickbest.portfolio.state.frames import to_pandas
-from pickbest.portfolio.state.portfolio_state import PortfolioState
-from pickbest.portfolio.state.rosters import check_opening
+from pickbest.portfolio.state.portfolio_state import PortfolioState, check_opening
 from pickbest.portfolio.state.verdicts import Contradiction
 from pickbest.portfolio.state.views import RoundView, Status, overview
 
@@ -72,15 +71,15 @@ class AskTell:
             self.ledger.close()
             raise
 
-    @classmethod
+    @staticmethod
     def reopened(
-        cls, storage: str | Path, name: str = "default", settings: Settings | None = None
+        storage: str | Path, name: str = "default", settings: Settings | None = None
     ) -> AskTell:
         """A portfolio that exists already, with the arms that it has, whoever changes them.
 
         settings: what it must have been created with, and how rounds are stopped (None: as it is).
         """
-        book = cls.__new__(cls)
+        book = AskTell.__new__(AskTell)
         book.stopping = (settings or Settings()).stopping
         trusted = None if settings is None else settings.opened
         book._begin(storage, name if settings is None else settings.name, trusted, create=False)
@@ -106,7 +105,7 @@ class AskTell:
         self._swept = time.monotonic()
         self._mine: set[int] = set()
         self._mine_lock = threading.Lock()
-        self._heart: Heart | None = None
+        self._heart: threading.Event | None = None
 
         def opened() -> tuple[Ledger, bool]:
             journal = SqlJournal(str(storage), name, create)
@@ -221,21 +220,10 @@ class AskTell:
             features=features,
         )
 
-    def close_round(self, record: Finished) -> bool:
-        """Journal what an engine found; False if the round had been closed as lost meanwhile.
-
-        Then the result is kept as a late one, and nothing is learned of it.
-        """
-        return self.ledger.finish(record)
-
     def contradictions(self, number: int) -> tuple[Contradiction, ...]:
         """Where the arms of a round contradict each other, or those of other rounds."""
-        with self.ledger.folded.lock:
+        with self.ledger.lock:
             return self.ledger.state.verdicts.of_round(number)
-
-    def lose_round(self, ticket: Ticket[str], reason: str) -> None:
-        """Journal that there is no result."""
-        self.ledger.lose([ticket.round], reason)
 
     def add_arm(self, name: str) -> None:
         """Add an arm; it starts fairly (see `learner_states`)."""
@@ -267,14 +255,14 @@ class AskTell:
 
     def verify(self) -> PortfolioState:
         """Replay the journal from its beginning; says if any pick or the state differs."""
-        return self.ledger.folded.verify()
+        return self.ledger.verify()
 
     def close(self) -> None:
         """Close the rounds that this object still has open as lost; the journal stays."""
         with self._mine_lock:
             mine, self._mine = sorted(self._mine), set()
         if self._heart is not None:
-            self._heart.stop()
+            self._heart.set()
         try:
             if mine:
                 self.ledger.lose(mine, "the portfolio was closed before the result")
@@ -288,7 +276,7 @@ class AskTell:
         arms = len(state.roster.arms) if state.roster else 0
         return f"AskTell({arms} arms, {state.finished} rounds finished, {len(state.open)} open)"
 
-    def __enter__(self) -> AskTell:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -297,7 +285,7 @@ class AskTell:
     def _look_after(self) -> None:
         """Close abandoned rounds now and then; from the first round on, a thread helps."""
         if self._shared and self._heart is None:
-            self._heart = Heart(self.ledger.beat)
+            self._heart = start_heart(self.ledger.beat)
         now = time.monotonic()
         if now - self._swept > SWEEP_SECONDS:
             self._swept = now

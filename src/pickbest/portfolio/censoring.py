@@ -21,8 +21,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
-from pickbest.core import PickbestError, unknown_name
+from pickbest.core import check_share, unknown_name
 from pickbest.portfolio.runs import Run, RunStatus
 
 # The share of rounds that WATCH watches, unless somebody says another one.
@@ -54,8 +55,8 @@ class Stopping:
     watch: float | None = None
 
     def __post_init__(self) -> None:
-        if self.watch is not None and not 0.0 < self.watch <= 1.0:
-            raise PickbestError(f"watch must be above 0 and at most 1, got {self.watch!r}")
+        if self.watch is not None:
+            check_share("watch", self.watch)
 
     @property
     def watch_share(self) -> float:
@@ -89,8 +90,7 @@ class Stopping:
         return cls(Stop(stop), Censored(censored), watch)
 
 
-@dataclass(frozen=True)
-class Lesson:
+class Lesson(NamedTuple):
     """What a round teaches, as the journal keeps it: see `journal.records.Finished`."""
 
     learned: tuple[float, ...] | None

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from pickbest.core import PickbestError, check_positive, unknown_name
+from pickbest.core import PickbestError, unknown_name
 from pickbest.portfolio.answers.reading import BadAnswerError, RejectedError
 from pickbest.portfolio.runs import Run, RunStatus
 
@@ -168,8 +168,3 @@ def as_cost(spec: str | Cost | Callable[[Run], float | None]) -> Cost:
     if callable(spec):
         return Own(spec)
     raise PickbestError(f"cost must be a name, a Cost or a function, got {spec!r}")
-
-
-def check_deadline(deadline: float) -> float:
-    """Seconds, above 0."""
-    return check_positive("deadline", deadline)

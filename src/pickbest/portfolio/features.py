@@ -1,5 +1,6 @@
 """Features of problems, computed before arms are picked: cheap built-in ones, or a function's."""
 
+import contextlib
 import gzip
 import re
 import threading
@@ -7,7 +8,6 @@ import time
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,9 @@ from pickbest.core import PickbestError, unknown_name
 from pickbest.core.features import Feature, Features, by_name
 
 FeatureFunction = Callable[[Any], Features]
+# (the features, the seconds that they took); None where they failed or took too long: a problem
+# whose features are not known is solved all the same.
+TimedFeatures = Callable[[Any], tuple[Features | None, float]]
 # By default, of the deadline of a round.
 SHARE_OF_DEADLINE, MOST_SECONDS = 0.02, 10.0
 # Whatever a file holds, reading ends.
@@ -121,41 +124,9 @@ def place_of(path: Path) -> dict[str, float | str]:
 BUILT_IN = {"dimacs": dimacs, "smtlib": smtlib}
 
 
-@dataclass(frozen=True)
-class Timed:
-    """Features within a time limit.
-
-    compute: of the problem and of the moment (monotonic) until which it should take.
-    """
-
-    compute: Callable[[Any, float], Features]
-    seconds: float
-
-    def of(self, problem: Any) -> tuple[Features | None, float]:
-        """(the features, the seconds that they took); None where they failed or took too long.
-
-        A problem whose features are not known is solved all the same. A function that goes on
-        beyond its time is not waited for.
-        """
-        started = time.monotonic()
-        found: list[Features] = []
-
-        def compute() -> None:
-            try:
-                found.append(by_name(self.compute(problem, started + self.seconds)))
-            except Exception:  # a function of the user's, on any problem: it may raise anything
-                found.clear()
-
-        thread = threading.Thread(target=compute, name="pickbest-features", daemon=True)
-        thread.start()
-        # Built-in ones end by themselves shortly after their time.
-        thread.join(self.seconds + 0.5)
-        return (found[0] if found else None), time.monotonic() - started
-
-
 def as_feature_function(
     given: str | FeatureFunction | None, deadline: float, seconds: float | None = None
-) -> Timed | None:
+) -> TimedFeatures | None:
     """What computes features: a built-in name (for problems that are files), or a function.
 
     seconds: how long it may take; None: 2% of the deadline, 10 s at most.
@@ -167,10 +138,27 @@ def as_feature_function(
         raise PickbestError(
             f"features_seconds must be above 0 and below the deadline of {deadline} s, got {limit}"
         )
-    if callable(given):
-        function = given
-        return Timed(lambda problem, _: function(problem), limit)
-    if given not in BUILT_IN:
+    if not callable(given) and given not in BUILT_IN:
         raise unknown_name("kind of features", given, BUILT_IN)
-    read = BUILT_IN[given]
-    return Timed(lambda problem, until: read(Path(str(problem)), until), limit)
+
+    def timed(problem: Any) -> tuple[Features | None, float]:
+        """A function that goes on beyond its time is not waited for."""
+        started = time.monotonic()
+        found: list[Features] = []
+
+        def compute() -> None:
+            with contextlib.suppress(Exception):  # of the user's, on any problem: anything
+                told = (
+                    given(problem)
+                    if callable(given)
+                    else BUILT_IN[given](Path(str(problem)), started + limit)
+                )
+                found.append(by_name(told))
+
+        thread = threading.Thread(target=compute, name="pickbest-features", daemon=True)
+        thread.start()
+        # Built-in ones end by themselves shortly after their time.
+        thread.join(limit + 0.5)
+        return (found[0] if found else None), time.monotonic() - started
+
+    return timed

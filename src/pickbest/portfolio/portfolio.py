@@ -1,46 +1,41 @@
 """The live portfolio: run B of N solvers on each problem, keep the best, never lose a result."""
 
-from __future__ import annotations
-
 import itertools
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
-from pickbest.core import check_count, check_share
+from pickbest.core import check_count, check_positive, check_share
 from pickbest.core.features import Features
 from pickbest.core.tickets import Ticket
 from pickbest.portfolio.answers.evaluator import Evaluator
 from pickbest.portfolio.answers.formats import as_format
 from pickbest.portfolio.answers.handling import Answers, Outputs
-from pickbest.portfolio.arms import ArmSpec, Limits, as_arm, as_arms
-from pickbest.portfolio.ask_tell import AskTell, Costs
-from pickbest.portfolio.costs import as_cost, check_deadline
+from pickbest.portfolio.arms import ArmSpec, as_arm, as_arms
+from pickbest.portfolio.ask_tell import AskTell
+from pickbest.portfolio.costs import as_cost
 from pickbest.portfolio.engines import make_engine
 from pickbest.portfolio.engines.local import LocalEngine
 from pickbest.portfolio.features import as_feature_function
 from pickbest.portfolio.prechecks import check_problem
 from pickbest.portfolio.processes.limits import Ceiling
 from pickbest.portfolio.race import GivenUpError, Progress, Unseen, run_race
-from pickbest.portfolio.runs import Result
+from pickbest.portfolio.runs import GivenUp, Limits, Result
 from pickbest.portfolio.settings import RaceOptions, RaceSettings
-from pickbest.portfolio.state.frames import to_pandas
-from pickbest.portfolio.state.portfolio_state import PortfolioState
-from pickbest.portfolio.state.views import RoundView, Status
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 # Seconds that arms have at least, however long features took.
 SHORTEST = 0.01
 
 
-class Portfolio:
+class Portfolio(AskTell):
     """Arms, a budget, a deadline, and a journal that outlives every crash.
+
+    `solve` and `map` run the arms; who runs them elsewhere asks and tells, as with AskTell.
 
     arms: name to Python function of the problem, or to a command line as a list of words, in
         which {problem} is replaced.
@@ -71,12 +66,11 @@ class Portfolio:
 
         settings = replace(settings or RaceSettings(), **options)
         self.arms = as_arms(arms)
-        self.deadline = check_deadline(deadline)
+        self.deadline = check_positive("deadline", deadline)
         self.cost = as_cost(settings.cost)
         self.limits = settings.limits or Limits()
         self.race_limits = settings.race_limits or Ceiling()
         self.pass_env = settings.pass_env
-        self.stopping = settings.stopping
         self._features = as_feature_function(
             settings.features, self.deadline, settings.features_seconds
         )
@@ -91,7 +85,7 @@ class Portfolio:
             else LocalEngine(imports_program=False)
         )
         try:
-            self.book = AskTell(tuple(self.arms), budget, storage, settings=settings)
+            super().__init__(tuple(self.arms), budget, storage, settings=settings)
             self.answers = Answers(
                 None if settings.answer is None else as_format(settings.answer),
                 settings.check,
@@ -141,58 +135,11 @@ class Portfolio:
             left.set()
             pool.shutdown(wait=True, cancel_futures=True)
 
-    def ask(
-        self, problem: str = "", lifetime: float | None = None, features: Features | None = None
-    ) -> Ticket[str]:
-        """Open a round for arms that you run yourself; see AskTell.ask."""
-        return self.book.ask(problem, lifetime, features)
-
-    def tell(self, ticket: Ticket[str] | int, costs: Costs, answer: Any = None) -> None:
-        """Close a round that was asked for; see AskTell.tell."""
-        self.book.tell(ticket, costs, answer)
-
-    def forget(self, ticket: Ticket[str] | int) -> None:
-        """Give a round up: it is closed as lost and never learned."""
-        self.book.forget(ticket)
-
-    @property
-    def open_tickets(self) -> tuple[Ticket[str], ...]:
-        """Tickets that were asked for and neither told nor lost; see AskTell.open_tickets."""
-        return self.book.open_tickets
-
-    def status(self) -> Status:
-        """Rounds, arms, wins and pick probabilities as they are now."""
-        return self.book.status()
-
-    def history(self, last: int | None = None) -> list[RoundView]:
-        """What happened in each round, oldest first."""
-        return self.book.history(last)
-
-    def to_pandas(self) -> DataFrame:
-        """One row for each run of each round; see `state.frames`."""
-        return to_pandas(self.history())
-
-    def verify(self) -> PortfolioState:
-        """Replay the journal from its beginning; says if any pick or the state differs."""
-        return self.book.verify()
-
-    def add_arm(self, name: str, arm: ArmSpec) -> None:
+    def add_arm(self, name: str, arm: ArmSpec = ()) -> None:
         """Add an arm to the running portfolio; it starts fairly (see `learner_states`)."""
         built = as_arm(name, arm)
-        self.book.add_arm(name)
+        super().add_arm(name)
         self.arms = {**self.arms, name: built}
-
-    def remove_arm(self, name: str) -> None:
-        """Take an arm out. Its results stay in the journal, and it may come back."""
-        self.book.remove_arm(name)
-
-    def pause_arm(self, name: str) -> None:
-        """Do not pick an arm for now."""
-        self.book.pause_arm(name)
-
-    def resume_arm(self, name: str) -> None:
-        """Pick a paused arm again; it stands where it stood."""
-        self.book.resume_arm(name)
 
     def kill(self) -> None:
         """Stop all running rounds now; they are closed as lost. Later rounds are refused."""
@@ -203,46 +150,37 @@ class Portfolio:
         self._killed.set()
         self._let_go()
         self.answers.outputs.close()
-        self.book.close()
+        super().close()
 
     def _let_go(self) -> None:
         self._engine.close()
         self._evaluating.close()
 
-    def _solve(
-        self, problem: Any, given_up: Callable[[], bool], features: Features | None = None
-    ) -> Result:
+    def _solve(self, problem: Any, given_up: GivenUp, features: Features | None = None) -> Result:
         if given_up():
             raise GivenUpError("the portfolio was stopped; no round was opened")
         check_problem(problem)
         spent = 0.0
         if features is None and self._features is not None:
-            features, spent = self._features.of(problem)
-        ticket = self.book.open_round(str(problem), features)
+            features, spent = self._features(problem)
+        ticket = self.open_round(str(problem), features)
         self._progress.started(ticket)
         try:
+            left = max(self.deadline - spent, SHORTEST)
+            rules = (self._engine, self.cost, left, self.limits, self.stopping)
+            ended = partial(self._progress.ended, ticket)
+            answers = replace(self.answers, wanted=self._wanted(ticket))
+            together = (self.race_limits, self.pass_env, answers)
             result, record = run_race(
-                ticket,
-                problem,
-                self.arms,
-                self._engine,
-                self.cost,
-                max(self.deadline - spent, SHORTEST),
-                self.limits,
-                self.stopping,
-                given_up,
-                lambda run: self._progress.ended(ticket, run),
-                self.race_limits,
-                self.pass_env,
-                replace(self.answers, wanted=self._wanted(ticket)),
+                ticket, problem, self.arms, *rules, given_up, ended, *together
             )
         except BaseException as error:
-            self.book.lose_round(ticket, _in_short(error))
+            self.ledger.lose([ticket.round], (str(error) or type(error).__name__)[:500])
             self._progress.lost(ticket)
             raise
         result = replace(result, seconds=result.seconds + spent)
-        self.book.close_round(record)
-        if disputed := self.book.contradictions(ticket.round):
+        self.ledger.finish(record)
+        if disputed := self.contradictions(ticket.round):
             result = replace(result, contradictions=tuple(map(str, disputed)))
         self._progress.finished(ticket, result)
         return result
@@ -252,22 +190,16 @@ class Portfolio:
         if not self.double_check:
             return 1
         # The other end of the draw that decides whether a round is watched to its end.
-        drawn = self.book.ledger.look(lambda state: state.live.watch_draw(ticket.round))
+        drawn = self.ledger.look(lambda state: state.live.watch_draw(ticket.round))
         return 2 if drawn >= 1.0 - self.double_check else 1
 
     def __repr__(self) -> str:
-        state = self.book.ledger.state
+        state = self.ledger.state
         budget = state.roster.budget if state.roster else 0
         return (
             f"Portfolio({len(self.arms)} arms, {budget} a round, deadline {self.deadline:g} s, "
             f"{state.finished} rounds finished)"
         )
-
-    def __enter__(self) -> Portfolio:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _next_ready(ready: queue.SimpleQueue[Future[Result]]) -> Future[Result]:
@@ -277,8 +209,3 @@ def _next_ready(ready: queue.SimpleQueue[Future[Result]]) -> Future[Result]:
             return ready.get(timeout=0.5)
         except queue.Empty:
             continue
-
-
-def _in_short(error: BaseException) -> str:
-    text = str(error) or type(error).__name__
-    return text[:500]

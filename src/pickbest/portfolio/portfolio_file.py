@@ -12,12 +12,12 @@ from pickbest.catalog.spec import Spec, imported
 from pickbest.core import PickbestError, unknown_name
 from pickbest.portfolio.answers.formats import as_format
 from pickbest.portfolio.answers.reading import AnswerFormat
-from pickbest.portfolio.arms import Arm, Command, Function, Limits
+from pickbest.portfolio.arms import Arm, Command, Function
 from pickbest.portfolio.costs import NAMED, Cost, Own, Quality, as_cost
 from pickbest.portfolio.portfolio import Portfolio
 from pickbest.portfolio.processes.limits import Ceiling
 from pickbest.portfolio.race import Progress
-from pickbest.portfolio.runs import Stage
+from pickbest.portfolio.runs import Limits, Stage
 from pickbest.portfolio.settings import RaceSettings
 
 _NUMBER = (int, float)
@@ -38,27 +38,19 @@ class PortfolioFile:
 
     def open(self, progress: Progress | None = None) -> Portfolio:
         """The portfolio that the file describes."""
-        return Portfolio(
-            self.arms,
-            self.budget,
-            self.deadline,
-            self.storage,
-            settings=self.settings,
-            progress=progress,
-        )
+        what = (self.arms, self.budget, self.deadline, self.storage)
+        return Portfolio(*what, settings=self.settings, progress=progress)
 
 
 def read_portfolio_file(path: str | Path) -> PortfolioFile:
     """Read and check a portfolio.toml; every mistake is one sentence."""
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise PickbestError(f"{path}: cannot be read ({error.strerror})") from error
     except UnicodeDecodeError as error:
         raise PickbestError(f"{path}: must be text in UTF-8 ({error})") from error
-    try:
-        content = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise PickbestError(f"{path}: not valid TOML: {error}") from error
     try:
@@ -104,7 +96,12 @@ def _portfolio(content: dict[str, Any], folder: Path) -> PortfolioFile:
     if "check" in settings:
         settings["check"] = _imported(settings["check"], folder)
     settings["limits"] = _limits(settings.get("limits", {}))
-    settings["race_limits"] = _race_limits(settings.get("race_limits", {}))
+    together = settings.get("race_limits", {})
+    _check_keys("key of race_limits", together, _CEILING_KEYS)
+    try:
+        settings["race_limits"] = Ceiling(**_ceiling(together))
+    except ValueError as error:
+        raise PickbestError(f"race_limits: {error}") from error
     settings["pass_env"] = _names("pass_env", settings.get("pass_env", []))
     if ":" in settings.get("features", ""):
         settings["features"] = _imported(settings["features"], folder)
@@ -112,7 +109,7 @@ def _portfolio(content: dict[str, Any], folder: Path) -> PortfolioFile:
     if "learner" in settings:
         settings["learner"] = Spec.of(settings["learner"])
     built = {name: arm for name, (arm, _) in arms.items()}
-    return PortfolioFile(arms=built, settings=RaceSettings(**settings), **place)
+    return PortfolioFile(built, settings=RaceSettings(**settings), **place)
 
 
 def _stages(tables: list[Any], deadline: float) -> tuple[Stage, ...]:
@@ -191,9 +188,13 @@ def _arm(name: str, table: Any, folder: Path) -> tuple[Arm, bool]:
         from pickbest.portfolio.answers.sat import SatSolver
 
         return SatSolver(table["sat"]), paused
-    place = _place(name, table, folder)
-    if "answer" in table:
-        place["answer"] = _format(table["answer"], folder)
+    place = {
+        "cwd": str(folder / table["cwd"]) if "cwd" in table else None,
+        "env": tuple((str(key), str(value)) for key, value in table.get("env", {}).items()),
+        "pass_env": _names(f"pass_env of arm {name!r}", table.get("pass_env", [])),
+        "cores": table.get("cores", 1),
+        "answer": _format(table["answer"], folder) if "answer" in table else None,
+    }
     if "python" in table:
         return Function(_imported(table["python"], folder), **place), paused
     success = table.get("success")
@@ -204,16 +205,6 @@ def _arm(name: str, table: Any, folder: Path) -> tuple[Arm, bool]:
             )
         place["success"] = tuple(success)
     return Command(tuple(table["command"]), **place), paused
-
-
-def _place(name: str, table: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Where an arm runs, and with what around it."""
-    return {
-        "cwd": str(folder / table["cwd"]) if "cwd" in table else None,
-        "env": tuple((str(key), str(value)) for key, value in table.get("env", {}).items()),
-        "pass_env": _names(f"pass_env of arm {name!r}", table.get("pass_env", [])),
-        "cores": table.get("cores", 1),
-    }
 
 
 def _names(what: str, given: list[Any]) -> tuple[str, ...]:
@@ -276,14 +267,6 @@ def _limits(table: dict[str, Any]) -> Limits:
 
 
 _CEILING_KEYS = {**_keys("memory_mb cpu_seconds", *_NUMBER), "processes": (int,)}
-
-
-def _race_limits(table: dict[str, Any]) -> Ceiling:
-    _check_keys("key of race_limits", table, _CEILING_KEYS)
-    try:
-        return Ceiling(**_ceiling(table))
-    except ValueError as error:
-        raise PickbestError(f"race_limits: {error}") from error
 
 
 def _ceiling(table: dict[str, Any]) -> dict[str, Any]:

@@ -33,13 +33,9 @@ def missing_files(problems: Iterable[str]) -> list[str]:
     return [
         problem
         for problem in listed
-        if (files or names_file(problem) or _looks_like_path(problem))
+        if (files or names_file(problem) or (os.sep in problem and "://" not in problem))
         and not os.path.exists(problem)
     ]
-
-
-def _looks_like_path(problem: str) -> bool:
-    return os.sep in problem and "://" not in problem
 
 
 def idle_arms(arms: Mapping[str, Arm], pass_env: Iterable[str] = ()) -> dict[str, str]:

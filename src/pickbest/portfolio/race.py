@@ -12,13 +12,13 @@ from pickbest.core.tickets import Ticket
 from pickbest.portfolio.answers.formats import TEXT
 from pickbest.portfolio.answers.handling import Answers, abridged
 from pickbest.portfolio.answers.reading import BadAnswerError, RejectedError
-from pickbest.portfolio.arms import Arm, Command, Limits, answering, failure, never_began
+from pickbest.portfolio.arms import Arm, Command, answering, failure, never_began
 from pickbest.portfolio.censoring import Lesson, Stop, Stopping, lesson, times_of
 from pickbest.portfolio.costs import Cost
 from pickbest.portfolio.engines import Engine
 from pickbest.portfolio.journal.records import Finished
 from pickbest.portfolio.processes.limits import UNLIMITED, Ceiling
-from pickbest.portfolio.runs import Result, Run, RunStatus
+from pickbest.portfolio.runs import GivenUp, Limits, Result, Run, RunStatus
 
 # Seconds: a slice that ends so close to the deadline ends with it, and none is shorter.
 SLACK = 0.005
@@ -30,39 +30,40 @@ class GivenUpError(PickbestError):
     """A round was stopped from outside; it is closed as lost, and nothing was learned."""
 
 
-def judged(run: Run, arm: Arm, cost: Cost, deadline: float, answers: Answers) -> tuple[Run, bool]:
-    """(what becomes of a run that an engine reports, whether it ends the race)."""
-    seen = replace(run, reason="", answer=run.stdout if run.answer is None else run.answer)
+def judged(run: Run, arm: Arm, cost: Cost, deadline: float, answers: Answers) -> Run:
+    """What becomes of a run that an engine reports."""
+    answer = run.stdout if run.answer is None else run.answer
+
+    def told(**found: Any) -> Run:
+        return replace(run, **{"reason": "", "answer": answer, **found})
+
     if run.status is RunStatus.STOPPED:
-        return replace(seen, bounds=cost.span(run, deadline)), False
-    broken = run.status is RunStatus.BROKEN or never_began(run, arm)
+        return told(bounds=cost.span(run, deadline))
     if reason := failure(run, arm):
+        broken = run.status is RunStatus.BROKEN or never_began(run, arm)
         status = RunStatus.BROKEN if broken else RunStatus.CRASHED
-        return replace(seen, status=status, cost=1.0, reason=reason), False
-    solved = run.status is RunStatus.FINISHED and arm.solved(run)
+        return told(status=status, cost=1.0, reason=reason)
+    finished, unanswered = run.status is RunStatus.FINISHED, {}
+    solved = finished and arm.solved(run)
     if solved:
         reading = (arm.answer or TEXT).read(run, answers.evaluate)
-        run, seen = (
-            replace(each, verdict=reading.verdict, checked=reading.checked, value=reading.value)
-            for each in (run, seen)
-        )
+        verdict, checked, value = reading.verdict, reading.checked, reading.value
+        run = replace(run, verdict=verdict, checked=checked, value=value)
         if reading.status is not RunStatus.FINISHED:
-            told = replace(seen, status=reading.status, cost=1.0, reason=reading.reason)
-            return told, False
-    elif run.status is RunStatus.FINISHED:
-        seen = replace(seen, status=RunStatus.NO_ANSWER, reason="no answer: nothing")
+            return told(status=reading.status, cost=1.0, reason=reading.reason)
+    elif finished:
+        unanswered = {"status": RunStatus.NO_ANSWER, "reason": "no answer: nothing"}
     try:
-        verdict = cost.judge(run, solved, deadline)
-        if verdict.accepted:
+        found = cost.judge(run, solved, deadline)
+        if found.accepted:
             answers.check_answer(run)
     except RejectedError as error:
-        reason = f"wrong: {error}"
-        return replace(seen, status=RunStatus.WRONG, cost=1.0, reason=reason), False
+        return told(status=RunStatus.WRONG, cost=1.0, reason=f"wrong: {error}")
     except BadAnswerError as error:
-        return replace(seen, status=RunStatus.BROKEN, cost=1.0, reason=str(error)), False
-    value = seen.value if verdict.value is None else verdict.value
-    told = replace(seen, cost=verdict.cost, value=value, accepted=verdict.accepted)
-    return replace(told, ends_race=verdict.ends_race), verdict.ends_race
+        return told(status=RunStatus.BROKEN, cost=1.0, reason=str(error))
+    value = run.value if found.value is None else found.value
+    ends = {"accepted": found.accepted, "ends_race": found.ends_race}
+    return told(cost=found.cost, value=value, **ends, **unanswered)
 
 
 def run_race(
@@ -74,7 +75,7 @@ def run_race(
     deadline: float,
     limits: Limits,
     stopping: Stopping,
-    given_up: Callable[[], bool],
+    given_up: GivenUp,
     ended: Callable[[Run], None],
     ceiling: Ceiling = UNLIMITED,
     pass_env: Sequence[str] = (),
@@ -87,16 +88,14 @@ def run_race(
     this process does not know count as stopped: their cost stays unknown. Raises
     GivenUpError if arms were stopped because the race was given up.
     """
-    gave_up = False
     answers = answers or Answers()
+    runs: dict[str, Run] = {}
+    begin, answered, gave_up = 0.0, False, False
 
     def asked() -> bool:
         nonlocal gave_up
         gave_up = gave_up or given_up()
         return gave_up
-
-    runs: dict[str, Run] = {}
-    begin, answered = 0.0, False
 
     def on_end(reported: Run) -> bool:
         nonlocal answered
@@ -106,13 +105,12 @@ def run_race(
         if status is RunStatus.TIMEOUT and begin + took < deadline - SLACK:
             status = RunStatus.STOPPED  # Its slice is over: it might have answered later.
         reported = replace(reported, problem=problem, program=program, status=status)
-        run, ends = judged(replace(reported, seconds=begin + took), arm, cost, deadline, answers)
-        run = replace(run, seconds=took)
-        runs[run.arm] = run
+        run = judged(replace(reported, seconds=begin + took), arm, cost, deadline, answers)
+        runs[run.arm] = run = replace(run, seconds=took)
         ended(run)
-        answered = answered or ends
+        answered = answered or run.ends_race
         enough = sum(each.accepted for each in runs.values()) >= answers.wanted
-        return ends and enough and stopping.stop is Stop.FIRST and not ticket.watched
+        return run.ends_race and enough and stopping.stop is Stop.FIRST and not ticket.watched
 
     started = time.monotonic()
     arms = {
@@ -142,12 +140,10 @@ def run_race(
     if gave_up:
         raise GivenUpError(f"round {ticket.round} was stopped; nothing was learned of it")
     for name in ticket.arms:
-        if name not in arms:
-            reason = "another process added this arm, and this one does not know it"
-            runs[name] = Run(name, RunStatus.STOPPED, reason=reason)
-        elif name not in runs:
-            reason = "not started: another arm had answered before"
-            runs[name] = Run(name, RunStatus.STOPPED, reason=reason)
+        before = "not started: another arm had answered before"
+        added = "another process added this arm, and this one does not know it"
+        reason = before if name in arms else added
+        runs.setdefault(name, Run(name, RunStatus.STOPPED, reason=reason))
     ordered = settled([runs[name] for name in ticket.arms])
     winner = _winner(ordered)
     known = [run.cost for run in ordered if run.cost is not None]
@@ -172,10 +168,7 @@ def finished(result: Result, taught: Lesson) -> Finished:
     return Finished(
         round=result.round,
         runs=tuple(run.kept() for run in result.runs),
-        learned=taught.learned,
-        scale=taught.scale,
-        highest=taught.highest,
-        times=taught.times,
+        **taught._asdict(),
         winner=result.winner,
         cost=result.cost,
         answer=storable(result.answer, LONGEST_ANSWER),
@@ -219,14 +212,7 @@ class Progress(Protocol):
 class Unseen:
     """Nobody looks."""
 
-    def started(self, ticket: Ticket[str]) -> None:
+    def started(self, *told: object) -> None:
         pass
 
-    def ended(self, ticket: Ticket[str], run: Run) -> None:
-        pass
-
-    def finished(self, ticket: Ticket[str], result: Result) -> None:
-        pass
-
-    def lost(self, ticket: Ticket[str]) -> None:
-        pass
+    ended = finished = lost = started

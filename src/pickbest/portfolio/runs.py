@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from pickbest.core import PickbestError, check_count, check_positive
 from pickbest.core.codec import EXCLUDED, SPARSE
 from pickbest.portfolio.processes.limits import Ceiling
 
@@ -42,22 +43,64 @@ class Stage:
     until: float
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where an arm runs, and with what around it.
+
+    env: variables beside the usual ones; pass_env: names of variables of this process that it
+        gets too, see `engines.environment`.
+    cores: how many a cluster reserves for it, and to how many it is bound if it is pinned.
+    """
+
+    cwd: str | None = None
+    env: tuple[tuple[str, str], ...] = ()
+    pass_env: tuple[str, ...] = ()
+    cores: int = 1
+
+    def __post_init__(self) -> None:
+        check_count("cores", self.cores)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What each arm may use.
+
+    memory_bytes, cpu_seconds, processes: of all processes of an arm together; see
+        `processes.limits`. Memory is limited for each process as well (RLIMIT_AS), so that one
+        that asks for too much is told so.
+    output_bytes: how much of the end of its output is kept in memory; more goes to a file, up to
+        spool_bytes. answer_bytes: how long what a function returns may be, as it is sent.
+    grace: seconds between SIGTERM and SIGKILL when it is stopped; 0: SIGKILL at once.
+    pin: bind each arm to as many cores as it asks for: those that the fewest arms are bound to.
+    """
+
+    memory_bytes: int | None = None
+    cpu_seconds: float | None = None
+    output_bytes: int = 65_536
+    grace: float = 0.0
+    processes: int | None = None
+    answer_bytes: int = 16 * 1024**2
+    pin: bool = False
+    spool_bytes: int = 256 * 1024**2
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if each.name not in ("grace", "pin") and value is not None:
+                check_positive(each.name, value)
+        if not 0.0 <= self.grace < float("inf"):
+            raise PickbestError(f"grace must be at least 0 seconds, got {self.grace}")
+
+
+@dataclass(frozen=True)
+class Task(Place):
     """One arm to run on one problem, as an engine takes it.
 
     argv: the command line; or, where it is None,
     call: a pickled (function, arguments) pair.
     preload: modules that the function needs, imported once and not for every run.
-    env: variables beside the usual ones; pass_env: names of variables of this process that it
-        gets too, see `engines.environment`.
-    memory_bytes, cpu_seconds, processes: limits of all of its processes together.
-    output_bytes: how much of the end of its output is kept in memory.
-    spool: a file for all of its standard output once that is longer; "": only the end is kept.
-        spool_bytes: how long that file may become.
-    answer_bytes: how long what a function returns may be, as it is sent; see `processes.values`.
-    grace: seconds between SIGTERM and SIGKILL when it is stopped; 0: SIGKILL at once.
-    cores: how many a cluster reserves for it, and to how many it is bound if it is pinned.
+    spool: a file for all of its standard output once that is long; "": only the end is kept.
+    The others: see `Limits`.
     """
 
     arm: str
@@ -65,18 +108,14 @@ class Task:
     argv: tuple[str, ...] | None = None
     call: bytes | None = None
     preload: tuple[str, ...] = ()
-    cwd: str | None = None
-    env: tuple[tuple[str, str], ...] = ()
-    pass_env: tuple[str, ...] = ()
+    spool: str = ""
     memory_bytes: int | None = None
     cpu_seconds: float | None = None
     processes: int | None = None
-    output_bytes: int = 65_536
-    spool: str = ""
-    spool_bytes: int = 256 * 1024**2
-    answer_bytes: int = 16 * 1024**2
+    output_bytes: int = Limits.output_bytes
+    spool_bytes: int = Limits.spool_bytes
+    answer_bytes: int = Limits.answer_bytes
     grace: float = 0.0
-    cores: int = 1
     pin: bool = False
 
     @property
@@ -145,15 +184,8 @@ class Run:
 
     def __repr__(self) -> str:
         cost = "" if self.cost is None else f"cost {self.cost:.4g}"
-        checked = "model checked" if self.checked else ""
-        told = (
-            self.status.value,
-            self.verdict,
-            checked,
-            f"{self.seconds:.3g} s",
-            cost,
-            self.reason,
-        )
+        checked, took = "model checked" if self.checked else "", f"{self.seconds:.3g} s"
+        told = (self.status.value, self.verdict, checked, took, cost, self.reason)
         return f"Run({self.arm}: {', '.join(filter(None, told))})"
 
     def lines(self) -> Iterator[bytes]:
@@ -207,6 +239,11 @@ def _number(data: Any) -> float | None:
     except (TypeError, ValueError):
         return None
     return number if math.isfinite(number) else None
+
+
+# Whether a run that has ended ends those of the others; whether all of them are to be ended.
+EndsRace = Callable[[Run], bool]
+GivenUp = Callable[[], bool]
 
 
 @dataclass(frozen=True, slots=True, repr=False)

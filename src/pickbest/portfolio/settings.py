@@ -9,14 +9,13 @@ from pickbest.core import PickbestError
 from pickbest.core.codec import read_back
 from pickbest.portfolio.answers.formats import FormatSpec
 from pickbest.portfolio.answers.handling import Check
-from pickbest.portfolio.arms import Limits
 from pickbest.portfolio.censoring import Censored, Stop, Stopping
 from pickbest.portfolio.costs import Cost
 from pickbest.portfolio.engines import Engine
 from pickbest.portfolio.features import FeatureFunction
 from pickbest.portfolio.journal.records import Opened
 from pickbest.portfolio.processes.limits import Ceiling
-from pickbest.portfolio.runs import Run, Stage
+from pickbest.portfolio.runs import Limits, Run, Stage
 
 DEFAULT_LEARNER = "auto"
 # What plans where arms have prices, and what plays a schedule that was set by hand.

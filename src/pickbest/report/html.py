@@ -16,14 +16,9 @@ STYLE = ("portfolio/service/static/style.css", "report/templates/report.css")
 _KINDS = {True: "yes", False: "no", None: "plain"}
 
 
-def need_jinja() -> None:
-    """Say before any work is done that Jinja2 is missing."""
-    need_package("jinja2", "report", "the page")
-
-
 def to_html(report: Report, figures: Path) -> str:
     """The whole page; `figures` is the folder with an SVG file for every figure."""
-    need_jinja()
+    need_package("jinja2", "report", "the page")
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 

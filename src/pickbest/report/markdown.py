@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pickbest.core.savefile import write_atomically
 from pickbest.core.text import csv_text
-from pickbest.report.document import Figure, Report, Section, Table, Text, Verdict, shown
+from pickbest.report.document import Column, Figure, Report, Section, Table, Text, Verdict, shown
 
 BADGES = {True: "holds", False: "does not hold", None: "note"}
 
@@ -52,7 +52,7 @@ def _section(section: Section, figures: str) -> list[str]:
 
 
 def _table(table: Table) -> list[str]:
-    heads = [_cell(heading(table, index)) for index in range(len(table.columns))]
+    heads = [_cell(heading(column)) for column in table.columns]
     rules = ["---" if column.digits is None else "---:" for column in table.columns]
     lines = [f"**{table.title}**", "", f"| {' | '.join(heads)} |", f"|{'|'.join(rules)}|"]
     marked = set(table.marked)
@@ -65,9 +65,8 @@ def _table(table: Table) -> list[str]:
     return [*lines, *(["", table.note] if table.note else [])]
 
 
-def heading(table: Table, index: int) -> str:
+def heading(column: Column) -> str:
     """A column's name with its group, where it has one."""
-    column = table.columns[index]
     return f"{column.group}: {column.label}" if column.group else column.label
 
 
@@ -77,8 +76,7 @@ def _cell(text: str) -> str:
 
 def to_csv(table: Table) -> str:
     """A table with all digits."""
-    header = [heading(table, index) for index in range(len(table.columns))]
-    return csv_text([header, *table.rows])
+    return csv_text([map(heading, table.columns), *table.rows])
 
 
 def write_tables(tables: Iterable[Table], folder: Path) -> None:

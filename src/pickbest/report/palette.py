@@ -10,22 +10,10 @@ GREY = "#666666"
 STYLES = ("-", "--", ":", "-.")
 
 _FAMILIES = {
-    "fpml": (0, 0),
-    "fpml-partial": (0, 0),
-    "og-hybrid": (2, 0),
-    "og": (1, 0),
-    "exp3": (1, 1),
-    "hedge": (1, 2),
-    "exp3-ix": (1, 3),
-    "exp3-m": (4, 1),
-    "thompson": (3, 0),
-    "ucb": (3, 1),
-    "leaders": (4, 0),
-    "fixed": (5, 1),
-    "top": (5, 0),
-    "greedy": (6, 1),
-    "best": (6, 0),
-}
+    "fpml": (0, 0), "fpml-partial": (0, 0), "og-hybrid": (2, 0), "og": (1, 0), "exp3": (1, 1),
+    "hedge": (1, 2), "exp3-ix": (1, 3), "exp3-m": (4, 1), "thompson": (3, 0), "ucb": (3, 1),
+    "leaders": (4, 0), "fixed": (5, 1), "top": (5, 0), "greedy": (6, 1), "best": (6, 0),
+}  # fmt: skip
 
 
 def look(name: str) -> tuple[str, str]:

@@ -5,9 +5,9 @@ from pathlib import Path
 from pickbest.core.savefile import write_atomically
 from pickbest.report.document import Figure, Report, Table
 from pickbest.report.figures import draw_all
-from pickbest.report.html import need_jinja, to_html
+from pickbest.report.html import to_html
 from pickbest.report.markdown import to_markdown, write_tables
-from pickbest.report.plots import need_matplotlib
+from pickbest.report.plots import need_matplotlib, need_package
 
 PAGE, MARKDOWN = "report.html", "report.md"
 
@@ -15,7 +15,7 @@ PAGE, MARKDOWN = "report.html", "report.md"
 def need_packages() -> None:
     """Say before any work is done that a package is missing."""
     need_matplotlib("the report")
-    need_jinja()
+    need_package("jinja2", "report", "the page")
 
 
 def write_report(report: Report, out: Path) -> Path:

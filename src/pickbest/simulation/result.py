@@ -15,15 +15,10 @@ import numpy as np
 from pickbest import hindsight
 from pickbest._version import __version__
 from pickbest.catalog import describe
-from pickbest.core import (
-    Environment,
-    FloatArray,
-    Learner,
-    PickbestError,
-    check_budget,
-    unknown_name,
-)
-from pickbest.core.errors import load_extra
+from pickbest.core.arrays import FloatArray
+from pickbest.core.checks import check_budget
+from pickbest.core.errors import PickbestError, load_extra, unknown_name
+from pickbest.core.types import Environment, Learner
 from pickbest.environments import Table
 from pickbest.hindsight import Subset
 from pickbest.simulation.statistics import Estimate, half_width, standard_error
@@ -65,12 +60,9 @@ class Run:
         table = None
         if tables:
             table = np.concatenate(tables) if varies else tables[0]
-        return Run(
-            np.concatenate([part.paid for part in parts]),
-            np.concatenate([part.best_arm for part in parts]),
-            np.concatenate([part.totals for part in parts]),
-            table,
-        )
+        columns = zip(*((part.paid, part.best_arm, part.totals) for part in parts), strict=True)
+        paid, best_arm, totals = map(np.concatenate, columns)
+        return Run(paid, best_arm, totals, table)
 
 
 @dataclass(frozen=True)

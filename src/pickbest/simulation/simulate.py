@@ -1,7 +1,7 @@
 """Play learners against an environment, many replicates at once, on any number of processes."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -11,30 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pickbest.catalog import make_environment, make_learner
-from pickbest.core import (
-    ENVIRONMENT_STREAM,
-    LEARNER_STREAM,
-    ContextLearner,
-    Environment,
-    FeatureLearner,
-    FloatArray,
-    Learner,
-    PickbestError,
-    check_costs,
-    check_count,
-    check_seed,
-    informed,
-    keep_best,
-    learn_round,
-    pick_round,
-    play_table,
-    replicate_keys,
-    rng_for,
-    unknown_name,
-    visible,
-)
+from pickbest.core.arrays import FloatArray, check_costs
+from pickbest.core.checks import check_count, check_seed
+from pickbest.core.errors import PickbestError, unknown_name
 from pickbest.core.features import Features
 from pickbest.core.progress import progress_bar
+from pickbest.core.randomness import ENVIRONMENT_STREAM, LEARNER_STREAM, replicate_keys, rng_for
+from pickbest.core.rounds import informed, keep_best, learn_round, pick_round, play_table, visible
+from pickbest.core.types import ContextLearner, Environment, FeatureLearner, Learner
 from pickbest.core.workers import each_finished, start_ray
 from pickbest.environments import Table, WithFeatures, with_features
 from pickbest.environments.columns import Frame
@@ -113,7 +97,9 @@ def simulate(
     if features is not None:
         environment = with_features(environment, features)
     players = _players(learners, environment, budget)
-    keep = _tables_fit(players, environment, replicates)
+    tables = len(players) if environment.adaptive else 1
+    copies = replicates if environment.varies else 1
+    keep = tables * copies * environment.rounds * environment.n_arms <= MOST_KEPT
     whole = _Task(players, environment, 0, replicates, seed, keep)
     if progress is not True:
         parts = _play(whole, workers, engine, progress or None)
@@ -134,11 +120,15 @@ def _play(
     shares = _split(whole.replicates, workers)
     tasks = [replace(whole, first=first, replicates=count) for first, count in shares]
     total = len(whole.learners) * whole.environment.rounds * len(tasks)
-    if engine == "ray":
-        return _on_ray(tasks, progress, total)
-    if len(tasks) == 1:
+    if len(tasks) == 1 and engine == "processes":
         return [_play_share(tasks[0], progress, total)]
-    return _in_processes(tasks, progress, total)
+    parts: dict[int, dict[str, Run]] = {}
+    local = each_finished(_play_share, tasks, len(tasks), lambda task: task.replicates)
+    for task, part in _on_ray(tasks) if engine == "ray" else local:
+        parts[task.first] = part
+        if progress:
+            progress(total * len(parts) // len(tasks), total)
+    return [parts[task.first] for task in tasks]
 
 
 def _environment(given: Costs) -> Environment:
@@ -164,25 +154,15 @@ def _players(learners: Players, environment: Environment, budget: int) -> dict[s
         else given
         for name, given in learners.items()
     }
-    _check_learners(players, environment)
-    return players
-
-
-def _check_learners(learners: Mapping[str, Learner], environment: Environment) -> None:
-    if not learners:
+    if not players:
         raise PickbestError("simulate needs at least one learner, got none")
-    for name, learner in learners.items():
+    for name, learner in players.items():
         if learner.n_arms != environment.n_arms:
             raise PickbestError(
                 f"learner {name!r} has n_arms={learner.n_arms}, "
                 f"but the environment has n_arms={environment.n_arms}"
             )
-
-
-def _tables_fit(learners: Mapping[str, Learner], environment: Environment, replicates: int) -> bool:
-    tables = len(learners) if environment.adaptive else 1
-    copies = replicates if environment.varies else 1
-    return tables * copies * environment.rounds * environment.n_arms <= MOST_KEPT
+    return players
 
 
 def _split(replicates: int, workers: int) -> list[tuple[int, int]]:
@@ -191,35 +171,19 @@ def _split(replicates: int, workers: int) -> list[tuple[int, int]]:
     return [(a, b - a) for a, b in pairwise(bounds) if b > a]
 
 
-def _in_processes(
-    tasks: list[_Task], progress: Progress | None, total: int
-) -> list[dict[str, Run]]:
-    parts: dict[int, dict[str, Run]] = {}
-    played = each_finished(_play_share, tasks, len(tasks), lambda task: task.replicates)
-    for task, part in played:
-        parts[task.first] = part
-        if progress:
-            progress(total * len(parts) // len(tasks), total)
-    return [parts[task.first] for task in tasks]
-
-
-def _on_ray(tasks: list[_Task], progress: Progress | None, total: int) -> list[dict[str, Run]]:
+def _on_ray(tasks: list[_Task]) -> Iterator[tuple[_Task, dict[str, Run]]]:
     ray, _ = start_ray("engine='ray'")
     remote = ray.remote(_play_share)
-    futures = [remote.remote(task) for task in tasks]
+    futures = {remote.remote(task): task for task in tasks}
+    waiting = list(futures)
     try:
-        waiting = futures
         while waiting:
-            finished, waiting = ray.wait(waiting)
-            ray.get(finished)
-            if progress:
-                progress(total * (len(tasks) - len(waiting)) // len(tasks), total)
+            (finished,), waiting = ray.wait(waiting)
+            yield futures[finished], ray.get(finished)
     except BaseException:
-        for future in futures:
+        for future in waiting:
             ray.cancel(future, force=True)
         raise
-    parts: list[dict[str, Run]] = ray.get(futures)
-    return parts
 
 
 def _play_share(task: _Task, progress: Progress | None = None, total: int = 0) -> dict[str, Run]:
@@ -235,25 +199,13 @@ def _play_share(task: _Task, progress: Progress | None = None, total: int = 0) -
             if progress:
                 progress(offset + done, total)
 
-        if dealt is not None and not _uses_features(learner, task.environment):
-            runs[name] = play_dealt(learner, dealt, task.replicates, task.seed, task.first, report)
+        share = (task.replicates, task.seed, task.first)
+        can = isinstance(learner, FeatureLearner | ContextLearner)
+        if dealt is not None and not (can and isinstance(task.environment, WithFeatures)):
+            runs[name] = play_dealt(learner, dealt, *share, report)
         else:
-            runs[name] = play(
-                learner,
-                task.environment,
-                task.replicates,
-                task.seed,
-                task.first,
-                task.keep_tables,
-                report,
-            )
+            runs[name] = play(learner, task.environment, *share, task.keep_tables, report)
     return runs
-
-
-def _uses_features(learner: Learner, environment: Environment) -> bool:
-    return isinstance(environment, WithFeatures) and isinstance(
-        learner, FeatureLearner | ContextLearner
-    )
 
 
 @dataclass(frozen=True, eq=False)

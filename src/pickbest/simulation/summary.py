@@ -126,9 +126,5 @@ def _padded(place: int, cell: str, width: int) -> str:
 
 
 def _latex(cell: str) -> str:
-    quoted = re.sub(r"[\\~^]|([&%$#_{}])", _quoted, cell)
+    quoted = re.sub(r"[\\~^&%$#_{}]", lambda each: _OF_LATEX.get(each[0], rf"\{each[0]}"), cell)
     return quoted.replace("±", r"$\pm$")
-
-
-def _quoted(found: re.Match[str]) -> str:
-    return "\\" + found[1] if found[1] else _OF_LATEX[found[0]]

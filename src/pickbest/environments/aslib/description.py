@@ -43,16 +43,12 @@ class Description:
 
     def measure(self, name: str | None = None) -> Measure:
         """A measure by its name, or the first of a kind; the scenario's first if None."""
-        if name is None:
-            return self.measures[0]
-        for measure in self.measures:
-            if measure.name == name:
-                return measure
-        for measure in self.measures:
-            if measure.kind == name:
-                return measure
-        known = [measure.name for measure in self.measures]
-        raise PickbestError(f"{self.path}: {unknown_name('measure', name, known)}")
+        named = {measure.name: measure for measure in reversed(self.measures)}
+        kinds = {measure.kind: measure for measure in reversed(self.measures)}
+        found = self.measures[0] if name is None else named.get(name) or kinds.get(name)
+        if found is None:
+            raise PickbestError(f"{self.path}: {unknown_name('measure', str(name), named)}")
+        return found
 
 
 def read_description(path: Path) -> Description:

@@ -5,7 +5,6 @@ feature_values.arff, feature_runstatus.arff and feature_costs.arff. Instances be
 the order of the runs; algorithms become arms, in the order of their names.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,8 +19,7 @@ from pickbest.environments.aslib.description import (
     Measure,
     read_description,
 )
-from pickbest.environments.aslib.features import read_features
-from pickbest.environments.aslib.runs import read_runs
+from pickbest.environments.aslib.runs import Features, Runs, read_features, read_runs
 from pickbest.environments.tables import Table
 from pickbest.environments.with_features import WithFeatures
 
@@ -30,8 +28,8 @@ COSTS = (SOLVED, RUNTIME, QUALITY)
 DESCRIPTION, RUNS = "description.txt", "algorithm_runs.arff"
 
 
-@dataclass(frozen=True, eq=False)
-class Scenario:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Scenario(Runs, Features):
     """What every algorithm did on every instance, by one performance measure.
 
     measure: its name; kind is 'runtime' or 'quality', maximize whether more is better.
@@ -50,24 +48,11 @@ class Scenario:
     """
 
     name: str
-    instances: tuple[str, ...]
-    algorithms: tuple[str, ...]
     measures: tuple[Measure, ...]
     measure: str
     kind: str
     maximize: bool
     cutoff: float | None
-    limit: float | None
-    performance: FloatArray
-    solved: FloatArray
-    missing_runs: int
-    repetitions: int
-    statuses: Mapping[str, int]
-    features: FloatArray
-    feature_names: tuple[str, ...]
-    feature_steps: tuple[str, ...]
-    feature_costs: FloatArray | None
-    feature_ok: FloatArray | None
     description: Description
 
     @property

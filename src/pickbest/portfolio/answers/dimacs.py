@@ -19,10 +19,7 @@ _WORDS = {
     "SAT": "SAT",
     "UNSATISFIABLE": "UNSAT",
     "UNSAT": "UNSAT",
-    "UNKNOWN": "",
-    "INDETERMINATE": "",
-    "INDET": "",
-    "TIMEOUT": "",
+    **dict.fromkeys(("UNKNOWN", "INDETERMINATE", "INDET", "TIMEOUT"), ""),
 }
 _CODES = {10: "SAT", 20: "UNSAT"}
 # MiniSat writes its model as a bare line of numbers after the word SAT.
@@ -46,7 +43,8 @@ class Dimacs:
         if len(verdicts) > 1:
             return wrong("", f"it says both {' and '.join(verdicts)} (exit code {run.exit_code})")
         (verdict,) = verdicts
-        if verdict == "UNSAT" or model is None or not _is_formula(run.problem):
+        formula = suffix_of(run.problem) == ".cnf" or isinstance(run.problem, list | tuple)
+        if verdict == "UNSAT" or model is None or not formula:
             return Reading(verdict=verdict)
         if run.cut:
             return no_answer(f"its model is not whole{_cut(run)}")
@@ -97,10 +95,6 @@ def _numbers_of(model: Any) -> Literals:
         return array("q", model)
     except (TypeError, OverflowError) as error:
         raise ValueError(str(error)) from error
-
-
-def _is_formula(problem: Any) -> bool:
-    return suffix_of(problem) == ".cnf" or isinstance(problem, list | tuple)
 
 
 def _cut(run: Run) -> str:

@@ -5,10 +5,11 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from pickbest.portfolio.engines.local import LocalEngine
-from pickbest.portfolio.runs import Run, Task
+from pickbest.portfolio.runs import Task
 
 # A formula in which everything has a value takes milliseconds; quantifiers may take for ever.
 SECONDS = 10.0
@@ -29,14 +30,14 @@ def installed_evaluators() -> dict[str, str]:
     return {name: path for name, path in found.items() if path}
 
 
+@dataclass(frozen=True)
 class Evaluator:
     """Asks the solvers that are installed, but never the one whose answer is in doubt.
 
     engine: runs them under guards, with limits, so that nothing of them is left behind.
     """
 
-    def __init__(self, engine: LocalEngine) -> None:
-        self._engine = engine
+    engine: LocalEngine
 
     def __call__(self, script: str, besides: str) -> str:
         """ "sat" or "unsat" of the first that knows; "": none does, or none is there."""
@@ -53,10 +54,6 @@ class Evaluator:
     def _asked(self, name: str, program: str, path: Path) -> str:
         argv = (program, *PROGRAMS[name], str(path))
         task = Task(name, SECONDS, argv=argv, cwd=str(path.parent), memory_bytes=MEMORY_BYTES)
-        (run,) = self._engine.race([task], _never, lambda: False)
+        (run,) = self.engine.race([task], lambda run: False, lambda: False)
         words = run.stdout.split()
         return words[0] if words in (["sat"], ["unsat"]) else ""
-
-
-def _never(run: Run) -> bool:
-    return False

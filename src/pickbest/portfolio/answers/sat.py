@@ -9,8 +9,8 @@ from pickbest.core.errors import load_extra
 from pickbest.portfolio.answers.cnf import Clauses, read_dimacs
 from pickbest.portfolio.answers.formats import DIMACS
 from pickbest.portfolio.answers.reading import AnswerFormat
-from pickbest.portfolio.arms import Function, Limits
-from pickbest.portfolio.runs import Run, Task
+from pickbest.portfolio.arms import Function
+from pickbest.portfolio.runs import Limits, Run, Task
 
 # Solvers of one lineage differ least; these are of different ones, where the wheel has them.
 DIVERSE = (

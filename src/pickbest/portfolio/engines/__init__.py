@@ -4,12 +4,12 @@
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from pickbest.core import PickbestError, unknown_name
 from pickbest.portfolio.processes.limits import UNLIMITED, Ceiling
-from pickbest.portfolio.runs import Run, Task
+from pickbest.portfolio.runs import EndsRace, GivenUp, Run, Task
 
 NAMES = ("local", "ray")
 
@@ -21,8 +21,8 @@ class Engine(Protocol):
     def race(
         self,
         tasks: Sequence[Task],
-        ends_race: Callable[[Run], bool],
-        given_up: Callable[[], bool],
+        ends_race: EndsRace,
+        given_up: GivenUp,
         ceiling: Ceiling = UNLIMITED,
     ) -> list[Run]:
         """Run all tasks at once; their runs, in the order of the tasks.

@@ -14,7 +14,7 @@ import pickle
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -22,7 +22,7 @@ from typing import Any, cast
 from pickbest.core.workers import start_ray
 from pickbest.portfolio.engines.local import LocalEngine
 from pickbest.portfolio.processes.limits import UNLIMITED, Ceiling
-from pickbest.portfolio.runs import Run, RunStatus, Task
+from pickbest.portfolio.runs import EndsRace, GivenUp, Run, RunStatus, Task
 
 PATIENCE = 0.2
 # A worker that does not react to a cancellation in this time is killed.
@@ -43,8 +43,8 @@ class RayEngine:
     def race(
         self,
         tasks: Sequence[Task],
-        ends_race: Callable[[Run], bool],
-        given_up: Callable[[], bool],
+        ends_race: EndsRace,
+        given_up: GivenUp,
         ceiling: Ceiling = UNLIMITED,
     ) -> list[Run]:
         ray = self._ray

@@ -10,14 +10,14 @@ import selectors
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pickbest.portfolio.engines.environment import environment
 from pickbest.portfolio.engines.guards import Guards, Link
 from pickbest.portfolio.processes import arm, limits, tree, values, wire
 from pickbest.portfolio.processes.limits import UNLIMITED, Ceiling, Group
-from pickbest.portfolio.runs import Run, RunStatus, Task
+from pickbest.portfolio.runs import EndsRace, GivenUp, Run, RunStatus, Task
 
 # How often a race asks whether it was given up.
 PATIENCE = 0.2
@@ -48,8 +48,8 @@ class LocalEngine:
     def race(
         self,
         tasks: Sequence[Task],
-        ends_race: Callable[[Run], bool],
-        given_up: Callable[[], bool],
+        ends_race: EndsRace,
+        given_up: GivenUp,
         ceiling: Ceiling = UNLIMITED,
     ) -> list[Run]:
         with self._lock:
@@ -171,7 +171,7 @@ class _Race:
             self._abort()
             raise
 
-    def run(self, ends_race: Callable[[Run], bool], given_up: Callable[[], bool]) -> list[Run]:
+    def run(self, ends_race: EndsRace, given_up: GivenUp) -> list[Run]:
         """Until every task has its run."""
         runs: dict[int, Run] = {}
         try:
@@ -181,7 +181,9 @@ class _Race:
                     judging = time.monotonic()
                     if ends_race(run):
                         self.stop_all()
-                    self._excuse(time.monotonic() - judging)
+                    # Guards that were not listened to, as an answer was checked, were not silent.
+                    for lane in self.lanes.values():
+                        lane.due += time.monotonic() - judging
                 if self.lanes and given_up():
                     self.stop_all()
                 if self.lanes and self.ceiling:
@@ -193,11 +195,6 @@ class _Race:
         finally:
             self.selector.close()
         return [runs[place] for place in sorted(runs)]
-
-    def _excuse(self, seconds: float) -> None:
-        """Guards that were not listened to, as an answer was checked, were not silent."""
-        for lane in self.lanes.values():
-            lane.due += seconds
 
     def stop_all(self) -> None:
         for lane in self.lanes.values():

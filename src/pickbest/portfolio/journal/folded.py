@@ -4,7 +4,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 from pickbest.core import PickbestError
@@ -14,21 +14,11 @@ from pickbest.portfolio.journal.protocol import (
     Journal,
     Snapshot,
     StorageError,
-    Turn,
     entries_after,
 )
-from pickbest.portfolio.journal.records import (
-    DamagedError,
-    Finished,
-    Late,
-    Lost,
-    Opened,
-    Picked,
-    Record,
-)
+from pickbest.portfolio.journal.records import DamagedError, Opened, Picked, Record, RoundRecord
 from pickbest.portfolio.state.portfolio_state import PortfolioState
 from pickbest.portfolio.state.snapshots import digest_of, restore_snapshot, take_snapshot
-from pickbest.portfolio.state.verify import replayed
 
 # A snapshot is kept every so many records: as many are folded, at most, when a journal is opened.
 SNAPSHOT_EVERY = 2_000
@@ -43,7 +33,7 @@ class FoldedJournal:
     """
 
     def __init__(self, journal: Journal, trusted: Opened | None = None) -> None:
-        self.journal = indexed(journal)
+        self.journal = journal if isinstance(journal, IndexedJournal) else ScannedJournal(journal)
         self.lock = threading.RLock()
         self._process = os.getpid()
         self.state, self._kept = self._opened(trusted)
@@ -62,8 +52,8 @@ class FoldedJournal:
             return view(self.state)
 
     @contextmanager
-    def turn(self) -> Iterator[Turn]:
-        """Write alone, knowing everything; what was appended is folded in after the commit."""
+    def turn(self) -> Iterator[Callable[[Record], None]]:
+        """What writes a record, alone and knowing everything; it is folded in after the commit."""
         if os.getpid() != self._process:
             raise PickbestError(
                 "a portfolio cannot be used across a fork: open it in the new process"
@@ -72,12 +62,15 @@ class FoldedJournal:
             with self.journal.turn(self.state.position) as turn:
                 for entry in turn.news:
                     self._fold(entry)
-                recorder = _Recorder(turn)
-                yield recorder
-            for entry in recorder.appended:
+                appended: list[Entry] = []
+                yield lambda record: appended.append(turn.append(record))
+            for entry in appended:
                 self.state.apply(entry)
-            if recorder.appended and self.state.position - self._kept >= SNAPSHOT_EVERY:
-                self._keep_snapshot(recorder.appended[-1].record)
+            if appended and self.state.position - self._kept >= SNAPSHOT_EVERY:
+                # The records are what counts: where it cannot be kept now, the next one will be.
+                self._kept = self.state.position
+                with suppress(StorageError):
+                    self.journal.keep(take_snapshot(self.state, appended[-1].record))
 
     def verify(self) -> PortfolioState:
         """Replay the journal from its beginning, up to where it stands now.
@@ -102,14 +95,14 @@ class FoldedJournal:
         checked = list(records)
         for position, record in enumerate(checked, 1):
             trial.apply(Entry(position, record))
-        with self.turn() as turn:
+        with self.turn() as write:
             if self.state.position:
                 raise PickbestError(
                     f"an import needs an empty portfolio, this one has "
                     f"{self.state.position} records; give another name or storage"
                 )
             for record in checked:
-                turn.append(record)
+                write(record)
 
     def _opened(self, trusted: Opened | None) -> tuple[PortfolioState, int]:
         """(the state of the newest snapshot that can be used, its position)."""
@@ -131,54 +124,54 @@ class FoldedJournal:
                 f"the journal is damaged: record {entry.position}: {error}"
             ) from error
 
-    def _keep_snapshot(self, last: Record) -> None:
-        """The records are what counts: where it cannot be kept now, the next one will be."""
-        self._kept = self.state.position
-        with suppress(StorageError):
-            self.journal.keep(take_snapshot(self.state, last))
+
+class ReplayError(PickbestError):
+    """A replay of the journal does not agree with it."""
 
 
-class _Recorder:
-    """A turn that remembers what was appended."""
+def replayed(
+    entries: Iterable[Entry],
+    known: Sequence[tuple[int, str, str]] = (),
+    trusted: Opened | None = None,
+) -> PortfolioState:
+    """Fold the journal again, picking every round anew from the records before it.
 
-    def __init__(self, turn: Turn) -> None:
-        self._turn = turn
-        self.appended: list[Entry] = []
-
-    @property
-    def news(self) -> Sequence[Entry]:
-        return self._turn.news
-
-    def append(self, record: Record) -> Entry:
-        entry = self._turn.append(record)
-        self.appended.append(entry)
-        return entry
+    known: positions, digests of the fold there, and where they come from ("the snapshot").
+    Raises ReplayError where a pick, its weights or a digest differs in any bit.
+    """
+    again = PortfolioState(trusted)
+    for entry in entries:
+        record = entry.record
+        if isinstance(record, Picked):
+            picked = again.live.pick(record.round, record.features)
+            stored = (record.arms, record.weights, record.until)
+            if picked != stored:
+                raise ReplayError(
+                    f"round {record.round}: the journal says {stored}, a replay picks {picked}"
+                )
+        again.apply(entry)
+        for position, digest, source in known:
+            if position == entry.position and digest != digest_of(again):
+                raise ReplayError(
+                    f"{source} differs from a replay of the journal up to record {position}"
+                )
+    return again
 
 
 class ScannedJournal:
     """Looks rounds up by reading everything; for journals of one process."""
 
     def __init__(self, journal: Journal) -> None:
-        self._journal = journal
-
-    def read_from(self, position: int, limit: int | None = None) -> list[Entry]:
-        return self._journal.read_from(position, limit)
-
-    def turn(self, after: int) -> AbstractContextManager[Turn]:
-        return self._journal.turn(after)
-
-    def close(self) -> None:
-        self._journal.close()
+        self.read_from, self.turn, self.close = journal.read_from, journal.turn, journal.close
 
     def asked(self) -> int:
-        return sum(isinstance(e.record, Picked) for e in entries_after(self._journal, 0))
+        return sum(isinstance(e.record, Picked) for e in entries_after(self, 0))
 
     def of_rounds(self, first: int, end: int) -> list[Entry]:
         return [
             entry
-            for entry in entries_after(self._journal, 0)
-            if isinstance(entry.record, Picked | Finished | Lost | Late)
-            and first <= entry.record.round < end
+            for entry in entries_after(self, 0)
+            if isinstance(entry.record, RoundRecord) and first <= entry.record.round < end
         ]
 
     def snapshot(self) -> Snapshot | None:
@@ -191,7 +184,7 @@ class ScannedJournal:
         wanted, now = set(rounds), time.time()
         return {
             entry.record.round: now - entry.record.at
-            for entry in entries_after(self._journal, 0)
+            for entry in entries_after(self, 0)
             if isinstance(entry.record, Picked) and entry.record.round in wanted
         }
 
@@ -203,8 +196,3 @@ class ScannedJournal:
 
     def end_leases(self, leases: Iterable[str]) -> None:
         pass
-
-
-def indexed(journal: Journal) -> IndexedJournal:
-    """The journal itself where it finds rounds, else one that reads it."""
-    return journal if isinstance(journal, IndexedJournal) else ScannedJournal(journal)

@@ -30,11 +30,6 @@ def lease_of(owner: Owner) -> str:
     return f"{owner.place}/{owner.pid}/{owner.started}"
 
 
-def is_here(owner: Owner) -> bool:
-    """Whether a process is, or was, one of this machine, whose processes can be looked up."""
-    return owner.place == _place()
-
-
 def has_died(owner: Owner) -> bool:
     """Whether a process of this machine is no more."""
     if owner.started:
@@ -103,7 +98,7 @@ class Lifetimes:
         for each in rounds:
             if each.owner is None:
                 continue
-            if not is_here(each.owner):
+            if each.owner.place != _place():
                 far.setdefault(lease_of(each.owner), []).append(each.round)
             elif has_died(each.owner):
                 reasons[each.round] = f"process {each.owner.pid} died before the result"
@@ -116,21 +111,16 @@ class Lifetimes:
         return reasons
 
 
-class Heart:
-    """Calls a function every few seconds, in a thread of its own, until it is stopped."""
+def start_heart(beat: Callable[[], None]) -> threading.Event:
+    """Call a function every few seconds, in a thread of its own, until the event is set."""
+    stopped = threading.Event()
 
-    def __init__(self, beat: Callable[[], None], seconds: float = BEAT_SECONDS) -> None:
-        self._beat, self._seconds = beat, seconds
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="pickbest heart", daemon=True)
-        self._thread.start()
+    def run() -> None:
+        while not stopped.wait(BEAT_SECONDS):
+            beat()
 
-    def stop(self) -> None:
-        self._stopped.set()
-
-    def _run(self) -> None:
-        while not self._stopped.wait(self._seconds):
-            self._beat()
+    threading.Thread(target=run, name="pickbest heart", daemon=True).start()
+    return stopped
 
 
 @lru_cache(maxsize=1)
@@ -160,5 +150,5 @@ def _alive(pid: int) -> bool:
     except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
-        return True
+        pass
     return True

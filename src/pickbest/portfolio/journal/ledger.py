@@ -12,10 +12,9 @@ from pickbest.core.tickets import ClosedRoundError, RepeatedTellError, Ticket, n
 from pickbest.portfolio.journal.folded import FoldedJournal
 from pickbest.portfolio.journal.leases import Lifetimes, lease_of, this_process
 from pickbest.portfolio.journal.protocol import Entry, Journal, StorageError, entries_after
-from pickbest.portfolio.journal.records import Finished, Late, Lost, Opened, Picked, Roster
+from pickbest.portfolio.journal.records import Finished, Late, Lost, Opened, Picked, Record, Roster
 from pickbest.portfolio.state.plausible import check_finished, check_roster
-from pickbest.portfolio.state.portfolio_state import PortfolioState
-from pickbest.portfolio.state.rosters import changed, check_opening, updated
+from pickbest.portfolio.state.portfolio_state import Names, changed, check_opening, updated
 from pickbest.portfolio.state.views import RoundView, last_rounds, with_contradictions
 
 # Seconds between attempts while the database is away.
@@ -24,36 +23,20 @@ PATIENCE: tuple[float, ...] = (0.1, 0.5, 2.0, 5.0)
 T = TypeVar("T")
 
 
-class Ledger:
+class Ledger(FoldedJournal):
     """One portfolio's memory. Every method may be called from any thread.
 
     What is returned is on disk. A pick is a function of the records before it, so a replay of
     the journal finds the same picks, whichever process made them.
 
-    trusted: settings that the caller gave in code; see PortfolioState.
     patience: how long to wait before each further attempt when the database is away.
     """
 
     def __init__(self, journal: Journal, trusted: Opened | None = None) -> None:
+        super().__init__(journal, trusted)
         self.patience = PATIENCE
-        self.folded = FoldedJournal(journal, trusted)
-        self.journal = self.folded.journal
-        self._lock = self.folded.lock
         self._lifetimes = Lifetimes(self.journal)
         self._warm: tuple[tuple[str, ...], bool] | None = None
-
-    @property
-    def state(self) -> PortfolioState:
-        """The fold as it is; it changes with every record."""
-        return self.folded.state
-
-    def refresh(self) -> None:
-        """Fold in what other processes wrote."""
-        self.folded.refresh()
-
-    def look(self, view: Callable[[PortfolioState], T]) -> T:
-        """What a function makes of the newest state, which stands still meanwhile."""
-        return self.folded.look(view)
 
     def entries(self) -> list[Entry]:
         """The whole journal."""
@@ -80,40 +63,40 @@ class Ledger:
         that as it is.
         """
         roster = check_opening(settings, arms, budget, paused)
-        with self.folded.turn() as turn:
+        with self.turn() as write:
             before = self.state.roster
             self.check_settings(settings)
             if self.state.settings is None:
-                turn.append(settings)
+                write(settings)
             if before is not None:
                 roster = check_roster(updated(before, roster, paused is None))
                 self._try_out(roster)
             if before != roster:
-                turn.append(roster)
+                write(roster)
 
     def check_settings(self, wanted: Opened) -> None:
         """Raise if the portfolio was created with others."""
         present = self.state.settings
-        if present is not None and present != wanted:
-            raise PickbestError(_other_settings(present, wanted))
+        for name in ("seed", "learner", "rounds", "options") if present is not None else ():
+            was, now = getattr(present, name), getattr(wanted, name)
+            if was != now:
+                raise PickbestError(
+                    f"this portfolio was created with {name}={was!r}, got {now!r}; keep it, or "
+                    "give the new portfolio another name or storage"
+                )
 
     def change(
-        self,
-        *,
-        add: Iterable[str] = (),
-        remove: Iterable[str] = (),
-        pause: Iterable[str] = (),
-        resume: Iterable[str] = (),
+        self, *, add: Names = (), remove: Names = (), pause: Names = (), resume: Names = ()
     ) -> Roster:
         """Change the arms of a running portfolio; open rounds go on."""
-        with self.folded.turn() as turn:
+        with self.turn() as write:
             before = self.state.roster
             if before is None:
                 raise PickbestError("the portfolio has no arms yet: open it with some")
             roster = changed(before, add, remove, pause, resume)
             if roster != before:
                 self._try_out(roster)
-                turn.append(roster)
+                write(roster)
         return roster
 
     def ask(
@@ -148,18 +131,20 @@ class Ledger:
             )
 
         def once() -> None:
-            if opened and self._are_open(opened):
-                return  # The attempt that seemed to fail had counted.
+            if opened:
+                self.refresh()
+                if all(self.state.open.get(each.round) == each for each in opened):
+                    return  # The attempt that seemed to fail had counted.
             opened.clear()
             self._compile(next((each for each in known if each is not None), None))
-            with self.folded.turn() as turn:
+            with self.turn() as write:
                 # Rounds of one batch are picked from the same state: none of them is told yet.
                 rounds = enumerate(zip(problems, known, strict=True), self.state.next_round)
                 for number, (problem, told) in rounds:
                     opened.append(picked(number, problem, told))
-                    turn.append(opened[-1])
+                    write(opened[-1])
 
-        with self._lock:
+        with self.lock:
             patiently(once, self.patience)
             if not owned:
                 self._lifetimes.promise(opened)
@@ -170,7 +155,7 @@ class Ledger:
 
         or_lost: also a round that was closed as lost, for a result that comes late.
         """
-        with self._lock:
+        with self.lock:
             if number not in self.state.open:
                 self.refresh()
             if number in self.state.open:
@@ -181,8 +166,7 @@ class Ledger:
             error = self._why_closed(number)
             if not or_lost or not _is_lost(error):
                 raise error
-            records = [entry.record for entry in self.journal.of_rounds(number, number + 1)]
-            return next(record for record in records if isinstance(record, Picked))
+            return next(each for each in self._records(number) if isinstance(each, Picked))
 
     def tell(self, results: Sequence[Finished]) -> None:
         """Close rounds with results, all in one commit, all or none."""
@@ -190,29 +174,32 @@ class Ledger:
 
         def once() -> None:
             nonlocal tried
-            if tried and self._were_told(results):
-                return  # The attempt that seemed to fail had counted.
+            if tried:
+                self.refresh()
+                if all(self._closing(result.round) == result for result in results):
+                    return  # The attempt that seemed to fail had counted.
             tried = True
-            with self.folded.turn() as turn:
+            with self.turn() as write:
+                closed = [each.round for each in results if each.round not in self.state.open]
                 seen: set[int] = set()
-                for result in results:
-                    if result.round not in self.state.open:
-                        raise _NotOpenError(result.round)
+                for result in results if not closed else ():
                     if result.round in seen:
                         raise RepeatedTellError(f"round {result.round} is told twice at once")
                     seen.add(result.round)
                     check_finished(result, self.state.open[result.round])
-                    turn.append(result)
+                    write(result)
+            if closed:  # why is looked up when the turn is over
+                raise self._why_closed(closed[0])
 
-        with self._lock:
-            try:
-                patiently(once, self.patience)
-            except _NotOpenError as error:
-                raise self._why_closed(error.round) from None
+        with self.lock:
+            patiently(once, self.patience)
 
     def finish(self, result: Finished) -> bool:
-        """Close a round with a result; False if it had been closed as lost, and this came late."""
-        with self._lock:
+        """Close a round with a result; False if it had been closed as lost, and this came late.
+
+        Then the result is kept as a late one, and nothing is learned of it.
+        """
+        with self.lock:
             try:
                 self.tell([result])
             except ClosedRoundError as error:
@@ -229,16 +216,15 @@ class Ledger:
             late.clear()
             new = []
             for result in results:
-                known = [
-                    each.record for each in self.journal.of_rounds(result.round, result.round + 1)
-                ]
+                known = self._records(result.round)
                 if any(isinstance(record, Lost) for record in known):
                     late.append(result.round)
                     if not any(isinstance(record, Late) for record in known):
                         new.append(result)
-            with self.folded.turn() as turn:
+            with self.turn() as write:
                 for result in new:
-                    turn.append(_late(result))
+                    told = (result.winner, result.cost, result.answer, result.at)
+                    write(Late(result.round, result.runs, *told))
 
         late: list[int] = []
         patiently(once, self.patience)
@@ -250,26 +236,25 @@ class Ledger:
         now = time.time()
 
         def once() -> None:
-            with self.folded.turn() as turn:
+            with self.turn() as write:
                 for number in wanted:
                     if number in self.state.open:
-                        turn.append(Lost(number, reason, now))
+                        write(Lost(number, reason, now))
 
         patiently(once, self.patience)
 
     def sweep(self) -> list[Lost]:
         """Close every round whose process died, or whose ticket is good no more."""
-        with self._lock:
+        with self.lock:
             self.refresh()
             reasons = self._lifetimes.abandoned(self.state.open.values())
-            losses: list[Lost] = []
-            if reasons:
-                now = time.time()
-                with self.folded.turn() as turn:
-                    for number, reason in sorted(reasons.items()):
-                        if number in self.state.open:
-                            losses.append(Lost(number, reason, now))
-                            turn.append(losses[-1])
+            if not reasons:
+                return []
+            with self.turn() as write:
+                now, left = time.time(), sorted(reasons.keys() & self.state.open.keys())
+                losses = [Lost(number, reasons[number], now) for number in left]
+                for loss in losses:
+                    write(loss)
             return losses
 
     def beat(self) -> None:
@@ -279,7 +264,7 @@ class Ledger:
         """
         with suppress(StorageError):
             owner = this_process()
-            with self._lock:
+            with self.lock:
                 mine = any(picked.owner == owner for picked in self.state.open.values())
             if mine:
                 self.journal.beat(lease_of(owner))
@@ -302,20 +287,16 @@ class Ledger:
         trial = copy.deepcopy(self.state)
         trial.apply(Entry(trial.position + 1, roster))
 
-    def _are_open(self, rounds: Sequence[Picked]) -> bool:
-        self.refresh()
-        return all(self.state.open.get(picked.round) == picked for picked in rounds)
-
-    def _were_told(self, results: Sequence[Finished]) -> bool:
-        self.refresh()
-        return all(self._closing(result.round) == result for result in results)
-
     def _closing(self, number: int) -> Finished | Lost | None:
         """The record that closed a round."""
         if number in self.state.open or not 0 <= number < self.state.next_round:
             return None
-        records = [entry.record for entry in self.journal.of_rounds(number, number + 1)]
+        records = self._records(number)
         return next((each for each in records if isinstance(each, Finished | Lost)), None)
+
+    def _records(self, number: int) -> list[Record]:
+        """All of a round."""
+        return [entry.record for entry in self.journal.of_rounds(number, number + 1)]
 
     def _why_closed(self, number: int) -> PickbestError:
         known = isinstance(number, int) and not isinstance(number, bool)
@@ -343,10 +324,6 @@ def _is_lost(error: PickbestError) -> bool:
     return isinstance(error, ClosedRoundError) and not isinstance(error, RepeatedTellError)
 
 
-def _late(result: Finished) -> Late:
-    return Late(result.round, result.runs, result.winner, result.cost, result.answer, result.at)
-
-
 def _known_features(
     problems: Sequence[str], features: Sequence[Features | None] | None
 ) -> list[dict[str, Feature] | None]:
@@ -368,22 +345,3 @@ def _known_features(
 def ticket_of(picked: Picked) -> Ticket[str]:
     """What is handed out of a round that was opened."""
     return Ticket(picked.round, picked.arms, picked.problem, picked.watched, picked.until)
-
-
-class _NotOpenError(PickbestError):
-    """Why a turn ended: the reason is looked up when it is over."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(f"round {number} is not open")
-        self.round = number
-
-
-def _other_settings(present: Opened, wanted: Opened) -> str:
-    for name in ("seed", "learner", "rounds", "options"):
-        was, now = getattr(present, name), getattr(wanted, name)
-        if was != now:
-            return (
-                f"this portfolio was created with {name}={was!r}, got {now!r}; keep it, or give "
-                "the new portfolio another name or storage"
-            )
-    return "this portfolio was created with other settings"

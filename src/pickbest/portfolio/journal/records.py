@@ -136,17 +136,11 @@ class Late:
     at: float = 0.0
 
 
-Record = Opened | Roster | Picked | Finished | Lost | Late
+RoundRecord = Picked | Finished | Lost | Late
+Record = Opened | Roster | RoundRecord
 
-KINDS: dict[str, type[Record]] = {
-    "opened": Opened,
-    "roster": Roster,
-    "picked": Picked,
-    "finished": Finished,
-    "lost": Lost,
-    "late": Late,
-}
-_NAMES = {kind: name for name, kind in KINDS.items()}
+_RECORDS: tuple[type[Record], ...] = (Opened, Roster, Picked, Finished, Lost, Late)
+KINDS = {kind.__name__.lower(): kind for kind in _RECORDS}
 
 
 def kind_of(record: Record) -> str:
@@ -155,7 +149,7 @@ def kind_of(record: Record) -> str:
     >>> kind_of(Lost(round=3, reason="the process died"))
     'lost'
     """
-    return _NAMES[type(record)]
+    return type(record).__name__.lower()
 
 
 def decode_record(kind: str, body: str) -> Record:

@@ -6,44 +6,30 @@ is refused. Migrations only ever add: old records stay as they were written.
 
 from collections.abc import Callable
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Float,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    String,
-    Table,
-    Text,
-    inspect,
-    text,
-)
+import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from pickbest.core import PickbestError
 from pickbest.portfolio.journal.records import DamagedError
 
-metadata = MetaData()
+metadata, later = sa.MetaData(), sa.MetaData()
 
-portfolios = Table(
+portfolios = sa.Table(
     "pickbest_portfolios",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("name", String(200), nullable=False, unique=True),
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("name", sa.String(200), nullable=False, unique=True),
 )
 
-records = Table(
+records = sa.Table(
     "pickbest_records",
     metadata,
-    Column("portfolio", ForeignKey("pickbest_portfolios.id"), primary_key=True),
-    Column("position", BigInteger, primary_key=True, autoincrement=False),
-    Column("kind", String(20), nullable=False),
-    Column("body", Text, nullable=False),
-    Column("opens", BigInteger),
-    Column("closes", BigInteger),
+    sa.Column("portfolio", sa.ForeignKey("pickbest_portfolios.id"), primary_key=True),
+    sa.Column("position", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("kind", sa.String(20), nullable=False),
+    sa.Column("body", sa.Text, nullable=False),
+    sa.Column("opens", sa.BigInteger),
+    sa.Column("closes", sa.BigInteger),
     # Fewer pages change with each commit, and the disk has less to write.
     sqlite_with_rowid=False,
 )
@@ -51,7 +37,7 @@ records = Table(
 # A round has one record that opens it and one that closes it: a doubled result is impossible,
 # whatever a client does.
 for _column in (records.c.opens, records.c.closes):
-    Index(
+    sa.Index(
         f"pickbest_round_{_column.name}_once",
         records.c.portfolio,
         _column,
@@ -62,47 +48,40 @@ for _column in (records.c.opens, records.c.closes):
 
 # One row a portfolio: the fold of its records up to a position. It can be made again from the
 # records at any time, so losing it costs nothing but time.
-snapshots = Table(
+snapshots = sa.Table(
     "pickbest_snapshots",
-    MetaData(),
-    Column("portfolio", Integer, primary_key=True, autoincrement=False),
-    Column("position", BigInteger, nullable=False),
-    Column("digest", String(64), nullable=False),
-    Column("body", LargeBinary, nullable=False),
+    later,
+    sa.Column("portfolio", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("position", sa.BigInteger, nullable=False),
+    sa.Column("digest", sa.String(64), nullable=False),
+    sa.Column("body", sa.LargeBinary, nullable=False),
 )
 
 # Who has rounds open renews its lease; see `leases`.
-leases = Table(
+leases = sa.Table(
     "pickbest_leases",
-    MetaData(),
-    Column("portfolio", Integer, primary_key=True, autoincrement=False),
-    Column("lease", String(500), primary_key=True),
-    Column("beats", BigInteger, nullable=False),
+    later,
+    sa.Column("portfolio", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("lease", sa.String(500), primary_key=True),
+    sa.Column("beats", sa.BigInteger, nullable=False),
 )
 
-versions = Table("pickbest_schema", MetaData(), Column("version", Integer, nullable=False))
-
-
-def _create(connection: Connection) -> None:
-    metadata.create_all(connection)
+versions = sa.Table(
+    "pickbest_schema", sa.MetaData(), sa.Column("version", sa.Integer, nullable=False)
+)
 
 
 def _add_written_at(connection: Connection) -> None:
     """When the database took a record in, for `pickbest history` and for people who look."""
-    column = Column("written_at", Float)
+    column = sa.Column("written_at", sa.Float)
     kind = column.type.compile(connection.dialect)
-    connection.execute(text(f"ALTER TABLE pickbest_records ADD COLUMN written_at {kind}"))
-
-
-def _add_snapshots_and_leases(connection: Connection) -> None:
-    snapshots.create(connection)
-    leases.create(connection)
+    connection.execute(sa.text(f"ALTER TABLE pickbest_records ADD COLUMN written_at {kind}"))
 
 
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
-    _create,
+    metadata.create_all,
     _add_written_at,
-    _add_snapshots_and_leases,
+    later.create_all,
 )
 NEWEST = len(MIGRATIONS)
 WITH_SNAPSHOTS = 3
@@ -135,7 +114,7 @@ def checked_version(connection: Connection, where: str) -> int:
 
 def version_of(connection: Connection) -> int:
     """The schema version of a database; 0 for one that is empty of our tables."""
-    if not inspect(connection).has_table(versions.name):
+    if not sa.inspect(connection).has_table(versions.name):
         return 0
     found = connection.execute(versions.select()).scalars().all()
     if len(found) != 1 or not isinstance(found[0], int):

@@ -5,9 +5,9 @@ positions have no gaps and every reader sees the same order. Readers need no loc
 """
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
+from dataclasses import asdict
 from typing import Any
 
 import sqlalchemy as sa
@@ -159,8 +159,8 @@ class SqlJournal:
         self.shared = not in_memory(self.url)
         self._where = shown(self.url)
         file = file_of(self.url)
-        if file is not None and (readonly or not create):
-            _require_file(file)
+        if file is not None and (readonly or not create) and not file.exists():
+            raise NoPortfolioError(f"{file}: there is no such database; `pickbest run` makes one")
         self._engine = open_engine(self.url, readonly)
         try:
             with self._errors():
@@ -215,14 +215,8 @@ class SqlJournal:
         return Snapshot(position, digest, body)
 
     def keep(self, snapshot: Snapshot) -> None:
-        kept = {
-            "portfolio": self._portfolio,
-            "position": snapshot.position,
-            "digest": snapshot.digest,
-            "body": snapshot.body,
-        }
         with self._errors(), self._writing() as connection:
-            connection.execute(_KEEP, kept)
+            connection.execute(_KEEP, {"portfolio": self._portfolio, **asdict(snapshot)})
 
     def ages(self, rounds: Iterable[int]) -> Mapping[int, float]:
         wanted = list(rounds)
@@ -270,15 +264,17 @@ class SqlJournal:
     def _found(self) -> tuple[int, int]:
         with self._engine.connect() as connection:
             version = schema.checked_version(connection, self._where)
-            if version == 0:
-                raise _unknown_portfolio(self._where, self.name, ())
-            return version, self._required(connection)
+            return version, self._required(connection, version == 0)
 
-    def _required(self, connection: Connection) -> int:
-        found = self._lookup(connection)
+    def _required(self, connection: Connection, empty: bool = False) -> int:
+        found = None if empty else self._lookup(connection)
         if found is None:
-            names = connection.execute(sa.select(schema.portfolios.c.name)).scalars().all()
-            raise _unknown_portfolio(self._where, self.name, names)
+            wanted = sa.select(schema.portfolios.c.name)
+            names = [] if empty else connection.execute(wanted).scalars().all()
+            known = ", ".join(sorted(map(str, names))) or "none"
+            raise NoPortfolioError(
+                f"{self._where} holds no portfolio named {self.name!r} (known: {known})"
+            )
         return int(found)
 
     def _lookup(self, connection: Connection) -> Any:
@@ -361,13 +357,3 @@ def _checked_name(name: str) -> str:
             f"a portfolio's name must be printable text of 1 to 200 characters, got {name!r:.80}"
         )
     return name
-
-
-def _require_file(file: Path) -> None:
-    if not file.exists():
-        raise NoPortfolioError(f"{file}: there is no such database; `pickbest run` makes one")
-
-
-def _unknown_portfolio(where: str, name: str, names: Sequence[str]) -> PickbestError:
-    known = ", ".join(sorted(map(str, names))) or "none"
-    return NoPortfolioError(f"{where} holds no portfolio named {name!r} (known: {known})")

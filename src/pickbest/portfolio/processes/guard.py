@@ -6,6 +6,7 @@ import selectors
 import signal
 import socket
 import time
+from functools import partial
 from typing import Any, BinaryIO
 
 from pickbest.portfolio.processes import arm, limits, tree, wire
@@ -13,6 +14,7 @@ from pickbest.portfolio.processes.limits import Ceiling, Group
 
 # How often a guard looks after its arm where the kernel offers no descriptor for that.
 LOOK_SECONDS = 0.02
+PRIVATE = partial(os.open, mode=0o600)
 
 
 def serve(connection: socket.socket, portfolio: int | None) -> None:
@@ -211,7 +213,7 @@ class Spool:
         try:
             if not self.begun:
                 self.begun, self.cut = True, not self.path
-                self._file = open(self.path, "xb", opener=_private) if self.path else None  # noqa: SIM115
+                self._file = open(self.path, "xb", opener=PRIVATE) if self.path else None  # noqa: SIM115
             if self._file is not None and not self.cut:
                 self._file.write(chunk[: self.left])
                 self.cut = len(chunk) > self.left
@@ -228,7 +230,3 @@ class Spool:
         except OSError:
             self.cut = True
         return True
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)

@@ -77,7 +77,8 @@ def serve_store(store: str, name: str, host: str, port: int, token: str | None) 
         with _listening(host, port) as listener:
             # The port is known now, also where any free one was asked for.
             address = f"http://{host}:{listener.getsockname()[1]}/"
-            sys.stderr.write(f"pickbest serves {_shown_store(store)} on {address}\n")
+            place = shown(store) if "://" in store else store
+            sys.stderr.write(f"pickbest serves {place} on {address}\n")
             sys.stderr.flush()
             app = create_app(book, token, None if token else (*LOCAL_NAMES, host))
             config = uvicorn.Config(
@@ -147,10 +148,6 @@ def ending_server(config: uvicorn.Config) -> uvicorn.Server:
             last.start()
 
     return EndingServer(config)
-
-
-def _shown_store(store: str) -> str:
-    return shown(store) if "://" in store else store
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -10,13 +10,13 @@ from pickbest.core import PickbestError
 from pickbest.core.tickets import Ticket
 from pickbest.portfolio.answers.formats import as_format
 from pickbest.portfolio.answers.handling import Answers
-from pickbest.portfolio.arms import Command, Limits
+from pickbest.portfolio.arms import Command
 from pickbest.portfolio.censoring import Censored, Stop, Stopping
 from pickbest.portfolio.costs import Span, Verdict
 from pickbest.portfolio.engines import Engine
 from pickbest.portfolio.journal.records import Finished
 from pickbest.portfolio.race import run_race
-from pickbest.portfolio.runs import Result, Run, RunStatus
+from pickbest.portfolio.runs import GivenUp, Limits, Result, Run, RunStatus
 from pickbest.portfolio.solve.known import DIMACS, SOLVERS, installed
 from pickbest.portfolio.solve.problem import Problem
 
@@ -102,7 +102,7 @@ def solve(
     engine: Engine,
     answers: Answers,
     answered: Callable[[Run], None],
-    given_up: Callable[[], bool] = lambda: False,
+    given_up: GivenUp = lambda: False,
 ) -> tuple[Result, Finished]:
     """Race the picked solvers on a problem: the result, and what is to be learned of it.
 
@@ -116,20 +116,16 @@ def solve(
     ends = time.monotonic() + options.deadline
     record: Finished | None = None
     runs: tuple[Run, ...] = ()
+
+    def ended(run: Run) -> None:
+        if run.accepted:
+            answered(run)
+
     while True:
         left = max(ends - time.monotonic(), SHORTEST)
+        rules = (engine, COST, left, Limits(), STOPPING)
         result, found = run_race(
-            ticket,
-            problem.path,
-            arms,
-            engine,
-            COST,
-            left,
-            Limits(),
-            STOPPING,
-            given_up,
-            lambda run: answered(run) if run.accepted else None,
-            answers=answers,
+            ticket, problem.path, arms, *rules, given_up, ended, answers=answers
         )
         runs += result.runs
         record = record or found

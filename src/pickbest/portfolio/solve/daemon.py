@@ -18,6 +18,7 @@ import struct
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -68,8 +69,8 @@ class Books:
 
     def tell(self, problem: Problem, record: Finished) -> None:
         if record.round != UNTICKETED:
-            budget = len(record.runs)
-            self._told.put((self._books[_key(problem, budget)][1], record))
+            _, book = self._books[problem.key(len(record.runs))]
+            self._told.put((book, record))
 
     def close(self) -> None:
         self._told.put(None)
@@ -78,7 +79,7 @@ class Books:
             book.close()
 
     def _book(self, problem: Problem, arms: tuple[str, ...], budget: int) -> AskTell:
-        key = _key(problem, budget)
+        key = problem.key(budget)
         with self._lock:
             known = self._books.get(key)
             if known is not None and known[0] == arms:
@@ -91,7 +92,7 @@ class Books:
         while (told := self._told.get()) is not None:
             book, record = told
             with contextlib.suppress(PickbestError):  # the journal is away: the round is lost
-                book.close_round(record)
+                book.ledger.finish(record)
 
 
 class Single:
@@ -102,10 +103,6 @@ class Single:
 
     def tell(self, problem: Problem, record: Finished) -> None:
         pass
-
-
-def _key(problem: Problem, budget: int) -> str:
-    return f"{problem.key}-{budget}"
 
 
 def run_daemon(streams: Streams) -> int:
@@ -268,37 +265,25 @@ def _received(connection: socket.socket, stack: contextlib.ExitStack) -> tuple[l
 def compiled_beside(socket: str) -> Iterator[bool]:
     """Whether there is a client in C now; without a compiler it is Python, and slower."""
     path = f"{socket}{CLIENT_SUFFIX}"
-    try:
-        yield _compiled(path)
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(path)
-
-
-def _compiled(path: str) -> bool:
-    compiler = shutil.which("cc")
-    if compiler is None:
-        return False
     draft = f"{path}.{os.getpid()}"
     try:
-        if _code([compiler, "-O1", "-o", draft, str(CLIENT_SOURCE)]) != 0:
-            return False
+        yield _compiled(draft, path)
+    finally:
+        for left in (draft, path):
+            with contextlib.suppress(OSError):
+                os.unlink(left)
+
+
+def _compiled(draft: str, path: str) -> bool:
+    compiler, null = shutil.which("cc"), subprocess.DEVNULL
+    if compiler is None:
+        return False
+    quietly = partial(subprocess.run, timeout=COMPILE_SECONDS, stdin=null, stdout=null, stderr=null)
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        quietly([compiler, "-O1", "-o", draft, CLIENT_SOURCE], check=True)
         os.chmod(draft, 0o700)
         # Called with nothing it ends with 2: where it cannot run (noexec), it must not be found.
-        if _code([draft]) != 2:
-            return False
-        os.replace(draft, path)
-        return True
-    except (OSError, subprocess.SubprocessError):
-        return False
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(draft)
-
-
-def _code(command: list[str]) -> int:
-    null = subprocess.DEVNULL
-    done = subprocess.run(
-        command, check=False, timeout=COMPILE_SECONDS, stdin=null, stdout=null, stderr=null
-    )
-    return done.returncode
+        if quietly([draft], check=False).returncode == 2:
+            os.replace(draft, path)
+            return True
+    return False

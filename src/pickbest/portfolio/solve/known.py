@@ -27,7 +27,7 @@ STRINGS, NO_STRINGS = r"(QF_)?(UF)?S(LIA|NIA)?", r"(?!(QF_)?(UF)?S(LIA|NIA)?$).*
 
 
 class Solver(NamedTuple):
-    """One line of the table.
+    """One line of the table; several words of a field have blanks between them.
 
     programs: names on PATH, the first that is there is taken. arguments: after the program.
     models, incremental: arguments that are added where a script asks for models, or for more than
@@ -38,85 +38,68 @@ class Solver(NamedTuple):
 
     name: str
     format: str
-    programs: tuple[str, ...] = ()
-    arguments: tuple[str, ...] = (PROBLEM,)
-    models: tuple[str, ...] = ()
-    incremental: tuple[str, ...] = ()
+    programs: str = ""
+    arguments: str = PROBLEM
+    models: str = ""
+    incremental: str = ""
     module: str = ""
     logics: str = ".*"
 
 
+# What cvc5 and cvc4 need for strings slows them down on all else, and ends at quantifiers.
+_CVC = "--lang=smt2 {problem}", "--produce-models", "--incremental"
+_CVC_STRINGS = "--lang=smt2 --strings-exp {problem}", *_CVC[1:]
 SOLVERS = (
-    Solver("z3", SMTLIB, ("z3",), ("-smt2", PROBLEM)),
-    *(
-        Solver(
-            name,
-            SMTLIB,
-            (name,),
-            ("--lang=smt2", *own, PROBLEM),
-            ("--produce-models",),
-            ("--incremental",),
-            module,
-            logics,
-        )
-        for name, module in (("cvc5", "cvc5"), ("cvc4", ""))
-        # What they need for strings slows them down on all else, and ends at quantifiers.
-        for own, logics in (((), NO_STRINGS), (("--strings-exp",), STRINGS))
-    ),
+    Solver("z3", SMTLIB, "z3", "-smt2 {problem}"),
+    Solver("cvc5", SMTLIB, "cvc5", *_CVC, "cvc5", NO_STRINGS),
+    Solver("cvc5", SMTLIB, "cvc5", *_CVC_STRINGS, "cvc5", STRINGS),
+    Solver("cvc4", SMTLIB, "cvc4", *_CVC, logics=NO_STRINGS),
+    Solver("cvc4", SMTLIB, "cvc4", *_CVC_STRINGS, logics=STRINGS),
+    Solver("yices", SMTLIB, "yices-smt2 yices_smt2", PROBLEM, "", "--incremental", logics=YICES),
     Solver(
-        "yices", SMTLIB, ("yices-smt2", "yices_smt2"), incremental=("--incremental",), logics=YICES
-    ),
-    Solver(
-        "bitwuzla",
-        SMTLIB,
-        ("bitwuzla",),
-        models=("--produce-models",),
-        module="bitwuzla",
-        logics=BIT_VECTORS,
+        "bitwuzla", SMTLIB, "bitwuzla", PROBLEM, "--produce-models", "", "bitwuzla", BIT_VECTORS
     ),
     Solver(
         "boolector",
         SMTLIB,
-        ("boolector",),
-        ("--smt2", PROBLEM),
-        ("--model-gen=1",),
-        ("--incremental",),
+        "boolector",
+        "--smt2 {problem}",
+        "--model-gen=1",
+        "--incremental",
         "pyboolector",
         r"QF_A?(UF)?BV|BV",
     ),
-    Solver("mathsat", SMTLIB, ("mathsat",), ("-input=smt2", PROBLEM), ("-model_generation=true",)),
-    Solver("opensmt", SMTLIB, ("opensmt",), logics=r"QF_(UF|AX|A?(UF)?(LIA|LRA|IDL|RDL))"),
-    Solver("cadical", DIMACS, ("cadical",), ("-q", PROBLEM), module="pysat:cadical195"),
-    Solver("kissat", DIMACS, ("kissat",), ("-q", PROBLEM), module="pysat:kissat404"),
+    Solver("mathsat", SMTLIB, "mathsat", "-input=smt2 {problem}", "-model_generation=true"),
+    Solver("opensmt", SMTLIB, "opensmt", logics=r"QF_(UF|AX|A?(UF)?(LIA|LRA|IDL|RDL))"),
+    Solver("cadical", DIMACS, "cadical", "-q {problem}", module="pysat:cadical195"),
+    Solver("kissat", DIMACS, "kissat", "-q {problem}", module="pysat:kissat404"),
     Solver(
         "minisat",
         DIMACS,
-        ("minisat", "minisat2"),
-        ("-verb=0", PROBLEM, "/dev/stdout"),
+        "minisat minisat2",
+        "-verb=0 {problem} /dev/stdout",
         module="pysat:minisat22",
     ),
     Solver(
         "glucose",
         DIMACS,
-        ("glucose", "glucose-simp"),
-        ("-model", "-verb=0", PROBLEM),
+        "glucose glucose-simp",
+        "-model -verb=0 {problem}",
         module="pysat:glucose42",
     ),
     Solver(
         "cryptominisat",
         DIMACS,
-        ("cryptominisat5", "cryptominisat"),
-        ("--verb=0", PROBLEM),
+        "cryptominisat5 cryptominisat",
+        "--verb=0 {problem}",
         module="pycryptosat",
     ),
-    Solver("picosat", DIMACS, ("picosat",)),
-    Solver("clasp", DIMACS, ("clasp",), ("--verbose=0", PROBLEM)),
-    Solver("lingeling", DIMACS, ("lingeling",), ("-q", PROBLEM), module="pysat:lingeling"),
-    Solver("yices-sat", DIMACS, ("yices-sat",), ("-m", PROBLEM)),
+    Solver("picosat", DIMACS, "picosat"),
+    Solver("clasp", DIMACS, "clasp", "--verbose=0 {problem}"),
+    Solver("lingeling", DIMACS, "lingeling", "-q {problem}", module="pysat:lingeling"),
+    Solver("yices-sat", DIMACS, "yices-sat", "-m {problem}"),
     Solver("maplechrono", DIMACS, module="pysat:maplechrono"),
-    Solver(
-        "mergesat", DIMACS, ("mergesat",), ("-verb=0", "-model", PROBLEM), module="pysat:mergesat3"
-    ),
+    Solver("mergesat", DIMACS, "mergesat", "-verb=0 -model {problem}", module="pysat:mergesat3"),
 )
 
 
@@ -162,10 +145,10 @@ def located(
     solver: Solver, path: str, models: bool = False, incremental: bool = False
 ) -> Installed | None:
     """A solver where it is on a search path, or a module that stands in for it."""
-    for name in solver.programs:
+    for name in solver.programs.split():
         if program := shutil.which(name, path=path):
-            asked = (solver.models if models else ()) + (solver.incremental if incremental else ())
-            return Installed(solver.name, (program, *asked, *solver.arguments))
+            asked = f"{solver.models * models} {solver.incremental * incremental}"
+            return Installed(solver.name, (program, *f"{asked} {solver.arguments}".split()))
     if solver.module and has_module(solver.module.partition(":")[0]):
         argv = (sys.executable, "-P", RUNNER, solver.module, PROBLEM)
         return Installed(solver.name, argv)

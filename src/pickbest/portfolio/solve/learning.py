@@ -73,7 +73,7 @@ def _take_in(stock: Stock, book: AskTell, name: str) -> None:
         record = decode_record("finished", path.read_text(encoding="utf-8"))
         if isinstance(record, Finished):
             with contextlib.suppress(ClosedRoundError):  # taken in before, or expired
-                book.close_round(record)
+                book.ledger.finish(record)
         path.unlink()
     except (PickbestError, OSError, ValueError) as error:
         stock.write(f"refused/{name}", json.dumps({"reason": str(error)[:500]}))

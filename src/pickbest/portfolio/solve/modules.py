@@ -4,8 +4,6 @@ This file is run by its path in a process of its own, and so imports nothing of 
 writes what a solver's program would write.
 """
 
-from __future__ import annotations
-
 import sys
 
 

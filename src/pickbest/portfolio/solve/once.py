@@ -50,7 +50,7 @@ class StockSource:
         self.due = self.due or few or len(stock.names(TOLD)) >= ENOUGH_TOLD
 
     def _stock(self, problem: Problem) -> Stock:
-        return Stock(self.folder, f"{problem.key}-{self._budget}")
+        return Stock(self.folder, problem.key(self._budget))
 
 
 def call(arguments: Arguments, streams: Streams) -> int:

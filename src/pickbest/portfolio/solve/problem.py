@@ -36,10 +36,10 @@ class Problem(NamedTuple):
     incremental: bool = False
     content: bytes = b""
 
-    @property
-    def key(self) -> str:
+    def key(self, budget: int) -> str:
         """Problems with the same key are learned together."""
-        return self.format if self.format == DIMACS else f"{self.format}-{self.logic}"
+        kind = self.format if self.format == DIMACS else f"{self.format}-{self.logic}"
+        return f"{kind}-{budget}"
 
 
 @contextmanager
@@ -78,15 +78,10 @@ def _described(name: str, path: str, format: str, content: bytes, logic: str) ->
     if format == DIMACS:
         return Problem(name, path, format, content=content)
     said = _LOGIC.search(content)
-    return Problem(
-        name,
-        path,
-        format,
-        logic or (said[1].decode() if said else "ALL"),
-        _MODELS.search(content) is not None,
-        len(_CHECKS.findall(content)) > 1 or _SCOPES.search(content) is not None,
-        content,
-    )
+    logic = logic or (said[1].decode() if said else "ALL")
+    models, checks = _MODELS.search(content) is not None, len(_CHECKS.findall(content))
+    incremental = checks > 1 or _SCOPES.search(content) is not None
+    return Problem(name, path, format, logic, models, incremental, content)
 
 
 def _format(name: str, content: bytes) -> str:

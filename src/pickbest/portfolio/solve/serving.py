@@ -13,7 +13,7 @@ from pickbest.core.text import printable
 from pickbest.portfolio.answers.handling import Answers
 from pickbest.portfolio.engines import Engine
 from pickbest.portfolio.race import GivenUpError
-from pickbest.portfolio.runs import Result, Run, RunStatus
+from pickbest.portfolio.runs import GivenUp, Result, Run, RunStatus
 from pickbest.portfolio.solve.arguments import Arguments
 from pickbest.portfolio.solve.call import Source, exit_code, failure_code, printed, solve
 from pickbest.portfolio.solve.known import DIMACS, SOLVERS, located, places
@@ -42,21 +42,21 @@ class Streams:
         self.stderr.flush()
 
 
+@dataclass(frozen=True)
 class Session:
     """What calls share: where tickets come from, who runs solvers, where what is known is kept."""
 
-    def __init__(self, source: Source, engine: Engine, answers: Answers, folder: Path) -> None:
-        self.source = source
-        self.engine = engine
-        self.answers = answers
-        self.folder = folder
+    source: Source
+    engine: Engine
+    answers: Answers
+    folder: Path
 
     def serve(
         self,
         arguments: Arguments,
         streams: Streams,
         done: Callable[[int], None] = lambda code: None,
-        given_up: Callable[[], bool] = lambda: False,
+        given_up: GivenUp = lambda: False,
     ) -> int:
         """Solve the problems of a call; its exit code.
 
@@ -88,7 +88,7 @@ class Session:
         arguments: Arguments,
         streams: Streams,
         done: Callable[[int], None],
-        given_up: Callable[[], bool],
+        given_up: GivenUp,
     ) -> tuple[bool, int]:
         """(whether it was solved, what a solver would end with)."""
         if len(arguments.files) > 1 and not arguments.as_json:

@@ -1,27 +1,22 @@
 """Mean cost over time in bounded memory: sums at every so many finished rounds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 # When there are so many points, every other one is dropped.
 MOST_POINTS = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Sum:
+class Sum(NamedTuple):
     """A sum of costs, and of how many."""
 
     total: float = 0.0
-    count: int = 0
-
-    def plus(self, cost: float | None) -> Sum:
-        return self if cost is None else Sum(self.total + cost, self.count + 1)
+    of: int = 0
 
     @property
     def mean(self) -> float | None:
-        return self.total / self.count if self.count else None
+        return self.total / self.of if self.of else None
 
 
 @dataclass

@@ -7,24 +7,14 @@ from typing import Any
 import numpy as np
 
 from pickbest.catalog import make_learner
-from pickbest.core import (
-    Choice,
-    ContextLearner,
-    Feedback,
-    Learner,
-    PickbestError,
-    State,
-    informed,
-    learn_round,
-    pick_round,
-    replicate_keys,
-    rng_for,
-    unknown_name,
-)
+from pickbest.core.errors import PickbestError, unknown_name
 from pickbest.core.features import Features, FeaturesError, encoded, feature_names
 from pickbest.core.intervals import Intervals, learn_intervals, watch_probability
 from pickbest.core.plans import Planner, Plans, Runs
+from pickbest.core.randomness import replicate_keys, rng_for
+from pickbest.core.rounds import informed, learn_round, pick_round
 from pickbest.core.states import AnyArray, arrays_of, repeat_state, restore_arrays, same_layout
+from pickbest.core.types import Choice, ContextLearner, Feedback, Learner, State
 from pickbest.learners.auto import Auto
 from pickbest.learners.intervals import FromIntervals, racing
 from pickbest.portfolio.journal.records import Finished, Opened, Picked, Roster

@@ -72,7 +72,10 @@ def _restored(snapshot: Snapshot, last: Entry | None, trusted: Opened | None) ->
         picked = decode(Picked, encode(each))
         state.open[picked.round] = picked
     state.tallies = {arm: Tally(**tally) for arm, tally in header["tallies"]}
-    state.course = _course(header["course"])
+    course = header["course"]
+    paid, arms = course["paid"], course["arms"]
+    sums = {arm: [Sum(*pair) for pair in pairs] for arm, pairs in arms}
+    state.course = Course(course["step"], course["rounds"], [Sum(*pair) for pair in paid], sums)
     state.verdicts.restore(header["verdicts"], arrays)
     if roster is not None:
         state.live.expect(tuple(header.get("features", ())))
@@ -97,23 +100,13 @@ def _content(state: PortfolioState) -> tuple[dict[str, Any], Arrays]:
         "course": {
             "step": state.course.step,
             "rounds": state.course.rounds,
-            "paid": _pairs(state.course.paid),
-            "arms": [[arm, _pairs(sums)] for arm, sums in state.course.arms.items()],
+            "paid": plain(state.course.paid),
+            "arms": plain(list(state.course.arms.items())),
         },
         "away": away,
         "verdicts": said,
     }
     return header, {**arrays, **verdicts}
-
-
-def _pairs(sums: list[Sum]) -> list[list[float]]:
-    return [[each.total, each.count] for each in sums]
-
-
-def _course(data: dict[str, Any]) -> Course:
-    paid = [Sum(*pair) for pair in data["paid"]]
-    arms = {arm: [Sum(*pair) for pair in pairs] for arm, pairs in data["arms"]}
-    return Course(data["step"], data["rounds"], paid, arms)
 
 
 def _digest_of_record(record: Record) -> str:

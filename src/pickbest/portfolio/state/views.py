@@ -115,19 +115,16 @@ def overview(known: PortfolioState) -> Status:
         seed=settings.seed if settings else 0,
         budget=roster.budget if roster else 0,
         asked=known.next_round,
-        finished=known.finished,
-        lost=known.lost,
-        late=known.late,
+        **{name: getattr(known, name) for name in ("finished", "lost", "late", "learned")},
         open=len(known.open),
-        learned=known.learned,
         mean_cost=known.paid / known.finished if known.finished else None,
         arms=tuple(
             _arm_view(name, tally, known, shares.get(name, 0.0))
             for name, tally in known.tallies.items()
         ),
         limits=in_force(),
-        stages=known.live.stages() if known.roster is not None else (),
-        mode=known.live.mode() if known.roster is not None else "",
+        stages=known.live.stages() if roster else (),
+        mode=known.live.mode() if roster else "",
         contradictions=tuple(known.verdicts.found),
     )
 
@@ -139,18 +136,8 @@ def _arm_view(name: str, tally: Tally, known: PortfolioState, share: float) -> A
         state = "paused" if name in roster.paused else "active"
     mean = tally.total_cost / tally.known_costs if tally.known_costs else None
     disputed = sum(name in (each.first.arm, each.second.arm) for each in known.verdicts.found)
-    return ArmView(
-        name,
-        state,
-        tally.picked,
-        tally.won,
-        tally.failed,
-        mean,
-        tally.seconds,
-        share,
-        tally.wrong,
-        disputed,
-    )
+    counts = (tally.picked, tally.won, tally.failed)
+    return ArmView(name, state, *counts, mean, tally.seconds, share, tally.wrong, disputed)
 
 
 def rounds_of(entries: Iterable[Entry]) -> list[RoundView]:
