@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 from tests.golden.golden_assets import FOLDER, as_arrays, read_json, told_cost
-from tests.golden.replay import auto_of_0_1 as auto_of_0_1
-from tests.golden.replay import of_today
+from tests.golden.replay import auto_of_0_1 as auto_of_0_1, of_today
 
 from pickbest.catalog import describe
 from pickbest.core import Learner

@@ -13,7 +13,6 @@ from pickbest.kernels.compiled import allocating, part
 from pickbest.kernels.pairs import PairsState, build_set, learn_memory, start_pairs
 from pickbest.kernels.rules import ByCounts, Pick, Rule, Told
 
-
 # See kernels.pairs: what did best on the paper's rewards and eleven ASlib scenarios.
 SHARPNESS = 4.0
 
