@@ -9,6 +9,7 @@ from pickbest.core.states import check_state, copy_state, map_state, same_state
 from pickbest.environments import Shuffled, Table, WithFeatures
 from pickbest.kernels.neighbours import MOST_PROBLEMS, distances, nearness, ranks_among
 from pickbest.learners import Auto, AutoInContext
+from pickbest.learners.intervals import FromIntervals
 from pickbest.simulation.simulate import play, simulate
 from pickbest.testing.learners import check_learner, same_choice
 
@@ -89,6 +90,17 @@ def test_auto_goes_on_from_what_it_knew():
     learner, state = auto.with_features(("x", "y"), known)
     assert learner == AutoInContext(N_ARMS, 2, ("x", "y"))
     assert state.auto is known
+
+
+def test_many_arms_are_trusted_sooner_only_without_neighbours():
+    learner = AutoInContext(30, 2, ("x",))
+    assert learner.auto.law.sharpness > learner.near.law.sharpness == 4.0
+    for auto in (Auto(30, 2, sharpness=7.0), FromIntervals(Auto(30, 2, sharpness=7.0))):
+        set_by_hand, _ = auto.with_features(("x",), auto.start(1))
+        near = getattr(set_by_hand, "near", set_by_hand)
+        near = near if isinstance(near, Auto) else near.near
+        inner = set_by_hand.without_features(set_by_hand.start(1))[0]
+        assert near.sharpness == getattr(inner, "inner", inner).sharpness == 7.0
 
 
 def test_learning_is_a_fold_that_the_state_tells_all_of():

@@ -351,7 +351,7 @@ class Auto(ByRule):
         """The learner that goes on with features of these names (`AutoInContext`)."""
         from pickbest.learners.auto_in_context import AutoInContext
 
-        learner = AutoInContext(self.n_arms, self.budget, names)
+        learner = AutoInContext(self.n_arms, self.budget, names, self.sharpness)
         return learner, learner.taking_over(state)
 
     def mode(self, state: AutoState) -> str:

@@ -145,7 +145,7 @@ class FromIntervals(WrappingLearner):
             raise FeaturesError(
                 f"{type(self.inner).__name__} uses no features: leave them out, or use auto"
             )
-        learner = IntervalsInContext(self.n_arms, self.budget, names)
+        learner = IntervalsInContext(self.n_arms, self.budget, names, self.inner.sharpness)
         return learner, learner.taking_over(state)
 
     def pick(self, state: SeenState, rng: Draws) -> Choice:

@@ -34,18 +34,19 @@ class IntervalsInContext:
     n_arms: int
     budget: int
     features: tuple[str, ...]
+    sharpness: float | None = None
     feedback = Feedback.PICKED
     unbiased = True
 
     @cached_property
     def inner(self) -> FromIntervals:
         """The learner of rounds without features."""
-        return FromIntervals(Auto(self.n_arms, self.budget))
+        return FromIntervals(Auto(self.n_arms, self.budget, self.sharpness))
 
     @cached_property
     def near(self) -> AutoInContext:
         """Who proposes sets."""
-        return AutoInContext(self.n_arms, self.budget, self.features)
+        return AutoInContext(self.n_arms, self.budget, self.features, self.sharpness)
 
     def start(self, replicates: int) -> IntervalsInContextState:
         return self.taking_over(self.inner.start(replicates))
