@@ -92,15 +92,11 @@ def test_auto_goes_on_from_what_it_knew():
     assert state.auto is known
 
 
-def test_many_arms_are_trusted_sooner_only_without_neighbours():
-    learner = AutoInContext(30, 2, ("x",))
-    assert learner.auto.law.sharpness > learner.near.law.sharpness == 4.0
+def test_a_sharpness_that_was_set_stays():
     for auto in (Auto(30, 2, sharpness=7.0), FromIntervals(Auto(30, 2, sharpness=7.0))):
-        set_by_hand, _ = auto.with_features(("x",), auto.start(1))
-        near = getattr(set_by_hand, "near", set_by_hand)
-        near = near if isinstance(near, Auto) else near.near
-        inner = set_by_hand.without_features(set_by_hand.start(1))[0]
-        assert near.sharpness == getattr(inner, "inner", inner).sharpness == 7.0
+        learner, _ = auto.with_features(("x",), auto.start(1))
+        assert learner.sharpness == 7.0
+        assert learner.without_features(learner.start(1))[0] == auto
 
 
 def test_learning_is_a_fold_that_the_state_tells_all_of():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ from pickbest.kernels.neighbours import (
 )
 from pickbest.kernels.pairs import start_pairs
 from pickbest.kernels.rules import weights_of
-from pickbest.learners.auto import SHARPNESS, Auto, AutoState
+from pickbest.learners.auto import Auto, AutoState
 
 
 class AutoInContextState(NamedTuple):
@@ -44,7 +44,7 @@ class AutoInContext:
     features are Auto's, draw for draw. `Auto.with_features` makes one.
 
     features: what they are called; all problems have the same ones.
-    sharpness: Auto's; None: Auto's default, and that of few arms where it follows neighbours.
+    sharpness: Auto's.
 
     >>> from pickbest.core import replicate_keys, rng_for
     >>> learner = AutoInContext(4, 2, ("size", "logic"))
@@ -69,11 +69,6 @@ class AutoInContext:
     def auto(self) -> Auto:
         """The learner of rounds without features."""
         return Auto(self.n_arms, self.budget, self.sharpness)
-
-    @cached_property
-    def near(self) -> Auto:
-        """The learner of rounds that follow the neighbours."""
-        return replace(self.auto, sharpness=self.sharpness or SHARPNESS)
 
     def start(self, replicates: int) -> AutoInContextState:
         return self.taking_over(self.auto.start(replicates))
@@ -106,7 +101,7 @@ class AutoInContext:
         free = self.auto.pick(state.auto, rng)
         if not follows.any():
             return free
-        near = self.near.pick(state.auto._replace(pairs=blended), rng)
+        near = self.auto.pick(state.auto._replace(pairs=blended), rng)
         followed = follows[:, None] > 0
         return Choice(
             np.where(followed, near.arms, free.arms),
