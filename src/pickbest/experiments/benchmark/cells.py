@@ -1,13 +1,10 @@
 """A cell, one learner in one environment at one budget: what it found, and how that is kept."""
 
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 
 from pickbest.catalog import describe
 from pickbest.core import Environment, Learner
-from pickbest.core.codec import decode, encode
-from pickbest.experiments.cache import Cache, code_digest, key_of, modules_of
+from pickbest.experiments.cache import code_digest, key_of, modules_of
 
 # Raise it when what a cell holds changes its meaning.
 FORMAT = 1
@@ -45,8 +42,3 @@ def cell_key(environment: Environment, learner: Learner, replicates: int, seed: 
             "seed": seed,
         }
     )
-
-
-def cell_cache(folder: Path) -> Cache[Result]:
-    """The finished cells in a folder."""
-    return Cache(folder, encode, partial(decode, Result))

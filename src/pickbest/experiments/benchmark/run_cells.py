@@ -3,12 +3,14 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 
 from pickbest.core import Environment, Learner, PickbestError, check_count, check_seed
+from pickbest.core.codec import decode, encode
 from pickbest.core.workers import each_finished
-from pickbest.experiments.benchmark.cells import Result, cell_cache, cell_key
+from pickbest.experiments.benchmark.cells import Result, cell_key
 from pickbest.experiments.benchmark.environments import NamedEnvironment
 from pickbest.experiments.benchmark.lineup import Entry, make_entry
 from pickbest.experiments.benchmark.shares import Cell, references
@@ -40,7 +42,7 @@ class BenchmarkPlan:
 
     @property
     def cache(self) -> Cache[Result]:
-        return cell_cache(self.kept)
+        return Cache(self.kept, encode, partial(decode, Result))
 
 
 @dataclass(frozen=True, eq=False)
