@@ -104,26 +104,20 @@ _ENTRIES = {
         EnvironmentEntry("task-1", "complementary groups: greedy beats the top B", Task1),
         EnvironmentEntry("task-2", "independent arms: the top B are best", Task2),
         EnvironmentEntry("task-3", "greedy is worse than the top B", Task3),
-        EnvironmentEntry(
-            "regime-change", "task 2 with the order of its arms reversed half-way", _regime_change
-        ),
-        EnvironmentEntry(
-            "bernoulli", "independent costs, 0 or 1 with equal odds", Bernoulli, n_arms=10
-        ),
-        EnvironmentEntry(
-            "one-good-arm", "one unknown arm costs 0, the others 1", OneGoodArm, n_arms=10
-        ),
-        EnvironmentEntry(
-            "halving", "half of the good arms turn bad in each round", Halving, 10, n_arms=64
-        ),
-        EnvironmentEntry(
-            "alternating", "two arms take turns; the leader is always wrong", Alternating, n_arms=10
-        ),
-        EnvironmentEntry(
-            "chasing", "adaptive: the arms that you favoured lately cost 1", _chasing, n_arms=10
-        ),
+        EnvironmentEntry("regime-change", "task 2 with the order of its arms reversed half-way",
+                         _regime_change),
+        EnvironmentEntry("bernoulli", "independent costs, 0 or 1 with equal odds", Bernoulli,
+                         n_arms=10),
+        EnvironmentEntry("one-good-arm", "one unknown arm costs 0, the others 1", OneGoodArm,
+                         n_arms=10),
+        EnvironmentEntry("halving", "half of the good arms turn bad in each round", Halving,
+                         rounds=10, n_arms=64),
+        EnvironmentEntry("alternating", "two arms take turns; the leader is always wrong",
+                         Alternating, n_arms=10),
+        EnvironmentEntry("chasing", "adaptive: the arms that you favoured lately cost 1", _chasing,
+                         n_arms=10),
     )
-}
+}  # fmt: skip
 
 
 def register_environment(entry: EnvironmentEntry) -> None:

@@ -98,25 +98,16 @@ def _play_compiled(
 ) -> None:
     inner, shape = learner.inner, (len(keys), last - first)
     values, lengths = np.empty(shape), np.empty(shape, np.int64)
-    slot_loops(inner.rule, JOBS).play(
-        inner.law,
-        slot_rows(state.slots),
-        learner.filling,
-        JobGame(
-            jobs.combine.value,
-            _stretch(jobs.entries, first, last),
-            _stretch(jobs.weights, first, last),
-            learner.durations,
-        ),
-        learner.n_arms,
-        learner.slots,
-        inner.budget,
-        keys,
-        first,
-        inner.fresh,
-        values,
-        lengths,
+    game = JobGame(
+        jobs.combine.value,
+        _stretch(jobs.entries, first, last),
+        _stretch(jobs.weights, first, last),
+        learner.durations,
     )
+    slot_loops(inner.rule, JOBS).play(
+        inner.law, slot_rows(state.slots), learner.filling, game, learner.n_arms, learner.slots,
+        inner.budget, keys, first, inner.fresh, values, lengths,
+    )  # fmt: skip
     run.values[:, first:last], run.lengths[:, first:last] = values, lengths
 
 
