@@ -25,9 +25,8 @@ def table():
 @pytest.fixture
 def make_cell(table):
     """A cell of the benchmark from its numbers."""
-    from pickbest.experiments.benchmark.cells import Result
     from pickbest.experiments.benchmark.environments import REAL, NamedEnvironment
-    from pickbest.experiments.benchmark.shares import Cell
+    from pickbest.experiments.benchmark.shares import Cell, Result
 
     def make(
         environment, learner, rewards, budget=1, random=0.0, best=1.0, family=None, group=REAL

@@ -1,6 +1,6 @@
 """Environments by name, and files as environments: the one way from a text to costs."""
 
-import inspect
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pickbest.catalog.spec import Spec, from_module, parameters
+from pickbest.catalog.spec import Spec, check_options, from_module, parameters
 from pickbest.core import Environment, PickbestError, unknown_name
 from pickbest.environments import (
     Alternating,
@@ -57,11 +57,8 @@ class EnvironmentEntry:
         for option in given:
             if option not in self.options:
                 raise self._refusal(option)
-        options = {**self.options, **given}
-        for option, value in options.items():
-            if value is inspect.Parameter.empty:
-                raise PickbestError(f"{self.name} needs the option {option}")
-        built = self.build(**options)
+        check_options(self.name, given, self.options)
+        built = self.build(**{**self.options, **given})
         if not isinstance(built, Environment):
             raise PickbestError(f"{self.name} must make an environment, got {built!r}")
         return built
@@ -107,26 +104,20 @@ _ENTRIES = {
         EnvironmentEntry("task-1", "complementary groups: greedy beats the top B", Task1),
         EnvironmentEntry("task-2", "independent arms: the top B are best", Task2),
         EnvironmentEntry("task-3", "greedy is worse than the top B", Task3),
-        EnvironmentEntry(
-            "regime-change", "task 2 with the order of its arms reversed half-way", _regime_change
-        ),
-        EnvironmentEntry(
-            "bernoulli", "independent costs, 0 or 1 with equal odds", Bernoulli, n_arms=10
-        ),
-        EnvironmentEntry(
-            "one-good-arm", "one unknown arm costs 0, the others 1", OneGoodArm, n_arms=10
-        ),
-        EnvironmentEntry(
-            "halving", "half of the good arms turn bad in each round", Halving, 10, n_arms=64
-        ),
-        EnvironmentEntry(
-            "alternating", "two arms take turns; the leader is always wrong", Alternating, n_arms=10
-        ),
-        EnvironmentEntry(
-            "chasing", "adaptive: the arms that you favoured lately cost 1", _chasing, n_arms=10
-        ),
+        EnvironmentEntry("regime-change", "task 2 with the order of its arms reversed half-way",
+                         _regime_change),
+        EnvironmentEntry("bernoulli", "independent costs, 0 or 1 with equal odds", Bernoulli,
+                         n_arms=10),
+        EnvironmentEntry("one-good-arm", "one unknown arm costs 0, the others 1", OneGoodArm,
+                         n_arms=10),
+        EnvironmentEntry("halving", "half of the good arms turn bad in each round", Halving,
+                         rounds=10, n_arms=64),
+        EnvironmentEntry("alternating", "two arms take turns; the leader is always wrong",
+                         Alternating, n_arms=10),
+        EnvironmentEntry("chasing", "adaptive: the arms that you favoured lately cost 1", _chasing,
+                         n_arms=10),
     )
-}
+}  # fmt: skip
 
 
 def register_environment(entry: EnvironmentEntry) -> None:
@@ -181,7 +172,10 @@ def make_environment(
     >>> make_environment("bernoulli:n_arms=3", rounds=7).rounds
     7
     """
-    text, own = _name_and_options(name)
+    text, own = str(name), dict[str, Any]()
+    if not isinstance(name, Path) and not (isinstance(name, str) and os.path.exists(name)):
+        spec = EnvironmentSpec.of(name)
+        text, own = spec.name, dict(spec.options)
     known = {"rounds": rounds, "n_arms": n_arms, "folder": folder, "cost": cost, "measure": measure}
     beside = {"rewards": rewards or None, **known, **options}
     given = {**own, **{option: value for option, value in beside.items() if value is not None}}
@@ -191,20 +185,6 @@ def make_environment(
         build = from_module(text, "environment", _ENTRIES)
         return EnvironmentEntry(text, "", build, rounds=None).make(given)
     return _recorded(text, given)
-
-
-def _name_and_options(name: str | Path | Mapping[str, Any] | Spec) -> tuple[str, dict[str, Any]]:
-    if isinstance(name, Path) or (isinstance(name, str) and _exists(name)):
-        return str(name), {}
-    spec = EnvironmentSpec.of(name)
-    return spec.name, dict(spec.options)
-
-
-def _exists(text: str) -> bool:
-    try:
-        return Path(text).exists()
-    except (OSError, ValueError):
-        return False
 
 
 def _recorded(name: str, given: dict[str, Any]) -> Environment:

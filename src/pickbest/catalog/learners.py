@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from pickbest.catalog.spec import Spec, from_module, parameters
+from pickbest.catalog.spec import Spec, check_options, from_module, parameters
 from pickbest.core import (
     Feedback,
     Learner,
@@ -202,12 +202,7 @@ def _check(
         if not entry.tunings:
             raise PickbestError(f"{entry.name} has nothing to tune, got tuning {tuning!r}")
         raise unknown_name(f"tuning of {entry.name}", tuning, entry.tunings)
-    for option in options:
-        if option not in entry.options:
-            raise unknown_name(f"option of {entry.name}", option, entry.options)
-    for option in entry.needed_options:
-        if option not in options:
-            raise PickbestError(f"{entry.name} needs the option {option}")
+    check_options(entry.name, options, entry.options)
 
 
 @dataclass(frozen=True)

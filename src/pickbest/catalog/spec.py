@@ -17,7 +17,7 @@ import importlib
 import inspect
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -25,7 +25,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from pickbest.core import PickbestError
+from pickbest.core import PickbestError, unknown_name
 
 Scalar = bool | int | float | str
 Value = Scalar | tuple[Scalar, ...]
@@ -220,3 +220,13 @@ def parameters(make: Callable[..., Any]) -> dict[str, Any]:
     except (TypeError, ValueError) as error:
         raise PickbestError(f"the parameters of {make!r} cannot be read ({error})") from error
     return {name: parameter.default for name, parameter in known.items()}
+
+
+def check_options(name: str, given: Collection[str], options: Mapping[str, Any]) -> None:
+    """Every option is known, and none is missing that has no default value."""
+    for option in given:
+        if option not in options:
+            raise unknown_name(f"option of {name}", option, options)
+    for option, default in options.items():
+        if default is inspect.Parameter.empty and option not in given:
+            raise PickbestError(f"{name} needs the option {option}")

@@ -146,20 +146,15 @@ def _measured(
             "under_bound": bool(regret.mean() <= bound),
         }
 
+    goal = {"target_budget": target_budget, "rounds": rounds}
     for slot_budget in sorted({1, usual, theory.constant_regret_budget(rounds)}):
-        budget = theory.hybrid_budget(
-            slot_budget=slot_budget, target_budget=target_budget, rounds=rounds
-        )
-        bound = theory.hybrid_regret_bound(
-            n_arms=n_arms, slot_budget=slot_budget, target_budget=target_budget, rounds=rounds
-        )
+        budget = theory.hybrid_budget(slot_budget=slot_budget, **goal)
+        bound = theory.hybrid_regret_bound(n_arms=n_arms, slot_budget=slot_budget, **goal)
         learner = online_hybrid(n_arms, budget, rounds, slot_budget)
         learner = tamper(learner) if tamper else learner
         yield row("OG_hybrid", learner, "Theorem 6", bound)
-    slots = theory.hybrid_slots(target_budget=target_budget, rounds=rounds)
-    bound = theory.og_regret_bound(
-        n_arms=n_arms, budget=slots, target_budget=target_budget, rounds=rounds
-    )
+    slots = theory.hybrid_slots(**goal)
+    bound = theory.og_regret_bound(n_arms=n_arms, budget=slots, **goal)
     learner = online_greedy(n_arms, slots, rounds, tuning="theorem")
     yield row("OG", learner, "Lemma 12", bound)
     bound = theory.og_hedge_regret_bound(n_arms=n_arms, budget=target_budget, rounds=rounds)

@@ -10,24 +10,7 @@ from pickbest.feasibility.sets import Ball, Box, ConvexSet, Maximizer, Simplex
 from pickbest.feasibility.solve import Certificate, Feasibility, Status, solve_feasibility
 
 __all__ = [
-    "Answer",
-    "AnyLaw",
-    "Ball",
-    "Box",
-    "Certificate",
-    "ConvexSet",
-    "Feasibility",
-    "Game",
-    "Law",
-    "Maximizer",
-    "Oracle",
-    "Polytope",
-    "Problem",
-    "ProductLaw",
-    "Simplex",
-    "Status",
-    "read_problem",
-    "sampling_error",
-    "solve_feasibility",
-    "solve_game",
-]
+    "Answer", "AnyLaw", "Ball", "Box", "Certificate", "ConvexSet", "Feasibility", "Game",
+    "Law", "Maximizer", "Oracle", "Polytope", "Problem", "ProductLaw", "Simplex", "Status",
+    "read_problem", "sampling_error", "solve_feasibility", "solve_game",
+]  # fmt: skip

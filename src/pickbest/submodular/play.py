@@ -7,7 +7,6 @@ import numpy as np
 from pickbest.core import (
     FloatArray,
     IntArray,
-    KeyArray,
     PickbestError,
     check_count,
     check_seed,
@@ -15,7 +14,7 @@ from pickbest.core import (
     rng_for,
 )
 from pickbest.kernels.slots import slot_loops
-from pickbest.learners.greedy import GreedyState, slot_rows
+from pickbest.learners.greedy import slot_rows
 from pickbest.submodular.jobs import Jobs, TableJobs, durations_of
 from pickbest.submodular.learner import OnlineGreedy
 from pickbest.submodular.slots import JOBS, JobGame
@@ -59,11 +58,20 @@ def play_jobs(learner: OnlineGreedy, jobs: Jobs, replicates: int = 20, seed: int
     shape = (replicates, jobs.rounds)
     run = JobRun(np.empty(shape), np.zeros(shape, np.int64))
     if isinstance(jobs, TableJobs) and not learner.shared:
+        inner, rows = learner.inner, slot_rows(state.slots)
         # Short stretches, so that Ctrl-C is heard.
         stretch = max(1, 20_000 // replicates)
         for first in range(0, jobs.rounds, stretch):
-            last = min(first + stretch, jobs.rounds)
-            _play_compiled(learner, state, jobs, keys, first, last, run)
+            played = slice(first, first + stretch)
+            entries, weights = _stretch(jobs.entries, played), _stretch(jobs.weights, played)
+            game = JobGame(jobs.combine.value, entries, weights, learner.durations)
+            values = np.empty(run.values[:, played].shape)
+            lengths = np.empty(values.shape, np.int64)
+            slot_loops(inner.rule, JOBS).play(
+                inner.law, rows, learner.filling, game, learner.n_arms, learner.slots,
+                inner.budget, keys, first, inner.fresh, values, lengths,
+            )  # fmt: skip
+            run.values[:, played], run.lengths[:, played] = values, lengths
         return run
     for t in range(jobs.rounds):
         round_jobs = jobs.round(t)
@@ -87,38 +95,5 @@ def check_match(learner: OnlineGreedy, jobs: Jobs, replicates: int) -> None:
         raise PickbestError(f"there are jobs for {jobs.replicates} replicates, got {replicates}")
 
 
-def _play_compiled(
-    learner: OnlineGreedy,
-    state: GreedyState,
-    jobs: TableJobs,
-    keys: KeyArray,
-    first: int,
-    last: int,
-    run: JobRun,
-) -> None:
-    inner, shape = learner.inner, (len(keys), last - first)
-    values, lengths = np.empty(shape), np.empty(shape, np.int64)
-    slot_loops(inner.rule, JOBS).play(
-        inner.law,
-        slot_rows(state.slots),
-        learner.filling,
-        JobGame(
-            jobs.combine.value,
-            _stretch(jobs.entries, first, last),
-            _stretch(jobs.weights, first, last),
-            learner.durations,
-        ),
-        learner.n_arms,
-        learner.slots,
-        inner.budget,
-        keys,
-        first,
-        inner.fresh,
-        values,
-        lengths,
-    )
-    run.values[:, first:last], run.lengths[:, first:last] = values, lengths
-
-
-def _stretch(array: FloatArray, first: int, last: int) -> FloatArray:
-    return np.ascontiguousarray(array[:, first:last]) if array.shape[1] > 1 else array
+def _stretch(array: FloatArray, played: slice) -> FloatArray:
+    return np.ascontiguousarray(array[:, played]) if array.shape[1] > 1 else array

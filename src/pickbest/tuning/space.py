@@ -208,7 +208,6 @@ class Space:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The parameters' names in order."""
         return tuple(parameter.name for parameter in self.parameters)
 
     def sample(self, rng: np.random.Generator) -> Point:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from pickbest.experiments.paper.experiment import HONEST
-from pickbest.experiments.paper.recipes import RECIPES
-from pickbest.experiments.paper.sabotage import MATRIX, MUTANTS, matrix, recorded, verdicts_of
+from pickbest.experiments.paper.recipes import RECIPES, TRIALS, mutants_of
+from pickbest.experiments.paper.sabotage import MUTANTS, matrix, recorded, verdicts_of
 
 # Parts that report and do not judge.
 NOTES = {"regime-change", "repeated-arms", "gamma", "tunings", "weights"}
 
 
 def test_every_part_that_judges_is_sabotaged() -> None:
-    assert set(MATRIX) == {recipe.name for recipe in RECIPES} - NOTES
+    assert set(TRIALS) == {recipe.name for recipe in RECIPES} - NOTES
 
 
 def test_every_verdict_is_turned_by_something() -> None:
@@ -28,12 +28,11 @@ def test_every_verdict_is_turned_by_something() -> None:
     assert len(table.rows) == len(honest)  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("part", MATRIX)
+@pytest.mark.parametrize("part", TRIALS)
 def test_the_record_is_true(part: str) -> None:
     if part in {"linear-programs", "two-draws"}:
         pytest.importorskip("highspy")
     expected = [row for row in recorded() if row[0] == part]
-    found = [
-        row for mutant in (HONEST.name, *MATRIX[part].mutants) for row in verdicts_of(part, mutant)
-    ]
+    mutants = (HONEST.name, *mutants_of(part))
+    found = [row for mutant in mutants for row in verdicts_of(part, mutant)]
     assert found == expected

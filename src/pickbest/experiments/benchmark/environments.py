@@ -4,21 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pickbest.catalog import make_environment
 from pickbest.core import Environment, PickbestError, unknown_name
-from pickbest.environments import (
-    Alternating,
-    Bernoulli,
-    Chasing,
-    Halving,
-    OneGoodArm,
-    RegimeChange,
-    Table,
-    Task1,
-    Task2,
-    Task3,
-    WithFeatures,
-    read_table,
-)
+from pickbest.environments import Table, WithFeatures, read_table
 from pickbest.environments.aslib.scenario import read_scenarios
 from pickbest.environments.tables import Shuffled
 from pickbest.experiments.paper.recorded_rewards import measured_rewards
@@ -28,21 +16,17 @@ GROUPS = (REAL, SYNTHETIC, ADVERSARY)
 SHUFFLED = " shuffled"
 ORDERS = ("recorded", "shuffled")
 PAPER, MEASURED = "paper-rewards", "measured-rewards"
-ROUNDS, ARMS = 300, 10
 
-GENERATED: dict[str, tuple[str, Environment]] = {
-    "task-1": (SYNTHETIC, Task1(ROUNDS)),
-    "task-2": (SYNTHETIC, Task2(ROUNDS)),
-    "task-3": (SYNTHETIC, Task3(ROUNDS)),
-    "regime-change": (SYNTHETIC, RegimeChange(Task2(ROUNDS))),
-    "regime-change-1": (SYNTHETIC, RegimeChange(Task1(ROUNDS))),
-    "bernoulli": (ADVERSARY, Bernoulli(ARMS, ROUNDS)),
-    "one-good-arm": (ADVERSARY, OneGoodArm(ARMS, ROUNDS)),
-    "halving": (ADVERSARY, Halving(64, 10)),
-    "alternating": (ADVERSARY, Alternating(ARMS, ROUNDS)),
-    "chasing-2": (ADVERSARY, Chasing(ARMS, ROUNDS, width=2)),
-    "chasing-5": (ADVERSARY, Chasing(ARMS, ROUNDS, width=5)),
-    "chasing-8": (ADVERSARY, Chasing(ARMS, ROUNDS, width=8)),
+# By group: names, and what the catalog makes of them.
+GENERATED = {
+    SYNTHETIC: {
+        **{name: name for name in ("task-1", "task-2", "task-3", "regime-change")},
+        "regime-change-1": "regime-change:inner=task-1",
+    },
+    ADVERSARY: {
+        **{name: name for name in ("bernoulli", "one-good-arm", "halving", "alternating")},
+        **{f"chasing-{width}": f"chasing:width={width}" for width in (2, 5, 8)},
+    },
 }
 
 
@@ -74,8 +58,9 @@ def environments_at_hand(
     if aslib is not None:
         tables += [(scenario.name, scenario.costs()) for scenario in read_scenarios(aslib)]
     found = [place for name, table in tables for place in recorded(name, table)]
-    for name, (group, environment) in GENERATED.items():
-        found.append(NamedEnvironment(name, name, group, environment))
+    for group, specs in GENERATED.items():
+        for name, spec in specs.items():
+            found.append(NamedEnvironment(name, name, group, make_environment(spec)))
     names = [place.name for place in found]
     for name in names:
         if names.count(name) > 1:

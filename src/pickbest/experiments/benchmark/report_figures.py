@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,30 +27,25 @@ MARKED = {YARDSTICK: OKABE_ITO[1], AUTO: OKABE_ITO[0]}
 
 def draw_heat_map(table: Table, folder: Path) -> None:
     """A table of shares, learners by environments, as colours."""
+    from matplotlib.colors import LinearSegmentedColormap
+
     shares = np.array([row[1:] for row in table.rows], dtype=np.float64)
     learners = [str(row[0]) for row in table.rows]
     families = [column.label for column in table.columns[1:]]
-
-    def draw(axes: Axes) -> None:
-        from matplotlib.colors import LinearSegmentedColormap
-
-        colours = LinearSegmentedColormap.from_list("shares", COLOURS)
+    colours = LinearSegmentedColormap.from_list("shares", COLOURS)
+    with _drawn(folder, HEAT_MAP, 7.0, 1.9 + 0.22 * len(learners)) as axes:
         axes.grid(False)
-        image = axes.imshow(
-            np.clip(shares, -1.0, 1.0), cmap=colours, vmin=-1, vmax=1, aspect="auto"
-        )
+        shown = np.clip(shares, -1.0, 1.0)
+        image = axes.imshow(shown, cmap=colours, vmin=-1, vmax=1, aspect="auto")
         axes.set_xticks(range(len(families)), families, rotation=90, fontsize=8)
         axes.set_yticks(range(len(learners)), learners, fontsize=8.5)
         axes.figure.colorbar(image, ax=axes, label="share of the gap", shrink=0.8)
 
-    _write(folder, HEAT_MAP, (7.0, 1.9 + 0.22 * len(learners)), draw)
-
 
 def draw_ranks(ranks: Mapping[str, Estimate], folder: Path) -> None:
     """Mean ranks, the best on top, with intervals; full dots are level with the first."""
-
-    def draw(axes: Axes) -> None:
-        ordered = sorted(ranks.items(), key=lambda item: item[1].mean)
+    ordered = sorted(ranks.items(), key=lambda item: item[1].mean)
+    with _drawn(folder, RANKS, 6.4, 1.2 + 0.26 * len(ranks)) as axes:
         for row, (label, rank) in enumerate(ordered):
             colour = MARKED.get(label, GREY)
             axes.plot([rank.low, rank.high], [row, row], color=colour, linewidth=2)
@@ -59,14 +55,11 @@ def draw_ranks(ranks: Mapping[str, Estimate], folder: Path) -> None:
         axes.invert_yaxis()
         axes.set_xlabel("mean rank over environments and budgets (1 is best)")
 
-    _write(folder, RANKS, (6.4, 1.2 + 0.26 * len(ranks)), draw)
 
-
-def _write(
-    folder: Path, name: str, size: tuple[float, float], draw: Callable[[Axes], None]
-) -> None:
-    figure, axes = new_figure(*size)
-    draw(axes)
+@contextmanager
+def _drawn(folder: Path, name: str, width: float, height: float) -> Iterator[Axes]:
+    figure, axes = new_figure(width, height)
+    yield axes
     folder.mkdir(parents=True, exist_ok=True)
     for suffix, content in zip(("png", "svg"), images(figure, name), strict=True):
         write_atomically(folder / f"{name}.{suffix}", content)

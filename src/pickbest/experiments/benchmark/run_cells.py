@@ -3,17 +3,24 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 
+from pickbest.catalog import describe
 from pickbest.core import Environment, Learner, PickbestError, check_count, check_seed
+from pickbest.core.codec import decode, encode
 from pickbest.core.workers import each_finished
-from pickbest.experiments.benchmark.cells import Result, cell_cache, cell_key
 from pickbest.experiments.benchmark.environments import NamedEnvironment
 from pickbest.experiments.benchmark.lineup import Entry, make_entry
-from pickbest.experiments.benchmark.shares import Cell, references
-from pickbest.experiments.cache import Cache
+from pickbest.experiments.benchmark.shares import Cell, Result, references
+from pickbest.experiments.cache import Cache, code_digest, key_of, modules_of
 from pickbest.simulation.simulate import simulate
+
+# Raise it when what a cell holds changes its meaning.
+FORMAT = 1
+# What every cell runs, beside its own learner and environment.
+LOOP = "pickbest.simulation.simulate"
 
 # finished(done, total), in rounds of learners.
 Finished = Callable[[int, int], None]
@@ -40,7 +47,7 @@ class BenchmarkPlan:
 
     @property
     def cache(self) -> Cache[Result]:
-        return cell_cache(self.kept)
+        return Cache(self.kept, encode, partial(decode, Result))
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +116,20 @@ def _units(plan: BenchmarkPlan) -> Iterator[Unit]:
                 keys[entry.label], learners[key] = key, learner
         if keys:
             yield Unit(place, environment, budget, keys, learners, plan.replicates, plan.seed)
+
+
+def cell_key(environment: Environment, learner: Learner, replicates: int, seed: int) -> str:
+    """What a kept result is valid for: costs, learner and their code, replicates and seed."""
+    return key_of(
+        {
+            "format": FORMAT,
+            "environment": describe(environment),
+            "learner": describe(learner),
+            "code": code_digest({LOOP} | modules_of(environment) | modules_of(learner)),
+            "replicates": replicates,
+            "seed": seed,
+        }
+    )
 
 
 def play_unit(unit: Unit) -> dict[str, Result]:

@@ -14,14 +14,31 @@ from pickbest import hindsight
 from pickbest.core import Environment, FloatArray
 from pickbest.environments import Table
 from pickbest.environments.tables import Shuffled
-from pickbest.experiments.benchmark.cells import Result
 from pickbest.experiments.benchmark.environments import NamedEnvironment
 from pickbest.report.scenarios import random_subset_cost
 from pickbest.simulation.simulate import deal_all
 from pickbest.simulation.statistics import standard_error
 
+Numbers = tuple[float, ...]
 # Below it, a share says more of noise than of learning.
 LEAST_GAP = 0.005
+
+
+@dataclass(frozen=True)
+class Result:
+    """Mean rewards of a round, one a replicate; a single one where all replicates agree.
+
+    rewards: the learner's. best_arm: the best single arm's in hindsight.
+    random: B distinct random arms', in expectation. best: the best B arms' in hindsight.
+    Both are empty where costs depend on the player: each learner meets others.
+    seconds: of a core that the learner's games took.
+    """
+
+    rewards: Numbers
+    best_arm: Numbers
+    random: Numbers
+    best: Numbers
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -83,7 +100,7 @@ def best_reward(table: FloatArray, budget: int) -> float:
 
 def references(
     environment: Environment, budget: int, replicates: int, seed: int
-) -> tuple[tuple[float, ...], tuple[float, ...]]:
+) -> tuple[Numbers, Numbers]:
     """(random, best), one a replicate, or one where all agree; empty where costs react."""
     if environment.adaptive:
         return (), ()

@@ -6,7 +6,12 @@ from typing import Any
 import numpy as np
 
 from pickbest.core import FloatArray
-from pickbest.experiments.linear_programs.generated_problems import at_most, packing, set_cover
+from pickbest.experiments.linear_programs.generated_problems import (
+    at_most,
+    outcome,
+    packing,
+    set_cover,
+)
 from pickbest.feasibility.games import exact_value, solve_game
 from pickbest.feasibility.highs import EmptySetError
 from pickbest.feasibility.polytopes import Polytope, as_rows, extended
@@ -57,9 +62,7 @@ def application(
         "dimension": int(A.shape[1]),
         "budget": budget,
         "epsilon": epsilon,
-        "status": found.status.value,
-        "calls": found.calls,
-        "calls_bound": found.calls_bound,
+        **outcome(found),
         "worst_slack": found.worst_slack,
         "seconds": seconds,
         "exactly_feasible": feasible,
@@ -91,18 +94,9 @@ def games(seed: int) -> list[dict[str, Any]]:
     for budget in (1, 2, 3):
         start = time.perf_counter()
         game = solve_game(payoffs, 0.02, budget)
-        rows.append(
-            {
-                "budget": budget,
-                "epsilon": game.epsilon,
-                "lower": game.lower,
-                "upper": game.upper,
-                "value": game.value,
-                "exact_value": value,
-                "calls": game.calls,
-                "calls_bound": game.calls_bound,
-                "seconds": time.perf_counter() - start,
-                "highs_seconds": highs_seconds,
-            }
-        )
+        seconds = time.perf_counter() - start
+        shown = ("budget", "epsilon", "lower", "upper", "value", "calls", "calls_bound")
+        row = {name: getattr(game, name) for name in shown}
+        row |= {"exact_value": value, "seconds": seconds, "highs_seconds": highs_seconds}
+        rows.append(row)
     return rows

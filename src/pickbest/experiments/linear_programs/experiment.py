@@ -26,7 +26,11 @@ import numpy as np
 from pickbest import theory
 from pickbest.core import Learner, check_count, check_seed
 from pickbest.experiments.linear_programs.applications import applications, games
-from pickbest.experiments.linear_programs.generated_problems import FAMILIES, random_problem
+from pickbest.experiments.linear_programs.generated_problems import (
+    FAMILIES,
+    outcome,
+    random_problem,
+)
 from pickbest.experiments.linear_programs.minimal_oracle import MinimalOracle
 from pickbest.feasibility.constraints import System
 from pickbest.feasibility.highs import load
@@ -99,26 +103,12 @@ def calls_needed(
                 n_constraints=system.n_constraints, budget=budget, width=width, calls=allowed
             )
             (proof,) = schedule(system.n_constraints, budget, allowed, "proposition_8")
-            found = solve_feasibility(
-                system.matrix,
-                system.bounds,
-                MinimalOracle(system, convex, budget),
-                epsilon,
-                budget,
-                learner=tamper(proof.learner) if tamper else proof.learner,
-            )
-            rows.append(
-                {
-                    "family": family,
-                    "budget": budget,
-                    "problem": problem,
-                    "epsilon": epsilon,
-                    "width": width,
-                    "status": found.status.value,
-                    "calls": found.calls,
-                    "calls_bound": found.calls_bound,
-                }
-            )
+            oracle = MinimalOracle(system, convex, budget)
+            learner = tamper(proof.learner) if tamper else proof.learner
+            whole = (system.matrix, system.bounds, oracle, epsilon, budget)
+            found = solve_feasibility(*whole, learner=learner)
+            row = {"family": family, "budget": budget, "problem": problem, "epsilon": epsilon}
+            rows.append({**row, "width": width, **outcome(found)})
     return rows
 
 

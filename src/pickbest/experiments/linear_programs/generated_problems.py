@@ -16,8 +16,10 @@ from pickbest.feasibility.constraints import System
 from pickbest.feasibility.highs import load
 from pickbest.feasibility.polytopes import Polytope, best_worst_slack
 from pickbest.feasibility.sets import Box, ConvexSet, Maximizer, Simplex, width_over
+from pickbest.feasibility.solve import Feasibility
 
 Problem = tuple[System, ConvexSet]
+Row = dict[str, Any]
 N_CONSTRAINTS, DIMENSION = 10, 5
 
 
@@ -82,6 +84,11 @@ def packing(
     sparse: Any = load("scipy.sparse", "sparse problems")
     use = sparse.csr_array((amounts, (rows, columns)), shape=(n_resources, n_items))
     return use, rng.uniform(0.5, 1.5, n_items)
+
+
+def outcome(found: Feasibility) -> Row:
+    """What every row says of a solve."""
+    return {"status": found.status.value, "calls": found.calls, "calls_bound": found.calls_bound}
 
 
 def random_rows(rng: np.random.Generator) -> Problem:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pickbest.core import Learner
-from pickbest.experiments.linear_programs.generated_problems import FAMILIES, Problem
+from pickbest.experiments.linear_programs.generated_problems import FAMILIES, Problem, outcome
 from pickbest.experiments.linear_programs.minimal_oracle import MinimalOracle
 from pickbest.feasibility.polytopes import best_worst_slack
 from pickbest.feasibility.schedules import TUNINGS, calls_needed, schedule
@@ -71,12 +71,7 @@ def solved(
 
 
 def row_of(problem: Problem, found: Feasibility) -> dict[str, Any]:
-    return {
-        "status": found.status.value,
-        "calls": found.calls,
-        "calls_bound": found.calls_bound,
-        "verified": verified(problem, found),
-    }
+    return {**outcome(found), "verified": verified(problem, found)}
 
 
 def verified(problem: Problem, found: Feasibility) -> bool:

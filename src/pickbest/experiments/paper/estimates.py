@@ -34,7 +34,6 @@ class Estimate:
 
     @property
     def error(self) -> float:
-        """The standard error of the mean."""
         return self.std / math.sqrt(self.runs)
 
     def above(self, bound: float) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from pickbest.catalog import make_learner
 from pickbest.core import Environment, FloatArray, Learner
 from pickbest.experiments.paper.estimates import Estimate
 from pickbest.experiments.paper.recorded_rewards import Rewards
@@ -51,6 +52,15 @@ class Setting:
         played = {name: self.sabotage.learner(learner) for name, learner in learners.items()}
         game = self.sabotage.environment(environment)
         return simulate(played, game, self.replicates, self.seed, progress=False)
+
+    def play_specs(self, environment: Environment, budget: int, *specs: str) -> Simulation:
+        """Play learners by their specs, told the number of rounds."""
+        size = (environment.n_arms, budget, environment.rounds)
+        return self.play({spec: make_learner(spec, *size) for spec in specs}, environment)
+
+    def regret(self, environment: Environment, budget: int, spec: str) -> Estimate:
+        """Of one learner, against the best arm."""
+        return regret_of(self.play_specs(environment, budget, spec), spec)
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,15 @@
 """Every verdict can fail: what becomes of each where something is broken on purpose.
 
-MUTANTS is what can be broken; MATRIX says which parts are run with which, in games that are short
-enough for a test. What was found lies in data/sabotage.csv, the report shows it, and the tests run
-it again. To add a part: a line in MATRIX, then
+MUTANTS is what can be broken; data/recipes.toml says which parts are run with which, in games that
+are short enough for a test. What was found lies in data/sabotage.csv, the report shows it, and the
+tests run it again. To add a part: its `trial` there, then
 
     python -m pickbest.experiments.paper.sabotage
 """
 
 import csv
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from pickbest.core.text import csv_text
 from pickbest.core.wrapping import WrappingLearner
 from pickbest.environments import Table
 from pickbest.experiments.paper.experiment import HONEST, Sabotage, Setting
-from pickbest.experiments.paper.recipes import recipe_named
+from pickbest.experiments.paper.recipes import TRIALS, mutants_of, recipe_named
 from pickbest.experiments.paper.recorded_rewards import DATA, find_rewards
 from pickbest.experiments.paper.run_parts import run_part
 from pickbest.learners import FPML, Greedy
@@ -120,86 +120,25 @@ def copy_best(costs: FloatArray) -> None:
     costs[:, others] = costs[:, [best]]
 
 
-NOISELESS, UNIFORM = "leaders without noise", "arms at random"
-TENFOLD, TENTH, ZERO = "ε × 10", "ε / 10", "ε → 0"
-FEWER, MORE = "one arm fewer", "one arm more"
-BIASED, SHIFTED, SWAPPED = "a biased estimate", "a shifted cost", "swapped slots"
-MIXED, COPIED = "arms that swap their costs", "copies of the best arm"
-EXACT = "exact estimates"
 MUTANTS = {
     mutant.name: mutant
     for mutant in (
         HONEST,
-        Sabotage(NOISELESS, noiseless, epsilon=1e9),
-        Sabotage(UNIFORM, at_random),
-        Sabotage(TENFOLD, scaled(10.0), epsilon=10.0),
-        Sabotage(TENTH, scaled(0.1), epsilon=0.1),
-        Sabotage(ZERO, scaled(1e-9), epsilon=1e-9),
-        Sabotage(FEWER, more_arms(-1)),
-        Sabotage(MORE, more_arms(1)),
-        Sabotage(BIASED, unweighted),
-        Sabotage(SHIFTED, environment=changed(shift)),
-        Sabotage(SWAPPED, swapped),
-        Sabotage(MIXED, environment=changed(reverse_arms)),
-        Sabotage(COPIED, environment=changed(copy_best)),
-        Sabotage(EXACT, exact_estimates=True),
+        Sabotage("leaders without noise", noiseless, epsilon=1e9),
+        Sabotage("arms at random", at_random),
+        Sabotage("ε × 10", scaled(10.0), epsilon=10.0),
+        Sabotage("ε / 10", scaled(0.1), epsilon=0.1),
+        Sabotage("ε → 0", scaled(1e-9), epsilon=1e-9),
+        Sabotage("one arm fewer", more_arms(-1)),
+        Sabotage("one arm more", more_arms(1)),
+        Sabotage("a biased estimate", unweighted),
+        Sabotage("a shifted cost", environment=changed(shift)),
+        Sabotage("swapped slots", swapped),
+        Sabotage("arms that swap their costs", environment=changed(reverse_arms)),
+        Sabotage("copies of the best arm", environment=changed(copy_best)),
+        Sabotage("exact estimates", exact_estimates=True),
     )
 }
-
-
-@dataclass(frozen=True)
-class Trial:
-    """A part in short games. options: instead of the recipe's own."""
-
-    replicates: int
-    mutants: Sequence[str]
-    options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-
-
-_NOISE = (TENFOLD, TENTH, ZERO)
-_LEARNERS = (NOISELESS, UNIFORM, *_NOISE, FEWER)
-_PRINTED = (UNIFORM, *_NOISE, FEWER, MORE, BIASED, SHIFTED, SWAPPED)
-MATRIX: dict[str, Trial] = {
-    "table-1": Trial(50, _PRINTED, {"budgets": [4]}),
-    "table-2": Trial(50, _PRINTED, {"budgets": [2, 3]}),
-    "task-3": Trial(50, (UNIFORM, *_NOISE, FEWER, BIASED, SWAPPED)),
-    "measured": Trial(20, (UNIFORM, ZERO, FEWER, COPIED), {"budgets": [2, 4]}),
-    "more-optimizers": Trial(20, (UNIFORM, ZERO, FEWER), {"budgets": [2, 4]}),
-    "task-1": Trial(20, (UNIFORM, ZERO, FEWER), {"budgets": [2, 3], "rounds": 300}),
-    "task-2": Trial(20, (UNIFORM, ZERO, FEWER), {"budgets": [2, 3], "rounds": 300}),
-    "trade-off": Trial(
-        60, _LEARNERS, {"n_arms": 32, "budgets": [1, 2, 3], "rounds": [100, 300, 1000, 3000]}
-    ),
-    "environments": Trial(10, _LEARNERS, {"n_arms": 16, "budgets": [1, 2], "rounds": 1000}),
-    "worst-sequence": Trial(
-        1, (TENFOLD, TENTH), {"budgets": [1, 2], "rounds": [50, 400], "constant_epsilon": 1.0}
-    ),
-    "constant-regret": Trial(
-        20, _LEARNERS, {"n_arms": 32, "rounds": [100, 1000], "fixed_budget": 2}
-    ),
-    "markov": Trial(200, _LEARNERS, {"n_arms": 32, "budgets": [1, 2], "rounds": 1000}),
-    "overtaking": Trial(10, (NOISELESS,)),
-    "fresh-noise": Trial(10, (NOISELESS, UNIFORM, ZERO), {"rounds": 1000}),
-    "deterministic": Trial(5, (UNIFORM, FEWER, MORE), {"n_arms": 6, "rounds": 300}),
-    "uniform": Trial(100, (FEWER, MORE), {"n_arms": 6, "rounds": 300}),
-    "halving": Trial(200, (MORE,), {"budgets": [1, 2], "log2_arms": [5, 7]}),
-    "partial-feedback": Trial(20, (EXACT,)),
-    "top-set": Trial(10, (MIXED,), {"budgets": [2], "rounds": 300, "hard_rounds": [1000, 2000]}),
-    "hybrid": Trial(
-        2, (UNIFORM, ZERO),
-        {"n_arms": 128, "target_budget": 2, "slot_budgets": [2], "horizons": [[1000, 10000]]},
-    ),
-    "hybrid-jobs": Trial(1, (ZERO,), {"target_budget": 2, "rounds": [300, 3000]}),
-    "linear-programs": Trial(
-        3, _NOISE,
-        {"budgets": [1], "families": ["zero-sum game"], "with_applications": False},
-    ),
-    "two-picks": Trial(
-        20, (NOISELESS, UNIFORM, *_NOISE),
-        {"n_arms": 16, "budgets": [2], "rounds": [100, 1000, 3000]},
-    ),
-    "two-draws": Trial(1, (TENTH, ZERO)),
-}  # fmt: skip
 
 Row = tuple[str, str, str, str]
 """(part, mutant, statement, verdict)."""
@@ -207,7 +146,7 @@ Row = tuple[str, str, str, str]
 
 def verdicts_of(part: str, mutant: str) -> Iterator[Row]:
     """The verdicts of a part with a mutant in it."""
-    trial, recipe = MATRIX[part], recipe_named(part)
+    trial, recipe = TRIALS[part], recipe_named(part)
     short = dataclasses.replace(recipe, options={**recipe.options, **trial.options})
     setting = Setting(0, trial.replicates, find_rewards(), MUTANTS[mutant])
     for block in run_part(short, setting).blocks:
@@ -239,7 +178,7 @@ def matrix() -> Section:
         rows.append([statement, verdict, *together])
     text = (
         f"Each part was run again with something broken on purpose: {len(found)} verdicts of "
-        f"{len(MATRIX)} parts, in short games. A verdict that nothing turns would be worth "
+        f"{len(TRIALS)} parts, in short games. A verdict that nothing turns would be worth "
         f"nothing; all {len(rows)} turn. What a verdict does not notice does not contradict its "
         "statement, or not in games of this size. The tests run the whole matrix again "
         "(`tests/experiments/paper/test_sabotage.py`)."
@@ -252,8 +191,8 @@ def matrix() -> Section:
 def main() -> None:
     """Run the whole matrix and record it."""
     rows = [("part", "mutant", "statement", "verdict")]
-    for part, trial in MATRIX.items():
-        for mutant in (HONEST.name, *trial.mutants):
+    for part in TRIALS:
+        for mutant in (HONEST.name, *mutants_of(part)):
             rows += verdicts_of(part, mutant)
     write_atomically(RECORDED, csv_text(rows).encode())
 

@@ -4,7 +4,7 @@ schedules   actions (an activity with a duration) and sequences of them
 families    the built-in jobs; tables is what they are made of
 callables   any Python function as jobs
 checks      whether a function is a job, and if not, why
-offline     greedy and best schedules in hindsight; programs solves them as MILPs
+offline     greedy and best schedules in hindsight; milp solves them by HiGHS
 """
 
 from pickbest.submodular.jobs.callables import (

@@ -27,7 +27,7 @@ _EVERY_ARM = np.empty((0, 0), np.int64)
 
 
 class Combine(Enum):
-    """How the arms of a schedule act on one item: see `kernels.jobs`."""
+    """How the arms of a schedule act on one item: see `jobs.kernels`."""
 
     MAX = kernels.MAX
     MISS = kernels.MISS

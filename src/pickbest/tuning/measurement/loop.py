@@ -6,7 +6,6 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from pickbest.core import check_count, unknown_name
 from pickbest.tuning.measurement import engines
@@ -89,7 +88,8 @@ class _Work:
             self._started[name] = message
         elif "call" in message:
             self._started.pop(name, None)
-            self._record(unit, **message)
+            told = dict(message)
+            self._record(unit, told.pop("call"), Record(**told))
         elif "mismatch" in message:
             self.warn(
                 f"{name} asks for another point than before at call {message['mismatch'] + 1}: "
@@ -118,21 +118,13 @@ class _Work:
         if self._deaths[unit.name, call] < MOST_DEATHS:
             return
         if started:
-            self._record(unit, call, started["point"], None, reason)
+            self._record(unit, call, Record(started["point"], None, reason))
         else:
             for left in missing:
-                self._record(unit, left, None, None, f"optimizer: {reason}")
+                self._record(unit, left, Record(None, None, f"optimizer: {reason}"))
 
-    def _record(
-        self,
-        unit: Unit,
-        call: int,
-        point: Any,
-        loss: float | None,
-        reason: str,
-        seconds: float = 0.0,
-    ) -> None:
-        self.journal.append(unit.name, call, Record(point, loss, reason, seconds))
+    def _record(self, unit: Unit, call: int, record: Record) -> None:
+        self.journal.append(unit.name, call, record)
         self.done += 1
 
     def _past(self, unit: Unit) -> dict[int, Record]:

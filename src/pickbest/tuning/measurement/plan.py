@@ -104,7 +104,6 @@ class MeasurementPlan:
 
     @property
     def evaluations(self) -> int:
-        """How many there are in all."""
         settings = self.settings
         runs = len(settings.optimizers) * settings.repetitions * settings.calls
         return len(self.tasks) * (runs + settings.pool)

@@ -44,12 +44,10 @@ class Measured:
 
     @property
     def degenerate(self) -> bool:
-        """Whether it has no rewards."""
         return is_degenerate(self.rand, self.opt)
 
     @property
     def failures(self) -> int:
-        """How many evaluations failed."""
         return sum(loss is None for losses in (*self.runs.values(), self.pool) for loss in losses)
 
     def rewards(self, optimizers: Sequence[str], repetition: int) -> list[float]:

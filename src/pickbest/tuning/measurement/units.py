@@ -39,7 +39,6 @@ class Unit:
 
     @property
     def calls(self) -> range:
-        """The indices of its evaluations."""
         return range(self.first, self.stop)
 
     @property

@@ -6,13 +6,6 @@ from pickbest.tuning.tasks.models import MODELS, Model
 from pickbest.tuning.tasks.task import Evaluation, Task, evaluate
 
 __all__ = [
-    "MODELS",
-    "Caps",
-    "Dataset",
-    "Evaluation",
-    "Model",
-    "Task",
-    "dataset_names",
-    "evaluate",
+    "MODELS", "Caps", "Dataset", "Evaluation", "Model", "Task", "dataset_names", "evaluate",
     "load_dataset",
-]
+]  # fmt: skip

@@ -18,10 +18,7 @@ def deterministic(setting: Setting, *, n_arms: int, rounds: int) -> Found:
     foreseen, bounds, randomised = [], [], []
     for budget in budgets:
         costs = Table(foreseeing(n_arms, rounds, budget))
-        learners = {
-            name: make_learner(name, n_arms, budget, rounds) for name in ("leaders", "fpml")
-        }
-        simulation = setting.play(learners, costs)
+        simulation = setting.play_specs(costs, budget, "leaders", "fpml")
         foreseen.append(regret_of(simulation, "leaders").mean)
         randomised.append(regret_of(simulation, "fpml").mean)
         size = {"n_arms": n_arms, "budget": budget, "rounds": rounds}
@@ -69,10 +66,7 @@ def uniform(setting: Setting, *, n_arms: int, rounds: int) -> Found:
     measured, learned = [], []
     exact, printed = [], []
     for budget in budgets:
-        learners = {
-            name: make_learner(name, n_arms, budget, rounds) for name in ("uniform", "fpml")
-        }
-        simulation = setting.play(learners, OneGoodArm(n_arms, rounds))
+        simulation = setting.play_specs(OneGoodArm(n_arms, rounds), budget, "uniform", "fpml")
         measured.append(regret_of(simulation, "uniform"))
         learned.append(regret_of(simulation, "fpml").mean)
         size = {"n_arms": n_arms, "budget": budget, "rounds": rounds}
@@ -112,9 +106,7 @@ def halving(setting: Setting, *, budgets: Sequence[int], log2_arms: Sequence[int
             rounds = theory.halving_rounds(n_arms=n_arms, budget=budget)
             if rounds < 1:
                 continue
-            learner = make_learner("fpml", n_arms, budget, rounds)
-            simulation = setting.play({"fpml": learner}, Halving(n_arms, rounds))
-            regret = regret_of(simulation, "fpml")
+            regret = setting.regret(Halving(n_arms, rounds), budget, "fpml")
             size = {"n_arms": n_arms, "budget": budget}
             exact = theory.halving_expected_cost(**size, rounds=rounds)
             holds = holds and regret.mean + 4 * regret.error >= exact

@@ -7,11 +7,11 @@ from itertools import product
 import numpy as np
 
 from pickbest import theory
-from pickbest.catalog import make_environment, make_learner
+from pickbest.catalog import make_environment
 from pickbest.core import Environment, FloatArray
 from pickbest.experiments.paper import cost_sequences
 from pickbest.experiments.paper.estimates import NEAR, Estimate, slope
-from pickbest.experiments.paper.experiment import Found, Setting, against_rounds, regret_of, shaded
+from pickbest.experiments.paper.experiment import Found, Setting, against_rounds, shaded
 from pickbest.report.document import Cell, Column, Figure, Series, Table, Text, Verdict, alike
 
 # Standard errors that a mean may be off what it should be.
@@ -63,18 +63,13 @@ def trade_off(
     )
 
 
-def _regret(setting: Setting, environment: Environment, budget: int) -> Estimate:
-    learner = make_learner("fpml", environment.n_arms, budget, environment.rounds)
-    return regret_of(setting.play({"fpml": learner}, environment), "fpml")
-
-
 def _good_arm(setting: Setting, n_arms: int, budget: int, rounds: int) -> Estimate:
-    return _regret(setting, cost_sequences.one_good_arm(n_arms, rounds), budget)
+    return setting.regret(cost_sequences.one_good_arm(n_arms, rounds), budget, "fpml")
 
 
 def _rotating(setting: Setting, n_arms: int, rounds: int, budget: int) -> Estimate:
     """What following the leaders without noise cannot do."""
-    return _regret(setting, cost_sequences.rotating_leaders(n_arms, rounds, budget), budget)
+    return setting.regret(cost_sequences.rotating_leaders(n_arms, rounds, budget), budget, "fpml")
 
 
 def _by_law(n_arms: int, budget: int, rounds: int) -> float:
@@ -143,7 +138,7 @@ def environments(setting: Setting, *, n_arms: int, budgets: Sequence[int], round
             if budget >= environment.n_arms:
                 row.append(None)
                 continue
-            regret = _regret(setting, environment, budget).mean
+            regret = setting.regret(environment, budget, "fpml").mean
             row.append(regret)
             worst[budget] = max(worst.get(budget, (-math.inf, "")), (regret, name))
             if regret > _bound(environment.n_arms, budget, rounds):

@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from pickbest import theory
-from pickbest.catalog import environment_names, make_environment, make_learner
-from pickbest.core import Environment, FloatArray
+from pickbest.catalog import environment_names, make_environment
+from pickbest.core import FloatArray
 from pickbest.experiments.paper import cost_sequences
-from pickbest.experiments.paper.estimates import Estimate
-from pickbest.experiments.paper.experiment import Found, Setting, against_rounds, regret_of, shaded
+from pickbest.experiments.paper.experiment import Found, Setting, against_rounds, shaded
 from pickbest.experiments.small_games import hedge_worst_case, minimax_regret
 from pickbest.report.document import Cell, Column, Figure, Series, Table, Text, Verdict, alike
 
@@ -24,7 +23,7 @@ def two_picks(
     """Regret against T on one good arm: Theorem 2's FPML beside Gumbel FPML and hedge-partial."""
     worlds = [cost_sequences.one_good_arm(n_arms, length) for length in rounds]
     found = {
-        name: [[_regret(setting, spec, world, budget) for world in worlds] for budget in budgets]
+        name: [[setting.regret(world, budget, spec) for world in worlds] for budget in budgets]
         for name, spec in LEARNERS.items()
     }
     means = {
@@ -68,11 +67,6 @@ def two_picks(
     )
 
 
-def _regret(setting: Setting, spec: str, environment: Environment, budget: int) -> Estimate:
-    learner = make_learner(spec, environment.n_arms, budget, environment.rounds)
-    return regret_of(setting.play({spec: learner}, environment), spec)
-
-
 def _verdict_full(
     setting: Setting,
     means: Mapping[str, FloatArray],
@@ -92,7 +86,7 @@ def _verdict_full(
     ]
     everywhere = True
     for environment, budget in named:
-        one = _regret(setting, LEARNERS["gumbel"], environment, budget)
+        one = setting.regret(environment, budget, LEARNERS["gumbel"])
         bound = theory.gumbel_bound(n_arms=environment.n_arms, budget=budget)
         everywhere = everywhere and one.mean <= bound + SURE * one.error
     telling = (means["fpml"][:, -1] > bounds).all()

@@ -30,15 +30,12 @@ class RayEngine:
 
     @property
     def free(self) -> int:
-        """How many units more can be played at once."""
         return self._workers - len(self._playing)
 
     def submit(self, request: Request) -> None:
-        """Play a unit on the cluster."""
         self._playing[self._play.remote(request)] = request.unit.name
 
     def wait(self, seconds: float) -> Iterator[Event]:
-        """Messages that have come, after waiting at most that long for the first."""
         ready, _ = self._ray.wait(list(self._playing), timeout=seconds, fetch_local=False)
         for stream in ready:
             unit = self._playing[stream]

@@ -33,15 +33,12 @@ class ProcessEngine:
 
     @property
     def free(self) -> int:
-        """How many units more can be played at once."""
         return sum(worker.unit is None for worker in self._workers)
 
     def submit(self, request: Request) -> None:
-        """Play a unit in a free worker."""
         next(worker for worker in self._workers if worker.unit is None).give(request)
 
     def wait(self, seconds: float) -> Iterator[Event]:
-        """Messages that have come, after waiting at most that long for the first."""
         for key, _ in self._selector.select(seconds):
             worker: _Worker = key.data
             unit = worker.unit
@@ -123,7 +120,6 @@ class _Worker:
         return lines[-1] if lines else "it said nothing"
 
     def stop(self) -> None:
-        """End it and what it plays."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
