@@ -84,8 +84,29 @@ def learn_row(law: Law, state: FPMLState, row: int, work: Scratch, told: Told) -
 RULE = Rule(__name__, new_scratch, pick_row, learn_row, weighted=False, fills_slots=True)
 
 
+class Perturbed(ByRule):
+    """What FPML is, however its leaders are found."""
+
+    n_arms: int
+    budget: int
+    epsilon: float
+    decay: float
+    noise: Noise
+    feedback = Feedback.FULL
+    unbiased = False
+
+    def __post_init__(self) -> None:
+        check_budget(self.budget, self.n_arms)
+        check_positive("epsilon", self.epsilon)
+        check_decay(self.decay)
+
+    @cached_property
+    def law(self) -> Law:
+        return Law(self.epsilon, self.decay, self.noise is Noise.GUMBEL)
+
+
 @dataclass(frozen=True)
-class FPML(ByRule):
+class FPML(Perturbed):
     """Follow the Perturbed Multiple Leaders, full feedback (Algorithm 1); FPL when budget = 1.
 
     epsilon: perturbations are noise / epsilon.
@@ -109,18 +130,7 @@ class FPML(ByRule):
     decay: float = 0.0
     fresh: bool = True
     noise: Noise = Noise.EXPONENTIAL
-    feedback = Feedback.FULL
-    unbiased = False
     rule = RULE
-
-    def __post_init__(self) -> None:
-        check_budget(self.budget, self.n_arms)
-        check_positive("epsilon", self.epsilon)
-        check_decay(self.decay)
-
-    @cached_property
-    def law(self) -> Law:
-        return Law(self.epsilon, self.decay, self.noise is Noise.GUMBEL)
 
     def start(self, replicates: int) -> FPMLState:
         return start_leaders(replicates, self.n_arms)

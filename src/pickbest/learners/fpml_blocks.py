@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Annotated, NamedTuple
 
-from pickbest.core import Feedback, FloatArray, IntArray, check_budget, check_positive
+from pickbest.core import FloatArray, IntArray
 from pickbest.core.states import counts, derived, sums
 from pickbest.kernels.compiled import allocating, inlined
-from pickbest.kernels.leaders import check_decay, decayed
+from pickbest.kernels.leaders import decayed
 from pickbest.kernels.many_arms.blocks import (
     BlockWork,
     add_costs,
@@ -17,8 +16,8 @@ from pickbest.kernels.many_arms.blocks import (
     block_work,
     pick_from_blocks,
 )
-from pickbest.kernels.rules import ByRule, Pick, Rule, Told
-from pickbest.learners.fpml import FPMLState, Law, Noise, start_leaders
+from pickbest.kernels.rules import Pick, Rule, Told
+from pickbest.learners.fpml import FPMLState, Law, Noise, Perturbed, start_leaders
 
 
 class BlocksState(NamedTuple):
@@ -55,7 +54,7 @@ RULE = Rule(__name__, new_work, pick_row, learn_row, weighted=False)
 
 
 @dataclass(frozen=True)
-class FPMLFullManyArms(ByRule):
+class FPMLFullManyArms(Perturbed):
     """FPML with full feedback and fresh perturbations, for thousands of arms and more.
 
     Its picks have FPML's law, but only the few arms that may lead are perturbed (see
@@ -79,18 +78,7 @@ class FPMLFullManyArms(ByRule):
     epsilon: float
     decay: float = 0.0
     noise: Noise = Noise.EXPONENTIAL
-    feedback = Feedback.FULL
-    unbiased = False
     rule = RULE
-
-    def __post_init__(self) -> None:
-        check_budget(self.budget, self.n_arms)
-        check_positive("epsilon", self.epsilon)
-        check_decay(self.decay)
-
-    @cached_property
-    def law(self) -> Law:
-        return Law(self.epsilon, self.decay, self.noise is Noise.GUMBEL)
 
     def start(self, replicates: int) -> BlocksState:
         return self.restored(start_leaders(replicates, self.n_arms))
