@@ -100,6 +100,7 @@ def cases() -> dict[str, Any]:
             found[f"{spec} {n_arms} {budget}"] = (made, "")
     for inner in (Auto, Pairwise, Thompson):
         found[f"intervals {inner.__name__}"] = (FromIntervals(inner(ARMS, BUDGET)), "intervals")
+    found["intervals Auto, three"] = (FromIntervals(Auto(ARMS, 3)), "intervals")
     names = ("size", "kind", "noise")
     for budget in (1, 2, 3):
         found[f"features {budget}"] = (AutoInContext(ARMS, budget, names), "features")

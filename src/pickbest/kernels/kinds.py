@@ -65,6 +65,12 @@ def place_of(time: float) -> float:
 
 
 @inlined
+def bin_of(time: float) -> int:
+    """The bin in which a time lies."""
+    return min(int(place_of(time)), BINS - 1)
+
+
+@inlined
 def tilt_of(kind: int, arm: int) -> float:
     """By how much the hazards of an arm on a kind differ from its own, before anything is seen."""
     step = STEP * np.uint64(1 + kind * 100_003 + arm)
@@ -164,7 +170,7 @@ def weigh_kinds(
         log = math.log(state.mass[row, k])
         for i in range(arms.shape[0]):
             if arms[i] >= 0:
-                last = min(int(place_of(times[i])), BINS - 1)
+                last = bin_of(times[i])
                 for j in range(last):
                     log += math.log1p(-hazards[k, arms[i], j])
                 if answered[i] > 0.0:
@@ -197,7 +203,7 @@ def learn_kinds(
         state.mass[row, k] += likely[k]
         for i in range(arms.shape[0]):
             if arms[i] >= 0:
-                last = min(int(place_of(times[i])), BINS - 1)
+                last = bin_of(times[i])
                 if answered[i] > 0.0:
                     state.answers[row, k, arms[i], last] += likely[k]
                 else:

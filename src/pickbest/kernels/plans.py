@@ -13,7 +13,7 @@ import numpy as np
 
 from pickbest.core import FloatArray, IntArray
 from pickbest.kernels.compiled import inlined, kernel
-from pickbest.kernels.kinds import BINS, EDGES, KINDS, place_of
+from pickbest.kernels.kinds import BINS, EDGES, KINDS, bin_of
 
 # Where a slice may end: at these edges of bins.
 SLICES = np.array([4, 7, 10, 12, 14, 16, 18, 19, 20, 21, 22])
@@ -53,7 +53,7 @@ def expected(
     weights: FloatArray, survival: FloatArray, until: float, rate: float, unsolved: float
 ) -> float:
     """Σ over kinds of weight · (rate · ∫ survival up to `until` + unsolved · survival there)."""
-    last = min(int(place_of(until)), BINS - 1)
+    last = bin_of(until)
     part = (until - EDGES[last]) / (EDGES[last + 1] - EDGES[last])
     part = min(max(part, 0.0), 1.0)
     total = 0.0

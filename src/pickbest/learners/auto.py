@@ -138,11 +138,23 @@ def new_work(law: Law, state: AutoState, budget: int) -> Work:
 @part
 def pick_row(law: Law, state: AutoState, row: int, work: Work, pick: Pick) -> None:
     """The proposal, whose last arm may give way to the guard's leader."""
-    key, arms, weights = pick.key, pick.arms, pick.weights
-    if wears_off(state.wear, row, arms.shape[0]):
-        _spread_out(key, arms, work.scores)
+    propose(law, state, row, work, pick)
+    guard_last(law, state, row, work, pick)
+
+
+@part
+def propose(law: Law, state: AutoState, row: int, work: Work, pick: Pick) -> None:
+    """Fills pick.arms with the set C."""
+    if wears_off(state.wear, row, pick.arms.shape[0]):
+        _spread_out(pick.key, pick.arms, work.scores)
     else:
-        _propose(law.sharpness, state.pairs, row, key, arms, work.scores)
+        _build(law.sharpness, state.pairs, row, pick.key, pick.arms, work.scores)
+
+
+@part
+def guard_last(law: Law, state: AutoState, row: int, work: Work, pick: Pick) -> None:
+    """Let the last arm of C give way to the guard's leader at times; fills pick.weights."""
+    key, arms, weights = pick.key, pick.arms, pick.weights
     rate = rate_of(work.spread.shape[0], state.guard.slack[row])
     least = spread_leader(state.guard.costs[row], rate, work.spread)
     last, share = arms.shape[0] - 1, state.guard.share[row]
@@ -185,7 +197,7 @@ def learn_seen(law: Law, state: AutoState, row: int, work: Work, told: Told, spr
 
 
 @part
-def _propose(
+def _build(
     sharpness: float,
     pairs: PairsState,
     row: int,

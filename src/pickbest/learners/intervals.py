@@ -16,7 +16,8 @@ Estimates stay unbiased. An arm whose cost is seen whether or not the round is w
 weight; one whose cost is seen only if it is watched has weight / p then, and 0 else. Whoever adds
 up weighted costs (the guard of `auto`, FPML-partial) so adds the right ones on average; whoever
 learns costs without weights (the proposals of `auto`, `pairwise`, Thompson sampling) learns those
-that were filled in.
+that were filled in. Sets of three arms that `auto` proposes are looked at again, with what watched
+rounds say of triples (`kernels.triples`).
 """
 
 from __future__ import annotations
@@ -48,22 +49,23 @@ from pickbest.kernels.kinds import (
     BINS,
     KINDS,
     KindsState,
+    bin_of,
     fill_hazards,
     learn_kinds,
-    place_of,
     start_kinds,
     weigh_kinds,
 )
 from pickbest.kernels.pairs import MOST_PAIRED
 from pickbest.kernels.rules import Rule, Told, unbound, weights_of
-from pickbest.learners import auto
+from pickbest.kernels.triples import TriplesState, learn_triples, start_triples
+from pickbest.learners import auto, second_look
 
 # k: how many watched rounds the mixture's mean is worth.
 MIXTURE = 8.0
 # The least probability with which a round is watched; and up to how many watched rounds it is 1.
 LEAST_WATCH, SURE = 0.03, 6.0
 
-new_work = learn_row = learn_seen = as_law = as_state = unbound
+new_work = learn_row = learn_seen = note_three = as_law = as_state = unbound
 
 
 class PairedState(NamedTuple):
@@ -83,12 +85,14 @@ class SeenState(NamedTuple):
     """The state of the learner that is told, and what costs are filled in from.
 
     answers: (replicates, bins, 2) of all arms by their time, how many, and the sum of rewards.
+    triples: of Auto, whose sets of three are looked at again.
     """
 
     inner: Any
     kinds: KindsState
     answers: Annotated[FloatArray, counts()]
     paired: PairedState
+    triples: TriplesState
 
 
 class Kinds(NamedTuple):
@@ -112,7 +116,8 @@ def start_paired(replicates: int, n_arms: int) -> PairedState:
 class FromIntervals(WrappingLearner):
     """A compiled learner that also learns of races whose losers were stopped.
 
-    It picks as the inner learner does, and told of costs it learns as that would.
+    It picks as the inner learner does (but for the second look at sets of three), and told of costs
+    it learns as that would.
 
     >>> from pickbest.learners.auto import Auto
     >>> learner = FromIntervals(Auto(n_arms=4, budget=2))
@@ -133,6 +138,7 @@ class FromIntervals(WrappingLearner):
             start_kinds(replicates, self.n_arms),
             np.zeros((replicates, BINS, 2)),
             start_paired(replicates, self.n_arms),
+            start_triples(replicates, self.n_arms if isinstance(self.inner, auto.Auto) else 0),
         )
 
     def with_features(
@@ -149,6 +155,9 @@ class FromIntervals(WrappingLearner):
         return learner, learner.taking_over(state)
 
     def pick(self, state: SeenState, rng: Draws) -> Choice:
+        if isinstance(self.inner, auto.Auto) and self.budget == 3 and state.triples.gains.size:
+            known = second_look.LookedState(state.inner, state.triples)
+            return second_look.RULE.pick(self.inner, known, rng)
         return self.inner.pick(state.inner, rng)
 
     def learn(self, state: SeenState, choice: Choice, seen: FloatArray) -> SeenState:
@@ -170,6 +179,7 @@ class FromIntervals(WrappingLearner):
             tuple(state.kinds),
             state.answers,
             tuple(state.paired),
+            tuple(state.triples),
             choice.arms,
             weights,
             tuple(seen),
@@ -178,10 +188,9 @@ class FromIntervals(WrappingLearner):
 
     @cached_property
     def _learn_rows(self) -> Any:
-        learns = auto.learn_seen if isinstance(self.inner, auto.Auto) else None
         law: Any = type(self.inner.law)
         state: Any = type(self.inner.start(1))
-        return _loop(self.inner.rule, learns, law, state)
+        return _loop(self.inner.rule, isinstance(self.inner, auto.Auto), law, state)
 
     def portable(self, state: SeenState) -> SeenState:
         return state._replace(inner=portable(self.inner, state.inner))
@@ -196,15 +205,34 @@ def racing(learner: Learner) -> Learner:
 
 
 @cache
-def _loop(rule: Rule, learns: Any, law: Any, state: Any) -> Any:
-    """The loop for a rule, compiled once a process; learns: in place of its own learn_row."""
-    seen = learns or rule.loop(_without_spread, inlined)
-    functions = {"learn_seen": seen, "as_law": law, "as_state": state}
+def _loop(rule: Rule, of_auto: bool, law: Any, state: Any) -> Any:
+    """The loop for a rule, compiled once a process."""
+    seen = auto.learn_seen if of_auto else rule.loop(_without_spread, inlined)
+    functions = {
+        "learn_seen": seen,
+        "note_three": _of_auto if of_auto else _of_others,
+        "as_law": law,
+        "as_state": state,
+    }
     return rule.loop(_learn_interval_rows, allocating, **functions)
 
 
 def _without_spread(law: Any, state: State, row: int, work: Any, told: Told, spread: float) -> None:
     learn_row(law, state, row, work, told)
+
+
+@inlined
+def _of_auto(
+    triples: TriplesState, state: Any, row: int, arms: IntArray, costs: FloatArray
+) -> None:
+    learn_triples(triples, state.pairs, row, arms, costs)
+
+
+@inlined
+def _of_others(
+    triples: TriplesState, state: Any, row: int, arms: IntArray, costs: FloatArray
+) -> None:
+    """Nobody looks at triples."""
 
 
 @kernel
@@ -233,7 +261,7 @@ def reward_beyond(known: Kinds, answers: FloatArray, arm: int, time: float, best
 
     An answer is worth what answers at such times were, and `best` counts as one more.
     """
-    first = min(int(place_of(time)), BINS - 1)
+    first = bin_of(time)
     mean = 0.0
     for k in range(KINDS):
         value = 0.0
@@ -303,7 +331,7 @@ def note_runs(known: Kinds, answers: FloatArray, row: int, arms: IntArray, seen:
         known.answered[j] = 0.0
         if seen.low[row, j] == seen.high[row, j] and time < 1.0:
             known.answered[j] = 1.0
-            place = min(int(place_of(time)), BINS - 1)
+            place = bin_of(time)
             answers[row, place, 0] += 1.0
             answers[row, place, 1] += 1.0 - seen.low[row, j]
     learn_kinds(
@@ -326,13 +354,14 @@ def _learn_interval_rows(
     kind_arrays: Any,
     answers: FloatArray,
     pair_arrays: Any,
+    triple_arrays: Any,
     arms: IntArray,
     weights: FloatArray,
     seen_arrays: Any,
 ) -> None:
     law, state, budget = as_law(*numbers), as_state(*arrays), arms.shape[1]
     paired, seen = PairedState(*pair_arrays), Intervals(*seen_arrays)
-    kinds = KindsState(*kind_arrays)
+    kinds, triples = KindsState(*kind_arrays), TriplesState(*triple_arrays)
     hazards = np.empty((KINDS, kinds.answers.shape[2], BINS))
     scratch = np.empty(BINS), np.empty(KINDS), np.empty(budget), np.empty(budget)
     known = Kinds(kinds, hazards, *scratch)
@@ -346,5 +375,6 @@ def _learn_interval_rows(
         note_runs(known, answers, row, arms[row], seen)
         if seen.watched[row]:
             note_watched(paired, row, arms[row])
+            note_three(triples, state, row, arms[row], costs)
         told = Told(arms[row], scaled, costs)
         learn_seen(law, state, row, work, told, 1.0 / seen.watch[row])
