@@ -155,9 +155,8 @@ def guarded(
 def _guard(n_arms: int, budget: int, rounds: int | None, epsilon: float | None) -> FPMLPartial:
     if epsilon is not None:
         return FPMLPartial(n_arms, budget, epsilon)
-    tuned = theory.partial_epsilon_practical(
-        n_arms=n_arms, slot_budget=budget, rounds=1 if rounds is None else rounds
-    )
+    known = 1 if rounds is None else rounds
+    tuned = theory.partial_epsilon_practical(n_arms=n_arms, slot_budget=budget, rounds=known)
     if rounds is not None:
         return FPMLPartial(n_arms, budget, tuned)
     # Without a horizon epsilon falls with the rounds t: sqrt(ln N / t).

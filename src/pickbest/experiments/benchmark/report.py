@@ -83,9 +83,8 @@ def build_report(plan: BenchmarkPlan, cells: Sequence[Cell]) -> Report:
         own = [cell for cell in cells if cell.place.group == group]
         if own:
             title, intro = ENVIRONMENTS[group]
-            chapters.append(
-                Chapter(f"{group}-environments", title, intro, _environment_sections(own))
-            )
+            sections = _environment_sections(own)
+            chapters.append(Chapter(f"{group}-environments", title, intro, sections))
     chapters.append(_how(cells))
     return Report(TITLE, INTRO, facts, chapters, "pickbest benchmark")
 

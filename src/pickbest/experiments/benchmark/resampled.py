@@ -44,11 +44,10 @@ def resampled(folder: Path, each: int, seed: int) -> Iterator[Table]:
 
 def difference(environment: Table | Shuffled, budget: int, replicates: int) -> tuple[float, float]:
     """By how much `auto` earns more a round, and its z."""
+    n_arms, rounds = environment.n_arms, environment.rounds
     learners = {
-        "auto": make_learner("auto", environment.n_arms, budget),
-        "as run": make_learner(
-            "fpml-partial", environment.n_arms, budget, rounds=environment.rounds, tuning="as_run"
-        ),
+        "auto": make_learner("auto", n_arms, budget),
+        "as run": make_learner("fpml-partial", n_arms, budget, rounds, "as_run"),
     }
     runs = simulate(learners, environment, replicates, seed=0, progress=False).runs
     gains = (runs["as run"].paid - runs["auto"].paid).mean(axis=1)

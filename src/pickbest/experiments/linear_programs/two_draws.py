@@ -44,9 +44,7 @@ def two_draws(
             }
             calls.append({**named, "epsilon": EPSILON, **rows})
             if rows["product"]["status"] == Status.FEASIBLE.value:
-                needed = [
-                    solved(problem, epsilon, "product", tamper).calls for epsilon in ACCURACIES
-                ]
+                needed = [solved(problem, e, "product", tamper).calls for e in ACCURACIES]
                 finer = [1.0 / epsilon for epsilon in ACCURACIES]
                 slopes.append({**named, "slope": fitted_power(finer, needed)})
     return {"calls": calls, "slopes": slopes}

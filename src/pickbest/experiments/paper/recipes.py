@@ -34,9 +34,7 @@ class Trial:
 
 _FILE = tomllib.loads((DATA / "recipes.toml").read_text(encoding="utf-8"))
 # By name: (title, introduction).
-CHAPTERS = {
-    name: (chapter["title"], chapter["intro"]) for name, chapter in _FILE["chapters"].items()
-}
+CHAPTERS = {name: (own["title"], own["intro"]) for name, own in _FILE["chapters"].items()}
 _TRIALS = {name: part.pop("trial") for name, part in _FILE["parts"].items() if "trial" in part}
 RECIPES = tuple(Recipe(name, **part) for name, part in _FILE["parts"].items())
 TRIALS = {name: Trial(**trial) for name, trial in _TRIALS.items()}

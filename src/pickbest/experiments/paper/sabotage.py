@@ -157,17 +157,14 @@ def verdicts_of(part: str, mutant: str) -> Iterator[Row]:
 def recorded() -> list[Row]:
     """What was found."""
     with RECORDED.open(encoding="utf-8", newline="") as file:
-        return [(part, mutant, what, verdict) for part, mutant, what, verdict in csv.reader(file)][
-            1:
-        ]
+        _, *rows = csv.reader(file)
+    return [(part, mutant, statement, verdict) for part, mutant, statement, verdict in rows]
 
 
 def matrix() -> Section:
     """What was found, for the report: each verdict, what turns it, and what it does not notice."""
     found = recorded()
-    honest = {
-        (part, what): verdict for part, mutant, what, verdict in found if mutant == HONEST.name
-    }
+    honest = {(part, what): v for part, mutant, what, v in found if mutant == HONEST.name}
     rows: list[list[Cell]] = []
     for (part, statement), verdict in honest.items():
         met = [(m, v) for p, m, what, v in found if (p, what) == (part, statement) and m in MUTANTS]

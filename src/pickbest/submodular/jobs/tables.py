@@ -116,9 +116,8 @@ class TableJobs:
 
     def as_replicates(self, replicate: int = 0) -> "TableRound":
         """All rounds of one replicate side by side, as if they were replicates of one round."""
-        return TableRound(
-            self.combine, _part(self.entries, replicate), _part(self.weights, replicate)
-        )
+        entries, weights = _part(self.entries, replicate), _part(self.weights, replicate)
+        return TableRound(self.combine, entries, weights)
 
 
 @dataclass(frozen=True, eq=False)

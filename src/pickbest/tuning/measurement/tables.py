@@ -28,7 +28,8 @@ from pickbest.tuning.tasks import MODELS, Task
 from pickbest.tuning.tasks.dataset import DATA_RULES
 from pickbest.tuning.tasks.task import LOSS_RULES
 
-TASK_COLUMNS = "task rows features classes dropped_classes rand opt failures evaluations"
+TASK_COLUMNS = ("task", "rows", "features", "classes", "dropped_classes", "rand", "opt", "failures",
+                "evaluations")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -129,9 +130,7 @@ def write_tables(plan: MeasurementPlan, records: Records, folder: Path) -> list[
         ["task", *labels],
         ([name, *map(_cell, row)] for name, row in reward_rows(plan, measured)),
     )
-    _write_csv(
-        folder / "tasks.csv", TASK_COLUMNS.split(), (_task_row(plan, one) for one in measured)
-    )
+    _write_csv(folder / "tasks.csv", TASK_COLUMNS, (_task_row(plan, one) for one in measured))
     write_json(folder / "provenance.json", provenance(plan, measured))
     write_json(folder / "timings.json", timings(measured))
     return measured

@@ -6,7 +6,7 @@ import numpy as np
 
 from pickbest import theory
 from pickbest.catalog import make_environment, make_learner
-from pickbest.core import Environment, FloatArray, Learner, replicate_keys, rng_for, visible
+from pickbest.core import Environment, Learner, replicate_keys, rng_for, visible
 from pickbest.experiments.paper.experiment import Found, Setting, mean_rewards, plot
 from pickbest.report.document import Cell, Column, Series, Table, Text, Verdict, alike, listed
 from pickbest.simulation.simulate import deal_all
@@ -89,14 +89,12 @@ def distinct_arms(setting: Setting, learner: Learner, environment: Environment) 
     table = deal_all(environment, setting.replicates, setting.seed).table
     keys = replicate_keys(setting.seed, setting.replicates)
     state = learner.start(setting.replicates)
-    different = 0.0
+    different, shape = 0.0, (setting.replicates, environment.n_arms)
     for turn in range(environment.rounds):
         choice = learner.pick(state, rng_for(keys, turn))
         arms = np.sort(choice.arms, axis=1)
         different += 1.0 + float((arms[:, 1:] != arms[:, :-1]).sum(axis=1).mean())
-        costs: FloatArray = np.ascontiguousarray(
-            np.broadcast_to(table[:, turn], (setting.replicates, environment.n_arms))
-        )
+        costs = np.ascontiguousarray(np.broadcast_to(table[:, turn], shape))
         state = learner.learn(state, choice, visible(learner, choice, costs))
     return different / environment.rounds
 
@@ -179,13 +177,12 @@ def tunings(setting: Setting, *, budgets: Sequence[int]) -> Found:
 
 def weights(setting: Setting, *, budgets: Sequence[int], rounds: int) -> Found:
     """Exact inclusion probabilities instead of geometric resampling, same ε and our ε."""
-    environments: list[tuple[str, Environment]] = [("recorded rewards", setting.rewards.table)]
-    environments += [
-        (name, make_environment(name, rounds=rounds)) for name in ("task-1", "task-2", "task-3")
-    ]
+    environments: dict[str, Environment] = {"recorded rewards": setting.rewards.table}
+    for name in ("task-1", "task-2", "task-3"):
+        environments[name] = make_environment(name, rounds=rounds)
     rows: list[list[Cell]] = []
     better = []
-    for name, environment in environments:
+    for name, environment in environments.items():
         for budget in _below(budgets, environment):
             size = (environment.n_arms, budget, environment.rounds)
             learners = {

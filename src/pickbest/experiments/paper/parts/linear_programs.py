@@ -64,10 +64,8 @@ def two_draws(setting: Setting) -> Found:
     """Beyond the paper: the product law of two draws beside Proposition 8's own tuning."""
     from pickbest.experiments.linear_programs.two_draws import two_draws as measure
 
-    broken = setting.sabotage is not HONEST
-    measured = measure(
-        setting.seed, setting.replicates, setting.sabotage.learner if broken else None
-    )
+    tamper = None if setting.sabotage is HONEST else setting.sabotage.learner
+    measured = measure(setting.seed, setting.replicates, tamper)
     rows = measured["calls"]
     ours = [row["product"] for row in rows]
     kept = all(own["verified"] and own["calls"] <= own["calls_bound"] for own in ours)

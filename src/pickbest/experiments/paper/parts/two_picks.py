@@ -26,9 +26,7 @@ def two_picks(
         name: [[setting.regret(world, budget, spec) for world in worlds] for budget in budgets]
         for name, spec in LEARNERS.items()
     }
-    means = {
-        name: np.array([[o.mean for o in own] for own in rows]) for name, rows in found.items()
-    }
+    means = {n: np.array([[o.mean for o in own] for own in rows]) for n, rows in found.items()}
     errors = np.array([[one.error for one in own] for own in found["gumbel"]])
     sizes = [{"n_arms": n_arms, "budget": budget} for budget in budgets]
     bounds = np.array([theory.gumbel_bound(**size) for size in sizes])
