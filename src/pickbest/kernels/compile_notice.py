@@ -4,8 +4,6 @@ The line goes to the log of `pickbest`, which the command line shows and a progr
 (`logging.basicConfig(level="INFO")`).
 """
 
-from __future__ import annotations
-
 import gc
 import logging
 from typing import Any, cast

@@ -4,8 +4,6 @@ Where neither the package's folder nor a cache folder can be written, they are c
 every process, with one warning.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from functools import cache

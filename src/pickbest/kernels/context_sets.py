@@ -5,8 +5,6 @@ from their posteriors are that value but for ties. Pairs have the sums of the re
 weighted by nearness, together with all rounds counted as WORTH plays.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Slots in the game of costs: slot i is fed 1 - what an arm takes off the lowest cost before it."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -5,8 +5,6 @@ slack Δ, and the next rate is (1 + ln N) / Δ, as AdaHedge's. docs/learners.md 
 bound 2 Δ from it.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

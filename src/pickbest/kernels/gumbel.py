@@ -5,8 +5,6 @@ It is cut into 256 layers of equal area (Marsaglia and Tsang 2000, for both slop
 hundred draws fall into the part of their layer that lies under the density all over.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ A max-heap holds the smallest values met so far; its top is the threshold that t
 must undercut. Equal values are ordered by their item, so that the lowest index wins.
 """
 
-from __future__ import annotations
-
 from typing import cast
 
 import numpy as np

@@ -3,8 +3,6 @@
 h is that of `kernels.leaders`; `kernels.integrals` has the mathematics, with w = 1 / h.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from pickbest.core import FloatArray, IntArray

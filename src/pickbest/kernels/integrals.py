@@ -21,8 +21,6 @@ so large that the rest is negligible, or the integrand vanishes behind it. Nodes
 LANES at a time, side by side in the last axis, which is what vector instructions are for.
 """
 
-from __future__ import annotations
-
 import math
 from typing import cast
 

@@ -11,8 +11,6 @@ A curve of a kind leans on the arm's curve over all kinds, this on that of all a
 begin as easy and hard ones.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, NamedTuple
 

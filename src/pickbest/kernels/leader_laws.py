@@ -6,8 +6,6 @@ independently of the others, so the law of the leaders is an integral over z of 
 between breakpoints, and Gauss-Legendre nodes make it a sum.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

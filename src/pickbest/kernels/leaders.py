@@ -7,8 +7,6 @@ changed, and none per redraw. The base is a multiple of BLOCK that the leader's 
 so that h stays as it is, bit for bit, while an arm's own estimate stays.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

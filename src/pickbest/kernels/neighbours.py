@@ -9,8 +9,6 @@ A word stands for its own rank. It is so large that counting does not change it 
 so nothing below has to tell words from numbers.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, NamedTuple
 

@@ -11,8 +11,6 @@ memory's unit, so that discounting is one product. Where there are several, the 
 forgets a change of the world: it is the anchor, from which sets take their first arms.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, NamedTuple
 

@@ -5,8 +5,6 @@ that nobody has answered until t, the time that passes is ∫ S and so is the pr
 arm that runs. Sets are built greedily, as long as another arm pays for itself.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

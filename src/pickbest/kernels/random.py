@@ -4,8 +4,6 @@ The stream of a key is the one that `game.Draws.uniforms` returns, so a kernel a
 twin draw the same numbers.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -9,8 +9,6 @@ features are the same are solved for together. Each sees all others, so errors o
 mended when a problem like it comes.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

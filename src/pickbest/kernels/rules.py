@@ -13,8 +13,6 @@ one by one and whole tables call the same two functions, and `kernels.slots` fil
 (A loop that takes compiled functions as arguments would not be found again in the cache on disk.)
 """
 
-from __future__ import annotations
-
 import hashlib
 import sys
 from collections.abc import Callable

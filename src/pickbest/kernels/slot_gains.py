@@ -6,8 +6,6 @@ was pulled in a slot ≥ i informs slot i. No guarantee is stated where costs ar
 independently in each round.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np

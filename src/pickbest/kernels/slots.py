@@ -13,8 +13,6 @@ done with a row). What slots are fed depends on the game, which gives four compi
 monotone submodular jobs.
 """
 
-from __future__ import annotations
-
 from functools import cache, partial
 from typing import Any, NamedTuple
 

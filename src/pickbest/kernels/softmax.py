@@ -1,7 +1,5 @@
 """Exponential weights in the log domain: what Hedge, AdaHedge and the family of Exp3 share."""
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, NamedTuple
 

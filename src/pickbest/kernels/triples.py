@@ -13,8 +13,6 @@ them only seems to add more: with k of them draws are k⁴ times as sure, and it
 times as much.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, NamedTuple
 

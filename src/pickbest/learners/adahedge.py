@@ -5,8 +5,6 @@ cost, -ln Σ p exp(-rate · cost) / rate, in the rounds so far. What later slots
 below 1, so a rate for costs that may fill [0, 1] learns them slowly; this rate follows the costs.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

@@ -14,8 +14,6 @@ The guard's own expected cost is known the same way. Where the costs paid exceed
 than chance explains, the share doubles; at 1 the guard's arm is always among those picked.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Auto that knows features of each problem, and learns from past problems like it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple

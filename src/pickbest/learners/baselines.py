@@ -1,7 +1,5 @@
 """Baselines: the leaders without noise, random arms, the same arms."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 

@@ -1,7 +1,5 @@
 """Auto with features of the instances, where these predict rewards better than none."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 

@@ -1,7 +1,5 @@
 """The doubling trick: any learner that needs the number of rounds, without knowing it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple, Protocol
 

@@ -1,7 +1,5 @@
 """Exp3 and Exp3-IX: exponential weights over single arms that see their own cost only."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """Exp3.M (Uchiya, Nakamura and Kudo 2010): Exp3 for subsets."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

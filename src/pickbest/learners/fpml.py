@@ -5,8 +5,6 @@ constant rate of `theory.constant_rate` and B ≥ 2, its regret does not grow wi
 (docs/two-picks.md).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property

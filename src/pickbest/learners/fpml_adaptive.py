@@ -1,7 +1,5 @@
 """FPML-partial with exact weights and a rate that needs no number of rounds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, NamedTuple

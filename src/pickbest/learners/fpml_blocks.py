@@ -1,7 +1,5 @@
 """FPML for very many arms: a round takes little more than adding the costs up."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 

@@ -1,7 +1,5 @@
 """FPML-partial: FPML that sees the costs of its own arms only (Proposition 5)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from enum import Enum

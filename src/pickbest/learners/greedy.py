@@ -4,8 +4,6 @@ OG (Algorithm 3, unit durations) has a single-arm learner in each slot; OG_hybri
 has FPML with budget `slot_budget` in each.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple

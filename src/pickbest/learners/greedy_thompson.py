@@ -1,7 +1,5 @@
 """Greedy slots by Thompson sampling: see `kernels.slot_gains`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple

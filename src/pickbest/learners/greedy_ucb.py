@@ -1,7 +1,5 @@
 """Greedy slots by upper confidence bounds: see `kernels.slot_gains`."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

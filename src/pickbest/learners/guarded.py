@@ -1,7 +1,5 @@
 """Guards: FPML-partial beside any learner, so that its regret against the best arm is kept."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 

@@ -4,8 +4,6 @@ At the constant rate of `theory.constant_rate`, B ≥ 2 draws have expected regr
 against the best arm, for every number of rounds and every adversary (docs/two-picks.md).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple

@@ -5,8 +5,6 @@ With feedback of the picked arms only, its expected regret against the best arm 
 section 3; costs fixed in advance).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Hedge over k-subsets: regret against the best set of k arms itself, with B = 2k, 3k, … picks."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache

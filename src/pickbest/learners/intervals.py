@@ -20,8 +20,6 @@ that were filled in. Sets of three arms that `auto` proposes are looked at again
 rounds say of triples (`kernels.triples`).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Annotated, Any, NamedTuple

@@ -1,7 +1,5 @@
 """Auto with features of each problem that also learns of races whose losers were stopped."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple

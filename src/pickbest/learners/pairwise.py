@@ -1,7 +1,5 @@
 """Pairwise: complementary sets from what pairs of arms gain over each other."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple

@@ -4,8 +4,6 @@ Thompson sampling: every round draws survival curves from what is known of them 
 and plays the plan that would be cheapest if they were true (`kernels.plans`).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, NamedTuple

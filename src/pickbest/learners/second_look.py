@@ -1,7 +1,5 @@
 """Auto as it picks in races: its sets of three are looked at again (`kernels.triples`)."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from pickbest.kernels.compiled import allocating, part

@@ -1,7 +1,5 @@
 """States as 0.1.0 saved them: flat arrays whose prefixed names had to be known. Read only."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import singledispatch
 from typing import Any

@@ -1,7 +1,5 @@
 """Multiple-play Thompson sampling."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, NamedTuple

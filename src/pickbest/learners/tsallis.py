@@ -8,8 +8,6 @@ The law x of a round minimises rate · <costs, x> - Σ √x_a + γ Σ (1 - x_a) 
 The left side is concave and rises, so Newton's method from the left never overshoots.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Warm start: a learner that has seen a table of past results before its first round."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -9,8 +9,6 @@ drawn. Blocks with the lowest costs come first, so that θ is low from the begin
 With Gumbel noise s_a = ε C_a + ln E_a, E ~ Exp(1), and P(s_a < θ) = 1 - exp(-exp(θ - ε C_a)).
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

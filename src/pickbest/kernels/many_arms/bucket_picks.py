@@ -9,8 +9,6 @@ level follow, drawn given that they were not below. So the law is exactly FPML's
 a few arms are touched.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

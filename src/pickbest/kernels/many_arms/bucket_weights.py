@@ -1,7 +1,5 @@
 """Exact inclusion probabilities of arms picked from buckets; the time does not grow with N."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -18,8 +18,6 @@ exhausted: on average constant work for an arm that moves, and 28 bytes an arm i
 Kernels take the bits of one row, a replicate, and its buckets from `row_of`.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, NamedTuple, cast
 
