@@ -69,9 +69,9 @@ class Advised:
 def seen_costs(entries: Sequence[Entry]) -> tuple[tuple[str, ...], FloatArray, FloatArray]:
     """(arms, costs, weights), both (rounds, arms); NaN where a cost is not known."""
     opened: dict[int, Picked] = {}
-    rows: list[dict[str, tuple[float, float]]] = []
-    for entry in entries:
-        record = entry.record
+    seen: list[tuple[int, str, float, float]] = []
+    rounds = 0
+    for record in (entry.record for entry in entries):
         if isinstance(record, Picked):
             opened[record.round] = record
         elif isinstance(record, Finished):
@@ -81,21 +81,15 @@ def seen_costs(entries: Sequence[Entry]) -> tuple[tuple[str, ...], FloatArray, F
             check_picked(picked, picked.arms, len(picked.arms))
             check_finished(record, picked)
             weights = picked.weights or (1.0,) * len(picked.arms)
-            rows.append(
-                {
-                    run.arm: (run.cost, weight)
-                    for run, weight in zip(record.runs, weights, strict=True)
-                    if run.cost is not None
-                }
-            )
-    arms = tuple(dict.fromkeys(arm for row in rows for arm in row))
-    costs = np.full((len(rows), len(arms)), np.nan)
-    weights_table = np.full_like(costs, np.nan)
-    for place, row in enumerate(rows):
-        for arm, (cost, weight) in row.items():
-            costs[place, arms.index(arm)] = cost
-            weights_table[place, arms.index(arm)] = weight
-    return arms, costs, weights_table
+            for run, weight in zip(record.runs, weights, strict=True):
+                if run.cost is not None:
+                    seen.append((rounds, run.arm, run.cost, weight))
+            rounds += 1
+    arms = tuple(dict.fromkeys(arm for _, arm, _, _ in seen))
+    costs, weighed = np.full((2, rounds, len(arms)), np.nan)
+    for place, arm, cost, weight in seen:
+        costs[place, arms.index(arm)], weighed[place, arms.index(arm)] = cost, weight
+    return arms, costs, weighed
 
 
 def advise(entries: Sequence[Entry], budget: int, seed: int = 0) -> Advised:

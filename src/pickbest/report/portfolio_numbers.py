@@ -188,8 +188,8 @@ class PortfolioNumbers:
     def checkpoints(self) -> list[int]:
         """Numbers of rounds at which curves have a point."""
         total = len(self.rounds)
-        steps = np.unique(np.linspace(1, total, min(POINTS, total)).round().astype(int))
-        return [int(step) for step in steps]
+        steps = np.linspace(1, total, min(POINTS, total)).round().astype(int)
+        return sorted(set(steps.tolist()))
 
     def arm_curve(self, name: str) -> tuple[list[int], list[float]]:
         """(rounds, lowest mean cost that the arm can have had up to there)."""

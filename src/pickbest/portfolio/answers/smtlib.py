@@ -143,22 +143,15 @@ def substituted(run: Run) -> str:
         return ""
     if set(names) - {*_SORTS, *_DECLARES, *_KEPT, *_SILENT}:
         return ""
-    for name, source in commands:
-        if name in _DEFINES:
-            model.pop(_symbol(source), None)
-    declared = [
-        source for name, source in commands if name in _DECLARES and _symbol(source) not in model
-    ]
-    return "\n".join(
-        [
-            "(set-logic ALL)",
-            *(source for name, source in commands if name in _SORTS),
-            *_ordered(model),
-            *declared,
-            *(source for name, source in commands if name in _KEPT),
-            "(check-sat)",
-        ]
-    )
+
+    def called(*names: str) -> list[str]:
+        return [source for name, source in commands if name in names]
+
+    for source in called(*_DEFINES):
+        model.pop(_symbol(source), None)
+    declared = [source for source in called(*_DECLARES) if _symbol(source) not in model]
+    parts = (*called(*_SORTS), *_ordered(model), *declared, *called(*_KEPT))
+    return "\n".join(["(set-logic ALL)", *parts, "(check-sat)"])
 
 
 def _definitions(run: Run) -> Iterator[tuple[str, str]]:
