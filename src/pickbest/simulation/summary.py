@@ -102,16 +102,11 @@ class Summary:
         rows = []
         for row in self.learners:
             found = {self.shows: row.paid, **{f"regret_{k}": v for k, v in row.regret.items()}}
-            ends = {
-                column: value
-                for name, estimate in found.items()
-                for column, value in (
-                    (f"mean_{name}", estimate.mean),
-                    (f"{name}_low", estimate.low),
-                    (f"{name}_high", estimate.high),
-                )
-            }
-            rows.append({"learner": row.name, "budget": row.budget, **ends})
+            cells: dict[str, str | float] = {"learner": row.name, "budget": row.budget}
+            for name, each in found.items():
+                ends = {f"{name}_low": each.low, f"{name}_high": each.high}
+                cells |= {f"mean_{name}": each.mean, **ends}
+            rows.append(cells)
         frame: pd.DataFrame = need_pandas().DataFrame(rows).set_index("learner")
         return frame
 
