@@ -96,7 +96,8 @@ def advise(entries: Sequence[Entry], budget: int, seed: int = 0) -> Advised:
     """Advice from a journal, over the arms of which enough is known."""
     settings = next((e.record for e in entries if isinstance(e.record, Opened)), None)
     arms, costs, weights = seen_costs(entries)
-    stopped = _stopped(entries)
+    runs = [run for e in entries if isinstance(e.record, Finished) for run in e.record.runs]
+    stopped = sum(run.status is RunStatus.STOPPED for run in runs) / max(len(runs), 1)
     if stopped and (rounds := timed_rounds(entries)) is not None:
         found = estimates(rounds, seed)
         share = float((~np.isnan(costs)).mean())
@@ -121,12 +122,6 @@ def advise(entries: Sequence[Entry], budget: int, seed: int = 0) -> Advised:
         for way in ways
     }
     return Advised(names, len(costs), share, budget, fills, stopped)
-
-
-def _stopped(entries: Sequence[Entry]) -> float:
-    """The share of runs that were stopped early."""
-    runs = [run for e in entries if isinstance(e.record, Finished) for run in e.record.runs]
-    return sum(run.status is RunStatus.STOPPED for run in runs) / max(len(runs), 1)
 
 
 def _advice(table: FloatArray, arms: Sequence[str], budget: int, settings: Opened) -> Advice:

@@ -154,7 +154,12 @@ class SqlJournal:
         self, url: str, name: str = "default", create: bool = True, readonly: bool = False
     ) -> None:
         self.url = as_url(url)
-        self.name = _checked_name(name)
+        if not isinstance(name, str) or not 1 <= len(name) <= 200 or not name.isprintable():
+            raise PickbestError(
+                "a portfolio's name must be printable text of 1 to 200 characters, got "
+                f"{name!r:.80}"
+            )
+        self.name = name
         self.readonly = readonly
         self.shared = not in_memory(self.url)
         self._where = shown(self.url)
@@ -347,11 +352,3 @@ def _may_pass(error: sa.exc.DBAPIError) -> bool:
     module, reason = type(error.orig).__module__, str(error.orig)
     wrong = any(words in reason for words in ("authentication failed", "does not exist", "pg_hba"))
     return module.startswith("psycopg") and isinstance(error, sa.exc.OperationalError) and not wrong
-
-
-def _checked_name(name: str) -> str:
-    if not isinstance(name, str) or not 1 <= len(name) <= 200 or not name.isprintable():
-        raise PickbestError(
-            f"a portfolio's name must be printable text of 1 to 200 characters, got {name!r:.80}"
-        )
-    return name
