@@ -177,17 +177,13 @@ def _symbol(source: str) -> str:
 
 def _ordered(model: dict[str, str]) -> list[str]:
     """Definitions such that each stands after those that it names, where a few steps get there."""
-    names = {
-        symbol: [each for each in _named(source) if each in model and each != symbol]
+    named = {
+        symbol: {found.group().strip("|") for found in _TOKEN.finditer(source)} - {symbol}
         for symbol, source in model.items()
     }
     left = dict(model)
     ordered: list[str] = []
     for _ in range(MOST_STEPS):
-        for symbol in [each for each in left if not any(name in left for name in names[each])]:
+        for symbol in [each for each in left if not any(name in left for name in named[each])]:
             ordered.append(left.pop(symbol))
     return [*ordered, *left.values()]
-
-
-def _named(source: str) -> set[str]:
-    return {found.group().strip("|") for found in _TOKEN.finditer(source)}
