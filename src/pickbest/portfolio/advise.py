@@ -129,14 +129,10 @@ def _advice(table: FloatArray, arms: Sequence[str], budget: int, settings: Opene
     best = hindsight.best_subset(table, budget, time_limit=SUBSET_SECONDS)
     single = hindsight.best_arm(table).mean_cost(rounds)
     regret = theory.fpml_regret_bound(n_arms=n_arms, budget=budget, rounds=rounds) / rounds
-    return Advice(
-        budget,
-        best.mean_cost(rounds),
-        tuple(arms[arm] for arm in best.arms),
-        hindsight.top_arms(table, budget).mean_cost(rounds),
-        _played(table, budget, settings),
-        min(1.0, single + (regret if budget < n_arms else 0.0)),
-    )
+    named, top = tuple(arms[arm] for arm in best.arms), hindsight.top_arms(table, budget)
+    promise = min(1.0, single + (regret if budget < n_arms else 0.0))
+    played = _played(table, budget, settings)
+    return Advice(budget, best.mean_cost(rounds), named, top.mean_cost(rounds), played, promise)
 
 
 def _played(table: FloatArray, budget: int, settings: Opened) -> float:

@@ -84,18 +84,10 @@ class Summary:
     def to_latex(self) -> str:
         """A tabular with the rules of the package booktabs."""
         lines = [" & ".join(map(_latex, line)) + r" \\" for line in (self.columns, *self.rows)]
-        return "\n".join(
-            [
-                rf"% {' '.join(f'{self.title}; {self.note}'.split())}",
-                r"\begin{tabular}{l" + "r" * (len(self.columns) - 1) + "}",
-                r"\toprule",
-                lines[0],
-                r"\midrule",
-                *lines[1:],
-                r"\bottomrule",
-                r"\end{tabular}",
-            ]
-        )
+        note = " ".join(f"{self.title}; {self.note}".split())
+        begin = rf"\begin{{tabular}}{{l{'r' * (len(self.columns) - 1)}}}"
+        top = [f"% {note}", begin, r"\toprule", lines[0], r"\midrule"]
+        return "\n".join([*top, *lines[1:], r"\bottomrule", r"\end{tabular}"])
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a learner; of each estimate the mean and both ends of its interval."""
