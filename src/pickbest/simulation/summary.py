@@ -14,11 +14,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RIVALS = {
-    "best_arm": "best arm",
-    "best_subset": "best subset",
-    "greedy": "greedy subset",
-    "top": "top B",
-}
+    "best_arm": "best arm", "best_subset": "best subset", "greedy": "greedy subset", "top": "top B",
+}  # fmt: skip
 _OF_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 
 
