@@ -258,12 +258,8 @@ def _shown(table: LiveTable) -> AbstractContextManager[object]:
     from rich.console import Console
     from rich.live import Live
 
-    return Live(
-        get_renderable=lambda: table,
-        console=Console(stderr=True),
-        refresh_per_second=5,
-        transient=True,
-    )
+    place = Console(stderr=True)
+    return Live(get_renderable=lambda: table, console=place, refresh_per_second=5, transient=True)
 
 
 def _report(result: Result, as_json: bool) -> None:

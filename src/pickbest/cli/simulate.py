@@ -90,14 +90,9 @@ def simulate(
     if target_budget is not None:
         check_budget(target_budget, environment.n_arms)
     horizon = None if unknown_rounds else environment.rounds
-    shared = {
-        "weights": weights,
-        "tuning": tuning,
-        "slot_budget": slot_budget,
-        "slots": slots,
-        "feedback": feedback,
-    }
-    given = {name: value for name, value in shared.items() if value is not None}
+    shared = (("weights", weights), ("tuning", tuning), ("slots", slots), ("feedback", feedback))
+    pairs = (*shared, ("slot_budget", slot_budget))
+    given = {name: value for name, value in pairs if value is not None}
     learners = make_learners(learner, environment.n_arms, budget, horizon, given)
     if warm is not None:
         bare = environment.inner if isinstance(environment, WithFeatures) else environment

@@ -15,9 +15,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from types import FrameType
 
-    from pickbest.portfolio.solve.arguments import Arguments
-    from pickbest.portfolio.solve.serving import Streams
-
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run a call; its exit code: see docs/solve.md."""
@@ -49,29 +46,26 @@ def _here(words: Sequence[str]) -> int:
 
     streams = Streams(sys.stdin.buffer, sys.stdout.buffer, sys.stderr.buffer, os.getcwd())
     try:
-        return _acted(parse(words), streams)
+        arguments = parse(words)
+        if arguments.action == "daemon":
+            from pickbest.portfolio.solve.daemon import run_daemon
+
+            return run_daemon(streams)
+        if arguments.action == "learn":
+            from pickbest.portfolio.solve.learning import learn
+            from pickbest.portfolio.solve.stock import data_folder
+
+            streams.say(f"learned from {learn(data_folder())} results")
+            return 0
+        from pickbest.portfolio.solve.once import call
+
+        return call(arguments, streams)
     except HelpShown as shown:
         sys.stdout.write(str(shown))
         return 0
     except PickbestError as error:
         streams.say(f"error: {error}")
         return BAD_INPUT
-
-
-def _acted(arguments: Arguments, streams: Streams) -> int:
-    if arguments.action == "daemon":
-        from pickbest.portfolio.solve.daemon import run_daemon
-
-        return run_daemon(streams)
-    if arguments.action == "learn":
-        from pickbest.portfolio.solve.learning import learn
-        from pickbest.portfolio.solve.stock import data_folder
-
-        streams.say(f"learned from {learn(data_folder())} results")
-        return 0
-    from pickbest.portfolio.solve.once import call
-
-    return call(arguments, streams)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ from pickbest.core.text import printable
 
 if TYPE_CHECKING:
     from pickbest.portfolio.advise import Advised
-    from pickbest.portfolio.estimates import Interval
     from pickbest.portfolio.runs import Stage
     from pickbest.portfolio.state.verdicts import Contradiction
     from pickbest.portfolio.state.views import ArmView, RoundView, Status
@@ -134,7 +133,7 @@ def _estimates_table(advised: Advised) -> Table:
         (
             f"{each.budget}{' (now)' if each.budget == advised.budget else ''}",
             each.realised,
-            *map(_between, (each.cost, each.processor)),
+            *(f"{i.mean:.3f} ({i.low:.3f} to {i.high:.3f})" for i in (each.cost, each.processor)),
             ", ".join(each.arms) or "these rounds do not tell",
         )
         for each in advised.estimates
@@ -145,7 +144,3 @@ def _estimates_table(advised: Advised) -> Table:
         f"{advised.stopped:.0%} of the runs were stopped"
     )
     return table(title, columns, rows, text_columns=0)
-
-
-def _between(interval: Interval) -> str:
-    return f"{interval.mean:.3f} ({interval.low:.3f} to {interval.high:.3f})"

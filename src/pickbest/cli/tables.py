@@ -88,11 +88,9 @@ def _cell(value: object) -> str:
 def hindsight_table(summary: Mapping[str, Any], shows: str) -> Table:
     """What `pickbest hindsight` prints; shows: "cost" or "reward"."""
     labels = {
-        "best_subset": "best subset",
-        "greedy": "greedy subset",
-        "top": "top arms",
+        "best_subset": "best subset", "greedy": "greedy subset", "top": "top arms",
         "best_arm": "best arm",
-    }
+    }  # fmt: skip
     found = [(label, summary[key]) for key, label in labels.items()]
     rows = [(label, one[f"mean_{shows}"], ", ".join(one["arms"])) for label, one in found]
     proven = summary["best_subset"]["proven"]

@@ -108,12 +108,8 @@ def arrays_of(state: State) -> dict[str, AnyArray]:
 
 def map_state(change: Callable[[AnyArray], AnyArray], state: State) -> State:
     """The same named tuples around changed arrays."""
-    return type(state)(
-        *(
-            map_state(change, value) if isinstance(value, tuple) else change(value)
-            for value in state
-        )
-    )
+    parts = (map_state(change, v) if isinstance(v, tuple) else change(v) for v in state)
+    return type(state)(*parts)
 
 
 def restore_arrays(pattern: State, arrays: Mapping[str, AnyArray]) -> State:

@@ -1,8 +1,15 @@
 """Learners and environments around another one: what they do not change is passed on to it."""
 
+from operator import attrgetter
+from typing import Any
+
 from pickbest.core.arrays import FloatArray, IntArray
 from pickbest.core.randomness import Draws
-from pickbest.core.types import Choice, Environment, Feedback, Learner, State
+from pickbest.core.types import Choice, Environment, Learner, State
+
+
+def _of_inner(name: str) -> Any:
+    return property(attrgetter(f"inner.{name}"))
 
 
 class WrappingLearner:
@@ -10,21 +17,10 @@ class WrappingLearner:
 
     inner: Learner
 
-    @property
-    def n_arms(self) -> int:
-        return self.inner.n_arms
-
-    @property
-    def budget(self) -> int:
-        return self.inner.budget
-
-    @property
-    def feedback(self) -> Feedback:
-        return self.inner.feedback
-
-    @property
-    def unbiased(self) -> bool:
-        return self.inner.unbiased
+    n_arms = _of_inner("n_arms")
+    budget = _of_inner("budget")
+    feedback = _of_inner("feedback")
+    unbiased = _of_inner("unbiased")
 
     def start(self, replicates: int) -> State:
         return self.inner.start(replicates)
@@ -41,21 +37,10 @@ class WrappingEnvironment:
 
     inner: Environment
 
-    @property
-    def n_arms(self) -> int:
-        return self.inner.n_arms
-
-    @property
-    def rounds(self) -> int:
-        return self.inner.rounds
-
-    @property
-    def adaptive(self) -> bool:
-        return self.inner.adaptive
-
-    @property
-    def varies(self) -> bool:
-        return self.inner.varies
+    n_arms = _of_inner("n_arms")
+    rounds = _of_inner("rounds")
+    adaptive = _of_inner("adaptive")
+    varies = _of_inner("varies")
 
     def start(self, replicates: int) -> State:
         return self.inner.start(replicates)

@@ -56,10 +56,6 @@ class OneGoodArm(Oblivious):
     rounds: int
     varies = True
 
-    def __post_init__(self) -> None:
-        check_count("n_arms", self.n_arms)
-        check_count("rounds", self.rounds)
-
     def costs(self, state: State, round_index: int, rng: Draws) -> FloatArray:
         good = (rng.lasting_uniforms(1) * self.n_arms).astype(np.int64)
         costs = np.ones((len(rng.keys), self.n_arms))
@@ -79,7 +75,7 @@ class Halving(Oblivious):
     varies = True
 
     def __post_init__(self) -> None:
-        check_count("rounds", self.rounds)
+        super().__post_init__()
         check_count("n_arms", self.n_arms, least=2)
         if self.n_arms & (self.n_arms - 1):
             raise PickbestError(f"n_arms must be a power of 2, got {self.n_arms}")
@@ -101,8 +97,7 @@ class Bernoulli(Oblivious):
     varies = True
 
     def __post_init__(self) -> None:
-        check_count("n_arms", self.n_arms)
-        check_count("rounds", self.rounds)
+        super().__post_init__()
         chances = np.atleast_1d(np.asarray(self.probability, dtype=np.float64))
         if chances.shape not in {(1,), (self.n_arms,)}:
             raise PickbestError(
@@ -173,8 +168,8 @@ class Alternating(Oblivious):
     varies = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_count("n_arms", self.n_arms, least=2)
-        check_count("rounds", self.rounds)
 
     def costs(self, state: State, round_index: int, rng: Draws) -> FloatArray:
         costs = np.ones((len(rng.keys), self.n_arms))

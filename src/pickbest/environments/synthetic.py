@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pickbest.core import Draws, Environment, FloatArray, PickbestError, State, check_count
+from pickbest.core import Draws, Environment, FloatArray, PickbestError, State
 from pickbest.core.wrapping import WrappingEnvironment
 from pickbest.environments.tables import Oblivious
 from pickbest.kernels.random import fill_beta
@@ -20,9 +20,6 @@ class Task1(Oblivious):
     rounds: int = 300
     n_arms = 15
     varies = True
-
-    def __post_init__(self) -> None:
-        check_count("rounds", self.rounds)
 
     def costs(self, state: State, round_index: int, rng: Draws) -> FloatArray:
         means = np.repeat([0.4, 0.6, 0.8], 5)
@@ -41,9 +38,6 @@ class Task2(Oblivious):
     n_arms = 10
     varies = True
 
-    def __post_init__(self) -> None:
-        check_count("rounds", self.rounds)
-
     def costs(self, state: State, round_index: int, rng: Draws) -> FloatArray:
         means = 0.4 + 0.05 * np.arange(10)
         return beta_costs(np.broadcast_to(means, (len(rng.keys), 10)), rng)
@@ -59,7 +53,7 @@ class Task3(Oblivious):
     varies = False
 
     def __post_init__(self) -> None:
-        check_count("rounds", self.rounds)
+        super().__post_init__()
         if not 0.0 < self.delta < 0.5:
             raise PickbestError(f"delta must be between 0 and 1/2, got {self.delta!r}")
 

@@ -6,7 +6,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pickbest.core import Draws, FloatArray, IntArray, PickbestError, State, check_costs
+from pickbest.core import Draws, PickbestError, State, check_count
+from pickbest.core.arrays import FloatArray, IntArray, check_costs
 from pickbest.core.wrapping import WrappingEnvironment
 from pickbest.environments.columns import Frame, choose_arms, from_frame
 
@@ -18,6 +19,10 @@ class Oblivious:
     """What environments that do not react to the player have in common: no state, no reaction."""
 
     adaptive = False
+
+    def __post_init__(self) -> None:
+        for name in ("n_arms", "rounds"):
+            check_count(name, getattr(self, name))
 
     def start(self, replicates: int) -> State:
         return ()

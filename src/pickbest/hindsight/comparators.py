@@ -100,9 +100,6 @@ def random_subset_costs(costs: FloatArray, budget: int) -> FloatArray:
     return expected
 
 
-# Checks and small steps ---------------------------------------------------------------------
-
-
 def check_table(costs: ArrayLike) -> FloatArray:
     """A checked (rounds, n_arms) table of costs."""
     try:

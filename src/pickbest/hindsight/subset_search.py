@@ -71,9 +71,6 @@ def best_subset(costs: ArrayLike, budget: int, time_limit: float | None = None) 
     return replace(found, bound=max(0.0, paid_by_all + bound - rounding))
 
 
-# Small steps --------------------------------------------------------------------------------
-
-
 def _fill(arms: IntArray, budget: int, n_arms: int) -> list[int]:
     """`arms` and the lowest other indices, `budget` in all."""
     chosen = arms.tolist()
@@ -120,9 +117,6 @@ def _settled(scores: FloatArray, picks: int, gap: float) -> tuple[BoolArray, Boo
     picked = np.zeros(scores.size, dtype=np.bool_)
     picked[order[:picks]] = True
     return picked & (first_out - scores >= gap), ~picked & (scores - last_in >= gap)
-
-
-# Branch and bound ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

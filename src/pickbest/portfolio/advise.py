@@ -69,9 +69,9 @@ class Advised:
 def seen_costs(entries: Sequence[Entry]) -> tuple[tuple[str, ...], FloatArray, FloatArray]:
     """(arms, costs, weights), both (rounds, arms); NaN where a cost is not known."""
     opened: dict[int, Picked] = {}
-    rows: list[dict[str, tuple[float, float]]] = []
-    for entry in entries:
-        record = entry.record
+    seen: list[tuple[int, str, float, float]] = []
+    rounds = 0
+    for record in (entry.record for entry in entries):
         if isinstance(record, Picked):
             opened[record.round] = record
         elif isinstance(record, Finished):
@@ -81,28 +81,23 @@ def seen_costs(entries: Sequence[Entry]) -> tuple[tuple[str, ...], FloatArray, F
             check_picked(picked, picked.arms, len(picked.arms))
             check_finished(record, picked)
             weights = picked.weights or (1.0,) * len(picked.arms)
-            rows.append(
-                {
-                    run.arm: (run.cost, weight)
-                    for run, weight in zip(record.runs, weights, strict=True)
-                    if run.cost is not None
-                }
-            )
-    arms = tuple(dict.fromkeys(arm for row in rows for arm in row))
-    costs = np.full((len(rows), len(arms)), np.nan)
-    weights_table = np.full_like(costs, np.nan)
-    for place, row in enumerate(rows):
-        for arm, (cost, weight) in row.items():
-            costs[place, arms.index(arm)] = cost
-            weights_table[place, arms.index(arm)] = weight
-    return arms, costs, weights_table
+            for run, weight in zip(record.runs, weights, strict=True):
+                if run.cost is not None:
+                    seen.append((rounds, run.arm, run.cost, weight))
+            rounds += 1
+    arms = tuple(dict.fromkeys(arm for _, arm, _, _ in seen))
+    costs, weighed = np.full((2, rounds, len(arms)), np.nan)
+    for place, arm, cost, weight in seen:
+        costs[place, arms.index(arm)], weighed[place, arms.index(arm)] = cost, weight
+    return arms, costs, weighed
 
 
 def advise(entries: Sequence[Entry], budget: int, seed: int = 0) -> Advised:
     """Advice from a journal, over the arms of which enough is known."""
     settings = next((e.record for e in entries if isinstance(e.record, Opened)), None)
     arms, costs, weights = seen_costs(entries)
-    stopped = _stopped(entries)
+    runs = [run for e in entries if isinstance(e.record, Finished) for run in e.record.runs]
+    stopped = sum(run.status is RunStatus.STOPPED for run in runs) / max(len(runs), 1)
     if stopped and (rounds := timed_rounds(entries)) is not None:
         found = estimates(rounds, seed)
         share = float((~np.isnan(costs)).mean())
@@ -129,25 +124,15 @@ def advise(entries: Sequence[Entry], budget: int, seed: int = 0) -> Advised:
     return Advised(names, len(costs), share, budget, fills, stopped)
 
 
-def _stopped(entries: Sequence[Entry]) -> float:
-    """The share of runs that were stopped early."""
-    runs = [run for e in entries if isinstance(e.record, Finished) for run in e.record.runs]
-    return sum(run.status is RunStatus.STOPPED for run in runs) / max(len(runs), 1)
-
-
 def _advice(table: FloatArray, arms: Sequence[str], budget: int, settings: Opened) -> Advice:
     rounds, n_arms = table.shape
     best = hindsight.best_subset(table, budget, time_limit=SUBSET_SECONDS)
     single = hindsight.best_arm(table).mean_cost(rounds)
     regret = theory.fpml_regret_bound(n_arms=n_arms, budget=budget, rounds=rounds) / rounds
-    return Advice(
-        budget,
-        best.mean_cost(rounds),
-        tuple(arms[arm] for arm in best.arms),
-        hindsight.top_arms(table, budget).mean_cost(rounds),
-        _played(table, budget, settings),
-        min(1.0, single + (regret if budget < n_arms else 0.0)),
-    )
+    named, top = tuple(arms[arm] for arm in best.arms), hindsight.top_arms(table, budget)
+    promise = min(1.0, single + (regret if budget < n_arms else 0.0))
+    played = _played(table, budget, settings)
+    return Advice(budget, best.mean_cost(rounds), named, top.mean_cost(rounds), played, promise)
 
 
 def _played(table: FloatArray, budget: int, settings: Opened) -> float:

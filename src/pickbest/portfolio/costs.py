@@ -47,24 +47,24 @@ class Cost(Protocol):
 class Solved:
     """0 if solved in time, else 1."""
 
+    def of(self, seconds: float, deadline: float) -> float:
+        """What an answer after so many seconds costs; never less than an earlier one."""
+        return 0.0
+
     def judge(self, run: Run, solved: bool, deadline: float) -> Verdict:
-        return Verdict(0.0 if solved else 1.0, solved, solved)
+        return Verdict(self.of(run.seconds, deadline) if solved else 1.0, solved, solved)
 
     def span(self, run: Run, deadline: float) -> Span:
-        return 0.0, 1.0
+        # It had not answered yet, so it costs at least what an answer would have cost then.
+        return self.of(run.seconds, deadline), 1.0
 
 
 @dataclass(frozen=True)
-class Runtime:
+class Runtime(Solved):
     """Runtime / deadline if solved, else 1."""
 
-    def judge(self, run: Run, solved: bool, deadline: float) -> Verdict:
-        cost = min(run.seconds / deadline, 1.0) if solved else 1.0
-        return Verdict(cost, solved, solved)
-
-    def span(self, run: Run, deadline: float) -> Span:
-        # It had not answered yet, so it costs at least the time that it took so far.
-        return min(run.seconds / deadline, 1.0), 1.0
+    def of(self, seconds: float, deadline: float) -> float:
+        return min(seconds / deadline, 1.0)
 
 
 @dataclass(frozen=True)

@@ -83,14 +83,10 @@ def timed_rounds(entries: Sequence[Entry]) -> Rounds | None:
     names = tuple(dict.fromkeys(run.arm for each in told for run in each.runs))
     width = max(len(each.runs) for each in told)
     shape = (len(told), width)
-    rounds = Rounds(
-        names,
-        np.full(shape, -1),
-        np.zeros(shape),
-        np.zeros(shape, np.bool_),
-        np.array([each.cost for each in told], np.float64),
-        np.array([len(each.runs) if not opened[each.round].until else 0 for each in told]),
-    )
+    costs = np.array([each.cost for each in told], np.float64)
+    sizes = np.array([len(each.runs) if not opened[each.round].until else 0 for each in told])
+    empty = np.full(shape, -1), np.zeros(shape), np.zeros(shape, np.bool_)
+    rounds = Rounds(names, *empty, costs, sizes)
     for row, each in enumerate(told):
         for place, (run, time) in enumerate(zip(each.runs, each.times, strict=True)):
             if run.status is RunStatus.STOPPED and time == 0.0:
@@ -146,13 +142,9 @@ def _estimate(rounds: Rounds, state: KindsState, drawn: IntArray, budget: int) -
     ]
     clear = all((judged(swap)[0] > cost).mean() >= CLEAR for swap in swaps)
     same = rounds.sizes == budget
-    return Estimate(
-        budget,
-        _interval(cost),
-        _interval(budget * time),
-        tuple(rounds.names[arm] for arm in chosen) if clear else (),
-        float(rounds.costs[same].mean()) if same.any() else None,
-    )
+    best = tuple(rounds.names[arm] for arm in chosen) if clear else ()
+    realised = float(rounds.costs[same].mean()) if same.any() else None
+    return Estimate(budget, _interval(cost), _interval(budget * time), best, realised)
 
 
 def _interval(values: FloatArray) -> Interval:

@@ -79,19 +79,13 @@ class Portfolio(AskTell):
         self._progress: Progress = progress or Unseen()
         self._killed = threading.Event()
         self._engine = make_engine(settings.engine, settings.engine_options)
-        self._evaluating = (
-            self._engine
-            if isinstance(self._engine, LocalEngine)
-            else LocalEngine(imports_program=False)
-        )
+        local = self._engine if isinstance(self._engine, LocalEngine) else None
+        self._evaluating = local or LocalEngine(imports_program=False)
         try:
             super().__init__(tuple(self.arms), budget, storage, settings=settings)
-            self.answers = Answers(
-                None if settings.answer is None else as_format(settings.answer),
-                settings.check,
-                Evaluator(self._evaluating),
-                Outputs(file_of(as_url(storage))),
-            )
+            answer = None if settings.answer is None else as_format(settings.answer)
+            outputs = Outputs(file_of(as_url(storage)))
+            self.answers = Answers(answer, settings.check, Evaluator(self._evaluating), outputs)
         except BaseException:
             self._let_go()
             raise

@@ -147,13 +147,9 @@ def _check_keys(
 
 
 _WORDS = {
-    int: "a whole number",
-    float: "a number",
-    str: "text",
-    dict: "a table",
-    list: "a list",
+    int: "a whole number", float: "a number", str: "text", dict: "a table", list: "a list",
     bool: "true or false",
-}
+}  # fmt: skip
 
 _ARM_KEYS = {
     **_keys("command success pass_env", list),

@@ -130,19 +130,12 @@ class PortfolioNumbers:
         pairs = [self.penalised(each) for each in runs]
         costs = [self.cost_of(each) for each in runs]
         weights = np.array([each.weight for each in runs])
-        return ArmNumbers(
-            name,
-            len(runs),
-            won,
-            sum(each.solved for each in runs),
-            statuses[RunStatus.STOPPED],
-            statuses[RunStatus.TIMEOUT],
-            statuses[RunStatus.NO_ANSWER],
-            statuses[RunStatus.CRASHED] + statuses[RunStatus.BROKEN],
-            statuses[RunStatus.WRONG],
-            _means(pairs, weights),
-            _means(costs, weights),
-        )
+        solved = sum(each.solved for each in runs)
+        stopped, timeouts = statuses[RunStatus.STOPPED], statuses[RunStatus.TIMEOUT]
+        failed = statuses[RunStatus.CRASHED] + statuses[RunStatus.BROKEN]
+        counts = (stopped, timeouts, statuses[RunStatus.NO_ANSWER], failed)
+        means = (_means(pairs, weights), _means(costs, weights))
+        return ArmNumbers(name, len(runs), won, solved, *counts, statuses[RunStatus.WRONG], *means)
 
     def penalised(self, each: SeenRun) -> tuple[float, float]:
         """PAR2's seconds of a run: (at least, at most)."""
@@ -188,8 +181,8 @@ class PortfolioNumbers:
     def checkpoints(self) -> list[int]:
         """Numbers of rounds at which curves have a point."""
         total = len(self.rounds)
-        steps = np.unique(np.linspace(1, total, min(POINTS, total)).round().astype(int))
-        return [int(step) for step in steps]
+        steps = np.linspace(1, total, min(POINTS, total)).round().astype(int)
+        return sorted(set(steps.tolist()))
 
     def arm_curve(self, name: str) -> tuple[list[int], list[float]]:
         """(rounds, lowest mean cost that the arm can have had up to there)."""

@@ -71,21 +71,17 @@ def _winners(numbers: PortfolioNumbers, arms: Sequence[ArmNumbers]) -> Section:
         ],
         marked=[(place, 8) for place, row in enumerate(arms) if row.wrong],
     )  # fmt: skip
-    where = Table(
-        "where",
-        "Who wins where",
-        alike("problems", "rounds", "solved", "winners"),
-        [
-            [
-                printable(kind),
-                len(views),
-                sum(view.winner is not None for view in views),
-                _counted(Counter(view.winner for view in views if view.winner)),
-            ]
-            for kind, views in list(numbers.places().items())[:MOST_ROWS]
-        ],
-        note="By folder and suffix of the problem; by answer where these are all alike.",
-    )
+    kinds = {
+        kind: (len(views), Counter(view.winner for view in views if view.winner))
+        for kind, views in list(numbers.places().items())[:MOST_ROWS]
+    }
+    columns = alike("problems", "rounds", "solved", "winners")
+    rows: list[list[str | int]] = [
+        [printable(kind), rounds, won.total(), _counted(won)]
+        for kind, (rounds, won) in kinds.items()
+    ]
+    note = "By folder and suffix of the problem; by answer where these are all alike."
+    where = Table("where", "Who wins where", columns, rows, note)
     return Section("winners", "Who wins where", [verdict, by_arm, where])
 
 

@@ -14,11 +14,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RIVALS = {
-    "best_arm": "best arm",
-    "best_subset": "best subset",
-    "greedy": "greedy subset",
-    "top": "top B",
-}
+    "best_arm": "best arm", "best_subset": "best subset", "greedy": "greedy subset", "top": "top B",
+}  # fmt: skip
 _OF_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 
 
@@ -84,34 +81,21 @@ class Summary:
     def to_latex(self) -> str:
         """A tabular with the rules of the package booktabs."""
         lines = [" & ".join(map(_latex, line)) + r" \\" for line in (self.columns, *self.rows)]
-        return "\n".join(
-            [
-                rf"% {' '.join(f'{self.title}; {self.note}'.split())}",
-                r"\begin{tabular}{l" + "r" * (len(self.columns) - 1) + "}",
-                r"\toprule",
-                lines[0],
-                r"\midrule",
-                *lines[1:],
-                r"\bottomrule",
-                r"\end{tabular}",
-            ]
-        )
+        note = " ".join(f"{self.title}; {self.note}".split())
+        begin = rf"\begin{{tabular}}{{l{'r' * (len(self.columns) - 1)}}}"
+        top = [f"% {note}", begin, r"\toprule", lines[0], r"\midrule"]
+        return "\n".join([*top, *lines[1:], r"\bottomrule", r"\end{tabular}"])
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a learner; of each estimate the mean and both ends of its interval."""
         rows = []
         for row in self.learners:
             found = {self.shows: row.paid, **{f"regret_{k}": v for k, v in row.regret.items()}}
-            ends = {
-                column: value
-                for name, estimate in found.items()
-                for column, value in (
-                    (f"mean_{name}", estimate.mean),
-                    (f"{name}_low", estimate.low),
-                    (f"{name}_high", estimate.high),
-                )
-            }
-            rows.append({"learner": row.name, "budget": row.budget, **ends})
+            cells: dict[str, str | float] = {"learner": row.name, "budget": row.budget}
+            for name, each in found.items():
+                ends = {f"{name}_low": each.low, f"{name}_high": each.high}
+                cells |= {f"mean_{name}": each.mean, **ends}
+            rows.append(cells)
         frame: pd.DataFrame = need_pandas().DataFrame(rows).set_index("learner")
         return frame
 

@@ -45,12 +45,8 @@ def read_runs(path: Path, measure: Measure, cutoff: float | None) -> Runs:
     instances = {name: place for place, name in enumerate(dict.fromkeys(instance_of))}
     algorithms = {name: place for place, name in enumerate(sorted(set(algorithm_of)))}
     shape = len(instances), len(algorithms)
-    cells = np.array(
-        [
-            instances[instance] * shape[1] + algorithms[algorithm]
-            for instance, algorithm in zip(instance_of, algorithm_of, strict=True)
-        ]
-    )
+    rows = np.array([instances[name] for name in instance_of])
+    cells = rows * shape[1] + np.array([algorithms[name] for name in algorithm_of])
 
     def sums(values: FloatArray) -> FloatArray:
         total = np.zeros(shape[0] * shape[1])

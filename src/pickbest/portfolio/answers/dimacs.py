@@ -15,12 +15,9 @@ from pickbest.portfolio.answers.reading import Evaluate, Reading, no_answer, wro
 from pickbest.portfolio.runs import Run
 
 _WORDS = {
-    "SATISFIABLE": "SAT",
-    "SAT": "SAT",
-    "UNSATISFIABLE": "UNSAT",
-    "UNSAT": "UNSAT",
-    **dict.fromkeys(("UNKNOWN", "INDETERMINATE", "INDET", "TIMEOUT"), ""),
-}
+    "SATISFIABLE": "SAT", "SAT": "SAT", "UNSATISFIABLE": "UNSAT", "UNSAT": "UNSAT",
+    "UNKNOWN": "", "INDETERMINATE": "", "INDET": "", "TIMEOUT": "",
+}  # fmt: skip
 _CODES = {10: "SAT", 20: "UNSAT"}
 # MiniSat writes its model as a bare line of numbers after the word SAT.
 _BARE_MODEL = re.compile(rb"-?\d+( |$)")

@@ -4,7 +4,6 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,12 +14,7 @@ from pickbest.portfolio.runs import Task
 SECONDS = 10.0
 MEMORY_BYTES = 4 * 1024**3
 # How each is called on a file in SMT-LIB; those of the widest logics first.
-PROGRAMS: Mapping[str, tuple[str, ...]] = {
-    "cvc5": ("--lang=smt2",),
-    "z3": ("-smt2",),
-    "cvc4": ("--lang=smt2",),
-    "bitwuzla": (),
-}
+PROGRAMS = {"cvc5": "--lang=smt2", "z3": "-smt2", "cvc4": "--lang=smt2", "bitwuzla": ""}
 
 
 def installed_evaluators() -> dict[str, str]:
@@ -52,7 +46,7 @@ class Evaluator:
             return next((word for word in said if word), "")
 
     def _asked(self, name: str, program: str, path: Path) -> str:
-        argv = (program, *PROGRAMS[name], str(path))
+        argv = (program, *PROGRAMS[name].split(), str(path))
         task = Task(name, SECONDS, argv=argv, cwd=str(path.parent), memory_bytes=MEMORY_BYTES)
         (run,) = self.engine.race([task], lambda run: False, lambda: False)
         words = run.stdout.split()

@@ -14,14 +14,8 @@ from pickbest.portfolio.runs import Limits, Run, Task
 
 # Solvers of one lineage differ least; these are of different ones, where the wheel has them.
 DIVERSE = (
-    "cadical195",
-    "glucose4",
-    "minisat22",
-    "mergesat3",
-    "maplechrono",
-    "lingeling",
-    "kissat404",
-)
+    "cadical195", "glucose4", "minisat22", "mergesat3", "maplechrono", "lingeling", "kissat404",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -143,22 +143,15 @@ def substituted(run: Run) -> str:
         return ""
     if set(names) - {*_SORTS, *_DECLARES, *_KEPT, *_SILENT}:
         return ""
-    for name, source in commands:
-        if name in _DEFINES:
-            model.pop(_symbol(source), None)
-    declared = [
-        source for name, source in commands if name in _DECLARES and _symbol(source) not in model
-    ]
-    return "\n".join(
-        [
-            "(set-logic ALL)",
-            *(source for name, source in commands if name in _SORTS),
-            *_ordered(model),
-            *declared,
-            *(source for name, source in commands if name in _KEPT),
-            "(check-sat)",
-        ]
-    )
+
+    def called(*names: str) -> list[str]:
+        return [source for name, source in commands if name in names]
+
+    for source in called(*_DEFINES):
+        model.pop(_symbol(source), None)
+    declared = [source for source in called(*_DECLARES) if _symbol(source) not in model]
+    parts = (*called(*_SORTS), *_ordered(model), *declared, *called(*_KEPT))
+    return "\n".join(["(set-logic ALL)", *parts, "(check-sat)"])
 
 
 def _definitions(run: Run) -> Iterator[tuple[str, str]]:
@@ -184,17 +177,13 @@ def _symbol(source: str) -> str:
 
 def _ordered(model: dict[str, str]) -> list[str]:
     """Definitions such that each stands after those that it names, where a few steps get there."""
-    names = {
-        symbol: [each for each in _named(source) if each in model and each != symbol]
+    named = {
+        symbol: {found.group().strip("|") for found in _TOKEN.finditer(source)} - {symbol}
         for symbol, source in model.items()
     }
     left = dict(model)
     ordered: list[str] = []
     for _ in range(MOST_STEPS):
-        for symbol in [each for each in left if not any(name in left for name in names[each])]:
+        for symbol in [each for each in left if not any(name in left for name in named[each])]:
             ordered.append(left.pop(symbol))
     return [*ordered, *left.values()]
-
-
-def _named(source: str) -> set[str]:
-    return {found.group().strip("|") for found in _TOKEN.finditer(source)}

@@ -8,6 +8,7 @@ ended by the server, so that one frozen client cannot stop all others.
 
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -28,6 +29,7 @@ CONNECT_SECONDS = 10
 # wait for it lose patience.
 IDLE_SECONDS, LOCK_SECONDS, STATEMENT_SECONDS = 30, 60, 120
 WRITES = "pickbest_writes"
+WRITER_PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON")
 _SECRET = re.compile(r"password|passwd|pwd|secret|token", re.IGNORECASE)
 
 
@@ -100,7 +102,8 @@ def open_engine(url: sa.URL, readonly: bool = False) -> Engine:
             engine = sa.create_engine(url, connect_args=options)
     except ModuleNotFoundError as error:
         raise MissingExtraError(str(error.name), "portfolio", "this database") from error
-    event.listen(engine, "connect", _configure_reader if readonly else _configure_writer)
+    pragmas = ("query_only=ON",) if readonly else WRITER_PRAGMAS
+    event.listen(engine, "connect", lambda connection, _: _configure(connection, pragmas))
     event.listen(engine, "begin", _begin_sqlite)
     return engine
 
@@ -150,16 +153,11 @@ def _readonly_url(file: Path) -> sa.URL:
     return sa.URL.create("sqlite", database=f"file:{path}", query=query)
 
 
-def _configure_writer(connection: Any, _record: object) -> None:
+def _configure(connection: Any, pragmas: Iterable[str]) -> None:
     # The driver would begin transactions late and by itself; _begin_sqlite does it instead.
     connection.isolation_level = None
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+    for pragma in pragmas:
         connection.execute(f"PRAGMA {pragma}").close()
-
-
-def _configure_reader(connection: Any, _record: object) -> None:
-    connection.isolation_level = None
-    connection.execute("PRAGMA query_only=ON").close()
 
 
 def _begin_sqlite(connection: Connection) -> None:

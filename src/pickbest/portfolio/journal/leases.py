@@ -10,11 +10,13 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
 from pickbest.portfolio.journal.protocol import IndexedJournal
 from pickbest.portfolio.journal.records import Owner, Picked
+from pickbest.portfolio.processes.tree import stat_fields
 
 LEASE_SECONDS = 60.0
 BEAT_SECONDS = 15.0
@@ -136,19 +138,17 @@ def _place() -> str:
 
 def _started(pid: int) -> str:
     """When a process started, in ticks since boot; "" if there is none or nobody can tell."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return ""
-    # A zombie will tell nothing any more.
-    return "" if fields[0] in "ZX" else fields[19]
+    with suppress(OSError):
+        fields = stat_fields(pid)
+        # A zombie will tell nothing any more.
+        return "" if fields[0] in "ZX" else fields[19]
+    return ""
 
 
 def _alive(pid: int) -> bool:
     try:
-        os.kill(pid, 0)
+        with suppress(PermissionError):
+            os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
         return False
-    except PermissionError:
-        pass
     return True

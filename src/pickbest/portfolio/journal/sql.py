@@ -154,7 +154,12 @@ class SqlJournal:
         self, url: str, name: str = "default", create: bool = True, readonly: bool = False
     ) -> None:
         self.url = as_url(url)
-        self.name = _checked_name(name)
+        if not isinstance(name, str) or not 1 <= len(name) <= 200 or not name.isprintable():
+            raise PickbestError(
+                "a portfolio's name must be printable text of 1 to 200 characters, got "
+                f"{name!r:.80}"
+            )
+        self.name = name
         self.readonly = readonly
         self.shared = not in_memory(self.url)
         self._where = shown(self.url)
@@ -257,30 +262,22 @@ class SqlJournal:
             if connection.dialect.name == "postgresql":
                 connection.execute(sa.select(sa.func.pg_advisory_xact_lock(MIGRATION_LOCK)))
             version = schema.migrate(connection, self._where)
-            if create and self._lookup(connection) is None:
+            if create and self.name not in _portfolios(connection):
                 connection.execute(schema.portfolios.insert().values(name=self.name))
-            return version, self._required(connection)
+            return version, self._required(_portfolios(connection))
 
     def _found(self) -> tuple[int, int]:
         with self._engine.connect() as connection:
             version = schema.checked_version(connection, self._where)
-            return version, self._required(connection, version == 0)
+            return version, self._required(_portfolios(connection) if version else {})
 
-    def _required(self, connection: Connection, empty: bool = False) -> int:
-        found = None if empty else self._lookup(connection)
-        if found is None:
-            wanted = sa.select(schema.portfolios.c.name)
-            names = [] if empty else connection.execute(wanted).scalars().all()
-            known = ", ".join(sorted(map(str, names))) or "none"
+    def _required(self, known: Mapping[str, int]) -> int:
+        if self.name not in known:
+            names = ", ".join(sorted(known)) or "none"
             raise NoPortfolioError(
-                f"{self._where} holds no portfolio named {self.name!r} (known: {known})"
+                f"{self._where} holds no portfolio named {self.name!r} (known: {names})"
             )
-        return int(found)
-
-    def _lookup(self, connection: Connection) -> Any:
-        table = schema.portfolios
-        wanted = sa.select(table.c.id).where(table.c.name == self.name)
-        return connection.execute(wanted).scalar_one_or_none()
+        return known[self.name]
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
@@ -308,6 +305,12 @@ class SqlJournal:
         except (sa.exc.SQLAlchemyError, UnicodeError, OverflowError) as error:
             reason = " ".join(str(error).split())[:300]
             raise DamagedError(f"{self._where}: the database is damaged ({reason})") from error
+
+
+def _portfolios(connection: Connection) -> dict[str, int]:
+    """Names and numbers of all that a database holds."""
+    rows = connection.execute(sa.select(schema.portfolios.c.name, schema.portfolios.c.id))
+    return {str(name): int(number) for name, number in rows}
 
 
 def _closed_by(record: Record) -> int | None:
@@ -349,11 +352,3 @@ def _may_pass(error: sa.exc.DBAPIError) -> bool:
     module, reason = type(error.orig).__module__, str(error.orig)
     wrong = any(words in reason for words in ("authentication failed", "does not exist", "pg_hba"))
     return module.startswith("psycopg") and isinstance(error, sa.exc.OperationalError) and not wrong
-
-
-def _checked_name(name: str) -> str:
-    if not isinstance(name, str) or not 1 <= len(name) <= 200 or not name.isprintable():
-        raise PickbestError(
-            f"a portfolio's name must be printable text of 1 to 200 characters, got {name!r:.80}"
-        )
-    return name

@@ -150,13 +150,13 @@ def usage(pids: Iterable[int], exact: bool = False) -> Usage:
     total = Usage()
     for pid in pids:
         with contextlib.suppress(OSError):
-            fields = _stat(pid)
+            fields = stat_fields(pid)
             resident = (_proportional(pid) if exact else None) or int(fields[21]) * _PAGE
             total += Usage(resident, sum(map(int, fields[11:15])) / _TICKS, 1)
     return total
 
 
-def _stat(pid: int | str) -> list[str]:
+def stat_fields(pid: int | str) -> list[str]:
     """The fields of /proc/PID/stat from the state on."""
     with open(f"/proc/{pid}/stat") as listing:
         return listing.read().rpartition(")")[2].split()
@@ -176,7 +176,7 @@ def owner(pid: int | str = "self") -> str:
     The namespace belongs to it because the same number means another process elsewhere.
     """
     try:
-        state, *fields = _stat(pid)
+        state, *fields = stat_fields(pid)
         number = os.getpid() if pid == "self" else pid
         if state not in "ZX":
             return f"{os.stat('/proc/self/ns/pid').st_ino}-{number}-{fields[18]}"
@@ -233,5 +233,5 @@ def _marks() -> Iterator[tuple[int, int, int]]:
             with open(f"/proc/{int(entry)}/limits") as listing:
                 line = next(line for line in listing if line.startswith("Max file locks"))
             run, owned = map(int, line.split()[3:5])
-            if owned & _OWNERS and _stat(entry)[0] not in "ZX":
+            if owned & _OWNERS and stat_fields(entry)[0] not in "ZX":
                 yield int(entry), run, owned

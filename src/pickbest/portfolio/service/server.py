@@ -19,6 +19,7 @@ from pickbest.core.errors import load_extra
 from pickbest.portfolio.ask_tell import AskTell
 from pickbest.portfolio.journal.databases import secrets_in, shown
 from pickbest.portfolio.journal.protocol import NoPortfolioError
+from pickbest.portfolio.processes.tree import stat_fields
 
 if TYPE_CHECKING:
     import uvicorn
@@ -172,8 +173,7 @@ def hide(secrets: Iterable[str]) -> None:
     wanted = {form.encode() for secret in secrets for form in (secret, quote(secret, safe=""))}
     with contextlib.suppress(OSError, ValueError, IndexError):
         line = Path("/proc/self/cmdline").read_bytes()
-        fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
-        begin = int(fields[45])  # arg_start, field 48 of proc(5)
+        begin = int(stat_fields("self")[45])  # arg_start, field 48 of proc(5)
         memory = os.open("/proc/self/mem", os.O_RDWR)
         try:
             for secret in filter(None, wanted):

@@ -12,7 +12,7 @@ from pickbest.portfolio.answers.formats import as_format
 from pickbest.portfolio.answers.handling import Answers
 from pickbest.portfolio.arms import Command
 from pickbest.portfolio.censoring import Censored, Stop, Stopping
-from pickbest.portfolio.costs import Span, Verdict
+from pickbest.portfolio.costs import Solved
 from pickbest.portfolio.engines import Engine
 from pickbest.portfolio.journal.records import Finished
 from pickbest.portfolio.race import run_race
@@ -40,7 +40,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class LogRuntime:
+class LogRuntime(Solved):
     """Where the runtime lies between a millisecond (0) and an hour (1), in powers; 1 if unsolved.
 
     Nobody says beforehand how long problems take, and whoever takes twice as long on problems of
@@ -50,19 +50,13 @@ class LogRuntime:
     shortest: float = 1e-3
     longest: float = 3600.0
 
-    def of(self, seconds: float) -> float:
+    def of(self, seconds: float, deadline: float = DAY) -> float:
         """
         >>> LogRuntime().of(3600.0)
         1.0
         """
         share = math.log(max(seconds, self.shortest) / self.shortest)
         return min(share / math.log(self.longest / self.shortest), 1.0)
-
-    def judge(self, run: Run, solved: bool, deadline: float) -> Verdict:
-        return Verdict(self.of(run.seconds) if solved else 1.0, solved, solved)
-
-    def span(self, run: Run, deadline: float) -> Span:
-        return self.of(run.seconds), 1.0
 
 
 COST = LogRuntime()

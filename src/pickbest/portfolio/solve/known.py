@@ -40,66 +40,44 @@ class Solver(NamedTuple):
     format: str
     programs: str = ""
     arguments: str = PROBLEM
+    module: str = ""
     models: str = ""
     incremental: str = ""
-    module: str = ""
     logics: str = ".*"
 
 
 # What cvc5 and cvc4 need for strings slows them down on all else, and ends at quantifiers.
-_CVC = "--lang=smt2 {problem}", "--produce-models", "--incremental"
-_CVC_STRINGS = "--lang=smt2 --strings-exp {problem}", *_CVC[1:]
+_CVC, _CVC_STRINGS = "--lang=smt2 {problem}", "--lang=smt2 --strings-exp {problem}"
+_MODELS, _MORE = "--produce-models", "--incremental"
+_BTOR = "--model-gen=1", _MORE, r"QF_A?(UF)?BV|BV"
 SOLVERS = (
     Solver("z3", SMTLIB, "z3", "-smt2 {problem}"),
-    Solver("cvc5", SMTLIB, "cvc5", *_CVC, "cvc5", NO_STRINGS),
-    Solver("cvc5", SMTLIB, "cvc5", *_CVC_STRINGS, "cvc5", STRINGS),
-    Solver("cvc4", SMTLIB, "cvc4", *_CVC, logics=NO_STRINGS),
-    Solver("cvc4", SMTLIB, "cvc4", *_CVC_STRINGS, logics=STRINGS),
-    Solver("yices", SMTLIB, "yices-smt2 yices_smt2", PROBLEM, "", "--incremental", logics=YICES),
-    Solver(
-        "bitwuzla", SMTLIB, "bitwuzla", PROBLEM, "--produce-models", "", "bitwuzla", BIT_VECTORS
-    ),
-    Solver(
-        "boolector",
-        SMTLIB,
-        "boolector",
-        "--smt2 {problem}",
-        "--model-gen=1",
-        "--incremental",
-        "pyboolector",
-        r"QF_A?(UF)?BV|BV",
-    ),
-    Solver("mathsat", SMTLIB, "mathsat", "-input=smt2 {problem}", "-model_generation=true"),
+    Solver("cvc5", SMTLIB, "cvc5", _CVC, "cvc5", _MODELS, _MORE, NO_STRINGS),
+    Solver("cvc5", SMTLIB, "cvc5", _CVC_STRINGS, "cvc5", _MODELS, _MORE, STRINGS),
+    Solver("cvc4", SMTLIB, "cvc4", _CVC, "", _MODELS, _MORE, NO_STRINGS),
+    Solver("cvc4", SMTLIB, "cvc4", _CVC_STRINGS, "", _MODELS, _MORE, STRINGS),
+    Solver("yices", SMTLIB, "yices-smt2 yices_smt2", incremental=_MORE, logics=YICES),
+    Solver("bitwuzla", SMTLIB, "bitwuzla", PROBLEM, "bitwuzla", _MODELS, logics=BIT_VECTORS),
+    Solver("boolector", SMTLIB, "boolector", "--smt2 {problem}", "pyboolector", *_BTOR),
+    Solver("mathsat", SMTLIB, "mathsat", "-input=smt2 {problem}", "", "-model_generation=true"),
     Solver("opensmt", SMTLIB, "opensmt", logics=r"QF_(UF|AX|A?(UF)?(LIA|LRA|IDL|RDL))"),
-    Solver("cadical", DIMACS, "cadical", "-q {problem}", module="pysat:cadical195"),
-    Solver("kissat", DIMACS, "kissat", "-q {problem}", module="pysat:kissat404"),
+    Solver("cadical", DIMACS, "cadical", "-q {problem}", "pysat:cadical195"),
+    Solver("kissat", DIMACS, "kissat", "-q {problem}", "pysat:kissat404"),
     Solver(
-        "minisat",
-        DIMACS,
-        "minisat minisat2",
-        "-verb=0 {problem} /dev/stdout",
-        module="pysat:minisat22",
+        "minisat", DIMACS, "minisat minisat2", "-verb=0 {problem} /dev/stdout", "pysat:minisat22"
     ),
     Solver(
-        "glucose",
-        DIMACS,
-        "glucose glucose-simp",
-        "-model -verb=0 {problem}",
-        module="pysat:glucose42",
+        "glucose", DIMACS, "glucose glucose-simp", "-model -verb=0 {problem}", "pysat:glucose42"
     ),
     Solver(
-        "cryptominisat",
-        DIMACS,
-        "cryptominisat5 cryptominisat",
-        "--verb=0 {problem}",
-        module="pycryptosat",
+        "cryptominisat", DIMACS, "cryptominisat5 cryptominisat", "--verb=0 {problem}", "pycryptosat"
     ),
     Solver("picosat", DIMACS, "picosat"),
     Solver("clasp", DIMACS, "clasp", "--verbose=0 {problem}"),
-    Solver("lingeling", DIMACS, "lingeling", "-q {problem}", module="pysat:lingeling"),
+    Solver("lingeling", DIMACS, "lingeling", "-q {problem}", "pysat:lingeling"),
     Solver("yices-sat", DIMACS, "yices-sat", "-m {problem}"),
     Solver("maplechrono", DIMACS, module="pysat:maplechrono"),
-    Solver("mergesat", DIMACS, "mergesat", "-verb=0 -model {problem}", module="pysat:mergesat3"),
+    Solver("mergesat", DIMACS, "mergesat", "-verb=0 -model {problem}", "pysat:mergesat3"),
 )
 
 

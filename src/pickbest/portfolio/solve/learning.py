@@ -10,7 +10,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pickbest.core.errors import PickbestError
 from pickbest.core.tickets import ClosedRoundError
@@ -55,11 +55,7 @@ def _learn(folder: Path, key: str) -> int:
         missing = READY - len(ready)
         tickets = book.ask_many([""] * missing, LIFETIME) if missing > 0 else []
     for ticket in tickets:
-        content: dict[str, Any] = {
-            "round": ticket.round,
-            "arms": ticket.arms,
-            "watched": ticket.watched,
-        }
+        content = {name: getattr(ticket, name) for name in ("round", "arms", "watched")}
         stock.write(f"{TICKETS}/{ticket.round}.json", json.dumps(content))
     if tickets:
         stock.write("latest.json", json.dumps(tickets[-1].arms))

@@ -90,12 +90,7 @@ def told(satisfiable: bool | None, model: list[int]) -> int:
     return 10 if satisfiable else 20
 
 
-MODULES = {
-    "bitwuzla": bitwuzla,
-    "cvc5": cvc5,
-    "pyboolector": pyboolector,
-    "pycryptosat": pycryptosat,
-}
+MODULES = {each.__name__: each for each in (bitwuzla, cvc5, pyboolector, pycryptosat)}
 
 if __name__ == "__main__":
     module, _, solver = sys.argv[1].partition(":")

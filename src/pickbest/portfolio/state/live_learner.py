@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -61,13 +62,8 @@ class LiveLearner:
             if not same_layout(self.state, reshaped):
                 self.state = reshaped
         if self.arms != arms:
-            self.state = carried(
-                lambda n_arms: self._made(n_arms, budget),
-                self.state,
-                self.arms,
-                arms,
-                self._archive,
-            )
+            make = partial(self._made, budget=budget)
+            self.state = carried(make, self.state, self.arms, arms, self._archive)
         self.learner, self._budget, self.arms = learner, budget, arms
 
     def expect(self, names: tuple[str, ...]) -> None:
