@@ -102,8 +102,9 @@ def torment(storage: str, notes: Path, kills: int, rounds: int, seed: int) -> di
                 tree.kill(each)
                 killed[role] += 1
         if "worker" not in victims:
-            # It must live on without them, and end whatever they have left.
-            time.sleep(rng.uniform(0.0, 0.5))
+            # It must live on without them, and end whatever they have left. Killed before it
+            # could, it would be as if all had been killed at once.
+            time.sleep(rng.uniform(1.0, 1.5))
             if os.waitpid(pid, os.WNOHANG) != (0, 0):
                 raise SystemExit(f"a worker did not survive the end of its {victims}")
             tree.kill(pid)
