@@ -5,10 +5,9 @@ import pytest
 
 from pickbest.core import PickbestError, replicate_keys, rng_for
 from pickbest.core.states import map_state
-from pickbest.kernels.pairs import PRIORS, trials_of
+from pickbest.kernels.pairs import PRIORS, SHARPNESS, trials_of
 from pickbest.kernels.random import fill_beta
 from pickbest.learners import Pairwise
-from pickbest.learners.pairwise import SHARPNESS
 from pickbest.testing.learners import check_learner, check_long_run
 
 

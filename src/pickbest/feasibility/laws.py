@@ -7,6 +7,7 @@ are fed the same costs.
 """
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -102,7 +103,7 @@ def summed_at(places: IntArray, values: FloatArray, size: int) -> FloatArray:
     return np.bincount(places, values, size).astype(np.float64, copy=False)
 
 
-class Drawer:
+class Drawer(ABC):
     """A learner in the middle of its game, as the law that it plays next.
 
     samples: how many draws stand for the law; None: the law is exact.
@@ -115,8 +116,9 @@ class Drawer:
         self._learner = learner
         self._state = learner.start(self.samples or 1)
 
+    @abstractmethod
     def law(self, round_index: int) -> AnyLaw:
-        raise NotImplementedError
+        """What it plays in that round."""
 
     def learn(self, costs: FloatArray) -> None:
         """Fold in the costs of all constraints, scaled to [0, 1]."""

@@ -41,6 +41,7 @@ from pickbest.kernels.first_leader import (
     spread_leader,
 )
 from pickbest.kernels.pairs import (
+    SHARPNESS,
     PairsState,
     build_set,
     highest,
@@ -59,9 +60,9 @@ WINDOW, USE = 0.99, 0.9
 # Standard deviations; with one arm a round there is less to see, and less harm in a false alarm.
 CLEARLY, CLEARLY_ALONE = 3.0, 2.5
 FEWEST_PLAYS = 2.0
-# The trials that a result counts as with few arms (see kernels.pairs). The more arms there are, the
-# less can be learned of each: they grow with the arms beyond FEW, at most by the factor MOST.
-SHARPNESS, FEW, MOST = 4.0, 9, 4.0
+# The more arms there are, the less can be learned of each: the trials that a result counts as
+# grow with the arms beyond FEW, at most by the factor MOST.
+FEW, MOST = 9, 4.0
 # The guard's share of the rounds in the beginning.
 FIRST_SHARE = 1.0 / 32.0
 # Chance stays below the test's bound with probability 1 - exp(-DOUBT) (Freedman 1975).

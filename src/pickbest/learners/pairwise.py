@@ -8,11 +8,8 @@ import numpy as np
 
 from pickbest.core import FloatArray, check_budget, check_share
 from pickbest.kernels.compiled import allocating, part
-from pickbest.kernels.pairs import PairsState, build_set, learn_memory, start_pairs
+from pickbest.kernels.pairs import SHARPNESS, PairsState, build_set, learn_memory, start_pairs
 from pickbest.kernels.rules import ByCounts, Pick, Rule, Told
-
-# See kernels.pairs: what did best on the paper's rewards and eleven ASlib scenarios.
-SHARPNESS = 4.0
 
 
 class Law(NamedTuple):
