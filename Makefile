@@ -38,7 +38,7 @@ $(REPRODUCE): pyproject.toml constraints.txt | $(BIN)/python
 	@touch $(REPRODUCE)
 
 reproduce: $(REPRODUCE)
-	$(BIN)/pickbest reproduce --workers $(WORKERS) $(ARGS)
+	$(BIN)/python -m studies reproduce --workers $(WORKERS) $(ARGS)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -18,9 +18,9 @@ from rich.progress import track
 
 from pickbest.catalog import make_learner
 from pickbest.core import Environment
-from pickbest.experiments.benchmark.environments import environments_at_hand
-from pickbest.experiments.paper.recorded_rewards import PUBLISHED
 from pickbest.simulation.simulate import simulate
+from studies.benchmark.environments import environments_at_hand
+from studies.paper.recorded_rewards import PUBLISHED
 
 BUDGETS = (3, 4)
 WAYS = ("auto", "auto, B - 1 arms", "auto, B - 2 arms, and hedge-partial")

@@ -10,13 +10,13 @@ import time
 
 import numpy as np
 
-from pickbest.experiments.linear_programs.applications import exactly
-from pickbest.experiments.linear_programs.generated_problems import (
+from pickbest.feasibility import Box, Polytope, solve_feasibility
+from studies.linear_programs.applications import exactly
+from studies.linear_programs.generated_problems import (
     at_most,
     random_problem,
     set_cover,
 )
-from pickbest.feasibility import Box, Polytope, solve_feasibility
 from timing import Row
 
 EPSILON = 0.1

@@ -18,11 +18,11 @@ from rich.progress import track
 
 from pickbest import theory
 from pickbest.catalog import make_learner
-from pickbest.experiments.linear_programs.generated_problems import FAMILIES
-from pickbest.experiments.linear_programs.two_draws import solved
-from pickbest.experiments.paper.cost_sequences import one_good_arm
-from pickbest.experiments.small_games import hedge_worst_case, minimax_regret
 from pickbest.simulation.simulate import simulate
+from studies.linear_programs.generated_problems import FAMILIES
+from studies.linear_programs.two_draws import solved
+from studies.paper.cost_sequences import one_good_arm
+from studies.small_games import hedge_worst_case, minimax_regret
 
 ARMS = 32
 LENGTHS = tuple(10**k for k in range(2, 7))

@@ -8,7 +8,7 @@ process of its own, and the better loss is kept. One fixed pair runs beside it: 
 and random, which at 20 calls is random search twice, the weakest of all pairs; see --always.
 
 What an optimizer costs must be known when its job ends, without hindsight: the scale is the job
-itself (pickbest.tuning.job_costs).
+itself (studies.tuning.job_costs).
 
 Jobs come from --data (a folder of tables, such as PMLB's), else they are random parts of
 scikit-learn's own sets. With --table nothing runs: the queue is a measured table (the one that
@@ -27,16 +27,16 @@ from pathlib import Path
 import numpy as np
 
 from pickbest import Player, make_learner
-from pickbest.cli.measure import optimizer_names
 from pickbest.core.progress import Progress, progress_bar
-from pickbest.experiments.paper.recorded_rewards import measured_losses
 from pickbest.report.palette import GREY, OKABE_ITO
 from pickbest.report.plots import check_plot_path, label_ends, new_figure
-from pickbest.tuning.job_costs import job_costs
-from pickbest.tuning.measurement.engines import make_engine, play_units
-from pickbest.tuning.measurement.rewards import Losses, best_loss
-from pickbest.tuning.measurement.units import Unit
-from pickbest.tuning.tasks import Task, dataset_names, load_dataset
+from studies.commands.measure import optimizer_names
+from studies.paper.recorded_rewards import measured_losses
+from studies.tuning.job_costs import job_costs
+from studies.tuning.measurement.engines import make_engine, play_units
+from studies.tuning.measurement.rewards import Losses, best_loss
+from studies.tuning.measurement.units import Unit
+from studies.tuning.tasks import Task, dataset_names, load_dataset
 
 CORES, JOBS, GAMES = 2, 10, 20
 Pair = tuple[str, ...]

@@ -1,8 +1,8 @@
 """What learning from races is worth, over all tables of runtimes: the figures of docs/races.md.
 
-    python -m pickbest.experiments.races censoring --out FILE.jsonl --rounds 400 TABLE…
-    python -m pickbest.experiments.races prices --out FILE.jsonl --rounds 1000 TABLE…
-    python -m pickbest.experiments.races show FILE.jsonl [--plot PICTURE.png]
+    python -m studies.races censoring --out FILE.jsonl --rounds 400 TABLE…
+    python -m studies.races prices --out FILE.jsonl --rounds 1000 TABLE…
+    python -m studies.races show FILE.jsonl [--plot PICTURE.png]
 
 A table is a CSV file or a scenario of ASlib. Every cell is one line of the file; those that are
 there are not played again.
@@ -21,8 +21,11 @@ import numpy as np
 from pickbest.catalog import make_learner
 from pickbest.core import Learner
 from pickbest.environments.runtimes import read_runtimes
-from pickbest.experiments.censored_thompson import CensoredThompson
-from pickbest.experiments.replay import (
+from pickbest.learners.intervals import racing
+from pickbest.learners.schedules import Schedules
+from pickbest.portfolio.run.censoring import Stopping
+from pickbest.portfolio.run.costs import as_cost
+from pickbest.simulation.replay import (
     Races,
     Replay,
     best_fixed,
@@ -32,11 +35,8 @@ from pickbest.experiments.replay import (
     replay,
     replay_plans,
 )
-from pickbest.learners.intervals import racing
-from pickbest.learners.schedules import Schedules
-from pickbest.portfolio.censoring import Stopping
-from pickbest.portfolio.costs import as_cost
 from pickbest.simulation.statistics import standard_error
+from studies.censored_thompson import CensoredThompson
 
 COSTS = ("solved", "runtime")
 RULES = {

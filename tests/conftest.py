@@ -11,7 +11,7 @@ from pickbest.environments import Table
 @pytest.fixture(scope="session")
 def paper_rewards() -> Path:
     """The paper's recorded rewards."""
-    from pickbest.experiments.paper.recorded_rewards import PUBLISHED
+    from studies.paper.recorded_rewards import PUBLISHED
 
     return PUBLISHED
 
@@ -25,8 +25,8 @@ def table():
 @pytest.fixture
 def make_cell(table):
     """A cell of the benchmark from its numbers."""
-    from pickbest.experiments.benchmark.environments import REAL, NamedEnvironment
-    from pickbest.experiments.benchmark.shares import Cell, Result
+    from studies.benchmark.environments import REAL, NamedEnvironment
+    from studies.benchmark.shares import Cell, Result
 
     def make(
         environment, learner, rewards, budget=1, random=0.0, best=1.0, family=None, group=REAL

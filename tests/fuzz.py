@@ -178,7 +178,7 @@ def mutated_array(array: Any, rng: random.Random) -> Any:
 
 def journal_seeds(folder: Path) -> list[Path]:
     from pickbest.portfolio import AskTell
-    from pickbest.portfolio.journal import folded
+    from pickbest.portfolio.store import folded
 
     every, folded.SNAPSHOT_EVERY = folded.SNAPSHOT_EVERY, 15
     paths = []
@@ -249,11 +249,11 @@ def _mutate_row(
 def use_journal(path: Path) -> None:
     """What `pickbest history`, `status`, `verify`, `export` and `advise` do."""
     from pickbest.core import PickbestError
-    from pickbest.portfolio.advise import seen_costs
-    from pickbest.portfolio.journal.export import export_lines
-    from pickbest.portfolio.journal.ledger import Ledger
-    from pickbest.portfolio.journal.sql import SqlJournal
-    from pickbest.portfolio.state.views import last_rounds, overview
+    from pickbest.portfolio.run.advise import seen_costs
+    from pickbest.portfolio.store.export import export_lines
+    from pickbest.portfolio.store.ledger import Ledger
+    from pickbest.portfolio.store.sql import SqlJournal
+    from pickbest.portfolio.store.views import last_rounds, overview
 
     with closing(SqlJournal(str(path), readonly=True)) as journal:
         errors = []
@@ -283,8 +283,8 @@ def shown_history(views: Sequence[Any]) -> None:
 
 
 def export_seeds(folder: Path) -> list[Path]:
-    from pickbest.portfolio.journal.export import export_file
-    from pickbest.portfolio.journal.sql import SqlJournal
+    from pickbest.portfolio.store.export import export_file
+    from pickbest.portfolio.store.sql import SqlJournal
 
     paths = []
     for path in journal_seeds(folder):
@@ -314,9 +314,9 @@ def mutate_lines(seed: Path, target: Path, rng: random.Random) -> None:
 
 
 def use_export(path: Path) -> None:
-    from pickbest.portfolio.journal.export import read_export
-    from pickbest.portfolio.journal.ledger import Ledger
-    from pickbest.portfolio.journal.sql import SqlJournal
+    from pickbest.portfolio.store.export import read_export
+    from pickbest.portfolio.store.ledger import Ledger
+    from pickbest.portfolio.store.sql import SqlJournal
 
     with closing(SqlJournal("sqlite://")) as journal:
         Ledger(journal).restore(read_export(path))
@@ -399,9 +399,9 @@ def mutate_toml(seed: Path, target: Path, rng: random.Random) -> None:
 
 def use_toml(path: Path) -> None:
     from pickbest.core import check_positive
-    from pickbest.portfolio.journal.databases import as_url, shown
-    from pickbest.portfolio.portfolio_file import read_portfolio_file
-    from pickbest.portfolio.state.portfolio_state import check_opening
+    from pickbest.portfolio.run.portfolio_file import read_portfolio_file
+    from pickbest.portfolio.store.databases import as_url, shown
+    from pickbest.portfolio.store.portfolio_state import check_opening
 
     file = read_portfolio_file(path)
     settings = file.settings

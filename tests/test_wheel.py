@@ -15,7 +15,7 @@ import pickbest
 
 ROOT = Path(__file__).parents[1]
 # What is no Python source and must travel with it.
-DATA = ("py.typed", "experiments/paper/data/", "portfolio/service/static/", "report/templates/")
+DATA = ("py.typed", "portfolio/service/static/", "report/templates/")
 
 NOT_COPIED = (
     ".git",

@@ -21,15 +21,15 @@ import numpy as np
 from pysat.formula import CNF
 
 from pickbest.portfolio import Limits, Portfolio
-from pickbest.portfolio.answers.sat import (
+from pickbest.portfolio.engine.local import LocalEngine
+from pickbest.portfolio.run.answers.sat import (
     DIVERSE,
     SatSolver,
     read_dimacs,
     satisfies,
     works,
 )
-from pickbest.portfolio.engines.local import LocalEngine
-from pickbest.portfolio.settings import DEFAULT_LEARNER
+from pickbest.portfolio.run.settings import DEFAULT_LEARNER
 
 BUDGET = 2
 # The default learner, sound against any sequence, and one that trusts problems to be alike.

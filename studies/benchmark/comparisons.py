@@ -11,9 +11,9 @@ from statistics import NormalDist
 import numpy as np
 
 from pickbest.core import FloatArray
-from pickbest.experiments.benchmark.environments import NamedEnvironment
-from pickbest.experiments.benchmark.shares import Cell
 from pickbest.simulation.statistics import standard_error
+from studies.benchmark.environments import NamedEnvironment
+from studies.benchmark.shares import Cell
 
 RESAMPLES, CONFIDENCE = 4_000, 0.95
 # Rewards that differ by less are equal but for rounding.

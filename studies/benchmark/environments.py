@@ -9,7 +9,7 @@ from pickbest.core import Environment, PickbestError, unknown_name
 from pickbest.environments import Table, WithFeatures, read_table
 from pickbest.environments.aslib.scenario import read_scenarios
 from pickbest.environments.tables import Shuffled
-from pickbest.experiments.paper.recorded_rewards import measured_rewards
+from studies.paper.recorded_rewards import measured_rewards
 
 REAL, SYNTHETIC, ADVERSARY = "real", "synthetic", "adversary"
 GROUPS = (REAL, SYNTHETIC, ADVERSARY)

@@ -12,7 +12,7 @@ AUTO = "auto"
 AS_RUN = {YARDSTICK: "fpml-partial:tuning=as_run", "og as run": "og:tuning=as_run"}
 # What others do with features: see `experiments.peers`.
 INFORMED = "auto + features"
-_PEERS = "pickbest.experiments.peers."
+_PEERS = "studies.peers."
 PEERS = {
     INFORMED: AUTO,
     "LinUCB": _PEERS + "bandits:LinUCB",

@@ -6,23 +6,23 @@ from pathlib import Path
 
 from pickbest._version import __version__
 from pickbest.core.savefile import write_atomically
-from pickbest.experiments.benchmark import report_tables as tables
-from pickbest.experiments.benchmark.comparisons import (
+from pickbest.report.document import Block, Chapter, Column, Figure, Report, Section, Table, Text
+from pickbest.report.html import to_html
+from pickbest.report.markdown import to_markdown, write_tables
+from studies.benchmark import report_tables as tables
+from studies.benchmark.comparisons import (
     SIGNIFICANT,
     bonferroni,
     contrasts,
     mean_ranks,
 )
-from pickbest.experiments.benchmark.environments import ADVERSARY, GROUPS, REAL, SYNTHETIC
-from pickbest.experiments.benchmark.lineup import AUTO, YARDSTICK
-from pickbest.experiments.benchmark.report_figures import HEAT_MAP, RANKS, draw_heat_map, draw_ranks
-from pickbest.experiments.benchmark.report_peers import peers_section
-from pickbest.experiments.benchmark.run_cells import BenchmarkPlan
-from pickbest.experiments.benchmark.shares import Cell
-from pickbest.experiments.benchmark.verdicts import verdicts
-from pickbest.report.document import Block, Chapter, Column, Figure, Report, Section, Table, Text
-from pickbest.report.html import to_html
-from pickbest.report.markdown import to_markdown, write_tables
+from studies.benchmark.environments import ADVERSARY, GROUPS, REAL, SYNTHETIC
+from studies.benchmark.lineup import AUTO, YARDSTICK
+from studies.benchmark.report_figures import HEAT_MAP, RANKS, draw_heat_map, draw_ranks
+from studies.benchmark.report_peers import peers_section
+from studies.benchmark.run_cells import BenchmarkPlan
+from studies.benchmark.shares import Cell
+from studies.benchmark.verdicts import verdicts
 
 PAGE, SUMMARY, CELLS = "index.html", "summary.md", "cells.csv"
 TITLE = "Benchmark of learners that pick B of N arms"

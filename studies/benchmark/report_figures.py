@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pickbest.core.savefile import write_atomically
-from pickbest.experiments.benchmark.comparisons import Estimate
-from pickbest.experiments.benchmark.lineup import AUTO, YARDSTICK
 from pickbest.report.document import Table
 from pickbest.report.palette import GREY, OKABE_ITO
 from pickbest.report.plots import images, new_figure
+from studies.benchmark.comparisons import Estimate
+from studies.benchmark.lineup import AUTO, YARDSTICK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

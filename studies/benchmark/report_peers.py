@@ -7,11 +7,11 @@ import numpy as np
 
 from pickbest.core import FloatArray
 from pickbest.environments import Shuffled, Table
-from pickbest.experiments.benchmark.comparisons import EQUAL, Estimate, mean_share_intervals
-from pickbest.experiments.benchmark.environments import NamedEnvironment
-from pickbest.experiments.benchmark.lineup import INFORMED
-from pickbest.experiments.benchmark.shares import Cell
 from pickbest.report.document import Column, Section, Table as Printed, Text
+from studies.benchmark.comparisons import EQUAL, Estimate, mean_share_intervals
+from studies.benchmark.environments import NamedEnvironment
+from studies.benchmark.lineup import INFORMED
+from studies.benchmark.shares import Cell
 
 NOTE = (
     "Shares of the gap; every world counts once (mean of both orders), intervals are 95% "

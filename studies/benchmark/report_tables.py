@@ -7,18 +7,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from pickbest.core.text import csv_text
-from pickbest.experiments.benchmark.comparisons import (
+from pickbest.report.document import Cell as CellValue, Column, Table, alike
+from pickbest.simulation.statistics import standard_error
+from studies.benchmark.comparisons import (
     Contrast,
     blocks_of,
     contrasts,
     mean_ranks,
     mean_share_intervals,
 )
-from pickbest.experiments.benchmark.environments import GROUPS, REAL, SHUFFLED
-from pickbest.experiments.benchmark.lineup import YARDSTICK
-from pickbest.experiments.benchmark.shares import LEAST_GAP, Cell, mean_shares
-from pickbest.report.document import Cell as CellValue, Column, Table, alike
-from pickbest.simulation.statistics import standard_error
+from studies.benchmark.environments import GROUPS, REAL, SHUFFLED
+from studies.benchmark.lineup import YARDSTICK
+from studies.benchmark.shares import LEAST_GAP, Cell, mean_shares
 
 COLUMNS = (
     "environment", "group", "family", "arms", "rounds", "budget", "learner", "reward",

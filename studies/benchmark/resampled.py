@@ -4,7 +4,7 @@ Each ASlib scenario of a folder gives several tables: a random subset of its alg
 stretch of its instances, forwards or backwards; played in that order and shuffled. What is drawn
 from the scenarios is not independent of them, but it shows how often `auto` loses elsewhere.
 
-    python -m pickbest.experiments.benchmark.resampled ASLIB-FOLDER
+    python -m studies.benchmark.resampled ASLIB-FOLDER
 """
 
 import argparse

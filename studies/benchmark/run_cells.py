@@ -11,11 +11,11 @@ from pickbest.catalog import describe
 from pickbest.core import Environment, Learner, PickbestError, check_count, check_seed
 from pickbest.core.codec import decode, encode
 from pickbest.core.workers import each_finished
-from pickbest.experiments.benchmark.environments import NamedEnvironment
-from pickbest.experiments.benchmark.lineup import Entry, make_entry
-from pickbest.experiments.benchmark.shares import Cell, Result, references
-from pickbest.experiments.cache import Cache, code_digest, key_of, modules_of
 from pickbest.simulation.simulate import simulate
+from studies.benchmark.environments import NamedEnvironment
+from studies.benchmark.lineup import Entry, make_entry
+from studies.benchmark.shares import Cell, Result, references
+from studies.cache import Cache, code_digest, key_of, modules_of
 
 # Raise it when what a cell holds changes its meaning.
 FORMAT = 1

@@ -14,10 +14,10 @@ from pickbest import hindsight
 from pickbest.core import Environment, FloatArray
 from pickbest.environments import Table
 from pickbest.environments.tables import Shuffled
-from pickbest.experiments.benchmark.environments import NamedEnvironment
 from pickbest.report.scenarios import random_subset_cost
 from pickbest.simulation.simulate import deal_all
 from pickbest.simulation.statistics import standard_error
+from studies.benchmark.environments import NamedEnvironment
 
 Numbers = tuple[float, ...]
 # Below it, a share says more of noise than of learning.

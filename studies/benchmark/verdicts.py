@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 
-from pickbest.experiments.benchmark.comparisons import (
+from pickbest.report.document import Verdict
+from studies.benchmark.comparisons import (
     SIGNIFICANT,
     complete_learners,
     contrasts,
     mean_share_intervals,
 )
-from pickbest.experiments.benchmark.lineup import AUTO, YARDSTICK
-from pickbest.experiments.benchmark.report_tables import judged, scope
-from pickbest.experiments.benchmark.shares import Cell
-from pickbest.report.document import Verdict
+from studies.benchmark.lineup import AUTO, YARDSTICK
+from studies.benchmark.report_tables import judged, scope
+from studies.benchmark.shares import Cell
 
 # What `auto` is meant to gain at least, in multiples of the yardstick's share.
 GAIN = 1.5

@@ -18,8 +18,8 @@ from pickbest.core import PickbestError
 from pickbest.core.progress import progress_bar
 
 if TYPE_CHECKING:
-    from pickbest.experiments.benchmark.run_cells import BenchmarkPlan
-    from pickbest.experiments.benchmark.shares import Cell
+    from studies.benchmark.run_cells import BenchmarkPlan
+    from studies.benchmark.shares import Cell
 
 DATA_VARIABLE = "PICKBEST_DATA"
 # Where recorded data lie in the data folder.
@@ -106,17 +106,17 @@ def benchmark(
 
         pickbest benchmark --data FOLDER --peers PAR10 --half judged --environments shuffled -r 10
     """
-    from pickbest.experiments.benchmark.environments import (
+    from pickbest.report.write import need_packages
+    from studies.benchmark.environments import (
         REAL,
         chosen_environments,
         environments_at_hand,
     )
-    from pickbest.experiments.benchmark.lineup import chosen_entries, peer_entries
-    from pickbest.experiments.benchmark.report import write_report
-    from pickbest.experiments.benchmark.run_cells import BenchmarkPlan, run_cells
-    from pickbest.experiments.paper.recorded_rewards import PUBLISHED
-    from pickbest.experiments.peers.worlds import peer_worlds
-    from pickbest.report.write import need_packages
+    from studies.benchmark.lineup import chosen_entries, peer_entries
+    from studies.benchmark.report import write_report
+    from studies.benchmark.run_cells import BenchmarkPlan, run_cells
+    from studies.paper.recorded_rewards import PUBLISHED
+    from studies.peers.worlds import peer_worlds
 
     need_packages()
     started = time.monotonic()
@@ -184,9 +184,9 @@ def summary(
     plan: BenchmarkPlan, cells: Sequence[Cell], page: Path, seconds: float
 ) -> dict[str, Any]:
     """What the command prints."""
-    from pickbest.experiments.benchmark.report_tables import headline, scope
-    from pickbest.experiments.benchmark.verdicts import verdicts
     from pickbest.report.markdown import heading
+    from studies.benchmark.report_tables import headline, scope
+    from studies.benchmark.verdicts import verdicts
 
     table = headline(cells)
     # Scripts know these fields under the word that was used before "environment".

@@ -16,8 +16,8 @@ from pickbest.cli.options import JsonOption, SeedOption
 from pickbest.core.progress import Progress, progress_bar
 
 if TYPE_CHECKING:
-    from pickbest.tuning.measurement.plan import MeasurementPlan
-    from pickbest.tuning.measurement.tables import Measured
+    from studies.tuning.measurement.plan import MeasurementPlan
+    from studies.tuning.measurement.tables import Measured
 
 QUIET_SECONDS = 30.0
 
@@ -39,7 +39,7 @@ def measure(
     ] = "",
     space: Annotated[
         str,
-        Option(help="What it searches: module:NAME of a pickbest.tuning Space."),
+        Option(help="What it searches: module:NAME of a studies.tuning Space."),
     ] = "",
     tasks: Annotated[
         str,
@@ -93,8 +93,8 @@ def measure(
         pickbest measure --objective mine:loss --space mine:SPACE --tasks monday,tuesday
         --optimizers random,optuna-tpe --out mine
     """
-    from pickbest.tuning.measurement.plan import Settings, make_plan
-    from pickbest.tuning.tasks import Caps
+    from studies.tuning.measurement.plan import Settings, make_plan
+    from studies.tuning.tasks import Caps
 
     chosen, counts = optimizer_names(optimizers), (calls, pool, repetitions, seed)
     caps = Caps(max_rows, max_features)
@@ -109,7 +109,7 @@ def measure(
 
 def optimizer_names(text: str) -> tuple[str, ...]:
     """The optimizers that the option means: paper, all, or names with commas."""
-    from pickbest.tuning.optimizers import OPTIMIZERS
+    from studies.tuning.optimizers import OPTIMIZERS
 
     if text in {"paper", "all"}:
         return tuple(name for name, entry in OPTIMIZERS.items() if entry.paper or text == "all")
@@ -120,9 +120,9 @@ def measure_tables(
     plan: MeasurementPlan, folder: Path, workers: int | None, engine: str, as_json: bool
 ) -> bool:
     """Measure (if there are workers), write the tables, show them; whether it was to the end."""
-    from pickbest.tuning.measurement import loop
-    from pickbest.tuning.measurement.journal import read_journal
-    from pickbest.tuning.measurement.tables import write_tables
+    from studies.tuning.measurement import loop
+    from studies.tuning.measurement.journal import read_journal
+    from studies.tuning.measurement.tables import write_tables
 
     interrupted = False
     for reason in plan.refused.values():
@@ -143,7 +143,7 @@ def measure_tables(
 
 def summarize(plan: MeasurementPlan, measured: list[Measured]) -> dict[str, Any]:
     """Mean reward of each optimizer, and what was measured."""
-    from pickbest.tuning.measurement.tables import label_of, reward_rows
+    from studies.tuning.measurement.tables import label_of, reward_rows
 
     rows = reward_rows(plan, measured)
     return {

@@ -18,8 +18,8 @@ from pickbest.core import PickbestError
 from pickbest.core.progress import progress_bar
 
 if TYPE_CHECKING:
-    from pickbest.experiments.paper.recipes import Recipe
-    from pickbest.experiments.paper.run_parts import Finished
+    from studies.paper.recipes import Recipe
+    from studies.paper.run_parts import Finished
 
 
 def reproduce(
@@ -83,16 +83,16 @@ def reproduce_parts(
     The page shows every part that is finished for this seed, replicates and rewards, so parts
     may be run one after the other.
     """
-    from pickbest.experiments.paper.recorded_rewards import find_rewards
-    from pickbest.experiments.paper.report import build_report
-    from pickbest.experiments.paper.run_parts import (
+    from pickbest.report.write import need_packages, write_report
+    from studies.paper.recorded_rewards import find_rewards
+    from studies.paper.report import build_report
+    from studies.paper.run_parts import (
         ReportPlan,
         chosen_recipes,
         kept_parts,
         run_parts,
         why_missing,
     )
-    from pickbest.report.write import need_packages, write_report
 
     started = time.monotonic()
     recipes = chosen_recipes(names)

@@ -6,17 +6,17 @@ from typing import Any
 import numpy as np
 
 from pickbest.core import FloatArray
-from pickbest.experiments.linear_programs.generated_problems import (
-    at_most,
-    outcome,
-    packing,
-    set_cover,
-)
 from pickbest.feasibility.games import exact_value, solve_game
 from pickbest.feasibility.highs import EmptySetError
 from pickbest.feasibility.polytopes import Polytope, as_rows, extended
 from pickbest.feasibility.sets import ConvexSet
 from pickbest.feasibility.solve import solve_feasibility
+from studies.linear_programs.generated_problems import (
+    at_most,
+    outcome,
+    packing,
+    set_cover,
+)
 
 N_SETS, N_ELEMENTS = 200, 2_000
 N_ITEMS, N_RESOURCES = 150, 300

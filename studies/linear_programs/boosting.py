@@ -5,7 +5,7 @@ AdaBoost (Freund and Schapire 1997) and the solver at B = 1 ask a weak learner f
 best under weights on examples. With B draws the oracle answers a law over B examples at once by a
 mixture of stumps, so a round is worth more and costs more: it is several stumps.
 
-    python -c "from pickbest.experiments.linear_programs.boosting import boosting as b; print(b())"
+    python -c "from studies.linear_programs.boosting import boosting as b; print(b())"
 """
 
 import math

@@ -25,13 +25,6 @@ import numpy as np
 
 from pickbest import theory
 from pickbest.core import Learner, check_count, check_seed
-from pickbest.experiments.linear_programs.applications import applications, games
-from pickbest.experiments.linear_programs.generated_problems import (
-    FAMILIES,
-    outcome,
-    random_problem,
-)
-from pickbest.experiments.linear_programs.minimal_oracle import MinimalOracle
 from pickbest.feasibility.constraints import System
 from pickbest.feasibility.highs import load
 from pickbest.feasibility.polytopes import best_worst_slack
@@ -39,6 +32,13 @@ from pickbest.feasibility.schedules import schedule
 from pickbest.feasibility.sets import Box, width_over
 from pickbest.feasibility.solve import Feasibility, Status, solve_feasibility
 from pickbest.simulation.statistics import fitted_power, standard_error
+from studies.linear_programs.applications import applications, games
+from studies.linear_programs.generated_problems import (
+    FAMILIES,
+    outcome,
+    random_problem,
+)
+from studies.linear_programs.minimal_oracle import MinimalOracle
 
 BUDGETS = (1, 2, 3)
 # Accuracies are those that Proposition 8 promises after so many calls.

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from pickbest.core import Learner
-from pickbest.experiments.linear_programs.generated_problems import FAMILIES, Problem, outcome
-from pickbest.experiments.linear_programs.minimal_oracle import MinimalOracle
 from pickbest.feasibility.polytopes import best_worst_slack
 from pickbest.feasibility.schedules import TUNINGS, calls_needed, schedule
 from pickbest.feasibility.solve import Feasibility, Status, solve_feasibility
 from pickbest.simulation.statistics import fitted_power
+from studies.linear_programs.generated_problems import FAMILIES, Problem, outcome
+from studies.linear_programs.minimal_oracle import MinimalOracle
 
 BUDGET = 2
 EPSILON = 0.01

@@ -6,11 +6,11 @@ from typing import Any, TypeVar
 
 from pickbest.catalog import make_learner
 from pickbest.core import Environment, FloatArray, Learner
-from pickbest.experiments.paper.estimates import Estimate
-from pickbest.experiments.paper.recorded_rewards import Rewards
 from pickbest.report.document import Block, Figure, Series
 from pickbest.simulation.result import Simulation
 from pickbest.simulation.simulate import simulate
+from studies.paper.estimates import Estimate
+from studies.paper.recorded_rewards import Rewards
 
 Item = TypeVar("Item")
 

@@ -7,8 +7,8 @@ digits, so each may be off by half a thousandth before anything else is.
 
 from collections.abc import Mapping
 
-from pickbest.experiments.paper.estimates import Estimate
-from pickbest.experiments.paper.lineup import BEST, EXP3, FPML, OG, TOP, hybrid
+from studies.paper.estimates import Estimate
+from studies.paper.lineup import BEST, EXP3, FPML, OG, TOP, hybrid
 
 
 def _over(runs: int, rows: Mapping[str, tuple[float, float]]) -> dict[str, Estimate]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pickbest.core import unknown_name
-from pickbest.experiments.paper.recorded_rewards import DATA
+from studies.paper.recorded_rewards import DATA
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,10 @@ import numpy as np
 
 from pickbest.core import FloatArray, PickbestError
 from pickbest.environments import Table, read_table
-from pickbest.experiments.paper.estimates import ROUNDING
-from pickbest.experiments.paper.lineup import BEST
-from pickbest.experiments.paper.printed import TABLE_2
-from pickbest.tuning.measurement.rewards import Losses, best_loss, expected_best, rewards_of
+from studies.paper.estimates import ROUNDING
+from studies.paper.lineup import BEST
+from studies.paper.printed import TABLE_2
+from studies.tuning.measurement.rewards import Losses, best_loss, expected_best, rewards_of
 
 DATA = Path(__file__).parent / "data"
 PUBLISHED, MEASURED = DATA / "paper_rewards.csv", DATA / "rewards.csv"

@@ -4,10 +4,10 @@ import dataclasses
 from collections.abc import Mapping
 
 from pickbest._version import __version__
-from pickbest.experiments.paper.recipes import CHAPTERS, RECIPES, Recipe
-from pickbest.experiments.paper.run_parts import ReportPlan, why_missing
-from pickbest.experiments.paper.sabotage import matrix
 from pickbest.report.document import Chapter, Report, Section, Verdict, listed
+from studies.paper.recipes import CHAPTERS, RECIPES, Recipe
+from studies.paper.run_parts import ReportPlan, why_missing
+from studies.paper.sabotage import matrix
 
 TITLE = "Trading off resource budgets for improved regret bounds: reproduced"
 INTRO = (

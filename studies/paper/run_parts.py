@@ -11,13 +11,13 @@ from pathlib import Path
 from pickbest._version import __version__
 from pickbest.core import check_count, check_seed
 from pickbest.core.workers import each_finished
-from pickbest.experiments.cache import Cache, code_digest, key_of
-from pickbest.experiments.paper.experiment import Experiment, Setting
-from pickbest.experiments.paper.recipes import RECIPES, Recipe, recipe_named
-from pickbest.experiments.paper.recorded_rewards import DATA, MEASURED, MORE, Rewards, digest_of
 from pickbest.report.document import Section, section_from_json, section_to_json
+from studies.cache import Cache, code_digest, key_of
+from studies.paper.experiment import Experiment, Setting
+from studies.paper.recipes import RECIPES, Recipe, recipe_named
+from studies.paper.recorded_rewards import DATA, MEASURED, MORE, Rewards, digest_of
 
-PARTS = "pickbest.experiments.paper.parts"
+PARTS = "studies.paper.parts"
 # Recipes name learners and environments, so a part may need all that the catalog knows.
 NAMED = ("pickbest.catalog", "pickbest.learners", "pickbest.environments")
 # Tables that parts read beside the rewards that a run is asked for.

@@ -4,7 +4,7 @@ MUTANTS is what can be broken; data/recipes.toml says which parts are run with w
 are short enough for a test. What was found lies in data/sabotage.csv, the report shows it, and the
 tests run it again. To add a part: its `trial` there, then
 
-    python -m pickbest.experiments.paper.sabotage
+    python -m studies.paper.sabotage
 """
 
 import csv
@@ -20,13 +20,13 @@ from pickbest.core.savefile import write_atomically
 from pickbest.core.text import csv_text
 from pickbest.core.wrapping import WrappingLearner
 from pickbest.environments import Table
-from pickbest.experiments.paper.experiment import HONEST, Sabotage, Setting
-from pickbest.experiments.paper.recipes import TRIALS, mutants_of, recipe_named
-from pickbest.experiments.paper.recorded_rewards import DATA, find_rewards
-from pickbest.experiments.paper.run_parts import run_part
 from pickbest.learners import FPML, Greedy
 from pickbest.learners.baselines import Leaders, Uniform
 from pickbest.report.document import Cell, Section, Table as Grid, Text, Verdict, alike
+from studies.paper.experiment import HONEST, Sabotage, Setting
+from studies.paper.recipes import TRIALS, mutants_of, recipe_named
+from studies.paper.recorded_rewards import DATA, find_rewards
+from studies.paper.run_parts import run_part
 
 RECORDED = DATA / "sabotage.csv"
 SHIFT = 0.05
@@ -178,7 +178,7 @@ def matrix() -> Section:
         f"{len(TRIALS)} parts, in short games. A verdict that nothing turns would be worth "
         f"nothing; all {len(rows)} turn. What a verdict does not notice does not contradict its "
         "statement, or not in games of this size. The tests run the whole matrix again "
-        "(`tests/experiments/paper/test_sabotage.py`)."
+        "(`tests/studies/paper/test_sabotage.py`)."
     )
     columns = alike("statement", "as it is", "turns with", "does not notice")
     table = Grid("sabotage", "What turns each verdict", columns, rows, wraps=True)

@@ -1,7 +1,7 @@
 """Puts a measurement into the package: rewards, compressed losses, tasks and provenance.
 
     pickbest measure --data PMLB-FOLDER --partial --out FOLDER
-    python -m pickbest.experiments.paper.ship_rewards FOLDER --date 2026-11-15 \\
+    python -m studies.paper.ship_rewards FOLDER --date 2026-11-15 \\
         --machine "2 cores, AMD, ..."
 
 With --more the losses of further optimizers on the same tasks are put beside them. The same folder
@@ -17,8 +17,8 @@ from pathlib import Path
 import typer
 
 from pickbest.core.savefile import write_atomically
-from pickbest.experiments.paper.recorded_rewards import DATA, MORE, measured_rewards
-from pickbest.tuning.measurement.tables import write_json
+from studies.paper.recorded_rewards import DATA, MORE, measured_rewards
+from studies.tuning.measurement.tables import write_json
 
 
 def ship(measured: Path, target: Path, facts: dict[str, object]) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pickbest.core import Choice, Draws, FloatArray, IntArray
-from pickbest.experiments.peers.linear import Linear, LinearState, normals, predicted
+from studies.peers.linear import Linear, LinearState, normals, predicted
 
 # A runtime of 0 counts as that share of the limit.
 SHORTEST = 1e-4

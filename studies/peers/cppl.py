@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pickbest.core import Choice, Draws, FloatArray
-from pickbest.experiments.peers.linear import Linear, LinearState, predicted
+from studies.peers.linear import Linear, LinearState, predicted
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from pickbest.environments import (
     with_features,
 )
 from pickbest.environments.aslib.description import RUNTIME
-from pickbest.experiments.benchmark.environments import PAPER, REAL, SHUFFLED, NamedEnvironment
-from pickbest.experiments.paper.recorded_rewards import measured_rewards
+from studies.benchmark.environments import PAPER, REAL, SHUFFLED, NamedEnvironment
+from studies.paper.recorded_rewards import measured_rewards
 
 COSTS = ("solved", "runtime", "PAR10")
 # Of SMT-COMP's single query track.

@@ -1,6 +1,6 @@
 """What every optimizer must do, as checks that anyone can run on an optimizer of their own.
 
-    from pickbest.testing.optimizers import check_any_process, check_optimizer
+    from studies.tuning.conformance import check_any_process, check_optimizer
     check_optimizer(Climber)             # a class, or a function of (space, seed, calls)
     check_any_process("mine:Climber")    # by name, as for `pickbest measure --optimizers`
 
@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from pickbest.core import PickbestError
-from pickbest.tuning.optimizers import Factory, Optimizer, make_optimizer
-from pickbest.tuning.space import Categorical, Integer, Point, Real, Space, Warp
+from studies.tuning.optimizers import Factory, Optimizer, make_optimizer
+from studies.tuning.space import Categorical, Integer, Point, Real, Space, Warp
 
 MIXED = Space(
     (

@@ -8,7 +8,7 @@ nothing, a close second little, and whatever is no better than the best tenth pa
 from collections.abc import Sequence
 
 from pickbest.core import check_share
-from pickbest.tuning.measurement.rewards import Losses, best_loss
+from studies.tuning.measurement.rewards import Losses, best_loss
 
 BEST_SHARE = 0.1
 

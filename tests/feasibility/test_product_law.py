@@ -10,8 +10,6 @@ from scipy.optimize import minimize
 
 from pickbest import theory
 from pickbest.core import PickbestError
-from pickbest.experiments.linear_programs.generated_problems import random_problem
-from pickbest.experiments.linear_programs.minimal_oracle import MinimalOracle
 from pickbest.feasibility import (
     Ball,
     Box,
@@ -28,6 +26,8 @@ from pickbest.feasibility.constraints import System
 from pickbest.feasibility.games import exact_value
 from pickbest.feasibility.oracles_of_sets import oracle_for
 from pickbest.feasibility.schedules import PRODUCT_EAGER_SHARE, PRODUCT_SPARE_ACCURACY, sign_rate
+from studies.linear_programs.generated_problems import random_problem
+from studies.linear_programs.minimal_oracle import MinimalOracle
 
 
 def a_law(rng: np.random.Generator, n: int, budget: int) -> ProductLaw:

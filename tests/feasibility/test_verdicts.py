@@ -8,12 +8,6 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 from pickbest.catalog import make_learner
-from pickbest.experiments.linear_programs.generated_problems import (
-    at_most,
-    random_problem,
-    set_cover,
-)
-from pickbest.experiments.linear_programs.minimal_oracle import MinimalOracle
 from pickbest.feasibility import (
     Ball,
     Box,
@@ -26,6 +20,12 @@ from pickbest.feasibility import (
 from pickbest.feasibility.constraints import System
 from pickbest.feasibility.polytopes import as_rows
 from pickbest.feasibility.sets import ConvexSet
+from studies.linear_programs.generated_problems import (
+    at_most,
+    random_problem,
+    set_cover,
+)
+from studies.linear_programs.minimal_oracle import MinimalOracle
 
 
 def best_worst_slack(rows: np.ndarray, bounds: np.ndarray, convex: ConvexSet) -> float:

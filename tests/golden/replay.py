@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.golden.golden_assets import FOLDER
 
 from pickbest.catalog import environment_names, learner_names
 from pickbest.catalog.describe import FIXED_IN_0_1
 from pickbest.core.states import arrays_of
 from pickbest.learners import Auto
 from pickbest.learners.states_0_1 import from_flat
+from tests.golden.golden_assets import FOLDER
 
 # What is meant to differ in descriptions: classes with other names, and fields that 0.1.0 had not.
 RENAMED = {"Yielding": "GuardedLast"}

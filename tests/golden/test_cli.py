@@ -13,11 +13,11 @@ from functools import reduce
 from operator import getitem
 
 import pytest
-from tests.golden.golden_assets import FOLDER, read_json
-from tests.golden.replay import assert_same_data, of_today, with_names_of_today
 
 from pickbest.cli.main import main
 from pickbest.kernels.compile_notice import NOTICE
+from tests.golden.golden_assets import FOLDER, read_json
+from tests.golden.replay import assert_same_data, of_today, with_names_of_today
 
 pytestmark = pytest.mark.usefixtures("auto_of_0_1")
 ASSETS = read_json(FOLDER / "cli.json.gz")

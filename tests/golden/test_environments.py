@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.golden.golden_assets import FOLDER, Unpacker, make_table, read_json
-from tests.golden.replay import assert_same, assert_same_data, of_today, plain
 
 from pickbest import make_environment, make_learner, simulate
 from pickbest.catalog import describe
 from pickbest.core import ENVIRONMENT_STREAM, replicate_keys, rng_for
 from pickbest.environments import Bernoulli, Predicting, Shuffled, Table
+from tests.golden.golden_assets import FOLDER, Unpacker, make_table, read_json
+from tests.golden.replay import assert_same, assert_same_data, of_today, plain
 
 pytestmark = pytest.mark.usefixtures("auto_of_0_1")
 ROWS = {row["name"]: row for row in read_json(FOLDER / "environments.json.gz")}

@@ -7,14 +7,14 @@ from importlib.metadata import version
 
 import numpy as np
 import pytest
-from tests.golden.golden_assets import FOLDER, read_json
-from tests.golden.replay import EXACT, RECORDED, assert_same_data, plain
 
-from pickbest.experiments.linear_programs.generated_problems import FAMILIES
-from pickbest.experiments.linear_programs.minimal_oracle import MinimalOracle
 from pickbest.feasibility import Ball, Box, Simplex, solve_feasibility, solve_game
 from pickbest.feasibility.constraints import System
 from pickbest.feasibility.sets import width_over
+from studies.linear_programs.generated_problems import FAMILIES
+from studies.linear_programs.minimal_oracle import MinimalOracle
+from tests.golden.golden_assets import FOLDER, read_json
+from tests.golden.replay import EXACT, RECORDED, assert_same_data, plain
 
 ASSETS = read_json(FOLDER / "feasibility.json.gz")
 SETS = {"Ball": Ball, "Box": Box, "Simplex": Simplex}

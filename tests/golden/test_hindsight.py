@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 
 import pytest
-from tests.golden.golden_assets import FOLDER, digest, make_table, read_json
-from tests.golden.replay import assert_same_data, plain
 
 from pickbest import hindsight
+from tests.golden.golden_assets import FOLDER, digest, make_table, read_json
+from tests.golden.replay import assert_same_data, plain
 
 ROWS = read_json(FOLDER / "hindsight.json")
 

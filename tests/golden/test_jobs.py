@@ -7,13 +7,10 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from tests.golden.golden_assets import FOLDER, Unpacker, read_json, told_cost
-from tests.golden.replay import assert_same, assert_same_data, plain
 
 from pickbest.catalog import rebuild
 from pickbest.core import replicate_keys, rng_for
 from pickbest.core.states import arrays_of
-from pickbest.experiments.jobs import theorem6_experiment
 from pickbest.learners.states_0_1 import slots_from_flat
 from pickbest.submodular import OnlineGreedy, online_greedy, online_hybrid, play_jobs
 from pickbest.submodular.jobs import (
@@ -27,6 +24,9 @@ from pickbest.submodular.jobs import (
     schedule_bound,
     time_to_solve,
 )
+from studies.jobs import theorem6_experiment
+from tests.golden.golden_assets import FOLDER, Unpacker, read_json, told_cost
+from tests.golden.replay import assert_same, assert_same_data, plain
 
 ASSETS = read_json(FOLDER / "jobs.json.gz")
 ARRAYS = Unpacker(FOLDER / "jobs.npz")

@@ -10,6 +10,10 @@ from contextlib import nullcontext
 
 import numpy as np
 import pytest
+
+from pickbest.catalog import describe, make_learner, rebuild
+from pickbest.core import PickbestError, play_table, replicate_keys, rng_for, visible
+from pickbest.learners import AdaHedge, Doubling
 from tests.golden.golden_assets import FOLDER, Unpacker, digest, make_table, read_json
 from tests.golden.replay import (
     assert_same,
@@ -19,10 +23,6 @@ from tests.golden.replay import (
     plain,
     with_names_of_today,
 )
-
-from pickbest.catalog import describe, make_learner, rebuild
-from pickbest.core import PickbestError, play_table, replicate_keys, rng_for, visible
-from pickbest.learners import AdaHedge, Doubling
 
 pytestmark = pytest.mark.usefixtures("auto_of_0_1")
 ASSETS = read_json(FOLDER / "learners.json.gz")

@@ -17,11 +17,11 @@ from pickbest.core import Choice, Learner, State, replicate_keys, rng_for, visib
 from pickbest.core.intervals import Intervals
 from pickbest.core.states import arrays_of
 from pickbest.environments.runtimes import Runtimes
-from pickbest.experiments.replay import Races, orders, replay_plans
 from pickbest.learners import Auto, AutoInContext, Pairwise, Schedules, Thompson
 from pickbest.learners.intervals import FromIntervals
 from pickbest.learners.intervals_in_context import IntervalsInContext
-from pickbest.portfolio.costs import Runtime
+from pickbest.portfolio.run.costs import Runtime
+from pickbest.simulation.replay import Races, orders, replay_plans
 
 FILE = Path(__file__).parent / "newer_learners.json"
 ROUNDS, REPLICATES = 90, 2

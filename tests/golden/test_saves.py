@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+
+from pickbest import Feedback, PickbestError, Player
 from tests.golden.golden_assets import FOLDER, as_arrays, read_json, told_cost
 from tests.golden.replay import assert_same_state
 from tests.golden.test_learners import learner_of
-
-from pickbest import Feedback, PickbestError, Player
 
 ROWS = {row["label"]: row for row in read_json(FOLDER / "saves.json.gz")}
 LATE, NEVER, FORGOTTEN = 5, 11, 17

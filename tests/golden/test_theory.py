@@ -6,11 +6,11 @@ import inspect
 from itertools import groupby
 
 import pytest
-from tests.golden.golden_assets import FOLDER, read_json
-from tests.golden.replay import assert_same_data, plain
 
 from pickbest import theory
 from pickbest.core import PickbestError
+from tests.golden.golden_assets import FOLDER, read_json
+from tests.golden.replay import assert_same_data, plain
 
 ROWS = {
     name: list(rows)

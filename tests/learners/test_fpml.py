@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from tests.kernels.test_random import exponential_twin
 
 from pickbest.catalog import make_learner
 from pickbest.core import GOLDEN, replicate_keys, rng_for
 from pickbest.environments import OneGoodArm
 from pickbest.learners import FPML, FPMLPartial, Weights
 from pickbest.simulation.simulate import play
+from tests.kernels.test_random import exponential_twin
 
 REPLICATES, N_ARMS = 200, 7
 

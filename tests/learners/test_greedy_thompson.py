@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from tests.learners.slot_gains_twin import check_twin, each_discount
 
 from pickbest.core import PickbestError
 from pickbest.environments import Bernoulli
 from pickbest.kernels.random import gamma_from
 from pickbest.learners import GreedyThompson, Thompson
 from pickbest.simulation.simulate import play
+from tests.learners.slot_gains_twin import check_twin, each_discount
 
 
 @each_discount

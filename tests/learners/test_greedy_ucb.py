@@ -3,10 +3,10 @@
 import math
 
 import pytest
-from tests.learners.slot_gains_twin import check_twin, each_discount
 
 from pickbest.core import PickbestError
 from pickbest.learners import GreedyUCB
+from tests.learners.slot_gains_twin import check_twin, each_discount
 
 
 @each_discount

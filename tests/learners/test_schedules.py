@@ -9,9 +9,9 @@ from pickbest.core import PickbestError, replicate_keys, rng_for
 from pickbest.core.plans import Plans
 from pickbest.core.states import copy_state, same_state
 from pickbest.environments.runtimes import Runtimes
-from pickbest.experiments.replay import Races, Replay, orders, replay_plans
 from pickbest.learners import FixedSchedule, Schedules
-from pickbest.portfolio.costs import Runtime, Solved
+from pickbest.portfolio.run.costs import Runtime, Solved
+from pickbest.simulation.replay import Races, Replay, orders, replay_plans
 from pickbest.testing.learners import check_learner
 
 

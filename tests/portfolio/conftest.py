@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from tests.portfolio import postgres
-from tests.portfolio.helpers import children_of_this_process, eventually
 
 from pickbest.portfolio import AskTell
-from pickbest.portfolio.engines import Engine, make_engine
+from pickbest.portfolio.engine.engines import Engine, make_engine
 from pickbest.portfolio.runs import Task
+from tests.portfolio import postgres
+from tests.portfolio.helpers import children_of_this_process, eventually
 
 SATISFIABLE = "p cnf 3 3\n1 -2 0\n2\n0\n-1 3 0\n"
 QUERY = "(set-logic QF_BV)\n(declare-fun |a b| () (_ BitVec 8))\n(declare-fun c () (_ BitVec 8))\n"

@@ -27,11 +27,10 @@ from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from tests.portfolio.helpers import alive, running
-
 from pickbest.portfolio import Portfolio
-from pickbest.portfolio.journal.records import Finished, Lost, Picked
-from pickbest.portfolio.processes import tree
+from pickbest.portfolio.engine import tree
+from pickbest.portfolio.store.records import Finished, Lost, Picked
+from tests.portfolio.helpers import alive, running
 
 # Seconds that a daemon sleeps: no other process on the machine has this argument.
 DAEMON = f"7777.{os.getpid()}"

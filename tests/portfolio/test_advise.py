@@ -7,7 +7,7 @@ import pytest
 
 from pickbest.core import PickbestError
 from pickbest.portfolio import AskTell
-from pickbest.portfolio.advise import advise, seen_costs
+from pickbest.portfolio.run.advise import advise, seen_costs
 
 
 def test_advice_is_exact_where_every_cost_was_seen() -> None:

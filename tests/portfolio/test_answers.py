@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from tests.portfolio.conftest import SATISFIABLE
 
 from pickbest import PickbestError
 from pickbest.portfolio import Portfolio, Run, RunStatus
-from pickbest.portfolio.answers import cnf, evaluator
-from pickbest.portfolio.answers.cnf import broken_clause, literals_of, numbers, read_dimacs
-from pickbest.portfolio.answers.evaluator import Evaluator, installed_evaluators
-from pickbest.portfolio.answers.formats import (
+from pickbest.portfolio.engine.local import LocalEngine
+from pickbest.portfolio.run.answers import cnf, evaluator
+from pickbest.portfolio.run.answers.cnf import broken_clause, literals_of, numbers, read_dimacs
+from pickbest.portfolio.run.answers.evaluator import Evaluator, installed_evaluators
+from pickbest.portfolio.run.answers.formats import (
     DIMACS,
     NUMBER,
     SMTLIB,
@@ -26,10 +26,10 @@ from pickbest.portfolio.answers.formats import (
     as_format,
     guess_format,
 )
-from pickbest.portfolio.answers.reading import AnswerFormat, Reading, RejectedError, unevaluated
-from pickbest.portfolio.answers.smtlib import split_commands, substituted
-from pickbest.portfolio.engines.local import LocalEngine
+from pickbest.portfolio.run.answers.reading import AnswerFormat, Reading, RejectedError, unevaluated
+from pickbest.portfolio.run.answers.smtlib import split_commands, substituted
 from pickbest.portfolio.runs import Result
+from tests.portfolio.conftest import SATISFIABLE
 
 # What answers are made of, to be put together at random; " ; " ends a line.
 PIECES = [

@@ -6,14 +6,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.portfolio.test_answers import runs_of, says
 
 from pickbest.portfolio import Command, Function, Limits, Portfolio, Run, RunStatus
-from pickbest.portfolio.answers.formats import (
+from pickbest.portfolio.run.answers.formats import (
     DIMACS,
     NUMBER,
     TEXT,
 )
+from tests.portfolio.test_answers import runs_of, says
 
 BIG = (
     "import sys\n"

@@ -11,14 +11,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.portfolio.helpers import eventually, running
 from typer.testing import CliRunner
 
 from pickbest.cli.main import app, main
 from pickbest.core import PickbestError
 from pickbest.portfolio import Ceiling, Limits, Portfolio
-from pickbest.portfolio.costs import Own, Quality, Runtime
-from pickbest.portfolio.portfolio_file import read_portfolio_file
+from pickbest.portfolio.run.costs import Own, Quality, Runtime
+from pickbest.portfolio.run.portfolio_file import read_portfolio_file
+from tests.portfolio.helpers import eventually, running
 
 SMALL = """
 budget = 2

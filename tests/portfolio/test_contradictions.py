@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.portfolio.test_commands import exit_of, pickbest
 
 from pickbest.core import PickbestError
 from pickbest.portfolio import AskTell, Portfolio, RaceSettings, Run, RunStatus
-from pickbest.portfolio.state.snapshots import digest_of, restore_snapshot, take_snapshot
-from pickbest.portfolio.state.verdicts import MOST_KEPT, Verdicts
+from pickbest.portfolio.store.snapshots import digest_of, restore_snapshot, take_snapshot
+from pickbest.portfolio.store.verdicts import MOST_KEPT, Verdicts
+from tests.portfolio.test_commands import exit_of, pickbest
 
 FORMULA = "p cnf 2 2\n1 2 0\n-1 0\n"
 # So much later that a busy machine does not turn the order round.
@@ -102,7 +102,7 @@ def test_double_check_lets_a_second_arm_finish(formula: str) -> None:
 def test_contradictions_across_rounds_processes_and_snapshots(
     formula: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pickbest.portfolio.journal.folded.SNAPSHOT_EVERY", 3)
+    monkeypatch.setattr("pickbest.portfolio.store.folded.SNAPSHOT_EVERY", 3)
     store = tmp_path / "r.db"
     with Portfolio({"liar": UNSAT, "right": BARE_SAT}, 1, 20.0, store) as portfolio:
         portfolio.pause_arm("liar")

@@ -15,13 +15,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from pickbest.portfolio.engine import limits
+from pickbest.portfolio.engine.limits import Ceiling, Group
+from pickbest.portfolio.engine.local import LocalEngine
+from pickbest.portfolio.runs import Run, RunStatus, Task
 from tests.portfolio import hostile
 from tests.portfolio.helpers import running
-
-from pickbest.portfolio.engines.local import LocalEngine
-from pickbest.portfolio.processes import limits
-from pickbest.portfolio.processes.limits import Ceiling, Group
-from pickbest.portfolio.runs import Run, RunStatus, Task
 
 V2 = next((p for p in map(Path, ("/sys/fs/cgroup", "/sys/fs/cgroup/unified"))
            if (p / "cgroup.controllers").exists()), None)  # fmt: skip
@@ -123,7 +123,7 @@ def test_a_process_that_is_alone_in_its_group_makes_room_in_it() -> None:
         pytest.skip("there are no cgroups of version 2 with controllers that may be written")
     code = "import os, sys; open(sys.argv[1] + '/cgroup.procs', 'w').write('0'); "
     code += "os.environ['PICKBEST_CGROUP'] = sys.argv[1]; "
-    code += "from pickbest.portfolio.processes import limits; print(limits.in_force())"
+    code += "from pickbest.portfolio.engine import limits; print(limits.in_force())"
     scope = limits.candidates()[-1] / "scope"
     scope.mkdir()
     try:

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from tests.portfolio.clients import ARMS
 
 from pickbest.core import PickbestError
 from pickbest.core.states import same_state
 from pickbest.portfolio import AskTell, Portfolio, RepeatedTellError
-from pickbest.portfolio.journal import schema as schemas
-from pickbest.portfolio.journal.databases import as_url
-from pickbest.portfolio.journal.export import export_file, read_export
+from pickbest.portfolio.store import schema as schemas
+from pickbest.portfolio.store.databases import as_url
+from pickbest.portfolio.store.export import export_file, read_export
+from tests.portfolio.clients import ARMS
 
 HERE = Path(__file__).parent
 
@@ -101,8 +101,8 @@ def test_export_and_import_on_either_database(any_database: str, tmp_path: Path)
     with pytest.raises(PickbestError, match="an import needs an empty portfolio"):
         other.ledger.restore(read_export(tmp_path / "journal.jsonl"))
     other.close()
-    from pickbest.portfolio.journal.ledger import Ledger
-    from pickbest.portfolio.journal.sql import SqlJournal
+    from pickbest.portfolio.store.ledger import Ledger
+    from pickbest.portfolio.store.sql import SqlJournal
 
     copy = Ledger(SqlJournal(any_database, "copy"))
     copy.restore(read_export(tmp_path / "journal.jsonl"))

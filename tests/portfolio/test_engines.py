@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from pickbest.core import PickbestError, workers
-from pickbest.portfolio.engines import Engine, make_engine
-from pickbest.portfolio.engines.local import LocalEngine
-from pickbest.portfolio.processes.limits import UNLIMITED, Ceiling
+from pickbest.portfolio.engine.engines import Engine, make_engine
+from pickbest.portfolio.engine.limits import UNLIMITED, Ceiling
+from pickbest.portfolio.engine.local import LocalEngine
 from pickbest.portfolio.runs import Run, RunStatus, Task
 from pickbest.testing import engines as suite
 

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from pickbest.core import FloatArray
-from pickbest.portfolio.advise import advise
-from pickbest.portfolio.censoring import Stopping, lesson, times_of
-from pickbest.portfolio.estimates import (
+from pickbest.portfolio.run.advise import advise
+from pickbest.portfolio.run.censoring import Stopping, lesson, times_of
+from pickbest.portfolio.run.estimates import (
     Estimate,
     Interval,
     estimates,
     sentence,
     timed_rounds,
 )
-from pickbest.portfolio.journal.protocol import Entry
-from pickbest.portfolio.journal.records import Finished, Opened, Picked, Roster
 from pickbest.portfolio.runs import Run, RunStatus
+from pickbest.portfolio.store.protocol import Entry
+from pickbest.portfolio.store.records import Finished, Opened, Picked, Roster
 
 NAMES = ("a", "b", "c", "d")
 

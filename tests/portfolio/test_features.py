@@ -9,9 +9,9 @@ from pickbest import Player
 from pickbest.core import PickbestError
 from pickbest.learners import Auto, Thompson
 from pickbest.portfolio import Portfolio
-from pickbest.portfolio.ask_tell import AskTell
-from pickbest.portfolio.features import as_feature_function, dimacs, smtlib
-from pickbest.portfolio.portfolio_file import read_portfolio_file
+from pickbest.portfolio.run.ask_tell import AskTell
+from pickbest.portfolio.run.features import as_feature_function, dimacs, smtlib
+from pickbest.portfolio.run.portfolio_file import read_portfolio_file
 
 CNF = "c a comment\np cnf 4 3\n1 -2 0\n-3 0\n1 2 3 4 0\n"
 SMT = (

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.golden.golden_assets import FOLDER, as_arrays, read_json, told_cost
-from tests.golden.replay import auto_of_0_1 as auto_of_0_1, of_today
 
 from pickbest.catalog import describe
 from pickbest.core import Learner
@@ -19,8 +17,10 @@ from pickbest.core.states import same_state
 from pickbest.learners.intervals import FromIntervals
 from pickbest.learners.states_0_1 import from_flat
 from pickbest.portfolio import AskTell, PortfolioState
-from pickbest.portfolio.journal.export import export_lines, read_export
-from pickbest.portfolio.journal.records import decode_record
+from pickbest.portfolio.store.export import export_lines, read_export
+from pickbest.portfolio.store.records import decode_record
+from tests.golden.golden_assets import FOLDER, as_arrays, read_json, told_cost
+from tests.golden.replay import auto_of_0_1 as auto_of_0_1, of_today
 
 ROWS: list[dict[str, Any]] = read_json(FOLDER / "journals.json.gz")
 

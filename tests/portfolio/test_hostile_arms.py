@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.portfolio import hostile
-from tests.portfolio.helpers import eventually, running
 
 from pickbest.portfolio import Command, Limits, Portfolio, Result, Run
+from tests.portfolio import hostile
+from tests.portfolio.helpers import eventually, running
 
 # What `solve` may take beyond deadline and grace, and what a busy machine may add to a test.
 PROMISED, BUSY = 1.0, 1.0
@@ -130,7 +130,7 @@ def test_processor_time_and_processes_are_limited_for_the_whole_arm() -> None:
 
 
 def test_the_race_as_a_whole_is_limited() -> None:
-    from pickbest.portfolio.processes.limits import Ceiling
+    from pickbest.portfolio.engine.limits import Ceiling
 
     arms = {"hog": hostile.forks_and_eats, "good": ["sh", "-c", "sleep 3; echo fine"]}
     ceiling = Ceiling(memory_bytes=500 * 1024**2)

@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests import fuzz
 
 from pickbest import Player, make_learner
 from pickbest.core import PickbestError
 from pickbest.core.text import printable
+from tests import fuzz
 
 COMMAND = [sys.executable, "-m", "pickbest.cli.main"]
 

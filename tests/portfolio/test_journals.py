@@ -11,10 +11,10 @@ import pytest
 import sqlalchemy as sa
 
 from pickbest.core import PickbestError
-from pickbest.portfolio.journal.databases import as_url
-from pickbest.portfolio.journal.protocol import Entry, Journal
-from pickbest.portfolio.journal.records import Finished, Lost, Picked, Record
-from pickbest.portfolio.journal.sql import SqlJournal
+from pickbest.portfolio.store.databases import as_url
+from pickbest.portfolio.store.protocol import Entry, Journal
+from pickbest.portfolio.store.records import Finished, Lost, Picked, Record
+from pickbest.portfolio.store.sql import SqlJournal
 from pickbest.testing.journals import check_damage_is_noticed, check_journal
 
 

@@ -17,9 +17,9 @@ from pickbest.core import (
 from pickbest.core.states import Kind, arrays_of, copy_state, fields, same_state
 from pickbest.kernels.pairs import PairsState
 from pickbest.portfolio import AskTell
-from pickbest.portfolio.censoring import Lesson, Stopping, lesson, times_of
+from pickbest.portfolio.run.censoring import Lesson, Stopping, lesson, times_of
 from pickbest.portfolio.runs import Run, RunStatus
-from pickbest.portfolio.state.learner_states import carried, pick_shares
+from pickbest.portfolio.store.learner_states import carried, pick_shares
 
 SEEN = Run("a", RunStatus.FINISHED, 0.2, 1.0)
 UNSEEN = Run("b", RunStatus.STOPPED, None, 1.0, bounds=(0.1, 1.0))

@@ -15,9 +15,9 @@ import pytest
 from pickbest.core import PickbestError
 from pickbest.core.tickets import ClosedRoundError
 from pickbest.portfolio import AskTell, Portfolio
-from pickbest.portfolio.journal import leases
-from pickbest.portfolio.journal.leases import LeaseWatch
-from pickbest.portfolio.journal.records import Owner
+from pickbest.portfolio.store import leases
+from pickbest.portfolio.store.leases import LeaseWatch
+from pickbest.portfolio.store.records import Owner
 
 ARMS = ("a", "b", "c")
 
@@ -26,7 +26,7 @@ def as_another_machine(book: AskTell, monkeypatch: pytest.MonkeyPatch, **ask: fl
     """A round whose owner no lookup here can find."""
     far = Owner("elsewhere/boot/pid", 1, "1")
     with monkeypatch.context() as there:
-        there.setattr("pickbest.portfolio.journal.ledger.this_process", lambda: far)
+        there.setattr("pickbest.portfolio.store.ledger.this_process", lambda: far)
         return book.ledger.ask(["far"], lifetime=-1e6)[0].round
 
 
@@ -191,7 +191,7 @@ def test_a_run_outlives_a_restart_of_the_server(postgres_server: str, tmp_path: 
 def test_opening_waits_for_a_database_that_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
     """Group 10: opening is tried again, too; a wrong password is not."""
     slept: list[float] = []
-    monkeypatch.setattr("pickbest.portfolio.ask_tell.time.sleep", slept.append)
+    monkeypatch.setattr("pickbest.portfolio.run.ask_tell.time.sleep", slept.append)
     with pytest.raises(PickbestError, match="someone"):
         AskTell(ARMS, 2, "postgresql://someone:secret@127.0.0.1:1/nowhere")
     assert len(slept) == 4
@@ -203,8 +203,8 @@ def test_a_frozen_client_does_not_stop_the_others(any_database: str) -> None:
         pytest.skip("SQLite has no server that could")
     AskTell(ARMS, 2, any_database, learner="thompson").close()
     code = (
-        "import os, signal, sys; from pickbest.portfolio.journal import databases; "
-        "databases.IDLE_SECONDS = 1; from pickbest.portfolio.journal.sql import SqlJournal; "
+        "import os, signal, sys; from pickbest.portfolio.store import databases; "
+        "databases.IDLE_SECONDS = 1; from pickbest.portfolio.store.sql import SqlJournal; "
         "turn = SqlJournal(sys.argv[1]).turn(0); turn.__enter__(); print('frozen', flush=True); "
         "os.kill(os.getpid(), signal.SIGSTOP)"
     )
@@ -225,7 +225,7 @@ def test_a_frozen_client_does_not_stop_the_others(any_database: str) -> None:
 
 
 def test_sessions_have_timeouts(postgres_server: str) -> None:
-    from pickbest.portfolio.journal.sql import SqlJournal
+    from pickbest.portfolio.store.sql import SqlJournal
 
     journal = SqlJournal(postgres_server, "timeouts")
     with journal._engine.connect() as connection:

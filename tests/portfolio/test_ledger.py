@@ -16,10 +16,10 @@ from pickbest.core import PickbestError, replicate_keys, rng_for
 from pickbest.core.codec import encode
 from pickbest.core.states import copy_state, same_state
 from pickbest.portfolio import AskTell, RepeatedTellError, Run, RunStatus
-from pickbest.portfolio.journal.folded import ReplayError, replayed
-from pickbest.portfolio.journal.ledger import Ledger
-from pickbest.portfolio.journal.protocol import Entry
-from pickbest.portfolio.journal.records import (
+from pickbest.portfolio.store.folded import ReplayError, replayed
+from pickbest.portfolio.store.ledger import Ledger
+from pickbest.portfolio.store.protocol import Entry
+from pickbest.portfolio.store.records import (
     Finished,
     Late,
     Opened,
@@ -27,8 +27,8 @@ from pickbest.portfolio.journal.records import (
     decode_record,
     kind_of,
 )
-from pickbest.portfolio.journal.sql import SqlJournal
-from pickbest.portfolio.state.snapshots import digest_of
+from pickbest.portfolio.store.snapshots import digest_of
+from pickbest.portfolio.store.sql import SqlJournal
 
 ARMS = ("a", "b", "c", "d", "e")
 COSTS = {"a": 0.1, "b": 0.5, "c": 0.9, "d": 0.7, "e": 0.3}

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pickbest.portfolio.portfolio_file import read_portfolio_file
+from pickbest.portfolio.run.portfolio_file import read_portfolio_file
 
 TEXT = (Path(__file__).parents[2] / "docs" / "portfolio.md").read_text(encoding="utf-8")
 SOLVERS = "def run(problem):\n    return None\n\n\ndef check(run):\n    return True\n"

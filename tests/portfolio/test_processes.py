@@ -12,25 +12,25 @@ import time
 
 import numpy as np
 import pytest
+
+from pickbest.portfolio.engine import tree, values, wire
+from pickbest.portfolio.engine.limits import Ceiling
 from tests.portfolio import hostile
 from tests.portfolio.helpers import alive, eventually
-
-from pickbest.portfolio.processes import tree, values, wire
-from pickbest.portfolio.processes.limits import Ceiling
 
 
 def test_keeper_and_guards_import_nothing_but_the_standard_library() -> None:
     code = (
-        "import sys; import pickbest.portfolio.processes.keeper; "
+        "import sys; import pickbest.portfolio.engine.keeper; "
         "ours = {'pickbest', 'pickbest._exports', 'pickbest._version', 'pickbest.portfolio'}; "
         "names = {name for name in sys.modules if name not in ours}; "
-        "print(*(name for name in names if not name.startswith('pickbest.portfolio.processes') "
+        "print(*(name for name in names if not name.startswith('pickbest.portfolio.engine') "
         "and name.partition('.')[0] not in sys.stdlib_module_names and name != '__main__'))"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     # What site packages load into every interpreter is not ours.
     bare = subprocess.run(
-        [sys.executable, "-c", code.replace("import pickbest.portfolio.processes.keeper; ", "")],
+        [sys.executable, "-c", code.replace("import pickbest.portfolio.engine.keeper; ", "")],
         capture_output=True,
         text=True,
         check=True,

@@ -11,8 +11,6 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.portfolio import arms as portfolio_arms
-from tests.portfolio.helpers import alive, eventually, parent, running
 
 from pickbest.core import PickbestError
 from pickbest.portfolio import (
@@ -23,9 +21,11 @@ from pickbest.portfolio import (
     Quality,
     Run,
 )
-from pickbest.portfolio.engines import Engine
-from pickbest.portfolio.engines.local import LocalEngine
+from pickbest.portfolio.engine.engines import Engine
+from pickbest.portfolio.engine.local import LocalEngine
 from pickbest.portfolio.runs import RunStatus, Task
+from tests.portfolio import arms as portfolio_arms
+from tests.portfolio.helpers import alive, eventually, parent, running
 
 # Arms that must be stopped sleep far longer than a busy machine takes to start Ray's workers.
 LONG, PATIENCE = "600", 200.0

@@ -7,11 +7,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.portfolio.conftest import QUERY
-from tests.portfolio.test_answers import runs_of, says
 
 from pickbest.portfolio import Portfolio, RunStatus
-from pickbest.portfolio.answers.evaluator import installed_evaluators
+from pickbest.portfolio.run.answers.evaluator import installed_evaluators
+from tests.portfolio.conftest import QUERY
+from tests.portfolio.test_answers import runs_of, says
 
 SAT_SOLVERS = {
     "minisat": ["minisat", "{problem}", "/dev/stdout"],

@@ -10,8 +10,8 @@ import pytest
 from pickbest.catalog import learner_entry, learner_names, make_learner
 from pickbest.core import Feedback, Learner, play_table, replicate_keys
 from pickbest.core.states import Kind, arrays_of, copy_state, fields, portable
-from pickbest.portfolio.journal.records import Finished, Opened, Picked, Roster
-from pickbest.portfolio.state.live_learner import LiveLearner
+from pickbest.portfolio.store.live_learner import LiveLearner
+from pickbest.portfolio.store.records import Finished, Opened, Picked, Roster
 from pickbest.testing.learners import check_unbiased
 
 ROUNDS = 10_000

@@ -17,7 +17,7 @@ from pysat.formula import CNF
 
 from pickbest.core import PickbestError
 from pickbest.portfolio import Portfolio
-from pickbest.portfolio.answers.sat import (
+from pickbest.portfolio.run.answers.sat import (
     DIVERSE,
     SatSolver,
     read_dimacs,
@@ -25,7 +25,7 @@ from pickbest.portfolio.answers.sat import (
     solve,
     works,
 )
-from pickbest.portfolio.portfolio_file import read_portfolio_file
+from pickbest.portfolio.run.portfolio_file import read_portfolio_file
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "sat_portfolio"
 

@@ -8,7 +8,7 @@ import pytest
 
 from pickbest.core import PickbestError
 from pickbest.portfolio import Command, Portfolio
-from pickbest.portfolio.portfolio_file import read_portfolio_file
+from pickbest.portfolio.run.portfolio_file import read_portfolio_file
 from pickbest.portfolio.runs import RunStatus, Stage
 
 # Three arms that sleep for as long as the problem says.

@@ -15,13 +15,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.portfolio.helpers import alive, eventually, running
 
 from pickbest.core import PickbestError
 from pickbest.portfolio import AskTell
-from pickbest.portfolio.journal.protocol import StorageError
-from pickbest.portfolio.journal.records import DamagedError
-from pickbest.portfolio.journal.sql import SqlJournal
+from pickbest.portfolio.store.protocol import StorageError
+from pickbest.portfolio.store.records import DamagedError
+from pickbest.portfolio.store.sql import SqlJournal
+from tests.portfolio.helpers import alive, eventually, running
 
 fastapi = pytest.importorskip("fastapi", reason="the extra serve is not installed")
 pytest.importorskip("httpx", reason="httpx is needed to test the service")

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from pickbest.portfolio import AskTell
-from pickbest.portfolio.journal.records import Finished
 from pickbest.portfolio.runs import Run, RunStatus
+from pickbest.portfolio.store.records import Finished
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu")

@@ -10,7 +10,7 @@ import pytest
 import pickbest.portfolio
 from pickbest.core import PickbestError
 from pickbest.portfolio import AskTell, Portfolio, RaceSettings, Settings
-from pickbest.portfolio.settings import RaceOptions, SettingsOptions
+from pickbest.portfolio.run.settings import RaceOptions, SettingsOptions
 
 
 @pytest.mark.parametrize(

@@ -31,12 +31,12 @@ def played(store: Path, rounds: int, learner: str = "thompson", **options: objec
 @pytest.fixture
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Snapshots every 20 records."""
-    monkeypatch.setattr("pickbest.portfolio.journal.folded.SNAPSHOT_EVERY", 20)
+    monkeypatch.setattr("pickbest.portfolio.store.folded.SNAPSHOT_EVERY", 20)
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Positions that are folded from here on."""
-    from pickbest.portfolio.state.portfolio_state import PortfolioState
+    from pickbest.portfolio.store.portfolio_state import PortfolioState
 
     seen: list[int] = []
     apply = PortfolioState.apply
@@ -52,7 +52,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_opening_and_looking_do_not_grow_with_history(tmp_path: Path) -> None:
     """Group 13: 30 times the rounds, and neither time nor memory to speak of."""
     code = (
-        "import resource, sys, time; import pickbest.portfolio.ask_tell as a; "
+        "import resource, sys, time; import pickbest.portfolio.run.ask_tell as a; "
         "a.AskTell.reopened(sys.argv[1]).close(); "  # imports and compiles
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss; begin = time.perf_counter(); "
         "book = a.AskTell.reopened(sys.argv[2]); book.status(); book.history(20); book.close(); "

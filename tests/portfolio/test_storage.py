@@ -8,22 +8,22 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from tests.portfolio.test_ledger import ARMS, play
 
 from pickbest.core import PickbestError
 from pickbest.portfolio import AskTell, RepeatedTellError, Run, RunStatus
-from pickbest.portfolio.journal import schema as schemas
-from pickbest.portfolio.journal.protocol import StorageError, Turn
-from pickbest.portfolio.journal.records import (
+from pickbest.portfolio.store import schema as schemas
+from pickbest.portfolio.store.protocol import StorageError, Turn
+from pickbest.portfolio.store.records import (
     Finished,
     Opened,
 )
-from pickbest.portfolio.journal.sql import SqlJournal
+from pickbest.portfolio.store.sql import SqlJournal
+from tests.portfolio.test_ledger import ARMS, play
 
 
 def test_a_portfolio_does_not_cross_a_fork(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     book = AskTell(ARMS, 2, database)
-    monkeypatch.setattr("pickbest.portfolio.journal.folded.os.getpid", lambda: 1)
+    monkeypatch.setattr("pickbest.portfolio.store.folded.os.getpid", lambda: 1)
     with pytest.raises(PickbestError, match="across a fork"):
         book.ask()
     monkeypatch.undo()
@@ -62,7 +62,7 @@ def test_a_database_of_version_1_is_migrated_and_keeps_its_rounds(
         "VALUES (:portfolio, :position, :kind, :body, :opens, :closes)"
     )
     with monkeypatch.context() as version_1:
-        version_1.setattr("pickbest.portfolio.journal.sql._INSERT", {"sqlite": old_insert})
+        version_1.setattr("pickbest.portfolio.store.sql._INSERT", {"sqlite": old_insert})
         book = AskTell(ARMS, 2, database)
         picks = play(book, 4)
         book.close()

@@ -8,15 +8,15 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.portfolio.test_commands import exit_of, pickbest
 
 from pickbest.core import PickbestError
 from pickbest.portfolio import AskTell, Portfolio, Run, RunStatus
-from pickbest.portfolio.journal.protocol import Entry
-from pickbest.portfolio.journal.records import Finished, Opened, Picked, Record, Roster
-from pickbest.portfolio.state.frames import COLUMNS, chosen_format
+from pickbest.portfolio.store.frames import COLUMNS, chosen_format
+from pickbest.portfolio.store.protocol import Entry
+from pickbest.portfolio.store.records import Finished, Opened, Picked, Record, Roster
 from pickbest.report.portfolio_numbers import PortfolioNumbers
 from pickbest.report.portfolio_page import portfolio_report
+from tests.portfolio.test_commands import exit_of, pickbest
 
 
 def run(arm: str, status: str, seconds: float, verdict: str = "", reason: str = "") -> Run:
@@ -91,8 +91,8 @@ def test_a_deadline_that_is_not_known_is_said_to_be_guessed() -> None:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    from pickbest.portfolio.journal.ledger import Ledger
-    from pickbest.portfolio.journal.sql import SqlJournal
+    from pickbest.portfolio.store.ledger import Ledger
+    from pickbest.portfolio.store.sql import SqlJournal
 
     path = tmp_path / "runs.db"
     journal = SqlJournal(str(path))

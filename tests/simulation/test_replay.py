@@ -15,12 +15,12 @@ from pickbest.cli.main import main
 from pickbest.core import PickbestError
 from pickbest.core.features import MISSING
 from pickbest.environments.runtimes import Runtimes
-from pickbest.experiments.replay import Races, best_fixed, orders, random_sets, replay, run_summary
 from pickbest.learners.intervals import racing
 from pickbest.portfolio import Command, Portfolio
-from pickbest.portfolio.censoring import Censored, Stopping
-from pickbest.portfolio.costs import Runtime, Solved
-from pickbest.portfolio.journal.records import Finished, Picked
+from pickbest.portfolio.run.censoring import Censored, Stopping
+from pickbest.portfolio.run.costs import Runtime, Solved
+from pickbest.portfolio.store.records import Finished, Picked
+from pickbest.simulation.replay import Races, best_fixed, orders, random_sets, replay, run_summary
 
 
 def recorded(seconds: list[list[float]] | np.ndarray) -> Runtimes:

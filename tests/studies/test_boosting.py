@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pickbest.experiments.linear_programs.boosting import (
+from pickbest.feasibility.games import exact_value
+from studies.linear_programs.boosting import (
     adaboost,
     adaboost_margins,
     breast_cancer,
     by_draws,
     stump_margins,
 )
-from pickbest.feasibility.games import exact_value
 
 
 def test_draws_beside_adaboost() -> None:

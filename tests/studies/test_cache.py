@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 from pickbest.catalog import learner_entry, learner_names, make_learner
-from pickbest.experiments.cache import Cache, code_digest, key_of, modules_of, reached
-from pickbest.experiments.paper import run_parts
-from pickbest.experiments.paper.recipes import RECIPES
 from pickbest.learners import Greedy, Uniform, Warm
+from studies.cache import Cache, code_digest, key_of, modules_of, reached
+from studies.paper import run_parts
+from studies.paper.recipes import RECIPES
 
 
 def test_results_follow_the_code_that_they_ran() -> None:
@@ -22,8 +22,8 @@ def test_results_follow_the_code_that_they_ran() -> None:
 
 
 def test_a_users_own_module_counts() -> None:
-    assert {__name__, "pickbest.experiments.cache"} <= reached({__name__})
-    assert "pickbest.experiments.cache" not in reached({"json"})
+    assert {__name__, "studies.cache"} <= reached({__name__})
+    assert "studies.cache" not in reached({"json"})
 
 
 def test_an_object_needs_the_modules_of_its_fields() -> None:
@@ -45,7 +45,7 @@ def test_every_part_depends_on_all_learners_and_on_itself_alone() -> None:
 
 def test_imports_inside_of_functions_count() -> None:
     needed = reached({f"{run_parts.PARTS}.linear_programs"})
-    assert "pickbest.experiments.linear_programs.generated_problems" in needed
+    assert "studies.linear_programs.generated_problems" in needed
     assert "pickbest.feasibility.solve" in needed
 
 

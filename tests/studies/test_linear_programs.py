@@ -6,15 +6,15 @@ import json
 
 import pytest
 
-from pickbest.experiments.linear_programs.experiment import (
+from studies.linear_programs.experiment import (
     BUDGETS,
     CALLS_ALLOWED,
     INFEASIBLE,
     POOLED,
     lp_experiment,
 )
-from pickbest.experiments.linear_programs.generated_problems import FAMILIES
-from pickbest.experiments.linear_programs.two_draws import two_draws
+from studies.linear_programs.generated_problems import FAMILIES
+from studies.linear_programs.two_draws import two_draws
 
 
 def test_experiment() -> None:

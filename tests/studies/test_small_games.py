@@ -3,7 +3,7 @@
 import pytest
 
 from pickbest import theory
-from pickbest.experiments.small_games import hedge_worst_case, minimax_regret
+from studies.small_games import hedge_worst_case, minimax_regret
 
 pytest.importorskip("scipy")
 

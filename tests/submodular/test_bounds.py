@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from pickbest import theory
-from pickbest.experiments.jobs import FAMILIES, hidden_jobs, theorem6_experiment
 from pickbest.submodular import (
     og_adahedge_regret_bound,
     online_greedy,
@@ -21,6 +20,7 @@ from pickbest.submodular.jobs import (
     greedy_schedule,
     time_to_solve,
 )
+from studies.jobs import FAMILIES, hidden_jobs, theorem6_experiment
 
 SHARE = 1.0 - math.exp(-1.0)
 

@@ -13,12 +13,9 @@ from typer import Option
 
 from pickbest._version import __version__
 from pickbest.cli.aslib import aslib
-from pickbest.cli.benchmark import benchmark
 from pickbest.cli.feasible import feasible
 from pickbest.cli.hindsight import bounds, environments, hindsight, learners
-from pickbest.cli.measure import measure
 from pickbest.cli.replay import replay
-from pickbest.cli.reproduce import reproduce
 from pickbest.cli.run import run
 from pickbest.cli.simulate import simulate
 from pickbest.cli.store import advise, export, history, import_, report, serve, status, verify
@@ -28,9 +25,9 @@ from pickbest.core.text import printable
 
 # In the order of the help; a command is called as its function.
 FUNCTIONS: tuple[Callable[..., None], ...] = (
-    *(simulate, hindsight, bounds, learners, environments, feasible, reproduce, run, replay),
+    *(simulate, hindsight, bounds, learners, environments, feasible, run, replay),
     *(status, history, report, export, verify, advise, serve, import_),
-    *(aslib, measure, benchmark, warm_up),
+    *(aslib, warm_up),
 )
 COMMANDS = {each.__name__.rstrip("_").replace("_", "-"): each for each in FUNCTIONS}
 
@@ -97,8 +94,13 @@ def main() -> None:
         from pickbest.cli.warm_up import show_compiling
 
         show_compiling()
+    answered(command_line(asked))
+
+
+def answered(app: Callable[[], None]) -> None:
+    """Run a command line: exit code 2 for bad input, 130 for Ctrl-C."""
     try:
-        command_line(asked)()
+        app()
     except (PickbestError, MissingExtraError) as error:
         text = escape(printable(error))
         Console(stderr=True).print(f"[bold red]error:[/] {text}", highlight=False)

@@ -79,9 +79,9 @@ def replay(
         pickbest replay aslib_data/CPMP-2015 --learner auto --learner thompson --stop first --json
     """
     from pickbest.environments.runtimes import read_runtimes
-    from pickbest.experiments.replay import Races, best_fixed, random_sets, run_summary
-    from pickbest.portfolio.censoring import Stop, Stopping
-    from pickbest.portfolio.costs import NAMED, as_cost
+    from pickbest.portfolio.run.censoring import Stop, Stopping
+    from pickbest.portfolio.run.costs import NAMED, as_cost
+    from pickbest.simulation.replay import Races, best_fixed, random_sets, run_summary
 
     if cost not in NAMED:
         raise PickbestError(f"cost must be one of {', '.join(NAMED)}, got {cost!r}")

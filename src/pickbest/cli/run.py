@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from pickbest.cli.live_table import LiveTable
-    from pickbest.portfolio.portfolio import Portfolio
-    from pickbest.portfolio.portfolio_file import PortfolioFile
+    from pickbest.portfolio.run.portfolio import Portfolio
+    from pickbest.portfolio.run.portfolio_file import PortfolioFile
     from pickbest.portfolio.runs import Result
 
 DONE, BAD_INPUT, CONTRADICTION, INTERRUPTED = 0, 2, 3, 130
@@ -76,7 +76,7 @@ def run(
 
         pickbest run portfolio.toml --problems list.txt --shuffle --skip-done
     """
-    from pickbest.portfolio.portfolio_file import read_portfolio_file
+    from pickbest.portfolio.run.portfolio_file import read_portfolio_file
 
     portfolio = read_portfolio_file(config)
     chosen = chosen_problems(portfolio, problems or [], listed, skip_done, shuffle)
@@ -115,9 +115,9 @@ def chosen_problems(
 
 
 def _done(config: PortfolioFile) -> set[str]:
-    from pickbest.portfolio.journal.protocol import NoPortfolioError
-    from pickbest.portfolio.journal.sql import SqlJournal
-    from pickbest.portfolio.state.views import last_rounds
+    from pickbest.portfolio.store.protocol import NoPortfolioError
+    from pickbest.portfolio.store.sql import SqlJournal
+    from pickbest.portfolio.store.views import last_rounds
 
     try:
         journal = SqlJournal(config.storage, config.settings.name, readonly=True)
@@ -129,7 +129,7 @@ def _done(config: PortfolioFile) -> set[str]:
 
 def check_first(config: PortfolioFile, problems: Sequence[str]) -> None:
     """Refuse, before anything is written, files that are not there and arms that cannot start."""
-    from pickbest.portfolio.prechecks import idle_arms, missing_files
+    from pickbest.portfolio.run.prechecks import idle_arms, missing_files
 
     if missing := missing_files(problems):
         named = ", ".join(map(printable, missing[:MOST_NAMED]))
@@ -150,7 +150,7 @@ def run_problems(
     from rich.console import Console
 
     from pickbest.cli.live_table import LiveTable
-    from pickbest.portfolio.race import GivenUpError
+    from pickbest.portfolio.run.race import GivenUpError
 
     table = LiveTable(len(problems), config.deadline)
     finishing = threading.Event()
@@ -193,7 +193,7 @@ class _Notices:
 
     def guess(self, problem: str) -> None:
         """Say, once for each kind of problem, how answers will be read."""
-        from pickbest.portfolio.answers.formats import TEXT, guess_format
+        from pickbest.portfolio.run.answers.formats import TEXT, guess_format
 
         if self._guesses and (guessed := guess_format(problem)) is not TEXT:
             self._say(
@@ -221,7 +221,7 @@ class _Notices:
 
 
 def _until(problems: Sequence[str], finishing: threading.Event, notices: _Notices) -> Iterator[str]:
-    from pickbest.portfolio.prechecks import names_file
+    from pickbest.portfolio.run.prechecks import names_file
 
     for problem in problems:
         if finishing.is_set():
@@ -265,7 +265,7 @@ def _shown(table: LiveTable) -> AbstractContextManager[object]:
 def _report(result: Result, as_json: bool) -> None:
     from pickbest.cli.live_table import summary_line
     from pickbest.core.codec import plain, storable
-    from pickbest.portfolio.race import LONGEST_ANSWER
+    from pickbest.portfolio.run.race import LONGEST_ANSWER
 
     if as_json:
         shown = replace(result, answer=storable(result.answer, LONGEST_ANSWER))

@@ -18,9 +18,9 @@ from pickbest.cli.tables import say
 from pickbest.core.codec import plain
 
 if TYPE_CHECKING:
-    from pickbest.portfolio.journal.ledger import Ledger
-    from pickbest.portfolio.journal.sql import SqlJournal
-    from pickbest.portfolio.portfolio_file import PortfolioFile
+    from pickbest.portfolio.run.portfolio_file import PortfolioFile
+    from pickbest.portfolio.store.ledger import Ledger
+    from pickbest.portfolio.store.sql import SqlJournal
 
 
 StoreArgument = Annotated[
@@ -34,7 +34,7 @@ NameOption = Annotated[
 
 def status(store: StoreArgument, name: NameOption = "default", as_json: JsonOption = False) -> None:
     """Show a portfolio's arms: picks, wins, costs, and how likely each is picked next."""
-    from pickbest.portfolio.state.views import overview
+    from pickbest.portfolio.store.views import overview
 
     with opened(store, name) as ledger:
         view = overview(ledger.state)
@@ -86,10 +86,10 @@ def export(
 
         pickbest export portfolio.toml --out runs.csv
     """
-    from pickbest.portfolio.journal.export import export_file, export_lines
-    from pickbest.portfolio.journal.protocol import entries_after
-    from pickbest.portfolio.state.frames import as_csv, chosen_format, write_table
-    from pickbest.portfolio.state.views import rounds_of, verdicts_of, with_contradictions
+    from pickbest.portfolio.store.export import export_file, export_lines
+    from pickbest.portfolio.store.frames import as_csv, chosen_format, write_table
+    from pickbest.portfolio.store.protocol import entries_after
+    from pickbest.portfolio.store.views import rounds_of, verdicts_of, with_contradictions
 
     chosen = chosen_format(form, out)
     with reading(store, name) as journal:
@@ -114,7 +114,7 @@ def import_(
     name: NameOption = "default",
 ) -> None:
     """Fill an empty portfolio from an exported journal."""
-    from pickbest.portfolio.journal.export import read_export
+    from pickbest.portfolio.store.export import read_export
 
     records = read_export(file)
     with opened(store, name, write=True) as ledger:
@@ -134,7 +134,7 @@ def verify(store: StoreArgument, name: NameOption = "default") -> None:
 
 def advise(store: StoreArgument, name: NameOption = "default", as_json: JsonOption = False) -> None:
     """Say what more or fewer arms a round would have brought."""
-    from pickbest.portfolio.advise import advise as advice
+    from pickbest.portfolio.run.advise import advise as advice
 
     with opened(store, name) as ledger:
         roster = ledger.state.roster
@@ -164,8 +164,8 @@ def serve(
 @contextmanager
 def opened(store: str, name: str, write: bool = False) -> Iterator[Ledger]:
     """A ledger to look at, without a lock and without writing unless `write`."""
-    from pickbest.portfolio.journal.ledger import Ledger
-    from pickbest.portfolio.journal.sql import SqlJournal
+    from pickbest.portfolio.store.ledger import Ledger
+    from pickbest.portfolio.store.sql import SqlJournal
 
     storage, name, config = located(store, name)
     with closing(SqlJournal(storage, name, create=write, readonly=not write)) as journal:
@@ -174,7 +174,7 @@ def opened(store: str, name: str, write: bool = False) -> Iterator[Ledger]:
 
 def reading(store: str, name: str) -> AbstractContextManager[SqlJournal]:
     """A journal to read from; nothing of it is folded."""
-    from pickbest.portfolio.journal.sql import SqlJournal
+    from pickbest.portfolio.store.sql import SqlJournal
 
     storage, name, _ = located(store, name)
     return closing(SqlJournal(storage, name, readonly=True))
@@ -183,7 +183,7 @@ def reading(store: str, name: str) -> AbstractContextManager[SqlJournal]:
 def located(store: str, name: str) -> tuple[str, str, PortfolioFile | None]:
     """Storage and name of the portfolio that STORE means, and what a portfolio.toml says."""
     if store.endswith(".toml"):
-        from pickbest.portfolio.portfolio_file import read_portfolio_file
+        from pickbest.portfolio.run.portfolio_file import read_portfolio_file
 
         config = read_portfolio_file(store)
         return config.storage, config.settings.name, config
@@ -213,8 +213,8 @@ def report(
         pickbest report portfolio.toml --open
     """
     from pickbest.core import check_positive
-    from pickbest.portfolio.journal.protocol import entries_after
-    from pickbest.portfolio.journal.records import Roster
+    from pickbest.portfolio.store.protocol import entries_after
+    from pickbest.portfolio.store.records import Roster
     from pickbest.report.portfolio_numbers import PortfolioNumbers
     from pickbest.report.portfolio_page import portfolio_report
     from pickbest.report.write import need_packages, write_report

@@ -13,10 +13,10 @@ from pickbest.cli.tables import narrow, table
 from pickbest.core.text import printable
 
 if TYPE_CHECKING:
-    from pickbest.portfolio.advise import Advised
+    from pickbest.portfolio.run.advise import Advised
     from pickbest.portfolio.runs import Stage
-    from pickbest.portfolio.state.verdicts import Contradiction
-    from pickbest.portfolio.state.views import ArmView, RoundView, Status
+    from pickbest.portfolio.store.verdicts import Contradiction
+    from pickbest.portfolio.store.views import ArmView, RoundView, Status
 
 
 def status_table(status: Status) -> Table:

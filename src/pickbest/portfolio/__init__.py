@@ -13,38 +13,38 @@ if TYPE_CHECKING:
         Ticket as Ticket,
         UnknownRoundError as UnknownRoundError,
     )
-    from pickbest.portfolio.answers.reading import (
+    from pickbest.portfolio.engine.limits import Ceiling as Ceiling
+    from pickbest.portfolio.run.answers.reading import (
         AnswerFormat as AnswerFormat,
         RejectedError as RejectedError,
     )
-    from pickbest.portfolio.arms import Arm as Arm, Command as Command, Function as Function
-    from pickbest.portfolio.ask_tell import AskTell as AskTell
-    from pickbest.portfolio.costs import (
+    from pickbest.portfolio.run.arms import Arm as Arm, Command as Command, Function as Function
+    from pickbest.portfolio.run.ask_tell import AskTell as AskTell
+    from pickbest.portfolio.run.costs import (
         Cost as Cost,
         Quality as Quality,
         Runtime as Runtime,
         Solved as Solved,
         Verdict as Verdict,
     )
-    from pickbest.portfolio.journal.folded import ReplayError as ReplayError
-    from pickbest.portfolio.journal.protocol import StorageError as StorageError
-    from pickbest.portfolio.portfolio import Portfolio as Portfolio
-    from pickbest.portfolio.portfolio_file import (
+    from pickbest.portfolio.run.portfolio import Portfolio as Portfolio
+    from pickbest.portfolio.run.portfolio_file import (
         PortfolioFile as PortfolioFile,
         read_portfolio_file as read_portfolio_file,
     )
-    from pickbest.portfolio.processes.limits import Ceiling as Ceiling
-    from pickbest.portfolio.race import GivenUpError as GivenUpError, Progress as Progress
+    from pickbest.portfolio.run.race import GivenUpError as GivenUpError, Progress as Progress
+    from pickbest.portfolio.run.settings import RaceSettings as RaceSettings, Settings as Settings
     from pickbest.portfolio.runs import (
         Limits as Limits,
         Result as Result,
         Run as Run,
         RunStatus as RunStatus,
     )
-    from pickbest.portfolio.settings import RaceSettings as RaceSettings, Settings as Settings
-    from pickbest.portfolio.state.portfolio_state import PortfolioState as PortfolioState
-    from pickbest.portfolio.state.verdicts import Contradiction as Contradiction
-    from pickbest.portfolio.state.views import (
+    from pickbest.portfolio.store.folded import ReplayError as ReplayError
+    from pickbest.portfolio.store.portfolio_state import PortfolioState as PortfolioState
+    from pickbest.portfolio.store.protocol import StorageError as StorageError
+    from pickbest.portfolio.store.verdicts import Contradiction as Contradiction
+    from pickbest.portfolio.store.views import (
         ArmView as ArmView,
         RoundView as RoundView,
         Status as Status,
@@ -54,20 +54,20 @@ __getattr__, __dir__, __all__ = lazy_exports(
     __name__,
     {
         "core.tickets": "ClosedRoundError RepeatedTellError Ticket UnknownRoundError",
-        "portfolio.answers.reading": "AnswerFormat RejectedError",
-        "portfolio.arms": "Arm Command Function",
-        "portfolio.ask_tell": "AskTell",
-        "portfolio.costs": "Cost Quality Runtime Solved Verdict",
-        "portfolio.journal.folded": "ReplayError",
-        "portfolio.journal.protocol": "StorageError",
-        "portfolio.portfolio": "Portfolio",
-        "portfolio.portfolio_file": "PortfolioFile read_portfolio_file",
-        "portfolio.processes.limits": "Ceiling",
-        "portfolio.race": "GivenUpError Progress",
+        "portfolio.run.answers.reading": "AnswerFormat RejectedError",
+        "portfolio.run.arms": "Arm Command Function",
+        "portfolio.run.ask_tell": "AskTell",
+        "portfolio.run.costs": "Cost Quality Runtime Solved Verdict",
+        "portfolio.store.folded": "ReplayError",
+        "portfolio.store.protocol": "StorageError",
+        "portfolio.run.portfolio": "Portfolio",
+        "portfolio.run.portfolio_file": "PortfolioFile read_portfolio_file",
+        "portfolio.engine.limits": "Ceiling",
+        "portfolio.run.race": "GivenUpError Progress",
         "portfolio.runs": "Limits Result Run RunStatus",
-        "portfolio.settings": "RaceSettings Settings",
-        "portfolio.state.portfolio_state": "PortfolioState",
-        "portfolio.state.verdicts": "Contradiction",
-        "portfolio.state.views": "ArmView RoundView Status",
+        "portfolio.run.settings": "RaceSettings Settings",
+        "portfolio.store.portfolio_state": "PortfolioState",
+        "portfolio.store.verdicts": "Contradiction",
+        "portfolio.store.views": "ArmView RoundView Status",
     },
 )

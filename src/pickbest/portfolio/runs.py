@@ -12,7 +12,7 @@ from typing import Any
 
 from pickbest.core import PickbestError, check_count, check_positive
 from pickbest.core.codec import EXCLUDED, SPARSE
-from pickbest.portfolio.processes.limits import Ceiling
+from pickbest.portfolio.engine.limits import Ceiling
 
 
 class RunStatus(StrEnum):

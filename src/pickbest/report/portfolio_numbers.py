@@ -16,12 +16,12 @@ from pathlib import Path
 import numpy as np
 
 from pickbest.core import FloatArray, PickbestError
-from pickbest.portfolio.advise import weighted_quantiles
-from pickbest.portfolio.journal.protocol import Entry
-from pickbest.portfolio.journal.records import Picked
+from pickbest.portfolio.run.advise import weighted_quantiles
 from pickbest.portfolio.runs import Run, RunStatus
-from pickbest.portfolio.state.verdicts import Verdicts
-from pickbest.portfolio.state.views import RoundView, rounds_of, verdicts_of
+from pickbest.portfolio.store.protocol import Entry
+from pickbest.portfolio.store.records import Picked
+from pickbest.portfolio.store.verdicts import Verdicts
+from pickbest.portfolio.store.views import RoundView, rounds_of, verdicts_of
 from pickbest.report.scenarios import random_subset_cost
 
 # Draws for the mean cost of random sets, and points of the curves.

@@ -35,10 +35,10 @@ from pickbest.core.states import arrays_of, map_state
 from pickbest.environments.runtimes import Runtimes
 from pickbest.hindsight.comparators import random_subset_costs
 from pickbest.learners.intervals import racing
-from pickbest.portfolio.censoring import Censored, Stop, Stopping
-from pickbest.portfolio.costs import NAMED, Cost
+from pickbest.portfolio.run.censoring import Censored, Stop, Stopping
+from pickbest.portfolio.run.costs import NAMED, Cost
 from pickbest.portfolio.runs import Run, RunStatus
-from pickbest.portfolio.state.live_learner import WATCH_STREAM
+from pickbest.portfolio.store.live_learner import WATCH_STREAM
 from pickbest.simulation.statistics import standard_error
 
 Progress = Callable[[int, int], None]

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from pickbest.portfolio.engines import Engine
-from pickbest.portfolio.processes.limits import Ceiling
+from pickbest.portfolio.engine.engines import Engine
+from pickbest.portfolio.engine.limits import Ceiling
 from pickbest.portfolio.runs import Run, RunStatus, Task
 from pickbest.testing import arms
 from pickbest.testing.arms import LONG

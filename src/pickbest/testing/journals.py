@@ -18,9 +18,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 
 from pickbest.core import PickbestError
-from pickbest.portfolio.journal.protocol import Entry, Journal
-from pickbest.portfolio.journal.records import Finished, Lost, Opened, Owner, Picked, Record, Roster
 from pickbest.portfolio.runs import Run, RunStatus
+from pickbest.portfolio.store.protocol import Entry, Journal
+from pickbest.portfolio.store.records import Finished, Lost, Opened, Owner, Picked, Record, Roster
 from pickbest.testing.failing import must_raise
 
 Open = Callable[[], Journal]

@@ -7,9 +7,9 @@ import numpy as np
 from pickbest import theory
 from pickbest.catalog import make_environment, make_learner
 from pickbest.core import Environment, Learner, replicate_keys, rng_for, visible
-from pickbest.experiments.paper.experiment import Found, Setting, mean_rewards, plot
 from pickbest.report.document import Cell, Column, Series, Table, Text, Verdict, alike, listed
 from pickbest.simulation.simulate import deal_all
+from studies.paper.experiment import Found, Setting, mean_rewards, plot
 
 
 def recorded_environment(setting: Setting) -> tuple[str, Environment]:

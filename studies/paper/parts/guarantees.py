@@ -8,12 +8,12 @@ from pickbest import theory
 from pickbest.catalog import make_environment, make_learner
 from pickbest.core import FloatArray, Learner
 from pickbest.environments.adversarial import Chasing
-from pickbest.experiments.paper import cost_sequences
-from pickbest.experiments.paper.estimates import Estimate
-from pickbest.experiments.paper.experiment import Found, Setting, plot, regret_of, shaded
-from pickbest.experiments.paper.parts.lower_bounds import foreseeing
 from pickbest.report.document import Cell, Column, Figure, Series, Table, Verdict, alike
 from pickbest.simulation.simulate import deal
+from studies.paper import cost_sequences
+from studies.paper.estimates import Estimate
+from studies.paper.experiment import Found, Setting, plot, regret_of, shaded
+from studies.paper.parts.lower_bounds import foreseeing
 
 
 def markov(setting: Setting, *, n_arms: int, budgets: Sequence[int], rounds: int) -> Found:

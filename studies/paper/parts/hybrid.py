@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 from pickbest import theory
 from pickbest.catalog import make_learner
-from pickbest.experiments.paper import cost_sequences
-from pickbest.experiments.paper.estimates import NEAR, Estimate, slope
-from pickbest.experiments.paper.experiment import Found, Setting, against_rounds, shaded
 from pickbest.report.document import Cell, Figure, Series, Table, Text, Verdict, alike
 from pickbest.simulation.simulate import simulate
+from studies.paper import cost_sequences
+from studies.paper.estimates import NEAR, Estimate, slope
+from studies.paper.experiment import Found, Setting, against_rounds, shaded
 
 
 def hybrid(

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from pickbest.experiments.jobs import theorem6_experiment, unlearned
-from pickbest.experiments.paper.experiment import Found, Setting, against_rounds, shaded
 from pickbest.report.document import Cell, Figure, Series, Table, Text, Verdict, alike
+from studies.jobs import theorem6_experiment, unlearned
+from studies.paper.experiment import Found, Setting, against_rounds, shaded
 
 # What the arms that are not hidden do, of what they do by default: little, so that a learner that
 # has not found the hidden ones exceeds the bound.

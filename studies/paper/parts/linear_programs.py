@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pickbest.experiments.paper.experiment import HONEST, Found, Setting, plot, shaded
 from pickbest.report.document import Block, Cell, Column, Figure, Series, Table, Verdict, alike
+from studies.paper.experiment import HONEST, Found, Setting, plot, shaded
 
 # How far a fitted exponent may be from (B+1)/B: accuracies span a factor of 2 to 3 only.
 NEAR = 0.25
@@ -20,7 +20,7 @@ def linear_programs(
     The first verdict fails where a problem is undecided after the calls that are always enough, or
     a verdict is wrong; the second where calls do not grow with 1/ε as they should.
     """
-    from pickbest.experiments.linear_programs.experiment import INFEASIBLE, POOLED, lp_experiment
+    from studies.linear_programs.experiment import INFEASIBLE, POOLED, lp_experiment
 
     measured = lp_experiment(
         setting.seed, setting.replicates, budgets=budgets, families=families,
@@ -62,7 +62,7 @@ def linear_programs(
 
 def two_draws(setting: Setting) -> Found:
     """Beyond the paper: the product law of two draws beside Proposition 8's own tuning."""
-    from pickbest.experiments.linear_programs.two_draws import two_draws as measure
+    from studies.linear_programs.two_draws import two_draws as measure
 
     tamper = None if setting.sabotage is HONEST else setting.sabotage.learner
     measured = measure(setting.seed, setting.replicates, tamper)

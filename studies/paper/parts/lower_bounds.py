@@ -8,8 +8,8 @@ from pickbest import theory
 from pickbest.catalog import make_learner
 from pickbest.core import FloatArray, replicate_keys, rng_for
 from pickbest.environments import Halving, OneGoodArm, Predicting, Table
-from pickbest.experiments.paper.experiment import Found, Setting, plot, regret_of, shaded
 from pickbest.report.document import Series, Verdict
+from studies.paper.experiment import Found, Setting, plot, regret_of, shaded
 
 
 def deterministic(setting: Setting, *, n_arms: int, rounds: int) -> Found:

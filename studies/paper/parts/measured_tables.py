@@ -9,19 +9,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from pickbest.environments import Table as Recorded
-from pickbest.experiments.paper import lineup
-from pickbest.experiments.paper.estimates import Estimate
-from pickbest.experiments.paper.experiment import Found, Setting, plot
-from pickbest.experiments.paper.lineup import AS_RUN, BEST, EXP3, FPML, OG, OURS, TOP, UNIFORM
-from pickbest.experiments.paper.parts.recorded_tables import BudgetResult, play_budget
-from pickbest.experiments.paper.printed import TABLE_2
-from pickbest.experiments.paper.recorded_rewards import (
-    MEASURED,
-    Rewards,
-    find_rewards,
-    measured_rewards,
-    measured_tasks,
-)
 from pickbest.hindsight import best_subset
 from pickbest.report.document import (
     Block,
@@ -34,6 +21,19 @@ from pickbest.report.document import (
     Verdict,
     alike,
     listed,
+)
+from studies.paper import lineup
+from studies.paper.estimates import Estimate
+from studies.paper.experiment import Found, Setting, plot
+from studies.paper.lineup import AS_RUN, BEST, EXP3, FPML, OG, OURS, TOP, UNIFORM
+from studies.paper.parts.recorded_tables import BudgetResult, play_budget
+from studies.paper.printed import TABLE_2
+from studies.paper.recorded_rewards import (
+    MEASURED,
+    Rewards,
+    find_rewards,
+    measured_rewards,
+    measured_tasks,
 )
 
 NEAR = 0.95

@@ -8,9 +8,10 @@ import numpy as np
 from pickbest import theory
 from pickbest.catalog import make_learner
 from pickbest.core import BoolArray, FloatArray
-from pickbest.experiments.paper import cost_sequences
-from pickbest.experiments.paper.estimates import Estimate, slope
-from pickbest.experiments.paper.experiment import (
+from pickbest.report.document import Cell, Column, Figure, Series, Table, Verdict, alike
+from studies.paper import cost_sequences
+from studies.paper.estimates import Estimate, slope
+from studies.paper.experiment import (
     Found,
     Setting,
     against_rounds,
@@ -18,7 +19,6 @@ from pickbest.experiments.paper.experiment import (
     regret_of,
     shaded,
 )
-from pickbest.report.document import Cell, Column, Figure, Series, Table, Verdict, alike
 
 # The good arm of the first counterexample is better by this over sqrt(T), that of the second by
 # this times sqrt(N / T).

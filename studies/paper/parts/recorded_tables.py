@@ -6,24 +6,6 @@ from dataclasses import dataclass
 from itertools import product
 
 from pickbest.core import Environment
-from pickbest.experiments.paper import lineup
-from pickbest.experiments.paper.estimates import Estimate, z_score
-from pickbest.experiments.paper.experiment import Found, Setting, hindsight_reward, plot, reward_of
-from pickbest.experiments.paper.lineup import (
-    AS_RUN,
-    BEST,
-    EXP3,
-    FPML,
-    GREEDY,
-    OG,
-    OURS,
-    THOMPSON,
-    TOP,
-    TUNINGS,
-    UNIFORM,
-)
-from pickbest.experiments.paper.printed import TABLE_2
-from pickbest.experiments.paper.recorded_rewards import Rewards
 from pickbest.report.document import (
     Block,
     Cell,
@@ -36,6 +18,24 @@ from pickbest.report.document import (
     listed,
 )
 from pickbest.simulation.result import Simulation
+from studies.paper import lineup
+from studies.paper.estimates import Estimate, z_score
+from studies.paper.experiment import Found, Setting, hindsight_reward, plot, reward_of
+from studies.paper.lineup import (
+    AS_RUN,
+    BEST,
+    EXP3,
+    FPML,
+    GREEDY,
+    OG,
+    OURS,
+    THOMPSON,
+    TOP,
+    TUNINGS,
+    UNIFORM,
+)
+from studies.paper.printed import TABLE_2
+from studies.paper.recorded_rewards import Rewards
 
 FAR = 4.0
 EXTRA_ROWS = (UNIFORM, THOMPSON, GREEDY, TOP)

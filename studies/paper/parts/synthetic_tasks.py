@@ -5,10 +5,12 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 
 from pickbest.catalog import make_environment
-from pickbest.experiments.paper import lineup
-from pickbest.experiments.paper.estimates import Estimate, z_score
-from pickbest.experiments.paper.experiment import Found, Setting, hindsight_reward, plot
-from pickbest.experiments.paper.lineup import (
+from pickbest.report.document import Cell, Figure, Series, Table, Verdict, alike, listed
+from pickbest.simulation.result import Simulation
+from studies.paper import lineup
+from studies.paper.estimates import Estimate, z_score
+from studies.paper.experiment import Found, Setting, hindsight_reward, plot
+from studies.paper.lineup import (
     AS_RUN,
     BEST,
     EXP3,
@@ -19,10 +21,8 @@ from pickbest.experiments.paper.lineup import (
     TOP,
     TUNINGS,
 )
-from pickbest.experiments.paper.parts.recorded_tables import play_rows, tuning_columns
-from pickbest.experiments.paper.printed import TABLE_6
-from pickbest.report.document import Cell, Figure, Series, Table, Verdict, alike, listed
-from pickbest.simulation.result import Simulation
+from studies.paper.parts.recorded_tables import play_rows, tuning_columns
+from studies.paper.printed import TABLE_6
 
 HYBRID = "OG_hybrid(B, 1)"
 KINDS = (FPML, HYBRID, OG)

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from pickbest import theory
 from pickbest.catalog import make_environment, make_learner
 from pickbest.core import Environment
-from pickbest.experiments.paper import cost_sequences
-from pickbest.experiments.paper.estimates import growth
-from pickbest.experiments.paper.experiment import Found, Setting, against_rounds, regret_of
 from pickbest.report.document import Cell, Series, Table, Verdict, alike
+from studies.paper import cost_sequences
+from studies.paper.estimates import growth
+from studies.paper.experiment import Found, Setting, against_rounds, regret_of
 
 
 def top_set(

@@ -9,10 +9,10 @@ import numpy as np
 from pickbest import theory
 from pickbest.catalog import make_environment
 from pickbest.core import Environment, FloatArray
-from pickbest.experiments.paper import cost_sequences
-from pickbest.experiments.paper.estimates import NEAR, Estimate, slope
-from pickbest.experiments.paper.experiment import Found, Setting, against_rounds, shaded
 from pickbest.report.document import Cell, Column, Figure, Series, Table, Text, Verdict, alike
+from studies.paper import cost_sequences
+from studies.paper.estimates import NEAR, Estimate, slope
+from studies.paper.experiment import Found, Setting, against_rounds, shaded
 
 # Standard errors that a mean may be off what it should be.
 SURE = 4.0

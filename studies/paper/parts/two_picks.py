@@ -7,10 +7,10 @@ import numpy as np
 from pickbest import theory
 from pickbest.catalog import environment_names, make_environment
 from pickbest.core import FloatArray
-from pickbest.experiments.paper import cost_sequences
-from pickbest.experiments.paper.experiment import Found, Setting, against_rounds, shaded
-from pickbest.experiments.small_games import hedge_worst_case, minimax_regret
 from pickbest.report.document import Cell, Column, Figure, Series, Table, Text, Verdict, alike
+from studies.paper import cost_sequences
+from studies.paper.experiment import Found, Setting, against_rounds, shaded
+from studies.small_games import hedge_worst_case, minimax_regret
 
 LEARNERS = {"fpml": "fpml", "gumbel": "fpml:noise=gumbel", "partial": "hedge-partial"}
 # Two standard errors: a mean of games may lie above the expected regret.

@@ -13,9 +13,9 @@ import numpy as np
 
 from pickbest import theory
 from pickbest.core import FloatArray, IntArray
-from pickbest.experiments.paper.estimates import NEAR, slope
-from pickbest.experiments.paper.experiment import Found, Setting, against_rounds, shaded
 from pickbest.report.document import Column, Figure, Series, Table, Verdict, alike
+from studies.paper.estimates import NEAR, slope
+from studies.paper.experiment import Found, Setting, against_rounds, shaded
 
 WORSE = 0.01
 

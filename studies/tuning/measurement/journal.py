@@ -10,7 +10,7 @@ from typing import IO, Any
 
 from pickbest.core import PickbestError
 from pickbest.core.savefile import damaged
-from pickbest.tuning.space import Point
+from studies.tuning.space import Point
 
 FORMAT = "pickbest-measure"
 SYNC_SECONDS = 1.0

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pickbest.core import check_count, unknown_name
-from pickbest.tuning.measurement import engines
-from pickbest.tuning.measurement.journal import Journal, Record, open_journal
-from pickbest.tuning.measurement.plan import MeasurementPlan
-from pickbest.tuning.measurement.units import Known, Message, Request, Unit
+from studies.tuning.measurement import engines
+from studies.tuning.measurement.journal import Journal, Record, open_journal
+from studies.tuning.measurement.plan import MeasurementPlan
+from studies.tuning.measurement.units import Known, Message, Request, Unit
 
 MOST_DEATHS = 3
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from pickbest.core import MissingExtraError, PickbestError, check_count, check_seed, unknown_name
 from pickbest.core.codec import plain
-from pickbest.tuning.measurement.units import POOL, Unit
-from pickbest.tuning.optimizers import OPTIMIZERS
-from pickbest.tuning.tasks import MODELS, Caps, Dataset, Task, dataset_names, load_dataset
-from pickbest.tuning.tasks.dataset import DEFAULT_CAPS
-from pickbest.tuning.tasks.task import load_objective, load_space, source_checksum
+from studies.tuning.measurement.units import POOL, Unit
+from studies.tuning.optimizers import OPTIMIZERS
+from studies.tuning.tasks import MODELS, Caps, Dataset, Task, dataset_names, load_dataset
+from studies.tuning.tasks.dataset import DEFAULT_CAPS
+from studies.tuning.tasks.task import load_objective, load_space, source_checksum
 
 POOL_CHUNK = 20
 # Raised whenever the same settings would give other losses.

@@ -11,10 +11,10 @@ from typing import Any
 from pickbest._version import __version__
 from pickbest.core.savefile import write_atomically
 from pickbest.core.text import csv_text
-from pickbest.tuning.measurement.engines import PINNED
-from pickbest.tuning.measurement.journal import Record, Records
-from pickbest.tuning.measurement.plan import MeasurementPlan
-from pickbest.tuning.measurement.rewards import (
+from studies.tuning.measurement.engines import PINNED
+from studies.tuning.measurement.journal import Record, Records
+from studies.tuning.measurement.plan import MeasurementPlan
+from studies.tuning.measurement.rewards import (
     REWARD_RULES,
     Losses,
     best_loss,
@@ -22,11 +22,11 @@ from pickbest.tuning.measurement.rewards import (
     is_degenerate,
     rewards_of,
 )
-from pickbest.tuning.measurement.units import POOL
-from pickbest.tuning.optimizers import OPTIMIZERS
-from pickbest.tuning.tasks import MODELS, Task
-from pickbest.tuning.tasks.dataset import DATA_RULES
-from pickbest.tuning.tasks.task import LOSS_RULES
+from studies.tuning.measurement.units import POOL
+from studies.tuning.optimizers import OPTIMIZERS
+from studies.tuning.tasks import MODELS, Task
+from studies.tuning.tasks.dataset import DATA_RULES
+from studies.tuning.tasks.task import LOSS_RULES
 
 TASK_COLUMNS = ("task", "rows", "features", "classes", "dropped_classes", "rand", "opt", "failures",
                 "evaluations")  # fmt: skip

@@ -9,10 +9,10 @@ import numpy as np
 
 from pickbest.core import MissingExtraError
 from pickbest.core.codec import plain
-from pickbest.tuning.optimizers import make_optimizer
-from pickbest.tuning.space import Point
-from pickbest.tuning.tasks import Task, evaluate
-from pickbest.tuning.tasks.task import loss_of_failure
+from studies.tuning.optimizers import make_optimizer
+from studies.tuning.space import Point
+from studies.tuning.tasks import Task, evaluate
+from studies.tuning.tasks.task import loss_of_failure
 
 POOL = "pool"
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
-from pickbest.tuning.space import Categorical, Integer, Parameter, Point, Space, Value
+from studies.tuning.space import Categorical, Integer, Parameter, Point, Space, Value
 
 
 @runtime_checkable
@@ -19,7 +19,7 @@ class Optimizer(Protocol):
     """Proposes points one at a time and is told their losses: ask, tell, ask, tell, …
 
     The same seed and the same losses give the same points, in any process. What else must hold
-    is checked by `pickbest.testing.optimizers`.
+    is checked by `studies.tuning.conformance`.
     """
 
     def ask(self) -> Point:

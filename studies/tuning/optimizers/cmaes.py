@@ -3,8 +3,8 @@
 import numpy as np
 
 from pickbest.core import FloatArray
-from pickbest.tuning.optimizers.adapter import Sandbox, entries, small_seed
-from pickbest.tuning.space import Point, Space
+from studies.tuning.optimizers.adapter import Sandbox, entries, small_seed
+from studies.tuning.space import Point, Space
 
 
 class CmaEs:

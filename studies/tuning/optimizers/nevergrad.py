@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from pickbest.tuning.optimizers.adapter import Sandbox, decoded, dimensions, entries, small_seed
-from pickbest.tuning.space import Point, Space
+from studies.tuning.optimizers.adapter import Sandbox, decoded, dimensions, entries, small_seed
+from studies.tuning.space import Point, Space
 
 
 class Nevergrad:

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from pickbest.tuning.optimizers.adapter import Sandbox, decoded, dimensions, entries
-from pickbest.tuning.space import Point, Space
+from studies.tuning.optimizers.adapter import Sandbox, decoded, dimensions, entries
+from studies.tuning.space import Point, Space
 
 ARGUMENTS = ("--no-dups", "--quiet", "--database=sqlite://", "--parallelism=1")
 GENERATIONS = 100  # without a new point, after which a random one is tried

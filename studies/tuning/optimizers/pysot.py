@@ -6,8 +6,8 @@ from types import ModuleType
 
 import numpy as np
 
-from pickbest.tuning.optimizers.adapter import Sandbox, entries
-from pickbest.tuning.space import Point, Space
+from studies.tuning.optimizers.adapter import Sandbox, entries
+from studies.tuning.space import Point, Space
 
 
 class PySOT:

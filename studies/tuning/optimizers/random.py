@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from pickbest.tuning.optimizers.adapter import entries
-from pickbest.tuning.space import Point, Space
+from studies.tuning.optimizers.adapter import entries
+from studies.tuning.space import Point, Space
 
 
 class RandomSearch:

@@ -2,7 +2,7 @@
 
 from pickbest.catalog.spec import imported
 from pickbest.core import MissingExtraError, PickbestError, check_count, check_seed, unknown_name
-from pickbest.tuning.optimizers import (
+from studies.tuning.optimizers import (
     cmaes,
     hyperopt,
     nevergrad,
@@ -13,8 +13,8 @@ from pickbest.tuning.optimizers import (
     skopt,
     smac,
 )
-from pickbest.tuning.optimizers.adapter import Optimizer, OptimizerEntry
-from pickbest.tuning.space import Space
+from studies.tuning.optimizers.adapter import Optimizer, OptimizerEntry
+from studies.tuning.space import Space
 
 # In the order of the tables: the paper's nine first.
 _ADAPTERS = (hyperopt, opentuner, pysot, random, skopt, optuna, nevergrad, cmaes, smac)

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from pickbest.tuning.optimizers.adapter import Sandbox, decoded, dimensions, entries, small_seed
-from pickbest.tuning.space import Point, Space
+from studies.tuning.optimizers.adapter import Sandbox, decoded, dimensions, entries, small_seed
+from studies.tuning.space import Point, Space
 
 
 class SkOpt:

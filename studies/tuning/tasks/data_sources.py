@@ -9,7 +9,7 @@ from typing import Any
 
 from pickbest.core import PickbestError, unknown_name
 from pickbest.core.errors import load_extra
-from pickbest.tuning.tasks.dataset import DEFAULT_CAPS, Caps, Cells, Dataset, prepare
+from studies.tuning.tasks.dataset import DEFAULT_CAPS, Caps, Cells, Dataset, prepare
 
 SUFFIXES = (".tsv.gz", ".csv.gz", ".tsv", ".csv")
 EMBEDDED = ("breast_cancer", "digits", "iris", "wine")

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pickbest.tuning.space import Integer, Point, Real, Space, Warp
+from studies.tuning.space import Integer, Point, Real, Space, Warp
 
 MODEL_SEED = 0
 

@@ -16,10 +16,10 @@ import numpy as np
 from pickbest.catalog.spec import imported
 from pickbest.core import FloatArray, IntArray, PickbestError
 from pickbest.core.codec import SPARSE
-from pickbest.tuning.space import Point, Space
-from pickbest.tuning.tasks.data_sources import load_dataset
-from pickbest.tuning.tasks.dataset import DEFAULT_CAPS, Caps, Dataset
-from pickbest.tuning.tasks.models import MODELS
+from studies.tuning.space import Point, Space
+from studies.tuning.tasks.data_sources import load_dataset
+from studies.tuning.tasks.dataset import DEFAULT_CAPS, Caps, Dataset
+from studies.tuning.tasks.models import MODELS
 
 SPLIT_SEED = 0
 HELD_OUT = 0.2
@@ -57,7 +57,7 @@ def load_space(reference: str) -> Space:
     space = found() if callable(found) else found
     if not isinstance(space, Space):
         raise PickbestError(
-            f"{reference} must be a Space (pickbest.tuning.space) or a function that returns one, "
+            f"{reference} must be a Space (studies.tuning.space) or a function that returns one, "
             f"got {space!r}"
         )
     return space

@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 import pytest
+
 from tests.portfolio.helpers import eventually, running
 from tests.portfolio.solve.conftest import PROGRAM, SAT_SMT, SLEEPS, UNSAT_CNF, Calls
 

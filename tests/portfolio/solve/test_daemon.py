@@ -14,11 +14,11 @@ import threading
 from pathlib import Path
 
 import pytest
-from tests.portfolio.helpers import eventually, running
-from tests.portfolio.solve.conftest import QUICK, SAT_SMT, Calls
 
 from pickbest.portfolio import AskTell
 from pickbest.portfolio.solve import client, learning
+from tests.portfolio.helpers import eventually, running
+from tests.portfolio.solve.conftest import QUICK, SAT_SMT, Calls
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(socket, "SO_PEERCRED"), reason="needs Linux"),

@@ -7,11 +7,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.portfolio.solve.conftest import SAT_CNF, SAT_SMT, UNSAT_CNF, UNSAT_SMT
 
-from pickbest.portfolio.answers.cnf import broken_clause, numbers, read_literals
+from pickbest.portfolio.run.answers.cnf import broken_clause, numbers, read_literals
 from pickbest.portfolio.solve import known
 from pickbest.portfolio.solve.known import DIMACS, SMTLIB, SOLVERS, Solver, located, takes
+from tests.portfolio.solve.conftest import SAT_CNF, SAT_SMT, UNSAT_CNF, UNSAT_SMT
 
 HERE = [(solver, located(solver, os.pathsep.join(known.places()))) for solver in SOLVERS]
 REAL = [pytest.param(solver, id=solver.name) for solver, found in HERE if found]

@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.portfolio.solve.conftest import Calls
 
 from pickbest.portfolio import AskTell
-from pickbest.portfolio.journal.records import Finished
 from pickbest.portfolio.runs import Run, RunStatus
 from pickbest.portfolio.solve import learning
 from pickbest.portfolio.solve.stock import TICKETS, TOLD, Stock
+from pickbest.portfolio.store.records import Finished
+from tests.portfolio.solve.conftest import Calls
 
 ARMS = ("a", "b", "c")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from pickbest.experiments.benchmark.environments import chosen_environments, environments_at_hand
-from pickbest.experiments.benchmark.lineup import chosen_entries
-from pickbest.experiments.benchmark.run_cells import BenchmarkPlan, run_cells
+from studies.benchmark.environments import chosen_environments, environments_at_hand
+from studies.benchmark.lineup import chosen_entries
+from studies.benchmark.run_cells import BenchmarkPlan, run_cells
 
 
 def plan(kept: Path, workers: int = 1) -> BenchmarkPlan:

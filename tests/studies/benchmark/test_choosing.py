@@ -8,23 +8,23 @@ import numpy as np
 import pytest
 
 from pickbest.catalog import LearnerEntry, learner_names, register_learner, unregister_learner
-from pickbest.cli.benchmark import parse_budgets
 from pickbest.core import PickbestError
 from pickbest.environments import Table, Task1
-from pickbest.experiments.benchmark.environments import (
+from pickbest.learners import Uniform
+from studies.benchmark.environments import (
     GROUPS,
     chosen_environments,
     environments_at_hand,
     recorded,
 )
-from pickbest.experiments.benchmark.lineup import (
+from studies.benchmark.lineup import (
     LEFT_OUT,
     Entry,
     all_entries,
     chosen_entries,
     make_entry,
 )
-from pickbest.learners import Uniform
+from studies.commands.benchmark import parse_budgets
 
 
 @pytest.fixture

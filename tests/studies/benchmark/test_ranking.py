@@ -7,16 +7,16 @@ import math
 import numpy as np
 import pytest
 
-from pickbest.experiments.benchmark.comparisons import (
+from studies.benchmark.comparisons import (
     complete_learners,
     contrast,
     contrasts,
     mean_ranks,
     mean_share_intervals,
 )
-from pickbest.experiments.benchmark.lineup import AUTO, YARDSTICK
-from pickbest.experiments.benchmark.report_tables import by_budget, headline
-from pickbest.experiments.benchmark.verdicts import verdicts
+from studies.benchmark.lineup import AUTO, YARDSTICK
+from studies.benchmark.report_tables import by_budget, headline
+from studies.benchmark.verdicts import verdicts
 
 ENVIRONMENTS = [f"w{index}" for index in range(12)]
 

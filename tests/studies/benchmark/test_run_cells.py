@@ -12,15 +12,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.experiments.benchmark import benchmark_to_kill
 
 from pickbest.core import PickbestError
 from pickbest.environments import Chasing, Table, Task2
-from pickbest.experiments.benchmark import run_cells as running
-from pickbest.experiments.benchmark.environments import NamedEnvironment, recorded
-from pickbest.experiments.benchmark.lineup import chosen_entries
-from pickbest.experiments.benchmark.run_cells import BenchmarkPlan, run_cells
-from pickbest.experiments.benchmark.shares import Cell
+from studies.benchmark import run_cells as running
+from studies.benchmark.environments import NamedEnvironment, recorded
+from studies.benchmark.lineup import chosen_entries
+from studies.benchmark.run_cells import BenchmarkPlan, run_cells
+from studies.benchmark.shares import Cell
+from tests.studies.benchmark import benchmark_to_kill
 
 
 @pytest.fixture

@@ -9,13 +9,13 @@ import pytest
 
 from pickbest.environments import Chasing, Table, Task1
 from pickbest.environments.tables import Shuffled
-from pickbest.experiments.benchmark.shares import (
+from pickbest.simulation.simulate import deal_all
+from studies.benchmark.shares import (
     best_reward,
     mean_shares,
     random_reward,
     references,
 )
-from pickbest.simulation.simulate import deal_all
 
 
 @pytest.mark.parametrize("budget", [1, 2, 3, 4])

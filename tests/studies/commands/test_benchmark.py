@@ -11,9 +11,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from pickbest.cli.benchmark import benchmark
 from pickbest.core import PickbestError
 from pickbest.environments import Table
+from studies.commands.benchmark import benchmark
 
 
 @pytest.fixture

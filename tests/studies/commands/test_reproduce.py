@@ -15,11 +15,11 @@ import pytest
 from typer.testing import CliRunner
 
 from pickbest.cli.main import app
-from pickbest.cli.reproduce import Written, reproduce_parts
 from pickbest.core import PickbestError
-from pickbest.experiments.paper import run_parts
-from pickbest.experiments.paper.recipes import recipe_named
 from pickbest.report.document import Section, section_from_json
+from studies.commands.reproduce import Written, reproduce_parts
+from studies.paper import run_parts
+from studies.paper.recipes import recipe_named
 
 PART = "gamma"
 

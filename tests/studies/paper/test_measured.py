@@ -8,21 +8,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pickbest.cli.reproduce import reproduce_parts
 from pickbest.environments import Table as Costs
-from pickbest.experiments.paper.estimates import Estimate
-from pickbest.experiments.paper.experiment import Setting
-from pickbest.experiments.paper.lineup import BEST, FPML, OG, hybrid
-from pickbest.experiments.paper.parts.measured_tables import CLAIMS, measured
-from pickbest.experiments.paper.parts.recorded_tables import recorded
-from pickbest.experiments.paper.printed import TABLE_2
-from pickbest.experiments.paper.recorded_rewards import (
+from pickbest.report.document import Table, Verdict
+from studies.commands.reproduce import reproduce_parts
+from studies.paper.estimates import Estimate
+from studies.paper.experiment import Setting
+from studies.paper.lineup import BEST, FPML, OG, hybrid
+from studies.paper.parts.measured_tables import CLAIMS, measured
+from studies.paper.parts.recorded_tables import recorded
+from studies.paper.printed import TABLE_2
+from studies.paper.recorded_rewards import (
     MEASURED,
     PUBLISHED,
     find_rewards,
     measured_rewards,
 )
-from pickbest.report.document import Table, Verdict
 
 
 def blocks_of(found, kind):  # type: ignore[no-untyped-def]

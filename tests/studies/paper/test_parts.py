@@ -12,16 +12,16 @@ import pytest
 from pickbest import theory
 from pickbest.catalog import make_learner
 from pickbest.environments import Table as Costs
-from pickbest.experiments.paper import cost_sequences, run_parts
-from pickbest.experiments.paper.estimates import Estimate
-from pickbest.experiments.paper.experiment import Setting
-from pickbest.experiments.paper.parts import partial_feedback, worst_sequence
-from pickbest.experiments.paper.parts.linear_programs import linear_programs, two_draws
-from pickbest.experiments.paper.parts.lower_bounds import foreseeing
-from pickbest.experiments.paper.recipes import CHAPTERS, RECIPES, Recipe, recipe_named
-from pickbest.experiments.paper.recorded_rewards import find_rewards
 from pickbest.report.document import Table, Verdict, section_from_json, section_to_json
 from pickbest.simulation.simulate import simulate
+from studies.paper import cost_sequences, run_parts
+from studies.paper.estimates import Estimate
+from studies.paper.experiment import Setting
+from studies.paper.parts import partial_feedback, worst_sequence
+from studies.paper.parts.linear_programs import linear_programs, two_draws
+from studies.paper.parts.lower_bounds import foreseeing
+from studies.paper.recipes import CHAPTERS, RECIPES, Recipe, recipe_named
+from studies.paper.recorded_rewards import find_rewards
 
 QUICK = [recipe for recipe in RECIPES if not recipe.needs_modules]
 REWARDS = find_rewards()
@@ -80,7 +80,7 @@ def lp_rows(status: str = "feasible") -> dict[str, Any]:
 def test_linear_programs_judge_what_was_measured(
     monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], verdicts: list[bool]
 ) -> None:
-    module = pytest.importorskip("pickbest.experiments.linear_programs.experiment")
+    module = pytest.importorskip("studies.linear_programs.experiment")
     monkeypatch.setattr(module, "lp_experiment", lambda *_, **__: {**lp_rows(), **change})
     found = linear_programs(
         Setting(0, 2, REWARDS), budgets=[1], families=["packing"], with_applications=False
@@ -89,7 +89,7 @@ def test_linear_programs_judge_what_was_measured(
 
 
 def test_two_draws_judge_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = pytest.importorskip("pickbest.experiments.linear_programs.two_draws")
+    module = pytest.importorskip("studies.linear_programs.two_draws")
     row = {
         "family": "packing", "problem": 0, "epsilon": 0.01,
         "product": {"verified": True, "calls": 9, "calls_bound": 10},

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from pickbest.experiments.paper.estimates import Estimate, slope, z_score
-from pickbest.experiments.paper.experiment import Setting
-from pickbest.experiments.paper.lineup import BEST, FPML, OG, TOP, hybrid
-from pickbest.experiments.paper.parts.recorded_tables import recorded
-from pickbest.experiments.paper.parts.synthetic_tasks import task_3
-from pickbest.experiments.paper.printed import TABLE_2, TABLE_6
-from pickbest.experiments.paper.recorded_rewards import find_rewards
 from pickbest.report.document import Table, Verdict
+from studies.paper.estimates import Estimate, slope, z_score
+from studies.paper.experiment import Setting
+from studies.paper.lineup import BEST, FPML, OG, TOP, hybrid
+from studies.paper.parts.recorded_tables import recorded
+from studies.paper.parts.synthetic_tasks import task_3
+from studies.paper.printed import TABLE_2, TABLE_6
+from studies.paper.recorded_rewards import find_rewards
 
 
 def test_every_printed_mean_is_met(paper_rewards: Path) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pickbest.experiments.paper.experiment import HONEST
-from pickbest.experiments.paper.recipes import RECIPES, TRIALS, mutants_of
-from pickbest.experiments.paper.sabotage import MUTANTS, matrix, recorded, verdicts_of
+from studies.paper.experiment import HONEST
+from studies.paper.recipes import RECIPES, TRIALS, mutants_of
+from studies.paper.sabotage import MUTANTS, matrix, recorded, verdicts_of
 
 # Parts that report and do not judge.
 NOTES = {"regime-change", "repeated-arms", "gamma", "tunings", "weights"}

@@ -8,14 +8,14 @@ import pytest
 from pickbest.catalog import make_learner
 from pickbest.core import PickbestError, replicate_keys, rng_for
 from pickbest.environments import Shuffled, Table, WithFeatures
-from pickbest.experiments.benchmark.lineup import INFORMED, PEERS, peer_entries
-from pickbest.experiments.benchmark.report import build_report
-from pickbest.experiments.benchmark.report_peers import peers_section
-from pickbest.experiments.benchmark.run_cells import BenchmarkPlan, run_cells
-from pickbest.experiments.peers.worlds import peer_worlds
 from pickbest.report.markdown import to_markdown
 from pickbest.simulation.simulate import simulate
 from pickbest.testing.learners import check_picks, check_split_replicates
+from studies.benchmark.lineup import INFORMED, PEERS, peer_entries
+from studies.benchmark.report import build_report
+from studies.benchmark.report_peers import peers_section
+from studies.benchmark.run_cells import BenchmarkPlan, run_cells
+from studies.peers.worlds import peer_worlds
 
 RANDOM = np.random.default_rng(0)
 KIND = RANDOM.integers(2, size=400)

@@ -13,20 +13,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pickbest.experiments.paper.recorded_rewards import (
+from studies.paper.recorded_rewards import (
     DATA,
     MEASURED,
     measured_losses,
     measured_provenance,
     measured_rewards,
 )
-from pickbest.experiments.paper.ship_rewards import ship
-from pickbest.tuning.measurement.engines import make_engine, play_units
-from pickbest.tuning.measurement.plan import versions
-from pickbest.tuning.measurement.rewards import best_loss, expected_best, is_degenerate, rewards_of
-from pickbest.tuning.measurement.units import Unit
-from pickbest.tuning.optimizers import OPTIMIZERS
-from pickbest.tuning.tasks import Task
+from studies.paper.ship_rewards import ship
+from studies.tuning.measurement.engines import make_engine, play_units
+from studies.tuning.measurement.plan import versions
+from studies.tuning.measurement.rewards import best_loss, expected_best, is_degenerate, rewards_of
+from studies.tuning.measurement.units import Unit
+from studies.tuning.optimizers import OPTIMIZERS
+from studies.tuning.tasks import Task
 
 ROOT = Path(__file__).parents[2]
 PMLB = Path(os.environ.get("PICKBEST_DATA", ROOT.parent / "shared" / "data")) / "pmlb"
@@ -43,7 +43,7 @@ def test_it_loads_without_any_extra():
 import sys
 for name in {EXTRAS!r}:
     sys.modules[name] = None
-from pickbest.experiments.paper.recorded_rewards import (
+from studies.paper.recorded_rewards import (
     measured_losses, measured_provenance, measured_rewards)
 table = measured_rewards()
 print(table.n_arms, len(measured_losses()) >= table.rounds, measured_provenance()["seed"])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pickbest.core import PickbestError
-from pickbest.tuning.space import Categorical, Integer, Point, Real, Space, Warp
+from studies.tuning.space import Categorical, Integer, Point, Real, Space, Warp
 
 SPACE = Space(
     (

@@ -18,7 +18,7 @@ import traceback
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from pickbest.portfolio.processes import tree, values
+from pickbest.portfolio.engine import tree, values
 
 LONGEST_REASON = 1000
 # What a function's side sends back begins with one of these.

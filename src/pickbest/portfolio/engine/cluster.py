@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from pickbest.core.workers import start_ray
-from pickbest.portfolio.engines.local import LocalEngine
-from pickbest.portfolio.processes.limits import UNLIMITED, Ceiling
+from pickbest.portfolio.engine.limits import UNLIMITED, Ceiling
+from pickbest.portfolio.engine.local import LocalEngine
 from pickbest.portfolio.runs import EndsRace, GivenUp, Run, RunStatus, Task
 
 PATIENCE = 0.2

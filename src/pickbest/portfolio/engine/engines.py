@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from pickbest.core import PickbestError, unknown_name
-from pickbest.portfolio.processes.limits import UNLIMITED, Ceiling
+from pickbest.portfolio.engine.limits import UNLIMITED, Ceiling
 from pickbest.portfolio.runs import EndsRace, GivenUp, Run, Task
 
 NAMES = ("local", "ray")
@@ -45,11 +45,11 @@ def make_engine(name: str | Engine, options: Mapping[str, Any] | None = None) ->
     if name == "local":
         if os.name != "posix":
             raise PickbestError("engine 'local' needs Linux (or, with less certainty, macOS)")
-        from pickbest.portfolio.engines.local import LocalEngine
+        from pickbest.portfolio.engine.local import LocalEngine
 
         return LocalEngine()
     if name == "ray":
-        from pickbest.portfolio.engines.cluster import RayEngine
+        from pickbest.portfolio.engine.cluster import RayEngine
 
         return RayEngine(**(options or {}))
     raise unknown_name("engine", name, NAMES)

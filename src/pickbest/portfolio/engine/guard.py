@@ -9,8 +9,8 @@ import time
 from functools import partial
 from typing import Any, BinaryIO
 
-from pickbest.portfolio.processes import arm, limits, tree, wire
-from pickbest.portfolio.processes.limits import Ceiling, Group
+from pickbest.portfolio.engine import arm, limits, tree, wire
+from pickbest.portfolio.engine.limits import Ceiling, Group
 
 # How often a guard looks after its arm where the kernel offers no descriptor for that.
 LOOK_SECONDS = 0.02

@@ -15,8 +15,8 @@ from typing import Any
 
 import pickbest
 from pickbest.core import PickbestError
-from pickbest.portfolio.engines.environment import environment
-from pickbest.portfolio.processes import guard, keeper, limits, tree, wire
+from pickbest.portfolio.engine import guard, keeper, limits, tree, wire
+from pickbest.portfolio.engine.environment import environment
 
 PROGRAM = "this program"
 # Seconds that a keeper or a guard without an arm may take to react, and a new keeper to start.
@@ -25,7 +25,7 @@ REACT_SECONDS, START_SECONDS = 5.0, 60.0
 MOST_IDLE = 32
 _LAUNCH = (
     "import sys; sys.path.insert(0, {home!r}); "
-    "from pickbest.portfolio.processes.keeper import main; main({control}, {portfolio})"
+    "from pickbest.portfolio.engine.keeper import main; main({control}, {portfolio})"
 )
 
 

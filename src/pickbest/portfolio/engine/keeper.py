@@ -12,7 +12,7 @@ import traceback
 from importlib import import_module
 from typing import Any
 
-from pickbest.portfolio.processes import guard, tree, wire
+from pickbest.portfolio.engine import guard, tree, wire
 
 # What the portfolio may ask of a keeper; a socket comes with each.
 GUARD, PREPARE, SWEEP = b"G", b"P", b"S"

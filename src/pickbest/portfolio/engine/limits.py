@@ -20,7 +20,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 
-from pickbest.portfolio.processes import tree
+from pickbest.portfolio.engine import tree
 
 CGROUP, POLLING = "cgroup v2", "polling"
 # Why the kernel ended an arm that has no limit of its own: that of the race, or of the machine.

@@ -13,10 +13,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from pickbest.portfolio.engines.environment import environment
-from pickbest.portfolio.engines.guards import Guards, Link
-from pickbest.portfolio.processes import arm, limits, tree, values, wire
-from pickbest.portfolio.processes.limits import UNLIMITED, Ceiling, Group
+from pickbest.portfolio.engine import arm, limits, tree, values, wire
+from pickbest.portfolio.engine.environment import environment
+from pickbest.portfolio.engine.guards import Guards, Link
+from pickbest.portfolio.engine.limits import UNLIMITED, Ceiling, Group
 from pickbest.portfolio.runs import EndsRace, GivenUp, Run, RunStatus, Task
 
 # How often a race asks whether it was given up.

@@ -20,11 +20,11 @@ from pickbest import hindsight, theory
 from pickbest.catalog import make_learner
 from pickbest.core import FloatArray, PickbestError, play_table, replicate_keys
 from pickbest.core.codec import SPARSE
-from pickbest.portfolio.estimates import Estimate, estimates, sentence, timed_rounds
-from pickbest.portfolio.journal.protocol import Entry
-from pickbest.portfolio.journal.records import DamagedError, Finished, Opened, Picked
+from pickbest.portfolio.run.estimates import Estimate, estimates, sentence, timed_rounds
 from pickbest.portfolio.runs import RunStatus
-from pickbest.portfolio.state.plausible import check_finished, check_picked
+from pickbest.portfolio.store.plausible import check_finished, check_picked
+from pickbest.portfolio.store.protocol import Entry
+from pickbest.portfolio.store.records import DamagedError, Finished, Opened, Picked
 
 REPLICATES = 10
 SUBSET_SECONDS = 5.0

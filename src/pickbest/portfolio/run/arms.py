@@ -6,8 +6,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol, runtime_checkable
 
 from pickbest.core import PickbestError
-from pickbest.portfolio.answers.formats import TEXT, guess_format
-from pickbest.portfolio.answers.reading import AnswerFormat
+from pickbest.portfolio.run.answers.formats import TEXT, guess_format
+from pickbest.portfolio.run.answers.reading import AnswerFormat
 from pickbest.portfolio.runs import Limits, Place, Run, RunStatus, Task
 
 PLACEHOLDER = "{problem}"

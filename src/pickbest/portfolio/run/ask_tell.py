@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 from pickbest.core import check_costs, check_count, check_positive
 from pickbest.core.features import Features
 from pickbest.core.tickets import ClosedRoundError, Ticket, in_order, round_of
-from pickbest.portfolio.censoring import lesson
-from pickbest.portfolio.journal.leases import start_heart
-from pickbest.portfolio.journal.ledger import Ledger, patiently, ticket_of
-from pickbest.portfolio.journal.protocol import NoPortfolioError, OutageError
-from pickbest.portfolio.journal.records import Opened, Picked
-from pickbest.portfolio.race import finished
+from pickbest.portfolio.run.censoring import lesson
+from pickbest.portfolio.run.race import finished
+from pickbest.portfolio.run.settings import Settings, SettingsOptions
 from pickbest.portfolio.runs import Result, Run, RunStatus
-from pickbest.portfolio.settings import Settings, SettingsOptions
-from pickbest.portfolio.state.frames import to_pandas
-from pickbest.portfolio.state.portfolio_state import PortfolioState, check_opening
-from pickbest.portfolio.state.verdicts import Contradiction
-from pickbest.portfolio.state.views import RoundView, Status, overview
+from pickbest.portfolio.store.frames import to_pandas
+from pickbest.portfolio.store.leases import start_heart
+from pickbest.portfolio.store.ledger import Ledger, patiently, ticket_of
+from pickbest.portfolio.store.portfolio_state import PortfolioState, check_opening
+from pickbest.portfolio.store.protocol import NoPortfolioError, OutageError
+from pickbest.portfolio.store.records import Opened, Picked
+from pickbest.portfolio.store.verdicts import Contradiction
+from pickbest.portfolio.store.views import RoundView, Status, overview
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -100,7 +100,7 @@ class AskTell:
         self, storage: str | Path, name: str, trusted: Opened | None, create: bool = True
     ) -> None:
         """Open the journal, patiently while the database is away."""
-        from pickbest.portfolio.journal.sql import SqlJournal
+        from pickbest.portfolio.store.sql import SqlJournal
 
         self._swept = time.monotonic()
         self._mine: set[int] = set()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from pickbest.core import PickbestError, unknown_name
-from pickbest.portfolio.answers.reading import BadAnswerError, RejectedError
+from pickbest.portfolio.run.answers.reading import BadAnswerError, RejectedError
 from pickbest.portfolio.runs import Run, RunStatus
 
 Span = tuple[float, float]

@@ -16,9 +16,9 @@ from pickbest.core import BoolArray, FloatArray, IntArray
 from pickbest.core.plans import Plans, Runs
 from pickbest.kernels.kinds import EDGES, KindsState, survivals
 from pickbest.learners.schedules import Schedules
-from pickbest.portfolio.journal.protocol import Entry
-from pickbest.portfolio.journal.records import Finished, Picked
 from pickbest.portfolio.runs import RunStatus
+from pickbest.portfolio.store.protocol import Entry
+from pickbest.portfolio.store.records import Finished, Picked
 
 RESAMPLINGS = 40
 # Kinds of problems become clear when rounds are looked at again, knowing what came later.

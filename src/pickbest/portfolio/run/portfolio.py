@@ -13,20 +13,20 @@ from typing import Any, Unpack
 from pickbest.core import check_count, check_positive, check_share
 from pickbest.core.features import Features
 from pickbest.core.tickets import Ticket
-from pickbest.portfolio.answers.evaluator import Evaluator
-from pickbest.portfolio.answers.formats import as_format
-from pickbest.portfolio.answers.handling import Answers, Outputs
-from pickbest.portfolio.arms import ArmSpec, as_arm, as_arms
-from pickbest.portfolio.ask_tell import AskTell
-from pickbest.portfolio.costs import as_cost
-from pickbest.portfolio.engines import make_engine
-from pickbest.portfolio.engines.local import LocalEngine
-from pickbest.portfolio.features import as_feature_function
-from pickbest.portfolio.prechecks import check_problem
-from pickbest.portfolio.processes.limits import Ceiling
-from pickbest.portfolio.race import GivenUpError, Progress, Unseen, run_race
+from pickbest.portfolio.engine.engines import make_engine
+from pickbest.portfolio.engine.limits import Ceiling
+from pickbest.portfolio.engine.local import LocalEngine
+from pickbest.portfolio.run.answers.evaluator import Evaluator
+from pickbest.portfolio.run.answers.formats import as_format
+from pickbest.portfolio.run.answers.handling import Answers, Outputs
+from pickbest.portfolio.run.arms import ArmSpec, as_arm, as_arms
+from pickbest.portfolio.run.ask_tell import AskTell
+from pickbest.portfolio.run.costs import as_cost
+from pickbest.portfolio.run.features import as_feature_function
+from pickbest.portfolio.run.prechecks import check_problem
+from pickbest.portfolio.run.race import GivenUpError, Progress, Unseen, run_race
+from pickbest.portfolio.run.settings import RaceOptions, RaceSettings
 from pickbest.portfolio.runs import GivenUp, Limits, Result
-from pickbest.portfolio.settings import RaceOptions, RaceSettings
 
 # Seconds that arms have at least, however long features took.
 SHORTEST = 0.01
@@ -62,7 +62,7 @@ class Portfolio(AskTell):
         settings: RaceSettings | None = None,
         **options: Unpack[RaceOptions],
     ) -> None:
-        from pickbest.portfolio.journal.databases import as_url, file_of
+        from pickbest.portfolio.store.databases import as_url, file_of
 
         settings = replace(settings or RaceSettings(), **options)
         self.arms = as_arms(arms)

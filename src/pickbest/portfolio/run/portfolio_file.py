@@ -10,15 +10,15 @@ from typing import Any
 
 from pickbest.catalog.spec import Spec, imported
 from pickbest.core import PickbestError, unknown_name
-from pickbest.portfolio.answers.formats import as_format
-from pickbest.portfolio.answers.reading import AnswerFormat
-from pickbest.portfolio.arms import Arm, Command, Function
-from pickbest.portfolio.costs import NAMED, Cost, Own, Quality, as_cost
-from pickbest.portfolio.portfolio import Portfolio
-from pickbest.portfolio.processes.limits import Ceiling
-from pickbest.portfolio.race import Progress
+from pickbest.portfolio.engine.limits import Ceiling
+from pickbest.portfolio.run.answers.formats import as_format
+from pickbest.portfolio.run.answers.reading import AnswerFormat
+from pickbest.portfolio.run.arms import Arm, Command, Function
+from pickbest.portfolio.run.costs import NAMED, Cost, Own, Quality, as_cost
+from pickbest.portfolio.run.portfolio import Portfolio
+from pickbest.portfolio.run.race import Progress
+from pickbest.portfolio.run.settings import RaceSettings
 from pickbest.portfolio.runs import Limits, Stage
-from pickbest.portfolio.settings import RaceSettings
 
 _NUMBER = (int, float)
 # Seeds are the largest numbers that a portfolio has.
@@ -181,7 +181,7 @@ def _arm(name: str, table: Any, folder: Path) -> tuple[Arm, bool]:
             raise PickbestError(f"arm {name!r}: {key} is for {wanted} only")
     paused = bool(table.get("paused", False))
     if "sat" in table:
-        from pickbest.portfolio.answers.sat import SatSolver
+        from pickbest.portfolio.run.answers.sat import SatSolver
 
         return SatSolver(table["sat"]), paused
     place = {

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from pickbest.core import PickbestError
-from pickbest.portfolio.answers.formats import TEXT, guess_format
-from pickbest.portfolio.arms import Arm, Command
+from pickbest.portfolio.run.answers.formats import TEXT, guess_format
+from pickbest.portfolio.run.arms import Arm, Command
 
 
 def check_problem(problem: Any) -> None:
@@ -40,7 +40,7 @@ def missing_files(problems: Iterable[str]) -> list[str]:
 
 def idle_arms(arms: Mapping[str, Arm], pass_env: Iterable[str] = ()) -> dict[str, str]:
     """Arms that cannot start, and why; nothing is run."""
-    from pickbest.portfolio.engines.environment import environment
+    from pickbest.portfolio.engine.environment import environment
 
     found = {}
     for name, arm in arms.items():

@@ -9,16 +9,16 @@ from typing import Any, Protocol
 from pickbest.core import PickbestError
 from pickbest.core.codec import storable
 from pickbest.core.tickets import Ticket
-from pickbest.portfolio.answers.formats import TEXT
-from pickbest.portfolio.answers.handling import Answers, abridged
-from pickbest.portfolio.answers.reading import BadAnswerError, RejectedError
-from pickbest.portfolio.arms import Arm, Command, answering, failure, never_began
-from pickbest.portfolio.censoring import Lesson, Stop, Stopping, lesson, times_of
-from pickbest.portfolio.costs import Cost
-from pickbest.portfolio.engines import Engine
-from pickbest.portfolio.journal.records import Finished
-from pickbest.portfolio.processes.limits import UNLIMITED, Ceiling
+from pickbest.portfolio.engine.engines import Engine
+from pickbest.portfolio.engine.limits import UNLIMITED, Ceiling
+from pickbest.portfolio.run.answers.formats import TEXT
+from pickbest.portfolio.run.answers.handling import Answers, abridged
+from pickbest.portfolio.run.answers.reading import BadAnswerError, RejectedError
+from pickbest.portfolio.run.arms import Arm, Command, answering, failure, never_began
+from pickbest.portfolio.run.censoring import Lesson, Stop, Stopping, lesson, times_of
+from pickbest.portfolio.run.costs import Cost
 from pickbest.portfolio.runs import GivenUp, Limits, Result, Run, RunStatus
+from pickbest.portfolio.store.records import Finished
 
 # Seconds: a slice that ends so close to the deadline ends with it, and none is shorter.
 SLACK = 0.005

@@ -7,15 +7,15 @@ from typing import Any, TypedDict
 from pickbest.catalog.spec import Spec
 from pickbest.core import PickbestError
 from pickbest.core.codec import read_back
-from pickbest.portfolio.answers.formats import FormatSpec
-from pickbest.portfolio.answers.handling import Check
-from pickbest.portfolio.censoring import Censored, Stop, Stopping
-from pickbest.portfolio.costs import Cost
-from pickbest.portfolio.engines import Engine
-from pickbest.portfolio.features import FeatureFunction
-from pickbest.portfolio.journal.records import Opened
-from pickbest.portfolio.processes.limits import Ceiling
+from pickbest.portfolio.engine.engines import Engine
+from pickbest.portfolio.engine.limits import Ceiling
+from pickbest.portfolio.run.answers.formats import FormatSpec
+from pickbest.portfolio.run.answers.handling import Check
+from pickbest.portfolio.run.censoring import Censored, Stop, Stopping
+from pickbest.portfolio.run.costs import Cost
+from pickbest.portfolio.run.features import FeatureFunction
 from pickbest.portfolio.runs import Limits, Run, Stage
+from pickbest.portfolio.store.records import Opened
 
 DEFAULT_LEARNER = "auto"
 # What plans where arms have prices, and what plays a schedule that was set by hand.

@@ -22,12 +22,12 @@ from pickbest._version import __version__
 from pickbest.core.codec import plain
 from pickbest.core.features import LONGEST_TEXT, MOST_FEATURES, FeaturesError
 from pickbest.core.tickets import ClosedRoundError, Ticket, UnknownRoundError
-from pickbest.portfolio.ask_tell import AskTell
-from pickbest.portfolio.journal.protocol import StorageError
-from pickbest.portfolio.journal.records import DamagedError
+from pickbest.portfolio.run.ask_tell import AskTell
 from pickbest.portfolio.service.gate import Gate
-from pickbest.portfolio.state.curve import Curve, curve_of
-from pickbest.portfolio.state.views import RoundView, Status
+from pickbest.portfolio.store.curve import Curve, curve_of
+from pickbest.portfolio.store.protocol import StorageError
+from pickbest.portfolio.store.records import DamagedError
+from pickbest.portfolio.store.views import RoundView, Status
 
 # One page without anything from elsewhere, drawn from the service's own data.
 STATIC = Path(__file__).parent / "static"

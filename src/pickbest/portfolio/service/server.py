@@ -16,10 +16,10 @@ from urllib.parse import quote
 
 from pickbest.core import PickbestError
 from pickbest.core.errors import load_extra
-from pickbest.portfolio.ask_tell import AskTell
-from pickbest.portfolio.journal.databases import secrets_in, shown
-from pickbest.portfolio.journal.protocol import NoPortfolioError
-from pickbest.portfolio.processes.tree import stat_fields
+from pickbest.portfolio.engine.tree import stat_fields
+from pickbest.portfolio.run.ask_tell import AskTell
+from pickbest.portfolio.store.databases import secrets_in, shown
+from pickbest.portfolio.store.protocol import NoPortfolioError
 
 if TYPE_CHECKING:
     import uvicorn
@@ -54,7 +54,7 @@ def opened_book(store: str, name: str) -> AskTell:
     """
     if not store.endswith(".toml"):
         return AskTell.reopened(store, name)
-    from pickbest.portfolio.portfolio_file import read_portfolio_file
+    from pickbest.portfolio.run.portfolio_file import read_portfolio_file
 
     file = read_portfolio_file(store)
     try:

@@ -8,17 +8,17 @@ from typing import Protocol
 
 from pickbest.core import PickbestError
 from pickbest.core.tickets import Ticket
-from pickbest.portfolio.answers.formats import as_format
-from pickbest.portfolio.answers.handling import Answers
-from pickbest.portfolio.arms import Command
-from pickbest.portfolio.censoring import Censored, Stop, Stopping
-from pickbest.portfolio.costs import Solved
-from pickbest.portfolio.engines import Engine
-from pickbest.portfolio.journal.records import Finished
-from pickbest.portfolio.race import run_race
+from pickbest.portfolio.engine.engines import Engine
+from pickbest.portfolio.run.answers.formats import as_format
+from pickbest.portfolio.run.answers.handling import Answers
+from pickbest.portfolio.run.arms import Command
+from pickbest.portfolio.run.censoring import Censored, Stop, Stopping
+from pickbest.portfolio.run.costs import Solved
+from pickbest.portfolio.run.race import run_race
 from pickbest.portfolio.runs import GivenUp, Limits, Result, Run, RunStatus
 from pickbest.portfolio.solve.known import DIMACS, SOLVERS, installed
 from pickbest.portfolio.solve.problem import Problem
+from pickbest.portfolio.store.records import Finished
 
 DAY = 86_400.0
 # What is left of a deadline is at least so much: zero is no deadline.

@@ -24,12 +24,11 @@ from typing import BinaryIO, cast
 
 from pickbest.core import PickbestError
 from pickbest.core.tickets import Ticket
-from pickbest.portfolio.answers.evaluator import Evaluator
-from pickbest.portfolio.answers.handling import Answers
-from pickbest.portfolio.ask_tell import AskTell
-from pickbest.portfolio.engines.local import LocalEngine
-from pickbest.portfolio.journal.records import Finished
-from pickbest.portfolio.race import GivenUpError
+from pickbest.portfolio.engine.local import LocalEngine
+from pickbest.portfolio.run.answers.evaluator import Evaluator
+from pickbest.portfolio.run.answers.handling import Answers
+from pickbest.portfolio.run.ask_tell import AskTell
+from pickbest.portfolio.run.race import GivenUpError
 from pickbest.portfolio.solve import learning
 from pickbest.portfolio.solve.arguments import HelpShown, parse
 from pickbest.portfolio.solve.call import UNTICKETED
@@ -37,6 +36,7 @@ from pickbest.portfolio.solve.client import BUSY, LONGEST, socket_path
 from pickbest.portfolio.solve.problem import Problem
 from pickbest.portfolio.solve.serving import BAD_INPUT, Session, Streams
 from pickbest.portfolio.solve.stock import data_folder
+from pickbest.portfolio.store.records import Finished
 
 # Calls at a time; one more is told to do without the daemon.
 MOST_CALLS = 64

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 from pickbest.core.errors import PickbestError
 from pickbest.core.tickets import ClosedRoundError
-from pickbest.portfolio.journal.records import Finished, decode_record
 from pickbest.portfolio.solve.call import STOPPING
 from pickbest.portfolio.solve.stock import TICKETS, TOLD, Stock, alone
+from pickbest.portfolio.store.records import Finished, decode_record
 
 if TYPE_CHECKING:
-    from pickbest.portfolio.ask_tell import AskTell
+    from pickbest.portfolio.run.ask_tell import AskTell
 
 # Tickets that are kept ready: as many calls as are made while a background process starts.
 READY = 16
@@ -30,7 +30,7 @@ JOURNAL = "solve.db"
 
 def book_for(folder: Path, key: str, arms: list[str], budget: int) -> AskTell:
     """The learner of a key, with these arms."""
-    from pickbest.portfolio.ask_tell import AskTell  # takes half a second of processor time
+    from pickbest.portfolio.run.ask_tell import AskTell  # takes half a second of processor time
 
     return AskTell(
         arms, budget, folder / JOURNAL, name=key, stop=STOPPING.stop, censored=STOPPING.censored

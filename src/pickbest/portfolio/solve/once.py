@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pickbest.core.tickets import Ticket
-from pickbest.portfolio.answers.evaluator import Evaluator
-from pickbest.portfolio.answers.handling import Answers
-from pickbest.portfolio.engines.guards import ForkedGuards
-from pickbest.portfolio.engines.local import LocalEngine
-from pickbest.portfolio.journal.records import Finished
+from pickbest.portfolio.engine.guards import ForkedGuards
+from pickbest.portfolio.engine.local import LocalEngine
+from pickbest.portfolio.run.answers.evaluator import Evaluator
+from pickbest.portfolio.run.answers.handling import Answers
 from pickbest.portfolio.solve.arguments import Arguments
 from pickbest.portfolio.solve.call import UNTICKETED
 from pickbest.portfolio.solve.problem import Problem
 from pickbest.portfolio.solve.serving import Session, Streams
 from pickbest.portfolio.solve.stock import TICKETS, TOLD, Stock, alone, data_folder
+from pickbest.portfolio.store.records import Finished
 
 # Learning starts when so many results wait, or so few tickets are left.
 ENOUGH_TOLD, FEW_TICKETS = 4, 8

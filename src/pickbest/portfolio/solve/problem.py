@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import BinaryIO, NamedTuple
 
 from pickbest.core import PickbestError
-from pickbest.portfolio.answers.problems import LONGEST, read_problem, suffix_of
+from pickbest.portfolio.run.answers.problems import LONGEST, read_problem, suffix_of
 from pickbest.portfolio.solve.known import DIMACS, SMTLIB
 
 STDIN = "-"

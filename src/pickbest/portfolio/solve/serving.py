@@ -10,9 +10,9 @@ from typing import BinaryIO
 from pickbest.core import PickbestError
 from pickbest.core.codec import plain
 from pickbest.core.text import printable
-from pickbest.portfolio.answers.handling import Answers
-from pickbest.portfolio.engines import Engine
-from pickbest.portfolio.race import GivenUpError
+from pickbest.portfolio.engine.engines import Engine
+from pickbest.portfolio.run.answers.handling import Answers
+from pickbest.portfolio.run.race import GivenUpError
 from pickbest.portfolio.runs import GivenUp, Result, Run, RunStatus
 from pickbest.portfolio.solve.arguments import Arguments
 from pickbest.portfolio.solve.call import Source, exit_code, failure_code, printed, solve

@@ -18,7 +18,7 @@ from typing import Any
 
 from pickbest.core.codec import encode
 from pickbest.core.tickets import Ticket
-from pickbest.portfolio.journal.records import Finished
+from pickbest.portfolio.store.records import Finished
 
 # No file here is longer, but what came of a round with a long answer.
 LONGEST = 1024**2

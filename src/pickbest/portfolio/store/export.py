@@ -8,8 +8,8 @@ from typing import Any
 from pickbest.core import PickbestError
 from pickbest.core.codec import encode, parsed
 from pickbest.core.savefile import write_atomically
-from pickbest.portfolio.journal.protocol import Entry
-from pickbest.portfolio.journal.records import Record, decode_record, kind_of
+from pickbest.portfolio.store.protocol import Entry
+from pickbest.portfolio.store.records import Record, decode_record, kind_of
 
 FORMAT, VERSION = "pickbest-journal", 1
 

@@ -8,7 +8,8 @@ from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 from pickbest.core import PickbestError
-from pickbest.portfolio.journal.protocol import (
+from pickbest.portfolio.store.portfolio_state import PortfolioState
+from pickbest.portfolio.store.protocol import (
     Entry,
     IndexedJournal,
     Journal,
@@ -16,9 +17,8 @@ from pickbest.portfolio.journal.protocol import (
     StorageError,
     entries_after,
 )
-from pickbest.portfolio.journal.records import DamagedError, Opened, Picked, Record, RoundRecord
-from pickbest.portfolio.state.portfolio_state import PortfolioState
-from pickbest.portfolio.state.snapshots import digest_of, restore_snapshot, take_snapshot
+from pickbest.portfolio.store.records import DamagedError, Opened, Picked, Record, RoundRecord
+from pickbest.portfolio.store.snapshots import digest_of, restore_snapshot, take_snapshot
 
 # A snapshot is kept every so many records: as many are folded, at most, when a journal is opened.
 SNAPSHOT_EVERY = 2_000

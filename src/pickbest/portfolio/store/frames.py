@@ -11,7 +11,7 @@ from pickbest.core import MissingExtraError, PickbestError, unknown_name
 from pickbest.core.errors import load_extra
 from pickbest.core.savefile import write_atomically
 from pickbest.core.text import csv_text
-from pickbest.portfolio.state.views import RoundView
+from pickbest.portfolio.store.views import RoundView
 
 if TYPE_CHECKING:
     from pandas import DataFrame

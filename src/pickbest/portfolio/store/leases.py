@@ -14,9 +14,9 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
-from pickbest.portfolio.journal.protocol import IndexedJournal
-from pickbest.portfolio.journal.records import Owner, Picked
-from pickbest.portfolio.processes.tree import stat_fields
+from pickbest.portfolio.engine.tree import stat_fields
+from pickbest.portfolio.store.protocol import IndexedJournal
+from pickbest.portfolio.store.records import Owner, Picked
 
 LEASE_SECONDS = 60.0
 BEAT_SECONDS = 15.0

@@ -9,13 +9,13 @@ from typing import TypeVar
 from pickbest.core import PickbestError
 from pickbest.core.features import Feature, Features, by_name, encoded
 from pickbest.core.tickets import ClosedRoundError, RepeatedTellError, Ticket, not_open
-from pickbest.portfolio.journal.folded import FoldedJournal
-from pickbest.portfolio.journal.leases import Lifetimes, lease_of, this_process
-from pickbest.portfolio.journal.protocol import Entry, Journal, StorageError, entries_after
-from pickbest.portfolio.journal.records import Finished, Late, Lost, Opened, Picked, Record, Roster
-from pickbest.portfolio.state.plausible import check_finished, check_roster
-from pickbest.portfolio.state.portfolio_state import Names, changed, check_opening, updated
-from pickbest.portfolio.state.views import RoundView, last_rounds, with_contradictions
+from pickbest.portfolio.store.folded import FoldedJournal
+from pickbest.portfolio.store.leases import Lifetimes, lease_of, this_process
+from pickbest.portfolio.store.plausible import check_finished, check_roster
+from pickbest.portfolio.store.portfolio_state import Names, changed, check_opening, updated
+from pickbest.portfolio.store.protocol import Entry, Journal, StorageError, entries_after
+from pickbest.portfolio.store.records import Finished, Late, Lost, Opened, Picked, Record, Roster
+from pickbest.portfolio.store.views import RoundView, last_rounds, with_contradictions
 
 # Seconds between attempts while the database is away.
 PATIENCE: tuple[float, ...] = (0.1, 0.5, 2.0, 5.0)

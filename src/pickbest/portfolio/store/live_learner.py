@@ -18,16 +18,16 @@ from pickbest.core.states import AnyArray, arrays_of, repeat_state, restore_arra
 from pickbest.core.types import Choice, ContextLearner, Feedback, Learner, State
 from pickbest.learners.auto import Auto
 from pickbest.learners.intervals import FromIntervals, racing
-from pickbest.portfolio.journal.records import Finished, Opened, Picked, Roster
+from pickbest.portfolio.run.settings import BY_HAND, DEFAULT_LEARNER
 from pickbest.portfolio.runs import RunStatus, Stage
-from pickbest.portfolio.settings import BY_HAND, DEFAULT_LEARNER
-from pickbest.portfolio.state.learner_states import (
+from pickbest.portfolio.store.learner_states import (
     PROBE_SEED,
     Archive,
     LastSeen,
     carried,
     pick_shares,
 )
+from pickbest.portfolio.store.records import Finished, Opened, Picked, Roster
 
 # Beside the streams of learners (1) and environments (2): which rounds are watched.
 WATCH_STREAM = 3

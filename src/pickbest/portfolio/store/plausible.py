@@ -7,8 +7,8 @@ from typing import Any
 from pickbest.catalog import learner_names
 from pickbest.catalog.spec import Spec
 from pickbest.core import PickbestError, check_budget, check_count, check_seed, unknown_name
-from pickbest.portfolio.journal.records import Finished, Opened, Picked, Roster
 from pickbest.portfolio.runs import Run
+from pickbest.portfolio.store.records import Finished, Opened, Picked, Roster
 
 MOST_ARMS = 10_000
 LONGEST_NAME = 200

@@ -11,19 +11,19 @@ from typing import Any
 
 from pickbest.core import PickbestError, unknown_name
 from pickbest.core.features import encoded, feature_names
-from pickbest.portfolio.journal.protocol import Entry
-from pickbest.portfolio.journal.records import Finished, Late, Lost, Opened, Picked, Record, Roster
 from pickbest.portfolio.runs import RunStatus
-from pickbest.portfolio.state.curve import Course, Sum
-from pickbest.portfolio.state.live_learner import LiveLearner
-from pickbest.portfolio.state.plausible import (
+from pickbest.portfolio.store.curve import Course, Sum
+from pickbest.portfolio.store.live_learner import LiveLearner
+from pickbest.portfolio.store.plausible import (
     check_finished,
     check_opened,
     check_picked,
     check_roster,
     check_runs,
 )
-from pickbest.portfolio.state.verdicts import Verdicts
+from pickbest.portfolio.store.protocol import Entry
+from pickbest.portfolio.store.records import Finished, Late, Lost, Opened, Picked, Record, Roster
+from pickbest.portfolio.store.verdicts import Verdicts
 
 Names = Iterable[str]
 

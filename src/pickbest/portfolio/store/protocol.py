@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from pickbest.core import PickbestError
-from pickbest.portfolio.journal.records import Record
+from pickbest.portfolio.store.records import Record
 
 # Entries that are read at a time, so that memory does not grow with a journal.
 CHUNK = 2_000

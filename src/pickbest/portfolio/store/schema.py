@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from pickbest.core import PickbestError
-from pickbest.portfolio.journal.records import DamagedError
+from pickbest.portfolio.store.records import DamagedError
 
 metadata, later = sa.MetaData(), sa.MetaData()
 

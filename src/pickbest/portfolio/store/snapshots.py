@@ -14,10 +14,10 @@ from pickbest._version import __version__
 from pickbest.core import PickbestError
 from pickbest.core.codec import decode, encode, plain
 from pickbest.core.savefile import Arrays, checksum, from_npz, to_npz
-from pickbest.portfolio.journal.protocol import Entry, Snapshot
-from pickbest.portfolio.journal.records import DamagedError, Opened, Picked, Record, Roster
-from pickbest.portfolio.state.curve import Course, Sum
-from pickbest.portfolio.state.portfolio_state import PortfolioState, Tally
+from pickbest.portfolio.store.curve import Course, Sum
+from pickbest.portfolio.store.portfolio_state import PortfolioState, Tally
+from pickbest.portfolio.store.protocol import Entry, Snapshot
+from pickbest.portfolio.store.records import DamagedError, Opened, Picked, Record, Roster
 
 VERSION = 2
 _NUMBERS = ("position", "next_round", "finished", "learned", "lost", "late", "paid", "priced")

@@ -15,8 +15,8 @@ from sqlalchemy.engine import Connection
 
 from pickbest.core import PickbestError
 from pickbest.core.codec import encode
-from pickbest.portfolio.journal import schema
-from pickbest.portfolio.journal.databases import (
+from pickbest.portfolio.store import schema
+from pickbest.portfolio.store.databases import (
     WRITES,
     as_url,
     file_of,
@@ -25,14 +25,14 @@ from pickbest.portfolio.journal.databases import (
     shown,
     sync_folder,
 )
-from pickbest.portfolio.journal.protocol import (
+from pickbest.portfolio.store.protocol import (
     Entry,
     NoPortfolioError,
     OutageError,
     Snapshot,
     StorageError,
 )
-from pickbest.portfolio.journal.records import (
+from pickbest.portfolio.store.records import (
     DamagedError,
     Finished,
     Late,

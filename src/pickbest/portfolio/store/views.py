@@ -5,12 +5,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pickbest.core.codec import SPARSE
-from pickbest.portfolio.journal.protocol import Entry, IndexedJournal
-from pickbest.portfolio.journal.records import Finished, Late, Lost, Picked
-from pickbest.portfolio.processes.limits import in_force
+from pickbest.portfolio.engine.limits import in_force
 from pickbest.portfolio.runs import Run, Stage
-from pickbest.portfolio.state.portfolio_state import PortfolioState, Tally
-from pickbest.portfolio.state.verdicts import Contradiction, Verdicts
+from pickbest.portfolio.store.portfolio_state import PortfolioState, Tally
+from pickbest.portfolio.store.protocol import Entry, IndexedJournal
+from pickbest.portfolio.store.records import Finished, Late, Lost, Picked
+from pickbest.portfolio.store.verdicts import Contradiction, Verdicts
 
 
 @dataclass(frozen=True)

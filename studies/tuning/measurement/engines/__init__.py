@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from pickbest.core import unknown_name
-from pickbest.tuning.measurement.units import Message, Request, Unit
+from studies.tuning.measurement.units import Message, Request, Unit
 
 NAMES = ("processes", "ray")
 
@@ -53,11 +53,11 @@ class Engine(Protocol):
 def make_engine(name: str, workers: int, optimizers: Sequence[str]) -> Engine:
     """An engine by name for that many units at once, and for these optimizers."""
     if name == "processes":
-        from pickbest.tuning.measurement.engines.local import ProcessEngine
+        from studies.tuning.measurement.engines.local import ProcessEngine
 
         return ProcessEngine(workers, optimizers)
     if name == "ray":
-        from pickbest.tuning.measurement.engines.cluster import RayEngine
+        from studies.tuning.measurement.engines.cluster import RayEngine
 
         return RayEngine(workers)
     raise unknown_name("engine", name, NAMES)

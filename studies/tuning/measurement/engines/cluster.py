@@ -5,8 +5,8 @@ from typing import Any
 
 from pickbest.core import PickbestError
 from pickbest.core.workers import start_ray
-from pickbest.tuning.measurement.engines import PINNED, Event
-from pickbest.tuning.measurement.units import Message, Request, play
+from studies.tuning.measurement.engines import PINNED, Event
+from studies.tuning.measurement.units import Message, Request, play
 
 
 class RayEngine:

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 
 from pickbest.core import PickbestError
 from pickbest.core.codec import encode
-from pickbest.tuning.measurement.engines import PINNED, Event
-from pickbest.tuning.measurement.units import Message, Request
+from studies.tuning.measurement.engines import PINNED, Event
+from studies.tuning.measurement.units import Message, Request
 
 
 class ProcessEngine:
@@ -84,7 +84,7 @@ class _Worker:
         self.stream, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "pickbest.tuning.measurement.engines.worker"],
+                [sys.executable, "-m", "studies.tuning.measurement.engines.worker"],
                 stdin=theirs.fileno(),
                 stdout=theirs.fileno(),
                 stderr=self._errors,

@@ -17,10 +17,10 @@ from typing import IO, Any
 
 from pickbest.core import MissingExtraError, PickbestError
 from pickbest.core.codec import decode, encode
-from pickbest.tuning.measurement.units import Message, Request, play
-from pickbest.tuning.optimizers import make_optimizer
-from pickbest.tuning.tasks.models import MODELS
-from pickbest.tuning.tasks.task import prepare
+from studies.tuning.measurement.units import Message, Request, play
+from studies.tuning.optimizers import make_optimizer
+from studies.tuning.tasks.models import MODELS
+from studies.tuning.tasks.task import prepare
 
 OURS = (PickbestError, MissingExtraError)
 

@@ -13,23 +13,23 @@ from pathlib import Path
 
 import pytest
 
-from pickbest.cli.measure import measure_tables
 from pickbest.core import PickbestError
 from pickbest.environments import read_table
-from pickbest.tuning.measurement import units
-from pickbest.tuning.measurement.engines import PINNED
-from pickbest.tuning.measurement.journal import Record, Records, open_journal, read_journal
-from pickbest.tuning.measurement.loop import measure
-from pickbest.tuning.measurement.plan import Settings, make_plan
-from pickbest.tuning.measurement.tables import collect, reward_rows, write_tables
-from pickbest.tuning.tasks import Caps, Evaluation
-from pickbest.tuning.tasks.task import loss_of_frequencies
+from studies.commands.measure import measure_tables
+from studies.tuning.measurement import units
+from studies.tuning.measurement.engines import PINNED
+from studies.tuning.measurement.journal import Record, Records, open_journal, read_journal
+from studies.tuning.measurement.loop import measure
+from studies.tuning.measurement.plan import Settings, make_plan
+from studies.tuning.measurement.tables import collect, reward_rows, write_tables
+from studies.tuning.tasks import Caps, Evaluation
+from studies.tuning.tasks.task import loss_of_frequencies
 
 pytest.importorskip("sklearn")
 
 HERE = Path(__file__).parent
 TABLES = ("losses.csv", "pool.csv", "rewards.csv", "tasks.csv", "provenance.json")
-COMMAND = "import typer; from pickbest.cli.measure import measure; typer.run(measure)"
+COMMAND = "import typer; from studies.commands.measure import measure; typer.run(measure)"
 
 
 @pytest.fixture(autouse=True)

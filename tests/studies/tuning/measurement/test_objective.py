@@ -10,10 +10,10 @@ from typer.testing import CliRunner
 pytest.importorskip("sklearn", reason="the extra tuning is not installed")
 
 from pickbest.cli.main import app
-from pickbest.tuning.job_costs import job_costs, loss_cost
+from studies.tuning.job_costs import job_costs, loss_cost
 
 MODULE = """
-from pickbest.tuning.space import Categorical, Integer, Real, Space, Warp
+from studies.tuning.space import Categorical, Integer, Real, Space, Warp
 
 SPACE = Space((Real("rate", 1e-3, 1.0, Warp.LOG), Integer("depth", 1, 9)))
 NOT_A_SPACE = 3

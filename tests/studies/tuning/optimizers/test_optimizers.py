@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from pickbest.core import MissingExtraError, PickbestError
-from pickbest.testing.optimizers import (
+from studies.tuning.conformance import (
     CALLS,
     MIXED,
     SMOOTH,
@@ -22,8 +22,8 @@ from pickbest.testing.optimizers import (
     check_beats_random,
     check_optimizer,
 )
-from pickbest.tuning.optimizers import OPTIMIZERS, make_optimizer
-from pickbest.tuning.space import Point, Space
+from studies.tuning.optimizers import OPTIMIZERS, make_optimizer
+from studies.tuning.space import Point, Space
 
 # Designs learn nothing; boosted trees gain too little in the few calls that a test can afford.
 UNCOMPARED = {"random", "optuna-qmc", "skopt-gbrt-hedge"}

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pickbest.core import MissingExtraError, PickbestError
-from pickbest.tuning.tasks import Caps, data_sources, dataset_names, load_dataset
-from pickbest.tuning.tasks.dataset import encode, encode_column, sample_rows
+from studies.tuning.tasks import Caps, data_sources, dataset_names, load_dataset
+from studies.tuning.tasks.dataset import encode, encode_column, sample_rows
 
 pytest.importorskip("sklearn")
 

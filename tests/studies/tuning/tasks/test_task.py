@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from pickbest.tuning.tasks import MODELS, Model, Task, evaluate, load_dataset
-from pickbest.tuning.tasks.task import folds_of, loss_of_frequencies, make_folds, scaled
+from studies.tuning.tasks import MODELS, Model, Task, evaluate, load_dataset
+from studies.tuning.tasks.task import folds_of, loss_of_frequencies, make_folds, scaled
 
 pytest.importorskip("sklearn")
 

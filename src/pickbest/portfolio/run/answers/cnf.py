@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from pickbest.core import PickbestError
-from pickbest.portfolio.answers.problems import read_problem
+from pickbest.portfolio.run.answers.problems import read_problem
 
 Clauses = Sequence[Sequence[int]]
 Literals: TypeAlias = "array[int]"

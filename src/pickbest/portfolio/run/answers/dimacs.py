@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from pickbest.core import PickbestError
-from pickbest.portfolio.answers.cnf import Literals, broken_clause, literals_of, numbers
-from pickbest.portfolio.answers.problems import suffix_of
-from pickbest.portfolio.answers.reading import Evaluate, Reading, no_answer, wrong
+from pickbest.portfolio.run.answers.cnf import Literals, broken_clause, literals_of, numbers
+from pickbest.portfolio.run.answers.problems import suffix_of
+from pickbest.portfolio.run.answers.reading import Evaluate, Reading, no_answer, wrong
 from pickbest.portfolio.runs import Run
 
 _WORDS = {

@@ -7,7 +7,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from pickbest.portfolio.engines.local import LocalEngine
+from pickbest.portfolio.engine.local import LocalEngine
 from pickbest.portfolio.runs import Task
 
 # A formula in which everything has a value takes milliseconds; quantifiers may take for ever.

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from pickbest.core import PickbestError, unknown_name
-from pickbest.portfolio.answers.dimacs import Dimacs
-from pickbest.portfolio.answers.problems import suffix_of
-from pickbest.portfolio.answers.reading import (
+from pickbest.portfolio.run.answers.dimacs import Dimacs
+from pickbest.portfolio.run.answers.problems import suffix_of
+from pickbest.portfolio.run.answers.reading import (
     AnswerFormat,
     Evaluate,
     Reading,
@@ -15,7 +15,7 @@ from pickbest.portfolio.answers.reading import (
     no_answer,
     wrong,
 )
-from pickbest.portfolio.answers.smtlib import SmtLib
+from pickbest.portfolio.run.answers.smtlib import SmtLib
 from pickbest.portfolio.runs import Run, RunStatus
 
 _NO_ANSWERS = ("unknown", "timeout")

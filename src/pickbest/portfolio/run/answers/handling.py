@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pickbest.portfolio.answers.reading import (
+from pickbest.portfolio.run.answers.reading import (
     AnswerFormat,
     BadAnswerError,
     Evaluate,

@@ -6,10 +6,10 @@ from typing import Any
 
 from pickbest.core import unknown_name
 from pickbest.core.errors import load_extra
-from pickbest.portfolio.answers.cnf import Clauses, read_dimacs
-from pickbest.portfolio.answers.formats import DIMACS
-from pickbest.portfolio.answers.reading import AnswerFormat
-from pickbest.portfolio.arms import Function
+from pickbest.portfolio.run.answers.cnf import Clauses, read_dimacs
+from pickbest.portfolio.run.answers.formats import DIMACS
+from pickbest.portfolio.run.answers.reading import AnswerFormat
+from pickbest.portfolio.run.arms import Function
 from pickbest.portfolio.runs import Limits, Run, Task
 
 # Solvers of one lineage differ least; these are of different ones, where the wheel has them.

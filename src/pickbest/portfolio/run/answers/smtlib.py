@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from pickbest.core import PickbestError
-from pickbest.portfolio.answers.problems import read_problem
-from pickbest.portfolio.answers.reading import Evaluate, Reading, no_answer, wrong
+from pickbest.portfolio.run.answers.problems import read_problem
+from pickbest.portfolio.run.answers.reading import Evaluate, Reading, no_answer, wrong
 from pickbest.portfolio.runs import Run, RunStatus
 
 _VERDICTS = {b"sat": "SAT", b"unsat": "UNSAT", b"unknown": "", b"timeout": ""}
