@@ -176,7 +176,7 @@ def test_any_learner_may_be_plugged_in(name: str, budget: int) -> None:
 def test_a_learner_that_does_not_learn_decides_nothing() -> None:
     rows, bounds = random_problem(np.random.default_rng(7), 10, 3, margin=0.02)
     box = Box.cube(3, -1.0, 1.0)
-    found = solve_feasibility(rows, bounds, box, 0.002, 2, learner="uniform", max_calls=50)
+    found = solve_feasibility(rows, bounds, box, 0.05, 1, learner="uniform", max_calls=50)
     assert found.status is Status.UNDECIDED
 
 
