@@ -1,6 +1,7 @@
 """The command line put together: its commands, its errors and its exit codes."""
 
 import io
+import logging
 import os
 import sys
 from collections.abc import Callable
@@ -19,7 +20,6 @@ from pickbest.cli.replay import replay
 from pickbest.cli.run import run
 from pickbest.cli.simulate import simulate
 from pickbest.cli.store import advise, export, history, import_, report, serve, status, verify
-from pickbest.cli.warm_up import warm_up
 from pickbest.core import MissingExtraError, PickbestError
 from pickbest.core.text import printable
 
@@ -27,7 +27,7 @@ from pickbest.core.text import printable
 FUNCTIONS: tuple[Callable[..., None], ...] = (
     *(simulate, hindsight, bounds, learners, environments, feasible, run, replay),
     *(status, history, report, export, verify, advise, serve, import_),
-    *(aslib, warm_up),
+    aslib,
 )
 COMMANDS = {each.__name__.rstrip("_").replace("_", "-"): each for each in FUNCTIONS}
 
@@ -90,10 +90,10 @@ def main() -> None:
     if not {"", os.getcwd()} & set(sys.path):
         sys.path.append(os.getcwd())
     asked = None if "_PICKBEST_COMPLETE" in os.environ else " ".join(sys.argv[1:2])
-    if asked in COMMANDS:
-        from pickbest.cli.warm_up import show_compiling
-
-        show_compiling()
+    # The library logs that it compiles, which takes seconds.
+    log = logging.getLogger("pickbest")
+    log.addHandler(logging.StreamHandler())
+    log.setLevel(logging.INFO)
     answered(command_line(asked))
 
 
