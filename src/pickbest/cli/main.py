@@ -13,7 +13,6 @@ from rich.markup import escape
 from typer import Option
 
 from pickbest._version import __version__
-from pickbest.cli.aslib import aslib
 from pickbest.cli.feasible import feasible
 from pickbest.cli.hindsight import bounds, environments, hindsight, learners
 from pickbest.cli.replay import replay
@@ -27,7 +26,6 @@ from pickbest.core.text import printable
 FUNCTIONS: tuple[Callable[..., None], ...] = (
     *(simulate, hindsight, bounds, learners, environments, feasible, run, replay),
     *(status, history, report, export, verify, advise, serve, import_),
-    aslib,
 )
 COMMANDS = {each.__name__.rstrip("_").replace("_", "-"): each for each in FUNCTIONS}
 
