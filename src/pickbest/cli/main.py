@@ -77,8 +77,8 @@ def _solve(context: typer.Context) -> None:
 app = command_line()
 
 
-def main() -> None:
-    """Run the command line: exit code 2 for bad input, 130 for Ctrl-C."""
+def main(commands: Callable[[], None] | None = None) -> None:
+    """Run the command line (or another): exit code 2 for bad input, 130 for Ctrl-C."""
     # A name that is not text of this terminal's encoding must not end a command.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -87,18 +87,14 @@ def main() -> None:
     # that is installed is hidden by what lies here.
     if not {"", os.getcwd()} & set(sys.path):
         sys.path.append(os.getcwd())
-    asked = None if "_PICKBEST_COMPLETE" in os.environ else " ".join(sys.argv[1:2])
     # The library logs that it compiles, which takes seconds.
     log = logging.getLogger("pickbest")
     log.addHandler(logging.StreamHandler())
     log.setLevel(logging.INFO)
-    answered(command_line(asked))
-
-
-def answered(app: Callable[[], None]) -> None:
-    """Run a command line: exit code 2 for bad input, 130 for Ctrl-C."""
+    asked = None if "_PICKBEST_COMPLETE" in os.environ else " ".join(sys.argv[1:2])
+    run_command = commands or command_line(asked)
     try:
-        app()
+        run_command()
     except (PickbestError, MissingExtraError) as error:
         text = escape(printable(error))
         Console(stderr=True).print(f"[bold red]error:[/] {text}", highlight=False)
