@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from pickbest.portfolio.solve.words import Arguments
 
 
+# Seconds that a call has after its deadline, to end its solvers and to print.
+LATE = 0.15
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Run a call; its exit code: see docs/solve.md."""
     started = time.monotonic()
@@ -52,6 +56,13 @@ def _open_streams() -> None:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+
+
+def _time_up(number: int, frame: FrameType | None) -> None:
+    from pickbest.portfolio.solve.call import TimeUp
+
+    signal.setitimer(signal.ITIMER_REAL, LATE)  # what is tried then must end as well
+    raise TimeUp
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
@@ -89,8 +100,9 @@ def _stream(number: int, mode: str) -> BinaryIO:
 
 
 def _act(arguments: Arguments, streams: Streams, started: float) -> int:
-    from pickbest.portfolio.solve.call import Caller, nested
+    from pickbest.portfolio.solve.call import Caller, TimeUp, late_answer, nested
     from pickbest.portfolio.solve.stock import data_folder
+    from pickbest.portfolio.solve.words import DAY
 
     if nested():
         streams.say("error: a solver of pickbest solve is pickbest solve itself")
@@ -101,18 +113,31 @@ def _act(arguments: Arguments, streams: Streams, started: float) -> int:
     if arguments.action == "solve":
         if folder is None:
             streams.say("note: the data folder cannot be used, so nothing is learned")
-        return Caller(arguments, streams, folder, started).run()
-    if arguments.action == "learn":
-        from pickbest.portfolio.solve.learning import learn
+        # Solvers end with their own deadline; this is for reading, checking and printing.
+        if arguments.deadline < DAY and len(arguments.files) == 1:
+            signal.signal(signal.SIGALRM, _time_up)
+            passed = time.monotonic() - started
+            signal.setitimer(signal.ITIMER_REAL, max(arguments.deadline - passed, 0.0) + LATE)
+        try:
+            return Caller(arguments, streams, folder, started).run()
+        except TimeUp:
+            return late_answer(arguments, streams)
+    from pickbest.portfolio.solve import learning, stats
+    from pickbest.portfolio.solve.stock import Stock
 
-        streams.say(f"learned from {learn(folder) if folder else 0} results")
-        return 0
+    stock = Stock(folder)
     if arguments.action == "list":
-        from pickbest.portfolio.solve.listing import listed
-
-        streams.write([listed(arguments).encode()])
-        return 0
-    raise NotImplementedError(arguments.action)
+        streams.write([stats.listed(arguments, stock).encode()])
+    elif arguments.action == "stats":
+        streams.write([stats.stats(stock, arguments.as_json).encode()])
+    elif arguments.action == "learn":
+        streams.say(f"learned from {learning.learn_all(folder) if folder else 0} calls")
+    elif arguments.action == "export":
+        streams.say(f"wrote {stats.export(stock, arguments.target)} calls")
+    elif arguments.action == "import":
+        streams.say(f"added {stats.import_calls(stock, arguments.target)} calls")
+        learning.learn_all(folder) if folder else 0
+    return 0
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from pickbest.core import PickbestError, unknown_name
 from pickbest.core.codec import plain
@@ -19,6 +19,7 @@ from pickbest.portfolio.engine.local import LocalEngine
 from pickbest.portfolio.run.answers.evaluator import Evaluator
 from pickbest.portfolio.run.answers.formats import as_format
 from pickbest.portfolio.run.answers.handling import Answers
+from pickbest.portfolio.run.answers.problems import suffix_of
 from pickbest.portfolio.run.arms import Command
 from pickbest.portfolio.run.censoring import Censored, Stop, Stopping
 from pickbest.portfolio.run.costs import Solved
@@ -27,10 +28,9 @@ from pickbest.portfolio.runs import Limits, Result, Run, RunStatus
 from pickbest.portfolio.solve.known import DIMACS, INSIDE, Solver, installed, solver_table
 from pickbest.portfolio.solve.learning import due, learn_in_background
 from pickbest.portfolio.solve.memory import Memory
-from pickbest.portfolio.solve.problem import Problem, opened
+from pickbest.portfolio.solve.problem import SUFFIXES, Problem, opened
 from pickbest.portfolio.solve.stock import Stock
 from pickbest.portfolio.solve.words import DAY, Arguments
-from pickbest.portfolio.store.records import Finished
 
 UNANSWERED, BAD_INPUT, CONTRADICTION = 1, 2, 3
 CODES = {"SAT": 10, "UNSAT": 20}
@@ -90,6 +90,10 @@ class Streams:
             pass
 
 
+class TimeUp(BaseException):
+    """The deadline of the whole call, with reading, checking and printing, is over."""
+
+
 class Caller:
     """What the problems of one call share. started: by time.monotonic."""
 
@@ -121,6 +125,8 @@ class Caller:
             self.answers.outputs.close()
             if self.learn and self.folder is not None:
                 learn_in_background(self.folder)
+            if notice := self.stock.notice():
+                self.streams.say(f"note: {notice}")
         solved, code = zip(*codes, strict=True)
         if len(code) == 1 or CONTRADICTION in code:
             return CONTRADICTION if CONTRADICTION in code else code[0]
@@ -135,7 +141,7 @@ class Caller:
         arms = solvers_for(problem, call, self.table)
         if problem.checks == 0:
             return self._without_question(problem, arms)
-        memory = Memory(self.folder, problem)
+        memory = Memory(self.folder, problem.digest, problem.place)
         result = self._raced(problem, arms, memory)
         winner = next((run for run in result.runs if run.arm == result.winner), None)
         disputes = [text for run in result.runs if (text := memory.contradicted(run))]
@@ -159,7 +165,6 @@ class Caller:
         """Race solvers on a problem, and keep on disk what came of it."""
         call = self.arguments
         names, budget = tuple(arms), min(call.budget, len(arms))
-        learns = not call.solvers and not call.frozen and budget < len(arms)
         key = f"{problem.kind}-{budget}"
         chosen_by = problem.digest if call.frozen else b""
         offered, weights = self.stock.picked(key, names, budget, chosen_by)
@@ -189,11 +194,12 @@ class Caller:
             STOPPING, lambda: False, lambda run: None, answers=answers,
         )  # fmt: skip
         ran = [run for run in result.runs if run.status is not RunStatus.STOPPED or run.seconds > 0]
-        for record in lessons(ran, picked, budget) if learns else ():
-            as_offered = tuple(run.arm for run in record.runs) == offered
-            self.stock.tell(key, names, problem.name, weights if as_offered else (), record)
-        self.learn = self.learn or (learns and due(self.stock, key))
-        return replace(result, runs=tuple(ran))
+        result = replace(result, runs=tuple(ran))
+        if not call.solvers and not call.frozen:
+            own = weights if picked == offered else ()
+            self.stock.tell(logged(problem, key, names, picked, own, result))
+            self.learn = self.learn or (budget < len(arms) and due(self.stock, key))
+        return result
 
     def _without_question(self, problem: Problem, arms: Mapping[str, Command]) -> tuple[bool, int]:
         """A script that asks nothing: one solver may say what it has to say."""
@@ -253,31 +259,45 @@ def solvers_for(problem: Problem, call: Arguments, table: Sequence[Solver]) -> d
     return arms
 
 
-def lessons(ran: Sequence[Run], picked: Sequence[str], budget: int) -> Iterator[Finished]:
-    """What a race teaches: of those that were picked, and of one that answered in their place.
-
-    A solver that was stopped counts as if it had not answered: it is credited for what it adds to
-    the solvers beside it, not for what another would have delivered anyway.
-    """
-    first = sorted(
-        (run for run in ran if run.arm in picked), key=lambda run: picked.index(run.arm)
-    )
-    later = sorted((run for run in ran if run.arm not in picked), key=lambda run: not run.accepted)
-    for runs in (first, later[:budget] if any(run.accepted for run in later) else []):
-        if len(runs) == budget:
-            winner = min((run for run in runs if run.accepted), key=_quickest, default=None)
-            yield Finished(
-                0,
-                tuple(run.kept() for run in runs),
-                tuple(run.high for run in runs),
-                winner=winner.arm if winner else None,
-                cost=winner.cost if winner else 1.0,
-                at=time.time(),
-            )
-
-
-def _quickest(run: Run) -> float:
-    return run.seconds
+def logged(
+    problem: Problem,
+    key: str,
+    arms: Sequence[str],
+    picked: Sequence[str],
+    weights: Sequence[float],
+    result: Result,
+) -> dict[str, Any]:
+    """A call as the log keeps it; runs are those that started."""
+    winner = next((run for run in result.runs if run.arm == result.winner), None)
+    return {
+        "at": time.time(),
+        "key": key,
+        "problem": problem.name[-200:],
+        "content": problem.digest.hex(),
+        "place": problem.place.hex(),
+        "arms": list(arms),
+        "picked": list(picked),
+        "weights": list(weights),
+        "learns": len(picked) < len(arms),
+        "seconds": round(result.seconds, 6),
+        "winner": result.winner,
+        "verdict": winner.verdict[:100] if winner else "",
+        "proved": winner.checked if winner else False,
+        "runs": [
+            {
+                "arm": run.arm,
+                "status": run.status.value,
+                "cost": run.cost,
+                "seconds": round(run.seconds, 6),
+                "cpu": round(run.cpu_seconds, 6),
+                "reason": run.reason[:200],
+                "verdict": run.verdict[:100],
+                "checked": run.checked,
+                "accepted": run.accepted,
+            }
+            for run in result.runs
+        ],
+    }
 
 
 def _confirmed(
@@ -347,3 +367,13 @@ def _as_json(problem: Problem, result: Result, code: int, contradictions: list[s
 def nested() -> bool:
     """Whether this call is a solver of another call: a race within a race would never end."""
     return INSIDE in os.environ
+
+
+def late_answer(call: Arguments, streams: Streams) -> int:
+    """What is printed when the deadline ended a call before it knew, or could print, anything."""
+    format = SUFFIXES.get(suffix_of(call.files[0]))
+    try:
+        streams.write([b"s UNKNOWN\n" if format == DIMACS else b"unknown\n"])
+    except (TimeUp, OSError):  # nobody reads what is printed
+        return UNANSWERED
+    return UNANSWERED if call.fail_unknown else 0
