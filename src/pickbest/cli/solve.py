@@ -100,13 +100,18 @@ def _stream(number: int, mode: str) -> BinaryIO:
 
 
 def _act(arguments: Arguments, streams: Streams, started: float) -> int:
-    from pickbest.portfolio.solve.call import Caller, TimeUp, late_answer, nested
+    from pickbest.portfolio.solve.call import Caller, TimeUp, late_answer, nested, version_of
     from pickbest.portfolio.solve.stock import data_folder
     from pickbest.portfolio.solve.words import DAY
 
     if nested():
         streams.say("error: a solver of pickbest solve is pickbest solve itself")
         return 2
+    if arguments.action == "version":
+        streams.write([version_of(arguments.called).encode()])
+        return 0
+    if arguments.passed_over and arguments.action != "session":
+        streams.say(f"note: passed over: {' '.join(arguments.passed_over)}")
     folder = data_folder()
     if arguments.action == "session":
         arguments = replace(arguments, action="solve", files=("-",))

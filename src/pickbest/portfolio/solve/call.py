@@ -18,14 +18,22 @@ from pickbest.portfolio.engine.guards import ForkedGuards
 from pickbest.portfolio.engine.local import LocalEngine
 from pickbest.portfolio.run.answers.evaluator import Evaluator
 from pickbest.portfolio.run.answers.formats import as_format
-from pickbest.portfolio.run.answers.handling import Answers
+from pickbest.portfolio.run.answers.handling import Answers, Outputs
 from pickbest.portfolio.run.answers.problems import suffix_of
 from pickbest.portfolio.run.arms import Command
 from pickbest.portfolio.run.censoring import Censored, Stop, Stopping
 from pickbest.portfolio.run.costs import Solved
 from pickbest.portfolio.run.race import run_race
 from pickbest.portfolio.runs import Limits, Result, Run, RunStatus
-from pickbest.portfolio.solve.known import DIMACS, INSIDE, Solver, installed, solver_table
+from pickbest.portfolio.solve.known import (
+    DIMACS,
+    INSIDE,
+    Solver,
+    installed,
+    places,
+    solver_table,
+    which,
+)
 from pickbest.portfolio.solve.learning import due, learn_in_background
 from pickbest.portfolio.solve.memory import Memory
 from pickbest.portfolio.solve.problem import SUFFIXES, Problem, opened
@@ -67,6 +75,17 @@ class LogRuntime(Solved):
 
 
 COST = LogRuntime()
+# As these say it, where we stand for one that is not here.
+VERSIONS = {
+    "z3": "Z3 version 4.13.0 - 64 bit\n",
+    "cvc5": "This is cvc5 version 1.2.0\n",
+    "cvc4": "This is CVC4 version 1.8\n",
+    "yices-smt2": "Yices 2.6.5\n",
+    "bitwuzla": "0.7.0\n",
+    "boolector": "3.2.4\n",
+    "kissat": "4.0.1\n",
+    "cadical": "2.1.0\n",
+}
 
 
 @dataclass(frozen=True)
@@ -107,7 +126,7 @@ class Caller:
         self.stock = Stock(folder)
         self.table = solver_table(arguments.tables)
         self.engine = LocalEngine(guards=ForkedGuards())
-        self.answers = Answers(evaluate=Evaluator(self.engine))
+        self.answers = Answers(evaluate=Evaluator(self.engine), outputs=_outputs())
         self.learn = False
 
     def run(self) -> int:
@@ -127,13 +146,12 @@ class Caller:
                 learn_in_background(self.folder)
             if notice := self.stock.notice():
                 self.streams.say(f"note: {notice}")
-        solved, code = zip(*codes, strict=True)
-        if len(code) == 1 or CONTRADICTION in code:
-            return CONTRADICTION if CONTRADICTION in code else code[0]
-        return 0 if all(solved) else UNANSWERED
+        if len(codes) == 1:
+            return codes[0]
+        return next((code for code in (CONTRADICTION, UNANSWERED) if code in codes), 0)
 
-    def _one(self, problem: Problem) -> tuple[bool, int]:
-        """(whether it was solved, what a solver would end with)."""
+    def _one(self, problem: Problem) -> int:
+        """What a solver would end with."""
         call, streams = self.arguments, self.streams
         if len(call.files) > 1 and not call.as_json:
             comment = "c" if problem.format == DIMACS else ";"
@@ -159,7 +177,7 @@ class Caller:
         self._say_who(problem, result, winner)
         if winner is not None and not call.frozen:
             memory.remember(winner)
-        return winner is not None, code
+        return code
 
     def _raced(self, problem: Problem, arms: Mapping[str, Command], memory: Memory) -> Result:
         """Race solvers on a problem, and keep on disk what came of it."""
@@ -201,14 +219,14 @@ class Caller:
             self.learn = self.learn or (budget < len(arms) and due(self.stock, key))
         return result
 
-    def _without_question(self, problem: Problem, arms: Mapping[str, Command]) -> tuple[bool, int]:
+    def _without_question(self, problem: Problem, arms: Mapping[str, Command]) -> int:
         """A script that asks nothing: one solver may say what it has to say."""
         (name, arm), *_ = arms.items()
         left = max(self.started + self.arguments.deadline - time.monotonic(), SHORTEST)
         task = arm.task(name, problem.path, left, Limits(self.arguments.memory))
         (run,) = self.engine.race([task], lambda run: False, lambda: False)
         self.streams.write([run.stdout.encode(errors="replace")])
-        return True, run.exit_code or 0
+        return run.exit_code or 0
 
     def _code(
         self, problem: Problem, result: Result, winner: Run | None, disputes: Sequence[str]
@@ -218,15 +236,13 @@ class Caller:
         if winner is not None:
             formula = problem.format == DIMACS
             return CODES.get(winner.verdict, 0) if formula else winner.exit_code or 0
-        failed = (RunStatus.CRASHED, RunStatus.BROKEN, RunStatus.WRONG)
-        if all(run.status in failed for run in result.runs):
-            return UNANSWERED
-        return UNANSWERED if self.arguments.fail_unknown else 0
+        failed = all(_failed(run) for run in result.runs)
+        return UNANSWERED if failed or self.arguments.fail_unknown else 0
 
     def _say_who(self, problem: Problem, result: Result, winner: Run | None) -> None:
         """What nobody asked to see is said all the same: who is wrong, why there is no answer."""
         for run in result.runs:
-            bad = run.status in (RunStatus.CRASHED, RunStatus.BROKEN)
+            bad = _failed(run)
             if self.arguments.who or run.status is RunStatus.WRONG or (bad and winner is None):
                 won = "answered" if run is winner else run.reason or str(run.status)
                 verdict = f" {run.verdict}" if run.verdict else ""
@@ -350,11 +366,22 @@ def _values(lines: Iterator[bytes], variables: int) -> Iterator[bytes]:
 
 def _no_answer(problem: Problem, result: Result) -> Iterator[bytes]:
     """Unknown; where no solver understood the script, what the first of them says of it."""
-    crashed = [run for run in result.runs if run.status is RunStatus.CRASHED and run.stdout]
-    if problem.format != DIMACS and crashed and len(crashed) == len(result.runs):
-        yield crashed[0].stdout.encode(errors="replace")
+    errors = [
+        line
+        for run in result.runs
+        for line in run.stdout.splitlines()
+        if line.startswith("(error") and problem.format != DIMACS
+    ]
+    if errors and all(_failed(run) for run in result.runs):
+        yield f"{errors[0]}\n".encode()
     else:
         yield b"s UNKNOWN\n" if problem.format == DIMACS else b"unknown\n"
+
+
+def _failed(run: Run) -> bool:
+    """Whether a solver could make nothing of the problem."""
+    failed = (RunStatus.CRASHED, RunStatus.BROKEN, RunStatus.WRONG)
+    return run.status in failed or "(error" in run.reason
 
 
 def _as_json(problem: Problem, result: Result, code: int, contradictions: list[str]) -> bytes:
@@ -362,6 +389,48 @@ def _as_json(problem: Problem, result: Result, code: int, contradictions: list[s
     logic = None if problem.format == DIMACS else problem.logic
     told = {"format": problem.format, "logic": logic, **shown, "exit_code": code}
     return f"{json.dumps(told)}\n".encode()
+
+
+class _NoOutputs(Outputs):
+    """Where there is no room for long outputs, their ends are kept in memory."""
+
+    def __init__(self) -> None:
+        pass
+
+    def spool(self, number: int, place: int) -> str:
+        return ""
+
+    def keep(self, number: int, winner: Run | None, runs: Iterable[Run]) -> str:
+        return ""
+
+    def close(self) -> None:
+        pass
+
+
+def _outputs() -> Outputs:
+    try:
+        return Outputs()
+    except OSError:
+        return _NoOutputs()
+
+
+def version_of(called: str) -> str:
+    """What a solver says of its version: the one that is here, or one as good as any."""
+    if not called:
+        from pickbest._version import __version__
+
+        return f"pickbest {__version__}\n"
+    if program := which(called, places()):
+        import subprocess
+
+        try:
+            done = subprocess.run(
+                [program, "--version"], capture_output=True, timeout=10, check=True, text=True
+            )
+            return done.stdout
+        except (OSError, subprocess.SubprocessError):
+            pass
+    return VERSIONS.get(called, "1.0\n")
 
 
 def nested() -> bool:

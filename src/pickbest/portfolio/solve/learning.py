@@ -9,6 +9,7 @@ the log, and this process takes it to the journal and offers new sets of solvers
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -31,6 +32,8 @@ BATCH = 256
 # Bytes of the log that wait before learning starts, about four calls; less, where nothing is known.
 ENOUGH = 2_000
 JOURNAL = "solve.db"
+# What SQLite says of a file that is none of its own, or no more.
+_DAMAGED = re.compile("not a database|malformed")
 
 
 class Lesson(NamedTuple):
@@ -98,7 +101,9 @@ def learn(folder: Path) -> int:
         for key, taught in by_key.items():
             if taught:
                 _learn(stock, folder, key, taught)
-    except DamagedError as error:
+    except PickbestError as error:
+        if not isinstance(error, DamagedError) and not _DAMAGED.search(str(error)):
+            raise
         # All that it held is in the log: it is learned anew.
         stock.set_aside(JOURNAL, str(error))
         place = 0
@@ -167,10 +172,10 @@ def learn_in_background(folder: Path) -> None:
         pass
 
 
-def learn_all(folder: Path) -> int:
-    """Until nothing is left to learn; how many calls there were. None, if another is at it."""
+def learn_all(folder: Path, wait: bool = True) -> int:
+    """Until nothing is left to learn; how many calls there were. wait: for another that learns."""
     count = 0
-    with alone(folder) as first:
+    with alone(folder, wait) as first:
         while first and (more := learn(folder)):
             count += more
     return count
@@ -178,7 +183,7 @@ def learn_all(folder: Path) -> int:
 
 def main(folder: Path) -> None:
     os.nice(10)
-    learn_all(folder)
+    learn_all(folder, wait=False)
 
 
 if __name__ == "__main__":

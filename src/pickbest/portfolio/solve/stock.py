@@ -43,11 +43,11 @@ def data_folder() -> Path | None:
 
 
 @contextlib.contextmanager
-def alone(folder: Path) -> Iterator[bool]:
+def alone(folder: Path, wait: bool = False) -> Iterator[bool]:
     """Whether no other process is learning in this folder, for as long as this one does."""
-    with open(folder / "learning.lock", "w") as lock:
+    with open(os.open(folder / "learning.lock", os.O_RDWR | os.O_CREAT, 0o600), "w") as lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except OSError:
             yield False
         else:
