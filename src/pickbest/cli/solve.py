@@ -12,13 +12,12 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from pickbest.portfolio.solve.call import Streams
+    from pickbest.portfolio.solve.stock import Streams
     from pickbest.portfolio.solve.words import Arguments
 
 
@@ -59,7 +58,7 @@ def _open_streams() -> None:
 
 
 def _time_up(number: int, frame: FrameType | None) -> None:
-    from pickbest.portfolio.solve.call import TimeUp
+    from pickbest.portfolio.solve.stock import TimeUp
 
     signal.setitimer(signal.ITIMER_REAL, LATE)  # what is tried then must end as well
     raise TimeUp
@@ -71,7 +70,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 def _run(words: Sequence[str], program: str, started: float) -> int:
     from pickbest.core.errors import PickbestError
-    from pickbest.portfolio.solve.call import BAD_INPUT, Streams
+    from pickbest.portfolio.solve.stock import Streams
     from pickbest.portfolio.solve.words import HelpShown, parse
 
     streams = Streams(_stream(0, "r"), _stream(1, "w"), _stream(2, "w"))
@@ -83,7 +82,7 @@ def _run(words: Sequence[str], program: str, started: float) -> int:
         return 0
     except PickbestError as error:
         streams.say(f"error: {error}")
-        return BAD_INPUT
+        return 2
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -100,7 +99,7 @@ def _stream(number: int, mode: str) -> BinaryIO:
 
 
 def _act(arguments: Arguments, streams: Streams, started: float) -> int:
-    from pickbest.portfolio.solve.call import Caller, TimeUp, late_answer, nested, version_of
+    from pickbest.portfolio.solve.known import nested, version_of
     from pickbest.portfolio.solve.stock import data_folder
     from pickbest.portfolio.solve.words import DAY
 
@@ -114,8 +113,13 @@ def _act(arguments: Arguments, streams: Streams, started: float) -> int:
         streams.say(f"note: passed over: {' '.join(arguments.passed_over)}")
     folder = data_folder()
     if arguments.action == "session":
-        arguments = replace(arguments, action="solve", files=("-",))
+        from pickbest.portfolio.solve.talk import talk
+
+        return talk(arguments, folder)
     if arguments.action == "solve":
+        from pickbest.portfolio.solve.call import Caller, late_answer
+        from pickbest.portfolio.solve.stock import TimeUp
+
         if folder is None:
             streams.say("note: the data folder cannot be used, so nothing is learned")
         # Solvers end with their own deadline; this is for reading, checking and printing.

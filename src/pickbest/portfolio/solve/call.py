@@ -2,13 +2,12 @@
 
 import json
 import math
-import os
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from pickbest.core import PickbestError, unknown_name
 from pickbest.core.codec import plain
@@ -30,17 +29,15 @@ from pickbest.portfolio.solve.known import (
     INSIDE,
     Solver,
     installed,
-    places,
     solver_table,
-    which,
 )
 from pickbest.portfolio.solve.learning import due, learn_in_background
 from pickbest.portfolio.solve.memory import Memory
 from pickbest.portfolio.solve.problem import SUFFIXES, Problem, opened
-from pickbest.portfolio.solve.stock import Stock
+from pickbest.portfolio.solve.stock import Stock, Streams, TimeUp
 from pickbest.portfolio.solve.words import DAY, Arguments
 
-UNANSWERED, BAD_INPUT, CONTRADICTION = 1, 2, 3
+UNANSWERED, CONTRADICTION = 1, 3
 CODES = {"SAT": 10, "UNSAT": 20}
 SAID = {"SAT": "s SATISFIABLE", "UNSAT": "s UNSATISFIABLE"}
 # Seconds: who solved this very problem more quickly goes first alone, for twice as long and a
@@ -75,42 +72,6 @@ class LogRuntime(Solved):
 
 
 COST = LogRuntime()
-# As these say it, where we stand for one that is not here.
-VERSIONS = {
-    "z3": "Z3 version 4.13.0 - 64 bit\n",
-    "cvc5": "This is cvc5 version 1.2.0\n",
-    "cvc4": "This is CVC4 version 1.8\n",
-    "yices-smt2": "Yices 2.6.5\n",
-    "bitwuzla": "0.7.0\n",
-    "boolector": "3.2.4\n",
-    "kissat": "4.0.1\n",
-    "cadical": "2.1.0\n",
-}
-
-
-@dataclass(frozen=True)
-class Streams:
-    """Standard input, output and error."""
-
-    stdin: BinaryIO
-    stdout: BinaryIO
-    stderr: BinaryIO
-
-    def write(self, pieces: Iterable[bytes]) -> None:
-        for piece in pieces:
-            self.stdout.write(piece)
-        self.stdout.flush()
-
-    def say(self, text: str) -> None:
-        try:
-            self.stderr.write(f"{printable(text)}\n".encode())
-            self.stderr.flush()
-        except OSError:  # nobody listens
-            pass
-
-
-class TimeUp(BaseException):
-    """The deadline of the whole call, with reading, checking and printing, is over."""
 
 
 class Caller:
@@ -412,30 +373,6 @@ def _outputs() -> Outputs:
         return Outputs()
     except OSError:
         return _NoOutputs()
-
-
-def version_of(called: str) -> str:
-    """What a solver says of its version: the one that is here, or one as good as any."""
-    if not called:
-        from pickbest._version import __version__
-
-        return f"pickbest {__version__}\n"
-    if program := which(called, places()):
-        import subprocess
-
-        try:
-            done = subprocess.run(
-                [program, "--version"], capture_output=True, timeout=10, check=True, text=True
-            )
-            return done.stdout
-        except (OSError, subprocess.SubprocessError):
-            pass
-    return VERSIONS.get(called, "1.0\n")
-
-
-def nested() -> bool:
-    """Whether this call is a solver of another call: a race within a race would never end."""
-    return INSIDE in os.environ
 
 
 def late_answer(call: Arguments, streams: Streams) -> int:

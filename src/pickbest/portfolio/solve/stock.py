@@ -19,15 +19,41 @@ import json
 import os
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, NamedTuple
+
+from pickbest.core.text import printable
 
 # No file here is longer but the log, and no line of it.
 LONGEST = 1 << 20
 LOG, LEARNED, PICKS, ASIDE, NOTICE = "calls.log", "learned.json", "picks", "aside", "notice"
 # A log that is longer, and learned, is put beside the new one, in the place of the one before.
 LONGEST_LOG = 1 << 26
+
+
+class Streams(NamedTuple):
+    """Standard input, output and error."""
+
+    stdin: BinaryIO
+    stdout: BinaryIO
+    stderr: BinaryIO
+
+    def write(self, pieces: Iterable[bytes]) -> None:
+        for piece in pieces:
+            self.stdout.write(piece)
+        self.stdout.flush()
+
+    def say(self, text: str) -> None:
+        try:
+            self.stderr.write(f"{printable(text)}\n".encode())
+            self.stderr.flush()
+        except OSError:  # nobody listens
+            pass
+
+
+class TimeUp(BaseException):
+    """The deadline of the whole call, with reading, checking and printing, is over."""
 
 
 def data_folder() -> Path | None:
@@ -92,7 +118,7 @@ class Stock:
 
     def offer(self, key: str, sets: Sequence[tuple[Sequence[str], Sequence[float] | None]]) -> None:
         content = [(list(arms), list(weights or ())) for arms, weights in sets]
-        self.write(f"{PICKS}/{key}.json", json.dumps({"sets": content}))
+        self.write_json(f"{PICKS}/{key}.json", {"sets": content})
 
     def tell(self, call: dict[str, Any]) -> None:
         """Keep what became of a call; on disk when this returns."""
@@ -147,7 +173,7 @@ class Stock:
             with contextlib.suppress(OSError):
                 os.replace(self.folder / LOG, self.folder / f"{LOG}.1")
                 place = 0
-        self.write(LEARNED, json.dumps({"place": place}))
+        self.write_json(LEARNED, {"place": place})
 
     @property
     def size(self) -> int:
@@ -176,6 +202,9 @@ class Stock:
         except (ValueError, RecursionError) as error:
             self.set_aside(name, str(error))
             return None
+
+    def write_json(self, name: str, content: Any) -> None:
+        self.write(name, json.dumps(content))
 
     def write(self, name: str, text: str) -> None:
         """The whole file or nothing of it; nothing where the disk is full, or read only."""
