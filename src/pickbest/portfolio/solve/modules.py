@@ -120,8 +120,6 @@ def talk(module: str) -> int:
 
 def _bitwuzla_session() -> Callable[[str, str], str]:
     parser = _bitwuzla_parser()
-    # It takes one level less away than were added.
-    parser.parse("(push 1)", False, False)
 
     def invoke(command: str, head: str) -> str:
         if ":print-success" not in command:  # which it would do in its own time

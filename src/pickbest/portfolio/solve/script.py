@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 _BLANK = re.compile(rb"\s*")
-_ATOM = re.compile(rb'"[^"]*"|\|[^|]*\||[^\s()";|]+(?=[\s()";|])')
+_ATOM = re.compile(rb'"(?:[^"]|"")*"(?=[^"])|\|[^|]*\||[^\s()";|]+(?=[\s()";|])')
 _MARK = re.compile(rb'[()"|;]')
 _HEAD = re.compile(rb"\(\s*([^\s()\"|;]+)")
 _CLOSED_BY = {ord('"'): b'"', ord("|"): b"|", ord(";"): b"\n"}

@@ -37,10 +37,17 @@ SHORTEST_WAIT, LONGEST_WAIT, USUAL_TIMES = 0.05, 1.0, 3.0
 GRACE = 0.1
 # So often the others may wait for an `unknown` in vain; then it is final at once.
 VAIN = 3
+# A rival is tried at check 2, 8, 32, …: it is started at one check and races the lead at the next
+# ones, as long as that takes a small share of the session's time; a start is taken to cost so much.
+FIRST_TRIAL, NEXT_TRIAL, TRIAL_RACES = 2, 4, 3
+TRIAL_SHARE, TRIAL_SECONDS = 0.1, 0.03
+START_SECONDS, MODULE_SECONDS = 0.02, 0.3
 # Checks that tell how long checks usually take.
 RECENT = 20
 # Answers of the lead that may be outstanding before they are waited for.
 MOST_OWED = 512
+# Seconds for which a command that nobody waits for may wait for the next one.
+BURST = 0.01
 # Commands of one dialect: those that change the state, and those that ask.
 Z3_STATE = {"assert-soft", "minimize", "maximize", "declare-rel", "declare-var", "rule"}
 Z3_ASKS = {"eval", "labels", "simplify", "apply", "get-objectives", "display", "help", "query"}
@@ -63,7 +70,8 @@ class Settings(NamedTuple):
     """How a session goes.
 
     budget: solvers that run at a time. check_seconds, deadline: limits of a check, and of all; 0:
-        none. name, version: who we say that we are.
+        none. name, version: who we say that we are. quotes: echo says its text in quotes, as the
+        standard has it, and as z3 and yices do not.
     """
 
     budget: int = 2
@@ -71,6 +79,7 @@ class Settings(NamedTuple):
     deadline: float = 0.0
     name: str = "pickbest"
     version: str = ""
+    quotes: bool = False
 
 
 class Record:
@@ -98,12 +107,14 @@ class Record:
         """How good a solver may be (Thompson's rule)."""
         return random.betavariate(1.0 + self.wins.get(name, 0.0), 1.0 + self.losses.get(name, 0.0))
 
-    def raced(self, winner: str, racers: Sequence[str], lead: str) -> None:
+    def raced(self, winner: str, racers: Sequence[str]) -> None:
         for name in racers:
             counts = self.wins if name == winner else self.losses
             counts[name] = counts.get(name, 0.0) + 1.0
-        # Others that win should have come sooner, and those that do not burn processor time.
-        self.wait = min(max(self.wait * (0.7 if winner != lead else 1.2), 0.1), 10.0)
+
+    def joined(self, helped: bool) -> None:
+        """Others that win should have come sooner; those that do not burn processor time."""
+        self.wait = min(max(self.wait * (0.7 if helped else 1.2), 0.1), 10.0)
 
 
 class Session:
@@ -144,6 +155,10 @@ class Session:
         self._acks: deque[tuple[Command, bytes]] = deque()
         self._recent: deque[float] = deque(maxlen=RECENT)
         self._vain = 0
+        self._rival: Worker | None = None
+        self._races_left = 0
+        self._next_trial = FIRST_TRIAL
+        self._trials_seconds = 0.0
         self._commands: deque[bytes] = deque()
         self._splitter = Splitter()
         self._at_end = False
@@ -159,7 +174,15 @@ class Session:
         try:
             while True:
                 while not self._commands:
+                    if not self._at_end and self._owed and not self._is_loud:
+                        # Nobody waits for these answers: most commands come in bursts, and are
+                        # handed on together.
+                        self._pump(BURST, lazily=True)
+                        if self._commands:
+                            break
                     self._settle()
+                    if self._commands:  # they came meanwhile
+                        break
                     if self._at_end:
                         return 0
                     self._pump(None)
@@ -205,7 +228,7 @@ class Session:
         if head == "echo":
             text = _TEXT.search(command)
             shown = text[0] if text else b'""'
-            return shown if self._is_loud else shown[1:-1].replace(b'""', b'"')
+            return shown if self.settings.quotes else shown[1:-1].replace(b'""', b'"')
         if head == "get-info":
             ours = {
                 b"name": b'"%s"' % self.settings.name.encode(),
@@ -310,6 +333,12 @@ class Session:
             self.record = self._recall(self.logic)
             if self.record.wins:
                 self.workers.sort(key=lambda each: -self.record_of(each))
+        lead = self._lead
+        known = lead is not None and lead.process is not None and not self._only
+        if lead is not None and known and not self._has_refused(lead):
+            lead.sync(self._frames, self._generation, self.logic)
+            if lead.process is not None:
+                return lead
         for worker in self._fit():
             if worker.sync(self._frames, self._generation, self.logic):
                 self._lead = worker
@@ -355,13 +384,14 @@ class Session:
     def _acknowledged(self, command: Command, frame: Frame) -> bytes:
         """What the lead says to a command; where it refuses, what the others say."""
         first = b""
-        for _ in range(len(self.workers) + 1):
-            lead = self._led()
-            if lead is None:
-                break
+        ended: list[Worker] = []
+        while (lead := self._led()) is not None:
             said = self._wait_for(lead, command)
             if said in SUCCESS:
                 return said
+            if not said and lead not in ended:  # it may have ended for another reason
+                ended.append(lead)
+                continue
             first = first or said
             lead.refused, lead.error = frame, said
         # Nobody takes it: it is as if it had never come, and those that live go on.
@@ -370,7 +400,7 @@ class Session:
             if worker.refused is frame:
                 worker.refused = None
                 worker.kill() if not worker.can_be_interrupted else self._forget(worker, frame)
-        return first or error("no solver that is installed takes this")
+        return first or error("every solver that is installed ends at this")
 
     @staticmethod
     def _forget(worker: Worker, frame: Frame) -> None:
@@ -386,7 +416,7 @@ class Session:
                 if said is command:
                     return answer
             if lead.process is None:
-                return lead.error or error("the solver ended")
+                return b""
             if not any(about is command for _, about in lead.answers):
                 return b"success"  # it was told before, as another lead had to be replaced
             self._pump(None)
@@ -407,7 +437,12 @@ class Session:
         join = began + self._patience()
         final, answer = float("inf"), b"unknown"
         winner: Worker | None = None
+        self._try_rival(lead)
         self._enter(lead, racers)
+        rival = self._rival if self._races_left <= TRIAL_RACES else None
+        if rival is not None and rival is not lead and not self._has_refused(rival):
+            self._enter(rival, racers)
+        on_trial = len(racers) > 1
         while winner is None:
             now = time.monotonic()
             if now >= min(limit, final):
@@ -427,8 +462,40 @@ class Session:
                     final = time.monotonic() + max(passed, GRACE)
                     join = 0.0 if self._vain < VAIN else join
                     final = final if self._vain < VAIN else 0.0
-        self._ended(winner, racers, lead, time.monotonic() - began)
+                elif said.startswith(b"(error") and answer == b"unknown":
+                    answer = said
+        if self._answerer is not None and winner is None:
+            answer = b"unknown"
+        self._ended(winner, racers, time.monotonic() - began)
+        if len(racers) > 1 and not on_trial and self.record is not None:
+            self.record.joined(winner is not None and winner is not lead)
         return answer
+
+    def _try_rival(self, lead: Worker) -> None:
+        """Get a rival ready, or up to date, if it is time to try one."""
+        rival = self._rival
+        if rival is not None:
+            self._races_left -= 1
+            if self._races_left > 0 and rival in self._fit():
+                if rival is not lead:
+                    rival.sync(self._frames, self._generation, self.logic)
+                return
+            self._rival = None
+            for worker in self.workers:  # whoever lost has had its chance
+                if worker is not lead and not worker.is_busy:
+                    worker.kill()
+            return
+        if self.checks < self._next_trial or self.settings.budget < 2:
+            return
+        self._next_trial *= NEXT_TRIAL
+        allowed = TRIAL_SHARE * (time.monotonic() - self._started) + TRIAL_SECONDS
+        for each in sorted(self._fit(), key=lambda each: -self.record_of(each)):
+            cost = MODULE_SECONDS if each.is_module(self.logic) else START_SECONDS
+            if each is not lead and self._trials_seconds + cost <= allowed:
+                self._trials_seconds += cost
+                self._rival, self._races_left = each, TRIAL_RACES + 1
+                each.sync(self._frames, self._generation, self.logic)
+                return
 
     def _patience(self) -> float:
         usual = sorted(self._recent)[len(self._recent) // 2] if self._recent else 0.0
@@ -462,16 +529,14 @@ class Session:
                 found.append((worker, answer))
         return found
 
-    def _ended(
-        self, winner: Worker | None, racers: Sequence[Worker], lead: Worker, seconds: float
-    ) -> None:
+    def _ended(self, winner: Worker | None, racers: Sequence[Worker], seconds: float) -> None:
         if winner is not None:
             self._answerer = self._lead = winner
             self._recent.append(seconds)
         if len(racers) > 1:
             names = [each.name for each in racers]
             if winner is not None and self.record is not None:
-                self.record.raced(winner.name, names, lead.name)
+                self.record.raced(winner.name, names)
             self._vain = 0 if winner is not None else self._vain + 1
         for worker in racers:
             if worker is not winner:
@@ -525,9 +590,17 @@ class Session:
         if self._is_loud:
             self._say(b"success")
 
-    def _pump(self, seconds: float | None) -> list[tuple[Worker, str, Any, bytes]]:
-        """Wait for anything: what solvers said of checks and questions."""
-        self._watch_workers()
+    def _pump(
+        self, seconds: float | None, lazily: bool = False
+    ) -> list[tuple[Worker, str, Any, bytes]]:
+        """Wait for anything: what solvers said of checks and questions.
+
+        lazily: what was not written to solvers yet may wait.
+        """
+        if not lazily:
+            for each in self.workers:
+                each.flush()
+        self._watch_workers(lazily)
         if self.settings.deadline:
             left = self._started + self.settings.deadline - time.monotonic()
             if left <= 0.0:
@@ -547,17 +620,17 @@ class Session:
                     found += [(worker, *each) for each in self._heard(worker)]
         return found
 
-    def _watch_workers(self) -> None:
+    def _watch_workers(self, lazily: bool) -> None:
         wanted: dict[int, tuple[Worker, int]] = {}
         for worker in self.workers:
             if worker.process is not None:
                 wanted[worker.output] = worker, select.POLLIN
-                if worker.has_pending:
+                if worker.has_pending and not lazily:
                     wanted[worker.input] = worker, select.POLLOUT
         for descriptor in self._polled.keys() - wanted.keys():
             self._poll.unregister(descriptor)
-        for descriptor, (_, events) in wanted.items():
-            self._poll.register(descriptor, events)
+        for descriptor in wanted.keys() - self._polled.keys():
+            self._poll.register(descriptor, wanted[descriptor][1])
         self._polled = {descriptor: worker for descriptor, (worker, _) in wanted.items()}
 
     def _heard(self, worker: Worker) -> list[tuple[str, Any, bytes]]:

@@ -6,6 +6,7 @@ import signal
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from pickbest.core import PickbestError, unknown_name
@@ -43,6 +44,7 @@ def talk(call: Arguments, folder: Path | None) -> int:
         0.0 if call.deadline >= DAY else call.deadline,
         CALLED.get(call.called, call.called or "pickbest"),
         version[0] if version else "1.0",
+        call.called in ("cvc5", "cvc4", "bitwuzla"),
     )
     with_watcher = Watcher()
     session = Session(
@@ -77,12 +79,14 @@ def workers_for(call: Arguments, watch: Callable[[int], None]) -> list[Worker]:
         raise PickbestError("no solver for a session is installed; install one of z3, cvc5, yices")
 
     def command(name: str) -> Callable[[str], Sequence[str] | None]:
+        @cache
         def for_logic(logic: str) -> Sequence[str] | None:
             return next((argv for each, argv in lines[name] if takes(each, logic)), None)
 
         return for_logic
 
-    return [Worker(name, command(name), call.memory, watch) for name in lines]
+    order = [name for name in dict.fromkeys(call.solvers) if name in lines] or list(lines)
+    return [Worker(name, command(name), call.memory, watch) for name in order]
 
 
 def _client(call: Arguments) -> str:

@@ -18,6 +18,8 @@ from pickbest.portfolio.solve.script import Splitter
 # What an answer is to: nobody cares; a command that changes the state; a check; a question.
 QUIET, STATE, CHECK, ASK = "quiet", "state", "check", "ask"
 SUCCESS = (b"success", b"unsupported")
+# What is longer is written at once, else when an answer is waited for.
+LONGEST_PENDING = 1 << 13
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
 
@@ -85,6 +87,14 @@ class Worker:
     def can_be_interrupted(self) -> bool:
         """z3 goes back to where it reads commands, and keeps what it knows."""
         return self.dialect == "z3"
+
+    def is_module(self, logic: str) -> bool:
+        """Whether it is a Python module, which takes long to start."""
+        return "-m" in (self.command(logic) or ())
+
+    def can_pop(self, logic: str) -> bool:
+        """Bitwuzla's module loses count of its levels when commands come one by one."""
+        return self.dialect != "bitwuzla" or not self.is_module(logic)
 
     @property
     def output(self) -> int:
@@ -159,7 +169,12 @@ class Worker:
         known = 0
         while known < min(len(self.stack), len(frames)) and self.stack[known][0] is frames[known]:
             known += 1
-        if len(self.stack) > max(known, 1):
+        if len(self.stack) > max(known, 1) and not self.can_pop(logic):
+            self.kill()
+            known = 0
+            if not self.start(generation, logic):
+                return False
+        elif len(self.stack) > max(known, 1):
             self.send(b"(pop %d)" % (len(self.stack) - max(known, 1)), QUIET)
         del self.stack[known:]
         for level, frame in enumerate(frames):
@@ -183,7 +198,8 @@ class Worker:
     def send(self, text: bytes, kind: str, about: Any = None) -> None:
         self.answers.append((kind, about))
         self._pending += text + b"\n"
-        self.flush()
+        if len(self._pending) > LONGEST_PENDING:
+            self.flush()
 
     def flush(self) -> None:
         """Write what can be written now."""
