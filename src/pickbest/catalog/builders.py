@@ -197,13 +197,9 @@ def _hedge_rate(
     return theory.hedge_rate(n_arms=experts, rounds=known_rounds(rounds, "rate"))
 
 
-def hedge_partial(
-    n_arms: int, budget: int, rate: float | None = None, explore: float | None = None
-) -> HedgePartial:
-    explore = theory.RELATIVE_EXPLORE if explore is None else explore
-    if rate is None:
-        rate = theory.relative_rate(n_arms=n_arms, budget=budget, explore=explore)
-    return HedgePartial(n_arms, budget, rate, explore)
+def hedge_partial(n_arms: int, budget: int, law: str = "bose-einstein") -> HedgePartial:
+    rate, stretch, explore = theory.relative_tuning(budget=budget, law=law)
+    return HedgePartial(n_arms, budget, rate, stretch, explore or theory.TWO_PICKS.explore)
 
 
 def exp3(n_arms: int, rounds: int | None, tuning: str | None, gamma: float | None = None) -> Exp3:

@@ -30,7 +30,7 @@ def two_picks(
     errors = np.array([[one.error for one in own] for own in found["gumbel"]])
     sizes = [{"n_arms": n_arms, "budget": budget} for budget in budgets]
     bounds = np.array([theory.gumbel_bound(**size) for size in sizes])
-    partial = np.array([theory.hedge_partial_bound(**size) for size in sizes])
+    partial = np.array([theory.hedge_partial_bound(n_arms=n_arms, budget=b) for b in budgets])
     last = rounds[-1]
     ends = [means[name][:, -1].tolist() for name in LEARNERS]
     theorem = [theory.fpml_regret_bound(**size, rounds=last) for size in sizes]
