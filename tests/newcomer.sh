@@ -38,7 +38,7 @@ PY
 wheel=${1:-}
 if [ -z "$wheel" ]; then
   # From a copy: building writes into the tree, where tests may run at the same time.
-  mkdir tree && cp -r "$root"/{pyproject.toml,README.md,LICENSE,src,scripts} tree
+  mkdir tree && cp -r "$root"/{pyproject.toml,README.md,LICENSE,src} tree
   step "build the wheel" "$python" -m pip wheel --quiet --no-deps --wheel-dir dist ./tree
   wheel=$(ls dist/*.whl)
 fi
