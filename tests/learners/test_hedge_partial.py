@@ -7,6 +7,7 @@ from numba import njit
 from pickbest import theory
 from pickbest.catalog import make_environment, make_learner
 from pickbest.core import PickbestError, replicate_keys, rng_for
+from pickbest.core.intervals import Intervals
 from pickbest.kernels.random import STEP
 from pickbest.kernels.rules import Pick
 from pickbest.learners import HedgePartial
@@ -102,6 +103,55 @@ def test_regret_stops_growing():
         for rounds in (2_000, 20_000)
     )
     assert long <= 1.15 * short
+
+
+def test_only_watched_races_teach_and_without_bias():
+    """Given I, E of what a race adds to arm a is c(a) - c(I), whatever its chance to be watched."""
+    count = 200_000
+    learner = HedgePartial(5, 3, rate=0.8, stretch=1.4).in_races()
+    state = learner.start(count)
+    choice = learner.pick(state, rng_for(replicate_keys(5, count), 0))
+    rng = np.random.default_rng(6)
+    # It may depend on what was picked, by any rule above the learner's own.
+    watch = np.where(choice.arms[:, 0] == 2, 0.6, learner.watch_probability(state, choice.arms))
+    watched = rng.random(count) < watch
+    costs = COSTS[choice.arms]
+    lowest = costs.min(axis=1, keepdims=True)
+    high = np.where(watched[:, None] | (costs == lowest), costs, 1.0)
+    low = np.where(watched[:, None] | (costs == lowest), costs, lowest)
+    seen = Intervals(low, high, costs, watch, watched)
+    state = learner.learn_intervals(state, choice, seen)
+    assert np.all(state.costs[~watched] == 0.0)
+    for first in range(5):
+        given = state.costs[choice.arms[:, 0] == first]
+        error = given.std(axis=0) / np.sqrt(len(given))
+        assert np.all(np.abs(given.mean(axis=0) - (COSTS - COSTS[first])) <= 6 * error + 1e-12)
+
+
+def test_regret_of_watched_races_stops_growing():
+    """All arms succeed or fail together: the pairs that differ are what must be seen."""
+    n_arms, rounds = 6, 6_000
+    environment = make_environment("together", n_arms=n_arms, rounds=rounds, gap=0.25)
+    learner = HedgePartial(n_arms, 3, *theory.relative_tuning(budget=3)[:2], watched=0.3)
+    replicates = 20
+    keys, rng = replicate_keys(7, replicates), np.random.default_rng(8)
+    state = learner.start(replicates)
+    paid, arms_paid = np.empty((replicates, rounds)), np.zeros((replicates, n_arms))
+    for t in range(rounds):
+        costs = environment.costs((), t, rng_for(keys, t))
+        choice = learner.pick(state, rng_for(replicate_keys(9, replicates), t))
+        own = np.take_along_axis(costs, choice.arms, axis=1)
+        watch = learner.watch_probability(state, choice.arms)
+        watched = rng.random(replicates) < watch
+        paid[:, t] = own.min(axis=1)
+        arms_paid += costs
+        state = learner.learn_intervals(state, choice, Intervals(own, own, own, watch, watched))
+    regret = paid.sum(axis=1) - arms_paid.min(axis=1)
+    bound = theory.watched_bound(n_arms=n_arms, budget=3, watched=0.3)
+    assert regret.mean() <= bound
+    assert rounds * 0.25 * 0.5 > 20 * bound
+    late = paid[:, rounds // 2 :].mean()
+    assert late < 0.27
 
 
 def test_wrong_arguments_are_named():

@@ -197,9 +197,12 @@ def _hedge_rate(
     return theory.hedge_rate(n_arms=experts, rounds=known_rounds(rounds, "rate"))
 
 
-def hedge_partial(n_arms: int, budget: int, law: str = "bose-einstein") -> HedgePartial:
+def hedge_partial(
+    n_arms: int, budget: int, law: str = "bose-einstein", watched: float = 1.0
+) -> HedgePartial:
     rate, stretch, explore = theory.relative_tuning(budget=budget, law=law)
-    return HedgePartial(n_arms, budget, rate, stretch, explore or theory.TWO_PICKS.explore)
+    explore = explore or theory.TWO_PICKS.explore
+    return HedgePartial(n_arms, budget, rate, stretch, explore, watched)
 
 
 def exp3(n_arms: int, rounds: int | None, tuning: str | None, gamma: float | None = None) -> Exp3:

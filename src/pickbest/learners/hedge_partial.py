@@ -10,13 +10,14 @@ for cumulative estimates L; for ρ → ∞ it is Hedge's, p(a) ∝ e^(-scale L(a
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from pickbest.core import (
+    Choice,
     Feedback,
     FloatArray,
     IntArray,
@@ -24,14 +25,17 @@ from pickbest.core import (
     check_budget,
     check_positive,
 )
+from pickbest.core.intervals import Intervals
 from pickbest.core.states import sums
 from pickbest.kernels.compiled import allocating, inlined, kernel
 from pickbest.kernels.random import STEP, slot_key, uniform_at
-from pickbest.kernels.rules import ByRule, Pick, Rule, Told
+from pickbest.kernels.rules import ByRule, Pick, Rule, Told, weights_of
 
 # Newton's method ends where Σ p exceeds 1 by no more than this.
 CLOSED = 1e-13
 TERMS = 256
+# The share of races that is watched unless another is asked for.
+RACES_WATCHED = 0.1
 
 
 class HedgePartialState(NamedTuple):
@@ -254,6 +258,25 @@ class HedgePartial(ByRule):
             raise PickbestError(f"explore must be between 0 and 1, got {self.explore!r}")
         if not 0.0 < self.watched <= 1.0:
             raise PickbestError(f"watched must be above 0 and at most 1, got {self.watched!r}")
+
+    def in_races(self) -> "HedgePartial":
+        """The learner for races whose losers are stopped: a tenth of them is watched."""
+        return replace(self, watched=RACES_WATCHED) if self.watched == 1.0 else self
+
+    def watch_probability(self, state: HedgePartialState, arms: IntArray) -> FloatArray:
+        """The same for every race."""
+        return np.full(len(arms), self.watched)
+
+    def learn_intervals(
+        self, state: HedgePartialState, choice: Choice, seen: Intervals
+    ) -> HedgePartialState:
+        """Only watched races teach, with their estimates divided by the chance of being watched.
+
+        A race that happened to be seen whole does not count: its costs are not typical.
+        """
+        scale = np.where(seen.watched, 1.0 / np.maximum(seen.watch, 1e-300), 0.0)
+        weights = weights_of(choice) * scale[:, None]
+        return self.learn(state, Choice(choice.arms, weights), seen.low)
 
     @cached_property
     def law(self) -> Law:
