@@ -1,4 +1,4 @@
-"""`pickbest reproduce`: run the paper's parts and write the report about them."""
+"""`reproduce`, `sabotage`, `ship-rewards`: the paper's parts, and the report about them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from pickbest.cli.options import SeedOption, WorkersOption
-from pickbest.cli.tables import say
+from pickbest.cli.options import JsonOption, SeedOption, WorkersOption
+from pickbest.cli.tables import print_json, say
 from pickbest.core import PickbestError
 from pickbest.core.progress import progress_bar
 
 if TYPE_CHECKING:
-    from studies.paper.recipes import Recipe
-    from studies.paper.run_parts import Finished
+    from pickbest.report.document import Section, Verdict
+    from studies.paper.recipes import Finished, Recipe
 
 MARKDOWN = "report.md"
 
@@ -43,6 +43,7 @@ def reproduce(
     workers: WorkersOption = 1,
     out: Annotated[Path, Option(help="Folder for the report.")] = Path("out"),
     open_page: Annotated[bool, Option("--open", help="Open the page in a browser.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Rebuild the paper's tables, figures and theorems as one HTML page.
 
@@ -50,16 +51,100 @@ def reproduce(
 
     **Examples**
 
-        pickbest reproduce --workers 2 --open
+        python -m studies reproduce --workers 2 --open
 
-        pickbest reproduce task-3 trade-off
+        python -m studies reproduce task-3 trade-off
     """
     written = reproduce_parts(parts or [], out, rewards, replicates, seed, workers)
-    for sentence in written.left_out:
-        say(f"left out: {sentence.replace('**', '').replace('`', '')}")
+    left_out = [sentence.replace("**", "").replace("`", "") for sentence in written.left_out]
+    if as_json:
+        print_json(
+            {
+                "page": str(written.page),
+                "seconds": round(written.seconds, 1),
+                "parts": written.parts,
+                "left_out": left_out,
+                "verdicts": [
+                    {"part": section.name, "statement": one.statement, "holds": one.holds}
+                    for section, one in written.verdicts
+                ],
+            }
+        )
+        return
+    for sentence in left_out:
+        say(f"left out: {sentence}")
     say(f"{written.parts} parts, {written.seconds:.1f} s: {written.page}")
     if open_page:
         typer.launch(written.page.resolve().as_uri())
+
+
+def sabotage(
+    parts: Annotated[
+        list[str] | None, Argument(metavar="[PART]...", help="Parts such as task-3; all if none.")
+    ] = None,
+    record: Annotated[
+        bool, Option("--record", help="Write what was found to data/sabotage.csv (all parts).")
+    ] = False,
+    workers: WorkersOption = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Break every part of the reproduction on purpose, and see which verdicts notice.
+
+    What is found is compared with data/sabotage.csv, which the report shows; exit code 1 where
+    the two differ. Run it with --record after a part or its trial in recipes.toml has changed.
+
+    **Examples**
+
+        python -m studies sabotage task-3
+
+        python -m studies sabotage --record --workers 2
+    """
+    from studies.paper.sabotage import differences, record_rows, run_trials
+
+    if record and parts:
+        raise PickbestError(f"--record must have all parts, got {', '.join(parts)}: name none")
+    with progress_bar("breaking", after=2.0) as progress:
+        rows = run_trials(parts or [], workers, progress)
+    if record:
+        record_rows(rows)
+    new = [] if record else differences(rows)
+    fields = ("part", "mutant", "statement", "verdict")
+    found = {"verdicts": len(rows), "differences": [dict(zip(fields, r, strict=True)) for r in new]}
+    if as_json:
+        print_json(found)
+    else:
+        for row in new:
+            say(f"not as recorded: {', '.join(row)}")
+        say(f"{len(rows)} verdicts, {len(new)} not as recorded")
+    if new:
+        raise typer.Exit(1)
+
+
+def ship_rewards(
+    folder: Annotated[Path, Argument(help="What `python -m studies measure` wrote.")],
+    date: Annotated[str, Option(help="When it was measured.")],
+    machine: Annotated[list[str], Option(help="Where; once for each machine.")],
+    how: Annotated[str, Option(help="A sentence on how the machines were used.")] = "",
+    more: Annotated[
+        bool, Option("--more", help="Further optimizers on the tasks that are shipped.")
+    ] = False,
+) -> None:
+    """Put a measurement into studies/data: rewards, compressed losses, tasks and provenance.
+
+    The same folder and options give the same bytes.
+
+    **Example**
+
+        python -m studies ship-rewards table --date 2026-11-15 --machine "2 cores, AMD"
+    """
+    from studies.paper.recorded_rewards import DATA, measured_rewards
+    from studies.paper.ship_rewards import ship, ship_more
+
+    facts: dict[str, object] = {"date": date, "machines": machine, "how": how}
+    (ship_more if more else ship)(folder, DATA, facts)
+    size = sum(path.stat().st_size for path in DATA.iterdir())
+    table = measured_rewards(more=more)
+    say(f"{table.rounds} rounds, {table.n_arms} arms, {size:,} bytes in {DATA}")
 
 
 @dataclass(frozen=True)
@@ -70,6 +155,7 @@ class Written:
     seconds: float
     parts: int
     left_out: Sequence[str]
+    verdicts: Sequence[tuple[Section, Verdict]]
 
 
 def reproduce_parts(
@@ -87,15 +173,15 @@ def reproduce_parts(
     """
     from pickbest.core.savefile import write_atomically
     from pickbest.report.write import need_packages, write_report
-    from studies.paper.recorded_rewards import find_rewards
-    from studies.paper.report import build_report
-    from studies.paper.run_parts import (
+    from studies.paper.recipes import (
         ReportPlan,
         chosen_recipes,
         kept_parts,
         run_parts,
         why_missing,
     )
+    from studies.paper.recorded_rewards import find_rewards
+    from studies.paper.report import build_report
     from studies.report.markdown import to_markdown
 
     started = time.monotonic()
@@ -110,7 +196,8 @@ def reproduce_parts(
     report = build_report(plan, kept_parts(plan))
     page = write_report(report, out)
     write_atomically(out / MARKDOWN, to_markdown(report).encode())
-    return Written(page, time.monotonic() - started, len(recipes) - len(left_out), left_out)
+    seconds, done = time.monotonic() - started, len(recipes) - len(left_out)
+    return Written(page, seconds, done, left_out, report.verdicts)
 
 
 @contextmanager

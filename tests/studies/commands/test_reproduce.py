@@ -12,13 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from studies.commands.reproduce import Written, reproduce_parts
 from typer.testing import CliRunner
 
 from pickbest.cli.main import app
 from pickbest.core import PickbestError
 from pickbest.report.document import Section
-from studies.commands.reproduce import Written, reproduce_parts
-from studies.paper import run_parts
 from studies.paper.recipes import recipe_named
 from studies.report.sections import section_from_json
 
@@ -42,7 +41,7 @@ def test_unknown_part_gets_the_nearest_name(tmp_path: Path) -> None:
 
 
 def test_it_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_parts, "find_spec", lambda name: None)
+    monkeypatch.setattr(recipes, "find_spec", lambda name: None)
     written = run(tmp_path / "out", PART, "uniform", "hybrid-jobs")
     assert written.parts == 2
     page = written.page.read_text()
@@ -60,13 +59,13 @@ def test_finished_parts_are_kept_and_damage_is_mended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs: list[str] = []
-    whole = run_parts.run_part
+    whole = recipes.run_part
 
     def counting(recipe, setting):  # type: ignore[no-untyped-def]
         runs.append(recipe.name)
         return whole(recipe, setting)
 
-    monkeypatch.setattr(run_parts, "run_part", counting)
+    monkeypatch.setattr(recipes, "run_part", counting)
     out = tmp_path / "out"
     first = run(out, PART).page.read_bytes()
     assert run(out, PART).page.read_bytes() == first
@@ -84,18 +83,18 @@ def test_key_follows_recipe_seed_replicates_rewards_and_version(
 ) -> None:
     recipe = recipe_named("task-3")
     keys = [
-        run_parts.part_key(recipe, 0, None, "abc"),
-        run_parts.part_key(recipe, 1, None, "abc"),
-        run_parts.part_key(recipe, 0, 5, "abc"),
-        run_parts.part_key(recipe, 0, None, "def"),
-        run_parts.part_key(replace(recipe, options={"budget": 2, "rounds": 300}), 0, None, "abc"),
+        recipes.part_key(recipe, 0, None, "abc"),
+        recipes.part_key(recipe, 1, None, "abc"),
+        recipes.part_key(recipe, 0, 5, "abc"),
+        recipes.part_key(recipe, 0, None, "def"),
+        recipes.part_key(replace(recipe, options={"budget": 2, "rounds": 300}), 0, None, "abc"),
     ]
-    monkeypatch.setattr(run_parts, "__version__", "99")
-    keys.append(run_parts.part_key(recipe, 0, None, "abc"))
-    for shipped in run_parts.SHIPPED:
-        monkeypatch.setattr(run_parts, "digest_of", lambda path, own=shipped: str(path == own))
-        keys.append(run_parts.part_key(recipe, 0, None, "abc"))
-    assert "more_losses.csv.gz" in {shipped.name for shipped in run_parts.SHIPPED}
+    monkeypatch.setattr(recipes, "__version__", "99")
+    keys.append(recipes.part_key(recipe, 0, None, "abc"))
+    for shipped in recipes.SHIPPED:
+        monkeypatch.setattr(recipes, "digest_of", lambda path, own=shipped: str(path == own))
+        keys.append(recipes.part_key(recipe, 0, None, "abc"))
+    assert "more_losses.csv.gz" in {shipped.name for shipped in recipes.SHIPPED}
     assert len(set(keys)) == len(keys)
 
 

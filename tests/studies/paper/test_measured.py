@@ -7,16 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from studies.commands.reproduce import reproduce_parts
 
 from pickbest.environments import Table as Costs
 from pickbest.report.document import Table, Verdict
-from studies.commands.reproduce import reproduce_parts
 from studies.paper.estimates import Estimate
 from studies.paper.experiment import Setting
-from studies.paper.lineup import BEST, FPML, OG, hybrid
 from studies.paper.parts.measured_tables import CLAIMS, measured
 from studies.paper.parts.recorded_tables import recorded
-from studies.paper.printed import TABLE_2
+from studies.paper.printed import BEST, FPML, OG, TABLE_2, hybrid
 from studies.paper.recorded_rewards import (
     MEASURED,
     PUBLISHED,

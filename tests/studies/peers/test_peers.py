@@ -14,7 +14,7 @@ from studies.benchmark.lineup import INFORMED, PEERS, peer_entries
 from studies.benchmark.report import build_report
 from studies.benchmark.report_peers import peers_section
 from studies.benchmark.run_cells import BenchmarkPlan, run_cells
-from studies.peers.worlds import peer_worlds
+from studies.peers.environments import peer_worlds
 from studies.report.markdown import to_markdown
 
 RANDOM = np.random.default_rng(0)
