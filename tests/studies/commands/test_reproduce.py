@@ -1,4 +1,4 @@
-"""`pickbest reproduce`: parts, keeping, interruption, and what is left out."""
+"""`reproduce`: parts, keeping, interruption, and what is left out."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from studies.commands.reproduce import Written, reproduce_parts
 from typer.testing import CliRunner
 
-from pickbest.cli.main import app
 from pickbest.core import PickbestError
 from pickbest.report.document import Section
+from studies.__main__ import app
+from studies.commands.paper import Written, reproduce_parts
+from studies.paper import recipes
 from studies.paper.recipes import recipe_named
 from studies.report.sections import section_from_json
 
@@ -107,7 +108,7 @@ def test_same_numbers_for_any_number_of_workers(tmp_path: Path) -> None:
 def test_ctrl_c_leaves_no_broken_file_and_a_rerun_goes_on(tmp_path: Path) -> None:
     out = tmp_path / "out"
     parts = ["gamma", "task-3", "overtaking", "trade-off"]
-    command = [sys.executable, "-m", "pickbest.cli.main", "reproduce", *parts, "--out", str(out)]
+    command = [sys.executable, "-m", "studies", "reproduce", *parts, "--out", str(out)]
     command += ["--replicates", "40", "--workers", "2"]
     process = subprocess.Popen(
         command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True

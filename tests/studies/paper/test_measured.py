@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from studies.commands.reproduce import reproduce_parts
 
 from pickbest.environments import Table as Costs
 from pickbest.report.document import Table, Verdict
+from studies.commands.paper import reproduce_parts
 from studies.paper.estimates import Estimate
 from studies.paper.experiment import Setting
 from studies.paper.parts.measured_tables import CLAIMS, measured
@@ -56,8 +56,8 @@ def test_tables_1_and_2_show_printed_numbers_without_judging_ours() -> None:
 def test_our_table_stands_beside_the_printed_numbers() -> None:
     found = measured(Setting(0, 3, find_rewards(MEASURED)), budgets=[1, 2, 6])
     rewards, optimisers = blocks_of(found, Table)
-    worlds = ["printed", "measured, as run", "measured, ours"]
-    assert [column.label for column in rewards.columns] == ["B", "learner", *worlds, *worlds]
+    sources = ["printed", "measured, as run", "measured, ours"]
+    assert [column.label for column in rewards.columns] == ["B", "learner", *sources, *sources]
     best = next(row for row in rewards.rows if row[0] == 6)
     costs = measured_rewards().costs_table
     assert best[2] == TABLE_2[6][BEST].mean

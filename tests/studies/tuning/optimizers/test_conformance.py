@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pickbest.testing import optimizers as suite
+from studies.tuning import conformance as suite
 
 HERE = Path(__file__).parent
 
