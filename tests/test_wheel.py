@@ -13,6 +13,7 @@ import yaml
 
 import pickbest
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]
 # What is no Python source and must travel with it.
 DATA = ("py.typed", "portfolio/service/static/", "report/templates/")

@@ -204,6 +204,7 @@ NOTEBOOK = (
 )
 
 
+@pytest.mark.slow
 def test_a_notebook_runs_in_a_real_session(tmp_path):
     reason = "no Jupyter here: pip install nbclient ipykernel"
     nbclient = pytest.importorskip("nbclient", reason=reason)

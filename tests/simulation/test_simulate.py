@@ -41,6 +41,7 @@ def test_any_number_of_workers_gives_the_same_result(environment, monkeypatch):
             assert np.array_equal(alone.run(name).table, spread.run(name).table)
 
 
+@pytest.mark.ray
 def test_a_ray_cluster_gives_the_same_result():
     ray = pytest.importorskip("ray", reason="the extra ray is not installed")
     players = learners(15)

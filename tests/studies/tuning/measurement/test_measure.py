@@ -25,6 +25,7 @@ from studies.tuning.measurement.tables import collect, reward_rows, write_tables
 from studies.tuning.tasks import Caps, Evaluation
 from studies.tuning.tasks.task import loss_of_frequencies
 
+pytestmark = pytest.mark.slow
 pytest.importorskip("sklearn")
 
 HERE = Path(__file__).parent

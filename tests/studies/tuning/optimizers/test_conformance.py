@@ -8,6 +8,7 @@ import pytest
 
 from studies.tuning import conformance as suite
 
+pytestmark = pytest.mark.slow
 HERE = Path(__file__).parent
 
 
