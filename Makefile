@@ -69,7 +69,7 @@ docs: $(STAMP)
 	$(BIN)/mkdocs build --strict
 
 bench: $(STAMP)
-	$(BIN)/python benchmarks/run.py $(ARGS)
+	PYTHONPATH=. $(BIN)/python benchmarks/run.py $(ARGS)
 
 mutants: $(STAMP)
 	$(BIN)/python tests/mutants.py --workers $(WORKERS) $(ARGS)
