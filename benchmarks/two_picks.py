@@ -19,7 +19,8 @@ from rich.progress import track
 from pickbest import theory
 from pickbest.catalog import environment_names, make_environment, make_learner
 from pickbest.environments import Table
-from pickbest.simulation.simulate import deal_all, play_dealt, simulate
+from pickbest.simulation.games import deal_all, play_dealt
+from pickbest.simulation.simulate import simulate
 from timing import best_of
 
 LEARNERS = {
@@ -28,7 +29,7 @@ LEARNERS = {
     "hedge-partial": theory.hedge_partial_bound,
 }
 BUDGETS = (2, 3, 4, 5, 6)
-# Environments that react to the player are played round by round: a million rounds would take minutes.
+# Environments that react to the player are played round by round: a million take minutes.
 MOST_ADAPTIVE = 10_000
 # The costs of an environment for all replicates together, as numbers.
 MOST_COSTS = 40_000_000

@@ -2,7 +2,7 @@
 
 import typer
 
-from pickbest.cli.main import answered
+from pickbest.cli.main import main
 from studies.commands.benchmark import benchmark, peers, resampled
 from studies.commands.measure import measure
 from studies.commands.paper import reproduce, sabotage, ship_rewards
@@ -25,4 +25,4 @@ for command in (
 
 
 if __name__ == "__main__":
-    answered(app)
+    main(app)

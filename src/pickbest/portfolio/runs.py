@@ -48,14 +48,17 @@ class Place:
     """Where an arm runs, and with what around it.
 
     env: variables beside the usual ones; pass_env: names of variables of this process that it
-        gets too, see `engines.environment`.
+        gets too, see `engine.environment`.
     cores: how many a cluster reserves for it, and to how many it is bound if it is pinned.
+    after: seconds for which it lets the others go first; it starts earlier if they have all ended,
+        and not at all if one of them has answered.
     """
 
     cwd: str | None = None
     env: tuple[tuple[str, str], ...] = ()
     pass_env: tuple[str, ...] = ()
     cores: int = 1
+    after: float = 0.0
 
     def __post_init__(self) -> None:
         check_count("cores", self.cores)
@@ -66,7 +69,7 @@ class Limits:
     """What each arm may use.
 
     memory_bytes, cpu_seconds, processes: of all processes of an arm together; see
-        `processes.limits`. Memory is limited for each process as well (RLIMIT_AS), so that one
+        `engine.limits`. Memory is limited for each process as well (RLIMIT_AS), so that one
         that asks for too much is told so.
     output_bytes: how much of the end of its output is kept in memory; more goes to a file, up to
         spool_bytes. answer_bytes: how long what a function returns may be, as it is sent.
