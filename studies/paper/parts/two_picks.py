@@ -161,10 +161,14 @@ def _small_games() -> Table:
         [n_arms, budget, minimax_regret(n_arms, budget, rounds=4),
          theory.lower_bound_nested(n_arms=n_arms, budget=budget),
          hedge_worst_case(n_arms, budget, rounds=8),
+         hedge_worst_case(n_arms, budget, rounds=8, distinct=True),
          theory.hedge_bound(n_arms=n_arms, budget=budget)]
         for n_arms, budget in ((3, 2), (4, 2), (4, 3))
     ]  # fmt: skip
-    exact = ("minimax (linear programs)", "nested sets", "Hedge, B draws, worst case", "ln N / η")
+    exact = (
+        "minimax (linear programs)", "nested sets", "Hedge, B draws, worst case",
+        "the same without replacement", "ln N / η",
+    )  # fmt: skip
     columns = [*alike("N", "B"), *alike(*exact, digits=3)]
     title = "Exact worst-case regret over all sequences of 0 and 1."
     return Table("small-games", title, columns, rows)
