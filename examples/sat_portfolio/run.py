@@ -22,7 +22,7 @@ from pysat.formula import CNF
 
 from pickbest.portfolio import Limits, Portfolio
 from pickbest.portfolio.engine.local import LocalEngine
-from pickbest.portfolio.run.answers.sat import (
+from pickbest.portfolio.run.arms import (
     DIVERSE,
     SatSolver,
     read_dimacs,

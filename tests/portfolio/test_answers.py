@@ -16,8 +16,7 @@ from pickbest import PickbestError
 from pickbest.portfolio import Portfolio, Run, RunStatus
 from pickbest.portfolio.engine.local import LocalEngine
 from pickbest.portfolio.run.answers import cnf, evaluator
-from pickbest.portfolio.run.answers.cnf import broken_clause, literals_of, numbers, read_dimacs
-from pickbest.portfolio.run.answers.evaluator import Evaluator, installed_evaluators
+from pickbest.portfolio.run.answers.dimacs import broken_clause, literals_of, numbers, read_dimacs
 from pickbest.portfolio.run.answers.formats import (
     DIMACS,
     NUMBER,
@@ -26,6 +25,7 @@ from pickbest.portfolio.run.answers.formats import (
     as_format,
     guess_format,
 )
+from pickbest.portfolio.run.answers.handling import Evaluator, installed_evaluators
 from pickbest.portfolio.run.answers.reading import AnswerFormat, Reading, RejectedError, unevaluated
 from pickbest.portfolio.run.answers.smtlib import split_commands, substituted
 from pickbest.portfolio.runs import Result

@@ -102,7 +102,7 @@ def test_double_check_lets_a_second_arm_finish(formula: str) -> None:
 def test_contradictions_across_rounds_processes_and_snapshots(
     formula: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pickbest.portfolio.store.folded.SNAPSHOT_EVERY", 3)
+    monkeypatch.setattr("pickbest.portfolio.store.snapshots.SNAPSHOT_EVERY", 3)
     store = tmp_path / "r.db"
     with Portfolio({"liar": UNSAT, "right": BARE_SAT}, 1, 20.0, store) as portfolio:
         portfolio.pause_arm("liar")

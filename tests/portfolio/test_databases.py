@@ -101,10 +101,10 @@ def test_export_and_import_on_either_database(any_database: str, tmp_path: Path)
     with pytest.raises(PickbestError, match="an import needs an empty portfolio"):
         other.ledger.restore(read_export(tmp_path / "journal.jsonl"))
     other.close()
+    from pickbest.portfolio.store.journal import Journal
     from pickbest.portfolio.store.ledger import Ledger
-    from pickbest.portfolio.store.sql import SqlJournal
 
-    copy = Ledger(SqlJournal(any_database, "copy"))
+    copy = Ledger(Journal(any_database, "copy"))
     copy.restore(read_export(tmp_path / "journal.jsonl"))
     copy.close()
     arms = tuple(arm for arm in ARMS)

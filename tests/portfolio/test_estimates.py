@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pickbest.portfolio.run.censoring import Stopping, lesson, times_of
 
 from pickbest.core import FloatArray
 from pickbest.portfolio.run.advise import advise
-from pickbest.portfolio.run.censoring import Stopping, lesson, times_of
 from pickbest.portfolio.run.estimates import (
     Estimate,
     Interval,
@@ -16,8 +16,7 @@ from pickbest.portfolio.run.estimates import (
     timed_rounds,
 )
 from pickbest.portfolio.runs import Run, RunStatus
-from pickbest.portfolio.store.protocol import Entry
-from pickbest.portfolio.store.records import Finished, Opened, Picked, Roster
+from pickbest.portfolio.store.records import Entry, Finished, Opened, Picked, Roster
 
 NAMES = ("a", "b", "c", "d")
 

@@ -130,7 +130,7 @@ def test_processor_time_and_processes_are_limited_for_the_whole_arm() -> None:
 
 
 def test_the_race_as_a_whole_is_limited() -> None:
-    from pickbest.portfolio.engine.limits import Ceiling
+    from pickbest.portfolio.runs import Ceiling
 
     arms = {"hog": hostile.forks_and_eats, "good": ["sh", "-c", "sleep 3; echo fine"]}
     ceiling = Ceiling(memory_bytes=500 * 1024**2)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pickbest.portfolio.run.censoring import Lesson, Stopping, lesson, times_of
 
 from pickbest.catalog import make_learner
 from pickbest.core import (
@@ -17,7 +18,6 @@ from pickbest.core import (
 from pickbest.core.states import Kind, arrays_of, copy_state, fields, same_state
 from pickbest.kernels.pairs import PairsState
 from pickbest.portfolio import AskTell
-from pickbest.portfolio.run.censoring import Lesson, Stopping, lesson, times_of
 from pickbest.portfolio.runs import Run, RunStatus
 from pickbest.portfolio.store.learner_states import carried, pick_shares
 

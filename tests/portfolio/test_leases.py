@@ -205,8 +205,8 @@ def test_a_frozen_client_does_not_stop_the_others(any_database: str) -> None:
     AskTell(ARMS, 2, any_database, learner="thompson").close()
     code = (
         "import os, signal, sys; from pickbest.portfolio.store import databases; "
-        "databases.IDLE_SECONDS = 1; from pickbest.portfolio.store.sql import SqlJournal; "
-        "turn = SqlJournal(sys.argv[1]).turn(0); turn.__enter__(); print('frozen', flush=True); "
+        "databases.IDLE_SECONDS = 1; from pickbest.portfolio.store.journal import Journal; "
+        "turn = Journal(sys.argv[1]).turn(0); turn.__enter__(); print('frozen', flush=True); "
         "os.kill(os.getpid(), signal.SIGSTOP)"
     )
     frozen = subprocess.Popen(
@@ -227,9 +227,9 @@ def test_a_frozen_client_does_not_stop_the_others(any_database: str) -> None:
 
 @pytest.mark.postgres
 def test_sessions_have_timeouts(postgres_server: str) -> None:
-    from pickbest.portfolio.store.sql import SqlJournal
+    from pickbest.portfolio.store.journal import Journal
 
-    journal = SqlJournal(postgres_server, "timeouts")
+    journal = Journal(postgres_server, "timeouts")
     with journal._engine.connect() as connection:
         for name in ("lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout"):
             assert connection.exec_driver_sql(f"SHOW {name}").scalar() not in ("0", None)

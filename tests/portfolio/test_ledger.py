@@ -16,10 +16,10 @@ from pickbest.core import PickbestError, replicate_keys, rng_for
 from pickbest.core.codec import encode
 from pickbest.core.states import copy_state, same_state
 from pickbest.portfolio import AskTell, RepeatedTellError, Run, RunStatus
-from pickbest.portfolio.store.folded import ReplayError, replayed
+from pickbest.portfolio.store.journal import Journal
 from pickbest.portfolio.store.ledger import Ledger
-from pickbest.portfolio.store.protocol import Entry
 from pickbest.portfolio.store.records import (
+    Entry,
     Finished,
     Late,
     Opened,
@@ -27,8 +27,7 @@ from pickbest.portfolio.store.records import (
     decode_record,
     kind_of,
 )
-from pickbest.portfolio.store.snapshots import digest_of
-from pickbest.portfolio.store.sql import SqlJournal
+from pickbest.portfolio.store.snapshots import ReplayError, digest_of, replayed
 
 ARMS = ("a", "b", "c", "d", "e")
 COSTS = {"a": 0.1, "b": 0.5, "c": 0.9, "d": 0.7, "e": 0.3}
@@ -317,7 +316,7 @@ def test_a_state_that_differs_from_the_replay_is_found(database: str, field: str
 
 
 def test_an_empty_ledger_says_so(database: str) -> None:
-    ledger = Ledger(SqlJournal(database))
+    ledger = Ledger(Journal(database))
     with pytest.raises(PickbestError, match="no arms yet"):
         ledger.ask(["p"], lifetime=1.0)
     ledger.close()

@@ -9,8 +9,7 @@ import pytest
 
 from pickbest.core import PickbestError
 from pickbest.portfolio import Run, RunStatus
-from pickbest.portfolio.store.plausible import check_finished, check_picked
-from pickbest.portfolio.store.records import Finished, Picked
+from pickbest.portfolio.store.records import Finished, Picked, check_finished, check_picked
 
 PICKED = Picked(4, ("a", "b"), None, expires=9.0)
 RUNS = (Run("a", RunStatus.FINISHED, 0.25, 1.0), Run("b", RunStatus.STOPPED, None, 1.0))

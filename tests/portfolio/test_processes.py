@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from pickbest.portfolio.engine import tree, values, wire
-from pickbest.portfolio.engine.limits import Ceiling
+from pickbest.portfolio.runs import Ceiling
 from tests.portfolio import hostile
 from tests.portfolio.helpers import alive, eventually
 

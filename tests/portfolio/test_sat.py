@@ -17,7 +17,7 @@ from pysat.formula import CNF
 
 from pickbest.core import PickbestError
 from pickbest.portfolio import Portfolio
-from pickbest.portfolio.run.answers.sat import (
+from pickbest.portfolio.run.arms import (
     DIVERSE,
     SatSolver,
     read_dimacs,

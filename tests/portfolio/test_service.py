@@ -18,9 +18,8 @@ import pytest
 
 from pickbest.core import PickbestError
 from pickbest.portfolio import AskTell
-from pickbest.portfolio.store.protocol import StorageError
-from pickbest.portfolio.store.records import DamagedError
-from pickbest.portfolio.store.sql import SqlJournal
+from pickbest.portfolio.store.journal import Journal
+from pickbest.portfolio.store.records import DamagedError, StorageError
 from tests.portfolio.helpers import alive, eventually, running
 
 fastapi = pytest.importorskip("fastapi", reason="the extra serve is not installed")
@@ -339,7 +338,7 @@ def test_passwords_are_nowhere_to_be_seen(postgres_server: str, tmp_path: Path) 
         "mysql://me:hunter2@host/x?password=hunter3",
     ):
         with pytest.raises(PickbestError) as caught:
-            SqlJournal(wrong, readonly=True)
+            Journal(wrong, readonly=True)
         assert "hunter" not in str(caught.value)
 
 

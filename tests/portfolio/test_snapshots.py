@@ -31,12 +31,12 @@ def played(store: Path, rounds: int, learner: str = "thompson", **options: objec
 @pytest.fixture
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Snapshots every 20 records."""
-    monkeypatch.setattr("pickbest.portfolio.store.folded.SNAPSHOT_EVERY", 20)
+    monkeypatch.setattr("pickbest.portfolio.store.snapshots.SNAPSHOT_EVERY", 20)
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Positions that are folded from here on."""
-    from pickbest.portfolio.store.portfolio_state import PortfolioState
+    from pickbest.portfolio.store.state import PortfolioState
 
     seen: list[int] = []
     apply = PortfolioState.apply

@@ -12,18 +12,19 @@ import sqlalchemy as sa
 from pickbest.core import PickbestError
 from pickbest.portfolio import AskTell, RepeatedTellError, Run, RunStatus
 from pickbest.portfolio.store import schema as schemas
-from pickbest.portfolio.store.protocol import StorageError, Turn
+from pickbest.portfolio.store.journal import Journal
 from pickbest.portfolio.store.records import (
     Finished,
     Opened,
+    StorageError,
+    Turn,
 )
-from pickbest.portfolio.store.sql import SqlJournal
 from tests.portfolio.test_ledger import ARMS, play
 
 
 def test_a_portfolio_does_not_cross_a_fork(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     book = AskTell(ARMS, 2, database)
-    monkeypatch.setattr("pickbest.portfolio.store.folded.os.getpid", lambda: 1)
+    monkeypatch.setattr("pickbest.portfolio.store.snapshots.os.getpid", lambda: 1)
     with pytest.raises(PickbestError, match="across a fork"):
         book.ask()
     monkeypatch.undo()
@@ -31,7 +32,7 @@ def test_a_portfolio_does_not_cross_a_fork(database: str, monkeypatch: pytest.Mo
 
 
 def test_sqlite_is_set_up_to_survive_a_power_loss(database: str) -> None:
-    journal = SqlJournal(database)
+    journal = Journal(database)
     with journal._engine.connect() as connection:
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2  # FULL
@@ -39,7 +40,7 @@ def test_sqlite_is_set_up_to_survive_a_power_loss(database: str) -> None:
 
 
 def test_an_error_within_a_turn_writes_nothing(database: str) -> None:
-    journal = SqlJournal(database)
+    journal = Journal(database)
 
     def fail_in_turn() -> None:
         with journal.turn(0) as turn:
@@ -62,7 +63,7 @@ def test_a_database_of_version_1_is_migrated_and_keeps_its_rounds(
         "VALUES (:portfolio, :position, :kind, :body, :opens, :closes)"
     )
     with monkeypatch.context() as version_1:
-        version_1.setattr("pickbest.portfolio.store.sql._INSERT", {"sqlite": old_insert})
+        version_1.setattr("pickbest.portfolio.store.journal._INSERT", {"sqlite": old_insert})
         book = AskTell(ARMS, 2, database)
         picks = play(book, 4)
         book.close()
@@ -101,7 +102,7 @@ def test_bad_storage_is_one_sentence(tmp_path: Path) -> None:
             AskTell(ARMS, 2, storage)
     AskTell(ARMS, 2, tmp_path / "a.db").close()
     with pytest.raises(PickbestError, match="holds no portfolio named 'x' \\(known: default\\)"):
-        SqlJournal(str(tmp_path / "a.db"), "x", create=False)
+        Journal(str(tmp_path / "a.db"), "x", create=False)
 
 
 def fail_at_commit(book: AskTell, monkeypatch: pytest.MonkeyPatch, counted: bool) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pickbest.portfolio.run.censoring import Censored, Stopping
 
 from pickbest.catalog import make_learner
 from pickbest.cli.main import main
@@ -17,7 +18,6 @@ from pickbest.core.features import MISSING
 from pickbest.environments.runtimes import Runtimes
 from pickbest.learners.intervals import racing
 from pickbest.portfolio import Command, Portfolio
-from pickbest.portfolio.run.censoring import Censored, Stopping
 from pickbest.portfolio.run.costs import Runtime, Solved
 from pickbest.portfolio.store.records import Finished, Picked
 from pickbest.simulation.replay import Races, best_fixed, orders, random_sets, replay, run_summary

@@ -13,19 +13,23 @@ if TYPE_CHECKING:
         Ticket as Ticket,
         UnknownRoundError as UnknownRoundError,
     )
-    from pickbest.portfolio.engine.limits import Ceiling as Ceiling
     from pickbest.portfolio.run.answers.reading import (
         AnswerFormat as AnswerFormat,
         RejectedError as RejectedError,
     )
-    from pickbest.portfolio.run.arms import Arm as Arm, Command as Command, Function as Function
+    from pickbest.portfolio.run.arms import (
+        Arm as Arm,
+        Command as Command,
+        Function as Function,
+        sat_solver as sat_solver,
+    )
     from pickbest.portfolio.run.ask_tell import AskTell as AskTell
     from pickbest.portfolio.run.costs import (
         Cost as Cost,
+        Judgement as Judgement,
         Quality as Quality,
         Runtime as Runtime,
         Solved as Solved,
-        Verdict as Verdict,
     )
     from pickbest.portfolio.run.portfolio import Portfolio as Portfolio
     from pickbest.portfolio.run.portfolio_file import (
@@ -35,14 +39,15 @@ if TYPE_CHECKING:
     from pickbest.portfolio.run.race import GivenUpError as GivenUpError, Progress as Progress
     from pickbest.portfolio.run.settings import RaceSettings as RaceSettings, Settings as Settings
     from pickbest.portfolio.runs import (
+        Ceiling as Ceiling,
         Limits as Limits,
         Result as Result,
         Run as Run,
         RunStatus as RunStatus,
     )
-    from pickbest.portfolio.store.folded import ReplayError as ReplayError
-    from pickbest.portfolio.store.portfolio_state import PortfolioState as PortfolioState
-    from pickbest.portfolio.store.protocol import StorageError as StorageError
+    from pickbest.portfolio.store.records import StorageError as StorageError
+    from pickbest.portfolio.store.snapshots import ReplayError as ReplayError
+    from pickbest.portfolio.store.state import PortfolioState as PortfolioState
     from pickbest.portfolio.store.verdicts import Contradiction as Contradiction
     from pickbest.portfolio.store.views import (
         ArmView as ArmView,
@@ -55,18 +60,17 @@ __getattr__, __dir__, __all__ = lazy_exports(
     {
         "core.tickets": "ClosedRoundError RepeatedTellError Ticket UnknownRoundError",
         "portfolio.run.answers.reading": "AnswerFormat RejectedError",
-        "portfolio.run.arms": "Arm Command Function",
+        "portfolio.run.arms": "Arm Command Function sat_solver",
         "portfolio.run.ask_tell": "AskTell",
-        "portfolio.run.costs": "Cost Quality Runtime Solved Verdict",
-        "portfolio.store.folded": "ReplayError",
-        "portfolio.store.protocol": "StorageError",
+        "portfolio.run.costs": "Cost Judgement Quality Runtime Solved",
         "portfolio.run.portfolio": "Portfolio",
         "portfolio.run.portfolio_file": "PortfolioFile read_portfolio_file",
-        "portfolio.engine.limits": "Ceiling",
         "portfolio.run.race": "GivenUpError Progress",
-        "portfolio.runs": "Limits Result Run RunStatus",
+        "portfolio.runs": "Ceiling Limits Result Run RunStatus",
         "portfolio.run.settings": "RaceSettings Settings",
-        "portfolio.store.portfolio_state": "PortfolioState",
+        "portfolio.store.records": "StorageError",
+        "portfolio.store.snapshots": "ReplayError",
+        "portfolio.store.state": "PortfolioState",
         "portfolio.store.verdicts": "Contradiction",
         "portfolio.store.views": "ArmView RoundView Status",
     },

@@ -10,9 +10,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from pickbest.core import PickbestError, check_count, check_positive
+from pickbest.core.checks import check_count, check_not_negative, check_positive
 from pickbest.core.codec import EXCLUDED, SPARSE
-from pickbest.portfolio.engine.limits import Ceiling
 
 
 class RunStatus(StrEnum):
@@ -48,7 +47,7 @@ class Place:
     """Where an arm runs, and with what around it.
 
     env: variables beside the usual ones; pass_env: names of variables of this process that it
-        gets too, see `engines.environment`.
+        gets too, see `engine.engines.environment`.
     cores: how many a cluster reserves for it, and to how many it is bound if it is pinned.
     """
 
@@ -62,34 +61,49 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What each arm may use.
+class Ceiling:
+    """What a tree of processes may use together; None: as much as it likes."""
 
-    memory_bytes, cpu_seconds, processes: of all processes of an arm together; see
-        `processes.limits`. Memory is limited for each process as well (RLIMIT_AS), so that one
-        that asks for too much is told so.
+    memory_bytes: int | None = None
+    cpu_seconds: float | None = None
+    processes: int | None = None
+
+    def __post_init__(self) -> None:
+        for each in fields(Ceiling):
+            if (value := getattr(self, each.name)) is not None:
+                check_positive(each.name, value)
+
+    @property
+    def limits_anything(self) -> bool:
+        return any((self.memory_bytes, self.cpu_seconds, self.processes))
+
+
+UNLIMITED = Ceiling()
+
+
+@dataclass(frozen=True)
+class Limits(Ceiling):
+    """What each arm may use: all of its processes together, see `engine.limits`.
+
+    memory_bytes: also the most that each process can ask for (RLIMIT_AS), so that one that asks
+        for too much is told so.
     output_bytes: how much of the end of its output is kept in memory; more goes to a file, up to
         spool_bytes. answer_bytes: how long what a function returns may be, as it is sent.
     grace: seconds between SIGTERM and SIGKILL when it is stopped; 0: SIGKILL at once.
     pin: bind each arm to as many cores as it asks for: those that the fewest arms are bound to.
     """
 
-    memory_bytes: int | None = None
-    cpu_seconds: float | None = None
     output_bytes: int = 65_536
-    grace: float = 0.0
-    processes: int | None = None
-    answer_bytes: int = 16 * 1024**2
-    pin: bool = False
     spool_bytes: int = 256 * 1024**2
+    answer_bytes: int = 16 * 1024**2
+    grace: float = 0.0
+    pin: bool = False
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if each.name not in ("grace", "pin") and value is not None:
-                check_positive(each.name, value)
-        if not 0.0 <= self.grace < float("inf"):
-            raise PickbestError(f"grace must be at least 0 seconds, got {self.grace}")
+        super().__post_init__()
+        for name in ("output_bytes", "spool_bytes", "answer_bytes"):
+            check_positive(name, getattr(self, name))
+        check_not_negative("grace", self.grace)
 
 
 @dataclass(frozen=True)
@@ -100,7 +114,6 @@ class Task(Place):
     call: a pickled (function, arguments) pair.
     preload: modules that the function needs, imported once and not for every run.
     spool: a file for all of its standard output once that is long; "": only the end is kept.
-    The others: see `Limits`.
     """
 
     arm: str
@@ -109,19 +122,7 @@ class Task(Place):
     call: bytes | None = None
     preload: tuple[str, ...] = ()
     spool: str = ""
-    memory_bytes: int | None = None
-    cpu_seconds: float | None = None
-    processes: int | None = None
-    output_bytes: int = Limits.output_bytes
-    spool_bytes: int = Limits.spool_bytes
-    answer_bytes: int = Limits.answer_bytes
-    grace: float = 0.0
-    pin: bool = False
-
-    @property
-    def ceiling(self) -> Ceiling:
-        """What all of its processes may use together."""
-        return Ceiling(self.memory_bytes, self.cpu_seconds, self.processes)
+    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

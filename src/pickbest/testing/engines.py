@@ -14,7 +14,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -22,8 +22,7 @@ from typing import Any
 from unittest.mock import patch
 
 from pickbest.portfolio.engine.engines import Engine
-from pickbest.portfolio.engine.limits import Ceiling
-from pickbest.portfolio.runs import Run, RunStatus, Task
+from pickbest.portfolio.runs import Ceiling, Limits, Run, RunStatus, Task
 from pickbest.testing import arms
 from pickbest.testing.arms import LONG
 from pickbest.testing.failing import must_raise
@@ -174,7 +173,7 @@ def check_surroundings(engine: Engine) -> None:
         own: dict[str, Any] = {"cwd": folder, "env": (("OWN", "1"),)}
         tasks = [
             Task("command", PATIENCE, argv=("sh", "-c", "pwd; env"), **own),
-            _function("function", arms.surroundings, 0, **own),
+            _function("function", arms.surroundings, 0, place=own),
         ]
         runs = engine.race(tasks, _no_end, _never)
     for run in runs:
@@ -283,7 +282,7 @@ def check_floods(engine: Engine) -> None:
 
 
 def _command(arm: str, script: str, deadline: float = PATIENCE, **limits: Any) -> Task:
-    return Task(arm, deadline, argv=("sh", "-c", script), **limits)
+    return Task(arm, deadline, argv=("sh", "-c", script), limits=Limits(**limits))
 
 
 def _function(
@@ -291,9 +290,11 @@ def _function(
     function: Callable[[Any], Any],
     argument: object,
     deadline: float = PATIENCE,
+    place: Mapping[str, Any] | None = None,
     **limits: Any,
 ) -> Task:
-    return Task(arm, deadline, call=pickle.dumps((function, (argument,))), **limits)
+    call = pickle.dumps((function, (argument,)))
+    return Task(arm, deadline, call=call, limits=Limits(**limits), **(place or {}))
 
 
 def _never() -> bool:

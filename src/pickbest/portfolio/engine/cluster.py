@@ -20,9 +20,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from pickbest.core.workers import start_ray
-from pickbest.portfolio.engine.limits import UNLIMITED, Ceiling
 from pickbest.portfolio.engine.local import LocalEngine
-from pickbest.portfolio.runs import EndsRace, GivenUp, Run, RunStatus, Task
+from pickbest.portfolio.runs import UNLIMITED, Ceiling, EndsRace, GivenUp, Run, RunStatus, Task
 
 PATIENCE = 0.2
 # A worker that does not react to a cancellation in this time is killed.

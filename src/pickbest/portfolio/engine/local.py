@@ -1,4 +1,4 @@
-"""Arms as processes on this machine; `processes` says how they are started and ended.
+"""Arms as processes on this machine; the package `engine` says how they are started and ended.
 
 A race keeps its own deadline: a guard that does not answer in time, whatever happened to it, is
 ended with all that is below it, and its run counts as if it had answered then.
@@ -11,23 +11,19 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
-from pickbest.portfolio.engine import arm, limits, tree, values, wire
-from pickbest.portfolio.engine.environment import environment
+from pickbest.portfolio.engine import arm, limits, tree, wire
+from pickbest.portfolio.engine.engines import environment
 from pickbest.portfolio.engine.guards import Guards, Link
-from pickbest.portfolio.engine.limits import UNLIMITED, Ceiling, Group
-from pickbest.portfolio.runs import EndsRace, GivenUp, Run, RunStatus, Task
+from pickbest.portfolio.engine.limits import Group
+from pickbest.portfolio.runs import UNLIMITED, Ceiling, EndsRace, GivenUp, Run, RunStatus, Task
 
 # How often a race asks whether it was given up.
 PATIENCE = 0.2
 # A guard has this long to end its arm and to answer; then the portfolio has this long to end both.
 ANSWER_SECONDS, END_SECONDS = 0.55, 0.35
-# What a guard is told of a task as it is.
-SENT = (
-    "argv", "deadline", "grace", "memory_bytes", "cpu_seconds", "processes", "output_bytes",
-    "spool", "spool_bytes", "answer_bytes",
-)  # fmt: skip
 # What a report holds beside output and answer.
 REPORT_BYTES = 65_536
 
@@ -72,7 +68,7 @@ class LocalEngine:
 
     def _take_cores(self, task: Task) -> list[int]:
         """The cores for an arm that is to be pinned: those that the fewest arms are pinned to."""
-        if not task.pin or not hasattr(os, "sched_getaffinity"):
+        if not task.limits.pin or not hasattr(os, "sched_getaffinity"):
             return []
         with self._lock:
             cores = sorted(os.sched_getaffinity(0), key=lambda core: (self._busy[core], core))
@@ -84,16 +80,15 @@ class LocalEngine:
 class _Lane:
     """One task of a race, from the request to the report."""
 
-    def __init__(self, place: int, task: Task, link: Link, mark: str, group: Group | None) -> None:
+    def __init__(self, place: int, task: Task, link: Link, group: Group | None) -> None:
         self.place = place
         self.task = task
         self.link = link
-        self.mark = mark
         self.group = group
-        longest = REPORT_BYTES + 12 * task.output_bytes + task.answer_bytes
+        longest = REPORT_BYTES + 12 * task.limits.output_bytes + task.limits.answer_bytes
         self.inbox = wire.Inbox(longest)
         self.started = time.monotonic()
-        self.due = self.started + task.deadline + task.grace + ANSWER_SECONDS
+        self.due = self.started + task.deadline + task.limits.grace + ANSWER_SECONDS
         self.ending = ""
         self.reason = ""
 
@@ -101,7 +96,7 @@ class _Lane:
         """Ask the guard to end its arm; reason: a limit of the race that it exceeded."""
         if not self.ending:
             self.ending, self.reason = "stopped", reason
-            self.due = min(self.due, time.monotonic() + self.task.grace + ANSWER_SECONDS)
+            self.due = min(self.due, time.monotonic() + self.task.limits.grace + ANSWER_SECONDS)
             self.link.send({"stop": number})
 
     def receive(self) -> tuple[dict[str, Any], bytes] | None:
@@ -130,7 +125,7 @@ class _Race:
 
     def make_groups(self, tasks: Sequence[Task]) -> None:
         """A control group for the race and one for each arm, if there are limits to keep to."""
-        limited = self.ceiling or any(task.ceiling for task in tasks)
+        limited = any(each.limits_anything for each in (self.ceiling, *(t.limits for t in tasks)))
         home = self.guards.group() if limited else None
         if home is None:
             return
@@ -138,7 +133,7 @@ class _Race:
             self.guards_group = str(home.leaf("guards").path)
             self.group = home.inner(str(self.number), self.ceiling)
             for place, task in enumerate(tasks):
-                self.groups[place] = self.group.inner(str(place), task.ceiling, whole=True)
+                self.groups[place] = self.group.inner(str(place), task.limits, whole=True)
         except OSError:  # somebody took our group away: poll
             self.remove_groups()
 
@@ -152,13 +147,15 @@ class _Race:
         try:
             link = self.guards.take(None if task.call is None else task.preload)
             group = self.groups.get(place)
-            lane = _Lane(place, task, link, tree.new_mark(), group)
+            lane = _Lane(place, task, link, group)
             request = {
-                **{name: getattr(task, name) for name in SENT},
+                **asdict(task.limits),
                 "run": self.number,
+                "argv": task.argv,
+                "deadline": task.deadline,
+                "spool": task.spool,
                 "cwd": task.cwd or os.getcwd(),
                 "env": environment(os.environ, task.pass_env, task.env),
-                "mark": lane.mark,
                 "cores": cores,
                 "group": str(group.path) if group else "",
                 "guards": self.guards_group,
@@ -186,7 +183,7 @@ class _Race:
                         lane.due += time.monotonic() - judging
                 if self.lanes and given_up():
                     self.stop_all()
-                if self.lanes and self.ceiling:
+                if self.lanes and self.ceiling.limits_anything:
                     self._keep_to_ceiling()
         except BaseException:
             # Ctrl-C and the like: nothing may be left before anyone hears of it.
@@ -202,7 +199,7 @@ class _Race:
 
     def _ended(self) -> list[tuple[Run, int]]:
         """Wait a little; the runs that ended, or had to."""
-        step = limits.POLL_SECONDS if self.ceiling else PATIENCE
+        step = limits.POLL_SECONDS if self.ceiling.limits_anything else PATIENCE
         due = min(lane.due for lane in self.lanes.values())
         found = []
         for key, _ in self.selector.select(max(0.0, min(step, due - time.monotonic()))):
@@ -232,7 +229,7 @@ class _Race:
         self._leave(lane)
         if lane.group is not None:
             lane.group.kill()
-        self.guards.abandon(lane.link, lane.mark, END_SECONDS)
+        self.guards.abandon(lane.link, END_SECONDS)
         if lane.ending and not lane.reason:
             return Run(lane.task.arm, RunStatus.STOPPED, seconds=seconds)
         if seconds >= lane.task.deadline:
@@ -254,11 +251,11 @@ class _Race:
         if lane.reason:
             status, reason = RunStatus.FINISHED, lane.reason
         elif reason == limits.NO_MEMORY_LEFT and self.ceiling.memory_bytes:
-            over = Ceiling(self.ceiling.memory_bytes).excess(tree.Usage(1 << 62))
+            over = limits.excess(Ceiling(self.ceiling.memory_bytes), tree.Usage(1 << 62))
             reason = _together(over)
         self.cpu_seconds += float(report["cpu_seconds"])
         code = report["exit_code"]
-        limited = self.ceiling or lane.task.ceiling
+        limited = self.ceiling.limits_anything or lane.task.limits.limits_anything
         return Run(
             lane.task.arm,
             status,
@@ -283,7 +280,7 @@ class _Race:
         self.polled = time.monotonic()
         running = [lane for lane in self.lanes.values() if not lane.ending]
         if self.group is not None:
-            over = self.ceiling.excess(tree.Usage(cpu_seconds=self.group.cpu_seconds))
+            over = limits.excess(self.ceiling, tree.Usage(cpu_seconds=self.group.cpu_seconds))
         else:
             pids = {lane.place: tree.descendants(lane.link.pid) for lane in running}
             together = [pid for each in pids.values() for pid in each]
@@ -310,7 +307,7 @@ def _answered(status: RunStatus, payload: bytes) -> tuple[RunStatus, str, Any]:
     kind, content = payload[:1], payload[1:]
     if kind == arm.VALUE:
         try:
-            return status, "", values.decode(content)
+            return status, "", wire.decode_value(content)
         except ValueError as error:
             return status, f"its answer cannot be read here: {error}", None
     text = arm.shortened(content[: 1 << 20].decode(errors="replace"))

@@ -3,22 +3,22 @@
 import math
 import sys
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
 from pickbest.catalog.spec import Spec, imported
 from pickbest.core import PickbestError, unknown_name
-from pickbest.portfolio.engine.limits import Ceiling
 from pickbest.portfolio.run.answers.formats import as_format
 from pickbest.portfolio.run.answers.reading import AnswerFormat
-from pickbest.portfolio.run.arms import Arm, Command, Function
-from pickbest.portfolio.run.costs import NAMED, Cost, Own, Quality, as_cost
+from pickbest.portfolio.run.arms import Arm, Command, Function, sat_solver
+from pickbest.portfolio.run.costs import as_cost
 from pickbest.portfolio.run.portfolio import Portfolio
 from pickbest.portfolio.run.race import Progress
 from pickbest.portfolio.run.settings import RaceSettings
-from pickbest.portfolio.runs import Limits, Stage
+from pickbest.portfolio.runs import Ceiling, Limits, Stage
 
 _NUMBER = (int, float)
 # Seeds are the largest numbers that a portfolio has.
@@ -38,8 +38,14 @@ class PortfolioFile:
 
     def open(self, progress: Progress | None = None) -> Portfolio:
         """The portfolio that the file describes."""
-        what = (self.arms, self.budget, self.deadline, self.storage)
-        return Portfolio(*what, settings=self.settings, progress=progress)
+        return Portfolio(
+            self.arms,
+            self.budget,
+            self.deadline,
+            self.storage,
+            settings=self.settings,
+            progress=progress,
+        )
 
 
 def read_portfolio_file(path: str | Path) -> PortfolioFile:
@@ -64,16 +70,37 @@ def _keys(names: str, *kinds: type) -> dict[str, tuple[type, ...]]:
     return dict.fromkeys(names.split(), kinds)
 
 
-# Tables are read by functions of their own.
-_KEYS = {
-    **_keys("storage name answer check stop censored engine features", str),
-    **_keys("budget rounds seed concurrency", int),
-    **_keys("deadline double_check watch price call_price features_seconds", *_NUMBER),
-    **_keys("arms limits race_limits engine_options", dict),
-    **_keys("stages pass_env", list),
-    **_keys("learner cost", str, dict),
+def _kinds(hint: Any) -> tuple[type, ...]:
+    """What TOML may hold for a setting of that type; functions and objects go by their name."""
+    found: list[type] = []
+    for kind in get_args(hint) if isinstance(hint, UnionType) else (hint,):
+        base = get_origin(kind) or kind
+        if base is float:
+            found += _NUMBER
+        elif base in (str, int, bool):
+            found.append(base)
+        elif base is Sequence:
+            found.append(list)
+        elif base is Mapping or base in (Limits, Ceiling):
+            found.append(dict)
+        elif base is not NoneType:
+            found.append(str)
+    return tuple(dict.fromkeys(found))
+
+
+# Every setting is a key, but for those that a file says of its arms.
+_OF_ARMS = ("paused", "prices", "call_prices", "learner_options")
+_NO_SETTINGS = {
+    **_keys("arms", dict),
+    **_keys("budget concurrency", int),
+    **_keys("deadline", *_NUMBER),
+    **_keys("storage", str),
 }
-_NO_SETTINGS = ("budget", "deadline", "storage", "concurrency")
+_KEYS = _NO_SETTINGS | {
+    name: _kinds(hint)
+    for name, hint in get_type_hints(RaceSettings).items()
+    if name not in _OF_ARMS
+}
 
 
 def _portfolio(content: dict[str, Any], folder: Path) -> PortfolioFile:
@@ -90,7 +117,10 @@ def _portfolio(content: dict[str, Any], folder: Path) -> PortfolioFile:
     settings["stages"] = _stages(settings.get("stages", []), float(content["deadline"]))
     place = {name: settings.pop(name) for name in _NO_SETTINGS if name in settings}
     place["storage"] = _beside(place.get("storage", "sqlite:///portfolio.db"), folder)
-    settings["cost"] = _cost(settings.get("cost", "solved"), folder)
+    cost = settings.get("cost", "solved")
+    if isinstance(cost, dict) and isinstance(cost.get("function"), str):
+        cost = {**cost, "function": _imported(cost["function"], folder)}
+    settings["cost"] = as_cost(cost)
     if "answer" in settings:
         settings["answer"] = _format(settings["answer"], folder)
     if "check" in settings:
@@ -100,7 +130,7 @@ def _portfolio(content: dict[str, Any], folder: Path) -> PortfolioFile:
     _check_keys("key of race_limits", together, _CEILING_KEYS)
     try:
         settings["race_limits"] = Ceiling(**_ceiling(together))
-    except ValueError as error:
+    except PickbestError as error:
         raise PickbestError(f"race_limits: {error}") from error
     settings["pass_env"] = _names("pass_env", settings.get("pass_env", []))
     if ":" in settings.get("features", ""):
@@ -181,9 +211,7 @@ def _arm(name: str, table: Any, folder: Path) -> tuple[Arm, bool]:
             raise PickbestError(f"arm {name!r}: {key} is for {wanted} only")
     paused = bool(table.get("paused", False))
     if "sat" in table:
-        from pickbest.portfolio.run.answers.sat import SatSolver
-
-        return SatSolver(table["sat"]), paused
+        return sat_solver(table["sat"]), paused
     place = {
         "cwd": str(folder / table["cwd"]) if "cwd" in table else None,
         "env": tuple((str(key), str(value)) for key, value in table.get("env", {}).items()),
@@ -223,30 +251,6 @@ def _imported(reference: str, folder: Path) -> Callable[..., Any]:
 def _format(spec: str, folder: Path) -> AnswerFormat:
     """A format by its name, or module:function."""
     return as_format(_imported(spec, folder) if ":" in spec else spec)
-
-
-def _cost(spec: str | dict[str, Any], folder: Path) -> Cost:
-    if isinstance(spec, str):
-        return as_cost(spec)
-    kind = spec.get("kind")
-    known = {
-        **dict.fromkeys(NAMED, _keys("kind", str)),
-        "quality": {**_keys("kind", str), **_keys("best worst good_enough", *_NUMBER)},
-        "python": {**_keys("kind function", str), "accept": _NUMBER},
-    }
-    if kind not in known:
-        raise unknown_name("kind of cost", str(kind), known)
-    _check_keys(f"key of the cost {kind!r}", spec, known[kind])
-    given = {name: value for name, value in spec.items() if name != "kind"}
-    needed = {"quality": ("best", "worst"), "python": ("function",)}.get(kind, ())
-    for name in needed:
-        if name not in given:
-            raise PickbestError(f"the cost {kind!r} needs the key {name!r}")
-    if kind == "quality":
-        return Quality(**given)
-    if kind == "python":
-        return Own(_imported(given.pop("function"), folder), **given)
-    return as_cost(kind)
 
 
 def _limits(table: dict[str, Any]) -> Limits:

@@ -12,10 +12,9 @@ from pickbest.portfolio.engine.engines import Engine
 from pickbest.portfolio.run.answers.formats import as_format
 from pickbest.portfolio.run.answers.handling import Answers
 from pickbest.portfolio.run.arms import Command
-from pickbest.portfolio.run.censoring import Censored, Stop, Stopping
 from pickbest.portfolio.run.costs import Solved
-from pickbest.portfolio.run.race import run_race
-from pickbest.portfolio.runs import GivenUp, Limits, Result, Run, RunStatus
+from pickbest.portfolio.run.race import Race
+from pickbest.portfolio.runs import GivenUp, Result, Run, RunStatus
 from pickbest.portfolio.solve.known import DIMACS, SOLVERS, installed
 from pickbest.portfolio.solve.problem import Problem
 from pickbest.portfolio.store.records import Finished
@@ -60,8 +59,6 @@ class LogRuntime(Solved):
 
 
 COST = LogRuntime()
-# No round is watched to its end: whoever calls waits for the first answer, not for the second.
-STOPPING = Stopping(Stop.FIRST, Censored.PESSIMISTIC)
 
 
 class Source(Protocol):
@@ -117,10 +114,8 @@ def solve(
 
     while True:
         left = max(ends - time.monotonic(), SHORTEST)
-        rules = (engine, COST, left, Limits(), STOPPING)
-        result, found = run_race(
-            ticket, problem.path, arms, *rules, given_up, ended, answers=answers
-        )
+        race = Race(arms, engine, COST, left, answers=answers)
+        result, found = race.run(ticket, problem.path, given_up, ended)
         runs += result.runs
         record = record or found
         others = [name for name in arms if name not in {run.arm for run in runs}]

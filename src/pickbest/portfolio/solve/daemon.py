@@ -25,8 +25,7 @@ from typing import BinaryIO, cast
 from pickbest.core import PickbestError
 from pickbest.core.tickets import Ticket
 from pickbest.portfolio.engine.local import LocalEngine
-from pickbest.portfolio.run.answers.evaluator import Evaluator
-from pickbest.portfolio.run.answers.handling import Answers
+from pickbest.portfolio.run.answers.handling import Answers, Evaluator
 from pickbest.portfolio.run.ask_tell import AskTell
 from pickbest.portfolio.run.race import GivenUpError
 from pickbest.portfolio.solve import learning

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from pickbest.core.errors import PickbestError
 from pickbest.core.tickets import ClosedRoundError
-from pickbest.portfolio.solve.call import STOPPING
 from pickbest.portfolio.solve.stock import TICKETS, TOLD, Stock, alone
 from pickbest.portfolio.store.records import Finished, decode_record
 
@@ -32,9 +31,8 @@ def book_for(folder: Path, key: str, arms: list[str], budget: int) -> AskTell:
     """The learner of a key, with these arms."""
     from pickbest.portfolio.run.ask_tell import AskTell  # takes half a second of processor time
 
-    return AskTell(
-        arms, budget, folder / JOURNAL, name=key, stop=STOPPING.stop, censored=STOPPING.censored
-    )
+    # No round is watched to its end: whoever calls waits for the first answer, not the second.
+    return AskTell(arms, budget, folder / JOURNAL, name=key, stop="first", watch=0.0)
 
 
 def learn(folder: Path) -> int:

@@ -9,8 +9,7 @@ from pathlib import Path
 from pickbest.core.tickets import Ticket
 from pickbest.portfolio.engine.guards import ForkedGuards
 from pickbest.portfolio.engine.local import LocalEngine
-from pickbest.portfolio.run.answers.evaluator import Evaluator
-from pickbest.portfolio.run.answers.handling import Answers
+from pickbest.portfolio.run.answers.handling import Answers, Evaluator
 from pickbest.portfolio.solve.arguments import Arguments
 from pickbest.portfolio.solve.call import UNTICKETED
 from pickbest.portfolio.solve.problem import Problem
