@@ -159,3 +159,10 @@ class Unsendable:
 
 def not_data(problem: object) -> object:
     return {"inside": [Unsendable()]}
+
+
+def sleeps(problem: str) -> None:
+    """Note this process in a file, and sleep."""
+    with open(problem, "a") as file:
+        file.write(f"{os.getpid()}\n")
+    time.sleep(72.0)

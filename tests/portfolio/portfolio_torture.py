@@ -133,7 +133,7 @@ def check(storage: str, notes: Path, rounds: int) -> dict[str, int]:
     with Portfolio(ARMS, 2, 5.0, storage, cost="runtime", seed=1) as portfolio:
         portfolio.verify()
         status = portfolio.status()
-        entries = portfolio.ledger.entries()
+        entries = list(portfolio.ledger.journal.entries())
     picked = [e.record.round for e in entries if isinstance(e.record, Picked)]
     finished = {e.record.round: e.record for e in entries if isinstance(e.record, Finished)}
     lost = [e.record.round for e in entries if isinstance(e.record, Lost)]

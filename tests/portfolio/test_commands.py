@@ -273,7 +273,6 @@ def test_a_full_file_is_read(tmp_path: Path) -> None:
         deadline = 20
         concurrency = 2
         stop = "deadline"
-        censored = "watch"
         watch = 0.5
         cost = {kind = "quality", best = 0, worst = 6}
         learner = {name = "thompson", prior = 2.0}
@@ -295,7 +294,7 @@ def test_a_full_file_is_read(tmp_path: Path) -> None:
     config = read_portfolio_file(file)
     assert config.settings.cost == Quality(0, 6)
     assert config.settings.paused == ("command",)
-    assert config.settings.limits == Limits(4000 * 1024**2, 10, 1024, 0.5, processes=9)
+    assert config.settings.limits == Limits(4000 * 1024**2, 10, 9, 1024, grace=0.5)
     assert config.settings.race_limits == Ceiling(memory_bytes=6000 * 1024**2, processes=99)
     assert config.settings.pass_env == ("LICENSE_*",)
     task = config.arms["python"].task("python", "p", 20.0, config.settings.limits)

@@ -12,9 +12,8 @@ import pytest
 
 from pickbest.core import PickbestError, workers
 from pickbest.portfolio.engine.engines import Engine, make_engine
-from pickbest.portfolio.engine.limits import UNLIMITED, Ceiling
 from pickbest.portfolio.engine.local import LocalEngine
-from pickbest.portfolio.runs import Run, RunStatus, Task
+from pickbest.portfolio.runs import UNLIMITED, Ceiling, Run, RunStatus, Task
 from pickbest.testing import engines as suite
 
 CHECKS = [name for name in vars(suite) if name.startswith("check_") and name != "check_engine"]

@@ -1,4 +1,4 @@
-"""Every journal passes the conformance suite of journals; so does one of thirty lines."""
+"""The journal passes its conformance suite on either database, and bad journals do not."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from pickbest.core import PickbestError
 from pickbest.portfolio.store.databases import as_url
 from pickbest.portfolio.store.journal import Journal
-from pickbest.portfolio.store.records import Entry, Finished, Journal, Lost, Picked, Record
+from pickbest.portfolio.store.records import Entry, Finished, Lost, Picked, Record
 from pickbest.testing.journals import check_damage_is_noticed, check_journal
 
 
@@ -43,7 +43,7 @@ def test_damaged_rows_of_either_database(any_database: str, body: str) -> None:
 
 
 class ListTurn:
-    """See protocol.Turn."""
+    """See Turn."""
 
     def __init__(self, entries: list[Entry], after: int) -> None:
         if after > len(entries):
