@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pickbest.portfolio import Ceiling, Command, Portfolio, Run, RunStatus
+from pickbest.portfolio import Command, Portfolio, Run, RunStatus
 from pickbest.portfolio.runs import Task
 from pickbest.portfolio.solve.call import COST, STOPPING
 from pickbest.portfolio.solve.known import DIMACS, SOLVERS, takes
@@ -78,7 +78,6 @@ class Recorded:
         tasks: Sequence[Task],
         ends_race: Callable[[Run], bool],
         given_up: Callable[[], bool],
-        ceiling: Ceiling | None = None,
     ) -> list[Run]:
         runs, over = {}, math.inf
         for seconds, place in sorted(

@@ -132,7 +132,6 @@ def surroundings(problem: object) -> dict[str, object]:
         "env": dict(os.environ),
         "first": names,
         "cwd": os.getcwd(),
-        "cores": sorted(os.sched_getaffinity(0)),
     }
 
 

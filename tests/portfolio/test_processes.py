@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from pickbest.portfolio.engine import tree, wire
-from pickbest.portfolio.runs import Ceiling
 from tests.portfolio import hostile
 from tests.portfolio.helpers import alive, eventually
 
@@ -119,10 +118,3 @@ def test_shared_pages_are_counted_once() -> None:
         os.close(read)
         os.close(write)
     assert eventually(lambda: not any(alive(pid) for pid in pids))
-
-
-def test_bad_ceilings_are_refused() -> None:
-    with pytest.raises(ValueError, match="processes must be a number above 0, got 0"):
-        Ceiling(processes=0)
-    assert not Ceiling().limits_anything
-    assert Ceiling(cpu_seconds=1.0).limits_anything

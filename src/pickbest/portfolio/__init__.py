@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from pickbest.portfolio.run.race import GivenUpError as GivenUpError, Progress as Progress
     from pickbest.portfolio.run.settings import RaceSettings as RaceSettings, Settings as Settings
     from pickbest.portfolio.runs import (
-        Ceiling as Ceiling,
         Limits as Limits,
         Result as Result,
         Run as Run,
@@ -66,7 +65,7 @@ __getattr__, __dir__, __all__ = lazy_exports(
         "portfolio.run.portfolio": "Portfolio",
         "portfolio.run.portfolio_file": "PortfolioFile read_portfolio_file",
         "portfolio.run.race": "GivenUpError Progress",
-        "portfolio.runs": "Ceiling Limits Result Run RunStatus",
+        "portfolio.runs": "Limits Result Run RunStatus",
         "portfolio.run.settings": "RaceSettings Settings",
         "portfolio.store.records": "StorageError",
         "portfolio.store.snapshots": "ReplayError",

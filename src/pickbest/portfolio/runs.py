@@ -48,7 +48,7 @@ class Place:
 
     env: variables beside the usual ones; pass_env: names of variables of this process that it
         gets too, see `engine.engines.environment`.
-    cores: how many a cluster reserves for it, and to how many it is bound if it is pinned.
+    cores: how many a cluster reserves for it.
     """
 
     cwd: str | None = None
@@ -61,49 +61,35 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Ceiling:
-    """What a tree of processes may use together; None: as much as it likes."""
+class Limits:
+    """What each arm may use; None: as much as it likes.
+
+    memory_bytes, cpu_seconds, processes: of all processes of an arm together, see
+        `engine.limits`. memory_bytes is also the most that each process can ask for (RLIMIT_AS),
+        so that one that asks for too much is told so.
+    output_bytes: how much of the end of its output is kept in memory; more goes to a file, up to
+        spool_bytes. answer_bytes: how long what a function returns may be, as it is sent.
+    grace: seconds between SIGTERM and SIGKILL when it is stopped; 0: SIGKILL at once.
+    """
 
     memory_bytes: int | None = None
     cpu_seconds: float | None = None
     processes: int | None = None
-
-    def __post_init__(self) -> None:
-        for each in fields(Ceiling):
-            if (value := getattr(self, each.name)) is not None:
-                check_positive(each.name, value)
-
-    @property
-    def limits_anything(self) -> bool:
-        return any((self.memory_bytes, self.cpu_seconds, self.processes))
-
-
-UNLIMITED = Ceiling()
-
-
-@dataclass(frozen=True)
-class Limits(Ceiling):
-    """What each arm may use: all of its processes together, see `engine.limits`.
-
-    memory_bytes: also the most that each process can ask for (RLIMIT_AS), so that one that asks
-        for too much is told so.
-    output_bytes: how much of the end of its output is kept in memory; more goes to a file, up to
-        spool_bytes. answer_bytes: how long what a function returns may be, as it is sent.
-    grace: seconds between SIGTERM and SIGKILL when it is stopped; 0: SIGKILL at once.
-    pin: bind each arm to as many cores as it asks for: those that the fewest arms are bound to.
-    """
-
     output_bytes: int = 65_536
     spool_bytes: int = 256 * 1024**2
     answer_bytes: int = 16 * 1024**2
     grace: float = 0.0
-    pin: bool = False
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("output_bytes", "spool_bytes", "answer_bytes"):
-            check_positive(name, getattr(self, name))
         check_not_negative("grace", self.grace)
+        for each in fields(self):
+            if each.name != "grace" and (value := getattr(self, each.name)) is not None:
+                check_positive(each.name, value)
+
+    @property
+    def of_the_tree(self) -> bool:
+        """Whether anything is limited that all processes of an arm use together."""
+        return any((self.memory_bytes, self.cpu_seconds, self.processes))
 
 
 @dataclass(frozen=True)

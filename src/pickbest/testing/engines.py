@@ -22,7 +22,7 @@ from typing import Any
 from unittest.mock import patch
 
 from pickbest.portfolio.engine.engines import Engine
-from pickbest.portfolio.runs import Ceiling, Limits, Run, RunStatus, Task
+from pickbest.portfolio.runs import Limits, Run, RunStatus, Task
 from pickbest.testing import arms
 from pickbest.testing.arms import LONG
 from pickbest.testing.failing import must_raise
@@ -37,7 +37,7 @@ def check_engine(engine: Engine) -> None:
                   check_errors_of_the_caller, check_answers, check_surroundings, check_limits,
                   check_grace, check_races_at_once)  # fmt: skip
     on_linux = (check_no_process_left, check_nothing_inherited, check_limits_of_trees,
-                check_limits_of_races, check_floods)  # fmt: skip
+                check_floods)  # fmt: skip
     for check in (*everywhere, *(on_linux if sys.platform.startswith("linux") else ())):
         check(engine)
 
@@ -252,16 +252,6 @@ def check_limits_of_trees(engine: Engine) -> None:
         assert run.limits, "a run under limits must say how they are kept to"
     assert good.stdout == "fine\n", "an arm must not suffer from another's limits"
     assert good.limits == "", "a run without limits must not claim any"
-
-
-def check_limits_of_races(engine: Engine) -> None:
-    """Too much memory of all arms together ends the one that has most of it. Linux only."""
-    tasks = [_function("hog", arms.fork_and_eat, 8), _command("good", "sleep 2; echo fine")]
-    started = time.monotonic()
-    hog, good = engine.race(tasks, _no_end, _never, Ceiling(memory_bytes=400_000_000))
-    assert time.monotonic() - started < PATIENCE, "the limit of a race did not hold"
-    assert "400" in hog.reason or "381" in hog.reason, f"the reason reads {hog.reason!r}"
-    assert good.stdout == "fine\n", "an arm must not suffer from another's memory"
 
 
 def check_floods(engine: Engine) -> None:

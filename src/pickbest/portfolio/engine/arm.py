@@ -42,16 +42,8 @@ class Started:
 
 
 def start(request: dict[str, Any], call: bytes) -> Started:
-    """Start the arm of a request on its cores."""
-    cores = request["cores"]
-    if cores and hasattr(os, "sched_setaffinity"):
-        all_cores = os.sched_getaffinity(0)
-        os.sched_setaffinity(0, cores)
-    try:
-        return _function(request, call) if request["argv"] is None else _command(request)
-    finally:
-        if cores and hasattr(os, "sched_setaffinity"):
-            os.sched_setaffinity(0, all_cores)
+    """Start the arm of a request."""
+    return _function(request, call) if request["argv"] is None else _command(request)
 
 
 def _command(request: dict[str, Any]) -> Started:

@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Protocol, runtime_checkable
 
 from pickbest.core.errors import PickbestError, unknown_name
-from pickbest.portfolio.runs import UNLIMITED, Ceiling, EndsRace, GivenUp, Run, Task
+from pickbest.portfolio.runs import EndsRace, GivenUp, Run, Task
 
 NAMES = ("local", "ray")
 
@@ -20,18 +20,11 @@ NAMES = ("local", "ray")
 class Engine(Protocol):
     """Runs races. Every method may be called from any thread; see pickbest.testing.engines."""
 
-    def race(
-        self,
-        tasks: Sequence[Task],
-        ends_race: EndsRace,
-        given_up: GivenUp,
-        ceiling: Ceiling = UNLIMITED,
-    ) -> list[Run]:
+    def race(self, tasks: Sequence[Task], ends_race: EndsRace, given_up: GivenUp) -> list[Run]:
         """Run all tasks at once; their runs, in the order of the tasks.
 
         ends_race is called once for each run, as it ends; when it returns True, the others are
         stopped. given_up is asked a few times a second; when it returns True, all are stopped.
-        ceiling: what all arms may use together; the one that uses most is stopped, with a reason.
         When this returns, no process of any task is left, and that is within a second of the
         longest deadline and its grace.
         """

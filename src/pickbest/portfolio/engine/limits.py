@@ -20,10 +20,10 @@ from pathlib import Path
 
 from pickbest.portfolio import processes
 from pickbest.portfolio.engine import tree
-from pickbest.portfolio.runs import UNLIMITED, Ceiling
+from pickbest.portfolio.runs import Limits
 
 CGROUP, POLLING = "cgroup v2", "polling"
-# Why the kernel ended an arm that has no limit of its own: that of the race, or of the machine.
+# Why the kernel ended an arm that has no limit of its own.
 NO_MEMORY_LEFT = "it used the memory that was left"
 # How often what is polled is polled.
 POLL_SECONDS = 0.05
@@ -32,27 +32,27 @@ CONTROLLERS = ("memory", "pids")
 _MOUNT = Path("/sys/fs/cgroup")
 
 
-def excess(ceiling: Ceiling, used: tree.Usage) -> str:
+def excess(limits: Limits, used: tree.Usage) -> str:
     """Which limit is exceeded, in words; "" if none is.
 
-    >>> excess(Ceiling(processes=3), tree.Usage(processes=5))
+    >>> excess(Limits(processes=3), tree.Usage(processes=5))
     'more than 3 processes'
     """
-    if ceiling.memory_bytes is not None and used.memory_bytes > ceiling.memory_bytes:
-        return f"more than {ceiling.memory_bytes / 1024**2:g} MB of memory"
-    if ceiling.cpu_seconds is not None and used.cpu_seconds > ceiling.cpu_seconds:
-        return f"more than {ceiling.cpu_seconds:g} seconds of processor time"
-    if ceiling.processes is not None and used.processes > ceiling.processes:
-        return f"more than {ceiling.processes} processes"
+    if limits.memory_bytes is not None and used.memory_bytes > limits.memory_bytes:
+        return f"more than {limits.memory_bytes / 1024**2:g} MB of memory"
+    if limits.cpu_seconds is not None and used.cpu_seconds > limits.cpu_seconds:
+        return f"more than {limits.cpu_seconds:g} seconds of processor time"
+    if limits.processes is not None and used.processes > limits.processes:
+        return f"more than {limits.processes} processes"
     return ""
 
 
-def polled(ceiling: Ceiling, pids: list[int], cpu_seconds: float = 0.0) -> str:
+def polled(limits: Limits, pids: list[int], cpu_seconds: float = 0.0) -> str:
     """Which limit processes exceed; cpu_seconds: what those that are gone have used."""
     gone = tree.Usage(cpu_seconds=cpu_seconds)
-    over = excess(ceiling, tree.usage(pids) + gone)
+    over = excess(limits, tree.usage(pids) + gone)
     # Pages that forks share were counted for each of them.
-    return excess(ceiling, tree.usage(pids, exact=True) + gone) if over else ""
+    return excess(limits, tree.usage(pids, exact=True) + gone) if over else ""
 
 
 class Group:
@@ -61,20 +61,18 @@ class Group:
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
 
-    def inner(self, name: str, ceiling: Ceiling = UNLIMITED, whole: bool = False) -> Group:
-        """A new group below this one; whole: memory that is not there ends all of it at once."""
+    def inner(self, name: str, limits: Limits) -> Group:
+        """A new group below this one; memory that is not there ends all of it at once."""
         made = Group(self.path / name)
         made.path.mkdir()
         try:
-            if ceiling.memory_bytes is not None:
-                made._write("memory.max", str(ceiling.memory_bytes))
+            if limits.memory_bytes is not None:
+                made._write("memory.max", str(limits.memory_bytes))
                 with contextlib.suppress(OSError):  # no such file where the kernel has no swap
                     made._write("memory.swap.max", "0")
-            if ceiling.processes is not None:
-                made._write("pids.max", str(ceiling.processes))
-            if not whole:
-                made.share_controllers()
-            elif "memory" in CONTROLLERS:
+            if limits.processes is not None:
+                made._write("pids.max", str(limits.processes))
+            if "memory" in CONTROLLERS:
                 made._write("memory.oom.group", "1")
         except OSError:
             made.remove()

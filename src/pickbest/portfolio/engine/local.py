@@ -9,16 +9,15 @@ import os
 import selectors
 import threading
 import time
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from pickbest.portfolio.engine import arm, limits, tree, wire
+from pickbest.portfolio.engine import arm, limits, wire
 from pickbest.portfolio.engine.engines import environment
 from pickbest.portfolio.engine.guards import Guards, Link
 from pickbest.portfolio.engine.limits import Group
-from pickbest.portfolio.runs import UNLIMITED, Ceiling, EndsRace, GivenUp, Run, RunStatus, Task
+from pickbest.portfolio.runs import EndsRace, GivenUp, Run, RunStatus, Task
 
 # How often a race asks whether it was given up.
 PATIENCE = 0.2
@@ -39,42 +38,21 @@ class LocalEngine:
         self.guards = guards or Guards(imports_program)
         self._lock = threading.Lock()
         self._races = 0
-        self._busy: Counter[int] = Counter()
 
-    def race(
-        self,
-        tasks: Sequence[Task],
-        ends_race: EndsRace,
-        given_up: GivenUp,
-        ceiling: Ceiling = UNLIMITED,
-    ) -> list[Run]:
+    def race(self, tasks: Sequence[Task], ends_race: EndsRace, given_up: GivenUp) -> list[Run]:
         with self._lock:
             self._races += 1
-            race = _Race(self.guards, self._races, ceiling)
-        cores = [self._take_cores(task) for task in tasks]
+            race = _Race(self.guards, self._races)
         try:
             race.make_groups(tasks)
             for place, task in enumerate(tasks):
-                race.start(place, task, cores[place])
+                race.start(place, task)
             return race.run(ends_race, given_up)
         finally:
             race.remove_groups()
-            with self._lock:
-                for taken in cores:
-                    self._busy.subtract(taken)
 
     def close(self) -> None:
         self.guards.close()
-
-    def _take_cores(self, task: Task) -> list[int]:
-        """The cores for an arm that is to be pinned: those that the fewest arms are pinned to."""
-        if not task.limits.pin or not hasattr(os, "sched_getaffinity"):
-            return []
-        with self._lock:
-            cores = sorted(os.sched_getaffinity(0), key=lambda core: (self._busy[core], core))
-            taken = cores[: task.cores]
-            self._busy.update(taken)
-        return taken
 
 
 class _Lane:
@@ -89,13 +67,12 @@ class _Lane:
         self.inbox = wire.Inbox(longest)
         self.started = time.monotonic()
         self.due = self.started + task.deadline + task.limits.grace + ANSWER_SECONDS
-        self.ending = ""
-        self.reason = ""
+        self.stopped = False
 
-    def stop(self, number: int, reason: str = "") -> None:
-        """Ask the guard to end its arm; reason: a limit of the race that it exceeded."""
-        if not self.ending:
-            self.ending, self.reason = "stopped", reason
+    def stop(self, number: int) -> None:
+        """Ask the guard to end its arm."""
+        if not self.stopped:
+            self.stopped = True
             self.due = min(self.due, time.monotonic() + self.task.limits.grace + ANSWER_SECONDS)
             self.link.send({"stop": number})
 
@@ -111,38 +88,33 @@ class _Lane:
 class _Race:
     """Arms that run at the same time."""
 
-    def __init__(self, guards: Guards, number: int, ceiling: Ceiling) -> None:
+    def __init__(self, guards: Guards, number: int) -> None:
         self.guards = guards
         self.number = number
-        self.ceiling = ceiling
-        self.group: Group | None = None
         self.groups: dict[int, Group] = {}
         self.guards_group = ""
         self.lanes: dict[int, _Lane] = {}
         self.selector = selectors.DefaultSelector()
-        self.cpu_seconds = 0.0
-        self.polled = time.monotonic()
 
     def make_groups(self, tasks: Sequence[Task]) -> None:
-        """A control group for the race and one for each arm, if there are limits to keep to."""
-        limited = any(each.limits_anything for each in (self.ceiling, *(t.limits for t in tasks)))
+        """A control group for each arm, if there are limits to keep to."""
+        limited = any(task.limits.of_the_tree for task in tasks)
         home = self.guards.group() if limited else None
         if home is None:
             return
         try:
             self.guards_group = str(home.leaf("guards").path)
-            self.group = home.inner(str(self.number), self.ceiling)
             for place, task in enumerate(tasks):
-                self.groups[place] = self.group.inner(str(place), task.limits, whole=True)
+                self.groups[place] = home.inner(f"{self.number}-{place}", task.limits)
         except OSError:  # somebody took our group away: poll
             self.remove_groups()
 
     def remove_groups(self) -> None:
-        if self.group is not None:
-            self.group.remove()
-        self.group, self.groups = None, {}
+        for group in self.groups.values():
+            group.remove()
+        self.groups = {}
 
-    def start(self, place: int, task: Task, cores: list[int]) -> None:
+    def start(self, place: int, task: Task) -> None:
         """Hand a task to a guard; the others are ended if that fails."""
         try:
             link = self.guards.take(None if task.call is None else task.preload)
@@ -156,7 +128,6 @@ class _Race:
                 "spool": task.spool,
                 "cwd": task.cwd or os.getcwd(),
                 "env": environment(os.environ, task.pass_env, task.env),
-                "cores": cores,
                 "group": str(group.path) if group else "",
                 "guards": self.guards_group,
             }
@@ -183,8 +154,6 @@ class _Race:
                         lane.due += time.monotonic() - judging
                 if self.lanes and given_up():
                     self.stop_all()
-                if self.lanes and self.ceiling.limits_anything:
-                    self._keep_to_ceiling()
         except BaseException:
             # Ctrl-C and the like: nothing may be left before anyone hears of it.
             self._abort()
@@ -199,10 +168,9 @@ class _Race:
 
     def _ended(self) -> list[tuple[Run, int]]:
         """Wait a little; the runs that ended, or had to."""
-        step = limits.POLL_SECONDS if self.ceiling.limits_anything else PATIENCE
         due = min(lane.due for lane in self.lanes.values())
         found = []
-        for key, _ in self.selector.select(max(0.0, min(step, due - time.monotonic()))):
+        for key, _ in self.selector.select(max(0.0, min(PATIENCE, due - time.monotonic()))):
             lane = key.data
             try:
                 message = lane.receive()
@@ -230,11 +198,11 @@ class _Race:
         if lane.group is not None:
             lane.group.kill()
         self.guards.abandon(lane.link, END_SECONDS)
-        if lane.ending and not lane.reason:
+        if lane.stopped:
             return Run(lane.task.arm, RunStatus.STOPPED, seconds=seconds)
         if seconds >= lane.task.deadline:
             return Run(lane.task.arm, RunStatus.TIMEOUT, seconds=seconds)
-        return Run(lane.task.arm, RunStatus.FINISHED, seconds=seconds, reason=lane.reason or reason)
+        return Run(lane.task.arm, RunStatus.FINISHED, seconds=seconds, reason=reason)
 
     def _abort(self) -> None:
         self.stop_all()
@@ -248,14 +216,8 @@ class _Race:
         reason, answer = str(report["reason"]), None
         if payload and not reason:
             status, reason, answer = _answered(status, payload)
-        if lane.reason:
-            status, reason = RunStatus.FINISHED, lane.reason
-        elif reason == limits.NO_MEMORY_LEFT and self.ceiling.memory_bytes:
-            over = limits.excess(Ceiling(self.ceiling.memory_bytes), tree.Usage(1 << 62))
-            reason = _together(over)
-        self.cpu_seconds += float(report["cpu_seconds"])
         code = report["exit_code"]
-        limited = self.ceiling.limits_anything or lane.task.limits.limits_anything
+        limited = lane.task.limits.of_the_tree
         return Run(
             lane.task.arm,
             status,
@@ -272,34 +234,6 @@ class _Race:
             peak_bytes=int(report["peak_bytes"]),
             limits="" if not limited else limits.CGROUP if lane.group else limits.POLLING,
         )
-
-    def _keep_to_ceiling(self) -> None:
-        """Stop the arm that uses most while all of them together use too much."""
-        if time.monotonic() - self.polled < limits.POLL_SECONDS:
-            return
-        self.polled = time.monotonic()
-        running = [lane for lane in self.lanes.values() if not lane.ending]
-        if self.group is not None:
-            over = limits.excess(self.ceiling, tree.Usage(cpu_seconds=self.group.cpu_seconds))
-        else:
-            pids = {lane.place: tree.descendants(lane.link.pid) for lane in running}
-            together = [pid for each in pids.values() for pid in each]
-            over = limits.polled(self.ceiling, together, self.cpu_seconds)
-        if not over:
-            return
-        reason = _together(over)
-        if self.group is None and not over.endswith("processor time"):
-            running = [max(running, key=lambda lane: _weight(pids[lane.place], over))]
-        for lane in running:
-            lane.stop(self.number, reason)
-
-
-def _together(over: str) -> str:
-    return f"the arms of the race used {over} together"
-
-
-def _weight(pids: list[int], over: str) -> float:
-    return len(pids) if over.endswith("processes") else tree.usage(pids, exact=True).memory_bytes
 
 
 def _answered(status: RunStatus, payload: bytes) -> tuple[RunStatus, str, Any]:

@@ -23,7 +23,7 @@ from pickbest.portfolio.run.costs import as_cost
 from pickbest.portfolio.run.features import as_feature_function
 from pickbest.portfolio.run.race import GivenUpError, Progress, Race, Unseen
 from pickbest.portfolio.run.settings import RaceSettings
-from pickbest.portfolio.runs import UNLIMITED, GivenUp, Limits, Result
+from pickbest.portfolio.runs import GivenUp, Limits, Result
 
 # Seconds that arms have at least, however long features took.
 SHORTEST = 0.01
@@ -85,7 +85,6 @@ class Portfolio(AskTell):
             cost,
             deadline,
             settings.limits or Limits(),
-            settings.race_limits or UNLIMITED,
             settings.pass_env,
             Answers(answer, settings.check, Evaluator(local), outputs),
         )

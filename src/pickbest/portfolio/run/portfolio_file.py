@@ -18,7 +18,7 @@ from pickbest.portfolio.run.costs import as_cost
 from pickbest.portfolio.run.portfolio import Portfolio
 from pickbest.portfolio.run.race import Progress
 from pickbest.portfolio.run.settings import RaceSettings
-from pickbest.portfolio.runs import Ceiling, Limits, Stage
+from pickbest.portfolio.runs import Limits, Stage
 
 _NUMBER = (int, float)
 # Seeds are the largest numbers that a portfolio has.
@@ -81,7 +81,7 @@ def _kinds(hint: Any) -> tuple[type, ...]:
             found.append(base)
         elif base is Sequence:
             found.append(list)
-        elif base is Mapping or base in (Limits, Ceiling):
+        elif base is Mapping or base is Limits:
             found.append(dict)
         elif base is not NoneType:
             found.append(str)
@@ -126,12 +126,6 @@ def _portfolio(content: dict[str, Any], folder: Path) -> PortfolioFile:
     if "check" in settings:
         settings["check"] = _imported(settings["check"], folder)
     settings["limits"] = _limits(settings.get("limits", {}))
-    together = settings.get("race_limits", {})
-    _check_keys("key of race_limits", together, _CEILING_KEYS)
-    try:
-        settings["race_limits"] = Ceiling(**_ceiling(together))
-    except PickbestError as error:
-        raise PickbestError(f"race_limits: {error}") from error
     settings["pass_env"] = _names("pass_env", settings.get("pass_env", []))
     if ":" in settings.get("features", ""):
         settings["features"] = _imported(settings["features"], folder)
@@ -254,28 +248,14 @@ def _format(spec: str, folder: Path) -> AnswerFormat:
 
 
 def _limits(table: dict[str, Any]) -> Limits:
-    sizes = _keys("output_kb spool_mb answer_mb grace", *_NUMBER)
-    _check_keys("key of limits", table, {**_CEILING_KEYS, **sizes, "pin": (bool,)})
-    return Limits(
-        **_ceiling(table),
-        output_bytes=round(table.get("output_kb", 64) * 1024),
-        spool_bytes=round(table.get("spool_mb", 256) * 1024**2),
-        answer_bytes=round(table.get("answer_mb", 16) * 1024**2),
-        grace=float(table.get("grace", 0.0)),
-        pin=table.get("pin", False),
-    )
-
-
-_CEILING_KEYS = {**_keys("memory_mb cpu_seconds", *_NUMBER), "processes": (int,)}
-
-
-def _ceiling(table: dict[str, Any]) -> dict[str, Any]:
-    memory = table.get("memory_mb")
-    return {
-        "memory_bytes": None if memory is None else round(memory * 1024**2),
-        "cpu_seconds": table.get("cpu_seconds"),
-        "processes": table.get("processes"),
-    }
+    numbers = _keys("memory_mb cpu_seconds output_kb spool_mb answer_mb grace", *_NUMBER)
+    _check_keys("key of limits", table, {**numbers, "processes": (int,)})
+    units = {"kb": 1024, "mb": 1024**2}
+    given: dict[str, Any] = {}
+    for key, value in table.items():
+        name, _, unit = key.rpartition("_")
+        given |= {f"{name}_bytes": round(value * units[unit])} if unit in units else {key: value}
+    return Limits(**given)
 
 
 def _beside(storage: str, folder: Path) -> str:

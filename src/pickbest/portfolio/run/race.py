@@ -21,8 +21,6 @@ from pickbest.portfolio.run.answers.reading import BadAnswerError, RejectedError
 from pickbest.portfolio.run.arms import Arm, Command, answering
 from pickbest.portfolio.run.costs import Cost
 from pickbest.portfolio.runs import (
-    UNLIMITED,
-    Ceiling,
     GivenUp,
     Limits,
     Result,
@@ -46,9 +44,9 @@ class GivenUpError(PickbestError):
 class Race:
     """The rules of races.
 
-    arms: by name. deadline: seconds that each may take. limits: what each may use; ceiling: what
-    all arms of a race may use together. pass_env: names of environment variables that all arms
-    get beside the usual ones. answers: how answers are read, checked and kept.
+    arms: by name. deadline: seconds that each may take. limits: what each may use. pass_env:
+    names of environment variables that all arms get beside the usual ones. answers: how answers
+    are read, checked and kept.
     """
 
     arms: Mapping[str, Arm]
@@ -56,7 +54,6 @@ class Race:
     cost: Cost
     deadline: float
     limits: Limits = field(default_factory=Limits)
-    ceiling: Ceiling = UNLIMITED
     pass_env: Sequence[str] = ()
     answers: Answers = field(default_factory=Answers)
 
@@ -104,7 +101,7 @@ class Race:
             begin += max((run.seconds for run in runs.values()), default=0.0)
             left = max(end * self.deadline - begin, SLACK)
             stage = self._stage(arms, ticket, end, problem, left)
-            self.engine.race(stage, on_end, asked, self.ceiling)
+            self.engine.race(stage, on_end, asked)
         if gave_up:
             raise GivenUpError(f"round {ticket.round} was stopped; nothing was learned of it")
         for name in ticket.arms:

@@ -12,7 +12,7 @@ from pickbest.portfolio.run.answers.formats import FormatSpec
 from pickbest.portfolio.run.answers.handling import Check
 from pickbest.portfolio.run.costs import CostSpec
 from pickbest.portfolio.run.features import FeatureFunction
-from pickbest.portfolio.runs import Ceiling, Limits, Stage
+from pickbest.portfolio.runs import Limits, Stage
 from pickbest.portfolio.store.live_learner import BY_HAND, DEFAULT_LEARNER, PLANNER
 from pickbest.portfolio.store.records import Opened
 
@@ -87,7 +87,7 @@ class RaceSettings(Settings):
     double_check: in this share of the rounds, a race that would stop at the first answer goes on to
         the second, so that two arms can contradict each other.
     check: a function of a Run that may refuse an answer; see `answers.handling.Check`.
-    limits: what each arm may use. race_limits: what all arms of a race may use together.
+    limits: what each arm may use.
     price: of processor time, for as long as the deadline, beside a cost of 0 to 1; prices: of arms
         that have their own. call_price, call_prices: of a start. With any of them the budget is
         the most arms at a time, and the learner is "schedules".
@@ -109,7 +109,6 @@ class RaceSettings(Settings):
     check: Check | None = None
     double_check: float = 0.0
     limits: Limits | None = None
-    race_limits: Ceiling | None = None
     pass_env: Sequence[str] = ()
     engine: str | Engine = "local"
     engine_options: Mapping[str, Any] | None = None
