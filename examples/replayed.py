@@ -17,7 +17,7 @@ import numpy as np
 
 from pickbest.portfolio import Command, Portfolio, Run, RunStatus
 from pickbest.portfolio.runs import Task
-from pickbest.portfolio.solve.call import COST, STOPPING
+from pickbest.portfolio.solve.call import COST
 from pickbest.portfolio.solve.known import DIMACS, SOLVERS, takes
 
 BUDGET = 2
@@ -126,8 +126,8 @@ def portfolio_costs(
                     cost=cost,
                     seed=seed,
                     name=group,
-                    stop=STOPPING.stop,
-                    censored=STOPPING.censored,
+                    stop="first",
+                    watch=0.0,
                 )  # type: ignore[call-overload]
             result = open_ones[group].solve(table.problems[row])
             paid[place] = min(

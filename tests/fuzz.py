@@ -178,9 +178,9 @@ def mutated_array(array: Any, rng: random.Random) -> Any:
 
 def journal_seeds(folder: Path) -> list[Path]:
     from pickbest.portfolio import AskTell
-    from pickbest.portfolio.store import folded
+    from pickbest.portfolio.store import ledger
 
-    every, folded.SNAPSHOT_EVERY = folded.SNAPSHOT_EVERY, 15
+    every, ledger.SNAPSHOT_EVERY = ledger.SNAPSHOT_EVERY, 15
     paths = []
     for name in LEARNERS:
         paths.append(folder / f"{name}.db")
@@ -193,7 +193,7 @@ def journal_seeds(folder: Path) -> list[Path]:
             book.add_arm("f")
             book.pause_arm("a")
             book.tell(book.ask("last"), [0.5, None])
-    folded.SNAPSHOT_EVERY = every
+    ledger.SNAPSHOT_EVERY = every
     return paths
 
 

@@ -15,7 +15,7 @@ from pickbest.core import Environment, FloatArray
 from pickbest.environments import Table
 from pickbest.environments.tables import Shuffled
 from pickbest.hindsight.comparators import random_subset_costs
-from pickbest.simulation.simulate import deal_all
+from pickbest.simulation.games import deal_all
 from pickbest.simulation.statistics import standard_error
 from studies.benchmark.environments import NamedEnvironment
 

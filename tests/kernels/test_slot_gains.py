@@ -8,7 +8,7 @@ import pytest
 from pickbest.core import Choice, PickbestError, play_table, replicate_keys
 from pickbest.environments import Bernoulli, RegimeChange, Task1
 from pickbest.learners import GreedyThompson, GreedyUCB, Thompson
-from pickbest.simulation.simulate import play
+from pickbest.simulation.games import play
 from pickbest.testing.learners import check_learner, check_long_run
 from tests.learners.slot_gains_twin import TABLE
 

@@ -10,7 +10,8 @@ from pickbest.environments import Shuffled, Table, WithFeatures
 from pickbest.kernels.neighbours import MOST_PROBLEMS, distances, nearness, ranks_among
 from pickbest.learners import Auto, AutoInContext
 from pickbest.learners.intervals import FromIntervals
-from pickbest.simulation.simulate import play, simulate
+from pickbest.simulation.games import play
+from pickbest.simulation.simulate import simulate
 from pickbest.testing.learners import check_learner, same_choice
 
 N_ARMS, ROUNDS = 6, 600

@@ -9,7 +9,7 @@ from pickbest.core import PickbestError
 from pickbest.environments import Bernoulli
 from pickbest.kernels.random import gamma_from
 from pickbest.learners import GreedyThompson, Thompson
-from pickbest.simulation.simulate import play
+from pickbest.simulation.games import play
 from tests.learners.slot_gains_twin import check_twin, each_discount
 
 

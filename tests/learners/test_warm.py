@@ -30,7 +30,7 @@ from pickbest.learners import (
 )
 from pickbest.learners.warm import PAST_STREAM, Warm
 from pickbest.player import Player
-from pickbest.simulation.simulate import play
+from pickbest.simulation.games import play
 from pickbest.testing.learners import check_learner
 
 N_ARMS = 5

@@ -17,8 +17,8 @@ from pysat.formula import CNF
 
 from pickbest.core import PickbestError
 from pickbest.portfolio import Portfolio, sat_solver
-from pickbest.portfolio.run.answers.dimacs import read_dimacs
-from pickbest.portfolio.run.arms import DIVERSE_SOLVERS, _solved_by_pysat as solve, sat_solver_names
+from pickbest.portfolio.run.answers.dimacs import read_dimacs, solve_by_pysat as solve
+from pickbest.portfolio.run.arms import DIVERSE_SOLVERS, sat_solver_names
 from pickbest.portfolio.run.portfolio_file import read_portfolio_file
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "sat_portfolio"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from typer import Argument, Option
 
@@ -13,9 +13,6 @@ from pickbest.cli import tables
 from pickbest.cli.options import BudgetOption, JsonOption, SeedOption, complete_learner
 from pickbest.core import PickbestError, check_budget, check_count, unknown_name
 from pickbest.core.progress import Progress, progress_bar
-
-if TYPE_CHECKING:
-    pass
 
 
 def replay(

@@ -54,23 +54,4 @@ if TYPE_CHECKING:
         Status as Status,
     )
 
-__getattr__, __dir__, __all__ = lazy_exports(
-    __name__,
-    {
-        "core.tickets": "ClosedRoundError RepeatedTellError Ticket UnknownRoundError",
-        "portfolio.run.answers.reading": "AnswerFormat RejectedError",
-        "portfolio.run.arms": "Arm Command Function sat_solver",
-        "portfolio.run.ask_tell": "AskTell",
-        "portfolio.run.costs": "Cost Judgement Quality Runtime Solved",
-        "portfolio.run.portfolio": "Portfolio",
-        "portfolio.run.portfolio_file": "PortfolioFile read_portfolio_file",
-        "portfolio.run.race": "GivenUpError Progress",
-        "portfolio.runs": "Limits Result Run RunStatus",
-        "portfolio.run.settings": "RaceSettings Settings",
-        "portfolio.store.records": "StorageError",
-        "portfolio.store.snapshots": "ReplayError",
-        "portfolio.store.state": "PortfolioState",
-        "portfolio.store.verdicts": "Contradiction",
-        "portfolio.store.views": "ArmView RoundView Status",
-    },
-)
+__getattr__, __dir__, __all__ = lazy_exports(__name__)

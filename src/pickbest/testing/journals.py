@@ -30,7 +30,7 @@ from pickbest.portfolio.store.records import (
     Record,
     Roster,
 )
-from pickbest.testing.failing import must_raise
+from pickbest.testing import must_raise
 
 Open = Callable[[], Journal]
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 from pickbest.core import PickbestError, unknown_name
 from pickbest.core.errors import load_extra
 from pickbest.portfolio.engine.engines import environment
-from pickbest.portfolio.run.answers.dimacs import read_dimacs
+from pickbest.portfolio.run.answers.dimacs import solve_by_pysat
 from pickbest.portfolio.run.answers.formats import DIMACS, TEXT, guess_format
 from pickbest.portfolio.run.answers.reading import AnswerFormat
 from pickbest.portfolio.runs import Limits, Place, Run, Task
@@ -168,7 +168,7 @@ def sat_solver(name: str) -> Function:
     """
     if name not in sat_solver_names():
         raise unknown_name("SAT solver", name, sat_solver_names())
-    return Function(_solved_by_pysat, (name,), preload=("pysat.solvers",), answer=DIMACS)
+    return Function(solve_by_pysat, (name,), preload=("pysat.solvers",), answer=DIMACS)
 
 
 def sat_solver_names(working: bool = False) -> tuple[str, ...]:
@@ -180,18 +180,9 @@ def sat_solver_names(working: bool = False) -> tuple[str, ...]:
 
 def _works(solver: str) -> bool:
     try:
-        return _solved_by_pysat([[1, 2], [-1]], solver)[0] == "SAT"
+        return solve_by_pysat([[1, 2], [-1]], solver)[0] == "SAT"
     except Exception:
         return False
-
-
-def _solved_by_pysat(problem: Any, solver: str) -> tuple[str, list[int] | None]:
-    """Solve a formula; runs in the arm's own process."""
-    from pysat.solvers import Solver
-
-    clauses = read_dimacs(Path(problem)) if isinstance(problem, str | Path) else problem
-    with Solver(name=solver, bootstrap_with=clauses) as built:
-        return ("SAT", built.get_model() or []) if built.solve() else ("UNSAT", None)
 
 
 # What is wrong before anything runs ---------------------------------------------------------------

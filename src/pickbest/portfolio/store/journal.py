@@ -11,7 +11,7 @@ positions have no gaps and every reader sees the same order. Readers need no loc
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import sqlalchemy as sa
@@ -31,6 +31,7 @@ from pickbest.portfolio.store.records import (
     OutageError,
     Picked,
     Record,
+    Snapshot,
     StorageError,
     decode_record,
     kind_of,
@@ -96,15 +97,6 @@ _KEEP = sa.text(
 )
 # Classes of SQLSTATE that say: not now. Connections, resources, operators, locks.
 _PASSING = ("08", "53", "57", "55")
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """The fold of all records up to a position: see `snapshots`."""
-
-    position: int
-    digest: str
-    body: bytes
 
 
 class Turn:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from pickbest.core import PickbestError
@@ -27,6 +28,7 @@ from pickbest.portfolio.store.records import (
     Roster,
     StorageError,
     check_finished,
+    check_picked,
     check_roster,
 )
 from pickbest.portfolio.store.snapshots import (
@@ -289,6 +291,26 @@ class Ledger:
 
         with self.lock:
             patiently(once, self.patience)
+
+    def note(self, results: Sequence[tuple[str, tuple[float, ...], Finished]]) -> None:
+        """Rounds that were played elsewhere: (problem, weights, result), all in one commit.
+
+        Somebody else chose the arms, so no pick is verified. weights: of the pick, where the arms
+        are those that the learner once picked; empty: the arms count as drawn at random. The
+        number of the round in `Finished` is not used.
+        """
+        with self.lock, self.turn() as write:
+            live = self.state.live
+            has_weights = live.pick(self.state.next_round)[1] is not None
+            for number, (problem, own, result) in enumerate(results, self.state.next_round):
+                arms = tuple(run.arm for run in result.runs)
+                at, usual = result.at, (len(live.arms) / len(arms),) * len(arms)
+                weights = own or usual if has_weights else None
+                picked = Picked(number, arms, weights, at, None, problem, True, at, given=True)
+                check_picked(picked, live.arms, live.learner.budget)
+                check_finished(result, picked)
+                write(picked)
+                write(replace(result, round=number))
 
     def finish(self, result: Finished) -> bool:
         """Close a round with a result; False if it had been closed as lost, and this came late.

@@ -6,22 +6,25 @@ snapshot that is damaged, of another version, or of other records is not used, a
 what is wrong with it.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pickbest._version import __version__
 from pickbest.core import PickbestError
 from pickbest.core.codec import decode, encode, plain
 from pickbest.core.savefile import Arrays, checksum, from_npz, to_npz
-from pickbest.portfolio.store.records import DamagedError, Entry, Opened, Picked, Record, Roster
+from pickbest.portfolio.store.records import (
+    DamagedError,
+    Entry,
+    Opened,
+    Picked,
+    Record,
+    Roster,
+    Snapshot,
+)
 from pickbest.portfolio.store.state import Course, PortfolioState, Sum, Tally
-
-if TYPE_CHECKING:
-    from pickbest.portfolio.store.journal import Snapshot
 
 VERSION = 1
 _NUMBERS = ("position", "next_round", "finished", "learned", "lost", "late", "paid", "priced")
@@ -134,7 +137,7 @@ def replayed(
     again = PortfolioState(trusted)
     for entry in entries:
         record = entry.record
-        if isinstance(record, Picked):
+        if isinstance(record, Picked) and not record.given:
             picked = again.live.pick(record.round, record.features)
             stored = (record.arms, record.weights, record.until)
             if picked != stored:

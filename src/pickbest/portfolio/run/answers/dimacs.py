@@ -158,6 +158,15 @@ def read_dimacs(path: str | Path) -> list[list[int]]:
     return clauses[:-1]
 
 
+def solve_by_pysat(problem: Any, solver: str) -> tuple[str, list[int] | None]:
+    """("SAT", model) or ("UNSAT", None) of a DIMACS file or clauses, by a solver of PySAT."""
+    from pysat.solvers import Solver
+
+    clauses = read_dimacs(Path(problem)) if isinstance(problem, str | Path) else problem
+    with Solver(name=solver, bootstrap_with=clauses) as built:
+        return ("SAT", built.get_model() or []) if built.solve() else ("UNSAT", None)
+
+
 def literals_of(problem: Any) -> Literals:
     """The clauses of a problem: a DIMACS file, or a list of lists of numbers."""
     if isinstance(problem, str | Path):
