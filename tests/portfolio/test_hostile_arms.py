@@ -39,21 +39,6 @@ def program(text: str, *arguments: object) -> Command:
     return Command((sys.executable, "-S", "-c", text, *map(str, arguments)))
 
 
-def test_an_arm_inherits_nothing_but_its_standard_streams() -> None:
-    listing = f"import os\n{hostile.HELD}\nprint(*held())"
-    arms = {"command": program(listing), "function": hostile.open_descriptors}
-    with open(os.devnull) as ours:
-        os.set_inheritable(ours.fileno(), True)
-        _, runs, _ = solve(arms, 30.0)
-    assert runs["command"].answer.split() == ["0", "1", "2"]
-    # A function has the pipe for its own answer; nothing that it starts has it.
-    assert runs["function"].answer == {
-        "function": ["0", "1", "2", "3"],
-        "program": ["0", "1", "2"],
-        "fork": ["0", "1", "2"],
-    }
-
-
 def test_a_forged_report_is_neither_believed_nor_run(tmp_path: Path) -> None:
     proof = tmp_path / "proof"
     _, runs, _ = solve({"forger": program(hostile.FORGER, proof), "true": ["true"]}, 20.0)
@@ -97,30 +82,6 @@ def test_a_stopped_keeper_is_replaced() -> None:
         assert all(portfolio.solve("p").runs for _ in range(2))
         with Portfolio(arms, 2, 2.0, learner="thompson") as other:
             assert other.solve("p").winner in arms
-
-
-@pytest.mark.parametrize(("text", "deadline"), [(hostile.UNREAPED, 3.0), (hostile.CHAIN, 2.0)])
-def test_floods_of_processes_end_with_the_deadline(
-    text: str, deadline: float, tmp_path: Path
-) -> None:
-    begun = tmp_path / "begun"
-    for _ in range(3):
-        _, runs, seconds = solve({"flood": program(text, begun)}, deadline)
-        if begun.exists():
-            break
-        deadline *= 5.0  # the machine is too slow for it to begin
-    assert begun.exists(), "the flood had not begun yet"
-    assert runs["flood"].cost == 1.0
-    assert seconds < deadline + PROMISED + BUSY
-    assert eventually(lambda: not running(str(begun)), 0.0)
-
-
-def test_a_forking_memory_hog_is_stopped_while_the_others_finish() -> None:
-    arms = {"hog": hostile.forks_and_eats, "good": ["sh", "-c", "sleep 2; echo fine"]}
-    result, runs, seconds = solve(arms, 300.0, limits=Limits(memory_bytes=500 * 1024**2))
-    assert seconds < LONG_BEFORE
-    assert result.winner == "good"
-    assert runs["hog"].reason == "it used more than 500 MB of memory"
 
 
 def test_processor_time_and_processes_are_limited_for_the_whole_arm() -> None:
