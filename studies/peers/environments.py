@@ -1,12 +1,10 @@
-"""Recorded worlds for the comparison with peers, in two halves: one to choose on, one to judge.
+"""Recorded environments for the comparison with peers: one half to choose on, one to judge.
 
 ASlib scenarios with their features (whose costs are charged), SMT-COMP divisions with the logic,
-query hints, our tuning tasks and the paper's rewards. Every second world of a kind, by name, is
+query hints, our tuning tasks and the paper's rewards. Every second one of a kind, by name, is
 judged; settings were chosen on the others.
 """
 
-import csv
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,26 +17,21 @@ from pickbest.environments import (
     Table,
     WithFeatures,
     read_scenarios,
-    read_table,
     with_features,
 )
 from pickbest.environments.aslib.description import RUNTIME
 from studies.benchmark.environments import PAPER, REAL, SHUFFLED, NamedEnvironment
 from studies.paper.recorded_rewards import measured_rewards
+from studies.tables import divisions, hints, paper_rewards
 
 COSTS = ("solved", "runtime", "PAR10")
-# Of SMT-COMP's single query track.
-SMT_LIMIT = 1_200.0
-# A hint that is slower than the best one by this factor costs 1.
-SLOWEST = 16.0
-MOST_ROUNDS = 1_000
 HALVES = ("chosen on", "judged")
 
 
-def peer_worlds(
+def peer_environments(
     data: Path, costs: str = "solved", half: str | None = None
 ) -> list[NamedEnvironment]:
-    """The worlds of a data folder, in recorded order and shuffled, at one kind of cost."""
+    """The environments of a data folder, in recorded order and shuffled, at one kind of cost."""
     if costs not in COSTS or half not in (None, *HALVES):
         raise PickbestError(f"costs must be one of {COSTS}, half of {HALVES}, got {costs}, {half}")
     kinds = [sorted(_aslib(data, costs)), sorted(_smt(data, costs)), list(_others(data, costs))]
@@ -53,7 +46,7 @@ def peer_worlds(
 
 
 # No table where a scenario has no such cost; it keeps its place all the same.
-World = tuple[str, Table | None, WithFeatures | None]
+Recorded = tuple[str, Table | None, WithFeatures | None]
 
 
 def _both_orders(
@@ -67,7 +60,7 @@ def _both_orders(
     yield NamedEnvironment(name + SHUFFLED, name, REAL, Shuffled(bare), shuffled)
 
 
-def _aslib(data: Path, costs: str) -> Iterator[World]:
+def _aslib(data: Path, costs: str) -> Iterator[Recorded]:
     if not (data / "aslib").is_dir():
         return
     for scenario in read_scenarios(data / "aslib"):
@@ -94,33 +87,18 @@ def _par10(runtimes: object) -> FloatArray:
     return np.where(costs >= 1.0, 1.0, costs / 10.0)
 
 
-def _smt(data: Path, costs: str) -> Iterator[World]:
-    for path in sorted((data / "smtcomp22").glob("*.csv")):
-        with path.open(newline="") as file:
-            header, *rows = list(csv.reader(file))
-        rows = rows[:: math.ceil(len(rows) / MOST_ROUNDS)]
-        seconds = np.array([[float(cell or math.inf) for cell in row[2:]] for row in rows])
-        runtime = np.minimum(seconds / SMT_LIMIT, 1.0)
-        values = {
-            "solved": (runtime >= 1.0).astype(np.float64),
-            "runtime": runtime,
-            "PAR10": np.where(runtime >= 1.0, 1.0, runtime / 10.0),
-        }[costs]
-        table = Table(values, tuple(header[2:]), path.stem)
-        yield f"SMT {path.stem}", table, with_features(table, [{"logic": row[1]} for row in rows])
+def _smt(data: Path, costs: str) -> Iterator[Recorded]:
+    for division in divisions(data):
+        table = Table(division.costs(costs), division.solvers, division.name)
+        logics = [{"logic": logic} for logic in division.logics]
+        yield f"SMT {division.name}", table, with_features(table, logics)
 
 
-def _others(data: Path, costs: str) -> Iterator[World]:
-    """Worlds without features, whose cost is their own."""
+def _others(data: Path, costs: str) -> Iterator[Recorded]:
+    """Environments without features, whose cost is their own."""
     if costs != "solved":
         return
     yield "measured-rewards", measured_rewards(), None
-    if (hints := data / "limeqo" / "ceb-seconds.csv").is_file():
-        with hints.open(newline="") as file:
-            _, *rows = list(csv.reader(file))
-        rows = rows[:: math.ceil(len(rows) / MOST_ROUNDS)]
-        seconds = np.array([[float(cell) for cell in row[1:]] for row in rows])
-        slower = np.log2(seconds / seconds.min(axis=1, keepdims=True)) / math.log2(SLOWEST)
-        yield "query-hints", Table(np.minimum(slower, 1.0), source="query-hints"), None
-    if (rewards := data / "paper_rewards" / "rewards.csv").is_file():
-        yield PAPER, read_table(rewards, rewards=True), None
+    for name, table in (("query-hints", hints(data)), (PAPER, paper_rewards(data))):
+        if table is not None:
+            yield name, table, None
