@@ -39,11 +39,7 @@ RULES = {
     "thompson": 1.0,
     "buckley-james": 1.0,
 }
-<<<<<<< HEAD
-TODAY = ("unwatched",)
-=======
-PLAIN = ("pessimistic", "optimistic", "watch")
->>>>>>> main
+PLAIN = ("unwatched",)
 PRICES = (0.0, 0.1, 0.3, 1.0)
 Row = dict[str, Any]
 
