@@ -6,13 +6,12 @@ costs the user as little more than the solver itself as can be.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import sys
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -73,7 +72,7 @@ def _run(words: Sequence[str], program: str, started: float) -> int:
     from pickbest.portfolio.solve.stock import Streams
     from pickbest.portfolio.solve.words import HelpShown, parse
 
-    streams = Streams(_stream(0, "r"), _stream(1, "w"), _stream(2, "w"))
+    streams = Streams(os.fdopen(0, "rb", closefd=False))
     try:
         arguments = parse(words, program)
         return _act(arguments, streams, started)
@@ -88,14 +87,6 @@ def _run(words: Sequence[str], program: str, started: float) -> int:
     except OSError as error:
         streams.say(f"error: the answer could not be written ({error.strerror})")
         return 1
-    finally:
-        for stream in (streams.stdout, streams.stderr):
-            with contextlib.suppress(OSError):
-                stream.close()
-
-
-def _stream(number: int, mode: str) -> BinaryIO:
-    return cast("BinaryIO", os.fdopen(number, f"{mode}b", closefd=False))
 
 
 def _act(arguments: Arguments, streams: Streams, started: float) -> int:
@@ -131,6 +122,8 @@ def _act(arguments: Arguments, streams: Streams, started: float) -> int:
             return Caller(arguments, streams, folder, started).run()
         except TimeUp:
             return late_answer(arguments, streams)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
     from pickbest.portfolio.solve import learning, stats
     from pickbest.portfolio.solve.stock import Stock
 

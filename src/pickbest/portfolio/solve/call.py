@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,14 +16,14 @@ from pickbest.core.text import printable
 from pickbest.core.tickets import Ticket
 from pickbest.portfolio.engine.guards import ForkedGuards
 from pickbest.portfolio.engine.local import LocalEngine
-from pickbest.portfolio.run.answers.evaluator import Evaluator
-from pickbest.portfolio.run.answers.formats import as_format
-from pickbest.portfolio.run.answers.handling import Answers, Outputs
+from pickbest.portfolio.run.answers.dimacs import Dimacs
+from pickbest.portfolio.run.answers.handling import Answers, Evaluator, Outputs
 from pickbest.portfolio.run.answers.problems import suffix_of
+from pickbest.portfolio.run.answers.reading import AnswerFormat
+from pickbest.portfolio.run.answers.smtlib import SmtLib
 from pickbest.portfolio.run.arms import Command
-from pickbest.portfolio.run.censoring import Censored, Stop, Stopping
 from pickbest.portfolio.run.costs import Solved
-from pickbest.portfolio.run.race import run_race
+from pickbest.portfolio.run.race import Race
 from pickbest.portfolio.runs import Limits, Result, Run, RunStatus
 from pickbest.portfolio.solve.known import (
     DIMACS,
@@ -47,8 +48,6 @@ QUICK, HEAD_START = 1.0, 0.1
 JOIN_AFTER = 0.6
 # What is left of a deadline is at least so much: zero is no deadline.
 SHORTEST = 1e-3
-# Nobody is watched to the end: a caller waits for the first answer, not for the second.
-STOPPING = Stopping(Stop.FIRST, Censored.PESSIMISTIC)
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,8 @@ class Caller:
         self.stock = Stock(folder)
         self.table = solver_table(arguments.tables)
         self.engine = LocalEngine(guards=ForkedGuards())
-        self.answers = Answers(evaluate=Evaluator(self.engine), outputs=_outputs())
+        self.answers = Answers(outputs=_outputs())
+        os.environ[INSIDE] = "1"  # solvers inherit it
         self.learn = False
 
     def run(self) -> int:
@@ -117,7 +117,7 @@ class Caller:
         if len(call.files) > 1 and not call.as_json:
             comment = "c" if problem.format == DIMACS else ";"
             streams.write([f"{comment} {printable(problem.name)}\n".encode()])
-        arms = solvers_for(problem, call, self.table)
+        arms = solvers_for(problem, call, self.table, self.started + call.deadline)
         if problem.checks == 0:
             return self._without_question(problem, arms)
         memory = Memory(self.folder, problem.digest, problem.place)
@@ -165,13 +165,12 @@ class Caller:
         timed = {name: replace(arms[name], after=seconds) for name, seconds in after.items()}
         answers = replace(
             self.answers,
+            evaluate=Evaluator(self.engine, ends),
             check=lambda run: memory.refuted(run) or None,
             wanted=2 if call.confirm else 1,
         )
-        result, _ = run_race(
-            ticket, problem.path, timed, self.engine, COST, left, Limits(call.memory),
-            STOPPING, lambda: False, lambda run: None, answers=answers,
-        )  # fmt: skip
+        race = Race(timed, self.engine, COST, left, Limits(call.memory), answers=answers)
+        result, _ = race.run(ticket, problem.path)
         ran = [run for run in result.runs if run.status is not RunStatus.STOPPED or run.seconds > 0]
         result = replace(result, runs=tuple(ran))
         if not call.solvers and not call.frozen:
@@ -210,8 +209,13 @@ class Caller:
                 self.streams.say(f"{problem.name}: {run.arm}:{verdict} {won}, {run.seconds:.3f} s")
 
 
-def solvers_for(problem: Problem, call: Arguments, table: Sequence[Solver]) -> dict[str, Command]:
-    """The arms of a call by name: installed, fit for the problem, and wanted."""
+def solvers_for(
+    problem: Problem, call: Arguments, table: Sequence[Solver], until: float = math.inf
+) -> dict[str, Command]:
+    """The arms of a call by name: installed, fit for the problem, and wanted.
+
+    until: when a check of their models must be done, by time.monotonic.
+    """
     names = list(dict.fromkeys(solver.name for solver in table))
     for name in call.solvers:
         if name not in names:
@@ -226,13 +230,15 @@ def solvers_for(problem: Problem, call: Arguments, table: Sequence[Solver]) -> d
             f"{', '.join([name for name in fit if name in wanted] or fit)}"
         )
     arms = {}
+    format: AnswerFormat = SmtLib(asked=problem.checks, until=until)
+    if problem.format == DIMACS:
+        format = Dimacs()
     for name in dict.fromkeys(wanted):
         if name in found:
             argv = found[name].on(problem.path_for(found[name].solver.needs_logic))
             if name == call.called:
                 argv = (argv[0], *call.passed, *argv[1:])
-            format = as_format(problem.format)
-            arms[name] = Command(argv, answer=format, env=((INSIDE, "1"),))
+            arms[name] = Command(argv, answer=format)
     return arms
 
 

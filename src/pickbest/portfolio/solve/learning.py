@@ -68,10 +68,13 @@ def lessons(call: Mapping[str, Any]) -> Iterator[Lesson]:
         if len(runs) != len(picked):  # the others never started
             continue
         winner = min((r for r in runs if r.accepted), key=lambda run: run.seconds, default=None)
+        costs = tuple(run.high for run in runs)
         record = Finished(
             0,
             tuple(run.kept() for run in runs),
-            tuple(run.high for run in runs),
+            low=costs,
+            high=costs,
+            times=costs,
             winner=winner.arm if winner else None,
             cost=winner.cost if winner else 1.0,
             # Of two rounds of one call, each has a time of its own.

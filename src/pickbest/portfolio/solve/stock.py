@@ -26,30 +26,36 @@ from typing import Any, BinaryIO, NamedTuple
 from pickbest.core.text import printable
 
 # No file here is longer but the log, and no line of it.
-LONGEST = 1 << 20
+LONGEST, CHUNK = 1 << 20, 1 << 16
 LOG, LEARNED, PICKS, ASIDE, NOTICE = "calls.log", "learned.json", "picks", "aside", "notice"
 # A log that is longer, and learned, is put beside the new one, in the place of the one before.
 LONGEST_LOG = 1 << 26
 
 
 class Streams(NamedTuple):
-    """Standard input, output and error."""
+    """Standard input, and the numbers of standard output and error."""
 
     stdin: BinaryIO
-    stdout: BinaryIO
-    stderr: BinaryIO
+    stdout: int = 1
+    stderr: int = 2
 
     def write(self, pieces: Iterable[bytes]) -> None:
+        """Nothing is held back: a call whose time is over must not wait for its reader."""
+        held = bytearray()
         for piece in pieces:
-            self.stdout.write(piece)
-        self.stdout.flush()
+            held += piece
+            if len(held) > CHUNK:
+                _write(self.stdout, held)
+        _write(self.stdout, held)
 
     def say(self, text: str) -> None:
-        try:
-            self.stderr.write(f"{printable(text)}\n".encode())
-            self.stderr.flush()
-        except OSError:  # nobody listens
-            pass
+        with contextlib.suppress(OSError):  # nobody listens
+            _write(self.stderr, bytearray(f"{printable(text)}\n".encode()))
+
+
+def _write(descriptor: int, data: bytearray) -> None:
+    while data:
+        del data[: os.write(descriptor, data[:CHUNK])]
 
 
 class TimeUp(BaseException):
