@@ -169,6 +169,24 @@ def test_others_join_when_a_check_takes_long(calls: Calls) -> None:
     assert record["losses"]["cvc5"] >= 0.9
 
 
+@needs_z3
+def test_a_solver_that_lost_starts_anew(calls: Calls) -> None:
+    """z3 gives wrong answers after it was interrupted in a check."""
+    calls.fake(
+        "cvc5",
+        "#!/bin/sh\ntrap 'echo x >> interrupted' INT\necho x >> starts\nwhile read line; do\n"
+        "case $line in *check-sat*) sleep 1000;; *) echo success;; esac; done\n",
+    )
+    talk = Talk(calls, "-in", "--solver", "cvc5", "--solver", "z3")
+    talk.write("(set-logic QF_BV)(declare-const x (_ BitVec 8))")
+    for number in range(12):
+        assert talk.ask(f"(push 1)(assert (= x #x{number:02x}))(check-sat)(pop 1)") == "sat"
+    starts = (calls.folder / "starts").read_text().count("x")
+    assert 1 < starts < 8  # it was tried again, as a rival, and less and less often
+    assert not (calls.folder / "interrupted").exists()
+    talk.process.kill()
+
+
 def test_limits_bound_a_check(calls: Calls) -> None:
     for words, option in ((["-t:300"], ""), ([], "(set-option :timeout 300)")):
         talk = Talk(calls, "-in", *words)

@@ -399,7 +399,7 @@ class Session:
         for worker in self.workers:
             if worker.refused is frame:
                 worker.refused = None
-                worker.kill() if not worker.can_be_interrupted else self._forget(worker, frame)
+                self._forget(worker, frame) if worker.goes_on else worker.kill()
         return first or error("every solver that is installed ends at this")
 
     @staticmethod
@@ -540,7 +540,7 @@ class Session:
             self._vain = 0 if winner is not None else self._vain + 1
         for worker in racers:
             if worker is not winner:
-                worker.interrupt()
+                worker.give_up()
 
     # Questions
 
