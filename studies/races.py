@@ -21,8 +21,7 @@ import numpy as np
 from pickbest.catalog import make_learner
 from pickbest.core import Learner
 from pickbest.environments.runtimes import read_runtimes
-from pickbest.learners.intervals import racing
-from pickbest.learners.schedules import Schedules
+from pickbest.learners.auto import Schedules, racing
 from pickbest.portfolio.run.censoring import Stopping
 from pickbest.portfolio.run.costs import as_cost
 from pickbest.simulation.replay import (

@@ -29,10 +29,8 @@ from pickbest.core import (
 from pickbest.core.features import Features, FeaturesError, encoded, feature_names
 from pickbest.core.states import arrays_of, check_state, restore_arrays
 from pickbest.core.tickets import Ticket, in_order, not_open, round_of
-from pickbest.learners.states_0_1 import from_flat
 
-# Version 1 (0.1.0) had flat names of states: `learners.states_0_1` reads them.
-FORMAT, VERSION = "pickbest-player", 2
+FORMAT, VERSION = "pickbest-player", 1
 
 Costs = Sequence[float] | Mapping[int, float] | FloatArray
 
@@ -172,10 +170,7 @@ class Player:
             for path, array in arrays.items()
             if path.startswith("state/")
         }
-        if header["version"] == 1:
-            self._state = check_state(from_flat(self.learner, saved))
-        else:
-            self._state = check_state(restore_arrays(self._state, saved))
+        self._state = check_state(restore_arrays(self._state, saved))
         self._features = tuple(map(str, header.get("features", ())))
         self._asked = check_count("asked", header["asked"], 0)
         self._told = check_count("told", header["told"], 0)

@@ -5,12 +5,12 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.golden.replay import auto_of_0_1 as auto_of_0_1
 
 from pickbest.catalog import describe, learner_entry, learner_names, make_learner, rebuild
 from pickbest.catalog.describe import FIXED_IN_0_1
 from pickbest.catalog.learners import RENAMED_KINDS
 from pickbest.core import PickbestError
-from tests.golden.replay import auto_of_0_1 as auto_of_0_1
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 

@@ -8,9 +8,9 @@ from importlib import metadata
 from types import SimpleNamespace
 
 import pytest
+from pickbest.kernels.compile_notice import NOTICE, FirstCompile
 
 from pickbest.cli import warm_up
-from pickbest.kernels.compile_notice import NOTICE, FirstCompile
 
 ROUNDS_ONE_BY_ONE = """
 from numba.core import event

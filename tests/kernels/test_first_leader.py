@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-
 from pickbest.kernels.first_leader import first_probability, many_arms, spread_leader
+
 from pickbest.kernels.inclusion import inclusion_probabilities
 from pickbest.kernels.leaders import fill_spread
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from pickbest.kernels.neighbours import distances, ranks_among
+from pickbest.kernels.regression import RIDGE, WIDTH, arm_mean, predict, usual_reward
 
 from pickbest.core import Choice
 from pickbest.core.features import encoded
-from pickbest.kernels.neighbours import distances, ranks_among
-from pickbest.kernels.regression import RIDGE, WIDTH, arm_mean, predict, usual_reward
 from pickbest.learners import AutoInContext
 
 

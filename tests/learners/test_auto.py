@@ -4,6 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pickbest.kernels.first_leader import (
+    FIRST_RATE,
+    first_probability,
+    many_arms,
+    rate_of,
+)
 
 from pickbest import theory
 from pickbest.catalog import make_learner
@@ -26,12 +32,6 @@ from pickbest.environments import (
     Task3,
     read_scenario,
     read_table,
-)
-from pickbest.kernels.first_leader import (
-    FIRST_RATE,
-    first_probability,
-    many_arms,
-    rate_of,
 )
 from pickbest.learners import Auto, Pairwise
 from pickbest.learners.auto import DOUBT, FIRST_SHARE, wears_off

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
+from pickbest.kernels.neighbours import MOST_PROBLEMS, distances, nearness, ranks_among
+from pickbest.learners.intervals import FromIntervals
 
 from pickbest.core import ContextLearner, FeatureLearner, PickbestError, replicate_keys, rng_for
 from pickbest.core.features import MISSING, encoded
 from pickbest.core.states import check_state, copy_state, map_state, same_state
 from pickbest.environments import Shuffled, Table, WithFeatures
-from pickbest.kernels.neighbours import MOST_PROBLEMS, distances, nearness, ranks_among
 from pickbest.learners import Auto, AutoInContext
-from pickbest.learners.intervals import FromIntervals
 from pickbest.simulation.simulate import play, simulate
 from pickbest.testing.learners import check_learner, same_choice
 

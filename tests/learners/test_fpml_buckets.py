@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pickbest.learners.states_0_1 import from_flat
 
 from pickbest.core import Choice, PickbestError, play_rounds, play_table, replicate_keys, rng_for
 from pickbest.core.states import arrays_of, copy_state, portable, restored, same_state
 from pickbest.kernels.inclusion import inclusions_of
 from pickbest.learners import FPMLManyArms, FPMLPartial
 from pickbest.learners.fpml import FPMLState
-from pickbest.learners.states_0_1 import from_flat
 
 
 @pytest.mark.parametrize(("n_arms", "budget"), [(1, 1), (2, 1), (9, 9), (50, 7), (300, 1)])

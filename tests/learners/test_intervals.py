@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pickbest.kernels.kinds import place_of, survivals
+from pickbest.learners.intervals import FromIntervals, SeenState, racing
 
 from pickbest.core import Choice, PickbestError, replicate_keys, rng_for
 from pickbest.core.intervals import Intervals, learn_intervals, watch_probability
 from pickbest.core.states import arrays_of, copy_state, same_state
-from pickbest.kernels.kinds import place_of, survivals
 from pickbest.learners import FPML, Auto, FPMLPartial, Pairwise, Thompson, Uniform
-from pickbest.learners.intervals import FromIntervals, SeenState, racing
 from pickbest.testing.learners import check_learner
 
 ONE = np.ones(1)

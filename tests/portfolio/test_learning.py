@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pickbest.kernels.pairs import PairsState
 
 from pickbest.catalog import make_learner
 from pickbest.core import (
@@ -15,7 +16,6 @@ from pickbest.core import (
     State,
 )
 from pickbest.core.states import Kind, arrays_of, copy_state, fields, same_state
-from pickbest.kernels.pairs import PairsState
 from pickbest.portfolio import AskTell
 from pickbest.portfolio.run.censoring import Lesson, Stopping, lesson, times_of
 from pickbest.portfolio.runs import Run, RunStatus

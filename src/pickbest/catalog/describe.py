@@ -11,9 +11,6 @@ import numpy as np
 from pickbest.catalog.learners import learner_kind
 from pickbest.core import Learner, PickbestError, check_budget
 
-# What 0.1.0 could not set, and so did not describe.
-FIXED_IN_0_1 = {"Auto": {"sharpness": 4.0}}
-
 
 def describe(thing: object) -> Any:
     """A learner, an environment or one of their fields as JSON-ready data.
@@ -63,7 +60,7 @@ def _rebuilt(description: Any) -> Any:
         return description
     kind = learner_kind(str(description.get("kind")))
     hints = typing.get_type_hints(kind)
-    values = dict(FIXED_IN_0_1.get(kind.__name__, {}))
+    values: dict[str, Any] = {}
     for name, value in description.items():
         if name == "kind":
             continue

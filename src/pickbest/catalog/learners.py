@@ -21,9 +21,6 @@ from pickbest.learners import Doubling
 # What a builder is told of the game; all its other parameters are options.
 GAME = ("n_arms", "budget", "rounds", "tuning")
 
-# Classes that had another name when descriptions were written: old save files still open.
-RENAMED_KINDS = {"Yielding": "GuardedLast"}
-
 
 @dataclass(frozen=True)
 class LearnerEntry:
@@ -138,10 +135,9 @@ def learner_entry(name: str) -> LearnerEntry:
 
 def learner_kind(name: str) -> type:
     """The class of a described learner."""
-    kind = RENAMED_KINDS.get(name, name)
-    if kind not in _KINDS:
+    if name not in _KINDS:
         raise unknown_name("kind of learner", name, _KINDS)
-    return _KINDS[kind]
+    return _KINDS[name]
 
 
 def make_learner(

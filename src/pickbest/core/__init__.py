@@ -43,7 +43,6 @@ if TYPE_CHECKING:
         informed as informed,
         keep_best as keep_best,
         learn_round as learn_round,
-        learns_any as learns_any,
         pick_round as pick_round,
         play_rounds as play_rounds,
         play_table as play_table,
@@ -52,13 +51,11 @@ if TYPE_CHECKING:
     from pickbest.core.tickets import Ticket as Ticket
     from pickbest.core.types import (
         Choice as Choice,
-        CompiledLearner as CompiledLearner,
         ContextLearner as ContextLearner,
         Environment as Environment,
         FeatureLearner as FeatureLearner,
         Feedback as Feedback,
         Learner as Learner,
-        OpenLearner as OpenLearner,
         State as State,
         TableLearner as TableLearner,
     )
@@ -73,13 +70,10 @@ __getattr__, __dir__, __all__ = lazy_exports(
             "ENVIRONMENT_STREAM GOLDEN LEARNER_STREAM MIX_1 MIX_2 Draws mix mix_array "
             "replicate_keys rng_for"
         ),
-        "core.rounds": (
-            "informed keep_best learn_round learns_any pick_round play_rounds play_table visible"
-        ),
+        "core.rounds": ("informed keep_best learn_round pick_round play_rounds play_table visible"),
         "core.tickets": "Ticket",
         "core.types": (
-            "Choice CompiledLearner ContextLearner Environment FeatureLearner Feedback Learner "
-            "OpenLearner State TableLearner"
+            "Choice ContextLearner Environment FeatureLearner Feedback Learner State TableLearner"
         ),
     },
 )

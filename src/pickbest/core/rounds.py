@@ -6,12 +6,10 @@ from pickbest.core.arrays import FloatArray, IntArray, KeyArray
 from pickbest.core.randomness import Draws, rng_for
 from pickbest.core.types import (
     Choice,
-    CompiledLearner,
     ContextLearner,
     FeatureLearner,
     Feedback,
     Learner,
-    OpenLearner,
     State,
     TableLearner,
 )
@@ -31,11 +29,6 @@ def play_table(
     learner: Learner, state: State, table: FloatArray, lasting: KeyArray, first_round: int
 ) -> tuple[State, FloatArray]:
     """(state, paid): play a table in one compiled loop where the learner has one."""
-    if isinstance(learner, CompiledLearner):
-        played: tuple[State, FloatArray] = learner.rule.play(
-            learner, state, table, lasting, first_round
-        )
-        return played
     if isinstance(learner, TableLearner):
         return learner.play_table(state, table, lasting, first_round)
     return play_rounds(learner, state, table, lasting, first_round)
@@ -54,11 +47,6 @@ def play_rounds(
         paid[:, t] = keep_best(choice.arms, costs)
         state = learner.learn(state, choice, visible(learner, choice, costs))
     return state, paid
-
-
-def learns_any(learner: Learner) -> bool:
-    """Whether the learner can learn of arms that others ran in its rounds (see OpenLearner)."""
-    return isinstance(learner, OpenLearner) and learner.learns_any
 
 
 def informed(

@@ -75,19 +75,6 @@ class Learner(Protocol):
 
 
 @runtime_checkable
-class OpenLearner(Learner, Protocol):
-    """A learner that may be able to learn of arms that others ran in its rounds."""
-
-    @property
-    def learns_any(self) -> bool:
-        """Whether `learn` takes any number of arms: its own in slot order, then the others.
-
-        The weights are then those of all arms together (see Choice).
-        """
-        ...
-
-
-@runtime_checkable
 class ContextLearner(Learner, Protocol):
     """A learner that can use features of a round which are known before it picks.
 
@@ -135,25 +122,6 @@ class TableLearner(Learner, Protocol):
         paid: (replicates, rounds) costs of the best picked arm.
         """
         ...
-
-
-@runtime_checkable
-class CompiledLearner(Learner, Protocol):
-    """A learner whose pick and learn are compiled.
-
-    law: the numbers that they need, as a named tuple.
-    rule: the functions, and the loops around them (`kernels.rules.Rule`).
-    fresh: whether its randomness is that of the round, or lasts a whole run.
-    """
-
-    @property
-    def law(self) -> Any: ...
-
-    @property
-    def rule(self) -> Any: ...
-
-    @property
-    def fresh(self) -> bool: ...
 
 
 @runtime_checkable

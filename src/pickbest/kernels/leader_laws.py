@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from pickbest.core import FloatArray, IntArray, KeyArray
-from pickbest.kernels.compiled import allocating
+from pickbest.kernels.compiled import allocating, compiled
 from pickbest.kernels.leaders import smallest
 from pickbest.kernels.random import STEP, uniform_at
 
@@ -30,7 +30,7 @@ _TIE = 1e-10
 _TINY = 1e-17
 
 
-@allocating
+@compiled
 def leader_law(costs: FloatArray, epsilon: float, out: FloatArray) -> None:
     """out[a] = P(arm a is the perturbed leader), for any number of arms, in time O(n_arms).
 
@@ -80,7 +80,7 @@ def _spread(costs: FloatArray, epsilon: float, budget: int) -> FloatArray:
     return spread
 
 
-@allocating
+@compiled
 def subset_law(costs: FloatArray, epsilon: float, subsets: IntArray, out: FloatArray) -> None:
     """out[k] = P(the perturbed leaders are the arms subsets[k]), for at most MOST_ARMS arms.
 
@@ -126,7 +126,7 @@ def subset_law(costs: FloatArray, epsilon: float, subsets: IntArray, out: FloatA
     out /= out.sum()
 
 
-@allocating
+@compiled
 def draw_subsets(costs: FloatArray, epsilon: float, keys: KeyArray, arms: IntArray) -> None:
     """arms[r]: the perturbed leaders of one and the same costs, drawn with the key of row r."""
     n_arms, budget = costs.shape[0], arms.shape[1]

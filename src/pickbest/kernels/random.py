@@ -1,6 +1,6 @@
 """Counter-based random numbers inside kernels: SplitMix64 started at a replicate's key.
 
-The stream of a key is the one that `game.Draws.uniforms` returns, so a kernel and its NumPy
+The stream of a key is the one that `core.Draws.uniforms` returns, so a kernel and its NumPy
 twin draw the same numbers.
 """
 
@@ -15,7 +15,7 @@ from pickbest.core import (
     FloatArray,
     KeyArray,
 )
-from pickbest.kernels.compiled import kernel
+from pickbest.kernels.compiled import borrowing, kernel
 
 STEP = np.uint64(GOLDEN)
 _MIX_1 = np.uint64(MIX_1)
@@ -25,7 +25,7 @@ _S11, _S27, _S30, _S31 = np.uint64(11), np.uint64(27), np.uint64(30), np.uint64(
 
 @kernel
 def mixed(word: np.uint64) -> np.uint64:
-    """SplitMix64's finalizer, as `game.mix`."""
+    """SplitMix64's finalizer, as `core.mix`."""
     word = (word ^ (word >> _S30)) * _MIX_1
     word = (word ^ (word >> _S27)) * _MIX_2
     return word ^ (word >> _S31)
@@ -33,13 +33,13 @@ def mixed(word: np.uint64) -> np.uint64:
 
 @kernel
 def round_key(lasting: np.uint64, round_index: int) -> np.uint64:
-    """The key of a round, as `game.rng_for`."""
+    """The key of a round, as `core.rng_for`."""
     return lasting ^ mixed(np.uint64(round_index) + STEP)
 
 
 @kernel
 def slot_key(key: np.uint64, slot: int) -> np.uint64:
-    """The key of a slot, as `game.Draws.child`."""
+    """The key of a slot, as `core.Draws.child`."""
     if slot == 0:
         return key
     return key ^ mixed(np.uint64(slot) * _MIX_1)
@@ -142,7 +142,7 @@ def beta_from(counter: np.uint64, alpha: float, beta: float) -> tuple[np.uint64,
     return counter, 1.0 / (1.0 + math.exp(min(log_y - log_x, 700.0)))
 
 
-@kernel
+@borrowing
 def fill_beta(keys: KeyArray, alpha: FloatArray, beta: FloatArray, out: FloatArray) -> None:
     """out[r, a] ~ Beta(alpha[r, a], beta[r, a]), replicate r from its own key."""
     for r in range(out.shape[0]):

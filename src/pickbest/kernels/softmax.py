@@ -1,4 +1,4 @@
-"""Exponential weights in the log domain: what Hedge, AdaHedge and the family of Exp3 share."""
+"""Exponential weights in the log domain: what Hedge, AdaHedge and Exp3 share."""
 
 import math
 from typing import Annotated, NamedTuple
@@ -42,12 +42,11 @@ def draw_share(
     shares: FloatArray,
     taken: BoolArray,
     mixing: float,
-    implicit: float,
     key: np.uint64,
 ) -> tuple[int, float]:
     """(arm, weight) from (1 - mixing) shares / total + mixing / n_arms, free arms only.
 
-    weight = 1 / (probability + implicit): implicit exploration biases it down (Exp3-IX).
+    weight = 1 / probability.
     """
     n_arms = shares.shape[0]
     total = 0.0
@@ -81,7 +80,7 @@ def draw_share(
             if target < 0.0:
                 break
     law = (scale * shares[chosen] + mixing / n_arms) / law_total
-    return chosen, 1.0 / (law + implicit)
+    return chosen, 1.0 / law
 
 
 class ShareLaw(NamedTuple):
@@ -89,7 +88,6 @@ class ShareLaw(NamedTuple):
 
     rate: float
     mixing: float
-    implicit: float
 
 
 class ShareState(NamedTuple):
@@ -117,7 +115,7 @@ def pick_share(law: ShareLaw, state: ShareState, row: int, work: ShareWork, pick
     taken, key, arms, weights = pick.taken, pick.key, pick.arms, pick.weights
     shares = work.shares[row]
     work.base[row] = fill_shares(state.gains[row], taken, law.rate, work.base[row], shares)
-    arms[0], weights[0] = draw_share(shares, taken, law.mixing, law.implicit, key)
+    arms[0], weights[0] = draw_share(shares, taken, law.mixing, key)
 
 
 @inlined

@@ -12,7 +12,7 @@ from pickbest.core.states import sums
 from pickbest.kernels.compiled import allocating, inlined
 from pickbest.kernels.leaders import Scratch, new_scratch
 from pickbest.kernels.random import STEP, uniform_at
-from pickbest.kernels.rules import ByRule, Pick, Rule, Told
+from pickbest.kernels.rules import CompiledLearner, Pick, Rule, Told
 
 
 class Exp3MState(NamedTuple):
@@ -109,11 +109,11 @@ def learn_row(law: Law, state: Exp3MState, row: int, work: Scratch, told: Told) 
             state.scores[row, arms[j]] += step * (1.0 - seen[j])
 
 
-RULE = Rule(__name__, new_scratch, pick_row, learn_row)
+RULE = Rule(new_scratch, pick_row, learn_row)
 
 
 @dataclass(frozen=True)
-class Exp3M(ByRule):
+class Exp3M(CompiledLearner[Law, Exp3MState, Scratch]):
     """Exp3.M (Uchiya, Nakamura and Kudo 2010): Exp3 for subsets and sums of rewards."""
 
     n_arms: int

@@ -25,7 +25,7 @@ from pickbest.core.states import sums
 from pickbest.kernels.compiled import allocating, inlined, kernel
 from pickbest.kernels.leaders import Scratch, draw_gumbel, new_scratch
 from pickbest.kernels.random import STEP, slot_key, uniform_at
-from pickbest.kernels.rules import ByRule, Pick, Rule, Told
+from pickbest.kernels.rules import CompiledLearner, Pick, Rule, Told
 
 
 class HedgePartialState(NamedTuple):
@@ -139,11 +139,11 @@ def learn_row(law: Law, state: HedgePartialState, row: int, work: Work, told: To
         state.costs[row, arms[j]] += weights[j] * (seen[j] - seen[0])
 
 
-RULE = Rule(__name__, new_work, pick_row, learn_row)
+RULE = Rule(new_work, pick_row, learn_row)
 
 
 @dataclass(frozen=True)
-class HedgePartial(ByRule):
+class HedgePartial(CompiledLearner[Law, HedgePartialState, Work]):
     """Hedge on relative estimates, from the costs of its own arms; at least two a round.
 
     The first arm is drawn from Hedge's law; what the others cost more or less than it is learned.

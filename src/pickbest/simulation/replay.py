@@ -34,7 +34,7 @@ from pickbest.core.rounds import informed, learn_round, pick_round
 from pickbest.core.states import arrays_of, map_state
 from pickbest.environments.runtimes import Runtimes
 from pickbest.hindsight.comparators import random_subset_costs
-from pickbest.learners.intervals import racing
+from pickbest.learners.auto import racing
 from pickbest.portfolio.run.censoring import Censored, Stop, Stopping
 from pickbest.portfolio.run.costs import NAMED, Cost
 from pickbest.portfolio.runs import Run, RunStatus

@@ -5,7 +5,8 @@ from collections.abc import Hashable, Iterable
 from pickbest import theory
 from pickbest.catalog import make_learner
 from pickbest.catalog.builders import member
-from pickbest.core import CompiledLearner, Feedback, PickbestError, check_count, unknown_name
+from pickbest.core import Feedback, PickbestError, check_count, unknown_name
+from pickbest.kernels.rules import AnyCompiled, CompiledLearner
 from pickbest.learners import Hedge
 from pickbest.learners.adahedge import AdaHedge
 from pickbest.submodular.jobs import Action, GreedySchedule, Schedule, unit_actions
@@ -32,7 +33,7 @@ def online_greedy(
     chosen = _actions(actions)
     check_count("budget", budget)
     full = member(Feedback, "feedback", feedback) is Feedback.FULL
-    inner: CompiledLearner
+    inner: AnyCompiled
     if full and tuning in (None, "adaptive"):
         inner = AdaHedge(len(chosen))
     elif full:
@@ -93,7 +94,7 @@ def _actions(actions: int | Iterable[Action | Hashable]) -> Schedule:
 
 def _slot_learner(
     name: str, n_arms: int, budget: int, rounds: int, tuning: str | None
-) -> CompiledLearner:
+) -> AnyCompiled:
     learner = make_learner(name, n_arms, budget, rounds, tuning)
     if not isinstance(learner, CompiledLearner):
         raise PickbestError(f"{name} cannot fill a slot")

@@ -13,7 +13,6 @@ import numpy as np
 from pickbest.core import (
     BoolArray,
     Choice,
-    CompiledLearner,
     Draws,
     Feedback,
     FloatArray,
@@ -24,7 +23,7 @@ from pickbest.core import (
     check_count,
 )
 from pickbest.core.states import arrays_of, map_state
-from pickbest.kernels.rules import weights_of
+from pickbest.kernels.rules import AnyCompiled, weights_of
 from pickbest.kernels.slots import Filling
 from pickbest.learners.greedy import GreedyState, check_slot_learner, pick_slots, start_slots
 from pickbest.submodular.jobs import (
@@ -72,7 +71,7 @@ class OnlineGreedy:
     3
     """
 
-    inner: CompiledLearner
+    inner: AnyCompiled
     slots: int
     actions: Schedule | None = None
     distinct: bool = False

@@ -13,12 +13,13 @@ are unbiased, and vary less than those from slot i's own pick alone.
 
 import numpy as np
 
-from pickbest.core import BoolArray, CompiledLearner, FloatArray, IntArray, PickbestError, State
+from pickbest.core import BoolArray, FloatArray, IntArray, PickbestError, State
+from pickbest.kernels.rules import AnyCompiled
 from pickbest.learners import Exp3, FPMLPartial, Weights
 from pickbest.submodular.jobs.kernels import fill_inclusions
 
 
-def check_sharing(inner: CompiledLearner, tied: bool) -> None:
+def check_sharing(inner: AnyCompiled, tied: bool) -> None:
     """Sharing needs slots that do not know of each other, and exact probabilities.
 
     tied: whether a slot's actions depend on those of the slots before it.
@@ -37,7 +38,7 @@ def check_sharing(inner: CompiledLearner, tied: bool) -> None:
 
 
 def shared_weights(
-    inner: CompiledLearner,
+    inner: AnyCompiled,
     states: list[State],
     arms: IntArray,
     kept: BoolArray,
@@ -62,7 +63,7 @@ def shared_weights(
     return weights
 
 
-def pick_chances(inner: CompiledLearner, state: State, arms: IntArray) -> FloatArray:
+def pick_chances(inner: AnyCompiled, state: State, arms: IntArray) -> FloatArray:
     """P(the learner picks arm arms[r, k]), in the given state."""
     chances = np.empty(arms.shape)
     if isinstance(inner, FPMLPartial):

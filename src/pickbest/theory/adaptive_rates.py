@@ -5,7 +5,7 @@ import math
 from pickbest.core import check_budget, check_count
 from pickbest.theory.common import leader_factor
 
-# Those of kernels.first_leader and learners.auto, which need Numba; the tests compare them.
+# Those of learners.auto.guard: the tests compare them.
 FIRST_RATE, FIRST_SHARE, DOUBT = 0.5, 1.0 / 32.0, 6.0
 
 

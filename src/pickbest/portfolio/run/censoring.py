@@ -4,7 +4,7 @@ A run that was stopped because another arm had answered is censored: its cost li
 low and a high bound. Nothing is invented; with stop="first", the user chooses:
 
 - INTERVALS, the default: the learner is told the intervals, and says how likely it wants a round to
-  be watched to its end (see `learners.intervals`); `watch`, where it is set, is the most that it
+  be watched to its end (see `learners.auto.stopped`); `watch`, where it is set, is the most that it
   gets. One that knows no intervals is told the highest.
 - WATCH: a coin decides beforehand, with probability `watch` and from the round's own randomness,
   that a round is watched to its end. Only watched rounds are learned, with weights divided by

@@ -17,7 +17,7 @@ from pickbest.core.rounds import informed, learn_round, pick_round
 from pickbest.core.states import AnyArray, arrays_of, repeat_state, restore_arrays, same_layout
 from pickbest.core.types import Choice, ContextLearner, Feedback, Learner, State
 from pickbest.learners.auto import Auto
-from pickbest.learners.intervals import FromIntervals, racing
+from pickbest.learners.auto.stopped import FromIntervals, racing
 from pickbest.portfolio.run.settings import BY_HAND, DEFAULT_LEARNER
 from pickbest.portfolio.runs import RunStatus, Stage
 from pickbest.portfolio.store.learner_states import (

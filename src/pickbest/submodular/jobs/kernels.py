@@ -10,7 +10,7 @@ Entries are (n_items, n_arms), in [0, 1]; weights are (n_items,) and add up to a
 """
 
 from pickbest.core import BoolArray, FloatArray, IntArray
-from pickbest.kernels.compiled import kernel
+from pickbest.kernels.compiled import borrowing, compiled, kernel
 from pickbest.kernels.inclusion import inclusions_of
 
 MAX, MISS = 0, 1
@@ -78,14 +78,14 @@ def value_of(kind: int, weights: FloatArray, summary: FloatArray) -> float:
     return min(total, 1.0)
 
 
-@kernel
+@borrowing
 def fill_values(kind: int, weights: FloatArray, summary: FloatArray, out: FloatArray) -> None:
     """out[r] = value of replicate r's schedule; weights are (replicates or 1, n_items)."""
     for r in range(out.shape[0]):
         out[r] = value_of(kind, weights[r if weights.shape[0] > 1 else 0], summary[r])
 
 
-@kernel
+@borrowing
 def fill_gains(
     kind: int,
     entries: FloatArray,
@@ -108,7 +108,7 @@ def fill_gains(
             out[r, j] = gain_of(kind, own, arm, weight, summary[r]) if arm >= 0 else 0.0
 
 
-@kernel
+@borrowing
 def extend_all(
     kind: int, entries: FloatArray, arms: IntArray, kept: BoolArray, summary: FloatArray
 ) -> None:
@@ -118,7 +118,7 @@ def extend_all(
             extend(kind, entries[r if entries.shape[0] > 1 else 0], arms[r], summary[r])
 
 
-@kernel
+@compiled
 def fill_inclusions(
     costs: FloatArray, epsilon: FloatArray, budget: int, arms: IntArray, out: FloatArray
 ) -> None:
