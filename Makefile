@@ -1,21 +1,25 @@
-# Two commands do all of their own set-up: `make reproduce` and `make test`.
+# Each command sets up what it needs; `make reproduce` and `make test` are those of the README.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
+TEST := $(VENV)/installed-test
 REPRODUCE := $(VENV)/installed-reproduce
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 WORKERS ?= 2
 # Each worker begins with a half of its own, so that what a file sets up is set up once.
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal
+# The marks that pyproject.toml explains: `make test` leaves these out, `make test-all` runs only them.
+MORE := ray or postgres or browser or slow
 # Tests that need no compiler, no process and no server.
 FAST := tests/core tests/catalog tests/environments tests/hindsight tests/theory/test_theory.py tests/test_package.py
 
-.PHONY: help install reproduce check test lint docs bench mutants clean
+.PHONY: help install reproduce check test test-all lint docs bench mutants clean
 help:
 	@echo "make reproduce   rebuild the paper's tables and figures into out/ (main job)"
 	@echo "make check       a verdict in about a minute: lint, types, layers, fast tests"
-	@echo "make test        lint, types, layers, doctests, README and the whole test suite"
+	@echo "make test        lint, types, layers, doctests, the README's blocks, the tests: 7 minutes"
+	@echo "make test-all    all that make test leaves out: Ray, PostgreSQL, browser, docs, fuzz, wheel, …"
 	@echo "make docs        the documentation as a site, out/site/index.html"
 	@echo "make bench       measure speed beside reference implementations and peers"
 	@echo "make mutants     break the code in 300 places and see whether the tests notice"
@@ -31,16 +35,20 @@ $(BIN)/python:
 
 $(STAMP): pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) --editable '.[dev]'
-	@touch $(STAMP) $(REPRODUCE)
+	@touch $(STAMP) $(TEST) $(REPRODUCE)
 
 $(REPRODUCE): pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) --editable '.[reproduce]'
 	@touch $(REPRODUCE)
 
+$(TEST): pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) --editable '.[test]'
+	@touch $(TEST) $(REPRODUCE)
+
 reproduce: $(REPRODUCE)
 	$(BIN)/python -m studies reproduce --workers $(WORKERS) $(ARGS)
 
-lint: $(STAMP)
+lint: $(TEST)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -50,7 +58,12 @@ check: lint
 	$(PYTEST) $(FAST) $(ARGS)
 
 test: lint
-	$(PYTEST) $(ARGS)
+	$(PYTEST) -m "not ($(MORE))" $(ARGS)
+
+test-all: $(STAMP)
+	$(PYTEST) -m "$(MORE)" $(ARGS)
+	tests/other_pythons.sh
+	tests/newcomer.sh
 
 docs: $(STAMP)
 	$(BIN)/mkdocs build --strict

@@ -19,7 +19,7 @@ import numpy as np
 
 from pickbest.catalog import make_learner
 from pickbest.environments import Table
-from pickbest.simulation.simulate import deal_all, play_dealt
+from pickbest.simulation.games import deal_all, play_dealt
 from simulation import N_ARMS, REPLICATES, ROUNDS, recorded_table
 
 COSTS = recorded_table()

@@ -23,7 +23,7 @@ import reference
 from pickbest.catalog import make_learner
 from pickbest.environments import Table
 from pickbest.player import Player
-from pickbest.simulation.simulate import deal_all, play_dealt
+from pickbest.simulation.games import deal_all, play_dealt
 from timing import Row, best_of, limit_row, ratio_row
 
 N_ARMS, ROUNDS, REPLICATES = 9, 368, 100

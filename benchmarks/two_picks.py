@@ -19,7 +19,8 @@ from rich.progress import track
 from pickbest import theory
 from pickbest.catalog import environment_names, make_environment, make_learner
 from pickbest.environments import Table
-from pickbest.simulation.simulate import deal_all, play_dealt, simulate
+from pickbest.simulation.games import deal_all, play_dealt
+from pickbest.simulation.simulate import simulate
 from timing import best_of
 
 LEARNERS = {

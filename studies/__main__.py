@@ -2,7 +2,7 @@
 
 import typer
 
-from pickbest.cli.main import answered
+from pickbest.cli.main import main
 from studies.commands.benchmark import benchmark
 from studies.commands.measure import measure
 from studies.commands.reproduce import reproduce
@@ -19,4 +19,4 @@ for command in (reproduce, benchmark, measure):
 
 
 if __name__ == "__main__":
-    answered(app)
+    main(app)

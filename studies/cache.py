@@ -11,13 +11,15 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from pickbest.core.savefile import write_atomically
 
-ROOT = Path(__file__).parents[1]
-PACKAGE = ROOT.name
+# The sources that a result may depend on: of the package, and of the studies themselves.
+SOURCES = {name: Path(spec.origin).parent for name in ("pickbest", "studies")
+           if (spec := find_spec(name)) and spec.origin}  # fmt: skip
 
 Value = TypeVar("Value")
 
@@ -61,7 +63,7 @@ def modules_of(thing: object) -> set[str]:
 
 
 def code_digest(modules: Iterable[str]) -> str:
-    """Of the sources of these modules and of all modules of this package that they need."""
+    """Of the sources of these modules and of all modules of ours that they need."""
     return _digest(frozenset(modules))
 
 
@@ -75,7 +77,7 @@ def _digest(modules: frozenset[str]) -> str:
 
 
 def reached(modules: Iterable[str]) -> set[str]:
-    """These modules and those of this package that they import, directly or not."""
+    """These modules and those of ours that they import, directly or not."""
     found: set[str] = set()
     waiting = {name for name in modules if _file_of(name)}
     while waiting:
@@ -119,7 +121,7 @@ def _source(module: str) -> bytes:
 
 
 def _file_of(module: str) -> Path | None:
-    """The source of a module: of this package, or a loaded one that defines a user's learner."""
+    """The source of a module: ours, or a loaded one that defines a user's learner."""
     loaded = getattr(sys.modules.get(module), "__file__", None)
     place = _place_of(module) or Path(loaded or "")
     return place if place.suffix == ".py" else None
@@ -127,10 +129,10 @@ def _file_of(module: str) -> Path | None:
 
 @cache
 def _place_of(module: str) -> Path | None:
-    """The file of a module of this package; None for all others."""
+    """The file of a module of ours; None for all others."""
     package, *parts = module.split(".")
-    if package != PACKAGE:
+    if package not in SOURCES:
         return None
-    place = ROOT.joinpath(*parts)
+    place = SOURCES[package].joinpath(*parts)
     files = (place / "__init__.py", place.with_suffix(".py"))
     return next((file for file in files if file.is_file()), None)

@@ -47,7 +47,6 @@ step "pickbest --help" pickbest --help
 step "simulate task-1 --budget 3, compiling" pickbest simulate task-1 --budget 3
 grep -q "compiling for this machine, once" step.log || { echo "FAILED: it did not say that it compiles" >&2; exit 1; }
 step "simulate task-1 --budget 3, again" pickbest simulate task-1 --budget 3
-step "pickbest warm-up" pickbest warm-up
 blocks python
 blocks sh
 for code in python-*; do step "README, $code: $(grep -m1 . "$code")" python "$code"; done

@@ -42,7 +42,9 @@ def blocks(language):
         text = document.read_text(encoding="utf-8")
         files = dict(titled.findall(text))
         for number, match in enumerate(pattern.finditer(text), 1):
-            found.append(pytest.param(match[1], files, id=f"{name_of(document)}-{number}"))
+            marks = () if document.name == "README.md" else pytest.mark.slow
+            case = pytest.param(match[1], files, id=f"{name_of(document)}-{number}", marks=marks)
+            found.append(case)
     return found
 
 
@@ -105,6 +107,7 @@ def test_every_command_has_a_line():
     assert {command.name for command in app.registered_commands} <= named
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     importlib.util.find_spec("mkdocs") is None, reason="the site needs the extra docs: make install"
 )

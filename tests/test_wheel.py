@@ -1,10 +1,12 @@
 """What is uploaded: a wheel and an sdist, whole and described, that run once installed."""
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 import tarfile
+import urllib.request
 import zipfile
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import yaml
 
 import pickbest
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]
 # What is no Python source and must travel with it.
 DATA = ("py.typed", "portfolio/service/static/", "report/templates/")
@@ -73,15 +76,102 @@ def test_nothing_is_missing(built):
     assert {"README.md", "LICENSE", "CITATION.cff", "CHANGELOG.md"} <= kept
 
 
-def test_the_wheel_runs_where_it_is_installed(built, tmp_path):
+FILES = {
+    "portfolio.toml": """
+budget = 2
+deadline = 20.0
+stop = "deadline"
+storage = "runs.db"
+learner = "uniform"
+[arms.first]
+command = ["echo", "done"]
+[arms.second]
+command = ["echo", "{problem}"]
+[arms.third]
+command = ["false"]
+""",
+    "runtimes.csv": "name,a,b,c\np1,1,2,\np2,3,,1\np3,2,2,2\n",
+    "A.csv": "1,0\n0,1\n",
+    "b.csv": "0.5\n0.5\n",
+    "small.cnf": "p cnf 2 2\n1 2 0\n-1 0\n",
+}
+# What each command prints with --json: its fields, which scripts rely on.
+PRINTED = {
+    "simulate task-1 -l uniform -r 2": "environment learners settings target_budget",
+    "hindsight task-1": "best_arm best_subset budget environment greedy n_arms rounds top",
+    "bounds -n 9 -b 3 -t 100": "bounds budget n_arms rounds slot_budget target_budget",
+    "learners": "learners",
+    "replay runtimes.csv --deadline 10 -l uniform -r 2": "best_fixed random runs",
+    "feasible A.csv b.csv": (
+        "bound budget calls calls_bound certificate dimension epsilon exit_code n_constraints "
+        "needs_bound_of samples sampling_error status stopped_early width worst_constraint "
+        "worst_slack x"
+    ),
+    "solve small.cnf": (
+        "answer contradictions cost exit_code format logic problem round runs seconds winner"
+    ),
+    "run portfolio.toml p1 p2 p3 p4 p5 p6 p7 p8 p9 p10 p11 p12 --unchecked": (
+        "answer cost problem round runs seconds winner"
+    ),
+    "status portfolio.toml": (
+        "arms asked budget finished late learned learner limits lost mean_cost open seed"
+    ),
+    "history portfolio.toml": (
+        "answer arms at cost late learned problem reason round runs state winner"
+    ),
+    "advise portfolio.toml": "arms budget fills rounds seen",
+}
+SATISFIABLE = 10
+
+
+@pytest.fixture(scope="module")
+def installed(built, tmp_path_factory):
+    """Runs `python -m pickbest` from the wheel, in a folder that has nothing of the repository."""
     (wheel,) = built.glob("*.whl")
-    run("-m", "pip", "install", "--quiet", "--no-deps", "--target", tmp_path / "site", wheel)
-    there = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
-    place = run("-c", "import pickbest; print(pickbest.__file__)", env=there, cwd=tmp_path)
-    assert Path(place.strip()).is_relative_to(tmp_path)
-    version = run("-m", "pickbest", "--version", env=there, cwd=tmp_path)
-    assert version == f"pickbest {pickbest.__version__}\n"
-    run("-m", "pickbest", "simulate", "task-1", "-l", "uniform", "-r", "2", env=there, cwd=tmp_path)
+    site, folder = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("elsewhere")
+    run("-m", "pip", "install", "--quiet", "--no-deps", "--target", site, wheel)
+    for name, text in FILES.items():
+        (folder / name).write_text(text)
+    there = {**os.environ, "PYTHONPATH": str(site), "XDG_DATA_HOME": str(folder / "data")}
+    place = run("-c", "import pickbest; print(pickbest.__file__)", env=there, cwd=folder)
+    assert Path(place.strip()).is_relative_to(site)
+
+    def start(*words):
+        command = [sys.executable, "-m", "pickbest", *words]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        return subprocess.Popen(command, env=there, cwd=folder, **pipes)
+
+    start.folder = folder
+    return start
+
+
+def test_every_command_runs_from_the_wheel(installed):
+    def said(line, code=0):
+        process = installed(*line.split())
+        out, errors = process.communicate(timeout=300)
+        assert process.returncode == code, f"{line}\n{out}\n{errors}"
+        return out
+
+    assert said("--version") == f"pickbest {pickbest.__version__}\n"
+    for line, fields in PRINTED.items():
+        out = said(f"{line} --json", SATISFIABLE if line.startswith("solve") else 0)
+        rows = [out] if out.startswith("{\n") else out.splitlines()
+        for row in rows:
+            assert set(fields.split()) <= json.loads(row).keys(), line
+    assert "12 rounds" in said("verify portfolio.toml")
+    said("export portfolio.toml --out runs.csv")
+    assert (installed.folder / "runs.csv").read_text().count("\n") == 1 + 2 * 12
+    said("report portfolio.toml --out page")
+    assert "<svg" not in (page := (installed.folder / "page" / "report.html").read_text())
+    assert "data:image/svg+xml" in page
+    process = installed("serve", "portfolio.toml", "--port", "0")
+    try:
+        address = next(word for word in process.stderr.readline().split() if "http://" in word)
+        with urllib.request.urlopen(f"{address.rstrip('/')}/api/status", timeout=20) as answer:
+            assert json.load(answer)["finished"] == 12
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
 
 
 def test_the_citation_names_this_version():

@@ -62,23 +62,4 @@ if TYPE_CHECKING:
     )
     from pickbest.simulation.simulate import simulate as simulate
 
-__getattr__, __dir__, __all__ = lazy_exports(
-    __name__,
-    {
-        "catalog": (
-            "EnvironmentEntry EnvironmentSpec LearnerEntry LearnerSpec environment_names "
-            "learner_names make_environment make_learner register_environment "
-            "register_learner unregister_environment unregister_learner"
-        ),
-        "core": (
-            "Choice Draws Environment Feedback Learner MissingExtraError PickbestError Ticket"
-        ),
-        "environments": "Scenario Table read_scenario read_table",
-        "feasibility": "Certificate Feasibility Game solve_feasibility solve_game",
-        "hindsight": "Subset best_arm best_subset greedy_subset subset_cost top_arms",
-        "player": "Player",
-        "portfolio": "AskTell Portfolio",
-        "simulation.result": "Band Difference Simulation",
-        "simulation.simulate": "simulate",
-    },
-)
+__getattr__, __dir__, __all__ = lazy_exports(__name__)

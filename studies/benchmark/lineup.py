@@ -10,7 +10,7 @@ YARDSTICK = "fpml-partial as run"
 AUTO = "auto"
 # In the paper's own settings, beside the catalog's defaults.
 AS_RUN = {YARDSTICK: "fpml-partial:tuning=as_run", "og as run": "og:tuning=as_run"}
-# What others do with features: see `experiments.peers`.
+# What others do with features: see `studies.peers`.
 INFORMED = "auto + features"
 _PEERS = "studies.peers."
 PEERS = {

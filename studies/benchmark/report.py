@@ -8,7 +8,7 @@ from pickbest._version import __version__
 from pickbest.core.savefile import write_atomically
 from pickbest.report.document import Block, Chapter, Column, Figure, Report, Section, Table, Text
 from pickbest.report.html import to_html
-from pickbest.report.markdown import to_markdown, write_tables
+from pickbest.report.write import write_tables
 from studies.benchmark import report_tables as tables
 from studies.benchmark.comparisons import (
     SIGNIFICANT,
@@ -23,6 +23,7 @@ from studies.benchmark.report_peers import peers_section
 from studies.benchmark.run_cells import BenchmarkPlan
 from studies.benchmark.shares import Cell
 from studies.benchmark.verdicts import verdicts
+from studies.report.markdown import to_markdown
 
 PAGE, SUMMARY, CELLS = "index.html", "summary.md", "cells.csv"
 TITLE = "Benchmark of learners that pick B of N arms"

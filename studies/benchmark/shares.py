@@ -14,8 +14,8 @@ from pickbest import hindsight
 from pickbest.core import Environment, FloatArray
 from pickbest.environments import Table
 from pickbest.environments.tables import Shuffled
-from pickbest.report.scenarios import random_subset_cost
-from pickbest.simulation.simulate import deal_all
+from pickbest.hindsight.comparators import random_subset_costs
+from pickbest.simulation.games import deal_all
 from pickbest.simulation.statistics import standard_error
 from studies.benchmark.environments import NamedEnvironment
 
@@ -90,7 +90,7 @@ class Cell:
 
 def random_reward(table: FloatArray, budget: int) -> float:
     """Expected mean reward of `budget` distinct random arms on a (rounds, n_arms) table."""
-    return 1.0 - random_subset_cost(table, budget)
+    return 1.0 - float(random_subset_costs(table, budget).mean())
 
 
 def best_reward(table: FloatArray, budget: int) -> float:

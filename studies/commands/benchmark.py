@@ -184,7 +184,7 @@ def summary(
     plan: BenchmarkPlan, cells: Sequence[Cell], page: Path, seconds: float
 ) -> dict[str, Any]:
     """What the command prints."""
-    from pickbest.report.markdown import heading
+    from pickbest.report.write import heading
     from studies.benchmark.report_tables import headline, scope
     from studies.benchmark.verdicts import verdicts
 
@@ -208,7 +208,7 @@ def _show(found: dict[str, Any], as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(found, indent=2))
         return
-    from pickbest.report.markdown import BADGES
+    from pickbest.report.document import BADGES
 
     if found["learners"]:
         Console(soft_wrap=True).print(tables.benchmark_table(found))

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from studies.paper.recipes import Recipe
     from studies.paper.run_parts import Finished
 
+MARKDOWN = "report.md"
+
 
 def reproduce(
     parts: Annotated[
@@ -83,6 +85,7 @@ def reproduce_parts(
     The page shows every part that is finished for this seed, replicates and rewards, so parts
     may be run one after the other.
     """
+    from pickbest.core.savefile import write_atomically
     from pickbest.report.write import need_packages, write_report
     from studies.paper.recorded_rewards import find_rewards
     from studies.paper.report import build_report
@@ -93,6 +96,7 @@ def reproduce_parts(
         run_parts,
         why_missing,
     )
+    from studies.report.markdown import to_markdown
 
     started = time.monotonic()
     recipes = chosen_recipes(names)
@@ -103,7 +107,9 @@ def reproduce_parts(
     left_out = [reason for recipe in recipes if (reason := why_missing(recipe))]
     with _progress([recipe for recipe in recipes if why_missing(recipe) is None]) as finished:
         run_parts(plan, recipes, finished)
-    page = write_report(build_report(plan, kept_parts(plan)), out)
+    report = build_report(plan, kept_parts(plan))
+    page = write_report(report, out)
+    write_atomically(out / MARKDOWN, to_markdown(report).encode())
     return Written(page, time.monotonic() - started, len(recipes) - len(left_out), left_out)
 
 

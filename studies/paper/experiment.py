@@ -11,6 +11,7 @@ from pickbest.simulation.result import Simulation
 from pickbest.simulation.simulate import simulate
 from studies.paper.estimates import Estimate
 from studies.paper.recorded_rewards import Rewards
+from studies.report.sections import shade
 
 Item = TypeVar("Item")
 
@@ -99,7 +100,7 @@ def hindsight_reward(simulation: Simulation, against: str, budget: int) -> Estim
 def shaded(items: Collection[Item]) -> Iterator[tuple[str, Item]]:
     """Each with the look of its lines in a figure."""
     for place, item in enumerate(items, start=1):
-        yield f"shade {place}/{len(items)}", item
+        yield shade(place, len(items)), item
 
 
 def plot(

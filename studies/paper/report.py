@@ -4,10 +4,11 @@ import dataclasses
 from collections.abc import Mapping
 
 from pickbest._version import __version__
-from pickbest.report.document import Chapter, Report, Section, Verdict, listed
+from pickbest.report.document import Chapter, Report, Section, Verdict
 from studies.paper.recipes import CHAPTERS, RECIPES, Recipe
 from studies.paper.run_parts import ReportPlan, why_missing
 from studies.paper.sabotage import matrix
+from studies.report.sections import listed
 
 TITLE = "Trading off resource budgets for improved regret bounds: reproduced"
 INTRO = (
@@ -37,7 +38,7 @@ def build_report(plan: ReportPlan, sections: Mapping[str, Section]) -> Report:
         ("runs", own if plan.replicates is None else str(plan.replicates)),
         ("recorded rewards", source),
     )
-    whole = Report(TITLE, INTRO, facts, chapters)
+    whole = Report(TITLE, INTRO, facts, chapters, "python -m studies reproduce")
     return dataclasses.replace(whole, summary=summary_of(whole))
 
 
@@ -80,5 +81,5 @@ def _linked(section: Section, verdict: Verdict) -> str:
 
 def _reason(recipe: Recipe) -> str:
     return why_missing(recipe) or (
-        f"**{recipe.title}** has not been run yet: `pickbest reproduce {recipe.name}`."
+        f"**{recipe.title}** has not been run yet: `python -m studies reproduce {recipe.name}`."
     )

@@ -11,11 +11,12 @@ from pathlib import Path
 from pickbest._version import __version__
 from pickbest.core import check_count, check_seed
 from pickbest.core.workers import each_finished
-from pickbest.report.document import Section, section_from_json, section_to_json
+from pickbest.report.document import Section
 from studies.cache import Cache, code_digest, key_of
 from studies.paper.experiment import Experiment, Setting
 from studies.paper.recipes import RECIPES, Recipe, recipe_named
 from studies.paper.recorded_rewards import DATA, MEASURED, MORE, Rewards, digest_of
+from studies.report.sections import section_from_json, section_to_json
 
 PARTS = "studies.paper.parts"
 # Recipes name learners and environments, so a part may need all that the catalog knows.

@@ -9,7 +9,6 @@ from pickbest import theory
 from pickbest.catalog import (
     LearnerEntry,
     LearnerSpec,
-    applicable,
     learner_entry,
     learner_names,
     make_learner,
@@ -167,12 +166,6 @@ def test_a_guarded_learner_holds_a_spec():
     assert held.inner == Pairwise(9, 3, 0.9)
     table = {"name": "guarded", "inner": {"name": "pairwise", "discount": 0.9}}
     assert make_learner(table, 9, 3) == held
-
-
-def test_applicable_options():
-    shared = {"epsilon": 0.1, "tuning": "as_run", "slots": "distinct"}
-    assert applicable("fpml-partial", shared) == {"epsilon": 0.1, "tuning": "as_run"}
-    assert applicable("thompson", shared) == {}
 
 
 def turns(n_arms: int, budget: int, rounds: int | None = None, step: int = 1) -> Uniform:

@@ -77,6 +77,7 @@ def test_ray_is_asked_for_by_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
         start_ray("engine='ray'")
 
 
+@pytest.mark.ray
 def test_it_is_said_who_connected_to_a_cluster() -> None:
     """So that whoever did can shut it down."""
     ray = pytest.importorskip("ray", reason="the extra ray is not installed")

@@ -24,7 +24,7 @@ from pickbest.environments import (
 )
 from pickbest.hindsight import best_subset, greedy_subset, subset_cost, top_arms
 from pickbest.learners import FPML, Leaders, Uniform
-from pickbest.simulation.simulate import deal, deal_all, play
+from pickbest.simulation.games import deal, deal_all, play
 
 
 def test_task_1_has_the_means_of_table_3():

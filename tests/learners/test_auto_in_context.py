@@ -10,7 +10,8 @@ from pickbest.core.features import MISSING, encoded
 from pickbest.core.states import check_state, copy_state, map_state, same_state
 from pickbest.environments import Shuffled, Table, WithFeatures
 from pickbest.learners import Auto, AutoInContext
-from pickbest.simulation.simulate import play, simulate
+from pickbest.simulation.games import play
+from pickbest.simulation.simulate import simulate
 from pickbest.testing.learners import check_learner, same_choice
 
 N_ARMS, ROUNDS = 6, 600

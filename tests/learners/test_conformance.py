@@ -18,7 +18,7 @@ from pickbest.catalog import (
 )
 from pickbest.core import Choice, CompiledLearner, Feedback, TableLearner
 from pickbest.environments import OneGoodArm
-from pickbest.simulation.simulate import play
+from pickbest.simulation.games import play
 from pickbest.testing.learners import (
     check_bound,
     check_learner,

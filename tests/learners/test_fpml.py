@@ -7,7 +7,7 @@ from pickbest.catalog import make_learner
 from pickbest.core import GOLDEN, replicate_keys, rng_for
 from pickbest.environments import OneGoodArm
 from pickbest.learners import FPML, FPMLPartial, Weights
-from pickbest.simulation.simulate import play
+from pickbest.simulation.games import play
 from tests.kernels.test_random import exponential_twin
 
 REPLICATES, N_ARMS = 200, 7

@@ -17,7 +17,7 @@ from pickbest.learners import (
     GuardedLast,
     Thompson,
 )
-from pickbest.simulation.simulate import play
+from pickbest.simulation.games import play
 
 N_ARMS, ROUNDS = 6, 4000
 

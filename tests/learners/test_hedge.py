@@ -10,7 +10,7 @@ from pickbest.catalog import environment_names, make_environment, make_learner
 from pickbest.core import Environment, PickbestError, replicate_keys, rng_for
 from pickbest.learners import FPML, FPMLFullManyArms, Hedge, HedgeSubsets
 from pickbest.learners.fpml import Noise
-from pickbest.simulation.simulate import play
+from pickbest.simulation.games import play
 from pickbest.testing.learners import check_learner, check_long_run
 
 GAINS = np.array([0.0, -0.7, -1.5, -0.2])

@@ -11,7 +11,7 @@ from pickbest.kernels.random import STEP
 from pickbest.kernels.rules import Pick
 from pickbest.learners import HedgePartial
 from pickbest.learners.hedge_partial import new_work, pick_row
-from pickbest.simulation.simulate import play
+from pickbest.simulation.games import play
 from pickbest.testing.learners import check_learner, check_long_run
 
 COSTS = np.array([0.1, 0.8, 0.4, 0.9, 0.6])

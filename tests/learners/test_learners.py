@@ -31,7 +31,7 @@ from pickbest.learners import (
     Uniform,
     Weights,
 )
-from pickbest.simulation.simulate import deal_all, play_dealt
+from pickbest.simulation.games import deal_all, play_dealt
 
 TABLE = np.random.default_rng(0).random((120, 6))
 

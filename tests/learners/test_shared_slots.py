@@ -15,7 +15,7 @@ from pickbest.core import (
 )
 from pickbest.environments import Bernoulli, Task1
 from pickbest.learners import FPML, Exp3, Exp3IX, FPMLPartial, Greedy, Weights
-from pickbest.simulation.simulate import play
+from pickbest.simulation.games import play
 from pickbest.testing.learners import check_learner, check_long_run
 
 COSTS = np.array([0.1, 0.8, 0.4, 0.9, 0.6])

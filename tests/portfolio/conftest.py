@@ -52,7 +52,7 @@ def postgres_server() -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
 def any_database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """An empty database of either kind."""
     if request.param == "sqlite":
@@ -66,7 +66,7 @@ def any_database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return url.replace("/postgres?", f"/{name}?", 1)
 
 
-@pytest.fixture(scope="module", params=["local", "ray"])
+@pytest.fixture(scope="module", params=["local", pytest.param("ray", marks=pytest.mark.ray)])
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     """Each engine in turn, where Ray is installed."""
     options = {}

@@ -124,6 +124,7 @@ def test_an_unreachable_server_is_one_sentence_without_the_password() -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_random_kills_lose_and_double_nothing(tmp_path: Path) -> None:
     """The full size, 300 kills in 2,000 rounds, is `python portfolio_torture.py`."""
     command = [sys.executable, str(HERE / "portfolio_torture.py"), "--kills", "12"]

@@ -63,6 +63,7 @@ def no_cluster() -> None:
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1"])
+@pytest.mark.ray
 @pytest.mark.usefixtures("no_cluster")
 def test_a_cluster_that_cannot_be_reached_is_an_error_at_once(address: str) -> None:
     started = time.monotonic()
@@ -75,6 +76,7 @@ def test_a_cluster_that_cannot_be_reached_is_an_error_at_once(address: str) -> N
     "said", [b"", b"SSH-2.0-OpenSSH_9.2\r\n", b"HTTP/1.1 400 Bad Request\r\n\r\n"]
 )
 @pytest.mark.parametrize("scheme", ["", "ray://"])
+@pytest.mark.ray
 @pytest.mark.usefixtures("no_cluster")
 def test_something_else_that_listens_is_no_cluster(
     said: bytes, scheme: str, monkeypatch: pytest.MonkeyPatch
@@ -100,6 +102,7 @@ def test_something_else_that_listens_is_no_cluster(
         thread.join()
 
 
+@pytest.mark.ray
 def test_a_real_cluster_is_taken_for_one(engine: Engine) -> None:
     if isinstance(engine, LocalEngine):
         pytest.skip("the local engine has no cluster")

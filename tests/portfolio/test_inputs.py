@@ -18,6 +18,7 @@ from tests import fuzz
 COMMAND = [sys.executable, "-m", "pickbest.cli.main"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", list(fuzz.KINDS))
 def test_mutated_inputs_are_used_or_refused(kind: str) -> None:
     """Group 8. The full size is `python tests/fuzz.py --inputs 20000`."""

@@ -167,6 +167,7 @@ def test_watched_rounds_are_named_and_weighed(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.postgres
 def test_a_run_outlives_a_restart_of_the_server(postgres_server: str, tmp_path: Path) -> None:
     """Group 10: sessions are cut off in the middle of a run; no problem is lost."""
     store = postgres_server
@@ -224,6 +225,7 @@ def test_a_frozen_client_does_not_stop_the_others(any_database: str) -> None:
         frozen.stdout.close()
 
 
+@pytest.mark.postgres
 def test_sessions_have_timeouts(postgres_server: str) -> None:
     from pickbest.portfolio.store.sql import SqlJournal
 

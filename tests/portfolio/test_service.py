@@ -241,6 +241,7 @@ def test_serving_beyond_loopback_needs_a_token(tmp_path: Path) -> None:
         serve_store(str(tmp_path / "x.db"), "default", "127.0.0.1", 0, None)
 
 
+@pytest.mark.slow
 def test_the_service_keeps_its_schema(client: TestClient) -> None:
     schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
     schema = schemathesis.openapi.from_asgi("/openapi.json", client.app)
@@ -311,6 +312,7 @@ def test_idle_connections_are_closed(served: tuple[str, Path]) -> None:
         assert ended
 
 
+@pytest.mark.postgres
 def test_passwords_are_nowhere_to_be_seen(postgres_server: str, tmp_path: Path) -> None:
     """Group 11: neither in the banner, nor in the list of processes, nor in errors."""
     url = postgres_server.replace("pickbest@", "pickbest:hunter2@", 1) + "&password=hunter3"

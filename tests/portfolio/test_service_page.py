@@ -14,6 +14,7 @@ from pickbest.portfolio.runs import Run, RunStatus
 from pickbest.portfolio.store.records import Finished
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+pytestmark = pytest.mark.browser
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu")
 Until = Callable[[Callable[[], object]], object]
 

@@ -13,6 +13,7 @@ from studies.commands.reproduce import reproduce_parts
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 DRIVER = shutil.which("chromedriver")
+pytestmark = pytest.mark.browser
 FLAGS = (
     "--headless=new",
     "--no-sandbox",

@@ -14,7 +14,7 @@ from pickbest.core import PickbestError
 from pickbest.core.progress import progress_bar
 from pickbest.environments import Bernoulli, Table
 from pickbest.learners import Fixed, Uniform
-from pickbest.simulation import spread
+from pickbest.simulation import simulate as simulating
 from pickbest.simulation.statistics import Estimate
 
 FRAME = pd.DataFrame({"z3": [0.0, 1.0, 0.5], "cvc5": [1.0, 0.0, 0.5]}, index=["a", "b", "c"])
@@ -145,9 +145,9 @@ class Clock:
     ],
 )
 def test_processes_are_started_only_where_they_pay(clock, pays, monkeypatch):
-    monkeypatch.setattr(spread.os, "cpu_count", lambda: 4)
-    assert spread.processes_that_pay(4, 100, 10_000, clock) == pays
-    assert spread.processes_that_pay(1, 100, 10_000, clock) == 1
+    monkeypatch.setattr(simulating.os, "cpu_count", lambda: 4)
+    assert simulating.processes_that_pay(4, 100, 10_000, clock) == pays
+    assert simulating.processes_that_pay(1, 100, 10_000, clock) == 1
 
 
 def test_a_class_of_a_notebook_is_played_by_several_processes():
@@ -155,12 +155,12 @@ def test_a_class_of_a_notebook_is_played_by_several_processes():
     code = """
 from pickbest.learners import Fixed
 from pickbest import simulate
-from pickbest.simulation import spread
+from pickbest.simulation import simulate as simulating
 class Mine(Fixed):
     pass
 if __name__ == "__main__":
-    spread.START_SECONDS = -1e9
-    spread.os.cpu_count = lambda: 2
+    simulating.START_SECONDS = -1e9
+    simulating.os.cpu_count = lambda: 2
     found = [simulate({"m": Mine(4, (0, 2))}, "task-3:rounds=9", 4, workers=w) for w in (1, 2)]
     print((found[0].costs("m") == found[1].costs("m")).all())
 """
@@ -195,8 +195,8 @@ def test_bars_are_seen_where_somebody_looks(monkeypatch):
 NOTEBOOK = (
     "from pickbest import simulate\n"
     "from pickbest.learners import Fixed\n"
-    "from pickbest.simulation import spread\n"
-    "spread.START_SECONDS, spread.os.cpu_count = -1e9, lambda: 2",
+    "from pickbest.simulation import simulate as simulating\n"
+    "simulating.START_SECONDS, simulating.os.cpu_count = -1e9, lambda: 2",
     "class Mine(Fixed):\n    pass",
     "found = [simulate({'m': Mine(4, (0, 2))}, 'task-3:rounds=9', 4, workers=w) for w in (1, 2)]\n"
     "print((found[0].costs('m') == found[1].costs('m')).all())",
@@ -204,6 +204,7 @@ NOTEBOOK = (
 )
 
 
+@pytest.mark.slow
 def test_a_notebook_runs_in_a_real_session(tmp_path):
     reason = "no Jupyter here: pip install nbclient ipykernel"
     nbclient = pytest.importorskip("nbclient", reason=reason)

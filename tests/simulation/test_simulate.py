@@ -10,12 +10,8 @@ from pickbest.core import PickbestError
 from pickbest.environments import Bernoulli, Chasing, OneGoodArm, Table, Task1
 from pickbest.hindsight import best_subset, greedy_subset, top_arms
 from pickbest.learners import FPML, Fixed, FPMLPartial, Leaders, Uniform
-from pickbest.simulation.simulate import (
-    deal_all,
-    play,
-    play_dealt,
-    simulate,
-)
+from pickbest.simulation.games import deal_all, play, play_dealt
+from pickbest.simulation.simulate import simulate
 
 
 def learners(n_arms, budget=2):
@@ -29,8 +25,8 @@ def learners(n_arms, budget=2):
 @pytest.mark.parametrize("environment", [Task1(40), Chasing(6, 40, 2)], ids=["task", "adaptive"])
 def test_any_number_of_workers_gives_the_same_result(environment, monkeypatch):
     # Else so little work would not be spread.
-    monkeypatch.setattr("pickbest.simulation.spread.START_SECONDS", -1e9)
-    monkeypatch.setattr("pickbest.simulation.spread.os.cpu_count", lambda: 7)
+    monkeypatch.setattr("pickbest.simulation.simulate.START_SECONDS", -1e9)
+    monkeypatch.setattr("pickbest.simulation.simulate.os.cpu_count", lambda: 7)
     players = learners(environment.n_arms)
     alone = simulate(players, environment, replicates=5, seed=2)
     for workers in (2, 7):
@@ -41,6 +37,7 @@ def test_any_number_of_workers_gives_the_same_result(environment, monkeypatch):
             assert np.array_equal(alone.run(name).table, spread.run(name).table)
 
 
+@pytest.mark.ray
 def test_a_ray_cluster_gives_the_same_result():
     ray = pytest.importorskip("ray", reason="the extra ray is not installed")
     players = learners(15)

@@ -15,6 +15,7 @@ from studies.linear_programs.boosting import (
 )
 
 
+@pytest.mark.slow
 def test_draws_beside_adaboost() -> None:
     pytest.importorskip("sklearn")
     features, labels = breast_cancer()

@@ -14,7 +14,6 @@ from pickbest.catalog.environments import (
 from pickbest.catalog.learners import (
     LearnerEntry as LearnerEntry,
     LearnerSpec as LearnerSpec,
-    applicable as applicable,
     feedback_of as feedback_of,
     learner_entry as learner_entry,
     learner_names as learner_names,

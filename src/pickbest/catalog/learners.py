@@ -233,14 +233,3 @@ def feedback_of(name: str | Spec) -> Feedback:
     spec = LearnerSpec.of(name)
     budget = 1 if spec.entry.single_arm else 2
     return make_learner(spec, n_arms=4, budget=budget, rounds=2).feedback
-
-
-def applicable(name: str | Spec, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the options that the named learner takes; of tunings, one of its own.
-
-    >>> applicable("og", {"slots": "distinct", "epsilon": 0.5, "tuning": "as_run"})
-    {'slots': 'distinct', 'tuning': 'as_run'}
-    """
-    entry = LearnerSpec.of(name).entry
-    own = entry.options.keys() | ({"tuning"} if options.get("tuning") in entry.tunings else set())
-    return {option: value for option, value in options.items() if option in own}

@@ -32,7 +32,7 @@ def hindsight(
     """
     from pickbest.catalog import make_environment
     from pickbest.report.summaries import hindsight_summary
-    from pickbest.simulation.simulate import deal
+    from pickbest.simulation.games import deal
 
     chosen = options.file_options(label, columns)
     environment = make_environment(table, rewards, rounds, arms, **chosen)

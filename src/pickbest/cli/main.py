@@ -1,6 +1,7 @@
 """The command line put together: its commands, its errors and its exit codes."""
 
 import io
+import logging
 import os
 import sys
 from collections.abc import Callable
@@ -12,14 +13,12 @@ from rich.markup import escape
 from typer import Option
 
 from pickbest._version import __version__
-from pickbest.cli.aslib import aslib
 from pickbest.cli.feasible import feasible
 from pickbest.cli.hindsight import bounds, environments, hindsight, learners
 from pickbest.cli.replay import replay
 from pickbest.cli.run import run
 from pickbest.cli.simulate import simulate
 from pickbest.cli.store import advise, export, history, import_, report, serve, status, verify
-from pickbest.cli.warm_up import warm_up
 from pickbest.core import MissingExtraError, PickbestError
 from pickbest.core.text import printable
 
@@ -27,7 +26,6 @@ from pickbest.core.text import printable
 FUNCTIONS: tuple[Callable[..., None], ...] = (
     *(simulate, hindsight, bounds, learners, environments, feasible, run, replay),
     *(status, history, report, export, verify, advise, serve, import_),
-    *(aslib, warm_up),
 )
 COMMANDS = {each.__name__.rstrip("_").replace("_", "-"): each for each in FUNCTIONS}
 
@@ -79,8 +77,8 @@ def _solve(context: typer.Context) -> None:
 app = command_line()
 
 
-def main() -> None:
-    """Run the command line: exit code 2 for bad input, 130 for Ctrl-C."""
+def main(commands: Callable[[], None] | None = None) -> None:
+    """Run the command line (or another): exit code 2 for bad input, 130 for Ctrl-C."""
     # A name that is not text of this terminal's encoding must not end a command.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -89,18 +87,14 @@ def main() -> None:
     # that is installed is hidden by what lies here.
     if not {"", os.getcwd()} & set(sys.path):
         sys.path.append(os.getcwd())
+    # The library logs that it compiles, which takes seconds.
+    log = logging.getLogger("pickbest")
+    log.addHandler(logging.StreamHandler())
+    log.setLevel(logging.INFO)
     asked = None if "_PICKBEST_COMPLETE" in os.environ else " ".join(sys.argv[1:2])
-    if asked in COMMANDS:
-        from pickbest.cli.warm_up import show_compiling
-
-        show_compiling()
-    answered(command_line(asked))
-
-
-def answered(app: Callable[[], None]) -> None:
-    """Run a command line: exit code 2 for bad input, 130 for Ctrl-C."""
+    run_command = commands or command_line(asked)
     try:
-        app()
+        run_command()
     except (PickbestError, MissingExtraError) as error:
         text = escape(printable(error))
         Console(stderr=True).print(f"[bold red]error:[/] {text}", highlight=False)

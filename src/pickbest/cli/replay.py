@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from typer import Argument, Option
 
@@ -13,9 +13,6 @@ from pickbest.cli import tables
 from pickbest.cli.options import BudgetOption, JsonOption, SeedOption, complete_learner
 from pickbest.core import PickbestError, check_budget, check_count
 from pickbest.core.progress import Progress, progress_bar
-
-if TYPE_CHECKING:
-    pass
 
 
 def replay(
@@ -46,9 +43,6 @@ def replay(
             help="A name from `pickbest learners`, repeatable, with options or not.",
         ),
     ] = None,
-    censored: Annotated[
-        str, Option(help="What is learned of a stopped arm; see docs/races.md.")
-    ] = "intervals",
     price: Annotated[
         float,
         Option(help="Of a processor for as long as the deadline, beside a cost of 0 to 1."),
@@ -99,7 +93,7 @@ def replay(
     with progress_bar("replaying races") as progress:
         for number, (name, each) in enumerate(product(names, stops)):
             part = _part(progress, number, len(names) * len(stops), f"{name}, {each}")
-            stopping = Stopping.of(each, censored)
+            stopping = Stopping.of(each, "intervals")
             runs.append(run_summary(met, name, budget, stopping, price, replicates, seed, part))
     random, best = random_sets(races, budget, price), best_fixed(races, budget, price)
     summary = {

@@ -1,15 +1,10 @@
-"""Where `pickbest` begins: `pickbest solve` does not wait for what the other commands need."""
+"""Where `pickbest` and `python -m pickbest` begin."""
 
-import gc
 import sys
-
-# Imports make many objects that stay, and every 700 new ones all young ones are looked through.
-COLLECT_AFTER = 50_000
 
 
 def main() -> None:
-    """Run the command line."""
-    gc.set_threshold(COLLECT_AFTER)
+    """Run the command line. `solve` waits for none of what the other commands import."""
     if sys.argv[1:2] == ["solve"]:
         from pickbest.cli.solve import main as solve
 

@@ -12,8 +12,6 @@ from rich.text import Text
 
 from pickbest.core.text import printable
 
-# Cutoffs and PAR10 have no decimals from here on.
-WHOLE_FROM = 100.0
 # A reward of one task is nearly 0 or 1: a mean of fewer says little.
 FEW_ROUNDS = 10
 
@@ -206,44 +204,3 @@ def replay_table(summary: Mapping[str, Any]) -> Table:
     rows.append([names, "first", best["mean_cost"], None, None, best["cpu_seconds"]])
     columns = ("learner", "stop", "mean cost", "± s.e.", "solved", "cpu s / round")
     return table("Replayed races", columns, rows, text_columns=2)
-
-
-def scenario_tables(summary: Mapping[str, Any]) -> list[Table]:
-    """What `pickbest aslib` prints."""
-    summaries = summary["scenarios"]
-    facts = {
-        "scenario": "scenario", "instances": "instances", "arms": "algorithms",
-        "features": "features", "unsolved": "unsolved_instances", "missing runs": "missing_runs",
-        "repeats": "repetitions",
-    }  # fmt: skip
-    solved = {
-        "scenario": "scenario", "measure": "measure", "cutoff": "cutoff",
-        "single best": "solved_single_best", "virtual best": "solved_virtual_best",
-        "single PAR10": "par10_single_best", "virtual PAR10": "par10_virtual_best",
-    }  # fmt: skip
-    ways = {"B": "budget", "random": "random", "top B": "top", "greedy": "greedy", "best": "best"}
-    rows = [{**each, **row} for each in summaries for row in each["budgets"]]
-    title = "Mean reward of B arms"
-    if len(summaries) > 1:
-        ways = {"scenario": "scenario", "cost": "cost", **ways, "virtual best": "virtual_best"}
-    else:
-        (only,) = summaries
-        title += f" by the cost {only['cost']}; of all arms: {only['virtual_best']:.4f}"
-        ways["the best B arms"] = "best_arms"
-    if not all(row["proven"] for row in rows):
-        title += " (best: not all proven, raise --time-limit)"
-    tables = [
-        table(name, tuple(columns), [[_shown(row[key]) for key in columns.values()] for row in of])
-        for name, columns, of in (
-            ("Scenarios of ASlib: an instance is a round, an algorithm an arm", facts, summaries),
-            ("Share solved and mean PAR10 of the single and the virtual best", solved, summaries),
-            (title, ways, rows),
-        )
-    ]
-    return [narrow(each) for each in tables]
-
-
-def _shown(value: object) -> object:
-    if isinstance(value, list):
-        return ", ".join(value)
-    return round(value) if isinstance(value, float) and value >= WHOLE_FROM else value

@@ -60,20 +60,4 @@ if TYPE_CHECKING:
         TableLearner as TableLearner,
     )
 
-__getattr__, __dir__, __all__ = lazy_exports(
-    __name__,
-    {
-        "core.arrays": "BoolArray FloatArray IntArray KeyArray check_costs",
-        "core.checks": "check_budget check_count check_positive check_seed check_share",
-        "core.errors": "MissingExtraError PickbestError UnknownRoundsError unknown_name",
-        "core.randomness": (
-            "ENVIRONMENT_STREAM GOLDEN LEARNER_STREAM MIX_1 MIX_2 Draws mix mix_array "
-            "replicate_keys rng_for"
-        ),
-        "core.rounds": ("informed keep_best learn_round pick_round play_rounds play_table visible"),
-        "core.tickets": "Ticket",
-        "core.types": (
-            "Choice ContextLearner Environment FeatureLearner Feedback Learner State TableLearner"
-        ),
-    },
-)
+__getattr__, __dir__, __all__ = lazy_exports(__name__)

@@ -106,8 +106,8 @@ class Compiled(Generic[Given, Result]):
             register_jitable(**OPTIONS, **options)(function)
         if not kept_code.is_kept(self.plain):
             _say_once()
-        options: Any = {**OPTIONS, COUNTS: self._counts}
-        machine = njit(**options)(self.plain)
+        chosen: Any = {**OPTIONS, COUNTS: self._counts}
+        machine = njit(**chosen)(self.plain)
         kept_code.keep(machine)
         found: Callable[Given, Result] = machine
         return found

@@ -91,7 +91,7 @@ def _numba_cache(folder: Path) -> Any:
             return self._digest
 
     class Implementation(caching.CompileResultCacheImpl):
-        _locator_classes = [Locator]  # noqa: RUF012
+        _locator_classes = [Locator]  # type: ignore[list-item]  # noqa: RUF012
 
     class KeptCode(caching.FunctionCache):
         _impl_class = Implementation

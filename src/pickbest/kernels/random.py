@@ -1,6 +1,6 @@
 """Counter-based random numbers inside kernels: SplitMix64 started at a replicate's key.
 
-The stream of a key is the one that `core.Draws.uniforms` returns, so a kernel and its NumPy
+The stream of a key is the one that `Draws.uniforms` returns, so a kernel and its NumPy
 twin draw the same numbers.
 """
 
@@ -25,7 +25,7 @@ _S11, _S27, _S30, _S31 = np.uint64(11), np.uint64(27), np.uint64(30), np.uint64(
 
 @kernel
 def mixed(word: np.uint64) -> np.uint64:
-    """SplitMix64's finalizer, as `core.mix`."""
+    """SplitMix64's finalizer, as `core.randomness.mix`."""
     word = (word ^ (word >> _S30)) * _MIX_1
     word = (word ^ (word >> _S27)) * _MIX_2
     return word ^ (word >> _S31)
@@ -33,13 +33,13 @@ def mixed(word: np.uint64) -> np.uint64:
 
 @kernel
 def round_key(lasting: np.uint64, round_index: int) -> np.uint64:
-    """The key of a round, as `core.rng_for`."""
+    """The key of a round, as `core.randomness.rng_for`."""
     return lasting ^ mixed(np.uint64(round_index) + STEP)
 
 
 @kernel
 def slot_key(key: np.uint64, slot: int) -> np.uint64:
-    """The key of a slot, as `core.Draws.child`."""
+    """The key of a slot, as `Draws.child`."""
     if slot == 0:
         return key
     return key ^ mixed(np.uint64(slot) * _MIX_1)

@@ -50,24 +50,4 @@ if TYPE_CHECKING:
         Status as Status,
     )
 
-__getattr__, __dir__, __all__ = lazy_exports(
-    __name__,
-    {
-        "core.tickets": "ClosedRoundError RepeatedTellError Ticket UnknownRoundError",
-        "portfolio.run.answers.reading": "AnswerFormat RejectedError",
-        "portfolio.run.arms": "Arm Command Function",
-        "portfolio.run.ask_tell": "AskTell",
-        "portfolio.run.costs": "Cost Quality Runtime Solved Verdict",
-        "portfolio.store.folded": "ReplayError",
-        "portfolio.store.protocol": "StorageError",
-        "portfolio.run.portfolio": "Portfolio",
-        "portfolio.run.portfolio_file": "PortfolioFile read_portfolio_file",
-        "portfolio.engine.limits": "Ceiling",
-        "portfolio.run.race": "GivenUpError Progress",
-        "portfolio.runs": "Limits Result Run RunStatus",
-        "portfolio.run.settings": "RaceSettings Settings",
-        "portfolio.store.portfolio_state": "PortfolioState",
-        "portfolio.store.verdicts": "Contradiction",
-        "portfolio.store.views": "ArmView RoundView Status",
-    },
-)
+__getattr__, __dir__, __all__ = lazy_exports(__name__)

@@ -48,7 +48,7 @@ class Place:
     """Where an arm runs, and with what around it.
 
     env: variables beside the usual ones; pass_env: names of variables of this process that it
-        gets too, see `engines.environment`.
+        gets too, see `engine.environment`.
     cores: how many a cluster reserves for it, and to how many it is bound if it is pinned.
     """
 
@@ -66,7 +66,7 @@ class Limits:
     """What each arm may use.
 
     memory_bytes, cpu_seconds, processes: of all processes of an arm together; see
-        `processes.limits`. Memory is limited for each process as well (RLIMIT_AS), so that one
+        `engine.limits`. Memory is limited for each process as well (RLIMIT_AS), so that one
         that asks for too much is told so.
     output_bytes: how much of the end of its output is kept in memory; more goes to a file, up to
         spool_bytes. answer_bytes: how long what a function returns may be, as it is sent.

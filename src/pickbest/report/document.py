@@ -1,15 +1,16 @@
 """What a report is made of, as data: text, verdicts, tables and figures in sections.
 
-Experiments fill it in, renderers read it, and it is kept as JSON; so neither side knows of
-the other. Text may use **bold**, `code` and [links](#part-name).
+Whoever has numbers fills it in and renderers read it: neither side knows of the other. Text may
+use **bold**, `code` and [links](#part-name).
 """
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 Cell = str | float | int | None
+
+BADGES = {True: "holds", False: "does not hold", None: "note"}
+"""What a verdict says, in a word or two."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +71,8 @@ class Table:
 class Series:
     """One line, or one set of points, of a figure.
 
-    look: the name of a learner or benchmark, which has the same colour everywhere, or
-        "shade 2/5": the second of five steps of one quantity.
+    look: the name of a learner or benchmark, which has the same colour everywhere, or a colour
+        such as "#440154".
     line: solid, dashed, dotted or none. spread: half the length of the error bars.
     label: written at the end of the line; empty: none.
     """
@@ -100,7 +101,6 @@ class Figure:
 
 
 Block = Text | Verdict | Table | Figure
-_KINDS: dict[str, type[Block]] = {kind.__name__: kind for kind in (Text, Verdict, Table, Figure)}
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Report:
     intro: str
     facts: Sequence[tuple[str, str]]
     chapters: Sequence[Chapter] = field(default_factory=tuple)
-    command: str = "pickbest reproduce"
+    command: str = ""
     summary: str = ""
 
     @property
@@ -154,38 +154,6 @@ class Report:
         ]
 
 
-def section_to_json(section: Section) -> str:
-    """A section as JSON text; `section_from_json` reads it.
-
-    >>> section = Section("s", "S", [Text("Hello."), Table("t", "T", [Column("B")], [[1]])])
-    >>> section_from_json(section_to_json(section)).blocks[0]
-    Text(text='Hello.')
-    """
-    blocks = [{"kind": type(block).__name__, **asdict(block)} for block in section.blocks]
-    return json.dumps({**asdict(section), "blocks": blocks}, indent=1, allow_nan=False)
-
-
-def section_from_json(text: str) -> Section:
-    """The section that `section_to_json` wrote; ValueError where it did not."""
-    try:
-        raw = json.loads(text)
-        blocks = [_block(entry) for entry in raw["blocks"]]
-        return Section(raw["name"], raw["title"], blocks, raw["findings"])
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"not a section: {error!r}") from error
-
-
-def _block(raw: Mapping[str, Any]) -> Block:
-    fields = dict(raw)
-    kind = _KINDS[fields.pop("kind")]
-    if kind is Table:
-        fields["columns"] = [Column(**column) for column in fields["columns"]]
-        fields["marked"] = [(row, column) for row, column in fields["marked"]]
-    if kind is Figure:
-        fields["series"] = [Series(**series) for series in fields["series"]]
-    return kind(**fields)
-
-
 def shown(value: Cell, column: Column) -> str:
     """A cell as text.
 
@@ -199,14 +167,3 @@ def shown(value: Cell, column: Column) -> str:
     sign = "+" if column.signed else ""
     digits = 0 if column.digits is None else column.digits
     return f"{value:{sign},.{digits}f}".replace("-", "−")
-
-
-def listed(items: Sequence[str]) -> str:
-    """Words in a row.
-
-    >>> listed(["a", "b", "c"])
-    'a, b and c'
-    """
-    if len(items) < 2:
-        return "".join(items)
-    return f"{', '.join(items[:-1])} and {items[-1]}"

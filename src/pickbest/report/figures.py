@@ -76,11 +76,7 @@ def typeset(label: str) -> str:
 
 def _draw(axes: Axes, series: Series) -> str:
     """Draw one series and return its colour."""
-    if series.look.startswith("shade "):
-        step, steps = series.look.removeprefix("shade ").split("/")
-        colour = palette.shade(int(step), int(steps))
-    else:
-        colour = palette.look(series.look)[0]
+    colour = series.look if series.look.startswith("#") else palette.look(series.look)[0]
     hollow, hero = series.marker == "s", series.look in HEROES
     axes.errorbar(
         series.x,

@@ -7,8 +7,7 @@ from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 
-from pickbest.report.document import Figure, Report, Table, shown
-from pickbest.report.markdown import BADGES, findings_of
+from pickbest.report.document import BADGES, Figure, Report, Table, shown
 from pickbest.report.plots import need_package
 
 # The first is what all pages share: the portfolio's service serves it as a file.
@@ -50,6 +49,11 @@ def to_html(report: Report, figures: Path) -> str:
         badges=BADGES,
         kinds=_KINDS,
     )
+
+
+def findings_of(report: Report) -> list[str]:
+    """All sentences for "What we found", in the report's order."""
+    return [sentence for section in report.sections for sentence in section.findings]
 
 
 def inline(text: str) -> str:

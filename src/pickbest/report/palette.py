@@ -34,21 +34,6 @@ def look(name: str) -> tuple[str, str]:
     return OKABE_ITO[index % len(OKABE_ITO)], STYLES[index % len(STYLES)]
 
 
-SHADES = ("#440154", "#3e4a89", "#26828e", "#35b779", "#b5c72a")
-
-
-def shade(step: int, steps: int) -> str:
-    """The colour of one of several steps of a quantity, dark to light (viridis).
-
-    >>> shade(1, 3), shade(3, 3)
-    ('#440154', '#35b779')
-    """
-    if steps < 2:
-        return SHADES[0]
-    last = len(SHADES) - 1 if steps > 4 else len(SHADES) - 2
-    return SHADES[round((step - 1) * last / (steps - 1))]
-
-
 def ink(colour: str) -> str:
     """The colour, darkened where text in it would be hard to read on white (contrast 4.5).
 

@@ -16,13 +16,13 @@ from pathlib import Path
 import numpy as np
 
 from pickbest.core import FloatArray, PickbestError
+from pickbest.hindsight.comparators import random_subset_costs
 from pickbest.portfolio.run.advise import weighted_quantiles
 from pickbest.portfolio.runs import Run, RunStatus
 from pickbest.portfolio.store.protocol import Entry
 from pickbest.portfolio.store.records import Picked
 from pickbest.portfolio.store.verdicts import Verdicts
 from pickbest.portfolio.store.views import RoundView, rounds_of, verdicts_of
-from pickbest.report.scenarios import random_subset_cost
 
 # Draws for the mean cost of random sets, and points of the curves.
 DRAWS, POINTS = 400, 40
@@ -212,7 +212,8 @@ class PortfolioNumbers:
                 columns.append(
                     weighted_quantiles(costs, weights, levels if alike else rng.random(DRAWS))
                 )
-        return random_subset_cost(np.stack(columns, axis=1), min(budget, len(columns)))
+        costs = np.stack(columns, axis=1)
+        return float(random_subset_costs(costs, min(budget, len(columns))).mean())
 
     def places(self) -> dict[str, list[RoundView]]:
         """Rounds by kind of problem: its folder and suffix; by answer where all are alike."""

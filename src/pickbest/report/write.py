@@ -1,15 +1,16 @@
-"""A report as files: figures, CSV tables, Markdown, and one page that needs none of them."""
+"""A report as files: figures, CSV tables, and one page that needs none of them."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from pickbest.core.savefile import write_atomically
-from pickbest.report.document import Figure, Report, Table
+from pickbest.core.text import csv_text
+from pickbest.report.document import Column, Figure, Report, Table
 from pickbest.report.figures import draw_all
 from pickbest.report.html import to_html
-from pickbest.report.markdown import to_markdown, write_tables
 from pickbest.report.plots import need_matplotlib, need_package
 
-PAGE, MARKDOWN = "report.html", "report.md"
+PAGE = "report.html"
 
 
 def need_packages() -> None:
@@ -24,6 +25,22 @@ def write_report(report: Report, out: Path) -> Path:
     blocks = [block for section in report.sections for block in section.blocks]
     draw_all((block for block in blocks if isinstance(block, Figure)), out / "figures")
     write_tables((block for block in blocks if isinstance(block, Table)), out / "tables")
-    write_atomically(out / MARKDOWN, to_markdown(report).encode())
     write_atomically(out / PAGE, to_html(report, out / "figures").encode())
     return out / PAGE
+
+
+def to_csv(table: Table) -> str:
+    """A table with all digits."""
+    return csv_text([map(heading, table.columns), *table.rows])
+
+
+def write_tables(tables: Iterable[Table], folder: Path) -> None:
+    """Write NAME.csv for every table."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for table in tables:
+        write_atomically(folder / f"{table.name}.csv", to_csv(table).encode())
+
+
+def heading(column: Column) -> str:
+    """A column's name with its group, where it has one."""
+    return f"{column.group}: {column.label}" if column.group else column.label

@@ -1,29 +1,28 @@
 """Play learners against an environment, many replicates at once, on any number of processes."""
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from pickbest.catalog import make_environment, make_learner
-from pickbest.core.arrays import FloatArray, check_costs
 from pickbest.core.checks import check_count, check_seed
 from pickbest.core.errors import PickbestError, unknown_name
 from pickbest.core.features import Features
 from pickbest.core.progress import progress_bar
-from pickbest.core.randomness import ENVIRONMENT_STREAM, LEARNER_STREAM, replicate_keys, rng_for
-from pickbest.core.rounds import informed, keep_best, learn_round, pick_round, play_table, visible
 from pickbest.core.types import ContextLearner, Environment, FeatureLearner, Learner
 from pickbest.core.workers import each_finished, start_ray
+from pickbest.core.wrapping import WrappingEnvironment
 from pickbest.environments import Table, WithFeatures, with_features
 from pickbest.environments.columns import Frame
+from pickbest.simulation.games import Dealt, deal_all, play, play_dealt
 from pickbest.simulation.result import Run, Simulation
-from pickbest.simulation.spread import FirstRounds, processes_that_pay
 
 Progress = Callable[[int, int], None]
 Players = Mapping[str, Learner | str] | Sequence[Learner | str] | Learner | str
@@ -33,8 +32,26 @@ ENGINES = ("processes", "ray")
 # Shorter runs show no bar.
 QUIET_SECONDS = 2.0
 
+# Until spawned processes have imported and loaded what is compiled: 1.3 to 1.6 s in eight runs
+# where two had two cores of their own.
+START_SECONDS = 1.5
+# Long enough to be timed.
+TRIAL_SECONDS = 0.05
+
 # Tables of costs are kept for hindsight up to this many entries a learner or run.
 MOST_KEPT = 50_000_000
+
+
+@dataclass(frozen=True)
+class FirstRounds(WrappingEnvironment):
+    """The first rounds of an environment."""
+
+    inner: Environment
+    first: int
+
+    @property
+    def rounds(self) -> int:
+        return self.first
 
 
 @dataclass(frozen=True)
@@ -101,27 +118,33 @@ def simulate(
     copies = replicates if environment.varies else 1
     keep = tables * copies * environment.rounds * environment.n_arms <= MOST_KEPT
     whole = _Task(players, environment, 0, replicates, seed, keep)
-    if progress is not True:
-        parts = _play(whole, workers, engine, progress or None)
-    else:
-        with progress_bar("simulating", after=QUIET_SECONDS) as bar:
-            parts = _play(whole, workers, engine, bar)
+    if engine == "processes":
+        workers = processes_that_pay(workers, replicates, environment.rounds, whole.seconds)
+    tasks = [
+        replace(whole, first=first, replicates=count)
+        for first, count in _split(replicates, workers)
+    ]
+    total = len(players) * environment.rounds * len(tasks)
+    with _bar(progress) as bar:
+        if len(tasks) == 1 and engine == "processes":
+            parts = [_play_share(tasks[0], bar, total)]
+        else:
+            parts = _play_elsewhere(tasks, engine, bar, total)
     runs = {name: Run.joined([part[name] for part in parts]) for name in players}
     return Simulation(runs, players, environment, replicates, seed)
 
 
-def _play(
-    whole: _Task, workers: int, engine: str, progress: Progress | None
+def _bar(progress: Progress | bool | None) -> AbstractContextManager[Progress | None]:
+    """What shows how far a simulation is; see `simulate`."""
+    if progress is True:
+        return progress_bar("simulating", after=QUIET_SECONDS)
+    return nullcontext(progress or None)
+
+
+def _play_elsewhere(
+    tasks: list[_Task], engine: str, progress: Progress | None, total: int
 ) -> list[dict[str, Run]]:
-    """All replicates, in shares."""
-    if engine == "processes":
-        rounds = whole.environment.rounds
-        workers = processes_that_pay(workers, whole.replicates, rounds, whole.seconds)
-    shares = _split(whole.replicates, workers)
-    tasks = [replace(whole, first=first, replicates=count) for first, count in shares]
-    total = len(whole.learners) * whole.environment.rounds * len(tasks)
-    if len(tasks) == 1 and engine == "processes":
-        return [_play_share(tasks[0], progress, total)]
+    """The shares, each in a process of its own, here or on a cluster."""
     parts: dict[int, dict[str, Run]] = {}
     local = each_finished(_play_share, tasks, len(tasks), lambda task: task.replicates)
     for task, part in _on_ray(tasks) if engine == "ray" else local:
@@ -165,6 +188,28 @@ def _players(learners: Players, environment: Environment, budget: int) -> dict[s
     return players
 
 
+def processes_that_pay(
+    workers: int, replicates: int, rounds: int, seconds: Callable[[int, int], float]
+) -> int:
+    """As many as wanted and useful, or 1 where starting them takes longer than they save.
+
+    seconds(replicates, rounds): plays so much, and says how long it took.
+    """
+    useful = min(workers, os.cpu_count() or 1, replicates)
+    if useful == 1:
+        return 1
+    seconds(1, 1)  # compiles
+    tried, took = 1, 0.0
+    while took < TRIAL_SECONDS and tried < rounds:
+        tried = min(8 * tried, rounds)
+        took = seconds(replicates, tried)
+    if took * rounds / tried <= START_SECONDS:
+        return 1
+    # Replicates share much of the work of a round that is not compiled: a share is timed, too.
+    share = seconds(-(-replicates // useful), tried)
+    return useful if START_SECONDS + share * rounds / tried < took * rounds / tried else 1
+
+
 def _split(replicates: int, workers: int) -> list[tuple[int, int]]:
     """Shares of nearly equal size, as (first replicate, count)."""
     bounds = [replicates * k // workers for k in range(workers + 1)]
@@ -206,112 +251,3 @@ def _play_share(task: _Task, progress: Progress | None = None, total: int = 0) -
         else:
             runs[name] = play(learner, task.environment, *share, task.keep_tables, report)
     return runs
-
-
-@dataclass(frozen=True, eq=False)
-class Dealt:
-    """All costs of an oblivious environment, and what hindsight needs of them.
-
-    table: (replicates or 1, rounds, n_arms); best_arm and totals as in Run.
-    """
-
-    table: FloatArray
-    best_arm: FloatArray
-    totals: FloatArray
-
-
-def deal_all(environment: Environment, replicates: int, seed: int, first: int = 0) -> Dealt:
-    """Deal every round at once."""
-    copies = replicates if environment.varies else 1
-    bare = environment.inner if isinstance(environment, WithFeatures) else environment
-    if isinstance(bare, Table):
-        table = bare.costs_table[None]
-    else:
-        keys = replicate_keys(seed, copies, first, ENVIRONMENT_STREAM)
-        dealing = environment.start(copies)
-        table = np.empty((copies, environment.rounds, environment.n_arms))
-        for t in range(environment.rounds):
-            costs = environment.costs(dealing, t, rng_for(keys, t))
-            table[:, t] = check_costs(costs, (copies, environment.n_arms), f"round {t}: costs")
-    cumulative = np.cumsum(table, axis=1)
-    best_arm = np.broadcast_to(cumulative.min(axis=2), (replicates, environment.rounds))
-    totals = np.broadcast_to(cumulative[:, -1], (replicates, environment.n_arms))
-    return Dealt(table, best_arm, totals)
-
-
-def play_dealt(
-    learner: Learner,
-    dealt: Dealt,
-    replicates: int,
-    seed: int,
-    first_replicate: int = 0,
-    report: Callable[[int], None] | None = None,
-) -> Run:
-    """One learner's games on costs that are known beforehand, compiled where it can be."""
-    keys = replicate_keys(seed, replicates, first_replicate, LEARNER_STREAM)
-    rounds = dealt.table.shape[1]
-    state = learner.start(replicates)
-    paid = np.empty((replicates, rounds))
-    # Short stretches, so that a progress bar moves and Ctrl-C is heard.
-    stretch = max(1, 50_000 // replicates)
-    for first in range(0, rounds, stretch):
-        part = dealt.table[:, first : first + stretch]
-        played = slice(first, first + part.shape[1])
-        state, paid[:, played] = play_table(learner, state, np.ascontiguousarray(part), keys, first)
-        if report:
-            report(played.stop)
-    return Run(paid, dealt.best_arm, dealt.totals, dealt.table)
-
-
-def play(
-    learner: Learner,
-    environment: Environment,
-    replicates: int,
-    seed: int,
-    first_replicate: int = 0,
-    keep_table: bool = True,
-    report: Callable[[int], None] | None = None,
-) -> Run:
-    """One learner's games: costs → pick → keep the best → hide → learn, round by round."""
-    n_arms, rounds = environment.n_arms, environment.rounds
-    learner_keys = replicate_keys(seed, replicates, first_replicate, LEARNER_STREAM)
-    environment_keys = replicate_keys(seed, replicates, first_replicate, ENVIRONMENT_STREAM)
-    state, dealing = learner.start(replicates), environment.start(replicates)
-    known = None
-    if isinstance(environment, WithFeatures):
-        using = informed(learner, environment.names, state)
-        if using is not None:
-            (learner, state), known = using, environment.known
-    paid = np.empty((replicates, rounds))
-    best_arm = np.empty((replicates, rounds))
-    totals = np.zeros((replicates, n_arms))
-    copies = replicates if environment.varies else 1
-    table = np.empty((copies, rounds, n_arms)) if keep_table else None
-    for t in range(rounds):
-        dealt = rng_for(environment_keys, t)
-        costs = environment.costs(dealing, t, dealt)
-        costs = check_costs(costs, (replicates, n_arms), name=f"round {t}: costs")
-        features = None if known is None else known(t, dealt)
-        choice = pick_round(learner, state, rng_for(learner_keys, t), features)
-        paid[:, t] = keep_best(choice.arms, costs)
-        totals += costs
-        best_arm[:, t] = totals.min(axis=1)
-        if table is not None:
-            table[:, t] = costs[:copies]
-        seen = visible(learner, choice, costs)
-        state = learn_round(learner, state, choice, seen, features)
-        dealing = environment.react(dealing, choice.arms, costs)
-        if report and (t % 64 == 63 or t == rounds - 1):
-            report(t + 1)
-    return Run(paid, best_arm, totals, table)
-
-
-def deal(environment: Environment, seed: int = 0) -> FloatArray:
-    """(rounds, n_arms) costs that the first replicate of a simulation with this seed meets."""
-    if environment.adaptive:
-        raise PickbestError(
-            "the costs of an adaptive environment depend on the player: there is no table "
-            "without one; use simulate"
-        )
-    table: FloatArray = deal_all(environment, 1, seed).table[0]
-    return table

@@ -24,7 +24,7 @@ from pickbest.core import (
 )
 from pickbest.core.states import arrays_of, copy_state, repeat_state, same_state
 from pickbest.environments import Bernoulli, OneGoodArm
-from pickbest.simulation.simulate import play
+from pickbest.simulation.games import play
 
 
 def check_learner(learner: Learner, *, learns: bool = True, distinct: bool = True) -> None:

@@ -7,9 +7,10 @@ import numpy as np
 from pickbest import theory
 from pickbest.catalog import make_environment, make_learner
 from pickbest.core import Environment, Learner, replicate_keys, rng_for, visible
-from pickbest.report.document import Cell, Column, Series, Table, Text, Verdict, alike, listed
-from pickbest.simulation.simulate import deal_all
+from pickbest.report.document import Cell, Column, Series, Table, Text, Verdict, alike
+from pickbest.simulation.games import deal_all
 from studies.paper.experiment import Found, Setting, mean_rewards, plot
+from studies.report.sections import listed
 
 
 def recorded_environment(setting: Setting) -> tuple[str, Environment]:

@@ -9,7 +9,7 @@ from pickbest.catalog import make_environment, make_learner
 from pickbest.core import FloatArray, Learner
 from pickbest.environments.adversarial import Chasing
 from pickbest.report.document import Cell, Column, Figure, Series, Table, Verdict, alike
-from pickbest.simulation.simulate import deal
+from pickbest.simulation.games import deal
 from studies.paper import cost_sequences
 from studies.paper.estimates import Estimate
 from studies.paper.experiment import Found, Setting, plot, regret_of, shaded

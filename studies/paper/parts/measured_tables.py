@@ -20,7 +20,6 @@ from pickbest.report.document import (
     Text,
     Verdict,
     alike,
-    listed,
 )
 from studies.paper import lineup
 from studies.paper.estimates import Estimate
@@ -35,6 +34,7 @@ from studies.paper.recorded_rewards import (
     measured_rewards,
     measured_tasks,
 )
+from studies.report.sections import listed
 
 NEAR = 0.95
 HERE = "On our tasks, "

@@ -15,7 +15,6 @@ from pickbest.report.document import (
     Table,
     Text,
     Verdict,
-    listed,
 )
 from pickbest.simulation.result import Simulation
 from studies.paper import lineup
@@ -36,6 +35,7 @@ from studies.paper.lineup import (
 )
 from studies.paper.printed import TABLE_2
 from studies.paper.recorded_rewards import Rewards
+from studies.report.sections import listed
 
 FAR = 4.0
 EXTRA_ROWS = (UNIFORM, THOMPSON, GREEDY, TOP)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 
 from pickbest.catalog import make_environment
-from pickbest.report.document import Cell, Figure, Series, Table, Verdict, alike, listed
+from pickbest.report.document import Cell, Figure, Series, Table, Verdict, alike
 from pickbest.simulation.result import Simulation
 from studies.paper import lineup
 from studies.paper.estimates import Estimate, z_score
@@ -23,6 +23,7 @@ from studies.paper.lineup import (
 )
 from studies.paper.parts.recorded_tables import play_rows, tuning_columns
 from studies.paper.printed import TABLE_6
+from studies.report.sections import listed
 
 HYBRID = "OG_hybrid(B, 1)"
 KINDS = (FPML, HYBRID, OG)

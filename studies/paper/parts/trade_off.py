@@ -13,6 +13,7 @@ from pickbest.report.document import Cell, Column, Figure, Series, Table, Text, 
 from studies.paper import cost_sequences
 from studies.paper.estimates import NEAR, Estimate, slope
 from studies.paper.experiment import Found, Setting, against_rounds, shaded
+from studies.report.sections import shade
 
 # Standard errors that a mean may be off what it should be.
 SURE = 4.0
@@ -211,8 +212,8 @@ def constant_regret(
         "Regret against T when the budget grows like ln T, and when it stays.",
         [
             Series("bound 2e(1 + ln N)", rounds, [limit] * len(rounds), "best", "dotted", ""),
-            Series(f"B = {fixed_budget}", rounds, with_fixed, "shade 2/5"),
-            Series("B = ⌈ln T⌉", rounds, with_growing, "shade 4/5"),
+            Series(f"B = {fixed_budget}", rounds, with_fixed, shade(2, 5)),
+            Series("B = ⌈ln T⌉", rounds, with_growing, shade(4, 5)),
         ],
     )
     statement = "Section 2: from B = ln T on, regret does not grow with T"

@@ -1,20 +1,16 @@
 """Scenarios of ASlib: every variation of the format, the eleven at hand, and the command."""
 
-import json
 from itertools import combinations
 
 import numpy as np
 import pytest
-import typer
-from typer.testing import CliRunner
 
 from pickbest.catalog import make_environment
-from pickbest.cli.aslib import aslib
 from pickbest.core import PickbestError
 from pickbest.environments.aslib.scenario import read_scenario, read_scenarios, scenario_folders
 from pickbest.environments.runtimes import read_runtimes
 from pickbest.hindsight import subset_cost
-from pickbest.report.scenarios import random_subset_cost
+from pickbest.hindsight.comparators import random_subset_costs
 
 NEW = """\
 scenario_id: TOY
@@ -333,52 +329,9 @@ def test_options_that_do_not_go_together(name, options, message):
         make_environment(name, **options)
 
 
-# The command ----------------------------------------------------------------------------------
-
-
-def run(*arguments):
-    app = typer.Typer()
-    app.callback()(lambda: None)
-    app.command()(aslib)
-    return CliRunner().invoke(app, ["aslib", *map(str, arguments)])
-
-
-def test_the_command_prints_json(tmp_path):
-    outcome = run(scenario(tmp_path), "--json")
-    assert outcome.exit_code == 0, outcome.output
-    (toy,) = json.loads(outcome.stdout)["scenarios"]
-    assert (toy["scenario"], toy["instances"], toy["algorithms"]) == ("TOY", 3, 2)
-    assert (toy["cost"], toy["cutoff"], toy["unsolved_instances"]) == ("solved", 100.0, 1)
-    assert toy["solved_single_best"] == toy["solved_virtual_best"] == pytest.approx(2 / 3)
-    assert toy["par10_single_best"] == pytest.approx((10 + 1000 + 99.9) / 3)
-    assert toy["par10_virtual_best"] == pytest.approx((10 + 1000 + 99.9) / 3)
-    first, second = toy["budgets"]
-    assert first["random"] == pytest.approx(0.5)
-    assert (first["best_arms"], first["proven"]) == (["fast, 1.0"], True)
-    assert second["random"] == second["best"] == toy["virtual_best"] == pytest.approx(2 / 3)
-
-
-def test_the_command_prints_tables(tmp_path):
-    one = run(scenario(tmp_path / "A", described(scenario_id="A")), "--cost", "runtime")
-    assert one.exit_code == 0, one.output
-    assert "by the cost runtime" in one.stdout
-    assert "fast, 1.0" in one.stdout
-    scenario(tmp_path / "B", described(scenario_id="B", algorithm_cutoff_time="?"))
-    both = run(tmp_path, "-b", 1)
-    assert both.exit_code == 0, both.output
-    assert "virtual" in both.stdout
-    assert "the best B arms" not in both.stdout
-    assert max(map(len, both.stdout.splitlines())) <= 80
-
-
-def test_the_command_says_what_is_wrong(tmp_path):
-    assert isinstance(run(tmp_path).exception, PickbestError)
-    assert "budget must be" in str(run(scenario(tmp_path), "--budget", 0).exception)
-
-
 def test_random_subsets_by_formula_equal_all_subsets():
     costs = np.random.default_rng(0).random((7, 6)).round(1)
     for budget in range(1, 7):
         subsets = list(combinations(range(6), budget))
         mean = np.mean([subset_cost(costs, arms) for arms in subsets]) / 7
-        assert random_subset_cost(costs, budget) == pytest.approx(mean)
+        assert random_subset_costs(costs, budget).mean() == pytest.approx(mean)

@@ -9,7 +9,7 @@ import pytest
 
 from pickbest.environments import Chasing, Table, Task1
 from pickbest.environments.tables import Shuffled
-from pickbest.simulation.simulate import deal_all
+from pickbest.simulation.games import deal_all
 from studies.benchmark.shares import (
     best_reward,
     mean_shares,

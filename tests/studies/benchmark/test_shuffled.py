@@ -7,7 +7,8 @@ import numpy as np
 from pickbest.environments import Table
 from pickbest.environments.tables import Shuffled
 from pickbest.learners import Thompson, Uniform
-from pickbest.simulation.simulate import deal_all, play, play_dealt, simulate
+from pickbest.simulation.games import deal_all, play, play_dealt
+from pickbest.simulation.simulate import simulate
 
 
 def rows(table: np.ndarray) -> list[tuple[float, ...]]:

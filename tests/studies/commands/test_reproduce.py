@@ -16,10 +16,11 @@ from typer.testing import CliRunner
 
 from pickbest.cli.main import app
 from pickbest.core import PickbestError
-from pickbest.report.document import Section, section_from_json
+from pickbest.report.document import Section
 from studies.commands.reproduce import Written, reproduce_parts
 from studies.paper import run_parts
 from studies.paper.recipes import recipe_named
+from studies.report.sections import section_from_json
 
 PART = "gamma"
 

@@ -12,7 +12,7 @@ import pytest
 from pickbest import theory
 from pickbest.catalog import make_learner
 from pickbest.environments import Table as Costs
-from pickbest.report.document import Table, Verdict, section_from_json, section_to_json
+from pickbest.report.document import Table, Verdict
 from pickbest.simulation.simulate import simulate
 from studies.paper import cost_sequences, run_parts
 from studies.paper.estimates import Estimate
@@ -22,6 +22,7 @@ from studies.paper.parts.linear_programs import linear_programs, two_draws
 from studies.paper.parts.lower_bounds import foreseeing
 from studies.paper.recipes import CHAPTERS, RECIPES, Recipe, recipe_named
 from studies.paper.recorded_rewards import find_rewards
+from studies.report.sections import section_from_json, section_to_json
 
 QUICK = [recipe for recipe in RECIPES if not recipe.needs_modules]
 REWARDS = find_rewards()

@@ -28,6 +28,7 @@ def test_every_verdict_is_turned_by_something() -> None:
     assert len(table.rows) == len(honest)  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", TRIALS)
 def test_the_record_is_true(part: str) -> None:
     if part in {"linear-programs", "two-draws"}:

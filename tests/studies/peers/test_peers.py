@@ -8,7 +8,6 @@ import pytest
 from pickbest.catalog import make_learner
 from pickbest.core import PickbestError, replicate_keys, rng_for
 from pickbest.environments import Shuffled, Table, WithFeatures
-from pickbest.report.markdown import to_markdown
 from pickbest.simulation.simulate import simulate
 from pickbest.testing.learners import check_picks, check_split_replicates
 from studies.benchmark.lineup import INFORMED, PEERS, peer_entries
@@ -16,6 +15,7 @@ from studies.benchmark.report import build_report
 from studies.benchmark.report_peers import peers_section
 from studies.benchmark.run_cells import BenchmarkPlan, run_cells
 from studies.peers.worlds import peer_worlds
+from studies.report.markdown import to_markdown
 
 RANDOM = np.random.default_rng(0)
 KIND = RANDOM.integers(2, size=400)

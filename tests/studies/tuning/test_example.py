@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
 pytest.importorskip("sklearn")
 pytest.importorskip("matplotlib")
 

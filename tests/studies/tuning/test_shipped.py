@@ -146,6 +146,7 @@ def test_shipping_gives_the_same_files(tmp_path):
     assert gzip.decompress((tmp_path / "one" / "pool.csv.gz").read_bytes()) == b"pool.csv\n1\n"
 
 
+@pytest.mark.slow
 def test_random_cells_measured_again_are_the_same():
     """Four cells of cheap tasks, a longer one, and two of later optimizers; a cell is 20 calls."""
     if not PMLB.is_dir():

@@ -66,7 +66,7 @@ class Function(Place):
     """A Python function of the problem; it answers by returning anything but None.
 
     The function must be importable (defined with def in a module, or an object that can be
-    pickled), because it runs in another process. What it may return: see `processes.values`.
+    pickled), because it runs in another process. What it may return: see `engine.values`.
 
     preload: modules that it imports when it runs; they are then imported once, not every time.
     answer: how its answers are read; None: as the portfolio says, else as they are.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Costs = Sequence[float | None] | Mapping[str, float | None]
 SWEEP_SECONDS = 30.0
-# Rounds of this process are good as long as it lives: see `journal.leases`.
+# Rounds of this process are good as long as it lives: see `store.leases`.
 FOR_EVER = 1e9
 
 T = TypeVar("T")
@@ -250,7 +250,7 @@ class AskTell:
         return self.ledger.rounds(last)
 
     def to_pandas(self) -> DataFrame:
-        """One row for each run of each round; see `state.frames`."""
+        """One row for each run of each round; see `store.frames`."""
         return to_pandas(self.history())
 
     def verify(self) -> PortfolioState:

@@ -91,7 +91,7 @@ class Stopping:
 
 
 class Lesson(NamedTuple):
-    """What a round teaches, as the journal keeps it: see `journal.records.Finished`."""
+    """What a round teaches, as the journal keeps it: see `store.records.Finished`."""
 
     learned: tuple[float, ...] | None
     scale: float = 1.0

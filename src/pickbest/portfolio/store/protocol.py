@@ -34,7 +34,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The fold of all records up to a position: see `state.snapshots`."""
+    """The fold of all records up to a position: see `store.snapshots`."""
 
     position: int
     digest: str

@@ -25,6 +25,7 @@ from studies.tuning.measurement.tables import collect, reward_rows, write_tables
 from studies.tuning.tasks import Caps, Evaluation
 from studies.tuning.tasks.task import loss_of_frequencies
 
+pytestmark = pytest.mark.slow
 pytest.importorskip("sklearn")
 
 HERE = Path(__file__).parent
@@ -198,6 +199,7 @@ def test_every_wide_instruction_set_of_numpy_is_disabled():
     assert set(PINNED["NPY_DISABLE_CPU_FEATURES"].split()) == wide
 
 
+@pytest.mark.ray
 def test_ray_gives_the_same_bytes(tmp_path):
     pytest.importorskip("ray")
     plan = plan_for("random", "measured_optimizers:Tired", calls=3)

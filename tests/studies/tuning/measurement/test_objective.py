@@ -12,6 +12,8 @@ pytest.importorskip("sklearn", reason="the extra tuning is not installed")
 from pickbest.cli.main import app
 from studies.tuning.job_costs import job_costs, loss_cost
 
+pytestmark = pytest.mark.slow
+
 MODULE = """
 from studies.tuning.space import Categorical, Integer, Real, Space, Warp
 

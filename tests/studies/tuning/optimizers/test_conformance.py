@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pickbest.testing import optimizers as suite
+from studies.tuning import conformance as suite
 
+pytestmark = pytest.mark.slow
 HERE = Path(__file__).parent
 
 

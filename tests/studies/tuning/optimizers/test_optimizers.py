@@ -25,6 +25,8 @@ from studies.tuning.conformance import (
 from studies.tuning.optimizers import OPTIMIZERS, make_optimizer
 from studies.tuning.space import Point, Space
 
+pytestmark = pytest.mark.slow
+
 # Designs learn nothing; boosted trees gain too little in the few calls that a test can afford.
 UNCOMPARED = {"random", "optuna-qmc", "skopt-gbrt-hedge"}
 SLOW = {name for name in OPTIMIZERS if name.startswith(("skopt", "smac"))}

@@ -11,6 +11,7 @@ from pickbest.core import MissingExtraError, PickbestError
 from studies.tuning.tasks import Caps, data_sources, dataset_names, load_dataset
 from studies.tuning.tasks.dataset import encode, encode_column, sample_rows
 
+pytestmark = pytest.mark.slow
 pytest.importorskip("sklearn")
 
 

@@ -9,6 +9,7 @@ import pytest
 from studies.tuning.tasks import MODELS, Model, Task, evaluate, load_dataset
 from studies.tuning.tasks.task import folds_of, loss_of_frequencies, make_folds, scaled
 
+pytestmark = pytest.mark.slow
 pytest.importorskip("sklearn")
 
 

@@ -1,13 +1,8 @@
-"""A report as Markdown, and its tables as CSV."""
+"""A report as Markdown."""
 
-from collections.abc import Iterable
-from pathlib import Path
-
-from pickbest.core.savefile import write_atomically
-from pickbest.core.text import csv_text
-from pickbest.report.document import Column, Figure, Report, Section, Table, Text, Verdict, shown
-
-BADGES = {True: "holds", False: "does not hold", None: "note"}
+from pickbest.report.document import BADGES, Figure, Report, Section, Table, Text, Verdict, shown
+from pickbest.report.html import findings_of
+from pickbest.report.write import heading
 
 
 def to_markdown(report: Report, figures: str = "figures") -> str:
@@ -29,11 +24,6 @@ def to_markdown(report: Report, figures: str = "figures") -> str:
         for section in chapter.sections:
             lines += ["", *_section(section, figures)]
     return "\n".join(lines) + "\n"
-
-
-def findings_of(report: Report) -> list[str]:
-    """All sentences for "What we found", in the report's order."""
-    return [sentence for section in report.sections for sentence in section.findings]
 
 
 def _section(section: Section, figures: str) -> list[str]:
@@ -65,22 +55,5 @@ def _table(table: Table) -> list[str]:
     return [*lines, *(["", table.note] if table.note else [])]
 
 
-def heading(column: Column) -> str:
-    """A column's name with its group, where it has one."""
-    return f"{column.group}: {column.label}" if column.group else column.label
-
-
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
-
-
-def to_csv(table: Table) -> str:
-    """A table with all digits."""
-    return csv_text([map(heading, table.columns), *table.rows])
-
-
-def write_tables(tables: Iterable[Table], folder: Path) -> None:
-    """Write NAME.csv for every table."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for table in tables:
-        write_atomically(folder / f"{table.name}.csv", to_csv(table).encode())

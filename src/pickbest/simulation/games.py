@@ -1,0 +1,123 @@
+"""One learner's games against an environment, all replicates at once."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from pickbest.core.arrays import FloatArray, check_costs
+from pickbest.core.errors import PickbestError
+from pickbest.core.randomness import ENVIRONMENT_STREAM, LEARNER_STREAM, replicate_keys, rng_for
+from pickbest.core.rounds import informed, keep_best, learn_round, pick_round, play_table, visible
+from pickbest.core.types import Environment, Learner
+from pickbest.environments import Table, WithFeatures
+from pickbest.simulation.result import Run
+
+
+@dataclass(frozen=True, eq=False)
+class Dealt:
+    """All costs of an oblivious environment, and what hindsight needs of them.
+
+    table: (replicates or 1, rounds, n_arms); best_arm and totals as in Run.
+    """
+
+    table: FloatArray
+    best_arm: FloatArray
+    totals: FloatArray
+
+
+def deal_all(environment: Environment, replicates: int, seed: int, first: int = 0) -> Dealt:
+    """Deal every round at once."""
+    copies = replicates if environment.varies else 1
+    bare = environment.inner if isinstance(environment, WithFeatures) else environment
+    if isinstance(bare, Table):
+        table = bare.costs_table[None]
+    else:
+        keys = replicate_keys(seed, copies, first, ENVIRONMENT_STREAM)
+        dealing = environment.start(copies)
+        table = np.empty((copies, environment.rounds, environment.n_arms))
+        for t in range(environment.rounds):
+            costs = environment.costs(dealing, t, rng_for(keys, t))
+            table[:, t] = check_costs(costs, (copies, environment.n_arms), f"round {t}: costs")
+    cumulative = np.cumsum(table, axis=1)
+    best_arm = np.broadcast_to(cumulative.min(axis=2), (replicates, environment.rounds))
+    totals = np.broadcast_to(cumulative[:, -1], (replicates, environment.n_arms))
+    return Dealt(table, best_arm, totals)
+
+
+def play_dealt(
+    learner: Learner,
+    dealt: Dealt,
+    replicates: int,
+    seed: int,
+    first_replicate: int = 0,
+    report: Callable[[int], None] | None = None,
+) -> Run:
+    """One learner's games on costs that are known beforehand, compiled where it can be."""
+    keys = replicate_keys(seed, replicates, first_replicate, LEARNER_STREAM)
+    rounds = dealt.table.shape[1]
+    state = learner.start(replicates)
+    paid = np.empty((replicates, rounds))
+    # Short stretches, so that a progress bar moves and Ctrl-C is heard.
+    stretch = max(1, 50_000 // replicates)
+    for first in range(0, rounds, stretch):
+        part = dealt.table[:, first : first + stretch]
+        played = slice(first, first + part.shape[1])
+        state, paid[:, played] = play_table(learner, state, np.ascontiguousarray(part), keys, first)
+        if report:
+            report(played.stop)
+    return Run(paid, dealt.best_arm, dealt.totals, dealt.table)
+
+
+def play(
+    learner: Learner,
+    environment: Environment,
+    replicates: int,
+    seed: int,
+    first_replicate: int = 0,
+    keep_table: bool = True,
+    report: Callable[[int], None] | None = None,
+) -> Run:
+    """One learner's games: costs → pick → keep the best → hide → learn, round by round."""
+    n_arms, rounds = environment.n_arms, environment.rounds
+    learner_keys = replicate_keys(seed, replicates, first_replicate, LEARNER_STREAM)
+    environment_keys = replicate_keys(seed, replicates, first_replicate, ENVIRONMENT_STREAM)
+    state, dealing = learner.start(replicates), environment.start(replicates)
+    known = None
+    if isinstance(environment, WithFeatures):
+        using = informed(learner, environment.names, state)
+        if using is not None:
+            (learner, state), known = using, environment.known
+    paid = np.empty((replicates, rounds))
+    best_arm = np.empty((replicates, rounds))
+    totals = np.zeros((replicates, n_arms))
+    copies = replicates if environment.varies else 1
+    table = np.empty((copies, rounds, n_arms)) if keep_table else None
+    for t in range(rounds):
+        dealt = rng_for(environment_keys, t)
+        costs = environment.costs(dealing, t, dealt)
+        costs = check_costs(costs, (replicates, n_arms), name=f"round {t}: costs")
+        features = None if known is None else known(t, dealt)
+        choice = pick_round(learner, state, rng_for(learner_keys, t), features)
+        paid[:, t] = keep_best(choice.arms, costs)
+        totals += costs
+        best_arm[:, t] = totals.min(axis=1)
+        if table is not None:
+            table[:, t] = costs[:copies]
+        seen = visible(learner, choice, costs)
+        state = learn_round(learner, state, choice, seen, features)
+        dealing = environment.react(dealing, choice.arms, costs)
+        if report and (t % 64 == 63 or t == rounds - 1):
+            report(t + 1)
+    return Run(paid, best_arm, totals, table)
+
+
+def deal(environment: Environment, seed: int = 0) -> FloatArray:
+    """(rounds, n_arms) costs that the first replicate of a simulation with this seed meets."""
+    if environment.adaptive:
+        raise PickbestError(
+            "the costs of an adaptive environment depend on the player: there is no table "
+            "without one; use simulate"
+        )
+    table: FloatArray = deal_all(environment, 1, seed).table[0]
+    return table

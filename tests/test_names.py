@@ -1,0 +1,87 @@
+"""Names in backquotes of the form `package.module` or `module.name` mean something that exists."""
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+TEXTS = [
+    *ROOT.glob("*.md"),
+    *(ROOT / "docs").rglob("*.md"),
+    *(ROOT / "src" / "pickbest").rglob("*.py"),
+    *(ROOT / "studies").rglob("*.py"),
+]
+# CHANGELOG.md tells of what was.
+TEXTS.remove(ROOT / "CHANGELOG.md")
+DOTTED = re.compile(r"`([a-z_]\w*(?:\.\w+)+)`")
+FILES = ("c", "csv", "db", "gz", "html", "json", "jsonl", "md", "npz", "py", "sh", "toml", "txt")
+# Files of Linux's control groups, and what belongs to others.
+OTHERS = ("memory.", "pids.", "cpu.", "cgroup.", "numpy.", "logging.", "ray.", "os.", "sys.")
+
+
+@cache
+def modules():
+    """Every module of ours by its dotted name, with the names that it binds at its top."""
+    found = {}
+    for root, folder in ((ROOT / "src", "pickbest"), (ROOT, "studies")):
+        for path in (root / folder).rglob("*.py"):
+            parts = path.relative_to(root).with_suffix("").parts
+            name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            found[name] = frozenset(bound(ast.parse(path.read_text(encoding="utf-8")).body))
+    return found
+
+
+def bound(lines):
+    for line in lines:
+        if isinstance(line, ast.FunctionDef | ast.ClassDef):
+            yield line.name
+        elif isinstance(line, ast.Import | ast.ImportFrom):
+            yield from (name.asname or name.name for name in line.names)
+        elif isinstance(line, ast.If | ast.Try | ast.With):
+            yield from bound(line.body)
+        else:
+            yield from (
+                one.id
+                for one in ast.walk(line)
+                if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+            )
+
+
+def exists(name):
+    """Whether a module's dotted name ends so, or one that ends so binds the last part."""
+
+    def ends(module, dotted):
+        return f".{module}".endswith(f".{dotted}")
+
+    home, _, last = name.rpartition(".")
+    return any(
+        ends(module, name) or (ends(module, home) and last in names)
+        for module, names in modules().items()
+    )
+
+
+def test_names_in_backquotes_exist():
+    gone = []
+    for path in TEXTS:
+        for name in sorted(set(DOTTED.findall(path.read_text(encoding="utf-8")))):
+            foreign = name.startswith(OTHERS) or name.rpartition(".")[2] in FILES
+            if not foreign and not exists(name):
+                gone.append(f"{path.relative_to(ROOT)}: `{name}`")
+    assert not gone, "these names mean nothing that exists:\n" + "\n".join(gone)
+
+
+@pytest.mark.parametrize(
+    ("name", "there"),
+    [
+        ("simulation.simulate", True),
+        ("pickbest.simulation.games.deal_all", True),
+        ("core.Ticket", True),
+        ("game.rng_for", False),
+        ("simulation.nothing", False),
+    ],
+)
+def test_the_test_tells_what_exists(name, there):
+    assert exists(name) is there
