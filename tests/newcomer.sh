@@ -6,7 +6,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 python=${PYTHON:-python3}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-unset PYTHONPATH NUMBA_CACHE_DIR
+unset PYTHONPATH PICKBEST_CACHE
 cd "$folder"
 
 step() { # what it is, then the command; it must succeed. Processor seconds hold on a busy machine, too

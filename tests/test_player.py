@@ -135,7 +135,7 @@ def test_telling_twice_or_an_unknown_ticket_is_refused_and_changes_nothing():
 @pytest.mark.parametrize("suffix", [".json", ".npz"])
 @pytest.mark.parametrize("name", learner_names())
 def test_a_restored_player_goes_on_bit_identically(tmp_path, name, suffix):
-    budget = 1 if name in {"hedge", "exp3", "exp3-ix"} else 2
+    budget = 1 if name in {"hedge", "exp3"} else 2
     player = Player(make_learner(name, 6, budget), seed=8)
     advance(player, 40)
     late = player.ask("a problem")

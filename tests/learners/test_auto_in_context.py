@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from pickbest.kernels.neighbours import MOST_PROBLEMS, distances, nearness, ranks_among
-from pickbest.learners.intervals import FromIntervals
 
 from pickbest.core import ContextLearner, FeatureLearner, PickbestError, replicate_keys, rng_for
 from pickbest.core.features import MISSING, encoded
 from pickbest.core.states import check_state, copy_state, map_state, same_state
 from pickbest.environments import Shuffled, Table, WithFeatures
 from pickbest.learners import Auto, AutoInContext
+from pickbest.learners.auto.features import MOST_PROBLEMS, distances, nearness, ranks_among
 from pickbest.simulation.games import play
 from pickbest.simulation.simulate import simulate
 from pickbest.testing.learners import check_learner, same_choice
@@ -91,13 +90,6 @@ def test_auto_goes_on_from_what_it_knew():
     learner, state = auto.with_features(("x", "y"), known)
     assert learner == AutoInContext(N_ARMS, 2, ("x", "y"))
     assert state.auto is known
-
-
-def test_a_sharpness_that_was_set_stays():
-    for auto in (Auto(30, 2, sharpness=7.0), FromIntervals(Auto(30, 2, sharpness=7.0))):
-        learner, _ = auto.with_features(("x",), auto.start(1))
-        assert learner.sharpness == 7.0
-        assert learner.without_features(learner.start(1))[0] == auto
 
 
 def test_learning_is_a_fold_that_the_state_tells_all_of():

@@ -33,7 +33,7 @@ from pickbest.testing.learners import (
 )
 
 LEARN_NOTHING = {"uniform", "fixed", "schedule"}
-SINGLE = {"hedge", "exp3", "exp3-ix"}
+SINGLE = {"hedge", "exp3"}
 
 
 def variants():

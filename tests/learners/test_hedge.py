@@ -158,7 +158,7 @@ def test_sets_meet_the_best_set():
     table[0, np.arange(600), np.where(owner == 0, 2, 5)] = 0.0
     table[0, :, 0] = 0.4
     learner = HedgeSubsets(7, 4, 2, theory.constant_rate(budget=2))
-    _, paid = learner.rule.play(learner, learner.start(50), table, replicate_keys(0, 50), 0)
+    _, paid = learner.play_table(learner.start(50), table, replicate_keys(0, 50), 0)
     best = table[0][:, [2, 5]].min(axis=1).sum()
     regret = paid.sum(axis=1).mean() - best
     assert regret <= theory.subset_bound(n_arms=7, budget=4, set_size=2)

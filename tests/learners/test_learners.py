@@ -20,7 +20,6 @@ from pickbest.learners import (
     FPML,
     Doubling,
     Exp3,
-    Exp3IX,
     Exp3M,
     Fixed,
     FPMLPartial,
@@ -165,12 +164,6 @@ def test_hedge_follows_exponential_weights():
     share = np.bincount(choice.arms[:, 0], minlength=3) / 20_000
     assert np.all(np.abs(share - law) < 6 * np.sqrt(law / 20_000))
     assert np.allclose(choice.weights[:, 0], 1 / law[choice.arms[:, 0]])
-
-
-def test_exp3_ix_divides_by_more_than_the_probability():
-    learner = Exp3IX(n_arms=2, rate=0.1, implicit=0.5)
-    choice = learner.pick(learner.start(1), rng_for(replicate_keys(0, 1), 0))
-    assert choice.weights[0, 0] == pytest.approx(1.0)
 
 
 def test_exp3_m_leaves_capped_arms_alone():

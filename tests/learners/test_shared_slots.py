@@ -14,7 +14,7 @@ from pickbest.core import (
     rng_for,
 )
 from pickbest.environments import Bernoulli, Task1
-from pickbest.learners import FPML, Exp3, Exp3IX, FPMLPartial, Greedy, Weights
+from pickbest.learners import FPML, Exp3, FPMLPartial, Greedy, Weights
 from pickbest.simulation.games import play
 from pickbest.testing.learners import check_learner, check_long_run
 
@@ -137,13 +137,12 @@ def test_an_arm_that_repeats_counts_once():
     "inner",
     [
         Exp3(6, 0.2),
-        Exp3IX(6, 0.1, 0.05),
         FPMLPartial(6, 1, 0.3),
         FPMLPartial(6, 2, 0.3),
         FPMLPartial(6, 1, 0.3, Weights.GEOMETRIC, 10),
         FPMLPartial(6, 2, 0.3, Weights.EXPLORE),
     ],
-    ids=["exp3", "exp3-ix", "fpml", "fpml of two", "geometric", "explore"],
+    ids=["exp3", "fpml", "fpml of two", "geometric", "explore"],
 )
 def test_conforms(inner, distinct):
     learner = Greedy(inner, 3, distinct, shared=True)

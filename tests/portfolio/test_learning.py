@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from pickbest.kernels.pairs import PairsState
 
 from pickbest.catalog import make_learner
 from pickbest.core import (
@@ -16,6 +15,7 @@ from pickbest.core import (
     State,
 )
 from pickbest.core.states import Kind, arrays_of, copy_state, fields, same_state
+from pickbest.learners.auto.sets import PairsState
 from pickbest.portfolio import AskTell
 from pickbest.portfolio.run.censoring import Lesson, Stopping, lesson, times_of
 from pickbest.portfolio.runs import Run, RunStatus
@@ -205,7 +205,7 @@ def test_arms_come_and_go_where_pairs_are_too_many_to_keep(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With three arms there are pairs, with four there are none; arms keep what is theirs."""
-    monkeypatch.setattr("pickbest.kernels.pairs.MOST_PAIRED", 3)
+    monkeypatch.setattr("pickbest.learners.auto.sets.MOST_PAIRED", 3)
 
     def make(n_arms: int):  # type: ignore[no-untyped-def]
         return make_learner(name, n_arms, 2)

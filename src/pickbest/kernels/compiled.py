@@ -66,6 +66,12 @@ def allocating(function: Function) -> Function:
     return function
 
 
+def part(function: Function) -> Function:
+    """A kernel whose text is written into its callers, so that it may return views of arrays."""
+    _untold.append((function, {"inline": "always"}))
+    return function
+
+
 class Compiled(Generic[Given, Result]):
     """A function that Python calls and that runs as machine code.
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pickbest.core import BoolArray, FloatArray, IntArray
-from pickbest.kernels.compiled import allocating, inlined
+from pickbest.kernels.compiled import allocating, inlined, part
 from pickbest.kernels.slots import Fed, Filling, Plan, SlotGame
 from pickbest.submodular.jobs.kernels import MAX, all_gains, extend, gain_of, value_of
 
@@ -98,7 +98,7 @@ def value_round(game: JobGame, r: int, t: int, prefix: Prefix) -> float:
     return value_of(game.kind, _weights(game, r, t), prefix.pulled)
 
 
-@inlined
+@part
 def _weights(game: JobGame, r: int, t: int) -> FloatArray:
     weights: FloatArray = game.weights[r if game.weights.shape[0] > 1 else 0]
     own: FloatArray = weights[t if weights.shape[0] > 1 else 0]

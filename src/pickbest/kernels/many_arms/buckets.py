@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from pickbest.core import FloatArray, IntArray, PickbestError
 from pickbest.core.states import derived
-from pickbest.kernels.compiled import borrowing, inlined, kernel
+from pickbest.kernels.compiled import borrowing, kernel, part
 from pickbest.kernels.integrals import POWERS
 
 ArmArray = NDArray[np.int32]
@@ -154,7 +154,7 @@ def _fits_bits(bits: FloatArray, one: Buckets) -> bool:
     return np.array_equal(again, one.sums)
 
 
-@inlined
+@part
 def row_of(buckets: Buckets, row: int) -> Buckets:
     """The buckets of one row, without the axis of rows; what was (rows,) is (1,)."""
     one = slice(row, row + 1)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from pickbest.kernels.neighbours import FAR, distances, ranks_among, remember, start_problems
 
 from pickbest.core.features import MISSING
+from pickbest.learners.auto.features import FAR, distances, ranks_among, remember, start_problems
 
 
 def test_what_is_missing_is_near_what_is_missing_and_far_from_every_number() -> None:

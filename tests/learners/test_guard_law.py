@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from pickbest.kernels.first_leader import first_probability, many_arms, spread_leader
 
 from pickbest.kernels.inclusion import inclusion_probabilities
 from pickbest.kernels.leaders import fill_spread
+from pickbest.learners.auto.guard import first_probability, many_arms, spread_leader
 
 
 @pytest.mark.parametrize("n_arms", [1, 2, 7, 8, 9, 33, 40, 41, 120])

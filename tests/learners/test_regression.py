@@ -2,12 +2,19 @@
 
 import numpy as np
 import pytest
-from pickbest.kernels.neighbours import distances, ranks_among
-from pickbest.kernels.regression import RIDGE, WIDTH, arm_mean, predict, usual_reward
 
 from pickbest.core import Choice
 from pickbest.core.features import encoded
 from pickbest.learners import AutoInContext
+from pickbest.learners.auto.features import (
+    RIDGE,
+    WIDTH,
+    arm_mean,
+    distances,
+    predict,
+    ranks_among,
+    usual_reward,
+)
 
 
 @pytest.mark.parametrize("words", ["a", "ab", "abc"])
