@@ -16,7 +16,7 @@ from pickbest.catalog import (
     register_learner,
     unregister_learner,
 )
-from pickbest.core import Choice, CompiledLearner, Feedback, TableLearner
+from pickbest.core import Choice, Feedback, TableLearner
 from pickbest.environments import OneGoodArm
 from pickbest.simulation.games import play
 from pickbest.testing.learners import (
@@ -78,7 +78,7 @@ def test_a_million_rounds(name, options):
     learner = make_learner(name, n_arms=5, budget=budget, rounds=1_000_000, **options)
     # Rounds that are not compiled take 20 to 70 µs each. Whoever plays such ones keeps no numbers,
     # adds plain costs up, or holds learners that go through the million themselves.
-    compiled = isinstance(learner, CompiledLearner | TableLearner)
+    compiled = isinstance(learner, TableLearner)
     check_long_run(learner, rounds=1_000_000 if compiled else 20_000)
 
 

@@ -12,9 +12,9 @@ from pickbest.core import (
     Choice,
     Learner,
     PickbestError,
-    State,
 )
 from pickbest.core.states import Kind, arrays_of, copy_state, fields, same_state
+from pickbest.learners.auto.learner import AutoState
 from pickbest.learners.auto.sets import PairsState
 from pickbest.portfolio import AskTell
 from pickbest.portfolio.run.censoring import Lesson, Stopping, lesson, times_of
@@ -60,9 +60,7 @@ def learned(name: str, played: int = 200, **options: object) -> tuple[AskTell, d
     return book, costs
 
 
-@pytest.mark.parametrize(
-    "name", ["auto", "fpml-partial", "thompson", "og-hybrid", "exp3-m", "ucb", "pairwise"]
-)
+@pytest.mark.parametrize("name", ["auto", "fpml-partial", "thompson", "og-hybrid", "exp3-m", "ucb"])
 def test_arms_keep_what_is_known_of_them(name: str) -> None:
     book, _ = learned(name)
     held = arrays_of(copy_state(book.ledger.state.live.state))
@@ -200,18 +198,17 @@ def test_a_learner_of_another_kind_begins_again() -> None:
     assert same_state(grown, make(3).start(1))
 
 
-@pytest.mark.parametrize("name", ["auto", "pairwise"])
 def test_arms_come_and_go_where_pairs_are_too_many_to_keep(
-    name: str, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With three arms there are pairs, with four there are none; arms keep what is theirs."""
     monkeypatch.setattr("pickbest.learners.auto.sets.MOST_PAIRED", 3)
 
     def make(n_arms: int):  # type: ignore[no-untyped-def]
-        return make_learner(name, n_arms, 2)
+        return make_learner("auto", n_arms, 2)
 
-    def pairs_of(state: State) -> PairsState:
-        return state.pairs if name == "auto" else state
+    def pairs_of(state: AutoState) -> PairsState:
+        return state.pairs
 
     learner, archive = make(3), {}
     choice = Choice(np.array([[0, 2]]), np.ones((1, 2)))

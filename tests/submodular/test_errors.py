@@ -8,7 +8,6 @@ import pytest
 
 from pickbest.core import (
     Choice,
-    Draws,
     Feedback,
     PickbestError,
     replicate_keys,
@@ -16,9 +15,15 @@ from pickbest.core import (
 )
 from pickbest.core.states import copy_state, same_state
 from pickbest.kernels.compiled import kernel
-from pickbest.kernels.rules import Rule
-from pickbest.learners import FPML, Exp3, Hedge, Thompson, Uniform
-from pickbest.submodular import OnlineGreedy, Plan, online_greedy, online_hybrid, play_jobs
+from pickbest.kernels.rules import CompiledLearner, Rule
+from pickbest.learners import Hedge, Thompson, Uniform
+from pickbest.submodular import (
+    OnlineGreedy,
+    PickedSchedules,
+    online_greedy,
+    online_hybrid,
+    play_jobs,
+)
 from pickbest.submodular.jobs import (
     Action,
     FunctionJobs,
@@ -63,12 +68,12 @@ def test_a_plan_over_the_budget_is_refused() -> None:
     learner = online_greedy(4, 2, 10)
     state, job = learner.start(1), best_of(np.full((10, 4), 0.5)).round(7)
     for arms in ([[0, 1, 2]], [[0, 4]], [[-1, 0]]):
-        plan = Plan(Choice(np.array(arms)), np.ones(np.shape(arms), np.bool_))
+        plan = PickedSchedules(Choice(np.array(arms)), np.ones(np.shape(arms), np.bool_))
         with pytest.raises(PickbestError, match=r"round 7: .*\[\["):
             learner.learn(state, plan, job)
     actions = [Action(a, 2) for a in range(4)]
     hard = online_greedy(actions, 2, 10, hard_budget=True)
-    plan = Plan(Choice(np.array([[0, 1]])), np.ones((1, 2), np.bool_))
+    plan = PickedSchedules(Choice(np.array([[0, 1]])), np.ones((1, 2), np.bool_))
     with pytest.raises(PickbestError, match="round 7: the schedule ⟨0:2, 1:2⟩ has length 4"):
         hard.learn(hard.start(1), plan, job)
 
@@ -83,9 +88,6 @@ def test_a_plan_over_the_budget_is_refused() -> None:
         (lambda: online_greedy(4, 2, 9, feedback="all"), "unknown feedback"),
         (lambda: online_greedy(4, 2, 9, tuning="best"), "unknown tuning"),
         (lambda: OnlineGreedy(Hedge(3, 0.1), 2, (Action("a"),)), "1 actions for n_arms=3"),
-        (lambda: OnlineGreedy(Hedge(3, 0.1), 2, shared=True), "Hedge"),
-        (lambda: OnlineGreedy(FPML(3, 1, 0.1), 2, shared=True), "FPML"),
-        (lambda: OnlineGreedy(Exp3(3, 0.1), 2, distinct=True, shared=True), "independently"),
         (lambda: play_jobs(online_greedy(4, 2, 9), best_of([[0.1]])), "n_arms=4"),
         (
             lambda: play_jobs(online_greedy(1, 1, 9), best_of([[0.1]], [Action("a", 2)])),
@@ -133,21 +135,15 @@ def stubborn_learn(law, state, row, work, told):
 
 
 def test_any_slot_learner_will_do() -> None:
-    class Stubborn:
+    class Stubborn(CompiledLearner):
         """A slot learner that is nobody's: always the first free arm."""
 
         n_arms, budget, unbiased, fresh, law = 4, 1, False, True, StubbornLaw(0.0)
         feedback = Feedback.PICKED
-        rule = Rule(__name__, stubborn_work, stubborn_pick, stubborn_learn, fills_slots=True)
+        rule = Rule(stubborn_work, stubborn_pick, stubborn_learn, fills_slots=True)
 
         def start(self, replicates: int) -> StubbornState:
             return StubbornState(np.zeros((replicates, 4)))
-
-        def pick(self, state: StubbornState, rng: Draws) -> Choice:
-            return self.rule.pick(self, state, rng)
-
-        def learn(self, state: StubbornState, choice: Choice, seen: np.ndarray) -> StubbornState:
-            return self.rule.learn(self, state, choice, seen)
 
     jobs = best_of([[0.1, 0.5, 0.9, 0.2]])
     run = play_jobs(OnlineGreedy(Stubborn(), 2, distinct=True), jobs, replicates=2)
