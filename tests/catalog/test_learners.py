@@ -179,7 +179,6 @@ def test_a_learner_of_a_module(own):
     assert make_learner("pickbest.learners:Hedge:rate=0.5", 9) == Hedge(9, 0.5)
     assert make_learner("own_learners:turns", 9, 3, 10, step=2) == Uniform(9, 2)
     assert learner_entry("own_learners:turns").summary == "Made by a function."
-    assert make_learner("guarded:inner=own_learners:turns:step=2", 9, 2, guard_budget=1)
 
 
 @pytest.mark.parametrize(

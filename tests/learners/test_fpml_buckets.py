@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pickbest.learners.states_0_1 import from_flat
 
 from pickbest.core import Choice, PickbestError, play_rounds, play_table, replicate_keys, rng_for
 from pickbest.core.states import arrays_of, copy_state, portable, restored, same_state
@@ -138,10 +137,3 @@ def check_law(learner, state, costs, plain):
     likely = law > 0.01
     assert likely.any()
     assert np.all(np.abs(excess - draws)[likely] < 6.0 * error[likely] + 6.0 / law[likely])
-
-
-def test_buckets_of_another_size_are_refused():
-    learner = FPMLManyArms(n_arms=100, budget=2, epsilon=0.1)
-    flat = {"bits": np.zeros((1, 100)), "links": np.zeros((1, 5)), "slots": np.zeros((1, 7))}
-    with pytest.raises(PickbestError, match="does not fit"):
-        from_flat(learner, flat)
