@@ -10,6 +10,7 @@ Numba is imported when the first entrance is compiled, not before.
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable
 from functools import cache, cached_property, partial
@@ -30,6 +31,8 @@ OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrap
 # Numba's switch for its reference counts. They cost an atomic instruction for every view of an
 # array, several times what a round of a learner itself costs; code that borrows arrays needs none.
 COUNTS = "_nrt"
+
+LARGEST_EXPONENT = 709.78
 
 Function = TypeVar("Function", bound=Callable[..., object])
 Given = ParamSpec("Given")
@@ -140,3 +143,9 @@ def interpreted(
 @cache
 def _say_once() -> None:
     LOG.info(NOTICE)
+
+
+@inlined
+def exp_or_inf(exponent: float) -> float:
+    """e^exponent, and inf beyond the largest number: there, Python's own would raise an error."""
+    return math.exp(exponent) if exponent < LARGEST_EXPONENT else math.inf

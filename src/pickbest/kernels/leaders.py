@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pickbest.core import BoolArray, FloatArray, IntArray, PickbestError
-from pickbest.kernels.compiled import allocating, inlined, kernel
+from pickbest.kernels.compiled import allocating, exp_or_inf, inlined, kernel
 from pickbest.kernels.gumbel import NEVER, log_exponential_at
 from pickbest.kernels.heap import EMPTY, keep_smallest, sort_kept
 from pickbest.kernels.random import STEP, uniform_at
@@ -103,7 +103,7 @@ def fill_spread(
     base = float(np.floor(lowest / BLOCK) * BLOCK)
     within = 0
     for a in range(n_arms):
-        spread[a] = math.exp(epsilon * costs[a] - base)
+        spread[a] = exp_or_inf(epsilon * costs[a] - base)
         if taken.shape[0] > 0 and taken[a]:
             spread[a] = np.inf
         within += spread[a] < np.inf
@@ -131,7 +131,7 @@ def spread_far(
     smallest(spread, arms, best)
     base = float(spread[arms[arms.shape[0] - 1]])
     for a in range(costs.shape[0]):
-        spread[a] = math.exp(spread[a] - base)
+        spread[a] = exp_or_inf(spread[a] - base)
         # The reciprocal of a smaller number may be infinite.
         if spread[a] < SMALLEST:
             spread[a] = 0.0
@@ -167,7 +167,7 @@ def refresh_spread(
     base = fill_spread(costs, taken, epsilon, arms, best, spread)
     if taken.shape[0] > 0 or np.floor(base / BLOCK) * BLOCK != base:
         for a in range(n_arms):
-            kept[a] = math.exp(epsilon * costs[a] - base)
+            kept[a] = exp_or_inf(epsilon * costs[a] - base)
     else:
         for a in range(n_arms):
             kept[a] = spread[a]

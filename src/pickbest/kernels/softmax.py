@@ -7,7 +7,7 @@ import numpy as np
 
 from pickbest.core import BoolArray, FloatArray
 from pickbest.core.states import sums
-from pickbest.kernels.compiled import allocating, inlined, kernel
+from pickbest.kernels.compiled import allocating, exp_or_inf, inlined, kernel
 from pickbest.kernels.random import STEP, uniform_at
 from pickbest.kernels.rules import Pick
 
@@ -33,7 +33,7 @@ def fill_shares(
     wanted = float(np.floor(highest / BLOCK) * BLOCK)
     if wanted != base:
         for a in range(scores.shape[0]):
-            shares[a] = math.exp(rate * scores[a] - wanted)
+            shares[a] = exp_or_inf(rate * scores[a] - wanted)
     return wanted
 
 
@@ -127,4 +127,4 @@ def add_gain(
         state.gains[row, arm] += gain
         if not math.isnan(work.base[row]):
             scaled = law.rate * state.gains[row, arm]
-            work.shares[row, arm] = math.exp(scaled - work.base[row])
+            work.shares[row, arm] = exp_or_inf(scaled - work.base[row])

@@ -16,7 +16,7 @@ from pickbest.core import (
     check_count,
     check_positive,
 )
-from pickbest.kernels.compiled import allocating, inlined
+from pickbest.kernels.compiled import allocating, exp_or_inf, inlined
 from pickbest.kernels.inclusion import inclusion_probabilities
 from pickbest.kernels.leaders import (
     check_decay,
@@ -116,7 +116,7 @@ def learn_row(law: Law, state: FPMLState, row: int, work: Work, told: Told) -> N
         if cost != 0.0:
             state.costs[row, arms[j]] += cost
             if not math.isnan(base):
-                work.kept[row, arms[j]] = math.exp(law.epsilon * state.costs[row, arms[j]] - base)
+                work.kept[row, arms[j]] = exp_or_inf(law.epsilon * state.costs[row, arms[j]] - base)
     state.round[row] += 1
 
 

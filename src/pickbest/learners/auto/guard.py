@@ -20,7 +20,7 @@ import numpy as np
 
 from pickbest.core import FloatArray
 from pickbest.core.states import counts, sums
-from pickbest.kernels.compiled import allocating, inlined, kernel
+from pickbest.kernels.compiled import allocating, exp_or_inf, inlined, kernel
 from pickbest.kernels.inclusion import FEW_ARMS, inclusion_probabilities
 from pickbest.kernels.integrals import LANES, NODE_WEIGHTS, NODES
 from pickbest.kernels.leaders import BLOCK
@@ -81,7 +81,7 @@ def spread_leader(costs: FloatArray, rate: float, spread: FloatArray) -> float:
         lowest = min(lowest, rate * costs[a])
     base = np.floor(lowest / BLOCK) * BLOCK
     for a in range(costs.shape[0]):
-        spread[a] = math.exp(rate * costs[a] - base)
+        spread[a] = exp_or_inf(rate * costs[a] - base)
         least = min(least, spread[a])
     return least
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from pickbest.core import FloatArray, IntArray
 from pickbest.core.states import counts
-from pickbest.kernels.compiled import inlined, kernel
+from pickbest.kernels.compiled import inlined, interpreted, kernel
 from pickbest.kernels.random import STEP, gamma_from, uniform_at
 
 # Times are shares of the deadline, in bins whose widths grow like the times; answers below the
@@ -144,7 +144,7 @@ def survivals(state: KindsState) -> FloatArray:
     arms, pooled = np.arange(survival.shape[2]), np.empty(BINS)
     for row in range(len(survival)):
         hazards = np.empty(state.answers.shape[1:])
-        fill_hazards(state, row, arms, pooled, hazards)
+        interpreted(fill_hazards, state, row, arms, pooled, hazards)
         survival[row, :, :, 1:] = np.cumprod(1.0 - hazards, axis=-1)
     return survival
 
