@@ -7,9 +7,12 @@ import pytest
 
 from pickbest.core import Choice, PickbestError, play_rounds, play_table, replicate_keys, rng_for
 from pickbest.core.states import arrays_of, copy_state, portable, restored, same_state
-from pickbest.kernels.inclusion import inclusions_of
+from pickbest.kernels import inclusion
+from pickbest.kernels.compiled import compiled
 from pickbest.learners import FPMLManyArms, FPMLPartial
 from pickbest.learners.fpml import FPMLState
+
+inclusions_of = compiled(inclusion.inclusions_of)
 
 
 @pytest.mark.parametrize(("n_arms", "budget"), [(1, 1), (2, 1), (9, 9), (50, 7), (300, 1)])

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from numba import njit
 
 from pickbest import theory
 from pickbest.catalog import make_environment, make_learner
 from pickbest.core import PickbestError, replicate_keys, rng_for
+from pickbest.kernels.compiled import compiled
 from pickbest.kernels.random import STEP
 from pickbest.kernels.rules import Pick
 from pickbest.learners import HedgePartial
@@ -89,7 +89,7 @@ def test_wrong_arguments_are_named():
             call()
 
 
-@njit
+@compiled
 def pick_many(law, state, key, beside):
     """Whether a place behind the arms of a pick was ever written."""
     work = new_work(law, state, len(beside) - 1)

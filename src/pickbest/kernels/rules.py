@@ -34,7 +34,7 @@ from pickbest.kernels.random import round_key
 
 # Rounds of more arms than this, over all replicates, are compiled at once: as Python, a single one
 # would take longer than compiling.
-MOST_INTERPRETED = 1_000
+MOST_INTERPRETED = 20_000
 
 
 class Pick(NamedTuple):
