@@ -24,9 +24,8 @@ from unittest.mock import patch
 from pickbest.portfolio.engine.engines import Engine
 from pickbest.portfolio.engine.limits import Ceiling
 from pickbest.portfolio.runs import Run, RunStatus, Task
-from pickbest.testing import arms
+from pickbest.testing import arms, must_raise
 from pickbest.testing.arms import LONG
-from pickbest.testing.failing import must_raise
 
 # A race that should be over at once may take so long on a busy machine, but no longer.
 PATIENCE = 120.0

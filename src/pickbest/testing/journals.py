@@ -21,7 +21,7 @@ from pickbest.core import PickbestError
 from pickbest.portfolio.runs import Run, RunStatus
 from pickbest.portfolio.store.protocol import Entry, Journal
 from pickbest.portfolio.store.records import Finished, Lost, Opened, Owner, Picked, Record, Roster
-from pickbest.testing.failing import must_raise
+from pickbest.testing import must_raise
 
 Open = Callable[[], Journal]
 
