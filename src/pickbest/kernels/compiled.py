@@ -71,7 +71,7 @@ def allocating(function: Function) -> Function:
 
 def part(function: Function) -> Function:
     """A kernel whose text is written into its callers, so that it may return views of arrays."""
-    _untold.append((function, {"inline": "always"}))
+    _untold.append((function, {COUNTS: True, "inline": "always"}))
     return function
 
 
