@@ -56,7 +56,7 @@ def test_where_both_good_arms_run_anyway_features_cost_nothing():
 @pytest.mark.parametrize("features", [NOISE, [{"word": word} for word in WORDS]])
 def test_random_features_cost_next_to_nothing(budget, features):
     mean, error = gain(features, budget)
-    assert mean > -0.002 - 2 * error
+    assert mean > -0.01 - 2 * error
 
 
 def test_categories_tell_as_numbers_do():

@@ -41,7 +41,7 @@ def capped_law(scores: FloatArray, mixing: float, budget: int, law: FloatArray) 
         return
     # The share of the cut weights at which an arm has probability exactly 1.
     limit = (1.0 / budget - mixing / n_arms) / (1.0 - mixing)
-    order = np.argsort(-scores)
+    order = np.argsort(-scores, kind="mergesort")
     for cut in range(budget):
         # Shares among the arms that are not cut, relative to the largest of them: nothing
         # cancels and nothing underflows, however far ahead the cut arms are.
@@ -83,7 +83,7 @@ def dependent_rounding(law: FloatArray, counter: np.uint64, arms: IntArray) -> N
         if left[i] <= 1e-12 or left[i] >= 1.0 - 1e-12:
             i = j
     # Rounding errors leave at most one arm undecided: the largest values are the subset.
-    order = np.argsort(-left)
+    order = np.argsort(-left, kind="mergesort")
     for j in range(arms.shape[0]):
         arms[j] = order[j]
 
