@@ -82,6 +82,7 @@ def censoring_rows(
             "rounds": rounds,
             "share": float(shares.mean()),
             "error": standard_error(shares),
+            "shares": shares.tolist(),
             **_means(played, races),
         }
 
