@@ -13,7 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from pickbest.core import Choice, Environment, Feedback, FloatArray, Learner, State, unknown_name
+from pickbest.core import (
+    Choice,
+    Environment,
+    Feedback,
+    FloatArray,
+    Learner,
+    Seen,
+    State,
+    unknown_name,
+)
 from pickbest.core.progress import Progress
 from pickbest.core.savefile import write_atomically
 from pickbest.core.text import csv_text
@@ -39,8 +48,11 @@ class Tampered(WrappingLearner):
     told: Callable[[Learner, Choice, FloatArray], tuple[Choice, FloatArray]]
     unbiased = False
 
-    def learn(self, state: State, choice: Choice, seen: FloatArray) -> State:
-        return self.inner.learn(state, *self.told(self.inner, choice, seen))
+    def learn(
+        self, state: State, choice: Choice, seen: Seen, features: FloatArray | None = None
+    ) -> State:
+        told, costs = self.told(self.inner, choice, seen.high)
+        return self.inner.learn(state, told, Seen.of(costs))
 
 
 def scaled(factor: float) -> Callable[[Any], Any]:

@@ -188,7 +188,7 @@ def test_a_learner_of_a_module(own):
         ("no_such_module:Name", "not a class or function of a module that can be imported"),
         ("own_learners:number", "must be a class or function with the parameters n_arms, got 3"),
         ("os:system", "must be a class or function with the parameters n_arms"),
-        ("own_learners:not_a_learner", "must make a learner, got 9"),
+        ("own_learners:not_a_learner", "int has no `n_arms`"),
         ("own_learners:turns:stop=2", "unknown option of own_learners:turns 'stop'; did you mean"),
         ("pickbest.learners:Hedge", "pickbest.learners:Hedge needs the option rate"),
         ("og:distinct", "options of a learner must be key=value, got 'distinct' in 'og:distinct'"),

@@ -10,6 +10,7 @@ from pickbest.catalog import make_learner
 from pickbest.core import (
     Choice,
     PickbestError,
+    Seen,
     play_table,
     replicate_keys,
     rng_for,
@@ -68,7 +69,7 @@ def test_bad_input_is_refused():
     with pytest.raises(PickbestError, match="budget"):
         Auto(3, 4)
     with pytest.raises(PickbestError, match="weights"):
-        Auto(3, 2).learn(Auto(3, 2).start(1), Choice(np.array([[0, 1]])), np.zeros((1, 2)))
+        Auto(3, 2).learn(Auto(3, 2).start(1), Choice(np.array([[0, 1]])), Seen.of(np.zeros((1, 2))))
 
 
 def test_constants_of_the_bounds_are_those_of_the_learner():
@@ -107,8 +108,8 @@ def test_the_guard_takes_over_where_its_arm_would_be_better():
     for t in range(6000):
         choice = learner.pick(state, rng_for(keys, t))
         guarded = choice.weights[0, 0] > 2.0
-        state = learner.learn(state, choice, np.array([[0.0 if guarded else 1.0]]))
-        shares.append(state.guard.share[0])
+        state = learner.learn(state, choice, Seen.of(np.array([[0.0 if guarded else 1.0]])))
+        shares.append(state.sets.guard.share[0])
     assert shares[0] == FIRST_SHARE
     assert shares[-1] == 1.0
     assert np.all(np.diff(shares) >= 0.0)
@@ -117,9 +118,9 @@ def test_the_guard_takes_over_where_its_arm_would_be_better():
 def test_a_guard_with_share_one_picks_by_its_own_law():
     learner = Auto(3, 2)
     state = learner.start(4000)
-    state.guard.share[:] = 1.0
-    state.guard.slack[:] = 2.0
-    state.guard.costs[:] = [0.0, 0.5, 1.0]
+    state.sets.guard.share[:] = 1.0
+    state.sets.guard.slack[:] = 2.0
+    state.sets.guard.costs[:] = [0.0, 0.5, 1.0]
     arms = learner.pick(state, rng_for(replicate_keys(7, 4000), 0)).arms
     spread = np.exp(rate_of(3, 2.0) * np.array([0.0, 0.5, 1.0]))
     for arm in range(3):
@@ -141,9 +142,9 @@ def test_the_anchor_outlives_changes_of_the_world():
     for t in range(rounds):
         choice = learner.pick(state, rng_for(keys, t))
         held += (choice.arms[:, 0] == 0).mean() * (t >= 200)
-        state = learner.learn(state, choice, table[t][choice.arms])
-        assert (state.pairs.plays[:, 0].sum(axis=1) == 2 * (t + 1)).all()
-        assert (state.pairs.unit[:, 0] == 1.0).all()
+        state = learner.learn(state, choice, Seen.of(table[t][choice.arms]))
+        assert (state.sets.pairs.plays[:, 0].sum(axis=1) == 2 * (t + 1)).all()
+        assert (state.sets.pairs.unit[:, 0] == 1.0).all()
     assert held / (rounds - 200) > 0.8
 
 
@@ -166,23 +167,23 @@ def test_auto_stays_under_its_bound_where_good_arms_keep_turning_bad():
 def test_many_arms_are_played_without_a_table_of_pairs():
     learner = Auto(20_000, 3)
     state = learner.start(1)
-    assert state.pairs.gains.size == 0
-    assert state.pairs.together.size == 0
+    assert state.sets.pairs.gains.size == 0
+    assert state.sets.pairs.together.size == 0
     choice = learner.pick(state, rng_for(replicate_keys(0, 1), 0))
-    state = learner.learn(state, choice, np.array([[0.0, 0.5, 1.0]]))
+    state = learner.learn(state, choice, Seen.of(np.array([[0.0, 0.5, 1.0]])))
     assert len(set(choice.arms[0].tolist())) == 3
 
 
 @pytest.mark.parametrize(("n_arms", "sharpness"), [(4, 4.0), (9, 4.0), (18, 8.0), (40, 16.0)])
 def test_what_was_seen_is_trusted_sooner_where_there_are_many_arms(n_arms, sharpness):
-    assert Auto(n_arms, 2).law.sharpness == sharpness
+    assert Auto(n_arms, 2).sets.law.sharpness == sharpness
 
 
 def test_it_says_when_it_forgets():
     learner = Auto(4, 1)
     state = learner.start(1)
     assert learner.mode(state) == ""
-    state.pairs.better[0, 2] = state.pairs.squares[0, 2] = 100.0
+    state.sets.pairs.better[0, 2] = state.sets.pairs.squares[0, 2] = 100.0
     assert MEMORIES[2] == 0.88
     assert learner.mode(state) == "forgetting: what is older than about 8 rounds counts little"
 

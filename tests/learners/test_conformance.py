@@ -138,10 +138,10 @@ class EveryOther:
     def start(self, replicates):
         return Turn(np.zeros(replicates, np.int64))
 
-    def pick(self, state, rng):
+    def pick(self, state, draws, features=None):
         return Choice((state.turn[:, None] + np.arange(self.budget)) % self.n_arms)
 
-    def learn(self, state, choice, seen):
+    def learn(self, state, choice, seen, features=None):
         return Turn(state.turn + 1)
 
 
@@ -159,7 +159,7 @@ def test_a_registered_learner_conforms_and_is_known_everywhere():
 class Broken(EveryOther):
     """Picks the same arm twice."""
 
-    def pick(self, state, rng):
+    def pick(self, state, draws, features=None):
         return Choice(np.zeros((len(state.turn), self.budget), np.int64))
 
 

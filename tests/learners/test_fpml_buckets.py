@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pickbest.core import Choice, PickbestError, play_rounds, play_table, replicate_keys, rng_for
+from pickbest.core import (
+    Choice,
+    PickbestError,
+    Seen,
+    play_rounds,
+    play_table,
+    replicate_keys,
+    rng_for,
+)
 from pickbest.core.states import arrays_of, copy_state, portable, restored, same_state
 from pickbest.kernels import inclusion
 from pickbest.kernels.compiled import compiled
@@ -28,7 +36,7 @@ def rounds_of(learner, state, begin, end):
     for t in range(begin, end):
         choice = learner.pick(state, rng_for(keys, t))
         seen = np.random.default_rng(t).random(choice.arms.shape)
-        state = learner.learn(state, choice, seen)
+        state = learner.learn(state, choice, Seen.of(seen))
     return state
 
 
@@ -58,9 +66,9 @@ def test_a_bad_cost_is_refused_and_changes_nothing(bad):
     state = learner.start(1)
     choice = learner.pick(state, rng_for(replicate_keys(0, 1), 0))
     with pytest.raises(PickbestError, match="at least 0"):
-        learner.learn(state, choice, np.array([[0.5, bad]]))
+        learner.learn(state, choice, Seen.of(np.array([[0.5, bad]])))
     with pytest.raises(PickbestError, match="weights"):
-        learner.learn(state, Choice(choice.arms), np.array([[0.5, 0.5]]))
+        learner.learn(state, Choice(choice.arms), Seen.of(np.array([[0.5, 0.5]])))
     assert same_state(state, learner.start(1))
 
 

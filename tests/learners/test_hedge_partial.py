@@ -5,7 +5,7 @@ import pytest
 
 from pickbest import theory
 from pickbest.catalog import make_environment, make_learner
-from pickbest.core import PickbestError, replicate_keys, rng_for
+from pickbest.core import PickbestError, Seen, replicate_keys, rng_for
 from pickbest.kernels.compiled import compiled
 from pickbest.kernels.random import STEP
 from pickbest.kernels.rules import Pick
@@ -33,7 +33,7 @@ def test_estimates_are_costs_relative_to_the_first_arm(budget):
     state = learner.start(count)
     state.costs[:] = KNOWN
     choice = learner.pick(state, rng_for(replicate_keys(2, count), 0))
-    state = learner.learn(state, choice, COSTS[choice.arms])
+    state = learner.learn(state, choice, Seen.of(COSTS[choice.arms]))
     added = state.costs - KNOWN
     for first in range(5):
         given = added[choice.arms[:, 0] == first]

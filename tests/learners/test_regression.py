@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from pickbest.core import Choice
+from pickbest.core import Choice, Seen
 from pickbest.core.features import encoded
-from pickbest.learners import AutoInContext
+from pickbest.learners import Auto
 from pickbest.learners.auto.features import (
     RIDGE,
     WIDTH,
@@ -20,15 +20,15 @@ from pickbest.learners.auto.features import (
 @pytest.mark.parametrize("words", ["a", "ab", "abc"])
 def test_problems_that_are_alike_share_what_was_seen(words):
     """Also after a streak: one after the other, they would follow the last results."""
-    learner, random = AutoInContext(2, 1, ("kind",)), np.random.default_rng(1)
-    state, seen = learner.start(1), []
+    learner, random = Auto(2, 1), np.random.default_rng(1)
+    state, seen = learner.start(1, 1), []
     for t in range(120):
         row, arm = encoded({"kind": words[t % len(words)]}, ("kind",)), int(random.integers(2))
         reward = 0.0 if t >= 116 else float(random.random() < 0.7 - 0.2 * (t % len(words)))
         choice = Choice(np.array([[arm]]), np.ones((1, 1)))
-        state = learner.learn_in(state, choice, np.array([[1.0 - reward]]), row)
+        state = learner.learn(state, choice, Seen.of(np.array([[1.0 - reward]])), row[None])
         seen.append((row[0], arm, reward))
-    problems, pairs = state.problems, state.auto.pairs
+    problems, pairs = state.problems, state.sets.pairs
     kinds, arms, rewards = map(np.array, zip(*seen, strict=True))
     away = distances(problems, 0, ranks_among(problems, 0, row))
     found, _ = predict(problems, pairs, 0, away)

@@ -12,6 +12,7 @@ from pickbest.core import (
     Choice,
     Learner,
     PickbestError,
+    Seen,
 )
 from pickbest.core.states import Kind, arrays_of, copy_state, fields, same_state
 from pickbest.learners.auto.learner import AutoState
@@ -170,7 +171,7 @@ def test_axes_of_arms_are_declared() -> None:
 
     learner = make(1)
     state = learner.learn(
-        learner.start(1), Choice(np.array([[0]]), np.array([[1.0]])), np.array([[0.5]])
+        learner.start(1), Choice(np.array([[0]]), np.array([[1.0]])), Seen.of(np.array([[0.5]]))
     )
     grown = carried(make, state, ["a"], ["b", "a"], {})
     assert grown.costs.tolist() == [[0.5, 0.5]]
@@ -183,7 +184,7 @@ def test_a_learner_of_another_kind_begins_again() -> None:
         return make_learner("thompson" if n_arms < 3 else "exp3-m", n_arms, 1, 100)
 
     state = make(2).learn(
-        make(2).start(1), Choice(np.array([[0]]), np.array([[1.0]])), np.array([[0.5]])
+        make(2).start(1), Choice(np.array([[0]]), np.array([[1.0]])), Seen.of(np.array([[0.5]]))
     )
     grown = carried(make, state, ["a", "b"], ["a", "b", "c"], {})
     assert same_state(grown, make(3).start(1))
@@ -199,11 +200,11 @@ def test_arms_come_and_go_where_pairs_are_too_many_to_keep(
         return make_learner("auto", n_arms, 2)
 
     def pairs_of(state: AutoState) -> PairsState:
-        return state.pairs
+        return state.sets.pairs
 
     learner, archive = make(3), {}
     choice = Choice(np.array([[0, 2]]), np.ones((1, 2)))
-    few = learner.learn(learner.start(1), choice, np.array([[0.5, 0.25]]))
+    few = learner.learn(learner.start(1), choice, Seen.of(np.array([[0.5, 0.25]])))
     many = carried(make, few, ["a", "b", "c"], ["a", "b", "c", "d"], archive)
     assert pairs_of(many).plays[0, 0].tolist() == [1, 0, 1, 0]
     assert pairs_of(many).gains.size == 0

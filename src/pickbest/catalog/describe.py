@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pickbest.catalog.learners import learner_kind
-from pickbest.core import Learner, PickbestError, check_budget
+from pickbest.core import Learner, PickbestError, check_budget, is_learner
 
 
 def describe(thing: object) -> Any:
@@ -42,7 +42,7 @@ def rebuild(description: Any) -> Learner:
     """The learner that `describe` described."""
     try:
         built = _rebuilt(description)
-        if isinstance(built, Learner):
+        if is_learner(built):
             # A wrapper knows these only of what it wraps, which may be no learner.
             check_budget(built.budget, built.n_arms)
             return built

@@ -14,6 +14,7 @@ from pickbest.core import (
     UnknownRoundsError,
     check_budget,
     check_count,
+    check_is_learner,
     unknown_name,
 )
 from pickbest.learners import Doubling
@@ -59,9 +60,7 @@ class LearnerEntry:
         """The learner of a game: n_arms, budget, rounds and tuning."""
         takes = parameters(self.build)
         built = self.build(**{k: v for k, v in game.items() if k in takes}, **options)
-        if not isinstance(built, Learner):
-            raise PickbestError(f"{self.name} must make a learner, got {built!r}")
-        return built
+        return check_is_learner(built)
 
 
 @dataclass(frozen=True)

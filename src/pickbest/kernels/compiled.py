@@ -12,9 +12,11 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache, cached_property, partial
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, Generic, Literal, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -92,8 +94,11 @@ class Compiled(Generic[Given, Result]):
 
     def gradually(self, *args: Given.args, **kwargs: Given.kwargs) -> Result:
         """Run it as Python until that has taken as long as compiling would, then compiled."""
-        if "_machine" in self.__dict__:
+        way = _WAY.get()
+        if way == "compiled" or (way is None and "_machine" in self.__dict__):
             return self._machine(*args, **kwargs)
+        if way == "interpreted":
+            return interpreted(self.plain, *args, **kwargs)
         began = time.perf_counter()
         result = interpreted(self.plain, *args, **kwargs)
         self._interpreted += time.perf_counter() - began
@@ -138,6 +143,19 @@ def interpreted(
     """Run kernels as Python: whole numbers wrap around and x / 0 is inf there, too."""
     with np.errstate(all="ignore"):
         return function(*args, **kwargs)
+
+
+_WAY: ContextVar[str | None] = ContextVar("way", default=None)
+
+
+@contextmanager
+def always(way: Literal["interpreted", "compiled"]) -> Iterator[None]:
+    """Inside, rounds one by one run this way only: to see that both ways give the same bits."""
+    token = _WAY.set(way)
+    try:
+        yield
+    finally:
+        _WAY.reset(token)
 
 
 @cache

@@ -14,6 +14,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -96,6 +97,19 @@ def _numba_cache(folder: Path) -> Any:
     class KeptCode(caching.FunctionCache):
         _impl_class = Implementation
 
+        def load_overload(self, signature: Any, target: Any) -> Any:
+            try:
+                return super().load_overload(signature, target)
+            except Exception:  # a damaged file, or a class that is no longer where it was
+                self.flush()
+                return None
+
+        def save_overload(self, signature: Any, data: Any) -> None:
+            with suppress(
+                Exception
+            ):  # a full disk, or a folder that is gone: it is used all the same
+                super().save_overload(signature, data)
+
         def _index_key(self, signature: Any, codegen: Any) -> tuple[Any, Any]:
             return signature, codegen.magic_tuple()
 
@@ -118,7 +132,7 @@ def _parts(value: Any, met: set[int]) -> Iterator[bytes]:
         yield f"{value.__module__}.{value.__qualname__}".encode()
         if id(value) not in met:
             met.add(id(value))
-            yield repr(value.__defaults__).encode()
+            yield repr((value.__defaults__, value.__annotations__)).encode()
             names = sorted(set(_names(value.__code__)))
             yield from _code(value.__code__)
             for name in names:

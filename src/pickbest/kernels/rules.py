@@ -28,6 +28,7 @@ from pickbest.core import (
     IntArray,
     KeyArray,
     PickbestError,
+    Seen,
 )
 from pickbest.kernels.compiled import Compiled, borrowing, compiled
 from pickbest.kernels.random import round_key
@@ -189,8 +190,8 @@ class CompiledLearner(Generic[Law, State, Work]):
         def rule(self) -> Rule[Law, State, Work]: ...
         def start(self, replicates: int) -> State: ...
 
-    def pick(self, state: State, rng: Draws) -> Choice:
-        keys = rng.keys if self.fresh else rng.lasting
+    def pick(self, state: State, draws: Draws, features: FloatArray | None = None) -> Choice:
+        keys = draws.keys if self.fresh else draws.lasting
         shape = (len(keys), self.budget)
         arms, weights = np.empty(shape, np.int64), np.empty(shape)
         rows = self.rule.pick_rows
@@ -199,17 +200,17 @@ class CompiledLearner(Generic[Law, State, Work]):
         return Choice(arms, weights if self.rule.weighted else None)
 
     def learn(
-        self, state: State, choice: Choice, seen: FloatArray, spread: FloatArray | None = None
+        self, state: State, choice: Choice, seen: Seen, features: FloatArray | None = None
     ) -> State:
-        """Fold a round into every replicate, in place; spread: (replicates,), see `Told`."""
+        """Fold a round into every replicate, in place."""
         weights = choice.weights
         if weights is None:
             needed = self.rule.weighted and self.feedback is Feedback.PICKED
             weights = weights_of(choice) if needed else np.empty(choice.arms.shape)
-        rows = self.rule.learn_rows
-        play = rows if len(seen) * self.n_arms > MOST_INTERPRETED else rows.gradually
-        spread = np.ones(len(seen)) if spread is None else spread
-        play(self.law, state, choice.arms, weights, seen, spread)
+        rows, costs = self.rule.learn_rows, seen.high
+        spread = np.ones(len(costs)) if seen.watch is None else 1.0 / seen.watch
+        play = rows if len(costs) * self.n_arms > MOST_INTERPRETED else rows.gradually
+        play(self.law, state, choice.arms, weights, costs, spread)
         return state
 
     def play_table(

@@ -3,8 +3,8 @@
 from pickbest.learners.adahedge import AdaHedge as AdaHedge
 from pickbest.learners.auto import (
     Auto as Auto,
-    AutoInContext as AutoInContext,
     FixedSchedule as FixedSchedule,
+    Racing as Racing,
     Schedules as Schedules,
 )
 from pickbest.learners.baselines import Fixed as Fixed, Leaders as Leaders, Uniform as Uniform

@@ -20,6 +20,7 @@ from pickbest.core import (
     KeyArray,
     Learner,
     PickbestError,
+    Seen,
     State,
     check_budget,
     check_count,
@@ -182,21 +183,23 @@ class Greedy(WrappingLearner):
     def start(self, replicates: int) -> GreedyState:
         return GreedyState(start_slots(self.inner, replicates, self.slots))
 
-    def pick(self, state: GreedyState, rng: Draws) -> Choice:
-        arms, weights, _ = pick_slots(self.inner, state.slots, self.slots, self.filling, rng)
-        replicates = len(rng.keys)
+    def pick(self, state: GreedyState, draws: Draws, features: FloatArray | None = None) -> Choice:
+        arms, weights, _ = pick_slots(self.inner, state.slots, self.slots, self.filling, draws)
+        replicates = len(draws.keys)
         return Choice(
             arms.reshape(replicates, -1),
             weights.reshape(replicates, -1) if self.inner.rule.weighted else None,
         )
 
-    def learn(self, state: GreedyState, choice: Choice, seen: FloatArray) -> GreedyState:
-        replicates = len(seen)
+    def learn(
+        self, state: GreedyState, choice: Choice, seen: Seen, features: FloatArray | None = None
+    ) -> GreedyState:
+        costs = seen.high
+        replicates = len(costs)
         shape = (replicates, self.slots, self.inner.budget)
-        costs = seen
         if self.feedback is Feedback.PICKED:
             costs = np.ones((replicates, self.n_arms))
-            np.put_along_axis(costs, choice.arms, seen, axis=1)
+            np.put_along_axis(costs, choice.arms, seen.high, axis=1)
         weights = np.empty(shape) if choice.weights is None else choice.weights.reshape(shape)
         slot_loops(self.inner.rule, COSTS).learn(
             self.inner.law,
@@ -255,10 +258,10 @@ def slot_rows(state: State) -> State:
 
 
 def pick_slots(
-    inner: AnyCompiled, state: State, slots: int, filling: Filling, rng: Draws
+    inner: AnyCompiled, state: State, slots: int, filling: Filling, draws: Draws
 ) -> tuple[IntArray, FloatArray, BoolArray]:
     """(arms, weights, kept): (replicates, slots, slot_budget) twice, (replicates, slots)."""
-    keys = rng.keys if inner.fresh else rng.lasting
+    keys = draws.keys if inner.fresh else draws.lasting
     shape = (len(keys), slots, inner.budget)
     arms, weights = np.empty(shape, np.int64), np.empty(shape)
     kept = np.empty(shape[:2], np.bool_)
@@ -268,7 +271,7 @@ def pick_slots(
         filling,
         inner.n_arms,
         keys,
-        rng.child(COINS).keys,
+        draws.child(COINS).keys,
         arms,
         weights,
         kept,

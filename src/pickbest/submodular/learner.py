@@ -22,6 +22,7 @@ from pickbest.core import (
     FloatArray,
     IntArray,
     PickbestError,
+    Seen,
     check_budget,
     check_count,
     unknown_name,
@@ -160,7 +161,7 @@ class OnlineGreedy:
         for place, (choice, costs) in enumerate(self.fed(plan, job)):
             slot, r = divmod(place, replicates)
             own = map_state(partial(_one_slot, r, slot), state.slots)
-            self.inner.learn(own, choice, costs)
+            self.inner.learn(own, choice, Seen.of(costs))
         return state
 
     def schedules(self, plan: PickedSchedules) -> list[Schedule]:

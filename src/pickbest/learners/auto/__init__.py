@@ -5,7 +5,6 @@ problems like this one. stopped, kinds: races whose losers were stopped. prices,
 where processor time has a price.
 """
 
-from pickbest.learners.auto.features import AutoInContext as AutoInContext
 from pickbest.learners.auto.learner import Auto as Auto
 from pickbest.learners.auto.schedules import FixedSchedule as FixedSchedule, Schedules as Schedules
-from pickbest.learners.auto.stopped import FromIntervals as FromIntervals, racing as racing
+from pickbest.learners.auto.stopped import Racing as Racing, racing as racing

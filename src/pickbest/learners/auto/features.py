@@ -22,28 +22,15 @@ problems, weighted by nearness, together with all rounds counted as WORTH plays.
 """
 
 import math
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from pickbest.core import (
-    Choice,
-    Draws,
-    Feedback,
-    FloatArray,
-    IntArray,
-    PickbestError,
-    check_budget,
-)
+from pickbest.core import FloatArray, IntArray, PickbestError
 from pickbest.core.features import WORD
 from pickbest.core.states import counts
 from pickbest.kernels.compiled import allocating, compiled, inlined
-from pickbest.kernels.rules import weights_of
-from pickbest.learners.auto.learner import Auto, AutoState
-from pickbest.learners.auto.sets import PairsState, memory_in_use, share_of_arms, start_pairs
+from pickbest.learners.auto.sets import PairsState, memory_in_use, share_of_arms
 
 # Problems that are remembered, and the numbers that they may take.
 MOST_PROBLEMS, MOST_NUMBERS = 1_000, 4_000_000
@@ -81,9 +68,10 @@ class ProblemsState(NamedTuple):
 
 
 def start_problems(replicates: int, n_arms: int, n_features: int) -> ProblemsState:
-    """No problem seen yet."""
+    """No problem seen yet; without features, none will be remembered."""
     fitting = MOST_NUMBERS // (3 * n_arms + 2 * n_features)
-    shape = (replicates, max(1, min(MOST_PROBLEMS, fitting)))
+    most = max(1, min(MOST_PROBLEMS, fitting)) if n_features else 0
+    shape = (replicates, most)
     return ProblemsState(
         values=np.zeros((*shape, n_features)),
         ranks=np.zeros((*shape, n_features)),
@@ -382,111 +370,3 @@ def learn_problems(
         correct(
             problems, pairs, row, remember(problems, row, arms[row], seen[row], features[row], own)
         )
-
-
-# The learner -------------------------------------------------------------------------------------
-
-
-class AutoInContextState(NamedTuple):
-    """The context-free learner, and the problems that it remembers."""
-
-    auto: AutoState
-    problems: ProblemsState
-
-
-@dataclass(frozen=True)
-class AutoInContext:
-    """Auto whose sets come from past problems like this one, unless these predict worse.
-
-    Where it follows the neighbours , their sums take the place of those
-    of all rounds; the rest is Auto, so its guard, which knows no features, sees the same as
-    ever: weights are exact and `theory.auto_bound` holds for any features. Rounds without
-    features are Auto's, draw for draw. `Auto.with_features` makes one.
-
-    features: what they are called; all problems have the same ones.
-
-    >>> from pickbest.core import replicate_keys, rng_for
-    >>> learner = AutoInContext(4, 2, ("size", "logic"))
-    >>> learner.pick_in(learner.start(1), rng_for(replicate_keys(0, 1), 0), [3.0, 0.5]).arms.shape
-    (1, 2)
-    """
-
-    n_arms: int
-    budget: int
-    features: tuple[str, ...]
-    feedback = Feedback.PICKED
-    unbiased = True
-
-    def __post_init__(self) -> None:
-        check_budget(self.budget, self.n_arms)
-        if not self.features or not all(isinstance(name, str) for name in self.features):
-            raise PickbestError(f"features must be names, one at least, got {self.features!r:.100}")
-
-    @cached_property
-    def auto(self) -> Auto:
-        """The learner of rounds without features."""
-        return Auto(self.n_arms, self.budget)
-
-    def start(self, replicates: int) -> AutoInContextState:
-        return self.taking_over(self.auto.start(replicates))
-
-    def taking_over(self, state: AutoState) -> AutoInContextState:
-        """The state of a game that Auto began without features."""
-        replicates = len(state.guard.share)
-        return AutoInContextState(
-            state, start_problems(replicates, self.n_arms, len(self.features))
-        )
-
-    def without_features(self, state: AutoInContextState) -> tuple[Auto, AutoState]:
-        """The context-free learner."""
-        return self.auto, state.auto
-
-    def pick(self, state: AutoInContextState, rng: Draws) -> Choice:
-        return self.auto.pick(state.auto, rng)
-
-    def learn(
-        self, state: AutoInContextState, choice: Choice, seen: FloatArray
-    ) -> AutoInContextState:
-        return state._replace(auto=self.auto.learn(state.auto, choice, seen))
-
-    def pick_in(self, state: AutoInContextState, rng: Draws, features: ArrayLike) -> Choice:
-        """Choose arms for a round with these encoded features (see `core.ContextLearner`)."""
-        known, replicates = self._rows(features, len(rng.keys)), len(rng.keys)
-        blended = start_pairs(replicates, self.n_arms, 1)
-        follows = np.empty(replicates, np.int64)
-        blend_rows(state.problems, state.auto.pairs, known, blended, follows)
-        free = self.auto.pick(state.auto, rng)
-        if not follows.any():
-            return free
-        near = self.auto.pick(state.auto._replace(pairs=blended), rng)
-        followed = follows[:, None] > 0
-        return Choice(
-            np.where(followed, near.arms, free.arms),
-            np.where(followed, weights_of(near), weights_of(free)),
-        )
-
-    def learn_in(
-        self, state: AutoInContextState, choice: Choice, seen: FloatArray, features: ArrayLike
-    ) -> AutoInContextState:
-        """Fold one round in; the features are those of its pick."""
-        self.remember(state, choice, seen, features)
-        return self.learn(state, choice, seen)
-
-    def remember(
-        self, state: AutoInContextState, choice: Choice, seen: FloatArray, features: ArrayLike
-    ) -> None:
-        """Keep the problem, in place; the rest of the state is that from before the round."""
-        known = self._rows(features, len(seen))
-        pairs = state.auto.pairs
-        learn_problems(state.problems, pairs, self.budget, choice.arms, seen, known)
-
-    def _rows(self, features: ArrayLike, replicates: int) -> FloatArray:
-        """(replicates, n_features)"""
-        rows, width = np.asarray(features, dtype=np.float64), len(self.features)
-        if rows.shape not in {(width,), (replicates, width)}:
-            raise PickbestError(
-                f"features must have shape ({width},) or ({replicates}, {width}), got {rows.shape}"
-            )
-        if not np.isfinite(rows).all():
-            raise PickbestError("features must be encoded: see core.features.encoded")
-        return np.array(np.broadcast_to(rows, (replicates, width)), order="C")

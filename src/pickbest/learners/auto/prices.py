@@ -118,7 +118,7 @@ def best_set(
 
 @kernel
 def best_plan(prices: Prices, scratch: Scratch, mass: FloatArray, arms: IntArray) -> float:
-    """Fills arms as `core.plans.Plans` says, for curves in scratch.survival; the slice."""
+    """Fills arms as `core.Plans` says, for curves in scratch.survival; the slice."""
     n_arms = scratch.survival.shape[1]
     weights, later = scratch.weights, scratch.later
     total = 0.0

@@ -18,9 +18,11 @@ from pickbest.core import (
     IntArray,
     KeyArray,
     PickbestError,
+    Plans,
+    Runs,
+    Seen,
     check_budget,
 )
-from pickbest.core.plans import Plans, Runs
 from pickbest.core.states import counts
 from pickbest.kernels.compiled import allocating, compiled
 from pickbest.learners.auto.kinds import (
@@ -86,10 +88,10 @@ class Schedules:
     def start(self, replicates: int) -> KindsState:
         return start_kinds(replicates, self.n_arms)
 
-    def plan(self, state: KindsState, rng: Draws) -> Plans:
-        arms = np.empty((len(rng.keys), 1 + self.budget), np.int64)
-        slices = np.empty(len(rng.keys))
-        _plan_rows.gradually(self.prices, state, rng.keys, False, arms, slices)
+    def plan(self, state: KindsState, draws: Draws) -> Plans:
+        arms = np.empty((len(draws.keys), 1 + self.budget), np.int64)
+        slices = np.empty(len(draws.keys))
+        _plan_rows.gradually(self.prices, state, draws.keys, False, arms, slices)
         return Plans(arms, slices)
 
     def learn_runs(self, state: KindsState, plans: Plans, runs: Runs) -> KindsState:
@@ -97,16 +99,20 @@ class Schedules:
         _learn_rows.gradually(state, arms, runs.times, runs.answered.astype(float))
         return state
 
-    def pick(self, state: KindsState, rng: Draws) -> Choice:
+    def pick(self, state: KindsState, draws: Draws, features: FloatArray | None = None) -> Choice:
         """Where all arms must start at once: the set that is best whatever processors cost."""
-        arms = np.empty((len(rng.keys), 1 + self.budget), np.int64)
+        arms = np.empty((len(draws.keys), 1 + self.budget), np.int64)
         free = self.prices._replace(seconds=np.zeros(self.n_arms), calls=np.zeros(self.n_arms))
-        _plan_rows.gradually(free, state, rng.keys, True, arms, np.empty(len(rng.keys)))
+        _plan_rows.gradually(free, state, draws.keys, True, arms, np.empty(len(draws.keys)))
         return Choice(np.ascontiguousarray(arms[:, 1:]))
 
-    def learn(self, state: KindsState, choice: Choice, seen: FloatArray) -> KindsState:
+    def learn(
+        self, state: KindsState, choice: Choice, seen: Seen, features: FloatArray | None = None
+    ) -> KindsState:
         """Where nobody says how long arms took, costs stand for times."""
-        _learn_rows.gradually(state, choice.arms, seen, (seen < 1.0).astype(float))
+        times = seen.high if seen.times is None else seen.times
+        answered = (seen.low == seen.high) & (times < 1.0)
+        _learn_rows.gradually(state, choice.arms, times, answered.astype(float))
         return state
 
 
@@ -150,22 +156,24 @@ class FixedSchedule:
     def start(self, replicates: int) -> NothingState:
         return NothingState(np.zeros(replicates))
 
-    def plan(self, state: NothingState, rng: Draws) -> Plans:
+    def plan(self, state: NothingState, draws: Draws) -> Plans:
         places = (self.first, *self.arms, *[-1] * (self.budget - len(self.arms)))
-        shape = (len(rng.keys), 1)
+        shape = (len(draws.keys), 1)
         return Plans(np.tile(np.array(places, np.int64), shape), np.full(shape[0], self.slice))
 
     def learn_runs(self, state: NothingState, plans: Plans, runs: Runs) -> NothingState:
         state.rounds[:] += 1.0
         return state
 
-    def pick(self, state: NothingState, rng: Draws) -> Choice:
+    def pick(self, state: NothingState, draws: Draws, features: FloatArray | None = None) -> Choice:
         """The arms of the schedule, those that run to the end first, then any."""
         others = [a for a in range(self.n_arms) if a not in self.arms]
         chosen = [*self.arms, *others][: self.budget]
-        return Choice(np.tile(np.array(chosen, np.int64), (len(rng.keys), 1)))
+        return Choice(np.tile(np.array(chosen, np.int64), (len(draws.keys), 1)))
 
-    def learn(self, state: NothingState, choice: Choice, seen: FloatArray) -> NothingState:
+    def learn(
+        self, state: NothingState, choice: Choice, seen: Seen, features: FloatArray | None = None
+    ) -> NothingState:
         state.rounds[:] += 1.0
         return state
 

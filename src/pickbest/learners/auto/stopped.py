@@ -16,31 +16,28 @@ that learns costs without weights (the proposals of `auto`, Thompson sampling) l
 were filled in.
 """
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from pickbest.core import (
+    BoolArray,
     Choice,
-    ContextLearner,
     Draws,
     Feedback,
     FloatArray,
     IntArray,
     Learner,
     PickbestError,
-    State,
+    Seen,
+    uses_features,
 )
-from pickbest.core.features import FeaturesError
-from pickbest.core.intervals import Intervals
 from pickbest.core.states import counts, portable, restored
+from pickbest.core.types import start_state
 from pickbest.core.wrapping import WrappingLearner
 from pickbest.kernels.compiled import borrowing, compiled, inlined
-from pickbest.kernels.rules import AnyCompiled, CompiledLearner, weights_of
-from pickbest.learners.auto.features import AutoInContext, AutoInContextState, ProblemsState
+from pickbest.kernels.rules import CompiledLearner
 from pickbest.learners.auto.kinds import (
     BINS,
     KINDS,
@@ -58,7 +55,7 @@ from pickbest.learners.auto.sets import MOST_PAIRED
 LEAST_WATCH, SURE = 0.03, 3.0
 
 
-class SeenState(NamedTuple):
+class RacingState(NamedTuple):
     """The state of the learner that is told, and what costs are filled in from.
 
     answers: (replicates, bins, 2) of all arms by their time, how many, and the sum of rewards.
@@ -72,6 +69,16 @@ class SeenState(NamedTuple):
     watched: Annotated[FloatArray, counts(-2, -1)]
 
 
+class Race(NamedTuple):
+    """What was seen of races: `Seen`, of which everything is known."""
+
+    low: FloatArray
+    high: FloatArray
+    times: FloatArray
+    watch: FloatArray
+    watched: BoolArray
+
+
 class Round(NamedTuple):
     """Scratch of a round; likely: its kind, (kinds,); times, answered: (budget,)."""
 
@@ -83,76 +90,79 @@ class Round(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FromIntervals(WrappingLearner):
-    """A compiled learner that also learns of races whose losers were stopped.
+class Racing(WrappingLearner):
+    """A learner that also learns of races whose losers were stopped.
 
-    It picks as the inner learner does, and told of costs it learns as that would.
+    It picks as the inner learner does, and says how likely a race should be watched. Told of costs
+    without times, it learns as the inner learner would.
 
-    >>> learner = FromIntervals(Auto(n_arms=4, budget=2))
-    >>> learner.watch_probability(learner.start(1), np.array([[0, 1]]))
+    >>> from pickbest.core import replicate_keys, rng_for
+    >>> from pickbest.learners.auto import Auto
+    >>> learner = Racing(Auto(n_arms=4, budget=2))
+    >>> learner.pick(learner.start(1), rng_for(replicate_keys(0, 1), 0)).watch
     array([1.])
     """
 
-    inner: AnyCompiled
+    inner: Learner
     feedback = Feedback.PICKED
 
     def __post_init__(self) -> None:
         if self.inner.feedback is Feedback.FULL:
             raise PickbestError("a learner that sees every cost has no use for intervals")
 
-    def start(self, replicates: int) -> SeenState:
+    @property
+    def uses_features(self) -> bool:
+        return uses_features(self.inner)
+
+    def start(self, replicates: int, n_features: int = 0) -> RacingState:
         paired = self.n_arms if self.n_arms <= MOST_PAIRED else 0
-        return SeenState(
-            self.inner.start(replicates),
+        return RacingState(
+            start_state(self.inner, replicates, n_features),
             start_kinds(replicates, self.n_arms),
             np.zeros((replicates, BINS, 2)),
             np.zeros((replicates, paired, paired)),
         )
 
-    def with_features(
-        self, names: tuple[str, ...], state: SeenState
-    ) -> tuple[ContextLearner, State]:
-        """The learner that goes on with features of these names, where the inner one can."""
-        if not isinstance(self.inner, Auto):
-            raise FeaturesError(
-                f"{type(self.inner).__name__} uses no features: leave them out, or use auto"
-            )
-        learner = IntervalsInContext(self.n_arms, self.budget, names)
-        return learner, learner.taking_over(state)
-
-    def pick(self, state: SeenState, rng: Draws) -> Choice:
-        return self.inner.pick(state.inner, rng)
-
-    def learn(self, state: SeenState, choice: Choice, seen: FloatArray) -> SeenState:
-        return state._replace(inner=self.inner.learn(state.inner, choice, seen))
-
-    def watch_probability(self, state: SeenState, arms: IntArray) -> FloatArray:
-        """A share that falls as the pairs of a round become known."""
+    def pick(self, state: RacingState, draws: Draws, features: FloatArray | None = None) -> Choice:
+        choice = self.inner.pick(state.inner, draws, features)
         # Nobody is stopped where one arm runs.
-        watch = np.full(len(arms), 1.0 if self.budget == 1 else LEAST_WATCH)
+        watch = np.full(len(choice.arms), 1.0 if self.budget == 1 else LEAST_WATCH)
         if state.watched.size and self.budget > 1:
-            _watch_rows.gradually(state.watched, arms, watch)
-        return watch
+            _watch_rows.gradually(state.watched, choice.arms, watch)
+        return replace(choice, watch=watch)
 
-    def learn_intervals(self, state: SeenState, choice: Choice, seen: Intervals) -> SeenState:
-        weights = weights_of(choice) if self.inner.rule.weighted else np.ones(choice.arms.shape)
-        costs, scaled = np.empty(weights.shape), np.empty(weights.shape)
+    def learn(
+        self, state: RacingState, choice: Choice, seen: Seen, features: FloatArray | None = None
+    ) -> RacingState:
+        known = seen
+        if seen.times is not None:
+            watch = np.ones(len(seen.low)) if seen.watch is None else seen.watch
+            watched = np.ones(len(seen.low), np.bool_) if seen.watched is None else seen.watched
+            race = Race(seen.low, seen.high, seen.times, watch, watched)
+            choice, known = self._filled_in(state, choice, race)
+        return state._replace(inner=self.inner.learn(state.inner, choice, known, features))
+
+    def _filled_in(self, state: RacingState, choice: Choice, race: Race) -> tuple[Choice, Seen]:
+        """The round as the inner learner is told of it; its runs are taken in."""
+        arms, shape = choice.arms, choice.arms.shape
+        weights = np.ones(shape) if choice.weights is None else choice.weights
+        costs, scaled = np.empty(shape), np.empty(shape)
         _fill_rows.gradually(
-            state.kinds, state.answers, state.watched, choice.arms, weights, seen, costs, scaled
+            state.kinds, state.answers, state.watched, arms, weights, race, costs, scaled
         )
-        self.inner.learn(state.inner, Choice(choice.arms, scaled), costs, 1.0 / seen.watch)
-        return state
+        told = Choice(arms, None if choice.weights is None else scaled)
+        return told, Seen(costs, costs, None, race.watch, race.watched)
 
-    def portable(self, state: SeenState) -> SeenState:
+    def portable(self, state: RacingState) -> RacingState:
         return state._replace(inner=portable(self.inner, state.inner))
 
-    def restored(self, known: SeenState) -> SeenState:
+    def restored(self, known: RacingState) -> RacingState:
         return known._replace(inner=restored(self.inner, known.inner))
 
 
 def racing(learner: Learner) -> Learner:
-    """The learner as it learns of races: from intervals where it is compiled, else as it is."""
-    return FromIntervals(learner) if isinstance(learner, CompiledLearner) else learner
+    """The learner as it learns of races; one of a user's own is told the highest costs."""
+    return Racing(learner) if isinstance(learner, CompiledLearner | Auto) else learner
 
 
 @borrowing
@@ -166,7 +176,7 @@ def _watch_rows(watched: FloatArray, arms: IntArray, watch: FloatArray) -> None:
 
 
 @inlined
-def first_answer(seen: Intervals, row: int) -> int:
+def first_answer(seen: Race, row: int) -> int:
     """The place of the arm that answered first; -1 if none did."""
     winner, first = -1, 1.0
     for j in range(seen.times.shape[1]):
@@ -202,7 +212,7 @@ def fill_in(
     row: int,
     winner: int,
     arms: IntArray,
-    seen: Intervals,
+    seen: Race,
     costs: FloatArray,
 ) -> None:
     """The costs of a round: those that are known, and what stands in for the others."""
@@ -221,7 +231,7 @@ def fill_in(
 
 
 @inlined
-def weigh(seen: Intervals, row: int, winner: int, weights: FloatArray, scaled: FloatArray) -> None:
+def weigh(seen: Race, row: int, winner: int, weights: FloatArray, scaled: FloatArray) -> None:
     """The weights with which weighted costs are right on average; see the module."""
     first = seen.times[row, winner] if winner >= 0 else 1.0
     for j in range(weights.shape[0]):
@@ -232,7 +242,7 @@ def weigh(seen: Intervals, row: int, winner: int, weights: FloatArray, scaled: F
 
 @inlined
 def note_runs(
-    kinds: KindsState, known: Round, answers: FloatArray, row: int, arms: IntArray, seen: Intervals
+    kinds: KindsState, known: Round, answers: FloatArray, row: int, arms: IntArray, seen: Race
 ) -> None:
     """Take every run in: which kinds are likely, who answered when, and how well."""
     for j in range(arms.shape[0]):
@@ -253,7 +263,7 @@ def _fill_rows(
     watched: FloatArray,
     arms: IntArray,
     weights: FloatArray,
-    seen: Intervals,
+    seen: Race,
     costs: FloatArray,
     scaled: FloatArray,
 ) -> None:
@@ -273,87 +283,3 @@ def _fill_rows(
                 for j in range(budget):
                     if i != j:
                         watched[row, arms[row, i], arms[row, j]] += 1.0
-
-
-class IntervalsInContextState(NamedTuple):
-    """What races without features have taught, and the problems that are remembered."""
-
-    seen: SeenState
-    problems: ProblemsState
-
-
-@dataclass(frozen=True)
-class IntervalsInContext:
-    """FromIntervals around Auto, whose sets come from problems like this one (AutoInContext).
-
-    Of an arm that was stopped, the middle of its interval is remembered with the problem.
-    """
-
-    n_arms: int
-    budget: int
-    features: tuple[str, ...]
-    feedback = Feedback.PICKED
-    unbiased = True
-
-    @cached_property
-    def inner(self) -> FromIntervals:
-        """The learner of rounds without features."""
-        return FromIntervals(Auto(self.n_arms, self.budget))
-
-    @cached_property
-    def near(self) -> AutoInContext:
-        """Who proposes sets."""
-        return AutoInContext(self.n_arms, self.budget, self.features)
-
-    def start(self, replicates: int) -> IntervalsInContextState:
-        return self.taking_over(self.inner.start(replicates))
-
-    def taking_over(self, state: SeenState) -> IntervalsInContextState:
-        """The state of a game that began without features."""
-        return IntervalsInContextState(state, self.near.taking_over(state.inner).problems)
-
-    def without_features(self, state: IntervalsInContextState) -> tuple[FromIntervals, SeenState]:
-        """The context-free learner."""
-        return self.inner, state.seen
-
-    def pick(self, state: IntervalsInContextState, rng: Draws) -> Choice:
-        return self.inner.pick(state.seen, rng)
-
-    def learn(
-        self, state: IntervalsInContextState, choice: Choice, seen: FloatArray
-    ) -> IntervalsInContextState:
-        return state._replace(seen=self.inner.learn(state.seen, choice, seen))
-
-    def pick_in(self, state: IntervalsInContextState, rng: Draws, features: ArrayLike) -> Choice:
-        """Choose arms for a round with these encoded features (see `core.ContextLearner`)."""
-        known = AutoInContextState(state.seen.inner, state.problems)
-        return self.near.pick_in(known, rng, features)
-
-    def learn_in(
-        self, state: IntervalsInContextState, choice: Choice, seen: FloatArray, features: ArrayLike
-    ) -> IntervalsInContextState:
-        """Fold one round in; the features are those of its pick."""
-        known = AutoInContextState(state.seen.inner, state.problems)
-        self.near.remember(known, choice, seen, features)
-        return self.learn(state, choice, seen)
-
-    def watch_probability(self, state: IntervalsInContextState, arms: IntArray) -> FloatArray:
-        return self.inner.watch_probability(state.seen, arms)
-
-    def learn_intervals(
-        self, state: IntervalsInContextState, choice: Choice, seen: Intervals
-    ) -> IntervalsInContextState:
-        return state._replace(seen=self.inner.learn_intervals(state.seen, choice, seen))
-
-    def learn_intervals_in(
-        self,
-        state: IntervalsInContextState,
-        choice: Choice,
-        seen: Intervals,
-        features: ArrayLike,
-    ) -> IntervalsInContextState:
-        """As `learn_intervals`, of a round that had these features."""
-        known = AutoInContextState(state.seen.inner, state.problems)
-        middle: FloatArray = np.asarray((seen.low + seen.high) / 2.0)
-        self.near.remember(known, choice, middle, features)
-        return self.learn_intervals(state, choice, seen)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pickbest.core import BoolArray, FloatArray, IntArray
-from pickbest.core.plans import Plans, Runs
+from pickbest.core.types import Plans, Runs
 from pickbest.learners.auto import Schedules
 from pickbest.learners.auto.kinds import EDGES, KindsState, survivals
 from pickbest.portfolio.runs import RunStatus

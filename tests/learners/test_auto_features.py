@@ -1,17 +1,16 @@
-"""AutoInContext: features that tell, features that do not, and what it remembers."""
+"""Auto with features: features that tell, features that do not, and what it remembers."""
 
 import numpy as np
 import pytest
 
-from pickbest.core import ContextLearner, FeatureLearner, PickbestError, replicate_keys, rng_for
+from pickbest.core import PickbestError, Seen, replicate_keys, rng_for
 from pickbest.core.features import MISSING, encoded
 from pickbest.core.states import check_state, copy_state, map_state, same_state
 from pickbest.environments import Shuffled, Table, WithFeatures
-from pickbest.learners import Auto, AutoInContext
+from pickbest.learners import Auto
 from pickbest.learners.auto.features import MOST_PROBLEMS, distances, nearness, ranks_among
-from pickbest.simulation.games import play
 from pickbest.simulation.simulate import simulate
-from pickbest.testing.learners import check_learner, same_choice
+from pickbest.testing.learners import check_features, same_choice
 
 N_ARMS, ROUNDS = 6, 600
 RANDOM = np.random.default_rng(0)
@@ -65,54 +64,48 @@ def test_categories_tell_as_numbers_do():
     assert mean > 0.1
 
 
+def rows(features, replicates=3):
+    """(replicates, n_features)"""
+    return np.repeat(np.atleast_1d(features)[None], replicates, axis=0)
+
+
 def played(learner, features, rounds, replicates=3):
-    state, keys = learner.start(replicates), replicate_keys(0, replicates)
+    state, keys = learner.start(replicates, features.shape[1]), replicate_keys(0, replicates)
     for t in range(rounds):
-        choice = learner.pick_in(state, rng_for(keys, t), features[t])
-        state = learner.learn_in(state, choice, TABLE.costs_table[t][choice.arms], features[t])
+        known = rows(features[t], replicates)
+        choice = learner.pick(state, rng_for(keys, t), known)
+        seen = Seen.of(TABLE.costs_table[t][choice.arms])
+        state = learner.learn(state, choice, seen, known)
     return state
 
 
-def test_without_features_it_is_auto():
-    learner, auto = AutoInContext(N_ARMS, 2, ("x",)), Auto(N_ARMS, 2)
-    assert isinstance(learner, ContextLearner)
-    assert isinstance(auto, FeatureLearner)
-    check_learner(learner)
+def test_rounds_without_features_are_played_as_if_there_were_none():
+    learner = Auto(N_ARMS, 2)
+    check_features(learner)
     state, rng = played(learner, NOISE[:, :1], 40), rng_for(replicate_keys(3, 3), 9)
-    assert same_choice(learner.pick(state, rng), auto.pick(state.auto, rng))
-    paid = [play(each, TABLE, 4, seed=2).paid for each in (learner, auto)]
-    assert np.array_equal(*paid)
-
-
-def test_auto_goes_on_from_what_it_knew():
-    auto = Auto(N_ARMS, 2)
-    known = auto.start(2)
-    learner, state = auto.with_features(("x", "y"), known)
-    assert learner == AutoInContext(N_ARMS, 2, ("x", "y"))
-    assert state.auto is known
+    assert same_choice(learner.pick(state, rng), learner.sets.pick(state.sets, rng))
 
 
 def test_learning_is_a_fold_that_the_state_tells_all_of():
-    learner, features = AutoInContext(N_ARMS, 2, ("a", "b", "c", "d")), np.nan_to_num(TELLING)
+    learner, features = Auto(N_ARMS, 2), np.nan_to_num(TELLING)
     first, second = (played(learner, features, 60) for _ in range(2))
     assert same_state(first, second)
     check_state(first)
     before, rng = copy_state(first), rng_for(replicate_keys(0, 3), 60)
-    learner.pick_in(first, rng, features[60])
+    both = learner.pick(first, rng, rows(features[60]))
     assert same_state(first, before)
     one = map_state(lambda array: array[1:2].copy(), first)
     alone = rng_for(replicate_keys(0, 3)[1:2], 60)
-    both = learner.pick_in(first, rng, features[60])
-    assert np.array_equal(learner.pick_in(one, alone, features[60]).arms, both.arms[1:2])
+    assert np.array_equal(learner.pick(one, alone, rows(features[60], 1)).arms, both.arms[1:2])
 
 
 def test_weights_are_unbiased_whatever_the_features():
-    learner, copies = AutoInContext(N_ARMS, 2, ("x",)), 20_000
+    learner, copies = Auto(N_ARMS, 2), 20_000
     state = played(learner, TELLING[:, :1], 12, replicates=1)
     many = map_state(
         lambda array: np.repeat(array[:, :50] if array.ndim == 3 else array, copies, axis=0), state
     )
-    choice = learner.pick_in(many, rng_for(replicate_keys(5, copies), 0), TELLING[3, :1])
+    choice = learner.pick(many, rng_for(replicate_keys(5, copies), 0), rows(TELLING[3, :1], copies))
     weights = np.zeros((copies, N_ARMS))
     np.put_along_axis(weights, choice.arms, choice.weights, axis=1)
     error = weights.std(axis=0) / np.sqrt(copies)
@@ -121,13 +114,13 @@ def test_weights_are_unbiased_whatever_the_features():
 
 
 def test_ranks_are_those_of_the_remembered_problems():
-    learner = AutoInContext(2, 1, ("x", "y"))
-    state, keys = learner.start(1), replicate_keys(0, 1)
+    learner = Auto(2, 1)
+    state, keys = learner.start(1, 2), replicate_keys(0, 1)
     random = np.random.default_rng(2)
     for t in range(MOST_PROBLEMS + 70):
         known = np.array([random.integers(20), MISSING if t % 3 else random.random()])
         choice = learner.pick(state, rng_for(keys, t))
-        state = learner.learn_in(state, choice, np.array([[0.5]]), known)
+        state = learner.learn(state, choice, Seen.of(np.array([[0.5]])), known[None])
     values, ranks = state.problems.values[0], state.problems.ranks[0]
     x = values[:, 0]
     smaller = (x[None] < x[:, None]).sum(axis=1) + 0.5 * ((x[None] == x[:, None]).sum(axis=1) - 1)
@@ -139,23 +132,23 @@ def test_ranks_are_those_of_the_remembered_problems():
 
 
 def test_the_nearest_weigh_most_and_words_only_themselves():
-    learner = AutoInContext(2, 1, ("kind",))
-    rows = [encoded({"kind": word}, ("kind",)) for word in ["a"] * 40 + ["b"] * 40]
-    state, keys = learner.start(1), replicate_keys(0, 1)
-    for t, row in enumerate(rows):
+    learner = Auto(2, 1)
+    words = [encoded({"kind": word}, ("kind",)) for word in ["a"] * 40 + ["b"] * 40]
+    state, keys = learner.start(1, 1), replicate_keys(0, 1)
+    for t, row in enumerate(words):
         choice = learner.pick(state, rng_for(keys, t))
-        state = learner.learn_in(state, choice, np.array([[0.5]]), row)
-    own = ranks_among(state.problems, 0, rows[0])
+        state = learner.learn(state, choice, Seen.of(np.array([[0.5]])), row[None])
+    own = ranks_among(state.problems, 0, words[0])
     weights = nearness(distances(state.problems, 0, own))
     assert np.allclose(weights[:40], 1.0)
     assert weights[40:].max() < 1e-6
 
 
-@pytest.mark.parametrize("features", [[1.0], [[1.0, 2.0]] * 5, [np.nan, 1.0]])
+@pytest.mark.parametrize("features", [[[1.0]] * 2, [[1.0, 2.0]] * 5, [[np.nan, 1.0]] * 2])
 def test_features_that_do_not_fit_are_refused(features):
-    learner = AutoInContext(4, 2, ("x", "y"))
+    learner = Auto(4, 2)
     with pytest.raises(PickbestError, match="features must"):
-        learner.pick_in(learner.start(2), rng_for(replicate_keys(0, 2), 0), features)
+        learner.pick(learner.start(2, 2), rng_for(replicate_keys(0, 2), 0), np.array(features))
 
 
 def test_shuffled_rounds_keep_their_features():
