@@ -9,15 +9,17 @@ import csv
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pickbest.core import (
     Choice,
+    Draws,
     Environment,
     Feedback,
     FloatArray,
+    IntArray,
     Learner,
     Seen,
     State,
@@ -29,6 +31,7 @@ from pickbest.core.text import csv_text
 from pickbest.core.workers import each_finished
 from pickbest.core.wrapping import WrappingLearner
 from pickbest.environments import Table
+from pickbest.kernels.rules import weights_of
 from pickbest.learners import FPML, Greedy
 from pickbest.learners.baselines import Leaders, Uniform
 from pickbest.report.document import Cell, Section, Table as Grid, Text, Verdict, alike
@@ -55,6 +58,38 @@ class Tampered(WrappingLearner):
         return self.inner.learn(state, told, Seen.of(costs))
 
 
+class Skipped(NamedTuple):
+    """rounds: how many were told; state: the learner's."""
+
+    rounds: IntArray
+    state: State
+
+
+@dataclass(frozen=True)
+class Skipping(WrappingLearner):
+    """A learner that learns from the first of every `every` rounds only; 0: from none."""
+
+    inner: Learner
+    every: int
+
+    def start(self, replicates: int) -> Skipped:
+        return Skipped(np.zeros(replicates, np.int64), self.inner.start(replicates))
+
+    def pick(self, state: Skipped, draws: Draws, features: FloatArray | None = None) -> Choice:
+        return self.inner.pick(state.state, draws)
+
+    def learn(
+        self, state: Skipped, choice: Choice, seen: Seen, features: FloatArray | None = None
+    ) -> Skipped:
+        told = self.every > 0 and state.rounds[0] % self.every == 0
+        inner = self.inner.learn(state.state, choice, seen) if told else state.state
+        return Skipped(state.rounds + 1, inner)
+
+
+def skipping(every: int) -> Callable[[Any], Any]:
+    return lambda learner: Skipping(learner, every)
+
+
 def scaled(factor: float) -> Callable[[Any], Any]:
     """The noise's ε (or the rate) of a learner, or of the learner in its slots, times a factor."""
 
@@ -79,6 +114,20 @@ def more_arms(extra: int) -> Callable[[Any], Any]:
         return dataclasses.replace(learner, budget=budget)
 
     return change
+
+
+def overrated(learner: Any) -> Any:
+    """Wrong probabilities of looking at an arm: all the same."""
+
+    def told(inner: Learner, choice: Choice, seen: FloatArray) -> tuple[Choice, FloatArray]:
+        return Choice(choice.arms, np.sign(weights_of(choice)) * inner.n_arms), seen
+
+    return Tampered(learner, told) if learner.feedback is Feedback.PICKED else learner
+
+
+def misplaced(learner: Any) -> Any:
+    """A wrong τ: the law of hedge-partial is solved for another stretch."""
+    return dataclasses.replace(learner, stretch=8.0) if hasattr(learner, "stretch") else learner
 
 
 def noiseless(learner: Any) -> Any:
@@ -148,6 +197,11 @@ MUTANTS = {
         Sabotage("arms that swap their costs", environment=changed(reverse_arms)),
         Sabotage("copies of the best arm", environment=changed(copy_best)),
         Sabotage("exact estimates", exact_estimates=True),
+        Sabotage("half of the feedback", skipping(2)),
+        Sabotage("nothing is learned", skipping(0)),
+        Sabotage("twice the rate", scaled(2.0), epsilon=2.0),
+        Sabotage("wrong Q", overrated),
+        Sabotage("wrong τ", misplaced),
     )
 }
 

@@ -48,7 +48,7 @@ def entries() -> list[Entry]:
         costs = [each.cost for each in runs if each.cost is not None]
         records += [
             Picked(number, arms, (1.5, 1.5), 1e9, problem=problem, at=1e9 + number),
-            Finished(number, tuple(runs), (1.0, 1.0), winner=winner, cost=min(costs)),
+            Finished(number, tuple(runs), *[(1.0, 1.0)] * 3, winner=winner, cost=min(costs)),
         ]
     return [Entry(place, record) for place, record in enumerate(records, 1)]
 

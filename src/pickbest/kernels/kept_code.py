@@ -72,9 +72,11 @@ def keep(machine: Any) -> None:
 @cache
 def _numba_cache(folder: Path) -> Any:
     """Numba's cache of one function, with our folder and our digest."""
-    from numba.core import caching
+    from numba.core import caching as typed
 
-    class Locator(caching._CacheLocator):
+    caching: Any = typed
+
+    class Locator(caching._CacheLocator):  # type: ignore[misc]
         def __init__(self, function: Function) -> None:
             self._digest = digest(function)
 
@@ -91,10 +93,10 @@ def _numba_cache(folder: Path) -> Any:
         def get_disambiguator(self) -> str:
             return self._digest
 
-    class Implementation(caching.CompileResultCacheImpl):
-        _locator_classes = [Locator]  # type: ignore[list-item]  # noqa: RUF012
+    class Implementation(caching.CompileResultCacheImpl):  # type: ignore[misc]
+        _locator_classes = (Locator,)
 
-    class KeptCode(caching.FunctionCache):
+    class KeptCode(caching.FunctionCache):  # type: ignore[misc]
         _impl_class = Implementation
 
         def load_overload(self, signature: Any, target: Any) -> Any:

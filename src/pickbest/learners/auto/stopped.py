@@ -50,6 +50,7 @@ from pickbest.learners.auto.kinds import (
 )
 from pickbest.learners.auto.learner import Auto
 from pickbest.learners.auto.sets import MOST_PAIRED
+from pickbest.learners.hedge_partial import HedgePartial
 
 # The least probability with which a round is watched; and up to how many watched rounds it is 1.
 LEAST_WATCH, SURE = 0.03, 3.0
@@ -162,6 +163,8 @@ class Racing(WrappingLearner):
 
 def racing(learner: Learner) -> Learner:
     """The learner as it learns of races; one of a user's own is told the highest costs."""
+    if isinstance(learner, HedgePartial):
+        return learner.in_races()
     return Racing(learner) if isinstance(learner, CompiledLearner | Auto) else learner
 
 

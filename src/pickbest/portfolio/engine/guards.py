@@ -49,12 +49,14 @@ class Link:
             return False
         return True
 
-    def kill(self) -> None:
+    def kill(self, within: float) -> None:
+        """Kill the guard, and wait until what is below it has fallen to the keeper."""
         with contextlib.suppress(OSError):
             if self._pidfd is None:
                 os.kill(self.pid, signal.SIGKILL)
             else:
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+                _ready(self._pidfd, within)
 
     def close(self) -> None:
         """Let go of the guard; it ends by itself."""
@@ -90,7 +92,8 @@ class Guards:
                         self._prepare(modules)
                     while self._idle:
                         link = self._idle.pop()
-                        if link.generation == self._generation and _silent(link.socket):
+                        # One that has something to say has died.
+                        if link.generation == self._generation and not _ready(link.socket):
                             return link
                         link.close()
                     return self._new()
@@ -114,11 +117,12 @@ class Guards:
 
         What was below it falls to the keeper. Where that was killed, too, nobody knows it.
         """
-        link.kill()
+        until = time.monotonic() + seconds
+        link.kill(seconds / 2.0)
         link.close()
         with contextlib.suppress(OSError):
             if self._control is not None:
-                _asked(self._control, keeper.SWEEP, seconds)
+                _asked(self._control, keeper.SWEEP, max(until - time.monotonic(), 0.01))
 
     def group(self) -> limits.Group | None:
         """The control group under which races with limits are run; None: they are polled."""
@@ -238,11 +242,11 @@ def _asked(
         return wire.receive(ours)[0]
 
 
-def _silent(connection: socket.socket) -> bool:
-    """Whether a guard that has nothing to say says nothing: one that died has closed it."""
+def _ready(source: socket.socket | int, within: float = 0.0) -> bool:
+    """Whether there is something to read, in so many seconds."""
     with selectors.DefaultSelector() as selector:
-        selector.register(connection, selectors.EVENT_READ)
-        return not selector.select(0.0)
+        selector.register(source, selectors.EVENT_READ)
+        return bool(selector.select(within))
 
 
 def _preparation(imports_program: bool) -> dict[str, Any]:
