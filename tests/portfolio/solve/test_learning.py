@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -150,6 +152,20 @@ def test_what_a_solver_would_take_alone() -> None:
     assert alone["b"].seconds == pytest.approx(50.0)
     assert alone["b"].low <= 50.0 <= alone["b"].high
     assert (alone["b"].won, alone["b"].stopped, alone["b"].calls) == (1, 9, 10)
+
+
+def test_versions_are_kept_and_listed(calls: Calls) -> None:
+    """A new version goes on with the record of the old one; both are shown."""
+    calls.data.mkdir(parents=True)
+    for version in ("4.8.12", "5.4.0", "5.4.0"):
+        calls.fake("z3", f"#!/bin/sh\necho x >> asked\necho Z3 version {version} - 64 bit\n")
+        for _ in range(2):
+            calls.run(
+                str(calls.data),
+                program=[sys.executable, "-P", "-m", "pickbest.portfolio.solve.learning"],
+            )
+    assert re.search(r"smtlib +z3 +4\.8\.12, 5\.4\.0 ", calls.run("--list").stdout)
+    assert (calls.folder / "asked").read_text().count("x") == 3  # once for each program
 
 
 def test_calls_are_learned_from(calls: Calls) -> None:

@@ -316,17 +316,31 @@ def version_of(called: str) -> str:
         from pickbest._version import __version__
 
         return f"pickbest {__version__}\n"
-    if program := which(called, places()):
-        import subprocess
+    program = which(called, places())
+    return (said_version(program) if program else "") or VERSIONS.get(called, "1.0\n")
 
-        try:
-            done = subprocess.run(
-                [program, "--version"], capture_output=True, timeout=10, check=True, text=True
-            )
-            return done.stdout
-        except (OSError, subprocess.SubprocessError):
-            pass
-    return VERSIONS.get(called, "1.0\n")
+
+def said_version(program: str) -> str:
+    """What a program says of its version; "": nothing."""
+    import subprocess
+
+    try:
+        command = [program, "--version"]
+        done = subprocess.run(command, capture_output=True, timeout=10, check=True, text=True)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return ""
+    return done.stdout
+
+
+def module_version(module: str) -> str:
+    """The version of a Python module; "": nobody knows."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    name = module.partition(":")[0]
+    try:
+        return version({"pysat": "python-sat"}.get(name, name))
+    except PackageNotFoundError:
+        return ""
 
 
 def nested() -> bool:

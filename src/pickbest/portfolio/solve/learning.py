@@ -10,16 +10,30 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import stat
 import subprocess
 import sys
+import tempfile
+import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pickbest.core.errors import PickbestError
 from pickbest.portfolio.runs import Run, RunStatus
-from pickbest.portfolio.solve.stock import Stock, alone
+from pickbest.portfolio.solve.known import (
+    INSIDE,
+    RUNNER,
+    located,
+    module_version,
+    places,
+    said_version,
+    solver_table,
+)
+from pickbest.portfolio.solve.stock import VERSIONS_FILE, Stock, alone
 from pickbest.portfolio.store.records import DamagedError, Finished
 
 if TYPE_CHECKING:
@@ -184,9 +198,50 @@ def learn_all(folder: Path, wait: bool = True) -> int:
     return count
 
 
+def note_versions(stock: Stock) -> None:
+    """Keep which versions of solvers were seen; programs that have not changed are not asked."""
+    found = stock.read(VERSIONS_FILE)
+    known = found if isinstance(found, dict) else {}
+    asked, seen = dict(known.get("asked") or {}), stock.versions()
+    for solver in solver_table():
+        here = located(solver, places())
+        if here is None:
+            continue
+        is_module = RUNNER in here.argv
+        place = solver.module if is_module else here.argv[0]
+        stamp = module_version(place) if is_module else str(os.stat(place).st_mtime_ns)
+        if asked.get(place) == stamp:
+            continue
+        text = stamp if is_module else said_version(place)
+        version = re.search(r"\d+(\.\d+)+", text)
+        asked[place] = stamp
+        if version and version[0] not in seen.setdefault(solver.name, []):
+            seen[solver.name].append(version[0])
+    if known.get("asked") != asked:
+        stock.write_json(VERSIONS_FILE, {"asked": asked, "solvers": seen})
+
+
+def sweep_temporary(folder: Path, older: float = 3600.0) -> None:
+    """Remove what killed calls left behind.
+
+    What is young stays: it may belong to a container whose processes are not seen here.
+    """
+    for path in folder.glob("pickbest-*-*"):
+        pid = path.name.split("-")[1]
+        with suppress(OSError):
+            status = path.lstat()
+            mine = status.st_uid == os.geteuid() and time.time() - status.st_mtime > older
+            if mine and pid.isdigit() and not os.path.exists(f"/proc/{pid}"):
+                shutil.rmtree(path) if stat.S_ISDIR(status.st_mode) else path.unlink()
+
+
 def main(folder: Path) -> None:
     os.nice(10)
+    os.environ[INSIDE] = "1"
     learn_all(folder, wait=False)
+    with suppress(OSError, PickbestError):
+        note_versions(Stock(folder))
+    sweep_temporary(Path(tempfile.gettempdir()))
 
 
 if __name__ == "__main__":

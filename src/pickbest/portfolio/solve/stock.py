@@ -28,6 +28,7 @@ from pickbest.core.text import printable
 # No file here is longer but the log, and no line of it.
 LONGEST, CHUNK = 1 << 20, 1 << 16
 LOG, LEARNED, PICKS, ASIDE, NOTICE = "calls.log", "learned.json", "picks", "aside", "notice"
+VERSIONS_FILE = "versions.json"
 # A log that is longer, and learned, is put beside the new one, in the place of the one before.
 LONGEST_LOG = 1 << 26
 
@@ -190,7 +191,7 @@ class Stock:
 
     def versions(self) -> dict[str, list[str]]:
         """Versions of solvers that were seen, the newest last."""
-        found = self.read("versions.json")
+        found = self.read(VERSIONS_FILE)
         try:
             return {str(name): [*map(str, known)] for name, known in found["solvers"].items()}
         except (TypeError, ValueError, LookupError, AttributeError):

@@ -36,7 +36,7 @@ class Outputs:
     """
 
     def __init__(self, beside: Path | None = None) -> None:
-        self._spools = tempfile.TemporaryDirectory(prefix="pickbest-")
+        self._spools = tempfile.TemporaryDirectory(prefix=f"pickbest-{os.getpid()}-")
         self._kept = beside and beside.with_name(f"{beside.name}.outputs")
 
     def spool(self, number: int, place: int) -> str:
@@ -154,7 +154,7 @@ class Evaluator:
         seconds = min(SECONDS, self.until - time.monotonic())
         if not found or seconds <= 0.0:
             return ""
-        with tempfile.TemporaryDirectory(prefix="pickbest-") as folder:
+        with tempfile.TemporaryDirectory(prefix=f"pickbest-{os.getpid()}-") as folder:
             path = Path(folder, "model.smt2")
             path.write_text(script, encoding="utf-8")
             limits = Limits(memory_bytes=MEMORY_BYTES)
