@@ -267,8 +267,6 @@ class Session:
             self._say(error("no solver that is installed takes this"))
             return
         self._owed.append((said, frame, self._is_loud))
-        if self._has_refused(lead):  # it is of another dialect
-            self._settle()
 
     def _level(self, command: bytes, head: str) -> None:
         found = _NUMBER.search(command)
@@ -360,8 +358,15 @@ class Session:
         return sorted(live, key=lambda each: each is not self._lead)
 
     def _has_refused(self, worker: Worker) -> bool:
-        """Whether it does not take something that is still asserted."""
-        return any(command in each.commands for command in worker.refused for each in self._frames)
+        """Whether it does not take something that is asserted.
+
+        What is not settled yet does not count: it may be taken back.
+        """
+        owed = {command for command, _, _ in self._owed} if worker.refused else ()
+        return any(
+            command not in owed and any(command in each.commands for each in self._frames)
+            for command in worker.refused
+        )
 
     def _owe(self, command: Command | None) -> None:
         self._owed.append((command, self._frames[-1], self._is_loud))
@@ -378,18 +383,18 @@ class Session:
                 self._say(answer)
 
     def _acknowledged(self, command: Command, frame: Frame) -> bytes:
-        """What the lead says to a command; where it refuses, what the others say."""
+        """Whether the lead takes a command, or else another solver; what the first says if not."""
         first = b""
         ended: list[Worker] = []
-        while (lead := self._led()) is not None:
+        while not command.taken and (lead := self._led()) is not None:
             said = self._wait_for(lead, command)
-            if said in SUCCESS:
-                return said
             if not said and lead not in ended:  # it may have ended for another reason
                 ended.append(lead)
-                continue
-            first = first or said
-            lead.refused[command] = said
+            elif not command.taken:
+                first = first or said
+                lead.refused[command] = said
+        if command.taken:
+            return b"success"
         # Nobody takes it: it is as if it had never come, and those that live go on.
         frame.commands.remove(command)
         for worker in self.workers:
@@ -398,14 +403,12 @@ class Session:
         return first or error("every solver that is installed ends at this")
 
     def _wait_for(self, lead: Worker, command: Command) -> bytes:
-        """What a solver says to a command; b"": it ended."""
-        while command not in lead.refused:
+        """Until a solver took a command, or refused it: what it says then; b"": it ended."""
+        while not command.taken and command not in lead.refused:
             if lead.process is None:
                 return b""
-            if not any(about is command for _, about in lead.answers):
-                return b"success"
             self._pump(None)
-        return lead.refused[command]
+        return lead.refused.get(command, b"success")
 
     # Checks
 
@@ -629,6 +632,8 @@ class Session:
         for kind, about, answer in said:
             if kind == STATE and answer not in SUCCESS:
                 worker.refused[about] = answer
+            elif kind == STATE:
+                about.taken = True
             elif kind in (CHECK, ASK):
                 found.append((kind, about, answer))
         return found

@@ -25,9 +25,13 @@ _libc = ctypes.CDLL(None)
 
 
 class Command:
-    """A command that changes the state. dialect: for solvers that speak it only; "": for all."""
+    """A command that changes the state.
 
-    __slots__ = ("dialect", "is_global", "kind", "text")
+    dialect: for solvers that speak it only; "": for all. is_global: it outlives its level.
+    taken: some solver said success to it.
+    """
+
+    __slots__ = ("dialect", "is_global", "kind", "taken", "text")
 
     def __init__(
         self, text: bytes, kind: str = STATE, dialect: str = "", is_global: bool = False
@@ -36,6 +40,7 @@ class Command:
         self.kind = kind
         self.dialect = dialect
         self.is_global = is_global
+        self.taken = False
 
 
 # What was said between a push and its pop; two are the same only if they are one.
