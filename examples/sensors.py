@@ -24,7 +24,6 @@ from pickbest.submodular.jobs import (
     best_schedule,
     coverage,
     greedy_schedule,
-    schedule_bound,
 )
 
 POSTS, SENSORS, DAYS, GAMES = 80, 6, 730, 20
@@ -164,8 +163,6 @@ def main() -> None:
             f"{name:<24}{days.mean():>8.1%}{days.mean() / greedy:>11.1%}"
             f"{days[:, DAYS // 2 :].mean():>11.1%}"
         )
-    bound = schedule_bound(jobs, SENSORS) / DAYS
-    print(f"no fixed six hear more than {bound:.1%} (submodular bound)")
     best = list(best_schedule(jobs, SENSORS).arms)
     draw(town, posts_used(jobs), best, heard, str(path))
     print(f"plot: {path}")

@@ -13,7 +13,7 @@ from pickbest.core import (
     replicate_keys,
 )
 from pickbest.core.states import same_state
-from pickbest.environments import Table, read_past
+from pickbest.environments import Table
 from pickbest.learners import (
     FPML,
     UCB,
@@ -185,16 +185,3 @@ def test_an_arm_that_was_never_run(name):
             learner.start(1)
     else:
         learner.start(1)
-
-
-def test_past_results_from_a_file(tmp_path):
-    path = tmp_path / "past.csv"
-    path.write_text("round,b,a\none,,0.25\ntwo,1,nan\n")
-    assert np.array_equal(read_past(path), [[np.nan, 0.25], [1, np.nan]], equal_nan=True)
-    named = read_past(path, rewards=True, arm_names=("a", "b"))
-    assert np.array_equal(named, [[0.75, np.nan], [np.nan, 0]], equal_nan=True)
-    with pytest.raises(PickbestError, match="there is no arm 'c', only b, a"):
-        read_past(path, arm_names=("a", "c"))
-    path.write_text("0.5,\n,2\n")
-    with pytest.raises(PickbestError, match="between 0 and 1"):
-        read_past(path)

@@ -15,9 +15,11 @@ from pickbest.core import (
 )
 from pickbest.kernels.slots import slot_loops
 from pickbest.learners.greedy import slot_rows
-from pickbest.submodular.jobs import Jobs, TableJobs, durations_of
+from pickbest.submodular.jobs.actions import durations_of
+from pickbest.submodular.jobs.offline import Jobs
+from pickbest.submodular.jobs.tables import TableJobs
+from pickbest.submodular.kernels import JOBS, JobGame
 from pickbest.submodular.learner import OnlineGreedy
-from pickbest.submodular.slots import JOBS, JobGame
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +45,7 @@ class JobRun:
 
 
 def play_jobs(learner: OnlineGreedy, jobs: Jobs, replicates: int = 20, seed: int = 0) -> JobRun:
-    """Independent games of a learner on the same jobs (or each replicate on its own).
+    """Independent games of a learner on the same jobs.
 
     >>> from pickbest.submodular.jobs import coverage
     >>> from pickbest.submodular import online_greedy
@@ -54,7 +56,12 @@ def play_jobs(learner: OnlineGreedy, jobs: Jobs, replicates: int = 20, seed: int
     """
     state = learner.start(check_count("replicates", replicates))
     keys = replicate_keys(check_seed(seed), replicates)
-    check_match(learner, jobs, replicates)
+    if learner.n_arms != len(jobs.actions):
+        raise PickbestError(
+            f"the learner has n_arms={learner.n_arms}, the jobs have {len(jobs.actions)} actions"
+        )
+    if not np.array_equal(learner.durations, durations_of(jobs.actions)):
+        raise PickbestError("the durations of the learner's actions are not those of the jobs")
     shape = (replicates, jobs.rounds)
     run = JobRun(np.empty(shape), np.zeros(shape, np.int64))
     if isinstance(jobs, TableJobs):
@@ -83,17 +90,5 @@ def play_jobs(learner: OnlineGreedy, jobs: Jobs, replicates: int = 20, seed: int
     return run
 
 
-def check_match(learner: OnlineGreedy, jobs: Jobs, replicates: int) -> None:
-    """The learner's arms are the jobs' actions, and there are jobs for every replicate."""
-    if learner.n_arms != len(jobs.actions):
-        raise PickbestError(
-            f"the learner has n_arms={learner.n_arms}, the jobs have {len(jobs.actions)} actions"
-        )
-    if not np.array_equal(learner.durations, durations_of(jobs.actions)):
-        raise PickbestError("the durations of the learner's actions are not those of the jobs")
-    if isinstance(jobs, TableJobs) and jobs.replicates not in (1, replicates):
-        raise PickbestError(f"there are jobs for {jobs.replicates} replicates, got {replicates}")
-
-
 def _stretch(array: FloatArray, played: slice) -> FloatArray:
-    return np.ascontiguousarray(array[:, played]) if array.shape[1] > 1 else array
+    return array[played] if len(array) > 1 else array
