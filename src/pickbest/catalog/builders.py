@@ -39,7 +39,8 @@ EXP3_TUNINGS = ("auer", "as_run", "as_written")
 
 # From these numbers of arms on, one pass over all of them is the slower way, and another class with
 # the same law serves fpml (the blocks that may hold a leader) and fpml-partial (buckets of similar
-# weight). docs/performance.md shows the measured crossings; the option `selection` overrides them.
+# weight). studies/notes/performance.md shows where the two cross; the option `selection` overrides
+# them.
 BLOCKS_FROM = 2_000
 BUCKETS_FROM, BUCKETS_ARMS_PER_BUDGET = 100, 10
 ONE_PASS = "one-pass"
@@ -198,12 +199,11 @@ def _hedge_rate(
 
 
 def hedge_partial(
-    n_arms: int, budget: int, rate: float | None = None, explore: float | None = None
+    n_arms: int, budget: int, law: str = "bose-einstein", watched: float = 1.0
 ) -> HedgePartial:
-    explore = theory.RELATIVE_EXPLORE if explore is None else explore
-    if rate is None:
-        rate = theory.relative_rate(n_arms=n_arms, budget=budget, explore=explore)
-    return HedgePartial(n_arms, budget, rate, explore)
+    rate, stretch, explore = theory.relative_tuning(budget=budget, law=law)
+    explore = explore or theory.TWO_PICKS.explore
+    return HedgePartial(n_arms, budget, rate, stretch, explore, watched)
 
 
 def exp3(n_arms: int, rounds: int | None, tuning: str | None, gamma: float | None = None) -> Exp3:

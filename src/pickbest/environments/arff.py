@@ -106,6 +106,8 @@ def read_arff(path: str | Path) -> Relation:
                 places.append(number)
             elif keyword.startswith("@data"):
                 in_data = True
+                if not attributes:
+                    raise ValueError("there is no @attribute line before @data")
             elif keyword == "@attribute":
                 attributes.append(_attribute(line))
             elif keyword != "@relation":
@@ -114,8 +116,6 @@ def read_arff(path: str | Path) -> Relation:
             raise PickbestError(f"{path}, line {number}: {error}") from error
     if not in_data:
         raise PickbestError(f"{path}: there is no @data line; the file is empty or cut short")
-    if not attributes:
-        raise PickbestError(f"{path}: there is no @attribute line before @data")
     return Relation(path, tuple(attributes), rows, places)
 
 

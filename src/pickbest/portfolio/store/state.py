@@ -1,0 +1,296 @@
+"""The fold: everything that a portfolio knows, from the records of its journal and no more.
+
+Its size depends on the arms, on the rounds that are open and on the problems that have a verdict,
+not on how many rounds there were.
+A record that cannot have been written by us is refused before anything of it is taken in.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from pickbest.core import PickbestError, unknown_name
+from pickbest.core.features import encoded, feature_names
+from pickbest.portfolio.runs import RunStatus
+from pickbest.portfolio.store.live_learner import LiveLearner
+from pickbest.portfolio.store.records import (
+    Entry,
+    Finished,
+    Late,
+    Lost,
+    Opened,
+    Picked,
+    Record,
+    Roster,
+    check_finished,
+    check_opened,
+    check_picked,
+    check_roster,
+    check_runs,
+)
+from pickbest.portfolio.store.verdicts import Verdicts
+
+Names = Iterable[str]
+
+
+@dataclass
+class Tally:
+    """What happened to one arm so far."""
+
+    picked: int = 0
+    told: int = 0
+    won: int = 0
+    failed: int = 0
+    wrong: int = 0
+    total_cost: float = 0.0
+    known_costs: int = 0
+    seconds: float = 0.0
+
+
+class PortfolioState:
+    """State as a fold. Apply the same entries, get the same bits.
+
+    open: the rounds that run. lost: how many were closed without a result; late: how many of
+    these got one afterwards. learned: how many rounds taught the learner something. paid: costs
+    of finished rounds, summed; priced: how many had one. course: the same over time. verdicts:
+    what arms said, and who contradicts whom.
+
+    trusted: settings that the caller gave in code; where the journal has the same, they may name
+        a learner of a module. Nothing that only a journal names is imported.
+    """
+
+    def __init__(self, trusted: Opened | None = None) -> None:
+        self.trusted = trusted
+        self.position = 0
+        self.settings: Opened | None = None
+        self.roster: Roster | None = None
+        self.next_round = 0
+        self.finished = 0
+        self.learned = 0
+        self.lost = 0
+        self.late = 0
+        self.open: dict[int, Picked] = {}
+        self.tallies: dict[str, Tally] = {}
+        self.paid = 0.0
+        self.priced = 0
+        self.course = Course()
+        self.verdicts = Verdicts()
+        self._live: LiveLearner | None = None
+
+    def apply(self, entry: Entry) -> None:
+        """Fold one entry in; entries come in order, and each once."""
+        if entry.position != self.position + 1:
+            raise PickbestError(
+                f"the journal has a gap: record {entry.position} follows record {self.position}"
+            )
+        _APPLY[type(entry.record)](self, entry.record)
+        self.position = entry.position
+
+    @property
+    def live(self) -> LiveLearner:
+        """The learner for the arms that are active now."""
+        if self._live is None:
+            raise PickbestError("the portfolio has no arms yet: open it with some")
+        return self._live
+
+    def begin(self, settings: Opened | None, roster: Roster | None) -> None:
+        """Start from settings and arms; what was learned is put into `live` afterwards."""
+        if settings is not None:
+            check_opened(settings, self.trusted)
+            self.settings = settings
+            if roster is not None:
+                self.roster = check_roster(roster)
+                self._live = LiveLearner(settings, roster)
+
+    def _opened(self, record: Opened) -> None:
+        if self.settings is not None:
+            raise PickbestError("the journal is opened twice")
+        self.begin(record, None)
+
+    def _changed(self, record: Roster) -> None:
+        if self.settings is None:
+            raise PickbestError("the journal does not begin with its settings")
+        check_roster(record)
+        if self._live is None:
+            self._live = LiveLearner(self.settings, record)
+        else:
+            self._live.follow(record)
+        self.roster = record
+        for arm in record.arms:
+            self.tallies.setdefault(arm, Tally())
+
+    def _picked(self, record: Picked) -> None:
+        if record.round != self.next_round:
+            raise PickbestError(f"round {record.round} was opened instead of {self.next_round}")
+        check_picked(record, self.live.arms, self.live.learner.budget)
+        if record.features is not None:
+            self.live.expect(feature_names(record.features))
+            encoded(record.features, self.live.features)
+        self.next_round += 1
+        self.open[record.round] = record
+        for arm in record.arms:
+            self.tallies[arm].picked += 1
+
+    def _finished(self, record: Finished) -> None:
+        picked = self._running(record.round)
+        check_finished(record, picked)
+        del self.open[record.round]
+        self.finished += 1
+        if record.cost is not None:
+            self.paid += record.cost
+            self.priced += 1
+        for run in record.runs:
+            tally = self.tallies[run.arm]
+            tally.told += 1
+            tally.won += run.arm == record.winner
+            tally.failed += run.status in (RunStatus.CRASHED, RunStatus.BROKEN)
+            tally.wrong += run.status is RunStatus.WRONG
+            tally.seconds += run.seconds
+            if run.cost is not None:
+                tally.total_cost += run.cost
+                tally.known_costs += 1
+        self.verdicts.note(picked.problem, record.round, record.runs)
+        self.learned += self.live.learn(picked, record)
+        if self.finished % self.course.step == 0:
+            self._note(record.round)
+
+    def _note(self, number: int) -> None:
+        arms = {
+            arm: Sum(tally.total_cost, tally.known_costs)
+            for arm, tally in self.tallies.items()
+            if tally.told
+        }
+        self.course.note(self.finished, number, Sum(self.paid, self.priced), arms)
+
+    def _lost(self, record: Lost) -> None:
+        self._running(record.round)
+        del self.open[record.round]
+        self.lost += 1
+
+    def _late(self, record: Late) -> None:
+        if record.round in self.open or record.round >= self.next_round or not self.lost:
+            raise PickbestError(f"round {record.round} has a late result, but was not lost")
+        check_runs(record.runs, record.winner, record.cost)
+        self.late += 1
+
+    def _running(self, number: int) -> Picked:
+        if number not in self.open:
+            raise PickbestError(f"round {number} is closed, but not open")
+        return self.open[number]
+
+
+_APPLY: dict[type[Record], Callable[[PortfolioState, Any], None]] = {
+    Opened: PortfolioState._opened,
+    Roster: PortfolioState._changed,
+    Picked: PortfolioState._picked,
+    Finished: PortfolioState._finished,
+    Lost: PortfolioState._lost,
+    Late: PortfolioState._late,
+}
+
+
+def check_opening(
+    settings: Opened, arms: Sequence[str], budget: int, paused: Sequence[str] | None = None
+) -> Roster:
+    """The roster of a portfolio that could be opened so; raises if it could not."""
+    roster = check_roster(Roster(tuple(arms), budget, tuple(paused or ())))
+    trial = PortfolioState(trusted=settings)
+    trial.apply(Entry(1, settings))
+    trial.apply(Entry(2, roster))
+    return roster
+
+
+def updated(before: Roster, wanted: Roster, keep_paused: bool) -> Roster:
+    """The wanted arms in the order that the journal has; new ones come last."""
+    stay = [arm for arm in before.arms if arm in wanted.arms]
+    arms = (*stay, *(arm for arm in wanted.arms if arm not in stay))
+    resting = before.paused if keep_paused else wanted.paused
+    return Roster(arms, wanted.budget, tuple(arm for arm in arms if arm in resting))
+
+
+def changed(roster: Roster, add: Names, remove: Names, pause: Names, resume: Names) -> Roster:
+    """The roster after a change, checked."""
+    arms, paused = list(roster.arms), set(roster.paused)
+    for arm in add:
+        if arm in arms:
+            raise PickbestError(f"arm {arm!r} is in the portfolio already")
+        arms.append(arm)
+    remove = list(remove)
+    for arm in (*remove, *(pause := list(pause)), *(resume := list(resume))):
+        if arm not in arms:
+            raise unknown_name("arm", arm, arms)
+    arms = [arm for arm in arms if arm not in remove]
+    paused = ((paused | set(pause)) - set(resume)) & set(arms)
+    kept = tuple(arm for arm in arms if arm in paused)
+    return check_roster(replace(roster, arms=tuple(arms), paused=kept))
+
+
+# Mean cost over time, in bounded memory --------------------------------------------------------
+
+# When there are so many points, every other one is dropped.
+MOST_POINTS = 256
+
+
+class Sum(NamedTuple):
+    """A sum of costs, and of how many."""
+
+    total: float = 0.0
+    of: int = 0
+
+    @property
+    def mean(self) -> float | None:
+        return self.total / self.of if self.of else None
+
+
+@dataclass
+class Course:
+    """Sums of costs up to some rounds; a part of the fold.
+
+    step: a point is noted every so many finished rounds. rounds: their numbers. paid: what the
+    portfolio paid. arms: each arm's sums; those that came later begin with empty ones.
+    """
+
+    step: int = 1
+    rounds: list[int] = field(default_factory=list)
+    paid: list[Sum] = field(default_factory=list)
+    arms: dict[str, list[Sum]] = field(default_factory=dict)
+
+    def note(self, finished: int, number: int, paid: Sum, arms: Mapping[str, Sum]) -> None:
+        """Take in that a round was finished, as the `finished`-th."""
+        if finished % self.step:
+            return
+        for arm in arms:
+            self.arms.setdefault(arm, [Sum()] * len(self.rounds))
+        self.rounds.append(number)
+        self.paid.append(paid)
+        for arm, sums in self.arms.items():
+            sums.append(arms[arm])
+        if len(self.rounds) == MOST_POINTS:
+            self.step *= 2
+            self.rounds, self.paid = self.rounds[1::2], self.paid[1::2]
+            self.arms = {arm: sums[1::2] for arm, sums in self.arms.items()}
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Mean cost up to and including each of some rounds.
+
+    rounds: their numbers. portfolio: what the portfolio paid. arms: each arm's mean over the
+    rounds in which its cost was seen; None before the first.
+    """
+
+    rounds: list[int] = field(default_factory=list)
+    portfolio: list[float | None] = field(default_factory=list)
+    arms: dict[str, list[float | None]] = field(default_factory=dict)
+
+
+def curve_of(course: Course, points: int) -> Curve:
+    """The course as means, at about so many points; the last one is always there."""
+    step = max(1, -(-len(course.rounds) // points))
+    last = len(course.rounds) - 1
+    places = [n for n in range(last + 1) if (n + 1) % step == 0 or n == last]
+    return Curve(
+        [course.rounds[n] for n in places],
+        [course.paid[n].mean for n in places],
+        {arm: [sums[n].mean for n in places] for arm, sums in course.arms.items()},
+    )
