@@ -122,8 +122,7 @@ def extend_all(
             extend(kind, entries[r if entries.shape[0] > 1 else 0], arms[r], summary[r])
 
 
-# The game of jobs, for `kernels.slots`: a slot is fed 1 - what an action adds, by time, to those
-# before it.
+# The game of jobs: a slot is fed 1 - what an action adds, per unit of time, to the slots before it.
 
 
 class JobGame(NamedTuple):

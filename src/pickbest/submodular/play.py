@@ -70,7 +70,8 @@ def play_jobs(learner: OnlineGreedy, jobs: Jobs, replicates: int = 20, seed: int
         stretch = max(1, 20_000 // replicates)
         for first in range(0, jobs.rounds, stretch):
             played = slice(first, first + stretch)
-            entries, weights = _stretch(jobs.entries, played), _stretch(jobs.weights, played)
+            entries = jobs.entries[played] if len(jobs.entries) > 1 else jobs.entries
+            weights = jobs.weights[played] if len(jobs.weights) > 1 else jobs.weights
             game = JobGame(jobs.combine.value, entries, weights, learner.durations)
             values = np.empty(run.values[:, played].shape)
             lengths = np.empty(values.shape, np.int64)
@@ -88,7 +89,3 @@ def play_jobs(learner: OnlineGreedy, jobs: Jobs, replicates: int = 20, seed: int
         run.lengths[:, t] = np.where(plan.kept, spans, 0).sum(axis=1)
         state = learner.learn(state, plan, round_jobs)
     return run
-
-
-def _stretch(array: FloatArray, played: slice) -> FloatArray:
-    return array[played] if len(array) > 1 else array
