@@ -17,8 +17,6 @@ from pickbest import theory
 from pickbest.catalog import environment_names, make_environment, make_learner
 from pickbest.core import FloatArray, replicate_keys, rng_for
 from pickbest.core.progress import Progress
-from pickbest.learners.intervals import racing
-from pickbest.portfolio.run.censoring import Stopping
 from pickbest.portfolio.run.costs import NAMED
 from pickbest.simulation.games import play
 from pickbest.simulation.replay import Races, replay
@@ -48,10 +46,10 @@ GROWTH_ARMS = (4, 8, 16, 32, 64, 128)
 RACE_ARMS, RACE_BUDGET, GAP = 10, 2, 0.004
 RACE_LENGTHS = (10_000, 100_000, 400_000)
 RACERS = {
-    "hedge-partial, 1 in 10 watched": ("hedge-partial:watched=0.1", "intervals"),
-    "hedge-partial, half watched": ("hedge-partial:watched=0.5", "intervals"),
-    "fpml-partial, winners only": ("fpml-partial", "pessimistic"),
-    "auto, winners only": ("auto", "pessimistic"),
+    "hedge-partial, 1 in 10 watched": "hedge-partial:watched=0.1",
+    "hedge-partial, half watched": "hedge-partial:watched=0.5",
+    "fpml-partial, winners only": "fpml-partial",
+    "auto, winners only": "auto",
 }
 
 # What a cell holds: [mean regret, standard error, bound or nothing]; a curve: several of these.
@@ -145,21 +143,19 @@ def law_bound(law: str, n_arms: int, budget: int) -> float:
 
 def race_cell(racer: str, rounds: int, replicates: int) -> list[Cell]:
     """Regret in races whose losers are stopped, against the best arm run alone."""
-    spec, censored = RACERS[racer]
     environment = make_environment("together", n_arms=RACE_ARMS, rounds=rounds, gap=GAP)
     keys = replicate_keys(0, 1)
     costs = np.array([environment.costs((), t, rng_for(keys, t))[0] for t in range(rounds)])
     # What a stopped run would have cost is not known at all.
     failed, cost = (costs == 1.0).astype(np.float64), NAMED["solved"]()
     races = Races(1.0, cost, costs, failed, np.zeros_like(costs), np.ones_like(costs))
-    learner = make_learner(spec, RACE_ARMS, RACE_BUDGET, rounds)
-    if censored == "intervals":
-        learner = racing(learner)
+    learner = make_learner(RACERS[racer], RACE_ARMS, RACE_BUDGET, rounds)
+    watched = getattr(learner, "watched", 0.0)
     some = max(3, min(replicates, 4_000_000 // rounds))
     order = np.tile(np.arange(rounds), (some, 1))
-    played = replay(races, learner, Stopping.of("first", censored), order, seed=1)
+    # A learner that knows no intervals is told that losers failed: it sees winners only.
+    played = replay(races, learner, watched, order, seed=1)
     regret = played.paid.sum(axis=1) - failed.sum(axis=0).min()
-    watched = getattr(learner, "watched", 0.0)
     game = {"n_arms": RACE_ARMS, "budget": RACE_BUDGET}
     bound = theory.watched_bound(**game, watched=watched) if watched else np.inf
     return [summary(regret, bound)]
