@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -160,6 +161,10 @@ def two_picks(
         int, Option(help="Measure games of up to this many rounds; 0: only write the page.")
     ] = 0,
     replicates: ReplicatesOption = 20,
+    guard: Annotated[
+        Path | None,
+        Option(help="Measure what a guard would cost auto, with a folder of ASlib scenarios."),
+    ] = None,
     tex: Annotated[
         Path | None, Option(help="Also write the page as LaTeX, with its picture, to this folder.")
     ] = None,
@@ -175,11 +180,16 @@ def two_picks(
         python -m studies two-picks --tex out/paper
     """
     from studies.two_picks import measure, page
+    from studies.two_picks.guard import guard_rows
     from studies.two_picks.tex import latex
 
     if most:
         with progress_bar("measuring") as progress:
             measure.measure(most, replicates, progress=progress)
+    if guard is not None:
+        with progress_bar("measuring the guard") as progress:
+            rows = guard_rows(guard, replicates, progress)
+        measure.keep(json.loads(measure.KEPT.read_text(encoding="utf-8")) | rows)
     text = page.page()
     page.PAGE.write_text(text, encoding="utf-8")
     page.draw()

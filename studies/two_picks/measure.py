@@ -86,10 +86,15 @@ def measure(
     for number, (name, cell) in enumerate(work, start=1):
         if name not in found:
             found[name] = [[round(value, 4) for value in row] for row in cell(replicates)]
-            lines = ",\n".join(f"{json.dumps(key)}: {found[key]}" for key in sorted(found))
-            kept.write_text("{\n" + lines + "\n}\n", encoding="utf-8")
+            keep(found, kept)
         if progress:
             progress(number, len(work), name)
+
+
+def keep(found: dict[str, list[Cell]], kept: Path = KEPT) -> None:
+    """Write cells, one a line."""
+    lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(found[key])}" for key in sorted(found))
+    kept.write_text("{\n" + lines + "\n}\n", encoding="utf-8")
 
 
 def catalog_games(n_arms: int) -> list[tuple[str, int]]:

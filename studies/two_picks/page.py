@@ -12,6 +12,7 @@ from pickbest import theory
 from pickbest.catalog import make_environment
 from pickbest.core.errors import load_extra
 from studies.small_games import hedge_worst_case, minimax_regret
+from studies.two_picks.guard import GUARDED
 from studies.two_picks.measure import (
     BUDGETS,
     CURVE_ARMS,
@@ -106,6 +107,13 @@ def tables(found: Found) -> dict[str, str]:
         "race_uniform": f"{GAP * longest * (1 - RACE_BUDGET / RACE_ARMS):,.0f}",
         "replicates": "20",
         "above": _above(found),
+        **{
+            f"guard_{name}_{budget}": f"{value:.2f}"
+            for budget in GUARDED
+            for name, value in zip(
+                ("auto", "arm", "lost"), found[f"guard/{budget}"][0], strict=True
+            )
+        },
     }
 
 
