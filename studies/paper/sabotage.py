@@ -24,6 +24,7 @@ from pickbest.core import (
     State,
     unknown_name,
 )
+from pickbest.core.intervals import Intervals
 from pickbest.core.progress import Progress
 from pickbest.core.savefile import write_atomically
 from pickbest.core.text import csv_text
@@ -31,7 +32,7 @@ from pickbest.core.workers import each_finished
 from pickbest.core.wrapping import WrappingLearner
 from pickbest.environments import Table
 from pickbest.kernels.rules import weights_of
-from pickbest.learners import FPML, Greedy
+from pickbest.learners import FPML, Greedy, HedgePartial
 from pickbest.learners.baselines import Leaders, Uniform
 from pickbest.report.document import Cell, Section, Table as Grid, Text, Verdict, alike
 from studies.paper.experiment import HONEST, Sabotage, Setting
@@ -124,6 +125,25 @@ def misplaced(learner: Any) -> Any:
     return dataclasses.replace(learner, stretch=8.0) if hasattr(learner, "stretch") else learner
 
 
+@dataclass(frozen=True)
+class MisWatched(WrappingLearner):
+    """A learner that is told that a watched race was sure to be: a chance that the coin decides."""
+
+    inner: Any
+
+    def watch_probability(self, state: State, arms: IntArray) -> FloatArray:
+        chances: FloatArray = self.inner.watch_probability(state, arms)
+        return chances
+
+    def learn_intervals(self, state: State, choice: Choice, seen: Intervals) -> State:
+        known = seen._replace(watch=np.where(seen.watched, 1.0, seen.watch))
+        return self.inner.learn_intervals(state, choice, known)
+
+
+def miswatched(learner: Any) -> Any:
+    return MisWatched(learner) if isinstance(learner, HedgePartial) else learner
+
+
 def noiseless(learner: Any) -> Any:
     return Leaders(learner.n_arms, learner.budget) if isinstance(learner, FPML) else learner
 
@@ -196,6 +216,7 @@ MUTANTS = {
         Sabotage("twice the rate", scaled(2.0), epsilon=2.0),
         Sabotage("wrong Q", overrated),
         Sabotage("wrong τ", misplaced),
+        Sabotage("w_t that depends on the coin", miswatched),
     )
 }
 
