@@ -72,11 +72,6 @@ def test_a_plan_over_the_budget_is_refused() -> None:
         plan = PickedSchedules(Choice(np.array(arms)), np.ones(np.shape(arms), np.bool_))
         with pytest.raises(PickbestError, match=r"round 7: .*\[\["):
             learner.learn(state, plan, job)
-    actions = [Action(a, 2) for a in range(4)]
-    hard = online_greedy(actions, 2, 10, hard_budget=True)
-    plan = PickedSchedules(Choice(np.array([[0, 1]])), np.ones((1, 2), np.bool_))
-    with pytest.raises(PickbestError, match="round 7: the schedule ⟨0:2, 1:2⟩ has length 4"):
-        hard.learn(hard.start(1), plan, job)
 
 
 @pytest.mark.parametrize(

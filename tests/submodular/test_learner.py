@@ -104,18 +104,12 @@ def test_compiled_games_equal_games_by_hand(
     np.testing.assert_array_equal(run.lengths, compiled.lengths)
 
 
-def test_hard_budget_is_kept_and_compiled_alike() -> None:
+def test_schedules_have_the_length_of_the_budget_on_average() -> None:
     actions = [Action(v, span) for v in "ab" for span in (1, 2, 3)]
     jobs = best_of(np.random.default_rng(0).random((80, 6)), actions)
-    hard = online_greedy(actions, 4, 80, hard_budget=True)
-    run = play_jobs(hard, jobs, 5)
-    assert run.lengths.max() <= 4
-    soft = play_jobs(online_greedy(actions, 4, 80), jobs, 200)
-    assert soft.lengths.max() > 4
-    error = soft.lengths.std() / np.sqrt(soft.lengths.size)
-    assert abs(soft.lengths.mean() - 4.0) < 6 * error
-    by_hand, _, _ = play_by_hand(hard, jobs, 5, seed=0)
-    np.testing.assert_array_equal(run.values, by_hand.values)
+    lengths = play_jobs(online_greedy(actions, 4, 80), jobs, 200).lengths
+    assert lengths.max() > 4
+    assert abs(lengths.mean() - 4.0) < 6 * lengths.std() / np.sqrt(lengths.size)
 
 
 def test_replicates_may_meet_different_jobs() -> None:

@@ -45,7 +45,6 @@ from pickbest.submodular.jobs import (
     GreedySchedule,
     RoundJobs,
     Schedule,
-    check_schedule,
     durations_of,
     unit_actions,
 )
@@ -74,8 +73,6 @@ class OnlineGreedy:
         (Algorithm 3), so the *expected* length of a schedule is at most `slots`.
     distinct: a slot leaves out the actions that earlier slots pulled. Their gain in the slot
         is still known, and learned. For jobs that are blind to order.
-    hard_budget: leave out an action that would make the schedule longer than `slots`; then
-        the theorems' guarantees do not apply.
 
     >>> from pickbest.learners import Hedge
     >>> OnlineGreedy(Hedge(n_arms=5, rate=0.1), slots=3).budget
@@ -86,7 +83,6 @@ class OnlineGreedy:
     slots: int
     actions: Schedule | None = None
     distinct: bool = False
-    hard_budget: bool = False
 
     def __post_init__(self) -> None:
         check_count("slots", self.slots)
@@ -128,7 +124,7 @@ class OnlineGreedy:
             False,
             self.feedback is Feedback.FULL,
             np.empty(0, np.int64) if units else self.durations,
-            self.budget if self.hard_budget else 0,
+            0,
         )
 
     def start(self, replicates: int) -> GreedyState:
@@ -235,9 +231,6 @@ class OnlineGreedy:
             raise PickbestError(
                 f"{job.label}: arms must be between 0 and {self.n_arms - 1}, got {arms.tolist()}"
             )
-        if self.hard_budget:
-            for schedule in self.schedules(plan):
-                check_schedule(schedule, self.budget, f"{job.label}: ")
 
 
 def _one_slot(replicate: int, slot: int, array: FloatArray) -> FloatArray:
@@ -251,7 +244,6 @@ def online_greedy(
     rounds: int,
     feedback: str = "full",
     distinct: bool = False,
-    hard_budget: bool = False,
     tuning: str | None = None,
 ) -> OnlineGreedy:
     """OG(B, E), Algorithm 3: Hedge in each slot, or Exp3 with feedback "picked".
@@ -273,7 +265,7 @@ def online_greedy(
         inner = Hedge(len(chosen), rate)
     else:
         inner = _slot_learner("exp3", len(chosen), 1, rounds, tuning)
-    return OnlineGreedy(inner, budget, chosen, distinct, hard_budget)
+    return OnlineGreedy(inner, budget, chosen, distinct)
 
 
 def online_hybrid(

@@ -33,7 +33,7 @@ def two_picks(
     means = {n: np.array([[o.mean for o in own] for own in rows]) for n, rows in found.items()}
     errors = np.array([[one.error for one in own] for own in found["gumbel"]])
     sizes = [{"n_arms": n_arms, "budget": budget} for budget in budgets]
-    bounds = np.array([theory.gumbel_bound(**size) for size in sizes])
+    bounds = np.array([theory.hedge_bound(**size) for size in sizes])
     partial = np.array([theory.hedge_partial_bound(n_arms=n_arms, budget=b) for b in budgets])
     last = rounds[-1]
     ends = [means[name][:, -1].tolist() for name in LEARNERS]
@@ -91,7 +91,7 @@ def _verdict_full(
     everywhere = True
     for environment, budget in named:
         one = setting.regret(environment, budget, LEARNERS["gumbel"])
-        bound = theory.gumbel_bound(n_arms=environment.n_arms, budget=budget)
+        bound = theory.hedge_bound(n_arms=environment.n_arms, budget=budget)
         everywhere = everywhere and one.mean <= bound + SURE * one.error
     telling = (means["fpml"][:, -1] > bounds).all()
     share = (means["gumbel"] / bounds[:, None]).max()

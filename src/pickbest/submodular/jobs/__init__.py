@@ -11,7 +11,6 @@ from pickbest.submodular.jobs.actions import (
     Action as Action,
     Schedule as Schedule,
     action_grid as action_grid,
-    check_schedule as check_schedule,
     durations_of as durations_of,
     length as length,
     show as show,

@@ -78,22 +78,6 @@ def length(schedule: Schedule) -> int:
     return sum(action.duration for action in schedule)
 
 
-def check_schedule(schedule: Iterable[Action], budget: int, where: str = "") -> Schedule:
-    """A schedule whose durations are valid and add up to at most the budget.
-
-    where: put before the message, say "round 7: ".
-    """
-    checked = tuple(schedule)
-    for action in checked:
-        check_duration(action)
-    if length(checked) > budget:
-        raise PickbestError(
-            f"{where}the schedule {show(checked)} has length {length(checked)}, "
-            f"over the budget of {budget}"
-        )
-    return checked
-
-
 def show(schedule: Schedule) -> str:
     """A schedule as the paper writes it, durations only where they are not 1.
 

@@ -14,7 +14,6 @@ from pickbest.submodular.jobs.actions import (
     Action,
     Schedule,
     check_actions,
-    check_schedule,
     durations_of,
     show,
     unit_actions,
@@ -91,7 +90,7 @@ class TableJobs:
 
         return value
 
-    def values(self, arms: ArrayLike, replicate: int = 0, budget: int | None = None) -> FloatArray:
+    def values(self, arms: ArrayLike, replicate: int = 0) -> FloatArray:
         """(rounds,) values of the schedule of these arms: one for all rounds, or a row a round.
 
         >>> from pickbest.submodular.jobs import best_of
@@ -103,9 +102,6 @@ class TableJobs:
             raise PickbestError(f"arms must have 1 or {self.rounds} rows, got {len(rows)}")
         if rows.size and not 0 <= rows.min() <= rows.max() < self.n_arms:
             raise PickbestError(f"arms must be between 0 and {self.n_arms - 1}, got {arms!r}")
-        if budget is not None:
-            for t, row in enumerate(rows):
-                check_schedule((self.actions[a] for a in row), budget, f"round {t}: ")
         pulled = np.broadcast_to(rows, (self.rounds, rows.shape[1]))
         every = self.as_replicates(replicate)
         summary = every.start(self.rounds, rows.shape[1])
