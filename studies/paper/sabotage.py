@@ -25,7 +25,6 @@ from pickbest.core import (
     State,
     unknown_name,
 )
-from pickbest.core.intervals import Intervals
 from pickbest.core.progress import Progress
 from pickbest.core.savefile import write_atomically
 from pickbest.core.text import csv_text
@@ -56,7 +55,7 @@ class Tampered(WrappingLearner):
         self, state: State, choice: Choice, seen: Seen, features: FloatArray | None = None
     ) -> State:
         told, costs = self.told(self.inner, choice, seen.high)
-        return self.inner.learn(state, told, Seen.of(costs))
+        return self.inner.learn(state, told, seen._replace(low=costs, high=costs))
 
 
 class Skipped(NamedTuple):
@@ -135,15 +134,14 @@ def misplaced(learner: Any) -> Any:
 class MisWatched(WrappingLearner):
     """A learner that is told that a watched race was sure to be: a chance that the coin decides."""
 
-    inner: Any
+    inner: Learner
 
-    def watch_probability(self, state: State, arms: IntArray) -> FloatArray:
-        chances: FloatArray = self.inner.watch_probability(state, arms)
-        return chances
-
-    def learn_intervals(self, state: State, choice: Choice, seen: Intervals) -> State:
-        known = seen._replace(watch=np.where(seen.watched, 1.0, seen.watch))
-        return self.inner.learn_intervals(state, choice, known)
+    def learn(
+        self, state: State, choice: Choice, seen: Seen, features: FloatArray | None = None
+    ) -> State:
+        if seen.watch is not None and seen.watched is not None:
+            seen = seen._replace(watch=np.where(seen.watched, 1.0, seen.watch))
+        return self.inner.learn(state, choice, seen)
 
 
 def miswatched(learner: Any) -> Any:

@@ -7,12 +7,16 @@ import numpy as np
 
 from pickbest import theory
 from pickbest.catalog import environment_names, make_environment, make_learner
-from pickbest.core import FloatArray, replicate_keys, rng_for
-from pickbest.core.intervals import IntervalLearner, Intervals
+from pickbest.core import FloatArray, Seen, replicate_keys, rng_for
 from pickbest.report.document import Cell, Column, Figure, Series, Table, Text, Verdict, alike
 from studies.paper import cost_sequences
 from studies.paper.experiment import Found, Setting, against_rounds, shaded
-from studies.small_games import hedge_worst_case, minimax_regret, one_round_surplus
+from studies.small_games import (
+    estimates_of,
+    hedge_worst_case,
+    minimax_regret,
+    one_round_surplus,
+)
 
 LEARNERS = {"fpml": "fpml", "gumbel": "fpml:noise=gumbel", "partial": "hedge-partial"}
 # Two standard errors: a mean of games may lie above the expected regret.
@@ -141,17 +145,16 @@ def _verdict_watched(setting: Setting) -> Verdict:
     """It fails where watched races do not teach c(a) - c(I) in the mean, given the first arm I."""
     costs, n_races = np.array([0.1, 0.8, 0.4, 0.9]), 100_000
     learner = setting.sabotage.learner(make_learner("hedge-partial:watched=0.3", 4, 3))
+    state = learner.start(n_races)
+    choice = learner.pick(state, rng_for(replicate_keys(setting.seed, n_races), 0))
     farthest = np.inf
-    if isinstance(learner, IntervalLearner):
-        state = learner.start(n_races)
-        choice = learner.pick(state, rng_for(replicate_keys(setting.seed, n_races), 0))
+    if choice.watch is not None:
         own = costs[choice.arms]
         # Races that begin with the second arm are watched more often: any chance will do.
-        chance = np.maximum(learner.watch_probability(state, choice.arms), choice.arms[:, 0] == 1)
+        chance = np.maximum(choice.watch, choice.arms[:, 0] == 1)
         watched = np.random.default_rng(setting.seed).random(n_races) < chance
-        seen = Intervals(own, own, own, chance, watched)
-        learned = learner.learn_intervals(state, choice, seen).costs
-        farthest = 0.0
+        state = learner.learn(state, choice, Seen(own, own, own, chance, watched))
+        learned, farthest = estimates_of(state), 0.0
         for first in range(4):
             given = learned[choice.arms[:, 0] == first]
             error = given.std(axis=0) / np.sqrt(len(given)) + 1e-12
