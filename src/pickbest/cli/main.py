@@ -110,12 +110,17 @@ def main(commands: Callable[[], None] | None = None) -> None:
         )
         sys.exit(2)
     except (PickbestError, MissingExtraError) as error:
-        text = escape(printable(error))
+        text = escape(_shortened(printable(error)))
         Console(stderr=True).print(f"[bold red]error:[/] {text}", highlight=False)
         sys.exit(2)
     except KeyboardInterrupt:
         Console(stderr=True).print("interrupted", highlight=False)
         sys.exit(130)
+
+
+def _shortened(text: str) -> str:
+    """A sentence that names something far too long still ends."""
+    return text if len(text) <= 1500 else f"{text[:1000]} … {text[-300:]}"
 
 
 if __name__ == "__main__":

@@ -166,14 +166,13 @@ class Journal:
         self.shared = not in_memory(self.url)
         self._where = shown(self.url)
         file = file_of(self.url)
+        place = without_passwords(str(file))[:200]
         try:
             missing = file is not None and (readonly or not create) and not file.exists()
         except OSError as error:  # the name is too long
-            raise PickbestError(
-                f"{str(file)[:200]}: cannot be opened ({error.strerror})"
-            ) from error
+            raise PickbestError(f"{place}: cannot be opened ({error.strerror})") from error
         if missing:
-            raise NoPortfolioError(f"{file}: there is no such database; `pickbest run` makes one")
+            raise NoPortfolioError(f"{place}: there is no such database; `pickbest run` makes one")
         self._engine = databases.open_engine(self.url, readonly)
         try:
             with self._errors():
