@@ -1,6 +1,10 @@
 """Feasibility problems from files (MPS and LP models, tables of A and b), and what was found."""
 
 import csv
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,12 +13,16 @@ from typing import Any
 import numpy as np
 
 from pickbest.core import FloatArray, PickbestError
+from pickbest.core.savefile import arrays_from_npz, to_npz
 from pickbest.feasibility.highs import load
 from pickbest.feasibility.sets import Box, ConvexSet, Simplex
 from pickbest.feasibility.solve import Feasibility
 
 MODEL_SUFFIXES = (".mps", ".mps.gz", ".lp", ".lp.gz")
 READING_MODELS = "reading MPS and LP files"
+# What reading a model may take, and how much memory; more where the file is long.
+READ_SECONDS, READ_SECONDS_PER_BYTE, READ_BYTES = 30.0, 2e-6, 4 * 1024**3
+_READER = "import sys; from pickbest.feasibility.models import main; main(*sys.argv[1:])"
 # Exit codes of `pickbest feasible`; 2 is for bad input, as in every command.
 EXIT_CODES = {"feasible": 0, "infeasible": 3, "undecided": 4}
 # What its summary has as `solve_feasibility` gives it.
@@ -58,25 +66,19 @@ def read_model(
     path = Path(path)
     if not is_model(path):
         raise PickbestError(f"{path}: a model must end in .mps or .lp (or .mps.gz, .lp.gz)")
-    if not path.is_file():
+    if not path.exists() or path.is_dir():
         raise PickbestError(f"{path}: no such file")
-    highspy: Any = load("highspy", READING_MODELS)
+    load("highspy", READING_MODELS)
     sparse: Any = load("scipy.sparse", READING_MODELS)
-    solver = highspy.Highs()
-    solver.setOptionValue("output_flag", False)
-    if solver.readModel(str(path)) == highspy.HighsStatus.kError:
-        raise PickbestError(f"{path}: HiGHS cannot read this file as a model")
-    solver.ensureColwise()
-    model = solver.getLp()
-    stored = model.a_matrix_
-    shape = (model.num_row_, model.num_col_)
-    rows = sparse.csc_array((stored.value_, stored.index_, stored.start_), shape=shape).tocsr()
-    lower, upper = np.array(model.row_lower_), np.array(model.row_upper_)
-    names = [name or f"row {i + 1}" for i, name in enumerate(_padded(model.row_names_, shape[0]))]
+    told, arrays = _read_by_highs(path)
+    lower, upper = arrays["row_lower"], arrays["row_upper"]
+    shape = (len(lower), len(arrays["col_lower"]))
+    entries = (arrays["value"], arrays["index"], arrays["start"])
+    rows = sparse.csc_array(entries, shape=shape).tocsr()
+    names = [name or f"row {i + 1}" for i, name in enumerate(_padded(told["rows"], shape[0]))]
     if target is not None:
-        minimises = model.sense_ == highspy.ObjSense.kMinimize
-        limit = target - model.offset_
-        rows = sparse.vstack([rows, sparse.csr_array([model.col_cost_])]).tocsr()
+        minimises, limit = told["minimises"], target - told["offset"]
+        rows = sparse.vstack([rows, sparse.csr_array([arrays["col_cost"]])]).tocsr()
         lower = np.append(lower, -np.inf if minimises else limit)
         upper = np.append(upper, limit if minimises else np.inf)
         names.append("objective")
@@ -84,8 +86,8 @@ def read_model(
     if not (below.any() or above.any()):
         raise PickbestError(f"{path}: the model has no constraints beside the bounds of variables")
     named = np.array(names, dtype=object)
-    columns = _padded(model.col_names_, shape[1])
-    least, most = np.array(model.col_lower_), np.array(model.col_upper_)
+    columns = _padded(told["columns"], shape[1])
+    least, most = arrays["col_lower"], arrays["col_upper"]
     return Model(
         A=sparse.vstack([rows[below], -rows[above]]).tocsr(),
         b=np.concatenate([lower[below], -upper[above]]),
@@ -99,6 +101,60 @@ def read_model(
         below=frozenset(np.flatnonzero(~np.isfinite(least)).tolist()),
         above=frozenset(np.flatnonzero(~np.isfinite(most)).tolist()),
     )
+
+
+def _read_by_highs(path: Path) -> tuple[dict[str, Any], dict[str, FloatArray]]:
+    """What HiGHS reads in a file, in a process with limits: a damaged one may keep it for ever."""
+    size = path.stat().st_size
+    seconds = READ_SECONDS + size * READ_SECONDS_PER_BYTE
+    words = [sys.executable, "-P", "-c", _READER, str(path), str(READ_BYTES + 100 * size)]
+    searched = os.pathsep.join(entry for entry in sys.path if entry)
+    try:
+        done = subprocess.run(
+            words,
+            capture_output=True,
+            timeout=seconds,
+            env=os.environ | {"PYTHONPATH": searched},
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise PickbestError(
+            f"{path}: HiGHS did not read this file as a model in {seconds:.0f} seconds"
+        ) from error
+    if done.returncode:
+        raise PickbestError(f"{path}: HiGHS cannot read this file as a model")
+    arrays = arrays_from_npz(done.stdout, READ_BYTES)
+    return json.loads(arrays.pop("header").tobytes()), arrays
+
+
+def main(path: str, most_bytes: str) -> None:
+    """In that process: the model as npz on standard output, which HiGHS itself does not get."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_AS, (int(most_bytes),) * 2)
+    highspy: Any = load("highspy", READING_MODELS)
+    out = os.dup(1)
+    os.dup2(2, 1)
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    if solver.readModel(path) == highspy.HighsStatus.kError:
+        raise SystemExit(1)
+    solver.ensureColwise()
+    model = solver.getLp()
+    stored = model.a_matrix_
+    told = {
+        "rows": list(model.row_names_),
+        "columns": list(model.col_names_),
+        "minimises": model.sense_ == highspy.ObjSense.kMinimize,
+        "offset": float(model.offset_),
+    }
+    floats = ("row_lower", "row_upper", "col_lower", "col_upper", "col_cost")
+    arrays = {name: np.array(getattr(model, f"{name}_"), np.float64) for name in floats}
+    arrays["value"] = np.array(stored.value_, np.float64)
+    arrays["index"] = np.array(stored.index_, np.int64)
+    arrays["start"] = np.array(stored.start_, np.int64)
+    with open(out, "wb") as file:
+        file.write(to_npz(told, arrays))
 
 
 def read_files(
