@@ -69,12 +69,12 @@ def measure(
     Each task is a model on a data set. Each optimizer gets `--calls` evaluations; its reward is
     0 where random search ends on average, 1 at the best loss that anybody found.
 
-    Kill it at any time and start it again with the same options: it goes on, and ends with the
-    same tables. More tasks, optimizers, repetitions or a larger pool may be added later.
+    Kill it at any time and start it again with the same options: it goes on with the runs that are
+    missing, and ends with the same tables. More tasks, optimizers, repetitions or a larger pool
+    may be added later.
 
     In the folder: `rewards.csv` (for `pickbest simulate --rewards`), `losses.csv`, `pool.csv`,
-    `tasks.csv`, `provenance.json`, `timings.json`, and `journal.jsonl`, from which all of them
-    are made.
+    `tasks.csv`, `provenance.json`, `timings.json`, and `units`, from which all of them are made.
 
     **Examples**
 
@@ -107,8 +107,7 @@ def optimizer_names(text: str) -> tuple[str, ...]:
 
 def measure_tables(plan: MeasurementPlan, folder: Path, workers: int | None, as_json: bool) -> bool:
     """Measure (if there are workers), write the tables, show them; whether it was to the end."""
-    from studies.tuning.measurement import loop
-    from studies.tuning.measurement.journal import read_journal
+    from studies.tuning.measurement import run
     from studies.tuning.measurement.tables import write_tables
 
     interrupted = False
@@ -117,12 +116,12 @@ def measure_tables(plan: MeasurementPlan, folder: Path, workers: int | None, as_
     if workers is not None:
         try:
             with progress_bar("measuring", _now_and_then()) as progress:
-                loop.measure(plan, folder, workers, progress, _warn)
+                run.measure(plan, folder, workers, progress, _warn)
         except KeyboardInterrupt:
             interrupted = True
             _warn("interrupted; the same command goes on from here")
-    records = read_journal(folder, plan.settings.fixed(), plan.checksums())
-    measured = write_tables(plan, records, folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    measured = write_tables(plan, run.kept_records(plan, folder), folder)
     summary = summarize(plan, measured)
     tables.show(summary, as_json, lambda found: shown(found, str(folder)))
     return not interrupted

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -21,7 +22,8 @@ PROTOCOL = 1
 class Settings:
     """What a measurement is made of.
 
-    seed, calls, caps, data and label cannot change once it has begun; the rest may grow.
+    With other optimizers, a larger pool or more repetitions, a measurement grows; with anything
+    else changed, it is another one.
     """
 
     optimizers: tuple[str, ...]
@@ -46,7 +48,7 @@ class Settings:
             raise PickbestError(f"optimizers must be different names, got {self.optimizers}")
 
     def fixed(self) -> dict[str, Any]:
-        """What a journal that goes on must agree with."""
+        """What all losses depend on."""
         return {
             "protocol": PROTOCOL,
             "seed": self.seed,
@@ -130,7 +132,8 @@ def make_plan(
     return MeasurementPlan(settings, tuple(tasks[:most]), datasets, refused)
 
 
-def versions(optimizers: Sequence[str]) -> dict[str, str]:
+@cache
+def versions(optimizers: tuple[str, ...]) -> dict[str, str]:
     """Versions of the packages that matter; Python's own is not among them."""
     packages = ["numpy", "scipy", "scikit-learn"]
     for name in optimizers:
