@@ -29,7 +29,7 @@ from pickbest.simulation.replay import (
     replay_plans,
 )
 from pickbest.simulation.statistics import standard_error
-from studies.censored_thompson import CensoredThompson
+from studies.peers.bandits import CensoredThompson
 
 COSTS = ("solved", "runtime")
 RULES = {
@@ -39,10 +39,8 @@ RULES = {
     "pessimistic": Stopping.of("first", "pessimistic"),
     "optimistic": Stopping.of("first", "optimistic"),
     "watch": Stopping.of("first", "watch"),
-    "thompson": Stopping.of("first", "intervals"),
-    "buckley-james": Stopping.of("first", "intervals"),
+    "censored Thompson": Stopping.of("first", "intervals"),
 }
-PLAIN = ("pessimistic", "optimistic", "watch")
 PRICES = (0.0, 0.1, 0.3, 1.0)
 Row = dict[str, Any]
 
@@ -133,18 +131,18 @@ def _means(played: Replay, races: Races) -> Row:
 
 
 def _learner(rule: str, races: Races, cost: str, budget: int) -> Learner:
-    if rule in ("thompson", "buckley-james"):
-        filled = rule == "buckley-james"
-        return CensoredThompson(races.n_arms, budget, cost == "runtime", filled)
+    if rule == "censored Thompson":
+        return CensoredThompson(races.n_arms, budget, penalty=1.0, timed=cost == "runtime")
     return racing(make_learner("auto", races.n_arms, budget))
 
 
 def summary_of_censoring(rows: list[Row]) -> str:
     """Means over cells of every rule; processor time compared with the leanest rule."""
     cells = {(row["table"], row["cost"], row["budget"]) for row in rows}
-    lean = min(np.mean([row["cpu"] for row in rows if row["rule"] == rule]) for rule in PLAIN)
+    rules = dict.fromkeys(row["rule"] for row in rows)
+    lean = min(np.mean([row["cpu"] for row in rows if row["rule"] == rule]) for rule in rules)
     lines = [f"{len(cells)} cells; rule, mean share, processor time, times the leanest"]
-    for rule in dict.fromkeys(row["rule"] for row in rows):
+    for rule in rules:
         own = [row for row in rows if row["rule"] == rule]
         share, cpu = (float(np.mean([row[key] for row in own])) for key in ("share", "cpu"))
         worse = [row for row in own if row["share"] < -2.0 * row["error"]]

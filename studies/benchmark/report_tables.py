@@ -10,10 +10,10 @@ from pickbest.core.text import csv_text
 from pickbest.report.document import Cell as CellValue, Column, Table, alike
 from pickbest.simulation.statistics import standard_error
 from studies.benchmark.comparisons import (
-    Contrast,
+    Estimate,
     blocks_of,
+    complete_learners,
     contrasts,
-    mean_ranks,
     mean_share_intervals,
 )
 from studies.benchmark.environments import GROUPS, REAL, SHUFFLED
@@ -53,23 +53,19 @@ def scope(cells: Sequence[Cell]) -> str:
 
 
 def headline(cells: Sequence[Cell]) -> Table:
-    """Each learner that plays everywhere: mean shares, intervals and ranks; the best first."""
-    real, ranks = mean_share_intervals(judged(cells)), mean_ranks(cells)
+    """Each learner that plays everywhere: mean shares and intervals; the best first."""
+    shares = mean_share_intervals(judged(cells))
     rows: list[list[CellValue]] = []
-    for label in sorted(ranks, key=lambda label: -real[label].mean if label in real else math.inf):
-        rank, share = ranks[label], real.get(label)
+    for label in sorted(complete_learners(cells), key=lambda label: -_or_least(shares.get(label))):
+        share = shares.get(label)
         error = _error([cell for cell in judged(cells) if cell.learner == label])
         everywhere = _mean([cell for cell in cells if cell.learner == label])
-        rows.append([label, *((share.mean, error, share.low, share.high) if share else [None] * 4),
-                     everywhere, rank.mean, rank.low, rank.high,
-                     "yes" if rank.level else "no"])  # fmt: skip
-    group = f"share of the gap, {scope(cells)}"
+        numbers = (share.mean, error, share.low, share.high) if share else (None,) * 4
+        rows.append([label, *numbers, everywhere])
     columns = [
         Column("learner"),
-        *alike("mean", "SE", "low", "high", digits=3, group=group),
+        *alike("mean", "SE", "low", "high", digits=3, group=f"share of the gap, {scope(cells)}"),
         Column("share, all environments", 3),
-        *alike("mean", "low", "high", digits=2, group="rank, all environments"),
-        Column("level", group="rank, all environments"),
     ]
     return Table(
         "headline",
@@ -79,10 +75,13 @@ def headline(cells: Sequence[Cell]) -> Table:
         "A share is (reward − random) / (best − random): 0 is B distinct arms at random, 1 the "
         "best fixed subset in hindsight. A recorded table counts once: mean of its own order and "
         f"shuffled, over budgets. Cells with a gap below {LEAST_GAP} and adversaries that react "
-        "to the player (each learner meets other costs there) have no share and count in ranks "
-        "only. SE: over replicates, the environments given. Low and high: 95% bootstrap over "
-        "environments. Level: the interval of the difference to the first contains 0.",
+        "to the player (each learner meets other costs there) have no share. SE: over "
+        "replicates, the environments given. Low and high: 95% bootstrap over environments.",
     )
+
+
+def _or_least(share: Estimate | None) -> float:
+    return -math.inf if share is None else share.mean
 
 
 def by_budget(cells: Sequence[Cell]) -> Table:
@@ -167,18 +166,6 @@ def standings(cells: Sequence[Cell], pairs: Sequence[tuple[str, str]], name: str
         columns += alike("worse", "better", "cells", group=group)
     columns.append(Column("largest loss", 3))
     return Table(name, "Cells in which a learner is significantly worse or better", columns, rows)
-
-
-def where_worse(found: Sequence[Contrast], name: str, title: str) -> Table:
-    """The cells in which the first learner of each contrast is significantly worse."""
-    rows: list[list[CellValue]] = [
-        [each.first, each.second, each.place.name, each.budget, each.difference, each.z]
-        for each in found
-        if each.worse
-    ]
-    columns = alike("learner", "worse than", "environment", "B")
-    columns += [Column("reward lost", 4, signed=True), Column("z", 1)]
-    return Table(name, title, columns, rows)
 
 
 def _mean(cells: Sequence[Cell]) -> float | None:

@@ -100,11 +100,16 @@ class Linear:
     def learn_in(
         self, state: LinearState, choice: Choice, seen: FloatArray, features: ArrayLike
     ) -> LinearState:
-        inputs = self.inputs(state, features)
-        values = self.targets(state, inputs, choice.arms, seen)
-        rows = np.arange(len(seen))
-        for j in range(choice.arms.shape[1]):
-            arm, value = choice.arms[:, j], values[:, j]
+        values = self.targets(state, self.inputs(state, features), choice.arms, seen)
+        return self.fold(state, choice.arms, values, features)
+
+    def fold(
+        self, state: LinearState, arms: IntArray, values: FloatArray, features: ArrayLike
+    ) -> LinearState:
+        """Add what the arms of a round are regressed on, (replicates, budget)."""
+        inputs, rows = self.inputs(state, features), np.arange(len(values))
+        for j in range(arms.shape[1]):
+            arm, value = arms[:, j], values[:, j]
             gain = (state.inverse[rows, arm] @ inputs[:, :, None])[:, :, 0]
             before = (gain * state.response[rows, arm]).sum(axis=1)
             shrink = 1.0 + (gain * inputs).sum(axis=1)
@@ -113,7 +118,7 @@ class Linear:
             state.response[rows, arm] += value[:, None] * inputs
             state.plays[rows, arm] += 1.0
             state.errors[rows, arm] += (value - before) ** 2
-        self._scale(state, np.broadcast_to(features, (len(seen), len(self.names))))
+        self._scale(state, np.broadcast_to(features, (len(values), len(self.names))))
         return state
 
     # Features -----------------------------------------------------------------------------------
