@@ -16,7 +16,6 @@ from pickbest.core.progress import Progress
 from pickbest.environments.runtimes import read_runtimes
 from pickbest.learners.intervals import racing
 from pickbest.learners.schedules import Schedules
-from pickbest.portfolio.run.censoring import Stopping
 from pickbest.portfolio.run.costs import as_cost
 from pickbest.simulation.replay import (
     Races,
@@ -33,13 +32,11 @@ from studies.peers.bandits import CensoredThompson
 
 COSTS = ("solved", "runtime")
 RULES = {
-    "deadline": Stopping.of("deadline", "intervals"),
-    "intervals": Stopping.of("first", "intervals"),
-    "intervals, 1/4": Stopping.of("first", "intervals", 0.25),
-    "pessimistic": Stopping.of("first", "pessimistic"),
-    "optimistic": Stopping.of("first", "optimistic"),
-    "watch": Stopping.of("first", "watch"),
-    "censored Thompson": Stopping.of("first", "intervals"),
+    "deadline": None,
+    "intervals": 1.0,
+    "intervals, 1/4": 0.25,
+    "unwatched": 0.0,
+    "censored Thompson": 1.0,
 }
 PRICES = (0.0, 0.1, 0.3, 1.0)
 Row = dict[str, Any]
