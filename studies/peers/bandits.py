@@ -4,11 +4,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from pickbest.core import BoolArray, Choice, Draws, FloatArray, IntArray
-from pickbest.core.features import MISSING
-from pickbest.core.intervals import Intervals
+from pickbest.core import Choice, Draws, FloatArray, IntArray, Seen
 from studies.peers.linear import Linear, LinearState, normals, predicted
 
 # A runtime of 0 counts as that share of the limit.
@@ -62,10 +59,10 @@ class RetrainedRidge(Linear):
             return rng.uniforms(self.n_arms)
         return predicted(state.used, inputs)
 
-    def learn_in(
-        self, state: LinearState, choice: Choice, seen: FloatArray, features: ArrayLike
+    def learn(
+        self, state: LinearState, choice: Choice, seen: Seen, features: FloatArray | None = None
     ) -> LinearState:
-        state = super().learn_in(state, choice, seen, features)
+        state = super().learn(state, choice, seen, features)
         if state.rounds[0] % self.every == 0:
             state.used[:] = self.weights(state)
         return state
@@ -89,33 +86,13 @@ class CensoredThompson(Linear):
     def scores(self, state: LinearState, inputs: FloatArray, rng: Draws) -> FloatArray:
         drawn = normals(rng, self.n_arms) * self.widths(state, inputs)
         means = self.predictions(state, inputs) + self.width * _deviation(state) * drawn
-        return -self._expected_cost(means, _deviation(state))
+        return -self.expected_cost(means, _deviation(state))
 
     def targets(
-        self, state: LinearState, inputs: FloatArray, arms: IntArray, costs: FloatArray
+        self, state: LinearState, inputs: FloatArray, arms: IntArray, seen: Seen
     ) -> FloatArray:
-        return self._log_times(state, inputs, arms, costs, costs < 1.0)
-
-    def watch_probability(self, state: LinearState, arms: IntArray) -> FloatArray:
-        """Races in which losers are stopped teach it enough: it watches none to the end."""
-        return np.zeros(len(arms))
-
-    def learn_intervals(self, state: LinearState, choice: Choice, seen: Intervals) -> LinearState:
-        """Fold in a race: runs that answered, and runs that were stopped."""
-        nothing = np.full(len(self.names), MISSING)
-        answered = (seen.low == seen.high) & (seen.times < 1.0)
-        inputs = self.inputs(state, nothing)
-        values = self._log_times(state, inputs, choice.arms, seen.times, answered)
-        return self.fold(state, choice.arms, values, nothing)
-
-    def _log_times(
-        self,
-        state: LinearState,
-        inputs: FloatArray,
-        arms: IntArray,
-        times: FloatArray,
-        answered: BoolArray,
-    ) -> FloatArray:
+        times = seen.high if seen.times is None else seen.times
+        answered = (seen.low == seen.high) & (times < 1.0)
         means = np.take_along_axis(self.predictions(state, inputs), arms, axis=1)
         deviation = np.take_along_axis(_deviation(state), arms, axis=1)
         ended = np.log(np.maximum(times, SHORTEST))
@@ -124,14 +101,13 @@ class CensoredThompson(Linear):
         beyond = means + deviation * density / np.maximum(1.0 - ndtr(z), 1e-6)
         return np.where(answered, ended, np.clip(beyond, ended, 5.0))
 
-    def _expected_cost(self, means: FloatArray, deviation: FloatArray) -> FloatArray:
-        """Of a log-normal runtime whose limit is 1."""
-        cost = self.penalty * (1.0 - ndtr(-means / deviation))
+    def expected_cost(self, means: FloatArray, deviation: FloatArray) -> FloatArray:
+        """Of log-normal runtimes whose limit is 1."""
+        cost: FloatArray = self.penalty * (1.0 - ndtr(-means / deviation))
         if self.timed:
             moment = np.exp(np.minimum(means + 0.5 * deviation**2, 50.0))
-            cost += moment * ndtr((-means - deviation**2) / deviation)
-        expected: FloatArray = cost
-        return expected
+            cost = cost + moment * ndtr((-means - deviation**2) / deviation)
+        return cost
 
 
 @dataclass(frozen=True)
@@ -144,7 +120,7 @@ class CensoredUCB(CensoredThompson):
         deviation = _deviation(state)
         means = self.predictions(state, inputs)
         means = means - self.width * deviation * self.widths(state, inputs)
-        return -self._expected_cost(means, deviation)
+        return -self.expected_cost(means, deviation)
 
 
 @dataclass(frozen=True)
@@ -167,16 +143,16 @@ class CPPL(Linear):
         noise = 1e-9 * rng.uniforms(self.n_arms)
         return predicted(state.response, inputs) + self.width * self.widths(state, inputs) + noise
 
-    def learn_in(
-        self, state: LinearState, choice: Choice, seen: FloatArray, features: ArrayLike
+    def learn(
+        self, state: LinearState, choice: Choice, seen: Seen, features: FloatArray | None = None
     ) -> LinearState:
         inputs, average = self.inputs(state, features), state.response.copy()
-        iterate, rows = state.used.copy(), np.arange(len(seen))[:, None]
-        state = super().learn_in(state, choice, seen, features)
+        iterate, rows = state.used.copy(), np.arange(len(inputs))[:, None]
+        state = super().learn(state, choice, seen, features)
         utilities = np.einsum("rbd,rd->rb", iterate[rows, choice.arms], inputs)
         chances = np.exp(utilities - utilities.max(axis=1, keepdims=True))
         chances /= chances.sum(axis=1, keepdims=True)
-        won = seen == seen.min(axis=1, keepdims=True)
+        won = seen.high == seen.high.min(axis=1, keepdims=True)
         single = won.sum(axis=1, keepdims=True) == 1
         push = np.where(single, won - chances, 0.0) * self.rate
         push = push / np.maximum(state.rounds[:, None], 1.0) ** self.decay
