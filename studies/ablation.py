@@ -33,6 +33,7 @@ from pickbest.core import (
 from pickbest.core.progress import Progress
 from pickbest.environments import Shuffled, Table, read_scenarios
 from pickbest.environments.aslib.description import RUNTIME
+from pickbest.environments.aslib.scenario import read_scenario
 from pickbest.environments.runtimes import read_runtimes
 from pickbest.kernels.compiled import inlined
 from pickbest.learners.auto.sets import PairsState, build_set, memory_in_use, share_of_arms
@@ -139,7 +140,8 @@ class AblationCell:
         else:
             table: Any = getattr(self.environment, "inner", self.environment)
             content = [table.costs_table]
-        digest = hashlib.sha256(repr((self.family, self.table, self.budget, self.cost)).encode())
+        said = (self.family, self.table, self.budget, self.cost, type(self.environment).__name__)
+        digest = hashlib.sha256(repr(said).encode())
         for array in content:
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()[:16]
@@ -182,9 +184,8 @@ def _races(data: Path) -> Iterator[AblationCell]:
     """Races whose losers are stopped, over scenarios with runtimes and over divisions."""
     paths = sorted((data / "smtcomp22").glob("*.csv"))
     if (data / "aslib").is_dir():
-        kinds = {scenario.name: scenario.kind for scenario in read_scenarios(data / "aslib")}
         folders = sorted(path for path in (data / "aslib").iterdir() if path.is_dir())
-        paths = [*(path for path in folders if kinds.get(path.name) == RUNTIME), *paths]
+        paths = [*(path for path in folders if read_scenario(path).kind == RUNTIME), *paths]
     for path in paths:
         table = read_runtimes(path)
         for cost in RACE_COSTS:

@@ -13,7 +13,6 @@ from studies.benchmark import report_tables as tables
 from studies.benchmark.comparisons import SIGNIFICANT
 from studies.benchmark.environments import ADVERSARY, GROUPS, REAL, SYNTHETIC
 from studies.benchmark.lineup import AUTO, YARDSTICK
-from studies.benchmark.report_peers import peers_section
 from studies.benchmark.run_cells import BenchmarkPlan
 from studies.benchmark.shares import Cell
 from studies.benchmark.verdicts import verdicts
@@ -82,8 +81,6 @@ def _overall(cells: Sequence[Cell]) -> Chapter:
         Section("by-budget", "By budget", [tables.by_budget(cells)]),
         Section("by-environment", "By environment", [tables.by_family(cells)]),
     ]
-    if (peers := peers_section(cells)) is not None:
-        sections.append(peers)
     return Chapter("overall", "Who gains most", OVERALL, sections)
 
 
