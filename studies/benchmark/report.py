@@ -1,7 +1,6 @@
 """The report about a benchmark: one page, a short summary, and all cells as CSV."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from pickbest._version import __version__
@@ -11,7 +10,6 @@ from pickbest.report.html import to_html
 from pickbest.report.write import write_tables
 from studies.benchmark import report_tables as tables
 from studies.benchmark.comparisons import SIGNIFICANT
-from studies.benchmark.environments import ADVERSARY, GROUPS, REAL, SYNTHETIC
 from studies.benchmark.lineup import AUTO, YARDSTICK
 from studies.benchmark.run_cells import BenchmarkPlan
 from studies.benchmark.shares import Cell
@@ -28,15 +26,6 @@ OVERALL = (
     "The score is the share of the gap: 0 is B distinct arms at random, 1 the best fixed subset "
     "in hindsight."
 )
-ENVIRONMENTS = {
-    REAL: ("Real environments", "Recorded results of real solvers and optimisers, in the order in "
-           "which they were recorded, and shuffled anew in each replicate."),
-    SYNTHETIC: ("Synthetic environments", "The paper's tasks, and tasks whose arms change places "
-                "half-way."),
-    ADVERSARY: ("Adversaries", "Costs made to mislead. Chasing reacts to the player: the arms "
-                "that it favoured lately cost 1, so each learner meets costs of its own. There "
-                "the last column is what the best single arm gained more, a round."),
-}  # fmt: skip
 
 
 def write_report(plan: BenchmarkPlan, cells: Sequence[Cell], out: Path) -> Path:
@@ -46,8 +35,7 @@ def write_report(plan: BenchmarkPlan, cells: Sequence[Cell], out: Path) -> Path:
     blocks = [block for section in report.sections for block in section.blocks]
     write_tables((block for block in blocks if isinstance(block, Table)), out / "tables")
     write_atomically(out / CELLS, tables.cells_csv(cells).encode())
-    short = replace(report, chapters=report.chapters[:2])
-    write_atomically(out / SUMMARY, to_markdown(short).encode())
+    write_atomically(out / SUMMARY, to_markdown(report).encode())
     page = to_html(report, out / "figures")
     write_atomically(out / PAGE, page.encode())
     return out / PAGE
@@ -66,12 +54,6 @@ def build_report(plan: BenchmarkPlan, cells: Sequence[Cell]) -> Report:
         ("time spent playing", f"{seconds / 60:.1f} min of one core"),
     )
     chapters = [_overall(cells), _comparisons(cells)]
-    for group in GROUPS:
-        own = [cell for cell in cells if cell.place.group == group]
-        if own:
-            title, intro = ENVIRONMENTS[group]
-            sections = _environment_sections(own)
-            chapters.append(Chapter(f"{group}-environments", title, intro, sections))
     return Report(TITLE, INTRO, facts, chapters, "python -m studies benchmark")
 
 
@@ -99,15 +81,3 @@ def _comparisons(cells: Sequence[Cell]) -> Chapter:
         f"{CELLS} has the z of every cell against {YARDSTICK}."
     )
     return Chapter("comparisons", "Where a learner is worse", intro, sections)
-
-
-def _environment_sections(cells: Sequence[Cell]) -> list[Section]:
-    names = dict.fromkeys(cell.place.name for cell in cells)
-    return [
-        Section(
-            f"environment-{tables.slug(name)}",
-            name,
-            [tables.environment_table([cell for cell in cells if cell.place.name == name])],
-        )
-        for name in names
-    ]

@@ -11,7 +11,6 @@ from pickbest.report.document import Cell as CellValue, Column, Table, alike
 from pickbest.simulation.statistics import standard_error
 from studies.benchmark.comparisons import (
     Estimate,
-    blocks_of,
     complete_learners,
     contrasts,
     mean_share_intervals,
@@ -116,37 +115,6 @@ def by_family(cells: Sequence[Cell]) -> Table:
         rows.append([label, *shares])
     columns = [Column("learner"), *(Column(family, 2) for family in families)]
     return Table("share-by-environment", "Mean share of the gap over budgets", columns, rows)
-
-
-def environment_table(cells: Sequence[Cell]) -> Table:
-    """All learners in one environment: reward, standard error and share at each budget."""
-    place = cells[0].place
-    blocks = {budget: block for (_, budget), block in blocks_of(cells).items()}
-    reacts = place.environment.adaptive
-    last = "behind best arm" if reacts else "share"
-    columns = [Column("learner")]
-    for budget in blocks:
-        group = f"B = {budget}"
-        columns += [Column("reward", 3, group=group), Column("SE", 4, group=group)]
-        columns.append(Column(last, 3, signed=reacts, group=group))
-    rows: list[list[CellValue]] = []
-    for label in labels_of(cells):
-        row: list[CellValue] = [label]
-        for block in blocks.values():
-            if (cell := block.get(label)) is None:
-                row += [None, None, None]
-                continue
-            shown = cell.behind_best_arm if reacts else cell.share
-            row += [cell.reward, cell.standard_error, shown]
-        rows.append(row)
-    if not reacts:
-        results = [next(iter(block.values())).result for block in blocks.values()]
-        for name, of in (("B random arms (exact)", "random"), ("best B arms in hindsight", "best")):
-            means = [float(np.mean(getattr(result, of))) for result in results]
-            rows.append([name, *(value for mean in means for value in (mean, None, None))])
-    environment = place.environment
-    title = f"{place.name}: {environment.n_arms} arms, {environment.rounds} rounds"
-    return Table(f"environment-{slug(place.name)}", title, columns, rows)
 
 
 def standings(cells: Sequence[Cell], pairs: Sequence[tuple[str, str]], name: str) -> Table:

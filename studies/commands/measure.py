@@ -30,8 +30,8 @@ def measure(
     data: Annotated[
         str,
         Option(
-            help="A folder of NAME.tsv.gz, .tsv, .csv or .csv.gz; one such file; `pmlb` (the "
-            "package downloads); or `embedded`: scikit-learn's iris, wine, breast_cancer, digits.",
+            help="A folder of NAME.tsv.gz, .tsv, .csv or .csv.gz, whose column `target` is "
+            "predicted; or `embedded`: scikit-learn's iris, wine, breast_cancer, digits.",
         ),
     ] = "embedded",
     tasks: Annotated[
@@ -51,7 +51,6 @@ def measure(
     pool: Annotated[int, Option(help="Random evaluations a task, which define reward 0.")] = 60,
     repetitions: Annotated[int, Option(help="Runs of each optimizer.")] = 1,
     seed: SeedOption = 0,
-    label: Annotated[str, Option(help="The column to predict.")] = "target",
     max_rows: Annotated[int, Option(help="Rows kept of a set.")] = 1000,
     max_features: Annotated[int, Option(help="Features kept.")] = 100,
     workers: Annotated[
@@ -87,7 +86,7 @@ def measure(
 
     chosen, counts = optimizer_names(optimizers), (calls, pool, repetitions, seed)
     caps = Caps(max_rows, max_features)
-    settings = Settings(chosen, *counts, data, label, caps)
+    settings = Settings(chosen, *counts, data, caps)
     names = [] if tasks == "all" else tasks.split(",")
     plan = make_plan(settings, names, models.split(","), max_tasks)
     if workers is None:

@@ -32,7 +32,6 @@ class Settings:
     repetitions: int = 1
     seed: int = 0
     data: str = "embedded"
-    label: str = "target"
     caps: Caps = DEFAULT_CAPS
 
     def __post_init__(self) -> None:
@@ -54,7 +53,6 @@ class Settings:
             "seed": self.seed,
             "calls": self.calls,
             "caps": plain(self.caps),
-            "label": self.label,
             "versions": versions(self.optimizers),
         }
 
@@ -121,11 +119,11 @@ def make_plan(
         if most is not None and len(tasks) >= most:
             break
         try:
-            datasets[name] = load_dataset(settings.data, name, settings.label, settings.caps)
+            datasets[name] = load_dataset(settings.data, name, settings.caps)
         except PickbestError as error:
             refused[name] = str(error)
             continue
-        tasks += [Task(m, name, settings.data, settings.label, settings.caps) for m in models]
+        tasks += [Task(m, name, settings.data, settings.caps) for m in models]
     if not tasks:
         reasons = "; ".join(refused.values())
         raise PickbestError(f"there is nothing to measure{': ' if reasons else ''}{reasons}")
