@@ -14,7 +14,6 @@ import numpy as np
 from pickbest import theory
 from pickbest.core import PickbestError, check_count, check_seed, unknown_name
 from pickbest.simulation.statistics import standard_error
-from pickbest.submodular.builders import online_greedy, online_hybrid
 from pickbest.submodular.jobs import (
     TableJobs,
     best_of,
@@ -23,7 +22,7 @@ from pickbest.submodular.jobs import (
     facility_location,
     probabilistic_coverage,
 )
-from pickbest.submodular.learner import OnlineGreedy
+from pickbest.submodular.learner import OnlineGreedy, online_greedy, online_hybrid
 from pickbest.submodular.play import play_jobs
 
 N_ARMS, N_ITEMS = 120, 24

@@ -27,8 +27,8 @@ from pickbest import theory
 from pickbest.core import Learner, check_count, check_seed
 from pickbest.feasibility.constraints import System
 from pickbest.feasibility.highs import load
+from pickbest.feasibility.phases import schedule
 from pickbest.feasibility.polytopes import best_worst_slack
-from pickbest.feasibility.schedules import schedule
 from pickbest.feasibility.sets import Box, width_over
 from pickbest.feasibility.solve import Feasibility, Status, solve_feasibility
 from pickbest.simulation.statistics import fitted_power, standard_error

@@ -11,8 +11,7 @@ import numpy as np
 from pickbest.core import FloatArray
 from pickbest.feasibility.constraints import System
 from pickbest.feasibility.laws import AnyLaw
-from pickbest.feasibility.oracles import Answer
-from pickbest.feasibility.oracles_of_sets import oracle_for
+from pickbest.feasibility.oracles import Answer, oracle_for
 from pickbest.feasibility.sets import ConvexSet
 
 # Chords drawn to find how far the oracle may go; at B = 1 the first is exact.

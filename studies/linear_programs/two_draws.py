@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from pickbest.core import Learner
+from pickbest.feasibility.phases import TUNINGS, calls_needed, schedule
 from pickbest.feasibility.polytopes import best_worst_slack
-from pickbest.feasibility.schedules import TUNINGS, calls_needed, schedule
 from pickbest.feasibility.solve import Feasibility, Status, solve_feasibility
 from pickbest.simulation.statistics import fitted_power
 from studies.linear_programs.generated_problems import FAMILIES, Problem, outcome

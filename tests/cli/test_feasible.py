@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from pickbest.cli.main import app
 from pickbest.core import PickbestError
-from pickbest.feasibility import read_problem
-from pickbest.feasibility.problems import read_files, read_tables
+from pickbest.feasibility import read_model
+from pickbest.feasibility.models import read_files, read_tables
 
 MODEL = """Maximize
  obj: 3 x + 2 y + 1
@@ -71,7 +71,7 @@ def run(*arguments: object) -> tuple[int, str]:
 
 
 def test_model_becomes_rows_and_a_box(model: Path) -> None:
-    problem = read_problem(model)
+    problem = read_model(model)
     assert problem.A.shape == (5, 3)
     assert problem.variables == ("x", "y", "z")
     assert set(problem.constraints) == {
@@ -83,7 +83,7 @@ def test_model_becomes_rows_and_a_box(model: Path) -> None:
     }
     slack = problem.A @ np.array([3.0, 1.0, 0.0]) - problem.b
     assert slack.min() == pytest.approx(0.0)
-    targeted = read_problem(model, target=12.0)
+    targeted = read_model(model, target=12.0)
     assert targeted.constraints.count("objective (at least)") == 1
     assert (targeted.A @ np.array([3.0, 1.0, 0.0]) - targeted.b).min() == pytest.approx(0.0)
 
@@ -92,8 +92,8 @@ def test_mps_with_ranges_and_free_variables(tmp_path: Path) -> None:
     path = tmp_path / "free.mps"
     path.write_text(FREE_MPS)
     with pytest.raises(PickbestError, match="variable X has no finite bounds"):
-        read_problem(path)
-    problem = read_problem(path, bound=10.0, target=3.0)
+        read_model(path)
+    problem = read_model(path, bound=10.0, target=3.0)
     assert sorted(zip(problem.constraints, problem.b.tolist(), strict=True)) == [
         ("LIM1 (at least)", 1.0),
         ("LIM2 (at least)", 2.0),

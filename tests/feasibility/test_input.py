@@ -51,10 +51,10 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "empty simplex": (lambda: Simplex(2, -1.0), "simplex is empty"),
     "empty ball": (lambda: Ball(np.zeros(2), -1.0), "ball is empty"),
     "center": (lambda: Ball(np.array([NAN]), 1.0), "center of a ball"),
-    "empty polytope": (lambda: Polytope([[1.0], [-1.0]], np.array([0.0, -1.0])), "P is empty"),
+    "empty polytope": (lambda: Polytope([[1.0]], np.array([-1.0]), 0.0, 1.0), "P is empty"),
     "unbounded polytope": (
-        lambda: solve_feasibility([[1.0, 0.0]], [0.0], Polytope([[1.0, 1.0]], np.ones(1)), 0.1),
-        "not bounded",
+        lambda: Polytope([[1.0, 1.0]], np.ones(1), 0.0, np.inf),
+        "must be 2 finite numbers",
     ),
     "polytope's bounds": (
         lambda: Polytope([[1.0, 1.0]], np.ones(1), np.zeros(3), 1.0),

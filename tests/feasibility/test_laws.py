@@ -10,15 +10,7 @@ import pytest
 from numpy.polynomial import polynomial
 
 from pickbest.catalog import make_learner
-from pickbest.feasibility.laws import (
-    ExactLaw,
-    HedgeLaw,
-    LeaderDraws,
-    ReplicateDraws,
-    drawer_for,
-    merged,
-    sampling_error,
-)
+from pickbest.feasibility.phases import Playing, merged, sampling_error
 from pickbest.kernels import leader_laws
 from pickbest.learners import FPML, Hedge
 
@@ -106,38 +98,30 @@ def test_subset_law_of_sixty_arms_sums_to_one() -> None:
 
 def test_samples_converge_to_the_exact_law() -> None:
     learner = FPML(6, 2, epsilon=0.7, decay=1 / 3)
-    exact, sampled = ExactLaw(learner), LeaderDraws(learner, 50_000, keys_of(50_000))
-    generic = ReplicateDraws(learner, 50_000, keys_of(50_000))
-    for drawer in (exact, sampled, generic):
+    exact, sampled = Playing(learner, None, 0), Playing(learner, 50_000, 0)
+    for playing in (exact, sampled):
         for k in range(3):
-            drawer.law(k)
-            drawer.learn(np.array([0.1, 0.9, 0.3, 0.5, 0.7, 0.2]))
+            playing.law(k)
+            playing.learn(np.array([0.1, 0.9, 0.3, 0.5, 0.7, 0.2]))
     slacks = np.array([1.0, -1.0, 0.5, -0.2, 0.1, -0.4])
     expected = exact.law(3).expected_minimum(slacks)
     assert sampled.law(3).expected_minimum(slacks) == pytest.approx(expected, abs=0.02)
-    assert generic.law(3).expected_minimum(slacks) == pytest.approx(expected, abs=0.02)
-
-
-def keys_of(count: int) -> np.ndarray:
-    from pickbest.core import replicate_keys
-
-    return replicate_keys(0, count)
 
 
 def test_hedge_plays_softmax() -> None:
-    drawer = HedgeLaw(Hedge(3, rate=2.0))
-    drawer.learn(np.array([0.0, 0.5, 1.0]))
+    playing = Playing(Hedge(3, rate=2.0), None, 0)
+    playing.learn(np.array([0.0, 0.5, 1.0]))
     np.testing.assert_allclose(
-        drawer.law(1).probabilities, np.exp([0, -1, -2]) / np.exp([0, -1, -2]).sum()
+        playing.law(1).probabilities, np.exp([0, -1, -2]) / np.exp([0, -1, -2]).sum()
     )
 
 
 def test_which_laws_are_exact() -> None:
-    assert drawer_for(FPML(100_000, 1, 0.1), None, 0).samples is None
-    assert drawer_for(FPML(16, 3, 0.1), None, 0).samples is None
-    assert drawer_for(FPML(100, 3, 0.1), None, 0).samples == 256
-    assert drawer_for(FPML(16, 3, 0.1), 50, 0).samples == 50
-    assert drawer_for(make_learner("og", 5, 2, 100), None, 0).samples == 256
+    assert Playing(FPML(100_000, 1, 0.1), None, 0).samples is None
+    assert Playing(FPML(16, 3, 0.1), None, 0).samples is None
+    assert Playing(FPML(100, 3, 0.1), None, 0).samples == 256
+    assert Playing(FPML(16, 3, 0.1), 50, 0).samples == 50
+    assert Playing(make_learner("og", 5, 2, 100), None, 0).samples == 256
 
 
 def test_merged_counts_subsets_in_any_order() -> None:
@@ -154,10 +138,10 @@ def test_sampling_error_holds_on_a_small_problem() -> None:
     learner, samples, rho = FPML(8, 2, epsilon=0.5), 400, 1.0
     rows = rng.uniform(-1, 1, (8, 2)) / 2
     points = rng.uniform(-1, 1, (500, 2))
-    exact = ExactLaw(learner).law(0)
+    exact = Playing(learner, None, 0).law(0)
     worst = 0.0
     for seed in range(20):
-        law = drawer_for(learner, samples, seed).law(0)
+        law = Playing(learner, samples, seed).law(0)
         gaps = [law.expected_minimum(rows @ x) - exact.expected_minimum(rows @ x) for x in points]
         worst = max(worst, max(gaps))
     bound = sampling_error(samples=samples, budget=2, dimension=2, width=rho, calls=1)

@@ -24,8 +24,8 @@ from pickbest.feasibility import (
 )
 from pickbest.feasibility.constraints import System
 from pickbest.feasibility.games import exact_value
-from pickbest.feasibility.oracles_of_sets import oracle_for
-from pickbest.feasibility.schedules import PRODUCT_EAGER_SHARE, PRODUCT_SPARE_ACCURACY, sign_rate
+from pickbest.feasibility.oracles import oracle_for
+from pickbest.feasibility.phases import PRODUCT_EAGER_SHARE, PRODUCT_SPARE_ACCURACY, sign_rate
 from studies.linear_programs.generated_problems import random_problem
 from studies.linear_programs.minimal_oracle import MinimalOracle
 
@@ -58,12 +58,14 @@ def test_tiny_probabilities_lose_no_digits() -> None:
 @pytest.mark.parametrize("budget", [2, 3])
 def test_multipliers_are_a_supergradient(budget: int) -> None:
     rng = np.random.default_rng(budget)
-    law = a_law(rng, 6, budget)
-    for _ in range(200):
-        here, there = rng.normal(size=(2, 6))
-        y = law.multipliers(here)
-        assert y.sum() == pytest.approx(1.0)
-        assert y @ there >= law.expected_minimum(there) - 1e-12
+    drawn = a_law(rng, 6, budget)
+    for law in (drawn, as_tuples(drawn)):
+        for _ in range(200):
+            here, there = rng.normal(size=(2, 6))
+            y = law.multipliers(here)
+            assert y.sum() == pytest.approx(1.0)
+            assert y @ here == pytest.approx(law.expected_minimum(here))
+            assert y @ there >= law.expected_minimum(there) - 1e-12
 
 
 @pytest.mark.parametrize("budget", [2, 3])
@@ -143,7 +145,7 @@ def test_the_rate_is_the_largest_that_keeps_the_sign(budget: int) -> None:
 def test_the_last_phase_keeps_the_promise(budget: int) -> None:
     """With the eager phase held back and an oracle that does the least."""
     from pickbest.feasibility.calls import calls_of
-    from pickbest.feasibility.schedules import schedule
+    from pickbest.feasibility.phases import schedule
 
     for seed in range(3):
         rows, bounds = random_problem(np.random.default_rng(seed), 8, 3, margin=0.0)

@@ -8,11 +8,14 @@ import pytest
 pytest.importorskip("highspy", reason="the extra lp is not installed")
 optimize = pytest.importorskip("scipy.optimize", reason="the extra lp is not installed")
 
-from pickbest.feasibility.calls import pressed  # noqa: E402
+from pickbest.feasibility.calls import (  # noqa: E402
+    BestMix,
+    Tally,
+    pressed,
+)
 from pickbest.feasibility.constraints import System  # noqa: E402
+from pickbest.feasibility.laws import ProductLaw  # noqa: E402
 from pickbest.feasibility.oracles import Answer  # noqa: E402
-from pickbest.feasibility.product_law import ProductLaw  # noqa: E402
-from pickbest.feasibility.tallies import BestMix, Tally  # noqa: E402
 
 
 def exactly(slacks):

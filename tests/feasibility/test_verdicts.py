@@ -137,7 +137,7 @@ def test_proposition_8_holds_for_an_oracle_that_does_the_least(budget: int, tuni
 def test_second_phase_keeps_the_promise() -> None:
     """With the eager phase held back, the rest of the calls is enough (see schedules)."""
     from pickbest.feasibility.calls import calls_of
-    from pickbest.feasibility.schedules import schedule
+    from pickbest.feasibility.phases import schedule
     from pickbest.theory import oracle_calls
 
     rows, bounds = random_problem(np.random.default_rng(1), 8, 3, margin=0.0)
@@ -176,7 +176,7 @@ def test_any_learner_may_be_plugged_in(name: str, budget: int) -> None:
 def test_a_learner_that_does_not_learn_decides_nothing() -> None:
     rows, bounds = random_problem(np.random.default_rng(7), 10, 3, margin=0.02)
     box = Box.cube(3, -1.0, 1.0)
-    found = solve_feasibility(rows, bounds, box, 0.2, 2, learner="uniform", max_calls=50)
+    found = solve_feasibility(rows, bounds, box, 0.05, 1, learner="uniform", max_calls=50)
     assert found.status is Status.UNDECIDED
 
 

@@ -17,8 +17,14 @@ from pickbest.core import (
 from pickbest.core.states import copy_state, same_state
 from pickbest.kernels.compiled import kernel
 from pickbest.kernels.rules import Rule
-from pickbest.learners import FPML, Exp3, Hedge, Thompson, Uniform
-from pickbest.submodular import OnlineGreedy, Plan, online_greedy, online_hybrid, play_jobs
+from pickbest.learners import Hedge, Thompson, Uniform
+from pickbest.submodular import (
+    OnlineGreedy,
+    PickedSchedules,
+    online_greedy,
+    online_hybrid,
+    play_jobs,
+)
 from pickbest.submodular.jobs import (
     Action,
     FunctionJobs,
@@ -63,12 +69,12 @@ def test_a_plan_over_the_budget_is_refused() -> None:
     learner = online_greedy(4, 2, 10)
     state, job = learner.start(1), best_of(np.full((10, 4), 0.5)).round(7)
     for arms in ([[0, 1, 2]], [[0, 4]], [[-1, 0]]):
-        plan = Plan(Choice(np.array(arms)), np.ones(np.shape(arms), np.bool_))
+        plan = PickedSchedules(Choice(np.array(arms)), np.ones(np.shape(arms), np.bool_))
         with pytest.raises(PickbestError, match=r"round 7: .*\[\["):
             learner.learn(state, plan, job)
     actions = [Action(a, 2) for a in range(4)]
     hard = online_greedy(actions, 2, 10, hard_budget=True)
-    plan = Plan(Choice(np.array([[0, 1]])), np.ones((1, 2), np.bool_))
+    plan = PickedSchedules(Choice(np.array([[0, 1]])), np.ones((1, 2), np.bool_))
     with pytest.raises(PickbestError, match="round 7: the schedule ⟨0:2, 1:2⟩ has length 4"):
         hard.learn(hard.start(1), plan, job)
 
@@ -83,9 +89,6 @@ def test_a_plan_over_the_budget_is_refused() -> None:
         (lambda: online_greedy(4, 2, 9, feedback="all"), "unknown feedback"),
         (lambda: online_greedy(4, 2, 9, tuning="best"), "unknown tuning"),
         (lambda: OnlineGreedy(Hedge(3, 0.1), 2, (Action("a"),)), "1 actions for n_arms=3"),
-        (lambda: OnlineGreedy(Hedge(3, 0.1), 2, shared=True), "Hedge"),
-        (lambda: OnlineGreedy(FPML(3, 1, 0.1), 2, shared=True), "FPML"),
-        (lambda: OnlineGreedy(Exp3(3, 0.1), 2, distinct=True, shared=True), "independently"),
         (lambda: play_jobs(online_greedy(4, 2, 9), best_of([[0.1]])), "n_arms=4"),
         (
             lambda: play_jobs(online_greedy(1, 1, 9), best_of([[0.1]], [Action("a", 2)])),

@@ -1,6 +1,7 @@
 """Online greedy over schedules: identities, the compiled game, unbiased estimates."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,8 +16,14 @@ from pickbest.core import (
     visible,
 )
 from pickbest.core.states import arrays_of, repeat_state, same_state
-from pickbest.learners import Exp3, FPMLPartial, Greedy, Hedge
-from pickbest.submodular import OnlineGreedy, Plan, online_greedy, online_hybrid, play_jobs
+from pickbest.learners import FPML, Exp3, FPMLPartial, Greedy
+from pickbest.submodular import (
+    OnlineGreedy,
+    PickedSchedules,
+    online_greedy,
+    online_hybrid,
+    play_jobs,
+)
 from pickbest.submodular.jobs import (
     Action,
     FunctionJobs,
@@ -31,16 +38,17 @@ MakeSlot = Callable[[int, int], CompiledLearner]
 
 def play_by_hand(
     learner: OnlineGreedy, jobs: object, replicates: int, seed: int
-) -> tuple[JobRun, State, list[Plan]]:
-    """Round by round, whatever is compiled."""
+) -> tuple[JobRun, State, list[PickedSchedules]]:
+    """Round by round, each job asked one schedule at a time, whatever is compiled."""
     state, keys = learner.start(replicates), replicate_keys(seed, replicates)
     values, lengths, plans = [], [], []
     for t in range(jobs.rounds):
-        plan = learner.pick(state, rng_for(keys, t))
+        plan, job = learner.pick(state, rng_for(keys, t)), jobs.round(t)
         plans.append(plan)
-        values.append(learner.values(plan, jobs.round(t)))
+        values.append(learner.values(plan, job))
         lengths.append((plan.kept * learner.durations[plan.choice.arms]).sum(axis=1))
-        state = learner.learn(state, plan, jobs.round(t))
+        asked = {name: getattr(job, name) for name in ("label", "start", "gains", "extend")}
+        state = learner.learn(state, plan, SimpleNamespace(**asked))
     return JobRun(np.stack(values, 1), np.stack(lengths, 1)), state, plans
 
 
@@ -151,8 +159,7 @@ def test_only_pulled_actions_are_asked_for() -> None:
     for learner in (
         online_greedy(actions, 3, 10, feedback="picked"),
         online_greedy(actions, 3, 10, feedback="picked", distinct=True),
-        online_greedy(actions, 3, 10, feedback="picked", shared=True),
-        online_hybrid(20, 6, 10, slot_budget=2, feedback="picked", shared=True),
+        online_hybrid(20, 6, 10, slot_budget=2, feedback="picked"),
     ):
         state = learner.start(1)
         plan = learner.pick(state, rng_for(replicate_keys(9, 1), 0))
@@ -164,16 +171,12 @@ def test_only_pulled_actions_are_asked_for() -> None:
 SEMI_BANDIT = {
     "exp3": lambda n: OnlineGreedy(Exp3(n, 0.3), 3),
     "exp3, distinct": lambda n: OnlineGreedy(Exp3(n, 0.3), 3, distinct=True),
-    "exp3, shared": lambda n: OnlineGreedy(Exp3(n, 0.3), 3, shared=True),
     "fpml": lambda n: OnlineGreedy(FPMLPartial(n, 2, 0.1), 2),
     "fpml, distinct": lambda n: OnlineGreedy(FPMLPartial(n, 2, 0.1), 2, distinct=True),
-    "fpml, shared": lambda n: OnlineGreedy(FPMLPartial(n, 2, 0.1), 2, shared=True),
 }
 DURATIONS = {
     "exp3": lambda n, a: OnlineGreedy(Exp3(n, 0.3), 3, a),
     "exp3, distinct": lambda n, a: OnlineGreedy(Exp3(n, 0.3), 3, a, distinct=True),
-    "exp3, shared": lambda n, a: OnlineGreedy(Exp3(n, 0.3), 3, a, shared=True),
-    "fpml, shared": lambda n, a: OnlineGreedy(FPMLPartial(n, 1, 0.1), 3, a, shared=True),
 }
 
 
@@ -182,30 +185,23 @@ def estimate_errors(learner: OnlineGreedy, jobs: TableJobs) -> np.ndarray:
 
     The truth of slot i is relative to the prefix of best arms of the slots before it.
     """
-    replicates = 20_000
+    replicates = 5_000
     state, keys = learner.start(1), replicate_keys(10, 1)
     for t in range(6):
         plan = learner.pick(state, rng_for(keys, t))
         state = learner.learn(state, plan, jobs.round(t))
     many = repeat_state(state, replicates)
     plan = learner.pick(many, rng_for(replicate_keys(11, replicates), 6))
-    fed = learner._fed(plan, jobs.round(6))
-    full = OnlineGreedy(
-        Hedge(learner.n_arms, 1.0), learner.slots, learner.actions, learner.distinct
-    )
-    if learner.inner.budget > 1:
-        from pickbest.learners import FPML
-
-        inner = FPML(learner.n_arms, learner.inner.budget, 1.0)
-        full = OnlineGreedy(inner, learner.slots, learner.actions, learner.distinct)
-    truth = full._fed(Plan(Choice(plan.choice.arms), plan.kept), jobs.round(6))
-    errors = np.zeros((replicates, learner.slots, learner.n_arms))
-    rows = np.arange(replicates)[:, None]
-    for slot_index, ((choice, costs), (_, true_costs)) in enumerate(zip(fed, truth, strict=True)):
-        estimate = np.zeros((replicates, learner.n_arms))
-        np.add.at(estimate, (rows, choice.arms), choice.weights * costs)
-        errors[:, slot_index] = estimate - true_costs
-    return errors
+    inner = FPML(learner.n_arms, learner.inner.budget, 1.0)
+    full = OnlineGreedy(inner, learner.slots, learner.actions, learner.distinct)
+    truth = full.fed(PickedSchedules(Choice(plan.choice.arms), plan.kept), jobs.round(6))
+    errors = np.zeros((learner.slots * replicates, learner.n_arms))
+    for error, (choice, costs), (_, true_costs) in zip(
+        errors, learner.fed(plan, jobs.round(6)), truth, strict=True
+    ):
+        np.add.at(error, choice.arms[0], choice.weights[0] * costs[0])
+        error -= true_costs[0]
+    return errors.reshape(learner.slots, replicates, -1).swapaxes(0, 1)
 
 
 def assert_unbiased(errors: np.ndarray) -> None:
@@ -229,19 +225,10 @@ def test_estimates_with_durations_are_unbiased(name: str) -> None:
     assert_unbiased(estimate_errors(DURATIONS[name](6, actions), jobs))
 
 
-def test_sharing_lowers_the_variance() -> None:
-    rng = np.random.default_rng(14)
-    jobs = probabilistic_coverage(0.7 * rng.random((7, 6, 4)), np.full(4, 0.25))
-    for kind in ("exp3", "fpml"):
-        alone = estimate_errors(SEMI_BANDIT[kind](6), jobs).var(axis=0).sum()
-        shared = estimate_errors(SEMI_BANDIT[f"{kind}, shared"](6), jobs).var(axis=0).sum()
-        assert shared < 0.7 * alone
-
-
 @pytest.mark.parametrize("distinct", [True, False])
 def test_late_results_are_learned_with_the_weights_of_their_pick(distinct: bool) -> None:
     jobs = best_of(np.random.default_rng(15).random((3, 5)))
-    learner = OnlineGreedy(Exp3(5, 0.3), 2, distinct=distinct, shared=not distinct)
+    learner = OnlineGreedy(Exp3(5, 0.3), 2, distinct=distinct)
     keys = replicate_keys(16, 1)
     plans = [learner.pick(learner.start(1), rng_for(keys, t)) for t in range(3)]
     states = []

@@ -71,16 +71,16 @@ def feasible(
         pickbest feasible A.csv b.csv --box -1 1 --budget 2 --json
     """
     from pickbest.feasibility import solve_feasibility
-    from pickbest.feasibility.problems import feasibility_summary, read_files, write_solution
+    from pickbest.feasibility.models import feasibility_summary, read_files, write_solution
 
     if out is not None and out.suffix != ".csv":
         raise PickbestError(f"{out}: x must go to a .csv file")
-    problem = read_files(files, box=box, simplex=simplex, ball=ball, target=target, bound=bound)
+    model = read_files(files, box=box, simplex=simplex, ball=ball, target=target, bound=bound)
     with progress_bar("asking the oracle") as progress:
         found = solve_feasibility(
-            problem.A,
-            problem.b,
-            problem.convex,
+            model.A,
+            model.b,
+            model.convex,
             epsilon=epsilon,
             budget=budget,
             learner=learner,
@@ -92,7 +92,7 @@ def feasible(
             progress=progress,
         )
     if out is not None and found.x is not None:
-        write_solution(problem, found.x, out)
-    summary = feasibility_summary(problem, found)
+        write_solution(model, found.x, out)
+    summary = feasibility_summary(model, found)
     tables.show(summary, as_json, tables.feasible_table)
     raise typer.Exit(summary["exit_code"])

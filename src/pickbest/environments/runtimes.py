@@ -17,7 +17,8 @@ from pickbest.core import FloatArray, PickbestError
 from pickbest.core.features import Feature, encoded_one
 from pickbest.environments.aslib.description import RUNTIME
 from pickbest.environments.aslib.scenario import read_scenario
-from pickbest.environments.table_files import text_rows
+from pickbest.environments.columns import is_number
+from pickbest.environments.table_files import text_cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +60,15 @@ def read_runtimes(path: str | Path) -> Runtimes:
         features = dict(zip(scenario.feature_names, scenario.features.T.tolist(), strict=True))
         found = (scenario.instances, scenario.algorithms, seconds, features)
         return Runtimes(*found, scenario.cutoff, scenario.feature_seconds)
-    header, rows = _rows(path)
+    header, rows = text_cells(path, "runtimes")
+    if len(header) < 2:
+        raise PickbestError(f"{path}: runtimes need a column of names and columns of seconds")
+    if len(set(header)) < len(header):
+        raise PickbestError(f"{path}: columns must have different names, got {', '.join(header)}")
     columns = list(zip(*rows, strict=True))
     read = [[_seconds(cell) for cell in column] for column in columns]
     wrong = [place for place in range(1, len(header)) if None in read[place]]
-    text = [place for place in wrong if not any(map(_is_number, columns[place]))]
+    text = [place for place in wrong if not any(map(is_number, columns[place]))]
     first = max(text, default=0) + 1
     # Features stand before the solvers, and hold no numbers; all else is a solver with a bad cell.
     if first == len(header) or wrong != list(range(1, first)):
@@ -74,24 +79,7 @@ def read_runtimes(path: str | Path) -> Runtimes:
         )
     seconds = np.ascontiguousarray(np.array(read[first:], np.float64).T)
     features = {header[place]: columns[place] for place in text}
-    return Runtimes(columns[0], tuple(header[first:]), seconds, features)
-
-
-def _rows(path: Path) -> tuple[list[str], list[list[str]]]:
-    rows = [row for row in text_rows(path) if row]
-    if len(rows) < 2 or len(rows[0]) < 2:
-        raise PickbestError(
-            f"{path}: runtimes need a header, a column of names, a column of seconds and a row"
-        )
-    header, *body = rows
-    for number, row in enumerate(body, 2):
-        if len(row) != len(header):
-            raise PickbestError(
-                f"{path}: row {number} must have {len(header)} cells, got {len(row)}"
-            )
-    if len(set(header)) < len(header):
-        raise PickbestError(f"{path}: columns must have different names, got {', '.join(header)}")
-    return header, body
+    return Runtimes(columns[0], header[first:], seconds, features)
 
 
 def _seconds(cell: str) -> float | None:
@@ -101,10 +89,3 @@ def _seconds(cell: str) -> float | None:
     except ValueError:
         return None
     return seconds if seconds >= 0.0 else None
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        return not math.isnan(float(cell))
-    except ValueError:
-        return False

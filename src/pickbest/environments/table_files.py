@@ -108,13 +108,18 @@ def text_rows(path: Path) -> list[list[str]]:
         raise PickbestError(f"{path}: not a text table ({error})") from error
 
 
-def text_cells(path: Path) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """(names of columns, rows of cells) of a .csv or .tsv file with a first row of names."""
-    if not path.name.endswith(TEXT_SUFFIXES) or not path.exists():
-        raise PickbestError(f"{path}: features are columns of a file in {', '.join(TEXT_SUFFIXES)}")
+def text_cells(path: Path, what: str) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """(names of columns, rows of cells) of a .csv or .tsv file with a first row of names.
+
+    what: stands in the file, for messages.
+    """
+    if not path.exists():
+        raise PickbestError(f"no such file: {path}")
+    if not path.name.endswith(TEXT_SUFFIXES):
+        raise PickbestError(f"{path}: {what} are columns of a file in {', '.join(TEXT_SUFFIXES)}")
     table = _read_text(path, missing=False)
     if not table.names:
-        raise PickbestError(f"{path}: features are chosen by name, and its columns have none")
+        raise PickbestError(f"{path}: {what} need a first row with the names of the columns")
     return table.names, list(zip(*table.columns, strict=True))
 
 

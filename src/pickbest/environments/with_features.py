@@ -44,7 +44,7 @@ def read_with_features(
 
     A feature is a number where all its cells are numbers or empty, else a text; empty: missing.
     """
-    names, rows = text_cells(Path(path))
+    names, rows = text_cells(Path(path), "features")
     for column in columns:
         if column not in names:
             raise unknown_name(f"column of {path}", column, names)

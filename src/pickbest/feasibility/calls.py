@@ -1,17 +1,23 @@
-"""The loop of Proposition 8's proof: law → oracle's answer → costs → learn, call by call."""
+"""The loop of Proposition 8's proof: law → oracle's answer → costs → learn, call by call.
+
+What is made of the answers so far is their mean, as in the proof, or their best mix. P is convex,
+so every mix of answers will do, and the best one, the shares w that make the smallest
+Σ_k w_k slack_k largest, is at least as good as the mean: a linear program with as few columns as
+there are answers worth keeping. Its duals weigh the constraints that hold the mix back, so they say
+what to ask about next (as in column generation).
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from pickbest.core import FloatArray, PickbestError
+from pickbest.core import FloatArray, IntArray, PickbestError
 from pickbest.feasibility.constraints import System
-from pickbest.feasibility.laws import AnyLaw, drawer_for
+from pickbest.feasibility.highs import LinearProgram
+from pickbest.feasibility.laws import AnyLaw, ProductLaw
 from pickbest.feasibility.oracles import Answer, Oracle
-from pickbest.feasibility.product_law import ProductLaw
-from pickbest.feasibility.schedules import Phase
-from pickbest.feasibility.tallies import BestMix, Tally
+from pickbest.feasibility.phases import Phase, Playing
 
 # progress(calls made, calls allowed)
 Progress = Callable[[int, int], None]
@@ -20,6 +26,102 @@ Progress = Callable[[int, int], None]
 # whose own tolerance for rows and bounds is 1e-7.
 ROUNDING = 1e-9
 SOLVER_ROUNDING = 1e-6
+
+# Rows enter as they are violated, so many at a time, until none is by more than this.
+_ROWS_AT_ONCE = 10
+_CLOSED = 1e-7
+# Answers that had no share in the last mix are kept while there are few.
+_MOST_ANSWERS = 50
+
+
+class Tally:
+    """Sums over the calls of one phase, and the means that they give."""
+
+    def __init__(self, system: System) -> None:
+        self.calls = 0
+        self._x = np.zeros(system.dimension)
+        self._slacks = np.zeros(system.n_constraints)
+        self._multipliers = np.zeros(system.n_constraints)
+
+    def add(self, answer: Answer, slacks: FloatArray) -> None:
+        self.calls += 1
+        self._x += answer.x
+        self._slacks += slacks
+        self._multipliers += answer.multipliers
+
+    @property
+    def x(self) -> FloatArray:
+        """The mean of the oracle's answers: the x of Proposition 8."""
+        return self._x / self.calls
+
+    @property
+    def worst_slack(self) -> float:
+        """The smallest slack of the mean answer."""
+        return float(self._slacks.min()) / self.calls
+
+    @property
+    def multipliers(self) -> FloatArray:
+        """The mean of the answers' multipliers, in case it is a certificate and they are not."""
+        return self._multipliers / self.calls
+
+
+class BestMix(Tally):
+    """A tally whose x is the best mix, not the mean; the mean is one of what is mixed.
+
+    pressure: (n,) the duals, summing to 1: how much each constraint holds the mix back.
+    """
+
+    def __init__(self, system: System) -> None:
+        super().__init__(system)
+        self._points = np.empty((0, system.dimension))
+        self._each = np.empty((0, system.n_constraints))
+        self._shares = np.empty(0)
+        self._rows: IntArray = np.empty(0, np.int64)
+        self.pressure = np.full(system.n_constraints, 1.0 / system.n_constraints)
+
+    def add(self, answer: Answer, slacks: FloatArray) -> None:
+        super().add(answer, slacks)
+        kept = np.argsort(-self._shares[1:], kind="stable")[: _MOST_ANSWERS - 1] + 1
+        self._points = np.vstack([super().x, self._points[kept], answer.x])
+        self._each = np.vstack([self._slacks / self.calls, self._each[kept], slacks])
+        self._solve()
+
+    @property
+    def x(self) -> FloatArray:
+        return self._shares @ self._points
+
+    @property
+    def worst_slack(self) -> float:
+        return float((self._shares @ self._each).min())
+
+    def _solve(self) -> None:
+        each = self._each
+        size = max(float(np.abs(each).max()), 1e-300)
+        rows = np.union1d(self._rows, each.argmin(axis=1))
+        n_answers = len(each)
+        program = LinearProgram(
+            np.append(np.ones(n_answers), 0.0)[None],
+            np.ones(1),
+            np.ones(1),
+            np.append(np.zeros(n_answers), -np.inf),
+            np.full(n_answers + 1, np.inf),
+        )
+        entered: list[int] = []
+        while True:
+            for row in rows:
+                program.add_row(0.0, np.append(each[:, row] / size, -1.0))
+            entered += rows.tolist()
+            best = program.maximize(np.append(np.zeros(n_answers), 1.0))
+            shares = np.maximum(best.x[:-1], 0.0)
+            self._shares = shares / shares.sum()
+            mixed = self._shares @ each
+            rows = np.setdiff1d(np.argsort(mixed, kind="stable")[:_ROWS_AT_ONCE], entered)
+            rows = rows[mixed[rows] < (best.value - _CLOSED) * size]
+            if not len(rows):
+                break
+        duals = np.maximum(-best.row_duals[1:], 0.0)
+        self._rows = np.array(entered)[duals > 0.0]
+        self.pressure = np.bincount(self._rows, duals[duals > 0.0], each.shape[1]) / duals.sum()
 
 
 @dataclass(frozen=True)
@@ -43,10 +145,10 @@ def calls_of(
     """Play the phases. Whoever iterates decides when to stop."""
     number = 0
     for phase in phases:
-        drawer = drawer_for(phase.learner, samples, seed)
+        playing = Playing(phase.learner, samples, seed)
         tally = Tally(system) if phase.pressed is None else BestMix(system)
         for _ in range(phase.calls):
-            law = pressed(drawer.law(number), tally, phase.pressed or 0.0)
+            law = pressed(playing.law(number), tally, phase.pressed or 0.0)
             answer = oracle.answer(law)
             slacks = system.slacks(answer.x)
             number += 1
@@ -55,8 +157,8 @@ def calls_of(
             )
             tally.add(answer, slacks)
             # The proof's costs, from [-width, width] to [0, 1].
-            drawer.learn(np.clip((slacks + width) / (2.0 * width), 0.0, 1.0))
-            yield Call(number, answer, tally, drawer.samples)
+            playing.learn(np.clip((slacks + width) / (2.0 * width), 0.0, 1.0))
+            yield Call(number, answer, tally, playing.samples)
 
 
 def pressed(law: AnyLaw, tally: Tally, share: float) -> AnyLaw:

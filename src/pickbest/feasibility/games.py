@@ -21,9 +21,8 @@ from pickbest.core import (
 )
 from pickbest.feasibility.calls import Progress, calls_of
 from pickbest.feasibility.constraints import System, as_numbers
-from pickbest.feasibility.oracles_of_sets import oracle_for
-from pickbest.feasibility.polytopes import best_worst_slack
-from pickbest.feasibility.schedules import (
+from pickbest.feasibility.oracles import oracle_for
+from pickbest.feasibility.phases import (
     Phase,
     calls_needed,
     checked_tuning,
@@ -31,6 +30,7 @@ from pickbest.feasibility.schedules import (
     schedule,
     spare,
 )
+from pickbest.feasibility.polytopes import best_worst_slack
 from pickbest.feasibility.sets import Simplex
 from pickbest.feasibility.solve import phases_for
 from pickbest.learners import Hedge

@@ -1,41 +1,18 @@
-"""The distribution d_t over tuples of constraints that a learner plays: exact, or by samples.
+"""Laws over tuples of constraints: what an oracle is asked about.
 
-FPML and Hedge see every cost, so their state is the same in all replicates, and d_t is a
-function of it: exact for Hedge (B > 1: the product of its draws), for one constraint (B = 1) and,
-for FPML, where there are few subsets. Any other case takes M draws: a batch of M replicates that
-are fed the same costs.
+`Law` lists its tuples. `ProductLaw` is that of B independent draws from Hedge's law p, and needs
+none: with the slacks in ascending order and S_i = p_i + p_(i+1) + …, the smallest of B draws is the
+i-th with probability S_i^B - S_(i+1)^B, so expectations and supergradients take O(n log n). At the
+rate η_B its regret does not grow with the calls (docs/two-picks.md).
 """
 
 import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import combinations
-from typing import Any
 
 import numpy as np
 
-from pickbest.core import (
-    Choice,
-    FloatArray,
-    IntArray,
-    KeyArray,
-    Learner,
-    replicate_keys,
-    rng_for,
-    visible,
-)
-from pickbest.feasibility.product_law import ProductLaw
-from pickbest.kernels import leader_laws
-from pickbest.learners import FPML, Hedge
-from pickbest.learners.fpml import Noise
-
-# Where there are at most this many subsets, FPML's law is computed for each of them.
-MOST_SUBSETS = 600
-DEFAULT_SAMPLES = 256
-
-# Learners that see every cost learn the same whatever they picked.
-_NO_CHOICE = Choice(np.empty((1, 0), np.int64), np.empty((1, 0)))
+from pickbest.core import FloatArray, IntArray
+from pickbest.feasibility.highs import load
 
 
 @dataclass(frozen=True)
@@ -64,9 +41,11 @@ class Law:
             np.minimum(smallest, slacks[others], out=smallest)
         return weighted_sum(self.probabilities, smallest)
 
-    def first_marginal(self, n_constraints: int) -> FloatArray:
-        """P(constraint i comes first): at B = 1, the law itself as a vector."""
-        return summed_at(self.tuples[:, 0], self.probabilities, n_constraints)
+    def multipliers(self, slacks: FloatArray) -> FloatArray:
+        """y: P(constraint i is the smallest of its tuple). y · r ≥ E[min r], with = at slacks."""
+        rows = np.arange(len(self.tuples))
+        smallest = self.tuples[rows, slacks[self.tuples].argmin(axis=1)]
+        return summed_at(smallest, self.probabilities, len(slacks))
 
     def soft_multipliers(self, slacks: FloatArray, temperature: float) -> FloatArray:
         """y: each tuple's probability, shared among its constraints by exp(-slack / temperature).
@@ -89,6 +68,67 @@ class Law:
         return used, Law(inner.reshape(self.tuples.shape), self.probabilities)
 
 
+@dataclass(frozen=True)
+class ProductLaw:
+    """probabilities: (n,), one a constraint, summing to 1. budget: B, the number of draws."""
+
+    probabilities: FloatArray
+    budget: int
+
+    def expected_minimum(self, slacks: FloatArray) -> float:
+        """E[min over the draws of A_i x - b_i]: what the oracle must make at least 0.
+
+        >>> ProductLaw(np.array([0.5, 0.25, 0.25]), 2).expected_minimum(np.array([1.0, 2.0, -1.0]))
+        0.1875
+        """
+        return float((self.multipliers(slacks) * slacks).sum())
+
+    def multipliers(self, slacks: FloatArray) -> FloatArray:
+        """y: P(constraint i is the smallest draw). y · r ≥ E[min r] for all r, with = at slacks."""
+        order = np.argsort(slacks, kind="stable")
+        y = np.empty(len(slacks))
+        y[order] = self.probabilities[order] * self._densities(order)
+        return y
+
+    def soft_multipliers(self, slacks: FloatArray, temperature: float) -> FloatArray:
+        """The y of the law's core that makes y · slacks + temperature / 2 Σ y_i² / p_i smallest.
+
+        The core is the convex hull of all `multipliers`: y(S) ≤ 1 - (1 - p(S))^B with = for all
+        constraints. y_i / p_i is at most B, so the smoothed minimum is less than `softening` ·
+        temperature off. In the order of the slacks it is an isotonic regression (Moreau's
+        decomposition, as in Blondel, Teboul, Berthet and Djolonga, ICML 2020, for permutations).
+        """
+        isotonic = load("scipy.optimize", "the ball at a budget above 1").isotonic_regression
+        order = np.argsort(slacks, kind="stable")
+        p = self.probabilities[order]
+        wanted = -slacks[order] / temperature
+        pooled = isotonic(wanted - self._densities(order), weights=p, increasing=False).x
+        y: FloatArray = np.empty(len(slacks))
+        y[order] = p * np.maximum(wanted - pooled, 0.0)
+        y /= y.sum()
+        return y
+
+    @property
+    def softening(self) -> float:
+        """The largest 1/2 Σ y_i² / p_i over the core, less its smallest."""
+        return (self.budget**2 - 1) / 2.0
+
+    def compact(self) -> tuple[IntArray, "ProductLaw"]:
+        """(used, law): the constraints that can be drawn, and the law over them alone."""
+        used = np.flatnonzero(self.probabilities)
+        return used, ProductLaw(self.probabilities[used], self.budget)
+
+    def _densities(self, order: IntArray) -> FloatArray:
+        """(S_i^B - S_(i+1)^B) / p_i as the sum Σ_k S_i^k S_(i+1)^(B-1-k), which loses no digits."""
+        here = np.cumsum(self.probabilities[order][::-1])[::-1]
+        beyond = np.append(here[1:], 0.0)
+        densities = power = np.ones(len(order))
+        for _ in range(self.budget - 1):
+            power = power * here
+            densities = densities * beyond + power
+        return densities
+
+
 # What an oracle is asked about.
 AnyLaw = Law | ProductLaw
 
@@ -101,156 +141,3 @@ def weighted_sum(weights: FloatArray, values: FloatArray) -> float:
 def summed_at(places: IntArray, values: FloatArray, size: int) -> FloatArray:
     """out[i] = the sum of the values whose place is i."""
     return np.bincount(places, values, size).astype(np.float64, copy=False)
-
-
-class Drawer(ABC):
-    """A learner in the middle of its game, as the law that it plays next.
-
-    samples: how many draws stand for the law; None: the law is exact.
-    """
-
-    samples: int | None = None
-    _learner: Any
-
-    def __init__(self, learner: Learner) -> None:
-        self._learner = learner
-        self._state = learner.start(self.samples or 1)
-
-    @abstractmethod
-    def law(self, round_index: int) -> AnyLaw:
-        """What it plays in that round."""
-
-    def learn(self, costs: FloatArray) -> None:
-        """Fold in the costs of all constraints, scaled to [0, 1]."""
-        self._state = self._learner.learn(self._state, _NO_CHOICE, costs[None])
-
-
-class HedgeLaw(Drawer):
-    """Hedge: one constraint drawn from its law, or the product of B draws."""
-
-    _learner: Hedge
-
-    def law(self, round_index: int) -> AnyLaw:
-        gains = self._learner.rate * self._state.gains[0]
-        shares = np.exp(gains - gains.max())
-        shares /= shares.sum()
-        if self._learner.budget == 1:
-            return Law(np.arange(len(shares))[:, None], shares)
-        return ProductLaw(shares, self._learner.budget)
-
-
-class ExactLaw(Drawer):
-    """FPML with few subsets: one replicate, whose law is known."""
-
-    _learner: FPML
-
-    @cached_property
-    def _tuples(self) -> IntArray:
-        return np.array([*combinations(range(self._learner.n_arms), self._learner.budget)])
-
-    def law(self, round_index: int) -> Law:
-        chances = np.empty(len(self._tuples))
-        costs, epsilon = self._state.costs[0], epsilon_now(self._learner, self._state.round)
-        if self._learner.budget == 1:
-            leader_laws.leader_law(costs, epsilon, chances)
-        else:
-            leader_laws.subset_law(costs, epsilon, self._tuples, chances)
-        return Law(self._tuples, chances)
-
-
-class LeaderDraws(Drawer):
-    """FPML by samples: one state, `samples` draws of the perturbations."""
-
-    _learner: FPML
-
-    def __init__(self, learner: FPML, samples: int, keys: KeyArray) -> None:
-        super().__init__(learner)
-        self.samples, self._keys = samples, keys
-
-    def law(self, round_index: int) -> Law:
-        rng = rng_for(self._keys, round_index)
-        arms = np.empty((len(self._keys), self._learner.budget), np.int64)
-        leader_laws.draw_subsets(
-            self._state.costs[0],
-            epsilon_now(self._learner, self._state.round),
-            rng.keys if self._learner.fresh else rng.lasting,
-            arms,
-        )
-        return merged(arms, self._learner.n_arms)
-
-
-class ReplicateDraws(Drawer):
-    """Any learner by samples: as many replicates, all fed the same costs."""
-
-    _choice = _NO_CHOICE
-
-    def __init__(self, learner: Learner, samples: int, keys: KeyArray) -> None:
-        self.samples, self._keys = samples, keys
-        super().__init__(learner)
-
-    def law(self, round_index: int) -> Law:
-        self._choice = self._learner.pick(self._state, rng_for(self._keys, round_index))
-        return merged(self._choice.arms, self._learner.n_arms)
-
-    def learn(self, costs: FloatArray) -> None:
-        same = np.ascontiguousarray(np.broadcast_to(costs, (len(self._keys), len(costs))))
-        seen = visible(self._learner, self._choice, same)
-        self._state = self._learner.learn(self._state, self._choice, seen)
-
-
-def drawer_for(learner: Learner, samples: int | None, seed: int) -> Drawer:
-    """The law of a learner: exact where it can be and `samples` is None, else by samples."""
-    if samples is None and isinstance(learner, Hedge):
-        return HedgeLaw(learner)
-    count = DEFAULT_SAMPLES if samples is None else samples
-    keys = replicate_keys(seed, count)
-    if not isinstance(learner, FPML) or learner.noise is not Noise.EXPONENTIAL:
-        return ReplicateDraws(learner, count, keys)
-    if samples is None and has_few_subsets(learner):
-        return ExactLaw(learner)
-    return LeaderDraws(learner, count, keys)
-
-
-def has_few_subsets(learner: FPML) -> bool:
-    """Whether FPML's law can be computed: for single arms always."""
-    few = learner.n_arms <= leader_laws.MOST_ARMS
-    subsets = math.comb(learner.n_arms, learner.budget)
-    return learner.budget == 1 or (few and subsets <= MOST_SUBSETS)
-
-
-def epsilon_now(learner: FPML, learned: IntArray) -> float:
-    """FPML's epsilon in the coming round."""
-    return float(learner.epsilon * (learned[0] + 1.0) ** -learner.decay)
-
-
-def merged(draws: IntArray, n_constraints: int) -> Law:
-    """The empirical law of draws (samples, budget): each subset once, with its frequency."""
-    ordered = np.sort(draws, axis=1)
-    budget = ordered.shape[1]
-    if n_constraints**budget < 2**62:
-        powers = n_constraints ** np.arange(budget - 1, -1, -1, dtype=np.int64)
-        _, first, counts = np.unique(ordered @ powers, return_index=True, return_counts=True)
-    else:
-        _, first, counts = np.unique(ordered, axis=0, return_index=True, return_counts=True)
-    return Law(ordered[first], counts / len(draws))
-
-
-def sampling_error(
-    *, samples: int, budget: int, dimension: int, width: float, calls: int, doubt: float = 0.01
-) -> float:
-    """What sampling may add to the largest violation after `calls` calls, with odds 1 - doubt.
-
-    The oracle answers the empirical law, Theorem 2 speaks of the true one. With
-    f_x(S) = min over S of A_i x - b_i in [-width, width], the difference of the two expectations
-    at any x in P is at most Z_t = sup_x (mean of f_x over the samples - E f_x). By symmetrisation
-    and Maurer's contraction for vectors (2016), E Z_t ≤ 2 width sqrt(2 B (m + 1) / M), without
-    the inner 2 B at B = 1; by McDiarmid and Azuma the mean of Z_t over the calls exceeds its
-    expectation by at most 2 width sqrt(ln(1 / doubt) / (2 M calls)).
-
-    >>> round(sampling_error(samples=10_000, budget=1, dimension=3, width=1.0, calls=100), 5)
-    0.04303
-    """
-    copies = 1 if budget == 1 else 2 * budget
-    uniform = math.sqrt(copies * (dimension + 1) / samples)
-    deviation = math.sqrt(math.log(1.0 / doubt) / (2.0 * samples * calls))
-    return 2.0 * width * (uniform + deviation)

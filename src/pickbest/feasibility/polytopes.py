@@ -1,8 +1,10 @@
-"""Sets that linear rows describe: any polytope, and boxes and simplices seen as one."""
+"""Sets that linear rows describe, and upper bounds over any set that rounding cannot spoil.
 
-from collections.abc import Callable
+A certificate of infeasibility is claimed only where `proved_bound` is negative. Every sum in it
+carries the a-priori bound on its rounding errors, n · 2^-52 · Σ |terms| (Higham 2002, section 3.1).
+"""
+
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import numpy as np
 from pickbest.core import FloatArray, PickbestError
 from pickbest.feasibility.constraints import System, as_numbers
 from pickbest.feasibility.highs import PURPOSE, LinearProgram, load
-from pickbest.feasibility.sets import Box, ConvexSet, Simplex, ranges_by_maximizing
+from pickbest.feasibility.sets import Ball, Box, ConvexSet, Simplex, ranges_by_maximizing
 
 # Up to this many rows of A their ranges are exact, by two programs a row; beyond, they come
 # from the smallest box around P, which makes the width larger than it need be.
@@ -35,15 +37,15 @@ class Rows:
 
 @dataclass(frozen=True)
 class Polytope:
-    """All x with inequalities · x ≤ limits and lower ≤ x ≤ upper; bounded, not empty.
+    """All x with inequalities · x ≤ limits and lower ≤ x ≤ upper; not empty.
 
-    inequalities may be sparse; lower and upper may be numbers, vectors, or infinite.
+    inequalities may be sparse; lower and upper are finite, numbers or vectors.
     """
 
     inequalities: Any
     limits: FloatArray
-    lower: FloatArray | float = -np.inf
-    upper: FloatArray | float = np.inf
+    lower: FloatArray | float
+    upper: FloatArray | float
     rows: Rows = field(init=False, repr=False, compare=False)
     _program: LinearProgram = field(init=False, repr=False, compare=False)
 
@@ -52,9 +54,9 @@ class Polytope:
         shape = (system.dimension,)
         bounds = [as_numbers("lower", self.lower), as_numbers("upper", self.upper)]
         for bound in bounds:
-            if bound.shape not in ((1,), shape) or np.isnan(bound).any():
+            if bound.shape not in ((), (1,), shape) or not np.isfinite(bound).all():
                 raise PickbestError(
-                    f"the bounds of a polytope must be {shape[0]} numbers, got {bound!r}"
+                    f"the bounds of a polytope must be {shape[0]} finite numbers, got {bound!r}"
                 )
         lower, upper = (np.array(np.broadcast_to(bound, shape)) for bound in bounds)
         free = np.full(system.n_constraints, -np.inf)
@@ -70,78 +72,21 @@ class Polytope:
 
     def maximize(self, direction: FloatArray) -> tuple[FloatArray, float]:
         best = self._program.maximize(direction)
-        return best.x, self._dual_bound(direction, best.row_duals)
-
-    def _dual_bound(self, direction: FloatArray, duals: FloatArray) -> float:
-        """limits · z + the best of the rest over the bounds, for any z ≥ 0: weak duality."""
-        z = np.maximum(duals, 0.0)
+        # limits · z + the best of the rest over the bounds, for any z ≥ 0: weak duality.
+        z = np.maximum(best.row_duals, 0.0)
         rest = direction - self.rows.matrix.T @ z
         ends = np.where(rest > 0.0, self.rows.upper, self.rows.lower)
-        ends[rest == 0.0] = 0.0
-        if not np.isfinite(ends).all():
-            ends = np.where(rest > 0.0, self.hull.upper, self.hull.lower)
-        return float(self.rows.row_upper @ z + rest @ ends)
+        return best.x, float(self.rows.row_upper @ z + rest @ ends)
 
     def duals(self, direction: FloatArray) -> FloatArray:
         """z ≥ 0, one a row: direction - z · inequalities is the rest in weak duality."""
         return np.maximum(self._program.maximize(direction).row_duals, 0.0)
-
-    @cached_property
-    def hull(self) -> Box:
-        """A box that holds P, proved: bounds that are given, else from rows (see `proved_hull`)."""
-        return proved_hull(self.rows, self.duals)
 
     def ranges(self, system: System) -> tuple[FloatArray, FloatArray]:
         if system.n_constraints <= EXACT_RANGES:
             return ranges_by_maximizing(self, system)
         axes = System.of(np.eye(self.dimension), np.zeros(self.dimension))
         return Box(*ranges_by_maximizing(self, axes)).ranges(system)
-
-
-def proved_hull(rows: Rows, duals: Callable[[FloatArray], FloatArray]) -> Box:
-    """Finite bounds of each variable over matrix · x ≤ row_upper, lower ≤ x ≤ upper.
-
-    For any z ≥ 0, x_j ≤ row_upper · z + rest · x with rest = e_j - z · matrix, which has the sign
-    of a finite bound, or is 0 up to rounding, for the duals z. Of what pulls towards a missing
-    bound only the sum r of the coefficients is known: with M the largest such |x_k| of a point of
-    P, M ≤ β + r M, so M ≤ β / (1 - r), whatever the duals.
-    """
-    open_low, open_high = ~np.isfinite(rows.lower), ~np.isfinite(rows.upper)
-    ends = np.where(open_low, 0.0, rows.lower), np.where(open_high, 0.0, rows.upper)
-    # x_k ≤ known + unknown · M in both directions, for those that need it.
-    known, unknown = np.zeros((2, len(ends[0]))), np.zeros((2, len(ends[0])))
-    for side, (needed, sign) in enumerate(((open_low, -1.0), (open_high, 1.0))):
-        for j in np.flatnonzero(needed):
-            direction = np.zeros(len(needed))
-            direction[j] = sign
-            z = duals(direction)
-            rest, doubt = rest_and_doubt(rows.matrix, z, direction)
-            least, most = rest - doubt, rest + doubt
-            products = [factor * end for factor in (least, most) for end in ends]
-            known[side, j] = upper_sum(np.append(rows.row_upper * z, np.max(products, axis=0)))
-            pulls = np.maximum(most[open_high], 0.0).sum() - np.minimum(least[open_low], 0.0).sum()
-            unknown[side, j] = pulls * (1.0 + 1e-9)
-    given = np.where(open_low | open_high, np.abs(ends[0]) + np.abs(ends[1]), 0.0)
-    share = float(unknown.max())
-    if share >= 0.5:
-        raise PickbestError(
-            "the set P could not be proved to be bounded: give its variables finite bounds"
-        )
-    largest = max(float(known.max()), float(given.max())) / (1.0 - share)
-    low = np.where(open_low, -(known[0] + unknown[0] * largest), rows.lower)
-    high = np.where(open_high, known[1] + unknown[1] * largest, rows.upper)
-    return Box(np.minimum(low, high), np.maximum(low, high))
-
-
-def rest_and_doubt(matrix: Any, z: FloatArray, direction: FloatArray) -> tuple[FloatArray, Any]:
-    """direction - z · matrix, and a bound on its rounding errors (Higham 2002, section 3.1)."""
-    doubt = (np.abs(direction) + abs(matrix).T @ z) * ((len(z) + 4) * EPSILON)
-    return direction - matrix.T @ z, doubt
-
-
-def upper_sum(terms: FloatArray) -> float:
-    """An upper bound on the exact sum of products that were each rounded once."""
-    return float(terms.sum() + np.abs(terms).sum() * ((len(terms) + 4) * EPSILON))
 
 
 def as_rows(convex: ConvexSet) -> Rows | None:
@@ -191,3 +136,48 @@ def best_worst_slack(system: System, convex: ConvexSet) -> float:
     slacks = sparse.hstack([sparse.csr_array(system.matrix), -ones])
     program = extended(rows, slacks, system.bounds, np.full(len(ones), np.inf))
     return program.maximize(np.append(np.zeros(system.dimension), 1.0)).value
+
+
+def proved_bound(system: System, convex: ConvexSet, multipliers: FloatArray) -> float:
+    """No x in P has a larger y · (A x - b), for y ≥ 0.
+
+    For a set that is known by its linear maximiser alone, this is as right as that routine.
+    """
+    direction = system.direction(multipliers)
+    sizes = abs(system.transposed) @ multipliers
+    doubt = sizes * ((system.n_constraints + 4) * EPSILON)
+    best = proved_maximum(convex, direction, doubt)
+    return upper_sum(np.append(-multipliers * system.bounds, best))
+
+
+def proved_maximum(convex: ConvexSet, direction: FloatArray, doubt: FloatArray) -> float:
+    """An upper bound on c · x over P for every c with |c - direction| ≤ doubt."""
+    if isinstance(convex, Box):
+        return _over_box(convex, direction, doubt)
+    if isinstance(convex, Simplex):
+        return upper_sum(np.array([convex.total * float((direction + doubt).max())]))
+    if isinstance(convex, Ball):
+        reach = convex.radius * float(np.linalg.norm(np.abs(direction) + doubt))
+        exact = convex.radius * float(np.linalg.norm(direction))
+        wrong = (reach - exact) + reach * ((len(direction) + 8) * EPSILON)
+        wrong += float(np.abs(convex.center) @ doubt) * (1.0 + 1e-9)
+        return upper_sum(np.append(direction * convex.center, [exact, wrong]))
+    if isinstance(convex, Polytope):
+        z = convex.duals(direction)
+        matrix = convex.rows.matrix
+        rounding = (np.abs(direction) + abs(matrix).T @ z) * ((len(z) + 4) * EPSILON)
+        hull = Box(convex.rows.lower, convex.rows.upper)
+        over = _over_box(hull, direction - matrix.T @ z, rounding + doubt)
+        return upper_sum(np.append(convex.rows.row_upper * z, over))
+    return convex.maximize(direction)[1]
+
+
+def upper_sum(terms: FloatArray) -> float:
+    """An upper bound on the exact sum of products that were each rounded once."""
+    return float(terms.sum() + np.abs(terms).sum() * ((len(terms) + 4) * EPSILON))
+
+
+def _over_box(box: Box, direction: FloatArray, doubt: FloatArray) -> float:
+    best = np.maximum(direction * box.lower, direction * box.upper)
+    wrong = doubt * np.maximum(np.abs(box.lower), np.abs(box.upper))
+    return upper_sum(np.append(best, wrong))

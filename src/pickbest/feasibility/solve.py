@@ -18,10 +18,15 @@ from pickbest.core import (
 )
 from pickbest.feasibility.calls import ROUNDING, Call, Progress, calls_of
 from pickbest.feasibility.constraints import System
-from pickbest.feasibility.laws import sampling_error
-from pickbest.feasibility.oracles import Oracle
-from pickbest.feasibility.oracles_of_sets import as_oracle
-from pickbest.feasibility.schedules import Phase, calls_needed, checked_tuning, schedule, spare
+from pickbest.feasibility.oracles import Oracle, as_oracle
+from pickbest.feasibility.phases import (
+    Phase,
+    calls_needed,
+    checked_tuning,
+    sampling_error,
+    schedule,
+    spare,
+)
 from pickbest.feasibility.sets import ConvexSet
 
 
@@ -102,7 +107,7 @@ def solve_feasibility(
         of calls; or any Learner over n arms. "hedge" at budget 1 is the algorithm of Arora, Hazan
         and Kale.
     tuning: product, B draws from Hedge at the constant rate, for B ≥ 2; eager FPML; or FPML as in
-        the proof, proposition_8 (see `schedules`). None: product, at budget 1 eager.
+        the proof, proposition_8 (see `phases`). None: product, at budget 1 eager.
     width: rho, a bound on all |A_i x - b_i|; computed where None, verified where given.
     samples: draws for each law over tuples; None: exact laws where they are known, else 256.
     max_calls: at most this many calls, if that is less than `calls_bound`.

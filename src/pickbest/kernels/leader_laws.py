@@ -10,10 +10,9 @@ import math
 
 import numpy as np
 
-from pickbest.core import FloatArray, IntArray, KeyArray
+from pickbest.core import FloatArray, IntArray
 from pickbest.kernels.compiled import allocating
 from pickbest.kernels.leaders import smallest
-from pickbest.kernels.random import STEP, uniform_at
 
 # On (0, 1). 24 nodes integrate e^(-37 z) to 1e-13 relative; 32 are exact up to degree 63.
 _points, _weights = np.polynomial.legendre.leggauss(24)
@@ -124,17 +123,3 @@ def subset_law(costs: FloatArray, epsilon: float, subsets: IntArray, out: FloatA
                     out[s] += (budget - n_certain) * chance
         start = edge
     out /= out.sum()
-
-
-@allocating
-def draw_subsets(costs: FloatArray, epsilon: float, keys: KeyArray, arms: IntArray) -> None:
-    """arms[r]: the perturbed leaders of one and the same costs, drawn with the key of row r."""
-    n_arms, budget = costs.shape[0], arms.shape[1]
-    spread = _spread(costs, epsilon, budget)
-    noisy, best = np.empty(n_arms), np.empty(n_arms)
-    for r in range(arms.shape[0]):
-        counter = keys[r]
-        for a in range(n_arms):
-            counter += STEP
-            noisy[a] = uniform_at(counter) * spread[a]
-        smallest(noisy, arms[r], best)

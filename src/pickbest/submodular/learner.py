@@ -5,11 +5,15 @@ jobs both make the same choices. Here a round is learned from a job, which may b
 gain of any action (full feedback) or of the pulled ones only.
 """
 
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
+from pickbest import theory
+from pickbest.catalog import make_learner
+from pickbest.catalog.builders import member
 from pickbest.core import (
     BoolArray,
     Choice,
@@ -19,38 +23,46 @@ from pickbest.core import (
     FloatArray,
     IntArray,
     PickbestError,
-    State,
     check_budget,
     check_count,
+    unknown_name,
 )
-from pickbest.core.states import arrays_of, map_state
-from pickbest.kernels.rules import weights_of
-from pickbest.kernels.slots import Filling
-from pickbest.learners.greedy import GreedyState, check_slot_learner, pick_slots, start_slots
+from pickbest.core.states import map_state
+from pickbest.kernels.slots import Fed, Filling, Plan, slot_loops
+from pickbest.learners import Hedge
+from pickbest.learners.adahedge import AdaHedge
+from pickbest.learners.greedy import (
+    GreedyState,
+    check_slot_learner,
+    pick_slots,
+    slot_rows,
+    start_slots,
+)
+from pickbest.submodular import slots
 from pickbest.submodular.jobs import (
     NOTHING,
+    Action,
+    GreedySchedule,
     RoundJobs,
     Schedule,
     check_schedule,
     durations_of,
     unit_actions,
 )
-from pickbest.submodular.sharing import check_sharing, shared_weights
+from pickbest.submodular.jobs.actions import check_actions
+from pickbest.submodular.jobs.tables import TableRound
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PickedSchedules:
     """What `pick` returns and `learn` takes back: a choice, and how the coins fell.
 
     choice: arms and weights (replicates, budget), in slot order.
     kept: (replicates, budget), false where a coin left the action out of the schedule.
-    shared: (replicates, slots, budget), the weight of each pulled action in each slot; None
-        where slots do not share what they see.
     """
 
     choice: Choice
     kept: BoolArray
-    shared: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -62,8 +74,6 @@ class OnlineGreedy:
         (Algorithm 3), so the *expected* length of a schedule is at most `slots`.
     distinct: a slot leaves out the actions that earlier slots pulled. Their gain in the slot
         is still known, and learned. For jobs that are blind to order.
-    shared: without distinct and with feedback of pulled actions: a slot also learns from the
-        arms that other slots pulled. Estimates stay unbiased (see `sharing`).
     hard_budget: leave out an action that would make the schedule longer than `slots`; then
         the theorems' guarantees do not apply.
 
@@ -76,7 +86,6 @@ class OnlineGreedy:
     slots: int
     actions: Schedule | None = None
     distinct: bool = False
-    shared: bool = False
     hard_budget: bool = False
 
     def __post_init__(self) -> None:
@@ -91,8 +100,6 @@ class OnlineGreedy:
                 "OG_hybrid (slot_budget above 1) is for actions of duration 1; with durations "
                 f"use slots of one action, got slot_budget={self.inner.budget}"
             )
-        if self.shared:
-            check_sharing(self.inner, self.distinct or self.hard_budget)
 
     @property
     def n_arms(self) -> int:
@@ -118,7 +125,7 @@ class OnlineGreedy:
         units = bool(np.all(self.durations == 1))
         return Filling(
             self.distinct,
-            self.shared,
+            False,
             self.feedback is Feedback.FULL,
             np.empty(0, np.int64) if units else self.durations,
             self.budget if self.hard_budget else 0,
@@ -127,30 +134,36 @@ class OnlineGreedy:
     def start(self, replicates: int) -> GreedyState:
         return GreedyState(start_slots(self.inner, replicates, self.slots))
 
-    def pick(self, state: GreedyState, rng: Draws) -> Plan:
+    def pick(self, state: GreedyState, rng: Draws) -> PickedSchedules:
         replicates, size = len(rng.keys), self.inner.budget
         picked, weights, kept = pick_slots(self.inner, state.slots, self.slots, self.filling, rng)
         arms = picked.reshape(replicates, -1)
         kept = np.repeat(kept, size, axis=1)
-        shared = None
-        if self.shared:
-            states = [_slot_state(state, slot) for slot in range(self.slots)]
-            shared = shared_weights(self.inner, states, arms, kept, self.durations)
         weighted = self.inner.rule.weighted
         choice = Choice(arms, weights.reshape(replicates, -1) if weighted else None)
-        return Plan(choice, kept, shared)
+        return PickedSchedules(choice, kept)
 
-    def learn(self, state: GreedyState, plan: Plan, job: RoundJobs) -> GreedyState:
+    def learn(self, state: GreedyState, plan: PickedSchedules, job: RoundJobs) -> GreedyState:
         """Fold one round in; if the job fails, an error is raised and nothing is learned."""
-        for slot, (choice, costs) in enumerate(self._fed(plan, job)):
-            learned = self.inner.learn(_slot_state(state, slot), choice, costs)
-            for array, new in zip(
-                arrays_of(state.slots).values(), arrays_of(learned).values(), strict=True
-            ):
-                array[:, slot] = new
+        if isinstance(job, TableRound):
+            self._check(plan, job)
+            arms, weights, kept = self._by_slot(plan)
+            game = slots.JobGame(
+                job.combine.value, job.entries[:, None], job.weights[:, None], self.durations
+            )
+            slot_loops(self.inner.rule, slots.JOBS).learn(
+                self.inner.law, slot_rows(state.slots), self.filling, game, self.n_arms,
+                arms, weights, kept,
+            )  # fmt: skip
+            return state
+        replicates = len(plan.kept)
+        for place, (choice, costs) in enumerate(self.fed(plan, job)):
+            slot, r = divmod(place, replicates)
+            own = map_state(partial(_one_slot, r, slot), state.slots)
+            self.inner.learn(own, choice, costs)
         return state
 
-    def schedules(self, plan: Plan) -> list[Schedule]:
+    def schedules(self, plan: PickedSchedules) -> list[Schedule]:
         """The schedule of each replicate: the actions that were kept, in slot order."""
         actions = unit_actions(self.n_arms) if self.actions is None else self.actions
         return [
@@ -158,7 +171,7 @@ class OnlineGreedy:
             for row, keep in zip(plan.choice.arms, plan.kept, strict=True)
         ]
 
-    def values(self, plan: Plan, job: RoundJobs) -> FloatArray:
+    def values(self, plan: PickedSchedules, job: RoundJobs) -> FloatArray:
         """(replicates,) values of the schedules."""
         self._check(plan, job)
         summary = job.start(len(plan.kept), self.budget)
@@ -166,58 +179,51 @@ class OnlineGreedy:
             summary = job.extend(summary, plan.choice.arms[:, j], plan.kept[:, j])
         return job.values(summary)
 
-    def _fed(self, plan: Plan, job: RoundJobs) -> list[tuple[Choice, FloatArray]]:
-        """What each slot's learner is told: a choice and costs, as `Learner.learn` takes them."""
-        self._check(plan, job)
-        arms, kept, size = plan.choice.arms, plan.kept, self.inner.budget
-        pulled = np.where(kept, arms, NOTHING)
-        prefix = job.start(len(arms), self.slots)
-        in_prefix = np.zeros(arms.shape, np.bool_)
-        fed = []
-        for slot in range(self.slots):
-            own = np.arange(slot * size, (slot + 1) * size)
-            # Algorithm 2 lets the best of the slot's own arms into the prefix. With distinct
-            # slots an arm that an earlier slot pulled for nothing may be the best as well.
-            columns = np.append(own, np.arange(own[0])) if self.distinct else own
-            if self.feedback is Feedback.FULL:
-                every = job.gains(prefix)
-                gains = np.take_along_axis(every, arms[:, columns], axis=1)
-                fed.append((_columns(plan.choice, own), 1.0 - every / self.durations))
-            else:
-                gains = job.gains(prefix, pulled[:, columns])
-                if plan.shared is None:
-                    fed.append(self._estimates(plan, columns, gains))
-                else:
-                    known = job.gains(prefix, pulled) / self.durations[arms]
-                    weights = np.ascontiguousarray(plan.shared[:, slot])
-                    fed.append((Choice(arms, weights), 1.0 - known))
-            open_gains = np.where(kept[:, columns] & ~in_prefix[:, columns], gains, -1.0)
-            best = open_gains.argmax(axis=1)
-            rows = np.arange(len(arms))
-            found, place = open_gains[rows, best] >= 0.0, columns[best]
-            prefix = job.extend(prefix, arms[rows, place], found)
-            in_prefix[rows[found], place[found]] = True
-        return fed
+    def fed(self, plan: PickedSchedules, job: RoundJobs) -> list[tuple[Choice, FloatArray]]:
+        """What is told, slot by slot, to each replicate: a choice and costs, for `Learner.learn`.
 
-    def _estimates(
-        self, plan: Plan, columns: IntArray, gains: FloatArray
-    ) -> tuple[Choice, FloatArray]:
-        """Costs of the slot's own arms, then of those that earlier slots pulled.
-
-        An own action of duration τ is kept with probability 1/τ, so what it gains, or 0 if it
-        is not kept, is an unbiased sample of its gain per unit of time. The gains of earlier
-        arms are known: these could not have been picked here.
+        Asked of the job one schedule at a time; compiled games do the same for tables.
         """
-        size = self.inner.budget
-        choice = _columns(plan.choice, columns)
-        earlier = columns[size:]
-        spans = np.ones(gains.shape)
-        spans[:, size:] = self.durations[choice.arms[:, size:]]
-        weights = weights_of(choice).copy()
-        weights[:, size:] = plan.kept[:, earlier]
-        return Choice(choice.arms, weights), 1.0 - gains / spans
+        self._check(plan, job)
+        (arms, weights, kept), size = self._by_slot(plan), self.inner.budget
+        pulled = np.where(plan.kept, plan.choice.arms, NOTHING)
+        prefix, inside = job.start(len(kept), self.slots), np.zeros(pulled.shape, np.bool_)
+        most = max(self.n_arms, self.budget)
+        fed = Fed(np.empty(most, np.int64), np.empty(most), np.empty(most))
+        told = []
+        for slot in range(self.slots):
+            asked = pulled.copy()
+            asked[:, (slot + 1) * size :] = NOTHING
+            asked[:, : 0 if self.distinct else slot * size] = NOTHING
+            gains = job.gains(prefix, None if self.filling.full else asked)
+            best = np.empty(len(kept), np.int64)
+            for r in range(len(kept)):
+                count, best[r] = slots.tell_slot(
+                    self.filling, self.durations, Plan(arms[r], weights[r], kept[r]), slot,
+                    inside[r], gains[r], fed,
+                )  # fmt: skip
+                known, shares = fed.arms[:count], fed.weights[:count]
+                if self.filling.full:
+                    known, shares = arms[r, slot], weights[r, slot]
+                choice = Choice(known[None].copy(), shares[None].copy())
+                told.append((choice, fed.costs[None, :count].copy()))
+            found = np.flatnonzero(best >= 0)
+            inside[found, best[found]] = True
+            grown = plan.choice.arms[np.arange(len(kept)), best]
+            prefix = job.extend(prefix, grown, best >= 0)
+        return told
 
-    def _check(self, plan: Plan, job: RoundJobs) -> None:
+    def _by_slot(self, plan: PickedSchedules) -> tuple[IntArray, FloatArray, BoolArray]:
+        """(arms, weights, kept): (replicates, slots, slot_budget) twice, (replicates, slots)."""
+        shape = (len(plan.kept), self.slots, self.inner.budget)
+        weights = plan.choice.weights
+        return (
+            plan.choice.arms.reshape(shape),
+            np.ones(shape) if weights is None else weights.reshape(shape),
+            np.ascontiguousarray(plan.kept[:, :: self.inner.budget]),
+        )
+
+    def _check(self, plan: PickedSchedules, job: RoundJobs) -> None:
         """A plan that is not ours is refused before anything is asked or learned."""
         arms = plan.choice.arms
         if arms.ndim != 2 or arms.shape != plan.kept.shape or arms.shape[1] != self.budget:
@@ -234,13 +240,91 @@ class OnlineGreedy:
                 check_schedule(schedule, self.budget, f"{job.label}: ")
 
 
-def _slot_state(state: GreedyState, slot: int) -> State:
-    """A copy of one slot's state."""
-    return map_state(lambda array: np.ascontiguousarray(array[:, slot]), state.slots)
+def _one_slot(replicate: int, slot: int, array: FloatArray) -> FloatArray:
+    """The part of a state's array that one slot of one replicate learns in."""
+    return array[replicate : replicate + 1, slot]
 
 
-def _columns(choice: Choice, columns: IntArray) -> Choice:
-    arms = np.ascontiguousarray(choice.arms[:, columns])
-    if choice.weights is None:
-        return Choice(arms)
-    return Choice(arms, np.ascontiguousarray(choice.weights[:, columns]))
+def online_greedy(
+    actions: int | Iterable[Action | Hashable],
+    budget: int,
+    rounds: int,
+    feedback: str = "full",
+    distinct: bool = False,
+    hard_budget: bool = False,
+    tuning: str | None = None,
+) -> OnlineGreedy:
+    """OG(B, E), Algorithm 3: Hedge in each slot, or Exp3 with feedback "picked".
+
+    actions: what can be scheduled; a number stands for activities of duration 1.
+    tuning: of Hedge: "adaptive" (AdaHedge, the default) or "theorem" (`theory.og_hedge_rate`,
+        whose bound is less, and which learns more slowly); of Exp3: those of the catalog.
+    """
+    chosen = _actions(actions)
+    check_count("budget", budget)
+    full = member(Feedback, "feedback", feedback) is Feedback.FULL
+    inner: CompiledLearner
+    if full and tuning in (None, "adaptive"):
+        inner = AdaHedge(len(chosen))
+    elif full:
+        if tuning != "theorem":
+            raise unknown_name("tuning", str(tuning), ("adaptive", "theorem"))
+        rate = theory.og_hedge_rate(n_arms=len(chosen), budget=budget, rounds=rounds)
+        inner = Hedge(len(chosen), rate)
+    else:
+        inner = _slot_learner("exp3", len(chosen), 1, rounds, tuning)
+    return OnlineGreedy(inner, budget, chosen, distinct, hard_budget)
+
+
+def online_hybrid(
+    actions: int | Iterable[Action | Hashable],
+    budget: int,
+    rounds: int,
+    slot_budget: int,
+    feedback: str = "full",
+    distinct: bool = False,
+    tuning: str | None = None,
+) -> OnlineGreedy:
+    """OG_hybrid(B, slot_budget), Algorithm 2: FPML in each slot, or FPML-partial.
+
+    tuning: of FPML or FPML-partial, as in the catalog (theorem_2, practical, …).
+
+    >>> online_hybrid(20, budget=12, rounds=1_000, slot_budget=3).slots
+    4
+    """
+    chosen = _actions(actions)
+    check_count("budget", budget)
+    if budget % check_count("slot_budget", slot_budget):
+        raise PickbestError(
+            f"slot_budget must divide the budget: {slot_budget} does not divide {budget}"
+        )
+    full = member(Feedback, "feedback", feedback) is Feedback.FULL
+    name = "fpml" if full else "fpml-partial"
+    inner = _slot_learner(name, len(chosen), slot_budget, rounds, tuning)
+    return OnlineGreedy(inner, budget // slot_budget, chosen, distinct)
+
+
+def greedy_guarantee(greedy: GreedySchedule, best_value: float, target_budget: float) -> float:
+    """Lemma 11 for a greedy schedule: it is worth at least this, if OPT(B') is `best_value`.
+
+    B' is target_budget; the errors and durations of the steps are those of the schedule.
+    """
+    return theory.greedy_guarantee(
+        best_value=best_value,
+        target_budget=target_budget,
+        errors=greedy.errors,
+        durations=greedy.durations,
+    )
+
+
+def _actions(actions: int | Iterable[Action | Hashable]) -> Schedule:
+    return unit_actions(actions) if isinstance(actions, int) else check_actions(actions)
+
+
+def _slot_learner(
+    name: str, n_arms: int, budget: int, rounds: int, tuning: str | None
+) -> CompiledLearner:
+    learner = make_learner(name, n_arms, budget, rounds, tuning)
+    if not isinstance(learner, CompiledLearner):
+        raise PickbestError(f"{name} cannot fill a slot")
+    return learner

@@ -57,7 +57,7 @@ def play_jobs(learner: OnlineGreedy, jobs: Jobs, replicates: int = 20, seed: int
     check_match(learner, jobs, replicates)
     shape = (replicates, jobs.rounds)
     run = JobRun(np.empty(shape), np.zeros(shape, np.int64))
-    if isinstance(jobs, TableJobs) and not learner.shared:
+    if isinstance(jobs, TableJobs):
         inner, rows = learner.inner, slot_rows(state.slots)
         # Short stretches, so that Ctrl-C is heard.
         stretch = max(1, 20_000 // replicates)

@@ -25,17 +25,19 @@ class JobGame(NamedTuple):
 
 class Prefix(NamedTuple):
     """best, pulled: summaries (n_items,) of the prefix that Algorithm 2 compares with, and of all
-    that was pulled; inside: (slots · size,), whether an arm is in the prefix."""
+    that was pulled; inside: (slots · size,), whether an arm is in the prefix; gains: scratch."""
 
     best: FloatArray
     pulled: FloatArray
     inside: BoolArray
+    gains: FloatArray
 
 
 @allocating
 def new_prefix(game: JobGame, slots: int, size: int) -> Prefix:
-    n_items = game.weights.shape[2]
-    return Prefix(np.empty(n_items), np.empty(n_items), np.empty(slots * size, np.bool_))
+    n_items, most = game.weights.shape[2], max(game.durations.shape[0], slots * size)
+    inside = np.empty(slots * size, np.bool_)
+    return Prefix(np.empty(n_items), np.empty(n_items), inside, np.empty(most))
 
 
 @inlined
@@ -47,44 +49,62 @@ def start_round(game: JobGame, prefix: Prefix) -> None:
 
 
 @inlined
+def tell_slot(
+    filling: Filling,
+    durations: IntArray,
+    plan: Plan,
+    slot: int,
+    inside: BoolArray,
+    gains: FloatArray,
+    fed: Fed,
+) -> tuple[int, int]:
+    """(how much the slot is told, into fed; the place that the prefix grows by, or -1).
+
+    gains: what an arm adds to the prefix: with full feedback, of every arm; else at the place
+        slot · size + column of each arm that the slot may learn from.
+    Algorithm 2: the prefix grows by the best arm of each slot. With distinct slots an arm that an
+    earlier slot pulled, but that is not in the prefix, may be the best as well.
+    """
+    size, count, best, best_at = plan.arms.shape[1], 0, -1.0, -1
+    if filling.full:
+        count = durations.shape[0]
+        for a in range(count):
+            fed.costs[a] = 1.0 - gains[a] / durations[a]
+    for step in range(slot + 1 if filling.distinct else 1):
+        own = slot if step == 0 else step - 1
+        if step > 0 and not plan.kept[own]:
+            continue
+        for j in range(size):
+            arm, place = plan.arms[own, j], own * size + j
+            gain = gains[arm if filling.full else place] if plan.kept[own] else 0.0
+            if plan.kept[own] and not inside[place] and gain > best:
+                best, best_at = gain, place
+            if not filling.full:
+                # The coin that keeps an own action of duration τ has divided its gain by τ already.
+                # What earlier slots pulled could not have been picked here: its gain is known.
+                fed.arms[count] = arm
+                fed.weights[count] = plan.weights[own, j] if step == 0 else 1.0
+                fed.costs[count] = 1.0 - (gain if step == 0 else gain / durations[arm])
+                count += 1
+    return count, best_at
+
+
+@inlined
 def feed_slot(
     game: JobGame, filling: Filling, r: int, t: int, slot: int, plan: Plan, prefix: Prefix, fed: Fed
 ) -> int:
     """What the slot learns, and the prefix for the next one."""
-    kind, best, size, count = game.kind, prefix.best, plan.arms.shape[1], 0
+    kind, best, gains, size = game.kind, prefix.best, prefix.gains, plan.arms.shape[1]
     entries = game.entries[r if game.entries.shape[0] > 1 else 0]
     job = entries[t if entries.shape[0] > 1 else 0]
     weights = _weights(game, r, t)
     if filling.full:
-        count = job.shape[1]
-        all_gains(kind, job, weights, best, fed.costs[:count])
-        for a in range(count):
-            fed.costs[a] = 1.0 - fed.costs[a] / game.durations[a]
-    # Algorithm 2: the prefix grows by the best arm of each slot. An arm that an earlier slot
-    # pulled, but that is not in the prefix, may be the best as well.
-    best_gain, best_at = -1.0, -1
-    for j in range(size):
-        arm, gain = plan.arms[slot, j], 0.0
-        if plan.kept[slot]:
-            gain = gain_of(kind, job, arm, weights, best)
-            if gain > best_gain:
-                best_gain, best_at = gain, slot * size + j
-        if not filling.full:
-            # The coin that keeps an action of duration τ has divided its gain by τ already.
-            fed.arms[count], fed.weights[count] = arm, plan.weights[slot, j]
-            fed.costs[count] = 1.0 - gain
-            count += 1
-    for k in range(slot * size if filling.distinct else 0):
-        if not plan.kept[k // size] or (filling.full and prefix.inside[k]):
-            continue
-        arm = plan.arms[k // size, k % size]
-        gain = gain_of(kind, job, arm, weights, best)
-        if not prefix.inside[k] and gain > best_gain:
-            best_gain, best_at = gain, k
-        if not filling.full:
-            fed.arms[count], fed.weights[count] = arm, 1.0
-            fed.costs[count] = 1.0 - gain / game.durations[arm]
-            count += 1
+        all_gains(kind, job, weights, best, gains[: job.shape[1]])
+    else:
+        for own in range(0 if filling.distinct else slot, slot + 1):
+            for j in range(size if plan.kept[own] else 0):
+                gains[own * size + j] = gain_of(kind, job, plan.arms[own, j], weights, best)
+    count, best_at = tell_slot(filling, game.durations, plan, slot, prefix.inside, gains, fed)
     if best_at >= 0:
         prefix.inside[best_at] = True
         extend(kind, job, plan.arms[best_at // size, best_at % size], best)

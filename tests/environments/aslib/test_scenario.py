@@ -90,7 +90,7 @@ def test_runtimes_statuses_and_cutoff(tmp_path):
     np.testing.assert_array_equal(toy.costs().costs_table, 1.0 - toy.solved)
     np.testing.assert_allclose(toy.costs("runtime").costs_table, toy.performance / 100)
     np.testing.assert_allclose(toy.par10(), [[10, 50], [1000, 1000], [99.9, 1000]])
-    assert (toy.features.shape, toy.feature_costs, toy.feature_ok) == ((3, 0), None, None)
+    assert (toy.features.shape, toy.feature_costs) == ((3, 0), None)
 
 
 def test_missing_runs_count_as_unsolved(tmp_path):
@@ -234,17 +234,15 @@ unknown,1,1,red,?
 STEPS = "@attribute instance_id string\n@attribute repetition numeric\n@attribute base {}\n"
 
 
-def test_features_their_costs_and_statuses(tmp_path):
+def test_features_and_their_costs(tmp_path):
     costs = STEPS.format("numeric") + "@attribute deep numeric\n@data\ni2,1,0.5,?\ni3,1,1,2\n"
-    status = STEPS.format("{ok, timeout}") + "@data\ni2,1,ok\ni3,1,timeout\ni3,2,ok\n"
-    folder = scenario(tmp_path, values=FEATURES, costs=costs, runstatus=status)
+    folder = scenario(tmp_path, values=FEATURES, costs=costs)
     toy = read_scenario(folder)
     nan = np.nan
     assert toy.feature_names == ("size, in all", "hue", "lost")
     np.testing.assert_array_equal(toy.features, [[nan, 0, nan], [nan, nan, nan], [20, 1, nan]])
     assert toy.feature_steps == ("base", "deep")
     np.testing.assert_array_equal(toy.feature_costs, [[0.5, nan], [nan, nan], [1, 2]])
-    np.testing.assert_array_equal(toy.feature_ok, [[1, nan], [nan, nan], [0.5, nan]])
 
 
 # What is wrong --------------------------------------------------------------------------------

@@ -19,7 +19,6 @@ STATUSES = frozenset(
 SHORTEST = 1e-9
 INSTANCE, ALGORITHM, STATUS, REPETITION = "instance_id", "algorithm", "runstatus", "repetition"
 VALUES, COSTS = "feature_values.arff", "feature_costs.arff"
-FEATURE_STATUS = "feature_runstatus.arff"
 
 
 @dataclass(frozen=True)
@@ -116,25 +115,20 @@ class Features:
     features: FloatArray
     feature_steps: tuple[str, ...]
     feature_costs: FloatArray | None
-    feature_ok: FloatArray | None
 
 
 def read_features(folder: Path, instances: Sequence[str]) -> Features:
     """Read the feature files that are there; instances that they lack have NaN."""
-    values, costs, status = (_read(folder / name) for name in (VALUES, COSTS, FEATURE_STATUS))
-    names, table = _means(values, instances) if values else ((), np.empty((len(instances), 0)))
-    found = [_means(relation, instances) if relation else None for relation in (costs, status)]
-    steps = tuple(dict.fromkeys(name for part in found if part for name in part[0]))
-    costs_of, ok_of = (_aligned(part, steps) if part else None for part in found)
-    return Features(names, table, steps, costs_of, ok_of)
+    names, values = _means(folder / VALUES, instances)
+    steps, costs = _means(folder / COSTS, instances)
+    return Features(names, values, steps, costs if steps else None)
 
 
-def _read(path: Path) -> Relation | None:
-    return read_arff(path) if path.is_file() else None
-
-
-def _means(relation: Relation, instances: Sequence[str]) -> tuple[tuple[str, ...], FloatArray]:
+def _means(path: Path, instances: Sequence[str]) -> tuple[tuple[str, ...], FloatArray]:
     """(names, means) of all columns but the instance's name and the repetition."""
+    if not path.is_file():
+        return (), np.empty((len(instances), 0))
+    relation = read_arff(path)
     place_of = {name: place for place, name in enumerate(instances)}
     places = np.array([place_of.get(name, -1) for name in names_in(relation, INSTANCE)], dtype=int)
     columns = [
@@ -144,25 +138,9 @@ def _means(relation: Relation, instances: Sequence[str]) -> tuple[tuple[str, ...
     ]
     means = np.full((len(instances), len(columns)), np.nan)
     for at, column in enumerate(columns):
-        values = _column(relation, column)
+        values = relation.coded(column)
         known = ~np.isnan(values) & (places >= 0)
         total = np.bincount(places[known], values[known], len(instances))
         count = np.bincount(places[known], minlength=len(instances))
         means[count > 0, at] = total[count > 0] / count[count > 0]
     return tuple(relation.names[column] for column in columns), means
-
-
-def _column(relation: Relation, column: int) -> FloatArray:
-    """Numbers; of statuses, whether they are ok."""
-    if relation.path.name != FEATURE_STATUS:
-        return relation.coded(column)
-    return np.array(
-        [np.nan if text is None else float(text.lower() == OK) for text in relation.texts(column)]
-    )
-
-
-def _aligned(part: tuple[tuple[str, ...], FloatArray], steps: Sequence[str]) -> FloatArray:
-    names, means = part
-    aligned = np.full((len(means), len(steps)), np.nan)
-    aligned[:, [steps.index(name) for name in names]] = means
-    return aligned

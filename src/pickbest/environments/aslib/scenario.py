@@ -43,8 +43,7 @@ class Scenario(Runs, Features):
     repetitions: the most that a pair has.
     statuses: how often each run status occurs.
     features: (instances, n), means over repetitions, NaN where missing.
-    feature_costs, feature_ok: (instances, feature_steps): the cost of a step, the share of
-        repetitions in which it went well; NaN where unknown, None without the file.
+    feature_costs: (instances, feature_steps), NaN where unknown; None without the file.
     """
 
     name: str

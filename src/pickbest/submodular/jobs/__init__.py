@@ -1,15 +1,21 @@
 """Jobs and schedules: monotone submodular functions of what is pulled, with durations.
 
-schedules   actions (an activity with a duration) and sequences of them
+actions     an activity with a duration, and schedules of them
+rounds      what jobs can be asked; any Python function as jobs
 families    the built-in jobs; tables is what they are made of
-callables   any Python function as jobs
 checks      whether a function is a job, and if not, why
 offline     greedy and best schedules in hindsight; milp solves them by HiGHS
 """
 
-from pickbest.submodular.jobs.callables import (
-    FunctionJobs as FunctionJobs,
-    checked_value as checked_value,
+from pickbest.submodular.jobs.actions import (
+    Action as Action,
+    Schedule as Schedule,
+    action_grid as action_grid,
+    check_schedule as check_schedule,
+    durations_of as durations_of,
+    length as length,
+    show as show,
+    unit_actions as unit_actions,
 )
 from pickbest.submodular.jobs.checks import (
     JobReport as JobReport,
@@ -32,18 +38,10 @@ from pickbest.submodular.jobs.offline import (
 )
 from pickbest.submodular.jobs.rounds import (
     NOTHING as NOTHING,
+    FunctionJobs as FunctionJobs,
     Job as Job,
     Jobs as Jobs,
     RoundJobs as RoundJobs,
-)
-from pickbest.submodular.jobs.schedules import (
-    Action as Action,
-    Schedule as Schedule,
-    action_grid as action_grid,
-    check_schedule as check_schedule,
-    durations_of as durations_of,
-    length as length,
-    show as show,
-    unit_actions as unit_actions,
+    checked_value as checked_value,
 )
 from pickbest.submodular.jobs.tables import Combine as Combine, TableJobs as TableJobs

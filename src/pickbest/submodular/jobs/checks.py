@@ -13,9 +13,8 @@ from itertools import product
 import numpy as np
 
 from pickbest.core import check_count, check_seed
-from pickbest.submodular.jobs.callables import value_of
-from pickbest.submodular.jobs.rounds import Job
-from pickbest.submodular.jobs.schedules import Action, Schedule, check_actions, show
+from pickbest.submodular.jobs.actions import Action, Schedule, check_actions, show
+from pickbest.submodular.jobs.rounds import Job, value_of
 
 ROUNDING = 1e-9
 

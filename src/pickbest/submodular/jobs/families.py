@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pickbest.core import PickbestError, check_positive
-from pickbest.submodular.jobs.schedules import Action, action_grid
+from pickbest.submodular.jobs.actions import Action, action_grid
 from pickbest.submodular.jobs.tables import Combine, TableJobs, table_jobs
 
 Actions = Iterable[Action | Hashable]

@@ -11,7 +11,6 @@ Entries are (n_items, n_arms), in [0, 1]; weights are (n_items,) and add up to a
 
 from pickbest.core import BoolArray, FloatArray, IntArray
 from pickbest.kernels.compiled import kernel
-from pickbest.kernels.inclusion import inclusions_of
 
 MAX, MISS = 0, 1
 
@@ -116,12 +115,3 @@ def extend_all(
     for r in range(summary.shape[0]):
         if kept[r]:
             extend(kind, entries[r if entries.shape[0] > 1 else 0], arms[r], summary[r])
-
-
-@kernel
-def fill_inclusions(
-    costs: FloatArray, epsilon: FloatArray, budget: int, arms: IntArray, out: FloatArray
-) -> None:
-    """out[r, j] = P(FPML with these cumulative costs picks arm arms[r, j])."""
-    for r in range(arms.shape[0]):
-        inclusions_of(costs[r], epsilon[r], budget, arms[r], out[r])

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from pickbest.core import BoolArray, FloatArray, IntArray, PickbestError
 from pickbest.submodular.jobs import kernels
-from pickbest.submodular.jobs.rounds import Job
-from pickbest.submodular.jobs.schedules import (
+from pickbest.submodular.jobs.actions import (
     Action,
     Schedule,
     check_actions,
@@ -20,6 +19,7 @@ from pickbest.submodular.jobs.schedules import (
     show,
     unit_actions,
 )
+from pickbest.submodular.jobs.rounds import Job
 
 # Weights are sums of many numbers: so much rounding is forgiven.
 ROUNDING = 1e-9

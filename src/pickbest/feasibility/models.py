@@ -23,7 +23,7 @@ SHOWN = ("epsilon", "budget", "width", "calls", "calls_bound", "stopped_early", 
 
 
 @dataclass(frozen=True)
-class Problem:
+class Model:
     """A x ≥ b over P, with the names of the constraints and variables.
 
     bound: what stands in for bounds that the model does not have; below, above: the variables, by
@@ -45,9 +45,9 @@ def is_model(path: Path) -> bool:
     return path.name.lower().endswith(MODEL_SUFFIXES)
 
 
-def read_problem(
+def read_model(
     path: str | Path, *, target: float | None = None, bound: float | None = None
-) -> Problem:
+) -> Model:
     """The rows of an MPS or LP file as constraints, its bounds of variables as the box P.
 
     target: also ask that the objective be at least this good (at most target where the file
@@ -87,7 +87,7 @@ def read_problem(
     named = np.array(names, dtype=object)
     columns = _padded(model.col_names_, shape[1])
     least, most = np.array(model.col_lower_), np.array(model.col_upper_)
-    return Problem(
+    return Model(
         A=sparse.vstack([rows[below], -rows[above]]).tocsr(),
         b=np.concatenate([lower[below], -upper[above]]),
         convex=_box(least, most, columns, bound),
@@ -110,7 +110,7 @@ def read_files(
     ball: float | None = None,
     target: float | None = None,
     bound: float | None = None,
-) -> Problem:
+) -> Model:
     """The problem of a command line: one model, or A and b with the set that x lies in.
 
     Of box (low, high), simplex (total) and ball (radius, about 0), one may be given for A and b;
@@ -121,7 +121,7 @@ def read_files(
     if len(files) == 1 and is_model(files[0]):
         if sets:
             raise PickbestError(f"--{sets[0]} is for A and b; a model has the bounds in its file")
-        return read_problem(files[0], target=target, bound=bound)
+        return read_model(files[0], target=target, bound=bound)
     if len(files) != 2:
         raise PickbestError(
             f"give one model (.mps, .lp), or two files, A and b, got {len(files)} "
@@ -138,7 +138,7 @@ def read_files(
         convex = Simplex(dimension, simplex)
     elif ball is not None:
         convex = Ball(np.zeros(dimension), ball)
-    return Problem(
+    return Model(
         matrix,
         bounds,
         convex,
@@ -196,48 +196,48 @@ def _box(lower: FloatArray, upper: FloatArray, names: list[str], bound: float | 
 # What was found, in the names of the file ------------------------------------------------------
 
 
-def feasibility_summary(problem: Problem, found: Feasibility) -> dict[str, Any]:
+def feasibility_summary(model: Model, found: Feasibility) -> dict[str, Any]:
     """The verdict with its evidence: x, or the constraints that contradict each other."""
     summary: dict[str, Any] = {
         "status": found.status.value,
         "exit_code": EXIT_CODES[found.status.value],
-        "n_constraints": len(problem.b),
-        "dimension": len(problem.variables),
+        "n_constraints": len(model.b),
+        "dimension": len(model.variables),
         **{name: getattr(found, name) for name in SHOWN},
         "worst_constraint": None,
         "x": None,
         "certificate": None,
-        "bound": problem.bound,
+        "bound": model.bound,
         "needs_bound_of": [],
     }
     if found.x is not None:
-        worst = int(np.argmin(problem.A @ found.x - problem.b))
-        summary["worst_constraint"] = problem.constraints[worst]
-        summary["x"] = dict(zip(problem.variables, found.x.tolist(), strict=True))
+        worst = int(np.argmin(model.A @ found.x - model.b))
+        summary["worst_constraint"] = model.constraints[worst]
+        summary["x"] = dict(zip(model.variables, found.x.tolist(), strict=True))
     if found.certificate is not None:
         y = found.certificate.multipliers
         heaviest = np.argsort(-y, kind="stable")[: np.count_nonzero(y)]
         summary["certificate"] = {
             "value": found.certificate.value,
-            "multipliers": {problem.constraints[i]: float(y[i]) for i in heaviest},
+            "multipliers": {model.constraints[i]: float(y[i]) for i in heaviest},
         }
-        summary["needs_bound_of"] = needing_the_bound(problem, y)
+        summary["needs_bound_of"] = needing_the_bound(model, y)
     return summary
 
 
-def needing_the_bound(problem: Problem, multipliers: FloatArray) -> list[str]:
+def needing_the_bound(model: Model, multipliers: FloatArray) -> list[str]:
     """Variables whose stand-in bound the certificate uses: without it, it proves nothing.
 
     The largest y · A x over a box is at the upper end where the sum of a column is positive.
     """
-    sums = problem.A.T @ multipliers
-    used = [j for j in problem.above if sums[j] > 0.0] + [j for j in problem.below if sums[j] < 0.0]
-    return [problem.variables[j] for j in sorted(used)]
+    sums = model.A.T @ multipliers
+    used = [j for j in model.above if sums[j] > 0.0] + [j for j in model.below if sums[j] < 0.0]
+    return [model.variables[j] for j in sorted(used)]
 
 
-def write_solution(problem: Problem, x: FloatArray, path: Path) -> None:
+def write_solution(model: Model, x: FloatArray, path: Path) -> None:
     """x as a table of variables and values."""
     with path.open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
         rows.writerow(["variable", "value"])
-        rows.writerows(zip(problem.variables, x.tolist(), strict=True))
+        rows.writerows(zip(model.variables, x.tolist(), strict=True))
