@@ -39,7 +39,7 @@ def test_a_column_of_names_in_a_frame_is_no_arm():
 
 
 def test_frames_that_are_no_tables_are_refused():
-    with pytest.raises(PickbestError, match="row 1, column 2 must be a number, got 'x'"):
+    with pytest.raises(PickbestError, match="column 'cvc5' must be a number, got 'x'"):
         Table(FRAME.assign(cvc5=["0.5", "x", "1"]))
     with pytest.raises(PickbestError, match="two columns 'z3'"):
         Table(FRAME.rename(columns={"cvc5": "z3"}))

@@ -8,7 +8,7 @@ import numpy as np
 
 from pickbest.core import FloatArray, PickbestError, unknown_name
 
-BY_HAND = "the options label and columns choose by hand"
+BY_HAND = "choose columns with the options label and columns"
 
 
 @runtime_checkable
@@ -74,7 +74,7 @@ def choose_arms(
         named = 0 if _are_identifiers(table.columns[0]) else None
     places = wanted or [place for place in range(len(table.columns)) if place != named]
     rows = table.row_names if named is None else tuple(map(_shown, table.columns[named]))
-    values = [_numbers(table, place, source) for place in places]
+    values = [_numbers(table, place, source, rows) for place in places]
     return Arms(
         np.stack(values, axis=1) if values else np.empty((len(rows), 0)),
         tuple(table.names[place] for place in places) if table.names else (),
@@ -114,13 +114,19 @@ def is_number(cell: str | float) -> bool:
     return True
 
 
-def _numbers(table: Columns, place: int, source: str) -> FloatArray:
+def _numbers(table: Columns, place: int, source: str, rows: tuple[str, ...]) -> FloatArray:
     cells = table.columns[place]
-    for row, cell in enumerate(cells if isinstance(cells, list | tuple) else ()):
+    column = repr(table.names[place]) if table.names else str(place + 1)
+    for number, cell in enumerate(cells if isinstance(cells, list | tuple) else ()):
         if not is_number(cell):
+            row = f"row {number + table.first_row}" + (f" ({rows[number]!r})" if rows else "")
+            if not cell.strip():
+                raise PickbestError(
+                    f"{source}: {row}, column {column} is empty: fill it in (1 where an arm gave "
+                    "no answer), or leave the row out"
+                )
             raise PickbestError(
-                f"{source}: row {row + table.first_row}, column {place + 1} must be a number, "
-                f"got {cell!r} ({BY_HAND})"
+                f"{source}: {row}, column {column} must be a number, got {cell!r} ({BY_HAND})"
             )
     return np.array(cells, dtype=np.float64)
 

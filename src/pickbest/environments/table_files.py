@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import re
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from pickbest.environments.tables import Table
 MOST_UNPACKED = 1_000
 MOST_CELLS = 10**9
 TEXT_SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+DECIMAL_COMMA = re.compile(r"^\s*(-?\d*),(\d+)\s*$")
 SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".npy", ".npz")
 
 
@@ -33,6 +35,12 @@ def read_table(
     """
     arms = _read(Path(path), label, columns)
     kind = "rewards" if rewards else "costs"
+    if not rewards and arms.values.min() >= 0.0 and 1.0 < arms.values.max() < np.inf:
+        raise PickbestError(
+            f"{path}: costs must be between 0 and 1, got {arms.values.max():g}. If these are "
+            f"seconds, use `pickbest replay {path} --deadline SECONDS`; otherwise divide by the "
+            "largest value that matters"
+        )
     checked = check_costs(arms.values, arms.values.shape, name=f"{path}: {kind}")
     return Table(1.0 - checked if rewards else checked, arms.names, str(path), arms.row_names)
 
@@ -102,8 +110,15 @@ def _read_text(path: Path, missing: bool) -> Columns:
 def text_rows(path: Path) -> list[list[str]]:
     """The rows of a .csv or .tsv file, packed or not."""
     try:
-        text = io.StringIO(unpacked(path).decode("utf-8-sig"), newline="")
-        return list(csv.reader(text, delimiter="\t" if ".tsv" in path.suffixes else ","))
+        text = unpacked(path).decode("utf-8-sig")
+        first = text.partition("\n")[0]
+        # Some spreadsheets write semicolons, and then commas in numbers.
+        semicolons = ".tsv" not in path.suffixes and first.count(";") > first.count(",")
+        separator = ";" if semicolons else "\t" if ".tsv" in path.suffixes else ","
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+        if semicolons:
+            rows = [[DECIMAL_COMMA.sub(r"\1.\2", cell) for cell in row] for row in rows]
+        return rows
     except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
         raise PickbestError(f"{path}: not a text table ({error})") from error
 
