@@ -14,7 +14,7 @@ MORE := ray or postgres or browser or slow
 # Tests that need no compiler, no process and no server.
 FAST := tests/core tests/catalog tests/environments tests/hindsight tests/theory/test_theory.py tests/test_package.py
 
-.PHONY: help install reproduce check test test-all lint docs bench mutants clean
+.PHONY: help install reproduce check test test-all lint docs bench clean
 help:
 	@echo "make reproduce   rebuild the paper's tables and figures into out/ (main job)"
 	@echo "make check       a verdict in about a minute: lint, types, layers, fast tests"
@@ -22,7 +22,6 @@ help:
 	@echo "make test-all    all that make test leaves out: Ray, PostgreSQL, browser, docs, fuzz, wheel, …"
 	@echo "make docs        the documentation as a site, out/site/index.html"
 	@echo "make bench       measure speed beside reference implementations and peers"
-	@echo "make mutants     break the code in 300 places and see whether the tests notice"
 	@echo "make install     only prepare the environment in $(VENV), with everything"
 	@echo "make clean       remove the environment and everything that was built"
 
@@ -70,9 +69,6 @@ docs: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/run.py $(ARGS)
-
-mutants: $(STAMP)
-	$(BIN)/python tests/mutants.py --workers $(WORKERS) $(ARGS)
 
 clean:
 	rm -rf $(VENV) .cache build out src/pickbest.egg-info

@@ -24,14 +24,12 @@ import tempfile
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import replayed
-from pickbest.portfolio.solve import client
 from pickbest.portfolio.solve.known import DIMACS, SMTLIB, Installed, installed
 from sat_portfolio import families
 from smt_portfolio import logics
@@ -172,14 +170,15 @@ def write_table(study: Study, read: Sequence[dict[str, str]]) -> None:
 
 
 def live(study: Study, out: Path) -> str:
-    """Every problem through `pickbest solve` and its daemon, from nothing; a report of it."""
+    """Every problem through `pickbest solve`, from nothing; a report of it."""
     known = {row["problem"]: row["verdict"] for row in rows(study.runtimes)}
     problems = study.problems(out / "problems")
     won: Counter[str] = Counter()
     open_ones, seconds, told = [], 0.0, 0
-    with _daemon(out) as environment:
+    with tempfile.TemporaryDirectory(dir=out) as data:
+        environment = {**os.environ, "XDG_DATA_HOME": data}
         for count, problem in enumerate(problems, 1):
-            call = [sys.executable, "-IS", client.__file__, "--json", "--deadline"]
+            call = [sys.executable, "-P", "-m", "pickbest.cli.solve", "--json", "--deadline"]
             done = subprocess.run(
                 [*call, str(10 * study.deadline), str(problem)],
                 env=environment, capture_output=True, text=True, check=False,
@@ -210,21 +209,6 @@ def live(study: Study, out: Path) -> str:
     if open_ones:
         lines += ["", f"Open: {', '.join(open_ones)}."]
     return "\n".join(lines) + "\n"
-
-
-@contextmanager
-def _daemon(out: Path) -> Iterator[dict[str, str]]:
-    with tempfile.TemporaryDirectory(dir=out) as data:
-        environment = {**os.environ, "XDG_DATA_HOME": data, "XDG_RUNTIME_DIR": ""}
-        command = [sys.executable, "-m", "pickbest.cli.solve", "--daemon"]
-        process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE)
-        assert process.stderr is not None
-        process.stderr.readline()
-        try:
-            yield environment
-        finally:
-            process.terminate()
-            process.wait()
 
 
 def formulas(count: int, seed: int) -> list[tuple[str, str]]:

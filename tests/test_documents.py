@@ -42,7 +42,7 @@ def blocks(language):
         text = document.read_text(encoding="utf-8")
         files = dict(titled.findall(text))
         for number, match in enumerate(pattern.finditer(text), 1):
-            marks = () if document.name == "README.md" else pytest.mark.slow
+            marks = () if document.parent == ROOT else pytest.mark.slow
             case = pytest.param(match[1], files, id=f"{name_of(document)}-{number}", marks=marks)
             found.append(case)
     return found

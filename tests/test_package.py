@@ -1,5 +1,6 @@
 """What the package promises as a whole: light imports, public names, one version."""
 
+import ast
 import subprocess
 import sys
 import tomllib
@@ -47,6 +48,21 @@ def test_import_compiles_nothing():
         "print(sum(len(kernel.signatures) for kernel in kernels))"
     )
     assert run(code).strip() == "0"
+
+
+def test_the_package_imports_no_study():
+    """Neither in a statement nor by a name in a string: the wheel has no studies."""
+    for source in (ROOT / "src").rglob("*.py"):
+        named = []
+        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                named += [each.name for each in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                named.append(node.module or "")
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                named.append(node.value)
+        found = [name for name in named if name == "studies" or name.startswith("studies.")]
+        assert not found, f"{source} names {found}"
 
 
 def test_every_public_name_exists():

@@ -70,7 +70,7 @@ def test_nothing_is_missing(built):
         if name.endswith(".py") or name.removeprefix("pickbest/").startswith(DATA)
     }
     assert wanted <= held
-    assert not {name for name in held if name.startswith(("tests", "docs", "examples"))}
+    assert not {name for name in held if name.startswith(("tests", "docs", "examples", "studies"))}
     with tarfile.open(source) as archive:
         kept = {name.partition("/")[2] for name in archive.getnames()}
     assert {"README.md", "LICENSE", "CITATION.cff", "CHANGELOG.md"} <= kept

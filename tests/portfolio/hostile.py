@@ -69,17 +69,18 @@ for descriptor in range(3, 200):
 print("honest")
 """
 
-# Leaves 2,000 children unreaped, then says so and waits.
+# Leaves 500 children unreaped (as many as a shared machine can spare), then says so and waits.
 UNREAPED = """
 import os, sys, time
-for _ in range(2000):
+for _ in range(500):
     if os.fork() == 0:
         os._exit(0)
 open(sys.argv[1], "w").close()
 time.sleep(100)
 """
 
-# Each process forks the next one, in a session of its own, and ends; the first one waits.
+# Each process forks the next one, in a session of its own, and ends; the first one waits. A link is
+# shorter than a look at all processes, and long enough that other shells find numbers for theirs.
 CHAIN = """
 import os, sys, time
 open(sys.argv[1], "w").close()
@@ -89,6 +90,7 @@ while True:
     if os.fork():
         os._exit(0)
     os.setsid()
+    time.sleep(0.001)
 """
 
 

@@ -56,7 +56,7 @@ def test_liars_and_loudmouths_never_win_and_all_are_named(formula: str) -> None:
         "loud last": [sys.executable, "-c", BIG, "last"],
         "hangs": ["sleep", "60"],
     }
-    with Portfolio(arms, 5, 20.0) as portfolio:
+    with Portfolio(arms, 5, 8.0) as portfolio:
         result = portfolio.solve(formula)
         assert (result.winner, result.answer) == (None, None)
     runs = runs_of(result)

@@ -67,7 +67,9 @@ def test_what_cannot_be_printed_is_escaped() -> None:
     assert printable("ä ∅ 日本") == "ä ∅ 日本"
 
 
-@pytest.mark.parametrize("encoding", ["utf-8:strict", "ascii:strict"])
+@pytest.mark.parametrize(
+    "encoding", [pytest.param("utf-8:strict", marks=pytest.mark.slow), "ascii:strict"]
+)
 def test_names_and_answers_of_any_bytes_work_everywhere(
     tmp_path: Path, encoding: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -193,9 +193,11 @@ def test_opening_waits_for_a_database_that_is_away(monkeypatch: pytest.MonkeyPat
     """Group 10: opening is tried again, too; a wrong password is not."""
     slept: list[float] = []
     monkeypatch.setattr("pickbest.portfolio.run.ask_tell.time.sleep", slept.append)
-    with pytest.raises(PickbestError, match="someone"):
+    with pytest.raises(PickbestError, match="someone") as caught:
         AskTell(ARMS, 2, "postgresql://someone:secret@127.0.0.1:1/nowhere")
     assert len(slept) == 4
+    assert "secret" not in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_frozen_client_does_not_stop_the_others(any_database: str) -> None:

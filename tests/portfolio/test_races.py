@@ -133,7 +133,7 @@ def test_quality_between_bounds(engine: Engine) -> None:
         "anytime": ["sh", "-c", "echo 90; echo 60; sleep 600"],
     }
     cost = Quality(best=0.0, worst=100.0)
-    result, runs, _ = run_all(engine, arms, "50", cost=cost, deadline=10.0)
+    result, runs, _ = run_all(engine, arms, "50", cost=cost, deadline=4.0)
     costs = {"function": 0.5, "command": 0.75, "anytime": 0.6}
     assert {arm: runs[arm].cost for arm in costs} == costs
     assert runs["anytime"].status is RunStatus.TIMEOUT

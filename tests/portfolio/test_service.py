@@ -291,6 +291,7 @@ def test_sigterm_ends_it_whatever_clients_do(served: tuple[str, Path]) -> None:
         each.close()
 
 
+@pytest.mark.slow
 def test_idle_connections_are_closed(served: tuple[str, Path]) -> None:
     """Group 9: also one in the middle of its headers, however slowly it goes on."""
     address, _ = served

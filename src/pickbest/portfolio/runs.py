@@ -50,12 +50,15 @@ class Place:
     env: variables beside the usual ones; pass_env: names of variables of this process that it
         gets too, see `engine.environment`.
     cores: how many a cluster reserves for it, and to how many it is bound if it is pinned.
+    after: seconds for which it lets the others go first; it starts earlier if they have all ended,
+        and not at all if one of them has answered.
     """
 
     cwd: str | None = None
     env: tuple[tuple[str, str], ...] = ()
     pass_env: tuple[str, ...] = ()
     cores: int = 1
+    after: float = 0.0
 
     def __post_init__(self) -> None:
         check_count("cores", self.cores)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import stat
 import subprocess
 import sys
@@ -13,10 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pickbest.portfolio.solve import client
-
-PROGRAM = [sys.executable, "-m", "pickbest.cli.solve"]
-QUICK = [sys.executable, "-IS", client.__file__]
+PROGRAM = [sys.executable, "-P", "-m", "pickbest.cli.solve"]
 UNSAT_CNF = "p cnf 1 2\n1 0\n-1 0\n"
 SAT_CNF = "p cnf 3 2\n1 -2 0\n2 3 0\n"
 SAT_SMT = """(set-logic QF_BV)
@@ -40,7 +36,7 @@ class Calls:
         self.environment = {
             **os.environ,
             "XDG_DATA_HOME": str(self.folder / "data"),
-            "XDG_RUNTIME_DIR": "",
+            "XDG_CONFIG_HOME": str(self.folder / "config"),
             **self.environment,
         }
         (self.folder / "bin").mkdir(exist_ok=True)
@@ -110,22 +106,8 @@ def calls(tmp_path: Path) -> Iterator[Calls]:
 @pytest.fixture
 def learner_off(calls: Calls) -> Iterator[None]:
     """No learning in the background: somebody else seems to be at it."""
-    from pickbest.portfolio.solve.learning import alone
+    from pickbest.portfolio.solve.stock import alone
 
     calls.data.mkdir(parents=True)
     with alone(calls.data):
         yield
-
-
-@pytest.fixture
-def daemon(calls: Calls) -> Iterator[subprocess.Popen[bytes]]:
-    """A daemon that serves; it ends without a complaint."""
-    process = calls.start("--daemon")
-    assert process.stderr is not None
-    said = process.stderr.readline()
-    assert said.startswith(b"serving on"), said + process.stderr.read()
-    yield process
-    if process.poll() is None:
-        process.send_signal(signal.SIGTERM)
-    _, errors = process.communicate(timeout=30)
-    assert errors == b""

@@ -7,20 +7,20 @@ import gzip
 import json
 import lzma
 import os
-import shutil
 import signal
 import subprocess
 import sys
 
 import pytest
 
+from pickbest.portfolio.solve.known import DIMACS, SMTLIB, installed
 from tests.portfolio.helpers import eventually, running
 from tests.portfolio.solve.conftest import PROGRAM, SAT_SMT, SLEEPS, UNSAT_CNF, Calls
 
 pytestmark = pytest.mark.usefixtures("learner_off")
-needs = {name: shutil.which(name) for name in ("z3", "cvc5", "minisat", "cadical")}
-needs_z3 = pytest.mark.skipif(not needs["z3"], reason="z3 is not installed (apt install z3)")
-needs_sat = pytest.mark.skipif(not needs["cadical"], reason="cadical is not installed")
+HERE = {**installed(SMTLIB, "QF_BV"), **installed(DIMACS)}
+needs_z3 = pytest.mark.skipif("z3" not in HERE, reason="z3 is not installed (extra: solvers)")
+needs_sat = pytest.mark.skipif("cadical" not in HERE, reason="PySAT is missing (extra: solvers)")
 
 SCRIPT = """\
 for problem in sat.smt2 unsat.smt2 model.smt2 twice.smt2 wrong.smt2; do
@@ -44,7 +44,8 @@ def test_a_script_needs_no_change(calls: Calls) -> None:
     calls.write("twice.smt2", SAT_SMT + "(push 1)\n(assert (= x #x00))\n(check-sat)\n(pop 1)\n")
     calls.write("wrong.smt2", SAT_SMT.replace("(check-sat)", "(assert (= y x))\n"))
     said = {}
-    for solver in ("z3", " ".join([*PROGRAM, "--solver", "z3"]), " ".join(PROGRAM)):
+    z3 = HERE["z3"].argv[0]
+    for solver in (z3, " ".join([*PROGRAM, "--solver", "z3"]), " ".join(PROGRAM)):
         calls.environment["SOLVER"] = solver
         done = calls.run("script.sh", program=["sh"])
         assert done.returncode == 0
@@ -116,7 +117,6 @@ def test_diagnostics_are_asked_for(calls: Calls) -> None:
         (["bin"], "bin: this is a folder"),
         (["empty.cnf"], "empty.cnf: nothing is in it"),
         (["-"], "-: nothing is in it"),
-        ([], "name at least one file"),
         (["--budget", "0", "sat.cnf"], "--budget must be at least 1, got 0"),
         (["--deadline", "-3", "sat.cnf"], "--deadline must be above 0"),
         (["--logic", "QF BV", "sat.smt2"], "a logic is a word such as QF_BV"),
@@ -124,6 +124,7 @@ def test_diagnostics_are_asked_for(calls: Calls) -> None:
         (["text.txt"], "neither SMT-LIB nor DIMACS"),
         (["-", "-"], "standard input can be read once"),
         (["--no-such-thing"], "see pickbest solve --help"),
+        (["--confrim", "sat.cnf"], "did you mean --confirm?"),
         (["broken.cnf.gz"], "broken.cnf.gz: cannot be read"),
     ],
 )
@@ -258,14 +259,9 @@ LIAR = "#!/bin/sh\necho s UNSATISFIABLE\nexit 20\n"
 
 
 @needs_sat
-@pytest.mark.parametrize("with_daemon", [False, True])
-def test_a_contradiction_between_calls_is_said_and_in_the_exit_code(
-    calls: Calls, request: pytest.FixtureRequest, with_daemon: bool
-) -> None:
-    """Whatever the file is called, with and without a daemon."""
+def test_a_contradiction_between_calls_is_said_and_in_the_exit_code(calls: Calls) -> None:
+    """Whatever the file is called."""
     calls.fake("picosat", LIAR)
-    if with_daemon:
-        request.getfixturevalue("daemon")
     assert calls.run("--solver", "picosat", "sat.cnf").returncode == 20
     calls.write("other.cnf", (calls.folder / "sat.cnf").read_text())
     done = calls.run("--solver", "cadical", "other.cnf")
@@ -284,16 +280,16 @@ def test_a_contradiction_between_calls_is_said_and_in_the_exit_code(
 
 
 @needs_sat
-def test_a_file_of_verdicts_that_is_damaged_is_as_none(calls: Calls) -> None:
+def test_a_memory_that_is_damaged_is_as_none(calls: Calls) -> None:
     for content in (b"", b"x" * 100, os.urandom(4_000_000)):
         calls.data.mkdir(parents=True, exist_ok=True)
-        (calls.data / "verdicts").write_bytes(content)
+        (calls.data / "memory").write_bytes(content)
         done = calls.run("--solver", "cadical", "unsat.cnf")
         assert (done.returncode, done.stderr) == (20, "")
 
 
 @needs_z3
-@pytest.mark.skipif(not needs["cvc5"], reason="cvc5 is not installed")
+@pytest.mark.skipif("cvc5" not in HERE, reason="cvc5 is not installed (extra: solvers)")
 def test_a_wrong_model_of_a_script_never_wins(calls: Calls) -> None:
     """Another solver is asked whether the formula holds under it."""
     calls.write("model.smt2", SAT_SMT + "(get-model)\n")

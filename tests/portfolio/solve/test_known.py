@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from pickbest.portfolio.solve import known
 from pickbest.portfolio.solve.known import DIMACS, SMTLIB, SOLVERS, Solver, located, takes
 from tests.portfolio.solve.conftest import SAT_CNF, SAT_SMT, UNSAT_CNF, UNSAT_SMT
 
-HERE = [(solver, located(solver, os.pathsep.join(known.places()))) for solver in SOLVERS]
+HERE = [(solver, located(solver, known.places())) for solver in SOLVERS]
 REAL = [pytest.param(solver, id=solver.name) for solver, found in HERE if found]
 MODULES = [solver for solver in SOLVERS if solver.module]
 LOGICS = ("QF_BV", "QF_LIA", "QF_S")
@@ -27,7 +26,7 @@ ASKING = {
 
 
 def run(solver: Solver, path: Path, **asked: bool) -> tuple[str, int]:
-    found = located(solver, os.pathsep.join(known.places()), **asked)
+    found = located(solver, known.places(), **asked)
     assert found is not None
     done = subprocess.run(
         found.on(str(path)), capture_output=True, text=True, check=False, timeout=60
@@ -92,7 +91,7 @@ def test_modules_stand_in_for_programs(
         pytest.skip(f"{module} is not installed (extra: solvers)")
     monkeypatch.setattr(known, "places", lambda: [str(tmp_path)])
     path = tmp_path / ("a.cnf" if solver.format == DIMACS else "a.smt2")
-    found = located(solver, str(tmp_path))
+    found = located(solver, [str(tmp_path)])
     assert found is not None
     assert known.RUNNER in found.argv
     smt = solver.format == SMTLIB

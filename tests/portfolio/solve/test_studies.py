@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ import pytest
 
 from pickbest.portfolio import Run, RunStatus
 from pickbest.portfolio.runs import Task
-from pickbest.portfolio.solve.known import DIMACS, SMTLIB
+from pickbest.portfolio.solve.known import DIMACS, SMTLIB, places, which
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -39,7 +38,7 @@ def write(path: Path, solvers: str, rows: list[str]) -> Path:
     return path
 
 
-@pytest.mark.skipif(shutil.which("z3") is None, reason="z3 is not installed")
+@pytest.mark.skipif(which("z3", places()) is None, reason="z3 is not installed")
 def test_problems_are_understood(study: ModuleType, tmp_path: Path) -> None:
     seen: set[str] = set()
     for name, text in study.STUDIES["smt"].stream(80, 1):
@@ -49,7 +48,7 @@ def test_problems_are_understood(study: ModuleType, tmp_path: Path) -> None:
         path = tmp_path / "problem.smt2"
         path.write_text(text)
         said = subprocess.run(
-            ["z3", "-T:1", path], capture_output=True, text=True, check=False
+            [str(which("z3", places())), "-T:1", path], capture_output=True, text=True, check=False
         ).stdout
         assert said.split()[0] in ("sat", "unsat", "unknown", "timeout"), said
     assert len(seen) == 10

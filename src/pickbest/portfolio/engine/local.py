@@ -11,6 +11,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from pickbest.portfolio.engine import arm, limits, tree, values, wire
@@ -58,8 +59,7 @@ class LocalEngine:
         cores = [self._take_cores(task) for task in tasks]
         try:
             race.make_groups(tasks)
-            for place, task in enumerate(tasks):
-                race.start(place, task, cores[place])
+            race.waiting = {place: (task, cores[place]) for place, task in enumerate(tasks)}
             return race.run(ends_race, given_up)
         finally:
             race.remove_groups()
@@ -124,6 +124,8 @@ class _Race:
         self.groups: dict[int, Group] = {}
         self.guards_group = ""
         self.lanes: dict[int, _Lane] = {}
+        self.waiting: dict[int, tuple[Task, list[int]]] = {}
+        self.began = time.monotonic()
         self.selector = selectors.DefaultSelector()
         self.cpu_seconds = 0.0
         self.polled = time.monotonic()
@@ -146,6 +148,19 @@ class _Race:
         if self.group is not None:
             self.group.remove()
         self.group, self.groups = None, {}
+
+    def start_due(self) -> None:
+        """Start the tasks whose time has come; where nothing runs, the next ones in any case."""
+        passed = time.monotonic() - self.began
+        if not self.lanes and self.waiting:
+            passed = max(passed, min(task.after for task, _ in self.waiting.values()))
+        for place, (task, cores) in list(self.waiting.items()):
+            if task.after <= passed:
+                del self.waiting[place]
+                # The deadline counts from the start of the race.
+                late = time.monotonic() - self.began if task.after else 0.0
+                left = max(task.deadline - late, 1e-3)
+                self.start(place, replace(task, deadline=left), cores)
 
     def start(self, place: int, task: Task, cores: list[int]) -> None:
         """Hand a task to a guard; the others are ended if that fails."""
@@ -175,19 +190,21 @@ class _Race:
         """Until every task has its run."""
         runs: dict[int, Run] = {}
         try:
+            self.start_due()
             while self.lanes:
                 for run, place in self._ended():
                     runs[place] = run
                     judging = time.monotonic()
                     if ends_race(run):
-                        self.stop_all()
+                        self.stop_all(runs)
                     # Guards that were not listened to, as an answer was checked, were not silent.
                     for lane in self.lanes.values():
                         lane.due += time.monotonic() - judging
                 if self.lanes and given_up():
-                    self.stop_all()
+                    self.stop_all(runs)
                 if self.lanes and self.ceiling:
                     self._keep_to_ceiling()
+                self.start_due()
         except BaseException:
             # Ctrl-C and the like: nothing may be left before anyone hears of it.
             self._abort()
@@ -196,14 +213,22 @@ class _Race:
             self.selector.close()
         return [runs[place] for place in sorted(runs)]
 
-    def stop_all(self) -> None:
+    def stop_all(self, runs: dict[int, Run] | None = None) -> None:
+        """Stop what runs; what has not started counts as stopped before it began."""
         for lane in self.lanes.values():
             lane.stop(self.number)
+        reason = "not started: another arm had answered before"
+        for place, (task, _) in self.waiting.items():
+            if runs is not None:
+                runs[place] = Run(task.arm, RunStatus.STOPPED, reason=reason)
+        self.waiting.clear()
 
     def _ended(self) -> list[tuple[Run, int]]:
         """Wait a little; the runs that ended, or had to."""
         step = limits.POLL_SECONDS if self.ceiling else PATIENCE
         due = min(lane.due for lane in self.lanes.values())
+        later = (self.began + task.after for task, _ in self.waiting.values())
+        due = min(due, *later) if self.waiting else due
         found = []
         for key, _ in self.selector.select(max(0.0, min(step, due - time.monotonic()))):
             lane = key.data

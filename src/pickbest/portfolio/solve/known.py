@@ -1,39 +1,46 @@
 """The SAT and SMT solvers that people have: how each is called, and which are installed here.
 
-A table, so that a solver is one line. Nothing but the standard library is imported here: what
-`pickbest solve` loads before the solvers run is time that the user waits.
+A table, so that a solver is one line. `solvers.toml` adds lines of the user's own. Nothing but the
+standard library is imported here: what `pickbest solve` loads before the solvers run is time that
+the user waits.
 """
 
 import os
 import re
-import shutil
 import sys
-from functools import lru_cache
+from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from pickbest.core import PickbestError, unknown_name
 
 DIMACS, SMTLIB = "dimacs", "smtlib"
 FORMATS = (DIMACS, SMTLIB)
 PROBLEM = "{problem}"
-# Runs a solver that is only a Python module; it needs nothing of pickbest.
-RUNNER = os.path.join(os.path.dirname(__file__), "modules.py")
+# Runs a solver that is only a Python module.
+RUNNER = "pickbest.portfolio.solve.modules"
+# Arms inherit this variable, so that a solver that turns out to be `pickbest solve` under another
+# name does not start a race of its own.
+INSIDE = "PICKBEST_SOLVE_INSIDE"
 
 # What solvers of one theory take: with or without quantifiers, arrays, functions, floats.
 BIT_VECTORS = r"(QF_)?A?(UF)?(BV|FP|BVFP|FPLRA|BVFPLRA)"
 # Everything but quantified functions, floats, strings, data types and nonlinear bit-blasting.
 YICES = r"(QF_)?(LIA|LRA|LIRA|IDL|RDL|BV)|QF_(AX|A?(UF)?(BV|IDL|RDL|LIA|LRA|LIRA|NIA|NRA|NIRA)?)"
-
 STRINGS, NO_STRINGS = r"(QF_)?(UF)?S(LIA|NIA)?", r"(?!(QF_)?(UF)?S(LIA|NIA)?$).*"
 
 
 class Solver(NamedTuple):
     """One line of the table; several words of a field have blanks between them.
 
-    programs: names on PATH, the first that is there is taken. arguments: after the program.
+    programs: names on PATH; the first that is there is taken. arguments: after the program.
     models, incremental: arguments that are added where a script asks for models, or for more than
         one answer.
     module: a Python module that is run instead where no program is there; see `modules`.
-    logics: which SMT-LIB logics it takes, as a pattern; ALL is a script that names none.
+    logics: which SMT-LIB logics it takes, as a pattern; ALL is a script whose logic is not known.
+    session: arguments with which it reads commands from standard input; "": it cannot.
+    needs_logic: it refuses scripts that do not set their logic.
+    extra: words of a profile.
     """
 
     name: str
@@ -44,20 +51,34 @@ class Solver(NamedTuple):
     models: str = ""
     incremental: str = ""
     logics: str = ".*"
+    session: str = ""
+    needs_logic: bool = False
+    extra: tuple[str, ...] = ()
 
 
+_CVC, _MODELS, _MORE = "--lang=smt2 {problem}", "--produce-models", "--incremental"
 # What cvc5 and cvc4 need for strings slows them down on all else, and ends at quantifiers.
-_CVC, _CVC_STRINGS = "--lang=smt2 {problem}", "--lang=smt2 --strings-exp {problem}"
-_MODELS, _MORE = "--produce-models", "--incremental"
+_STRINGS = "--strings-exp"
+_TALKS = "--lang=smt2 --incremental -q"
 _BTOR = "--model-gen=1", _MORE, r"QF_A?(UF)?BV|BV"
 SOLVERS = (
-    Solver("z3", SMTLIB, "z3", "-smt2 {problem}"),
-    Solver("cvc5", SMTLIB, "cvc5", _CVC, "cvc5", _MODELS, _MORE, NO_STRINGS),
-    Solver("cvc5", SMTLIB, "cvc5", _CVC_STRINGS, "cvc5", _MODELS, _MORE, STRINGS),
-    Solver("cvc4", SMTLIB, "cvc4", _CVC, "", _MODELS, _MORE, NO_STRINGS),
-    Solver("cvc4", SMTLIB, "cvc4", _CVC_STRINGS, "", _MODELS, _MORE, STRINGS),
-    Solver("yices", SMTLIB, "yices-smt2 yices_smt2", incremental=_MORE, logics=YICES),
-    Solver("bitwuzla", SMTLIB, "bitwuzla", PROBLEM, "bitwuzla", _MODELS, logics=BIT_VECTORS),
+    Solver("z3", SMTLIB, "z3", "-smt2 {problem}", session="-in -smt2"),
+    Solver("cvc5", SMTLIB, "cvc5", _CVC, "cvc5", _MODELS, _MORE, NO_STRINGS, _TALKS),
+    Solver(
+        "cvc5", SMTLIB, "cvc5", f"{_STRINGS} {_CVC}", "cvc5", _MODELS, _MORE, STRINGS,
+        f"{_STRINGS} {_TALKS}",
+    ),
+    Solver("cvc4", SMTLIB, "cvc4", _CVC, "", _MODELS, _MORE, NO_STRINGS, _TALKS),
+    Solver(
+        "cvc4", SMTLIB, "cvc4", f"{_STRINGS} {_CVC}", "", _MODELS, _MORE, STRINGS,
+        f"{_STRINGS} {_TALKS}",
+    ),
+    Solver(
+        "yices", SMTLIB, "yices-smt2 yices_smt2", "--smt2-model-format {problem}",
+        incremental=_MORE, logics=YICES, session="--incremental --smt2-model-format",
+        needs_logic=True,
+    ),
+    Solver("bitwuzla", SMTLIB, "bitwuzla", PROBLEM, "bitwuzla", _MODELS, "", BIT_VECTORS, _MODELS),
     Solver("boolector", SMTLIB, "boolector", "--smt2 {problem}", "pyboolector", *_BTOR),
     Solver("mathsat", SMTLIB, "mathsat", "-input=smt2 {problem}", "", "-model_generation=true"),
     Solver("opensmt", SMTLIB, "opensmt", logics=r"QF_(UF|AX|A?(UF)?(LIA|LRA|IDL|RDL))"),
@@ -78,6 +99,15 @@ SOLVERS = (
     Solver("yices-sat", DIMACS, "yices-sat", "-m {problem}"),
     Solver("maplechrono", DIMACS, module="pysat:maplechrono"),
     Solver("mergesat", DIMACS, "mergesat", "-verb=0 -model {problem}", "pysat:mergesat3"),
+)  # fmt: skip
+# Ready-made profiles that `solvers.toml` may switch on: (name, solver, further words).
+PROFILES = (
+    ("z3-smt", "z3", "tactic.default_tactic=smt"),
+    ("z3-sat-euf", "z3", "tactic.default_tactic=smt sat.euf=true"),
+    ("z3-no-le2extract", "z3", "rewriter.bv_le2extract=false"),
+    ("cvc5-arrays", "cvc5", "--arrays-exp"),
+    ("cvc5-enum", "cvc5", "--enum-inst"),
+    ("bitwuzla-prop", "bitwuzla", "--bv-solver=preprop"),
 )
 
 
@@ -86,6 +116,7 @@ class Installed(NamedTuple):
 
     name: str
     argv: tuple[str, ...]
+    solver: Solver
 
     def on(self, path: str) -> tuple[str, ...]:
         """The command line for a problem."""
@@ -93,43 +124,49 @@ class Installed(NamedTuple):
 
 
 def installed(
-    format: str, logic: str = "ALL", models: bool = False, incremental: bool = False
+    format: str,
+    logic: str = "ALL",
+    models: bool = False,
+    incremental: bool = False,
+    table: Iterable[Solver] = SOLVERS,
 ) -> dict[str, Installed]:
     """The solvers of a format that are here and take the logic, by name."""
-    folders = dict.fromkeys((*places(), *sys.path))
-    return dict(_installed(format, logic, models, incremental, tuple(map(_changed, folders))))
-
-
-def _changed(folder: str) -> int | None:
-    """When something was last put into a folder, or taken away."""
-    try:
-        return os.stat(folder or ".").st_mtime_ns
-    except OSError:
-        return None
-
-
-@lru_cache(maxsize=256)
-def _installed(
-    format: str, logic: str, models: bool, incremental: bool, changed: tuple[int | None, ...]
-) -> dict[str, Installed]:
-    """Looked up once, as long as no folder has changed: a daemon is asked again and again."""
-    path = os.pathsep.join(places())
-    fit = (solver for solver in SOLVERS if solver.format == format and takes(solver, logic))
-    found = (located(solver, path, models, incremental) for solver in fit)
+    found = (
+        located(solver, places(), models, incremental)
+        for solver in table
+        if solver.format == format and takes(solver, logic)
+    )
     return {each.name: each for each in found if each is not None}
 
 
 def located(
-    solver: Solver, path: str, models: bool = False, incremental: bool = False
+    solver: Solver, path: Iterable[str], models: bool = False, incremental: bool = False
 ) -> Installed | None:
-    """A solver where it is on a search path, or a module that stands in for it."""
+    """A solver in one of these folders, or a module that stands in for it."""
+    asked = (solver.models * models, solver.incremental * incremental, solver.arguments)
     for name in solver.programs.split():
-        if program := shutil.which(name, path=path):
-            asked = f"{solver.models * models} {solver.incremental * incremental}"
-            return Installed(solver.name, (program, *f"{asked} {solver.arguments}".split()))
-    if solver.module and has_module(solver.module.partition(":")[0]):
-        argv = (sys.executable, "-P", RUNNER, solver.module, PROBLEM)
-        return Installed(solver.name, argv)
+        if program := which(name, path):
+            words = [word for part in asked for word in part.split()]
+            return Installed(solver.name, (program, *solver.extra, *words), solver)
+    if solver.module and has_module(solver.module.partition(":")[0]) and not solver.extra:
+        more = ("--incremental",) if incremental else ()
+        return Installed(solver.name, (*run_module(solver.module), *more, PROBLEM), solver)
+    return None
+
+
+def run_module(module: str) -> tuple[str, ...]:
+    """The command that runs a solver's module; the current folder is not searched for modules."""
+    return (sys.executable, "-P", "-m", RUNNER, module)
+
+
+def talking(solver: Solver, path: Iterable[str]) -> tuple[str, ...] | None:
+    """The command that starts a session with a solver; None where it has none, or is not here."""
+    for name in solver.programs.split() if solver.session else ():
+        if program := which(name, path):
+            return (program, *solver.extra, *solver.session.split())
+    module = solver.module
+    if solver.session and module and has_module(module.partition(":")[0]) and not solver.extra:
+        return (*run_module(module), "--session")
     return None
 
 
@@ -143,10 +180,34 @@ def takes(solver: Solver, logic: str) -> bool:
 
 
 def places() -> list[str]:
-    """Where programs are looked for: PATH, beside this Python, and where wheels put them."""
+    """Where programs are looked for: PATH, beside this Python, and where wheels put them.
+
+    Relative folders of PATH are left out: what lies beside a problem is not run.
+    """
+    named = os.environ.get("PATH", os.defpath).split(os.pathsep)
     beside = [os.path.dirname(sys.executable)]
     wheels = [os.path.join(entry, "sage_wheels", "bin") for entry in sys.path if entry]
-    return [*os.environ.get("PATH", os.defpath).split(os.pathsep), *beside, *wheels]
+    return list(dict.fromkeys(each for each in (*named, *beside, *wheels) if os.path.isabs(each)))
+
+
+def which(name: str, path: Iterable[str]) -> str | None:
+    """A program by its name or path; one that is `pickbest solve` in disguise is passed over."""
+    for folder in path:
+        program = os.path.join(folder, name)
+        if os.access(program, os.X_OK) and os.path.isfile(program) and not _ourselves(program):
+            return program
+    return None
+
+
+def _ourselves(program: str) -> bool:
+    """A link to this program, or a script that calls it."""
+    if os.path.basename(os.path.realpath(program)).startswith("pickbest"):
+        return True
+    try:
+        with open(program, "rb") as file:
+            return file.read(2) == b"#!" and b"pickbest" in file.read(1 << 16)
+    except OSError:
+        return False
 
 
 def has_module(name: str) -> bool:
@@ -155,3 +216,82 @@ def has_module(name: str) -> bool:
         return find_spec(name) is not None
     except (ImportError, ValueError):
         return False
+
+
+def solver_table(own: Iterable[str] = ()) -> tuple[Solver, ...]:
+    """The table with the lines of `solvers.toml`: the user's file, and those that are named.
+
+    A file that merely lies in the current folder is not read: it says which programs are run.
+    """
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    usual = os.path.join(home, "pickbest", "solvers.toml")
+    table: tuple[Solver, ...] = SOLVERS
+    for path in (*([usual] if os.path.isfile(usual) else []), *own):
+        table = _extended(table, path)
+    return table
+
+
+def _extended(table: tuple[Solver, ...], path: str) -> tuple[Solver, ...]:
+    import tomllib
+
+    try:
+        with open(path, "rb") as file:
+            content = tomllib.load(file)
+    except (OSError, ValueError) as error:
+        raise PickbestError(f"{path}: cannot be read ({error})") from error
+    try:
+        left_out = set(_words(content, "leave_out"))
+        ready = {name: (base, words) for name, base, words in PROFILES}
+        added: list[Solver] = []
+        for name in _words(content, "use"):
+            if name not in ready:
+                raise unknown_name("profile", name, ready)
+            base, words = ready[name]
+            added += _profile(table, name, base, tuple(words.split()))
+        for line in content.get("solver", []):
+            added += _own(table, line)
+        unknown = content.keys() - {"leave_out", "use", "solver"}
+        if unknown:
+            raise unknown_name("key", min(unknown), ("solver", "use", "leave_out"))
+    except (PickbestError, TypeError, AttributeError) as error:
+        raise PickbestError(f"{path}: {error}") from error
+    names = {solver.name for solver in added}
+    kept = [solver for solver in table if solver.name not in names]
+    return tuple(each for each in (*kept, *added) if each.name not in left_out)
+
+
+def _own(table: tuple[Solver, ...], line: Mapping[str, Any]) -> list[Solver]:
+    """The lines of one [[solver]]: a profile of a solver in the table, or a command of its own."""
+    known = {"name", "base", "options", "command", "session", "format", "logics"}
+    if unknown := line.keys() - known:
+        raise unknown_name("key of a solver", min(unknown), known)
+    name = str(line.get("name", ""))
+    if not re.fullmatch(r"[\w.+-]{1,40}", name):
+        raise PickbestError(f"a solver needs a name of letters, digits and .+-_, got {name!r}")
+    command, logics = _words(line, "command"), str(line.get("logics", ".*"))
+    if not command:
+        return _profile(table, name, str(line.get("base", "")), tuple(_words(line, "options")))
+    format = line.get("format", SMTLIB)
+    if format not in FORMATS:
+        raise unknown_name("format", str(format), FORMATS)
+    words = [*_words(line, "options"), *command[1:]]
+    if not any(PROBLEM in word for word in words):
+        raise PickbestError(f"the command of {name} must name {PROBLEM}, got {command}")
+    session = " ".join(_words(line, "session"))
+    return [Solver(name, format, command[0], " ".join(words), logics=logics, session=session)]
+
+
+def _profile(
+    table: tuple[Solver, ...], name: str, base: str, words: tuple[str, ...]
+) -> list[Solver]:
+    lines = [solver for solver in table if solver.name == base]
+    if not lines:
+        raise unknown_name("solver", base, dict.fromkeys(each.name for each in table))
+    return [each._replace(name=name, extra=(*each.extra, *words)) for each in lines]
+
+
+def _words(content: Mapping[str, Any], key: str) -> list[str]:
+    words = content.get(key, [])
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise PickbestError(f"{key} must be a list of words, got {words!r:.80}")
+    return words

@@ -1,79 +1,129 @@
-"""Results from the stock to the journal, and new tickets to the stock; run in the background.
+"""From the results of calls to the journal, and new picks for the next calls; in the background.
 
 python -m pickbest.portfolio.solve.learning FOLDER
+
+Opening a journal and asking a learner takes longer than many a problem. So calls leave results in
+the `stock`, and this process takes them to the journal and offers new sets of solvers.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
+import subprocess
 import sys
+from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from pickbest.core.codec import decode, encode
 from pickbest.core.errors import PickbestError
-from pickbest.core.tickets import ClosedRoundError
-from pickbest.portfolio.solve.call import STOPPING
-from pickbest.portfolio.solve.stock import TICKETS, TOLD, Stock, alone
-from pickbest.portfolio.store.records import Finished, decode_record
+from pickbest.portfolio.solve.stock import TOLD, Stock, alone
+from pickbest.portfolio.store.records import Finished
 
 if TYPE_CHECKING:
     from pickbest.portfolio.run.ask_tell import AskTell
 
-# Tickets that are kept ready: as many calls as are made while a background process starts.
+# Sets of solvers that are offered: a sample of what the learner would pick.
 READY = 16
-# Seconds for which a ticket in the stock is good.
-LIFETIME = 30 * 86_400.0
+# Results that one commit takes in.
+BATCH = 256
+# Learning starts when so many results wait, or when nothing is offered yet.
+ENOUGH = 4
 JOURNAL = "solve.db"
 
 
-def book_for(folder: Path, key: str, arms: list[str], budget: int) -> AskTell:
-    """The learner of a key, with these arms."""
+def book_for(folder: Path, key: str, arms: Sequence[str], budget: int) -> AskTell:
+    """The learner of a key. Solvers that are not here now are paused, not forgotten."""
     from pickbest.portfolio.run.ask_tell import AskTell  # takes half a second of processor time
 
-    return AskTell(
-        arms, budget, folder / JOURNAL, name=key, stop=STOPPING.stop, censored=STOPPING.censored
-    )
+    path = folder / JOURNAL
+    known: Sequence[str] = ()
+    if path.exists():
+        try:
+            with AskTell.reopened(path, key) as book:
+                roster = book.ledger.state.roster
+                known = roster.arms if roster else ()
+        except PickbestError:  # there is no such portfolio yet
+            known = ()
+    all_of_them = [*known, *(arm for arm in arms if arm not in known)]
+    paused = [arm for arm in known if arm not in arms]
+    return AskTell(all_of_them, budget, path, name=key, paused=paused)
 
 
 def learn(folder: Path) -> int:
-    """Take in all results there are and fill the stocks up; how many results there were."""
-    known = sorted(path.parent.name for path in folder.glob("portfolios/*/arms.json"))
-    return sum(_learn(folder, key) for key in known)
+    """Take in all results there are and offer new sets; how many results there were."""
+    stock = Stock(folder)
+    by_key: dict[str, list[tuple[str, dict[str, Any]]]] = defaultdict(list)
+    for name in stock.waiting():
+        told = stock.read(f"{TOLD}/{name}")
+        if isinstance(told, dict) and isinstance(told.get("key"), str):
+            by_key[told["key"]].append((name, told))
+        elif told is not None:
+            stock.set_aside(f"{TOLD}/{name}", "not what a call writes")
+    for key, told in by_key.items():
+        for start in range(0, len(told), BATCH):
+            _learn(stock, folder, key, told[start : start + BATCH])
+    return sum(map(len, by_key.values()))
 
 
-def _learn(folder: Path, key: str) -> int:
-    stock = Stock(folder, key)
-    roster = stock.read("arms.json")
-    told, ready = stock.names(TOLD), stock.names(TICKETS)
-    if not told and len(ready) >= READY:
-        return 0
-    with book_for(folder, key, roster["arms"], roster["budget"]) as book:
-        for name in told:
-            _take_in(stock, book, name)
-        missing = READY - len(ready)
-        tickets = book.ask_many([""] * missing, LIFETIME) if missing > 0 else []
-    for ticket in tickets:
-        content = {name: getattr(ticket, name) for name in ("round", "arms", "watched")}
-        stock.write(f"{TICKETS}/{ticket.round}.json", json.dumps(content))
-    if tickets:
-        stock.write("latest.json", json.dumps(tickets[-1].arms))
-    return len(told)
+def _learn(
+    stock: Stock, folder: Path, key: str, told: Sequence[tuple[str, dict[str, Any]]]
+) -> None:
+    rounds = []
+    for name, content in told:
+        try:
+            record = decode(Finished, encode(content["finished"]))
+            weights = tuple(map(float, content["weights"]))
+            arms = [*map(str, content["arms"])]
+            rounds.append((name, str(content["problem"]), weights, arms, record))
+        except (KeyError, TypeError, ValueError) as error:
+            stock.set_aside(f"{TOLD}/{name}", repr(error))
+    if not rounds:
+        return
+    *_, arms, latest = rounds[-1]
+    budget = len(latest.runs)
+    with book_for(folder, key, arms, budget) as book:
+        # A process that was killed after its commit left results that are in the journal.
+        known = {view.at for view in book.history(BATCH)}
+        new = [
+            (problem, weights, record)
+            for _, problem, weights, _, record in rounds
+            if record.at not in known
+            and len(record.runs) == budget
+            and {run.arm for run in record.runs} <= set(arms)
+        ]
+        if new:
+            book.ledger.note(new)
+        sets = book.ledger.look(
+            lambda state: [state.live.pick(state.next_round + each)[:2] for each in range(READY)]
+        )
+    stock.offer(key, sets)
+    for name, *_ in rounds:
+        (folder / TOLD / name).unlink(missing_ok=True)
 
 
-def _take_in(stock: Stock, book: AskTell, name: str) -> None:
-    """One result; what the journal refuses is set aside, with the reason, and the rest goes on."""
-    path = stock.folder / TOLD / name
+def due(stock: Stock, key: str) -> bool:
+    """Whether it is time to learn."""
+    return len(stock.waiting()) >= ENOUGH or not stock.sets(key)
+
+
+def learn_in_background(folder: Path) -> None:
+    """Start the process that learns, unless another one is at it."""
     try:
-        record = decode_record("finished", path.read_text(encoding="utf-8"))
-        if isinstance(record, Finished):
-            with contextlib.suppress(ClosedRoundError):  # taken in before, or expired
-                book.ledger.finish(record)
-        path.unlink()
-    except (PickbestError, OSError, ValueError) as error:
-        stock.write(f"refused/{name}", json.dumps({"reason": str(error)[:500]}))
-        os.replace(path, stock.folder / "refused" / f"{name}.txt")
+        with alone(folder) as first:
+            if not first:
+                return
+        subprocess.Popen(
+            [sys.executable, "-P", "-m", "pickbest.portfolio.solve.learning", str(folder)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=folder,
+            start_new_session=True,
+        ).returncode = 0  # nobody waits for it
+    except OSError:  # a full disk, or no more processes: the next call tries again
+        pass
 
 
 def main(folder: Path) -> None:

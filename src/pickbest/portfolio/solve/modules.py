@@ -1,31 +1,35 @@
-"""Solvers that are only Python modules, each as a program: python modules.py MODULE FILE.
+"""Solvers that are only Python modules, each as a program.
 
-This file is run by its path in a process of its own, and so imports nothing of pickbest. It
-writes what a solver's program would write.
+    python -m pickbest.portfolio.solve.modules MODULE [--incremental] FILE
+    python -m pickbest.portfolio.solve.modules MODULE --session
+
+It writes what a solver's own program would write.
 """
 
 import sys
+from collections.abc import Callable
+from typing import Any
 
 
-def bitwuzla(path: str) -> int:
+def bitwuzla(path: str, incremental: bool) -> int:
+    _bitwuzla_parser().parse(path)
+    return 0
+
+
+def _bitwuzla_parser() -> Any:
     import bitwuzla
 
     options = bitwuzla.Options()
     options.set(bitwuzla.Option.PRODUCE_MODELS, True)
-    bitwuzla.Parser(bitwuzla.TermManager(), options).parse(path)
-    return 0
+    return bitwuzla.Parser(bitwuzla.TermManager(), options)
 
 
-def cvc5(path: str) -> int:
+def cvc5(path: str, incremental: bool) -> int:
+    with open(path, "rb") as file:
+        strings = b"String" in file.read()
+    solver, symbols, parser = _cvc5(incremental, strings)
     import cvc5
 
-    solver = cvc5.Solver(cvc5.TermManager())
-    with open(path, "rb") as file:
-        strings = ["strings-exp"] if b"String" in file.read() else []
-    for option in ("produce-models", "incremental", *strings):
-        solver.setOption(option, "true")
-    symbols = cvc5.SymbolManager(solver.getTermManager())
-    parser = cvc5.InputParser(solver, symbols)
     parser.setFileInput(cvc5.InputLanguage.SMT_LIB_2_6, path)
     while not (command := parser.nextCommand()).isNull():
         sys.stdout.write(str(command.invoke(solver, symbols)))
@@ -33,50 +37,48 @@ def cvc5(path: str) -> int:
     return 0
 
 
-def pyboolector(path: str) -> int:
+def _cvc5(incremental: bool, strings: bool) -> tuple[Any, Any, Any]:
+    import cvc5
+
+    solver = cvc5.Solver(cvc5.TermManager())
+    solver.setOption("produce-models", "true")
+    # It is on where nobody says otherwise, and makes single questions much slower.
+    solver.setOption("incremental", "true" if incremental else "false")
+    if strings:
+        solver.setOption("strings-exp", "true")
+    symbols = cvc5.SymbolManager(solver.getTermManager())
+    return solver, symbols, cvc5.InputParser(solver, symbols)
+
+
+def pyboolector(path: str, incremental: bool) -> int:
     from pyboolector import Boolector, BtorOption
 
     solver = Boolector()
     solver.Set_opt(BtorOption.BTOR_OPT_MODEL_GEN, 1)
-    solver.Set_opt(BtorOption.BTOR_OPT_INCREMENTAL, 1)
+    if incremental:
+        solver.Set_opt(BtorOption.BTOR_OPT_INCREMENTAL, 1)
     problem = solver.Parse(path)[2]
     if problem:
         raise SystemExit(str(problem))
     return 0
 
 
-def pycryptosat(path: str) -> int:
+def pycryptosat(path: str, incremental: bool) -> int:
     from pycryptosat import Solver
 
+    from pickbest.portfolio.run.answers.cnf import read_dimacs
+
     solver = Solver()
-    solver.add_clauses(clauses(path))
+    solver.add_clauses(read_dimacs(path))
     satisfiable, values = solver.solve()
     return told(satisfiable, [v if value else -v for v, value in enumerate(values or ()) if v])
 
 
 def pysat(path: str, name: str) -> int:
-    from pysat.solvers import Solver
+    from pickbest.portfolio.run.answers.sat import solve
 
-    with Solver(name=name, bootstrap_with=clauses(path)) as solver:
-        return told(solver.solve(), solver.get_model() or [])
-
-
-def clauses(path: str) -> list[list[int]]:
-    """The clauses of a DIMACS file: a clause may span lines, and a lone % ends the file."""
-    literals: list[int] = []
-    with open(path) as file:
-        for line in file:
-            if line.startswith("%"):
-                break
-            if not line.startswith(("c", "p")):
-                literals += map(int, line.split())
-    found: list[list[int]] = [[]]
-    for literal in literals:
-        if literal:
-            found[-1].append(literal)
-        else:
-            found.append([])
-    return found if found[-1] else found[:-1]
+    verdict, model = solve(path, name)
+    return told(verdict == "SAT", model or [])
 
 
 def told(satisfiable: bool | None, model: list[int]) -> int:
@@ -90,10 +92,21 @@ def told(satisfiable: bool | None, model: list[int]) -> int:
     return 10 if satisfiable else 20
 
 
-MODULES = {each.__name__: each for each in (bitwuzla, cvc5, pyboolector, pycryptosat)}
+MODULES: dict[str, Callable[[str, bool], int]] = {
+    each.__name__: each for each in (bitwuzla, cvc5, pyboolector, pycryptosat)
+}
+
+
+def main(words: list[str]) -> int:
+    module, _, solver = words[0].partition(":")
+    code = (
+        pysat(words[-1], solver)
+        if module == "pysat"
+        else MODULES[module](words[-1], "--incremental" in words)
+    )
+    sys.stdout.flush()
+    return code
+
 
 if __name__ == "__main__":
-    module, _, solver = sys.argv[1].partition(":")
-    code = pysat(sys.argv[2], solver) if module == "pysat" else MODULES[module](sys.argv[2])
-    sys.stdout.flush()
-    raise SystemExit(code)
+    raise SystemExit(main(sys.argv[1:]))

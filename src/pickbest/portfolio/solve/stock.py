@@ -1,36 +1,46 @@
-"""Tickets asked for ahead, and what became of them: small files in the user's data folder.
+"""What calls leave on disk for each other and for learning: small files in the user's data folder.
 
-    portfolios/KEY/arms.json          who may be picked, and how many
-    portfolios/KEY/tickets/12.json    round 12 is to be had; whoever moves the file away has it
-    portfolios/KEY/latest.json        who was picked last, for when there is no ticket left
-    portfolios/KEY/told/12.json       what became of round 12: a record for the journal
+    picks/KEY.json   sets of solvers that the learner picked ahead; a call takes one of them
+    told/NAME.json   what became of a call, until it is learned
+    aside/           what could not be read, and why
+    memory           who solved which problem: see `memory`
+    solve.db         the journal: see `learning`
 
-A round whose ticket was taken and never told is lost when the ticket expires, as in any journal.
+A call picks at random among the sets, so that calls that come in bursts need no lock and never run
+out: the sets are a sample of what the learner would pick now. Every file is written to a temporary
+one, synced and renamed. Whatever is damaged is set aside, and counts as not there.
 """
 
 import contextlib
 import fcntl
 import json
 import os
+import random
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pickbest.core.codec import encode
-from pickbest.core.tickets import Ticket
+from pickbest.core.codec import encode, plain
 from pickbest.portfolio.store.records import Finished
 
-# No file here is longer, but what came of a round with a long answer.
-LONGEST = 1024**2
-TICKETS, TOLD = "tickets", "told"
+# No file here is longer.
+LONGEST = 1 << 20
+PICKS, TOLD, ASIDE = "picks", "told", "aside"
+# Results that wait when learning is not possible; later ones are not kept.
+MOST_WAITING = 10_000
 
 
-def data_folder() -> Path:
-    """Where what was learned is kept: $XDG_DATA_HOME/pickbest/solve, made if it is not there."""
+def data_folder() -> Path | None:
+    """Where what was learned is kept: $XDG_DATA_HOME/pickbest/solve; None where it cannot be."""
     home = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
     folder = Path(home, "pickbest", "solve")
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
+        return None
+    mine = folder.stat().st_uid == os.geteuid()
+    return folder if mine and os.access(folder, os.W_OK | os.X_OK) else None
 
 
 @contextlib.contextmanager
@@ -46,66 +56,103 @@ def alone(folder: Path) -> Iterator[bool]:
 
 
 class Stock:
-    """The files of one portfolio; key: a name that is fit for a folder."""
+    """The files of a data folder; None: nothing is kept."""
 
-    def __init__(self, folder: Path, key: str) -> None:
-        self.folder = folder / "portfolios" / key
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
 
-    def take(self, arms: Sequence[str], budget: int) -> Ticket[str] | None:
-        """A ticket for some of these arms, if there is one; it is nobody else's then."""
-        wanted = {"arms": list(arms), "budget": budget}
-        if self.read("arms.json") != wanted:
-            self.write("arms.json", json.dumps(wanted))
-            for name in self.names(TICKETS):  # asked for when there were other arms
-                (self.folder / TICKETS / name).unlink(missing_ok=True)
-            return None
-        for name in self.names(TICKETS):
-            mine = self.folder / TICKETS / f".{os.getpid()}-{name}"
-            try:
-                os.rename(self.folder / TICKETS / name, mine)
-            except OSError:  # another call was quicker
-                continue
-            content = self.read(f"{TICKETS}/{mine.name}")
-            mine.unlink()
-            with contextlib.suppress(KeyError, TypeError, ValueError):
-                ticket = Ticket(
-                    int(content["round"]), tuple(content["arms"]), "", content["watched"] is True
-                )
-                if set(ticket.arms) <= set(arms) and len(ticket.arms) == budget:
-                    return ticket
-        return None
+    def picked(
+        self, key: str, arms: Sequence[str], budget: int, chosen_by: bytes = b""
+    ) -> tuple[tuple[str, ...], tuple[float, ...]]:
+        """(some of the arms, as the learner would pick them now; the weights of that pick).
 
-    def latest(self, arms: Sequence[str], budget: int) -> tuple[str, ...]:
-        """Who was picked last, else the first of the arms."""
-        latest = self.read("latest.json")
-        fits = isinstance(latest, list) and len(latest) == budget and set(latest) <= set(arms)
-        return tuple(latest if fits else arms[:budget])
+        chosen_by: makes the same choice each time; b"": at random. Where nothing is known, the
+        first arm is joined by others at random, or by those that come next in the table.
+        """
+        sets = [
+            each
+            for each in self.sets(key)
+            if len(each[0]) == len(set(each[0])) == budget and set(each[0]) <= set(arms)
+        ]
+        rng = random.Random(chosen_by or None)
+        if sets:
+            return rng.choice(sets)
+        rest = list(arms[1:])
+        return (*arms[:1], *(rest if chosen_by else rng.sample(rest, len(rest))))[:budget], ()
 
-    def tell(self, record: Finished) -> None:
-        """Keep what became of a round until it is learned; on disk when this returns."""
-        self.write(f"{TOLD}/{record.round}.json", encode(record), durable=True)
+    def sets(self, key: str) -> list[tuple[tuple[str, ...], tuple[float, ...]]]:
+        """What the learner picked ahead: arms and weights."""
+        try:
+            listed = self.read(f"{PICKS}/{key}.json")["sets"]
+            return [(tuple(map(str, arms)), tuple(map(float, all_of))) for arms, all_of in listed]
+        except (TypeError, ValueError, LookupError):
+            return []
 
-    def names(self, kind: str) -> list[str]:
-        """The files of a kind, by their rounds."""
+    def offer(
+        self, key: str, sets: Sequence[tuple[Sequence[str], Sequence[float] | None]]
+    ) -> None:
+        content = [(list(arms), list(weights or ())) for arms, weights in sets]
+        self.write(f"{PICKS}/{key}.json", json.dumps({"sets": content}))
+
+    def tell(
+        self,
+        key: str,
+        arms: Sequence[str],
+        problem: str,
+        weights: Sequence[float],
+        record: Finished,
+    ) -> None:
+        """Keep what became of a call until it is learned; on disk when this returns."""
+        if self.folder is None or len(self.waiting()) > MOST_WAITING:
+            return
+        told = {"key": key, "arms": list(arms), "problem": problem, "weights": list(weights)}
+        told["finished"] = plain(record)
+        self.write(f"{TOLD}/{time.time_ns()}-{os.getpid()}.json", encode(told))
+
+    def waiting(self) -> list[str]:
+        """Names of results that are not learned yet, oldest first."""
         with contextlib.suppress(OSError):
-            found = [name for name in os.listdir(self.folder / kind) if name[:1].isdigit()]
-            return sorted(found, key=lambda name: (len(name), name))
+            names = os.listdir(self.folder / TOLD) if self.folder else []
+            return sorted(name for name in names if name.endswith(".json") and name[0] != ".")
         return []
 
     def read(self, name: str) -> Any:
         """What a file holds; None where there is none, or nothing that we wrote."""
-        with contextlib.suppress(OSError, ValueError), open(self.folder / name, "rb") as file:
-            return json.loads(file.read(LONGEST))
-        return None
+        if self.folder is None:
+            return None
+        try:
+            with open(self.folder / name, "rb") as file:
+                return json.loads(file.read(LONGEST))
+        except OSError:
+            return None
+        except (ValueError, RecursionError) as error:
+            self.set_aside(name, str(error))
+            return None
 
-    def write(self, name: str, text: str, durable: bool = False) -> None:
-        """The whole file or nothing of it."""
+    def write(self, name: str, text: str) -> None:
+        """The whole file or nothing of it; nothing where the disk is full, or read only."""
+        if self.folder is None:
+            return
         path = self.folder / name
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         draft = path.with_name(f".{path.name}.{os.getpid()}")
-        with open(draft, "w", encoding="utf-8") as file:
-            file.write(text)
-            if durable:
-                file.flush()
-                os.fsync(file.fileno())
-        os.replace(draft, path)
+        with contextlib.suppress(OSError):
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+            try:
+                with open(os.open(draft, flags, 0o600), "w", encoding="utf-8") as file:
+                    file.write(text)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.replace(draft, path)
+            except OSError:
+                draft.unlink(missing_ok=True)
+                raise
+
+    def set_aside(self, name: str, reason: str) -> None:
+        """Put a file that is of no use where it can be looked at; the reason beside it."""
+        if self.folder is None:
+            return
+        with contextlib.suppress(OSError):
+            (self.folder / ASIDE).mkdir(mode=0o700, exist_ok=True)
+            os.replace(self.folder / name, self.folder / ASIDE / os.path.basename(name))
+            self.write(f"{ASIDE}/{os.path.basename(name)}.reason", f"{reason[:500]}\n")

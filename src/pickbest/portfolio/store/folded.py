@@ -142,7 +142,7 @@ def replayed(
     again = PortfolioState(trusted)
     for entry in entries:
         record = entry.record
-        if isinstance(record, Picked):
+        if isinstance(record, Picked) and not record.given:
             picked = again.live.pick(record.round, record.features)
             stored = (record.arms, record.weights, record.until)
             if picked != stored:

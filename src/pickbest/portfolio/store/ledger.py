@@ -4,6 +4,7 @@ import copy
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import TypeVar
 
 from pickbest.core import PickbestError
@@ -11,7 +12,7 @@ from pickbest.core.features import Feature, Features, by_name, encoded
 from pickbest.core.tickets import ClosedRoundError, RepeatedTellError, Ticket, not_open
 from pickbest.portfolio.store.folded import FoldedJournal
 from pickbest.portfolio.store.leases import Lifetimes, lease_of, this_process
-from pickbest.portfolio.store.plausible import check_finished, check_roster
+from pickbest.portfolio.store.plausible import check_finished, check_picked, check_roster
 from pickbest.portfolio.store.portfolio_state import Names, changed, check_opening, updated
 from pickbest.portfolio.store.protocol import Entry, Journal, StorageError, entries_after
 from pickbest.portfolio.store.records import Finished, Late, Lost, Opened, Picked, Record, Roster
@@ -193,6 +194,26 @@ class Ledger(FoldedJournal):
 
         with self.lock:
             patiently(once, self.patience)
+
+    def note(self, results: Sequence[tuple[str, tuple[float, ...], Finished]]) -> None:
+        """Rounds that were played elsewhere: (problem, weights, result), all in one commit.
+
+        Somebody else chose the arms, so no pick is verified. weights: of the pick, where the arms
+        are those that the learner once picked; empty: the arms count as drawn at random. The
+        number of the round in `Finished` is not used.
+        """
+        with self.lock, self.turn() as write:
+            live = self.state.live
+            has_weights = live.pick(self.state.next_round)[1] is not None
+            for number, (problem, own, result) in enumerate(results, self.state.next_round):
+                arms = tuple(run.arm for run in result.runs)
+                at, usual = result.at, (len(live.arms) / len(arms),) * len(arms)
+                weights = own or usual if has_weights else None
+                picked = Picked(number, arms, weights, at, None, problem, False, at, given=True)
+                check_picked(picked, live.arms, live.learner.budget)
+                check_finished(result, picked)
+                write(picked)
+                write(replace(result, round=number))
 
     def finish(self, result: Finished) -> bool:
         """Close a round with a result; False if it had been closed as lost, and this came late.

@@ -73,6 +73,7 @@ class Picked:
     watch: how likely that was. until: see core.Ticket.
     at: seconds since the epoch.
     features: of the problem, by name; None where it came without.
+    given: the caller chose the arms, not the learner: a replay does not pick them again.
     """
 
     round: int
@@ -86,6 +87,7 @@ class Picked:
     watch: float = field(default=1.0, metadata=SPARSE)
     until: tuple[float, ...] = field(default=(), metadata=SPARSE)
     features: Mapping[str, Any] | None = field(default=None, metadata=SPARSE)
+    given: bool = field(default=False, metadata=SPARSE)
 
 
 @dataclass(frozen=True, slots=True)

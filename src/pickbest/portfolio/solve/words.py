@@ -1,0 +1,263 @@
+"""The words of a call: our own options, and those with which other solvers are called."""
+
+import argparse
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from pickbest.core import PickbestError
+
+DAY = 86_400.0
+STDIN = "-"
+ABOUT = """\
+Solve SAT and SMT problems with the solvers that are installed here. The solvers that have been
+best on such problems run side by side; the first answer is printed, and the others are stopped.
+
+Use it in place of a solver: standard output and the exit code are what a solver would give (10
+and 20 for CNF; the winner's own for SMT-LIB). Everything else goes to standard error. There is
+nothing to set up; what was learned is kept in $XDG_DATA_HOME/pickbest/solve.
+"""
+EXAMPLES = """\
+examples:
+  pickbest solve problem.smt2              in place of: z3 problem.smt2
+  pickbest solve --who formula.cnf.xz      say on standard error who answered
+  generate | pickbest solve -T:10 -        standard input; ten seconds, as z3 takes them
+  pickbest solve --list                    which solvers are found
+  pickbest solve --frozen --confirm p.smt2 in CI: nothing is learned, two solvers must agree
+"""
+# Solvers under whose names we may be called (a link z3 -> pickbest-solve).
+NAMES = (
+    "z3", "cvc5", "cvc4", "yices-smt2", "bitwuzla", "boolector", "mathsat", "kissat", "cadical",
+    "minisat", "glucose", "cryptominisat5", "picosat", "lingeling",
+)  # fmt: skip
+SAT_NAMES = NAMES[7:]
+_NUMBER = r"(\d+(?:\.\d+)?)"
+# (solvers, their words, our words): a blank in a pattern stands between two words; PASSED: the word
+# is for that solver, and is handed to it; "": it changes nothing here.
+PASSED = "\0"
+FOREIGN = (
+    ("z3", "-in", "--session"),
+    ("z3", f"-T:{_NUMBER}", r"--deadline=\1"),
+    ("z3", r"-t:(\d+)|timeout=(\d+)", r"--check-milliseconds=\1\2"),
+    ("z3", r"-memory:(\d+)|memory_max_size=(\d+)", r"--memory=\1\2"),
+    ("z3", "-smt2|-dimacs|-st|-q|-nw|-v:.*", ""),
+    ("z3", "-version", "--version"),
+    ("z3", r"-model|[a-z_0-9]+(?:\.[a-z_0-9]+)*=\S*", PASSED),
+    ("cvc5 cvc4", r"(?:-L|--lang)(?:=|[ ])?(?:smt2(?:\.\d)?|smtlib2?(?:\.\d)?|auto)", ""),
+    ("bitwuzla", r"--lang(?:=| )smt2", ""),
+    ("cvc5 cvc4 yices-smt2 boolector", "-i|--incremental|--interactive", "--session"),
+    ("cvc5 cvc4", r"--tlimit(?:=| )(\d+)", r"--deadline-milliseconds=\1"),
+    ("cvc5 cvc4", r"--tlimit-per(?:=| )(\d+)", r"--check-milliseconds=\1"),
+    ("cvc5 cvc4", r"--rlimit(?:-per)?(?:=| )\d+", ""),
+    ("cvc5 cvc4", "-m|-q|-qq|-v|--(?:no-)?(?:produce-[a-z-]+|print-success|stats|interactive)", ""),
+    ("cvc5 cvc4", "--strings-exp|--dump-models", ""),
+    ("cvc5 cvc4 yices-smt2 kissat cadical", "-V", "--version"),
+    ("cvc5 cvc4", r"--(?:no-)?[a-z][a-z-]*(?:=\S*)?|--seed(?:=| )\d+", PASSED),
+    ("yices-smt2", rf"(?:--timeout=|-t ){_NUMBER}", r"--deadline=\1"),
+    ("yices-smt2", r"--smt2-model-format|-s|--stats|--verbosity=\d+|-v \d+", ""),
+    ("yices-smt2", r"--mcsat|--bvconst-in-decimal|--delegate=\w+|-n \d+|--nthreads=\d+", PASSED),
+    ("bitwuzla", r"(?:-t|--time-limit)(?:=| )(\d+)", r"--deadline-milliseconds=\1"),
+    ("bitwuzla", r"(?:-T|--time-limit-per)(?:=| )(\d+)", r"--check-milliseconds=\1"),
+    ("bitwuzla", r"(?:-M|--memory-limit)(?:=| )(\d+)", r"--memory=\1"),
+    ("bitwuzla", r"-m|--produce-models|-v|-q|--verbosity(?:=| )\d+", ""),
+    ("boolector", rf"(?:-t|--time)(?:=| ){_NUMBER}", r"--deadline=\1"),
+    ("boolector", r"--smt2|-m|--model-gen(?:=\d)?|-v|--verbosity(?:=| )\d", ""),
+    ("kissat", rf"--time={_NUMBER}", r"--deadline=\1"),
+    ("cadical", rf"-t {_NUMBER}", r"--deadline=\1"),
+    ("kissat cadical lingeling picosat", "-q|-v|--quiet|--verbose|--relaxed|-f", ""),
+    ("kissat cadical", r"--(?:un)?sat|--(?:no-)?[a-z]+(?:=\S*)?", PASSED),
+    ("minisat glucose", rf"-cpu-lim={_NUMBER}", r"--deadline=\1"),
+    ("minisat glucose", r"-mem-lim=(\d+)", r"--memory=\1"),
+    ("minisat glucose", r"-verb=\d|-(?:no-)?pre|-model", ""),
+)
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What was asked for.
+
+    action: solve, session, list, learn, stats, export, import or version.
+    budget: how many solvers run side by side. deadline: seconds for a problem, with everything.
+    check_seconds: for each check-sat; 0: no limit. memory: bytes for each solver.
+    solvers: only these, where any are named. tables: files of further solvers.
+    called: the solver under whose name we are called, else "". passed: words for that solver.
+    passed_over: words that mean nothing to us.
+    """
+
+    files: tuple[str, ...] = ()
+    action: str = "solve"
+    budget: int = 2
+    deadline: float = DAY
+    check_seconds: float = 0.0
+    memory: int | None = None
+    most_bytes: int | None = None
+    logic: str = ""
+    solvers: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+    who: bool = False
+    as_json: bool = False
+    frozen: bool = False
+    confirm: bool = False
+    fail_unknown: bool = False
+    target: str = ""
+    called: str = ""
+    passed: tuple[str, ...] = ()
+    passed_over: tuple[str, ...] = ()
+
+
+class HelpShown(Exception):  # noqa: N818
+    """Help was asked for: here it is."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Raises, so that errors look like those of the other commands."""
+
+    def error(self, message: str) -> NoReturn:
+        raise PickbestError(f"{message} (see pickbest solve --help)")
+
+    def print_help(self, file: object = None) -> NoReturn:
+        raise HelpShown(self.format_help())
+
+
+def parse(words: Sequence[str], program: str = "") -> Arguments:
+    """PickbestError for words that mean nothing, HelpShown for --help.
+
+    program: the name under which we were started.
+    """
+    words = list(words)
+    called = os.path.basename(program)
+    if words[:1] == ["--as"]:
+        called, words = words[1] if len(words) > 1 else "", words[2:]
+        if called not in NAMES:
+            raise PickbestError(f"--as must name one of {', '.join(NAMES)}, got {called!r}")
+    called = called if called in NAMES else ""
+    parser = _parser()
+    ours, passed, passed_over = _translated(words, called, parser)
+    given = parser.parse_args(ours)
+    actions = ("version", "list", "learn", "stats", "export", "import_", "session")
+    action = next((name for name in actions if getattr(given, name)), "solve").rstrip("_")
+    files = tuple(given.files)
+    if action == "session" and files:  # a file is read, however it is called
+        action = "solve"
+    if action == "solve" and not files:
+        action = "solve" if called in SAT_NAMES else "session"
+        files = (STDIN,) if called in SAT_NAMES else ()
+    if files.count(STDIN) > 1:
+        raise PickbestError("standard input can be read once only")
+    deadline = given.deadline
+    if given.deadline_milliseconds is not None:
+        deadline = given.deadline_milliseconds / 1e3
+    _check(given, deadline)
+    return Arguments(
+        files, action, given.budget, deadline, given.check_milliseconds / 1e3,
+        None if given.memory is None else int(given.memory * 1024**2), given.most_bytes,
+        given.logic, tuple(given.solver), tuple(given.solvers), given.who, given.json,
+        given.frozen, given.confirm, given.fail_unknown, given.export or given.import_ or "",
+        called, tuple(passed), tuple(passed_over),
+    )  # fmt: skip
+
+
+def _check(given: argparse.Namespace, deadline: float) -> None:
+    if given.budget < 1:
+        raise PickbestError(f"--budget must be at least 1, got {given.budget}")
+    if not 0.0 < deadline < float("inf"):
+        raise PickbestError(f"--deadline must be above 0 seconds, got {deadline:g}")
+    if given.memory is not None and not 0.0 < given.memory < float("inf"):
+        raise PickbestError(f"--memory must be above 0 MB, got {given.memory:g}")
+    if given.most_bytes is not None and given.most_bytes < 1:
+        raise PickbestError(f"--most-bytes must be at least 1, got {given.most_bytes}")
+    if given.confirm and given.budget < 2:
+        raise PickbestError("--confirm needs a --budget of at least 2")
+
+
+def _parser() -> _Parser:
+    parser = _Parser("pickbest solve", description=ABOUT, epilog=EXAMPLES, allow_abbrev=False)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    add, hidden = parser.add_argument, argparse.SUPPRESS
+    add("files", nargs="*", metavar="FILE", help="SMT-LIB 2 or DIMACS CNF, plain or .gz .xz .bz2")
+    add("--budget", "-b", type=int, default=2, metavar="N", help="solvers that run side by side")
+    add("--deadline", "-t", type=float, default=DAY, metavar="S", help="seconds for each problem")
+    add("--memory", type=float, metavar="MB", help="memory that each solver may use")
+    add("--most-bytes", type=int, metavar="N", help="longest problem that is read (1 GiB)")
+    add("--logic", default="", help="the logic, instead of the script's own set-logic")
+    add("--solver", action="append", default=[], metavar="NAME", help="only this one; repeatable")
+    add("--solvers", action="append", default=[], metavar="FILE", help="a solvers.toml; repeatable")
+    add("--who", "-w", action="store_true", help="say on standard error who answered, and when")
+    add("--json", action="store_true", help="one JSON object per problem instead of its answer")
+    add("--frozen", action="store_true", help="use what is known, and learn nothing")
+    add("--confirm", action="store_true", help="two solvers must agree; exit code 3 if they do not")
+    add("--fail-unknown", action="store_true", help="exit code 1 if there is no answer")
+    add("--session", "-in", action="store_true", help="talk SMT-LIB on standard input and output")
+    add("--as", metavar="NAME", help="answer as this solver would; must be the first word")
+    add("--list", action="store_true", help="list the solvers and profiles, and end")
+    add("--stats", action="store_true", help="say what calls have saved so far, and end")
+    add("--export", metavar="FILE", help="write what was learned to a file, and end")
+    add("--import", dest="import_", metavar="FILE", help="add what an export holds, and end")
+    add("--learn", action="store_true", help="learn now what waits to be learned, and end")
+    add("--version", action="store_true", help="show the version")
+    add("--check-milliseconds", type=float, default=0.0, help=hidden)
+    add("--deadline-milliseconds", type=float, help=hidden)
+    return parser
+
+
+def _translated(
+    words: Sequence[str], called: str, parser: argparse.ArgumentParser
+) -> tuple[list[str], list[str], list[str]]:
+    """(our words, words for the solver that we are called as, words that mean nothing)."""
+    known = {each for action in parser._actions for each in action.option_strings}
+    own = set() if called else known
+    ours: list[str] = []
+    passed: list[str] = []
+    passed_over: list[str] = []
+    place = 0
+    while place < len(words):
+        word = words[place]
+        name = word.partition("=")[0]
+        if name in own or name in ("--help", "--version"):
+            ours.append(word)
+            place += 1
+            if not called and "=" not in word and _takes_value(parser, name):
+                ours += words[place : place + 1]
+                place += 1
+            continue
+        count, said = _in_our_words(words[place : place + 2], called)
+        if said == PASSED:
+            passed += words[place : place + count] if called else []
+        elif said is not None:
+            ours += said.split()
+        elif called and ((word.startswith("-") and word != STDIN) or word == ""):
+            passed_over.append(word)
+        elif not called and word.startswith("-") and word != STDIN:
+            from difflib import get_close_matches
+
+            close = get_close_matches(name, own, 1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise PickbestError(f"unknown option {word!r}{hint} (see pickbest solve --help)")
+        else:
+            ours.append(word)
+        place += count
+    return ours, passed, passed_over
+
+
+def _takes_value(parser: argparse.ArgumentParser, name: str) -> bool:
+    return any(name in action.option_strings and action.nargs is None for action in parser._actions)
+
+
+def _in_our_words(words: Sequence[str], called: str) -> tuple[int, str | None]:
+    """(how many words were read, what they mean here); None: nothing that we know."""
+    for pattern, ours in _rows(called):
+        for count in (1, 2):
+            found = re.fullmatch(pattern, " ".join(words[:count])) if len(words) >= count else None
+            if found and not (count == 2 and " " not in pattern):
+                # A group that took no part is empty.
+                return count, found.expand(ours) if ours != PASSED else PASSED
+    return 1, None
+
+
+def _rows(called: str) -> Iterator[tuple[str, str]]:
+    for solvers, pattern, ours in FOREIGN:
+        # By our own name, only what is the same for everybody is understood.
+        if called in solvers.split() or (not called and ours != PASSED):
+            yield pattern, ours
