@@ -68,7 +68,7 @@ docs: $(STAMP)
 	$(BIN)/mkdocs build --strict
 
 bench: $(STAMP)
-	$(BIN)/python benchmarks/run.py $(ARGS)
+	PYTHONPATH=. $(BIN)/python benchmarks/run.py $(ARGS)
 
 clean:
 	rm -rf $(VENV) .cache build out src/pickbest.egg-info

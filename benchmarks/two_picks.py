@@ -29,9 +29,9 @@ LEARNERS = {
     "hedge-partial": theory.hedge_partial_bound,
 }
 BUDGETS = (2, 3, 4, 5, 6)
-# Worlds that react to the player are played round by round: a million rounds would take minutes.
+# Environments that react to the player are played round by round: a million take minutes.
 MOST_ADAPTIVE = 10_000
-# A world's costs for all replicates together, as numbers.
+# The costs of an environment for all replicates together, as numbers.
 MOST_COSTS = 40_000_000
 
 

@@ -1,6 +1,6 @@
 """The picture of docs/two-picks.md: regret against T, oracle calls against 1/ε, small games.
 
-python benchmarks/two_picks_figure.py [--out docs/img/two_picks.svg]
+PYTHONPATH=. python benchmarks/two_picks_figure.py [--out docs/img/two_picks.svg]
 """
 
 from __future__ import annotations

@@ -3,18 +3,24 @@
 import typer
 
 from pickbest.cli.main import main
-from studies.commands.benchmark import benchmark
+from studies.commands.benchmark import benchmark, peers, resampled
 from studies.commands.measure import measure
-from studies.commands.reproduce import reproduce
+from studies.commands.paper import reproduce, sabotage, ship_rewards
+from studies.commands.races import races
+from studies.commands.theory import jobs, linear_programs, small_games
 
 app = typer.Typer(
     name="python -m studies",
     no_args_is_help=True,
+    add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     help="Rebuild the paper's results, the benchmark and the other measurements.",
 )
-for command in (reproduce, benchmark, measure):
+for command in (
+    *(reproduce, sabotage, benchmark, peers, resampled, races),
+    *(linear_programs, jobs, small_games, measure, ship_rewards),
+):
     app.command()(command)
 
 

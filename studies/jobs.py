@@ -13,6 +13,7 @@ import numpy as np
 
 from pickbest import theory
 from pickbest.core import PickbestError, check_count, check_seed, unknown_name
+from pickbest.core.progress import Progress
 from pickbest.simulation.statistics import standard_error
 from pickbest.submodular.jobs import (
     TableJobs,
@@ -41,6 +42,7 @@ def theorem6_experiment(
     others: float = 1.0,
     tamper: Callable[[OnlineGreedy], OnlineGreedy] | None = None,
     only_hybrid: bool = False,
+    progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Measured regret and bounds as plain data: coverage at every horizon, the other families
     at the first but one.
@@ -61,7 +63,9 @@ def theorem6_experiment(
     cases = [(FAMILIES[0], rounds) for rounds in horizons]
     cases += [(family, usual) for family in FAMILIES[1:]]
     rows = []
-    for family, rounds in cases:
+    for done, (family, rounds) in enumerate(cases):
+        if progress:
+            progress(done, len(cases), f"{family}, {rounds} rounds")
         jobs = hidden_jobs(family, rounds, target_budget, seed, others)
         for row in _measured(jobs, target_budget, slot_budget, seed, replicates, tamper):
             if only_hybrid and row["learner"] != "OG_hybrid":

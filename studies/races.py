@@ -1,25 +1,18 @@
-"""What learning from races is worth, over all tables of runtimes: the figures of docs/races.md.
-
-    python -m studies.races censoring --out FILE.jsonl --rounds 400 TABLE…
-    python -m studies.races prices --out FILE.jsonl --rounds 1000 TABLE…
-    python -m studies.races show FILE.jsonl [--plot PICTURE.png]
-
-A table is a CSV file or a scenario of ASlib. Every cell is one line of the file; those that are
-there are not played again.
-"""
+"""What learning from races is worth, over tables of runtimes."""
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pickbest.catalog import make_learner
-from pickbest.core import Learner
+from pickbest.core import Learner, PickbestError
+from pickbest.core.progress import Progress
 from pickbest.environments.runtimes import read_runtimes
 from pickbest.learners.intervals import racing
 from pickbest.learners.schedules import Schedules
@@ -49,9 +42,21 @@ RULES = {
     "thompson": Stopping.of("first", "intervals"),
     "buckley-james": Stopping.of("first", "intervals"),
 }
-TODAY = ("pessimistic", "optimistic", "watch")
+PLAIN = ("pessimistic", "optimistic", "watch")
 PRICES = (0.0, 0.1, 0.3, 1.0)
 Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is played. deadline: of tables that do not say their own, in seconds."""
+
+    rounds: int = 400
+    replicates: int = 10
+    costs: tuple[str, ...] = COSTS
+    rules: tuple[str, ...] = tuple(RULES)
+    prices: tuple[float, ...] = PRICES
+    deadline: float = 1200.0
 
 
 def censoring_rows(
@@ -134,10 +139,10 @@ def _learner(rule: str, races: Races, cost: str, budget: int) -> Learner:
 
 
 def summary_of_censoring(rows: list[Row]) -> str:
-    """Means over cells of every rule; processor time beside that of the leanest rule of today."""
+    """Means over cells of every rule; processor time compared with the leanest rule."""
     cells = {(row["table"], row["cost"], row["budget"]) for row in rows}
-    lean = min(np.mean([row["cpu"] for row in rows if row["rule"] == rule]) for rule in TODAY)
-    lines = [f"{len(cells)} cells; rule, mean share, processor time, times the leanest of today"]
+    lean = min(np.mean([row["cpu"] for row in rows if row["rule"] == rule]) for rule in PLAIN)
+    lines = [f"{len(cells)} cells; rule, mean share, processor time, times the leanest"]
     for rule in dict.fromkeys(row["rule"] for row in rows):
         own = [row for row in rows if row["rule"] == rule]
         share, cpu = (float(np.mean([row[key] for row in own])) for key in ("share", "cpu"))
@@ -211,62 +216,49 @@ def _point(rows: list[Row], rule: str, price: float) -> tuple[float, float]:
     return float(np.mean([row["cpu"] for row in own])), float(np.mean([row["paid"] for row in own]))
 
 
-def main() -> None:
-    """Play what is missing, or show what is there."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("what", choices=("censoring", "prices", "show"))
-    parser.add_argument("paths", nargs="+", type=Path)
-    parser.add_argument("--out", type=Path)
-    parser.add_argument("--deadline", type=float, default=1200.0, help="of CSV files")
-    parser.add_argument("--rounds", type=int, default=400)
-    parser.add_argument("--replicates", type=int, default=10)
-    parser.add_argument("--costs", nargs="+", default=list(COSTS))
-    parser.add_argument("--rules", nargs="+", default=list(RULES), choices=list(RULES))
-    parser.add_argument("--prices", nargs="+", type=float, default=list(PRICES))
-    parser.add_argument("--plot", type=Path)
-    options = parser.parse_args()
-    if options.what == "show":
-        for path in options.paths:
-            rows = _read(path)
-            summary = summary_of_prices if "price" in rows[0] else summary_of_censoring
-            _say(f"{path}\n{summary(rows)}")
-            if options.plot:
-                draw(rows, options.plot)
-        return
-    done = {row["key"] for row in _read(options.out)}
-    for path in options.paths:
+def play(
+    tables: Sequence[Path],
+    out: Path,
+    study: str,
+    options: Options,
+    progress: Progress | None = None,
+) -> list[Row]:
+    """All rows of the study, of which those that `out` holds are not played again."""
+    rows = read_rows(out)
+    done = {row["key"] for row in rows}
+    keys = []
+    cells = [
+        (path, cost, budget)
+        for path in tables
+        for cost in options.costs
+        for budget in ((2, 3) if study == "censoring" else (0,))
+    ]
+    for number, (path, cost, budget) in enumerate(cells, start=1):
         table = read_runtimes(path)
-        for cost in options.costs:
-            races = Races.of(table, table.cutoff or options.deadline, as_cost(cost))
-            for budget in (2, 3) if options.what == "censoring" else (0,):
-                key = f"{path.stem}, {cost}, {budget}, {options.rounds}, {options.replicates}"
-                key += f", {' '.join(options.rules)}" if options.rules != list(RULES) else ""
-                key += f", {options.prices}" if options.prices != list(PRICES) else ""
-                if key in done or budget >= races.n_arms:
-                    continue
-                shape = (options.rounds, options.replicates)
-                played = (
-                    censoring_rows(path.stem, races, cost, budget, *shape, options.rules)
-                    if budget
-                    else price_rows(path.stem, races, cost, *shape, options.prices)
-                )
-                lines = [json.dumps({"key": key, **row}) for row in played]
-                with options.out.open("a") as file:
-                    file.write("".join(f"{line}\n" for line in lines))
-                _say(key)
+        races = Races.of(table, table.cutoff or options.deadline, as_cost(cost))
+        key = f"{path.stem}, {cost}, {budget}, {options}"
+        keys.append(key)
+        if key not in done and budget < races.n_arms:
+            shape = (options.rounds, options.replicates)
+            played = (
+                censoring_rows(path.stem, races, cost, budget, *shape, options.rules)
+                if study == "censoring"
+                else price_rows(path.stem, races, cost, *shape, options.prices)
+            )
+            new = [{"key": key, **row} for row in played]
+            with out.open("a") as file:
+                file.write("".join(f"{json.dumps(row)}\n" for row in new))
+            rows += new
+        if progress:
+            progress(number, len(cells), f"{path.stem}, {cost}")
+    return [row for row in rows if row["key"] in keys]
 
 
-def _read(path: Path) -> list[Row]:
+def read_rows(path: Path) -> list[Row]:
+    """What an earlier run has played; none where there is no file."""
     if not path.exists():
         return []
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
-def _say(text: str) -> None:
-    from rich.console import Console
-
-    Console(highlight=False, markup=False, soft_wrap=True).print(text)
-
-
-if __name__ == "__main__":
-    main()
+    try:
+        return [json.loads(line) for line in path.read_text().splitlines()]
+    except ValueError as error:
+        raise PickbestError(f"{path}: every line must be a JSON object ({error})") from error

@@ -15,14 +15,19 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "studies").rglob("*.md")),
+]
 # Set-up that this very test run is part of, or that needs what is not shipped.
 NOT_HERE = ("make ", "pip ", "git ", "#")
-PROGRAMS = {"pickbest", "curl"}
+PROGRAMS = {"pickbest", "python", "curl"}
 # What a page says runs as it stands there, and what it leaves running ends with it (see `run`).
 SHELL = """
 set -e
 pickbest() { "$PYTHON" -m pickbest "$@"; }
+python() { "$PYTHON" "$@"; }
 """
 
 
@@ -63,7 +68,7 @@ def run(tmp_path):
                 cwd=tmp_path,
                 stdout=out,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, **variables},
+                env={**os.environ, "PYTHONPATH": str(ROOT), **variables},
                 start_new_session=True,
             )
             try:

@@ -21,7 +21,7 @@ PEERS = {
     "retrained ridge": _PEERS + "bandits:RetrainedRidge",
     "censored Thompson": _PEERS + "bandits:CensoredThompson",
     "censored UCB": _PEERS + "bandits:CensoredUCB",
-    "CPPL": _PEERS + "cppl:CPPL",
+    "CPPL": _PEERS + "bandits:CPPL",
 }
 # It plays the first arms of the table, whatever they are.
 LEFT_OUT = ("fixed", "schedule", "schedules")

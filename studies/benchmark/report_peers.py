@@ -14,10 +14,10 @@ from studies.benchmark.lineup import INFORMED
 from studies.benchmark.shares import Cell
 
 NOTE = (
-    "Shares of the gap; every world counts once (mean of both orders), intervals are 95% "
-    "(bootstrap over worlds). The last columns: in how many of the worlds with features, shuffled, "
+    "Shares of the gap; every table counts once (mean of both orders), intervals are 95% "
+    "(bootstrap over tables). The last columns: in how many of the tables with features, shuffled, "
     "the share exceeds 1, the best fixed set in hindsight; and at B = 1 the cost paid over that of "
-    "the virtual best, the median over worlds (for PAR10 costs: rePAR10)."
+    "the virtual best, the median over tables (for PAR10 costs: rePAR10)."
 )
 
 
@@ -69,7 +69,7 @@ def _above(cells: Sequence[Cell], budget: int) -> int:
 
 
 def _relative_cost(cells: Sequence[Cell]) -> float:
-    """The median over shuffled worlds with features."""
+    """The median over shuffled tables with features."""
     ratios = [
         (1.0 - cell.reward) / max(float(_costs(cell.place).min(axis=1).mean()), 1e-9)
         for cell in cells
@@ -83,6 +83,6 @@ def _shuffled(place: NamedEnvironment) -> bool:
 
 
 def _costs(place: NamedEnvironment) -> FloatArray:
-    world = place.environment
-    table = world.inner if isinstance(world, Shuffled) else world
+    played = place.environment
+    table = played.inner if isinstance(played, Shuffled) else played
     return table.costs_table if isinstance(table, Table) else np.ones((1, 1))

@@ -3,18 +3,16 @@
 Each ASlib scenario of a folder gives several tables: a random subset of its algorithms, a random
 stretch of its instances, forwards or backwards; played in that order and shuffled. What is drawn
 from the scenarios is not independent of them, but it shows how often `auto` loses elsewhere.
-
-    python -m studies.benchmark.resampled ASLIB-FOLDER
 """
 
-import argparse
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import typer
 
 from pickbest.catalog import make_learner
+from pickbest.core.progress import Progress
 from pickbest.environments import Shuffled, Table, read_scenarios
 from pickbest.simulation.simulate import simulate
 from pickbest.simulation.statistics import standard_error
@@ -55,34 +53,30 @@ def difference(environment: Table | Shuffled, budget: int, replicates: int) -> t
     return mean, mean / max(standard_error(gains), 1e-9)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("folder", type=Path, help="ASlib scenarios")
-    parser.add_argument("--each", type=int, default=12, help="tables of each scenario")
-    parser.add_argument("--replicates", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=0)
-    asked = parser.parse_args()
-    tables = list(resampled(asked.folder, asked.each, asked.seed))
-    for name, environments in (
-        ("in order", tables),
-        ("shuffled", [Shuffled(table) for table in tables]),
-    ):
-        found = np.array(
-            [
-                difference(environment, budget, asked.replicates)
-                for environment in environments
-                for budget in BUDGETS
-                if budget < environment.n_arms
-            ]
-        )
-        gains, z = found.T
+def compare(
+    folder: Path, each: int, replicates: int, seed: int, progress: Progress | None = None
+) -> dict[str, Any]:
+    """Gains of `auto` over all tables and budgets, in order and shuffled."""
+    tables = list(resampled(folder, each, seed))
+    cells = [(table, budget) for table in tables for budget in BUDGETS if budget < table.n_arms]
+    orders = []
+    for number, order in enumerate(("in order", "shuffled")):
+        found = []
+        for done, (table, budget) in enumerate(cells, start=1 + number * len(cells)):
+            environment = Shuffled(table) if order == "shuffled" else table
+            found.append(difference(environment, budget, replicates))
+            if progress:
+                progress(done, 2 * len(cells))
+        gains, z = np.array(found).T
         worse = z < -CLEARLY
-        typer.echo(
-            f"{name}: {len(gains)} cells, auto earns {gains.mean():+.4f} a round more, "
-            f"better in {(z > CLEARLY).sum()}, worse in {worse.sum()}"
-            + (f", there by {-gains[worse].mean():.4f} on average" if worse.any() else "")
+        orders.append(
+            {
+                "order": order,
+                "cells": len(gains),
+                "gain": float(gains.mean()),
+                "better": int((z > CLEARLY).sum()),
+                "worse": int(worse.sum()),
+                "loss_where_worse": float(-gains[worse].mean()) if worse.any() else None,
+            }
         )
-
-
-if __name__ == "__main__":
-    main()
+    return {"tables": len(tables), "replicates": replicates, "seed": seed, "orders": orders}

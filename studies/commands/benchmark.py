@@ -1,16 +1,14 @@
-"""`pickbest benchmark`: all learners in all environments at hand."""
+"""`benchmark`, `peers`, `resampled`: learners compared in all environments at hand."""
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-from rich.console import Console
-from typer import Option
+from rich.table import Table
+from typer import Argument, Option
 
 from pickbest.cli import tables
 from pickbest.cli.options import JsonOption, SeedOption, WorkersOption
@@ -18,6 +16,8 @@ from pickbest.core import PickbestError
 from pickbest.core.progress import progress_bar
 
 if TYPE_CHECKING:
+    from studies.benchmark.environments import NamedEnvironment
+    from studies.benchmark.lineup import Entry
     from studies.benchmark.run_cells import BenchmarkPlan
     from studies.benchmark.shares import Cell
 
@@ -25,32 +25,36 @@ DATA_VARIABLE = "PICKBEST_DATA"
 # Where recorded data lie in the data folder.
 ASLIB = Path("aslib")
 PAPER_REWARDS = Path("paper_rewards/rewards.csv")
-NO_SCENARIOS = "the scenarios of ASlib (give --aslib FOLDER, or --data FOLDER)"
+
+LearnersOption = Annotated[
+    list[str] | None,
+    Option(
+        "--learners",
+        "-l",
+        help="A learner, repeatable: a name from `pickbest learners` (its defaults), with "
+        "options (og:slots=independent), or a name of this study. All if none.",
+    ),
+]
+EnvironmentsOption = Annotated[
+    list[str] | None,
+    Option(
+        "--environments",
+        help="An environment, repeatable: its name, that of a scenario (both orders), "
+        "real, recorded or shuffled (real ones), synthetic, adversary. All if none.",
+    ),
+]
+BudgetsOption = Annotated[
+    str, Option("--budgets", "-b", help="Such as 1-6 or 2,4; below the number of arms.")
+]
+ReplicatesOption = Annotated[int, Option("--replicates", "-r", help="Games per cell.")]
+OutOption = Annotated[Path, Option(help="Folder for the page and the finished cells.")]
 
 
 def benchmark(
-    learners: Annotated[
-        list[str] | None,
-        Option(
-            "--learners",
-            "-l",
-            help="A learner, repeatable: a name from `pickbest learners` (its defaults), with "
-            "options (og:slots=independent), 'fpml-partial as run' or 'og as run'. All if none.",
-        ),
-    ] = None,
-    environments: Annotated[
-        list[str] | None,
-        Option(
-            "--environments",
-            "--worlds",
-            help="An environment, repeatable: its name, that of a scenario (both orders), "
-            "real, recorded or shuffled (real ones), synthetic, adversary. All if none.",
-        ),
-    ] = None,
-    budgets: Annotated[
-        str, Option("--budgets", "-b", help="Such as 1-6 or 2,4; below the number of arms.")
-    ] = "1-6",
-    replicates: Annotated[int, Option("--replicates", "-r", help="Games of a cell.")] = 100,
+    learners: LearnersOption = None,
+    environments: EnvironmentsOption = None,
+    budgets: BudgetsOption = "1-6",
+    replicates: ReplicatesOption = 100,
     seed: SeedOption = 0,
     workers: WorkersOption = 1,
     full: Annotated[
@@ -71,20 +75,7 @@ def benchmark(
         Path | None,
         Option(help="The paper's recorded rewards, instead of the shipped ones."),
     ] = None,
-    peers: Annotated[
-        str | None,
-        Option(
-            help="Compare with peers that use features instead, on worlds of the data folder at "
-            "this cost: solved, runtime or PAR10."
-        ),
-    ] = None,
-    half: Annotated[
-        str | None,
-        Option(help="With --peers: only the worlds 'chosen on', or those 'judged'."),
-    ] = None,
-    out: Annotated[Path, Option(help="Folder for the page and the finished cells.")] = Path(
-        "out/benchmark"
-    ),
+    out: OutOption = Path("out/benchmark"),
     as_json: JsonOption = False,
 ) -> None:
     """Compare all learners in all environments at hand: recorded tables, tasks, adversaries.
@@ -98,44 +89,89 @@ def benchmark(
 
     **Examples**
 
-        pickbest benchmark --data FOLDER --workers 2
+        python -m studies benchmark --data FOLDER --workers 2
 
-        pickbest benchmark --environments real --learners thompson --learners 'fpml-partial as run'
+        python -m studies benchmark --environments real --learners thompson
 
-        pickbest benchmark --aslib scenarios --budgets 1-3 --replicates 30 --json
-
-        pickbest benchmark --data FOLDER --peers PAR10 --half judged --environments shuffled -r 10
+        python -m studies benchmark --aslib scenarios --budgets 1-3 --replicates 30 --json
     """
+    from studies.benchmark.environments import REAL, environments_at_hand
+    from studies.benchmark.lineup import chosen_entries
+    from studies.paper.recorded_rewards import PUBLISHED
+
+    if data is not None:
+        aslib, paper_rewards = recorded_data(data, aslib, paper_rewards)
+    at_hand = environments_at_hand(aslib, paper_rewards or PUBLISHED)
+    entries = chosen_entries(learners or [], full)
+    if aslib is None and (not environments or REAL in environments):
+        missing = "the scenarios of ASlib (give --aslib FOLDER, or --data FOLDER)"
+        tables.say(f"left out: {missing}", stderr=True)
+    games = (parse_budgets(budgets), replicates, seed, workers)
+    _play(out, at_hand, environments, entries, games, as_json)
+
+
+def peers(
+    cost: Annotated[
+        str, Argument(help="What a run costs: solved (1 if it is not), runtime or PAR10.")
+    ] = "solved",
+    learners: LearnersOption = None,
+    environments: EnvironmentsOption = None,
+    half: Annotated[
+        str | None,
+        Option(help="Only environments that settings were 'chosen on', or those 'judged'."),
+    ] = None,
+    budgets: BudgetsOption = "1-3",
+    replicates: ReplicatesOption = 5,
+    seed: SeedOption = 0,
+    workers: WorkersOption = 1,
+    data: Annotated[
+        Path | None,
+        Option(envvar=DATA_VARIABLE, help="Folder of recorded data: aslib, smtcomp22, limeqo."),
+    ] = None,
+    out: OutOption = Path("out/peers"),
+    as_json: JsonOption = False,
+) -> None:
+    """Compare `auto` with features to bandits that others use for it: LinUCB, CPPL and more.
+
+    Every second environment of a kind is judged; settings were chosen on the others. Cells are
+    kept as in `benchmark`, and the score is the same share of the gap.
+
+    **Examples**
+
+        python -m studies peers solved --data FOLDER --half judged
+
+        python -m studies peers PAR10 --data FOLDER --environments shuffled -b 1 -l LinUCB
+    """
+    from studies.benchmark.lineup import peer_entries
+    from studies.peers.environments import peer_environments
+
+    if data is None:
+        raise PickbestError("--data FOLDER must say where the recorded data lie")
+    at_hand = peer_environments(data, cost, half)
+    games = (parse_budgets(budgets), replicates, seed, workers)
+    _play(out, at_hand, environments, peer_entries(learners or []), games, as_json)
+
+
+def _play(
+    out: Path,
+    at_hand: Sequence[NamedEnvironment],
+    environments: Sequence[str] | None,
+    entries: Sequence[Entry],
+    games: tuple[Sequence[int], int, int, int],
+    as_json: bool,
+) -> None:
+    """Play what is not kept yet, write the page, and show the headline."""
     from pickbest.report.write import need_packages
-    from studies.benchmark.environments import (
-        REAL,
-        chosen_environments,
-        environments_at_hand,
-    )
-    from studies.benchmark.lineup import chosen_entries, peer_entries
+    from studies.benchmark.environments import chosen_environments
     from studies.benchmark.report import write_report
     from studies.benchmark.run_cells import BenchmarkPlan, run_cells
-    from studies.paper.recorded_rewards import PUBLISHED
-    from studies.peers.worlds import peer_worlds
 
     need_packages()
     started = time.monotonic()
-    if data is not None:
-        aslib, paper_rewards = recorded_data(data, aslib, paper_rewards)
-    if peers is None:
-        at_hand = environments_at_hand(aslib, paper_rewards or PUBLISHED)
-        entries = chosen_entries(learners or [], full)
-    else:
-        if data is None:
-            raise PickbestError("--peers needs --data FOLDER: its worlds are recorded data")
-        at_hand, entries = peer_worlds(data, peers, half), peer_entries(learners or [])
     chosen = chosen_environments(at_hand, environments or [])
-    games = (parse_budgets(budgets), replicates, seed, workers)
     plan = BenchmarkPlan(out / "cells", chosen, entries, *games)
     if out.exists() and not out.is_dir():
         raise PickbestError(f"{out}: the output folder exists and is not a folder")
-    if peers is None and aslib is None and (not environments or REAL in environments):
-        tables.say(f"left out: {NO_SCENARIOS}", stderr=True)
     try:
         with progress_bar("playing") as progress:
             cells = run_cells(plan, progress)
@@ -144,7 +180,37 @@ def benchmark(
         tables.say(kept, stderr=True)
         raise
     page = write_report(plan, cells, out)
-    _show(summary(plan, cells, page, time.monotonic() - started), as_json)
+    found = summary(plan, cells, page, time.monotonic() - started)
+    if as_json:
+        tables.print_json(found)
+    else:
+        _show(found)
+
+
+def resampled(
+    folder: Annotated[Path, Argument(help="Folder of ASlib scenarios.")],
+    each: Annotated[int, Option(help="Tables drawn from each scenario.")] = 12,
+    replicates: ReplicatesOption = 100,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare `auto` with FPML-partial as run on tables drawn from scenarios.
+
+    A table is a random subset of a scenario's algorithms on a random stretch of its instances,
+    forwards or backwards; it is played in that order and shuffled, B = 1 to 6.
+
+    **Example**
+
+        python -m studies resampled scenarios --each 3 --replicates 20
+    """
+    from studies.benchmark.resampled import compare
+
+    with progress_bar("playing", after=2.0) as progress:
+        found = compare(folder, each, replicates, seed, progress)
+    columns = ("order", "cells", "gain per round", "better", "worse", "loss there")
+    rows = [list(row.values()) for row in found["orders"]]
+    title = "auto compared with FPML-partial as run (better, worse: by three standard errors)"
+    tables.show(found, as_json, lambda _: tables.table(title, columns, rows))
 
 
 def recorded_data(
@@ -189,8 +255,7 @@ def summary(
     from studies.benchmark.verdicts import verdicts
 
     table = headline(cells)
-    # Scripts know these fields under the word that was used before "environment".
-    names = [heading(column).replace("environments", "worlds") for column in table.columns]
+    names = [heading(column) for column in table.columns]
     return {
         "page": str(page),
         "scope": scope(cells),
@@ -204,14 +269,24 @@ def summary(
     }  # fmt: skip
 
 
-def _show(found: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        typer.echo(json.dumps(found, indent=2))
-        return
+def _show(found: Mapping[str, Any]) -> None:
     from pickbest.report.document import BADGES
 
     if found["learners"]:
-        Console(soft_wrap=True).print(tables.benchmark_table(found))
+        tables.print_tables(_headline(found))
     for verdict in found["verdicts"]:
         tables.say(f"{verdict['statement']}: {BADGES[verdict['holds']]}. {verdict['text']}")
     tables.say(f"{found['cells']} cells, {found['seconds']:.1f} s: {found['page']}")
+
+
+def _headline(found: Mapping[str, Any]) -> Table:
+    """Short enough for a terminal."""
+    rows = []
+    for values in found["learners"]:
+        learner, share, _, low, high, everywhere, rank, best, worst, _ = values.values()
+        shares = ["-", "-"] if share is None else [f"{share:.3f}", f"{low:.2f} to {high:.2f}"]
+        all_over = "-" if everywhere is None else f"{everywhere:.3f}"
+        rows.append([learner, *shares, all_over, f"{rank:.2f}", f"{best:.2f} to {worst:.2f}"])
+    columns = ("learner", "share", "95% interval", "share\neverywhere", "rank", "95% interval")
+    title = f"Mean share of the gap over {found['scope']}, and mean rank over all"
+    return tables.table(title, columns, rows)

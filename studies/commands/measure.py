@@ -1,14 +1,16 @@
-"""`pickbest measure`: how well optimizers tune models, as a table of rewards."""
+"""`measure`: how well optimizers tune models, as a table of rewards."""
 
 from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import RenderableType
 from typer import Option
 
 from pickbest.cli import tables
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from studies.tuning.measurement.tables import Measured
 
 QUIET_SECONDS = 30.0
+# A reward of one task is nearly 0 or 1: a mean of fewer says little.
+FEW_ROUNDS = 10
 
 
 def measure(
@@ -30,21 +34,10 @@ def measure(
             "package downloads); or `embedded`: scikit-learn's iris, wine, breast_cancer, digits.",
         ),
     ] = "embedded",
-    objective: Annotated[
-        str,
-        Option(
-            help="A function of yours instead of data: module:function, called with a point (a "
-            "dict) or with (point, task); it returns the loss. Needs --space.",
-        ),
-    ] = "",
-    space: Annotated[
-        str,
-        Option(help="What it searches: module:NAME of a studies.tuning Space."),
-    ] = "",
     tasks: Annotated[
         str,
         Option(
-            help="Data sets, with commas: iris,wine; or all. Of an objective: names of its jobs.",
+            help="Data sets, with commas: iris,wine; or all.",
         ),
     ] = "all",
     models: Annotated[str, Option(help="What is tuned on each set.")] = "mlp,lasso",
@@ -64,7 +57,6 @@ def measure(
     workers: Annotated[
         int | None, Option("--workers", "-w", help="Processes; all cores if not given.")
     ] = None,
-    engine: Annotated[str, Option(help="processes, or ray.")] = "processes",
     max_tasks: Annotated[int | None, Option(help="Stop after that many tasks.")] = None,
     partial: Annotated[
         bool, Option("--partial", help="Measure nothing: write what is complete so far.")
@@ -86,24 +78,21 @@ def measure(
 
     **Examples**
 
-        pickbest measure --tasks iris,wine --optimizers random,hyperopt --out table
+        python -m studies measure --tasks iris,wine --optimizers random,hyperopt --out table
 
-        pickbest measure --data pmlb-folder --workers 16 --out table
-
-        pickbest measure --objective mine:loss --space mine:SPACE --tasks monday,tuesday
-        --optimizers random,optuna-tpe --out mine
+        python -m studies measure --data pmlb-folder --workers 16 --out table
     """
     from studies.tuning.measurement.plan import Settings, make_plan
     from studies.tuning.tasks import Caps
 
     chosen, counts = optimizer_names(optimizers), (calls, pool, repetitions, seed)
     caps = Caps(max_rows, max_features)
-    settings = Settings(chosen, *counts, data, label, caps, objective, space)
+    settings = Settings(chosen, *counts, data, label, caps)
     names = [] if tasks == "all" else tasks.split(",")
     plan = make_plan(settings, names, models.split(","), max_tasks)
     if workers is None:
         workers = os.cpu_count() or 1
-    if not measure_tables(plan, out, None if partial else workers, engine, as_json):
+    if not measure_tables(plan, out, None if partial else workers, as_json):
         raise typer.Exit(130)
 
 
@@ -116,9 +105,7 @@ def optimizer_names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(","))
 
 
-def measure_tables(
-    plan: MeasurementPlan, folder: Path, workers: int | None, engine: str, as_json: bool
-) -> bool:
+def measure_tables(plan: MeasurementPlan, folder: Path, workers: int | None, as_json: bool) -> bool:
     """Measure (if there are workers), write the tables, show them; whether it was to the end."""
     from studies.tuning.measurement import loop
     from studies.tuning.measurement.journal import read_journal
@@ -130,14 +117,14 @@ def measure_tables(
     if workers is not None:
         try:
             with progress_bar("measuring", _now_and_then()) as progress:
-                loop.measure(plan, folder, workers, engine, progress, _warn)
+                loop.measure(plan, folder, workers, progress, _warn)
         except KeyboardInterrupt:
             interrupted = True
             _warn("interrupted; the same command goes on from here")
     records = read_journal(folder, plan.settings.fixed(), plan.checksums())
     measured = write_tables(plan, records, folder)
     summary = summarize(plan, measured)
-    tables.show(summary, as_json, lambda found: tables.measure_tables(found, str(folder)))
+    tables.show(summary, as_json, lambda found: shown(found, str(folder)))
     return not interrupted
 
 
@@ -157,6 +144,20 @@ def summarize(plan: MeasurementPlan, measured: list[Measured]) -> dict[str, Any]
             for arm, name in enumerate(plan.settings.optimizers)
         },
     }
+
+
+def shown(summary: Mapping[str, Any], folder: str) -> list[RenderableType]:
+    """What the command prints."""
+    best_first = sorted(summary["mean_reward"].items(), key=lambda item: -(item[1] or 0.0))
+    title = f"{folder}: 0 is what random search reaches on average, 1 the best loss known"
+    line = (
+        f"{summary['complete']} of {summary['tasks']} tasks complete, "
+        f"{len(summary['degenerate'])} without rewards, "
+        f"{summary['failures']} evaluations failed"
+    )
+    if summary["rounds"] < FEW_ROUNDS:
+        line += f". Rounds: {summary['rounds']}, too few to tell optimizers apart; add tasks"
+    return [tables.table(title, ("optimizer", "mean reward"), best_first), line]
 
 
 def _warn(text: str) -> None:

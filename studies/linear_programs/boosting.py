@@ -4,8 +4,6 @@ The constraints are the examples, x is a mixture of stumps, and A x is the margi
 AdaBoost (Freund and Schapire 1997) and the solver at B = 1 ask a weak learner for one stump that is
 best under weights on examples. With B draws the oracle answers a law over B examples at once by a
 mixture of stumps, so a round is worth more and costs more: it is several stumps.
-
-    python -c "from studies.linear_programs.boosting import boosting as b; print(b())"
 """
 
 import math
@@ -19,6 +17,7 @@ import numpy as np
 
 from pickbest.core import FloatArray
 from pickbest.core.errors import load_extra
+from pickbest.core.progress import Progress
 from pickbest.feasibility.games import exact_value
 from pickbest.feasibility.sets import Simplex
 from pickbest.feasibility.solve import solve_feasibility
@@ -43,13 +42,16 @@ class Boosted:
     seconds: float
 
 
-def boosting(accuracy: float = 0.01) -> dict[str, Any]:
+def boosting(accuracy: float = 0.01, progress: Progress | None = None) -> dict[str, Any]:
     """AdaBoost and B = 1, 2, 3 on the breast cancer data: the best margin, less `accuracy`."""
     margins = stump_margins(*breast_cancer())
     best = exact_value(margins)
     target = best - accuracy
     rows = [adaboost(margins, target)]
-    rows += [by_draws(margins, best, accuracy, budget) for budget in BUDGETS]
+    for budget in BUDGETS:
+        if progress:
+            progress(len(rows), 1 + len(BUDGETS))
+        rows.append(by_draws(margins, best, accuracy, budget))
     return {
         "examples": margins.shape[1],
         "stumps": margins.shape[0],

@@ -1,6 +1,6 @@
 """The numbers behind section 5: calls against accuracy, verdicts, and time beside HiGHS.
 
-`lp_experiment` returns plain data for `pickbest reproduce`:
+`lp_experiment` returns plain data for `reproduce` and `linear-programs`:
 
 calls: rows of {family, budget, problem, epsilon, width, status, calls, calls_bound}: problems of
     `generated_problems`, FPML tuned as in the proof, an oracle that does no more than it must.
@@ -25,6 +25,7 @@ import numpy as np
 
 from pickbest import theory
 from pickbest.core import Learner, check_count, check_seed
+from pickbest.core.progress import Progress
 from pickbest.feasibility.constraints import System
 from pickbest.feasibility.highs import load
 from pickbest.feasibility.phases import schedule
@@ -60,6 +61,7 @@ def lp_experiment(
     families: Sequence[str] = tuple(FAMILIES),
     tamper: Tamper | None = None,
     with_applications: bool = True,
+    progress: Progress | None = None,
 ) -> dict[str, Any]:
     """The whole experiment as plain data; see the head of this file for its keys.
 
@@ -67,12 +69,12 @@ def lp_experiment(
     """
     check_seed(seed)
     check_count("replicates", replicates)
-    calls = [
-        row
-        for name in families
-        for k in range(replicates)
-        for row in calls_needed(name, seed, k, budgets, tamper)
-    ]
+    problems = [(name, number) for name in families for number in range(replicates)]
+    calls: list[dict[str, Any]] = []
+    for done, (name, number) in enumerate(problems, start=1):
+        calls += calls_needed(name, seed, number, budgets, tamper)
+        if progress:
+            progress(done, len(problems))
     names = (*(name for name in families if name != INFEASIBLE), POOLED)
     return {
         "seed": seed,

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pickbest.core import Learner
+from pickbest.core.progress import Progress
 from pickbest.feasibility.phases import TUNINGS, calls_needed, schedule
 from pickbest.feasibility.polytopes import best_worst_slack
 from pickbest.feasibility.solve import Feasibility, Status, solve_feasibility
@@ -26,7 +27,10 @@ ACCURACIES = (0.04, 0.02, 0.01, 0.005)
 
 
 def two_draws(
-    seed: int, replicates: int, tamper: Callable[[Learner], Learner] | None = None
+    seed: int,
+    replicates: int,
+    tamper: Callable[[Learner], Learner] | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, list[dict[str, Any]]]:
     """Both tables; see the head of this file.
 
@@ -47,6 +51,8 @@ def two_draws(
                 needed = [solved(problem, e, "product", tamper).calls for e in ACCURACIES]
                 finer = [1.0 / epsilon for epsilon in ACCURACIES]
                 slopes.append({**named, "slope": fitted_power(finer, needed)})
+            if progress:
+                progress(len(calls), len(FAMILIES) * replicates)
     return {"calls": calls, "slopes": slopes}
 
 

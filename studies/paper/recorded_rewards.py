@@ -20,11 +20,10 @@ import numpy as np
 from pickbest.core import FloatArray, PickbestError
 from pickbest.environments import Table, read_table
 from studies.paper.estimates import ROUNDING
-from studies.paper.lineup import BEST
-from studies.paper.printed import TABLE_2
+from studies.paper.printed import BEST, TABLE_2
 from studies.tuning.measurement.rewards import Losses, best_loss, expected_best, rewards_of
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parents[1] / "data"
 PUBLISHED, MEASURED = DATA / "paper_rewards.csv", DATA / "rewards.csv"
 MORE = DATA / "more_losses.csv.gz"
 SOURCES = {

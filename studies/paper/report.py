@@ -5,8 +5,7 @@ from collections.abc import Mapping
 
 from pickbest._version import __version__
 from pickbest.report.document import Chapter, Report, Section, Verdict
-from studies.paper.recipes import CHAPTERS, RECIPES, Recipe
-from studies.paper.run_parts import ReportPlan, why_missing
+from studies.paper.recipes import CHAPTERS, RECIPES, Recipe, ReportPlan, why_missing
 from studies.paper.sabotage import matrix
 from studies.report.sections import listed
 

@@ -2,31 +2,30 @@
 
 MUTANTS is what can be broken; data/recipes.toml says which parts are run with which, in games that
 are short enough for a test. What was found lies in data/sabotage.csv, the report shows it, and the
-tests run it again. To add a part: its `trial` there, then
-
-    python -m studies.paper.sabotage
+tests run it again. To add a part: its `trial` there, then `python -m studies sabotage --record`.
 """
 
 import csv
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from pickbest.core import Choice, Environment, Feedback, FloatArray, Learner, State
+from pickbest.core import Choice, Environment, Feedback, FloatArray, Learner, State, unknown_name
+from pickbest.core.progress import Progress
 from pickbest.core.savefile import write_atomically
 from pickbest.core.text import csv_text
+from pickbest.core.workers import each_finished
 from pickbest.core.wrapping import WrappingLearner
 from pickbest.environments import Table
 from pickbest.learners import FPML, Greedy
 from pickbest.learners.baselines import Leaders, Uniform
 from pickbest.report.document import Cell, Section, Table as Grid, Text, Verdict, alike
 from studies.paper.experiment import HONEST, Sabotage, Setting
-from studies.paper.recipes import TRIALS, mutants_of, recipe_named
+from studies.paper.recipes import TRIALS, mutants_of, recipe_named, run_part
 from studies.paper.recorded_rewards import DATA, find_rewards
-from studies.paper.run_parts import run_part
 
 RECORDED = DATA / "sabotage.csv"
 SHIFT = 0.05
@@ -185,14 +184,37 @@ def matrix() -> Section:
     return Section("sabotage", "The sabotage matrix", [Text(text), table])
 
 
-def main() -> None:
-    """Run the whole matrix and record it."""
-    rows = [("part", "mutant", "statement", "verdict")]
-    for part in TRIALS:
-        for mutant in (HONEST.name, *mutants_of(part)):
-            rows += verdicts_of(part, mutant)
-    write_atomically(RECORDED, csv_text(rows).encode())
+def run_trials(
+    parts: Sequence[str], workers: int = 1, progress: Progress | None = None
+) -> list[Row]:
+    """The verdicts of these parts with every mutant, in the order of the record; all if none."""
+    for part in parts:
+        if part not in TRIALS:
+            raise unknown_name("part", part, TRIALS)
+    chosen = [part for part in TRIALS if not parts or part in parts]
+    trials = [(part, mutant) for part in chosen for mutant in (HONEST.name, *mutants_of(part))]
+    found: dict[tuple[str, str], list[Row]] = {}
+    for trial, rows in each_finished(_run_trial, trials, workers, lambda _: 1.0):
+        found[trial] = rows
+        if progress:
+            progress(len(found), len(trials), " with ".join(trial))
+    return [row for trial in trials for row in found[trial]]
 
 
-if __name__ == "__main__":
-    main()
+def _run_trial(trial: tuple[str, str]) -> list[Row]:
+    return list(verdicts_of(*trial))
+
+
+def differences(rows: Sequence[Row]) -> list[Row]:
+    """Those of the rows, and of what is recorded of the same parts, that the other lacks."""
+    parts = {part for part, *_ in rows}
+    expected = [row for row in recorded() if row[0] in parts]
+    return [row for row in rows if row not in expected] + [
+        row for row in expected if row not in rows
+    ]
+
+
+def record_rows(rows: Sequence[Row]) -> None:
+    """Write what was found to where `recorded` reads it."""
+    header = ("part", "mutant", "statement", "verdict")
+    write_atomically(RECORDED, csv_text([header, *rows]).encode())

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from studies.commands.reproduce import reproduce_parts
+from studies.commands.paper import reproduce_parts
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 DRIVER = shutil.which("chromedriver")

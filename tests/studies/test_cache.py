@@ -8,7 +8,7 @@ from pathlib import Path
 from pickbest.catalog import learner_entry, learner_names, make_learner
 from pickbest.learners import Greedy, Uniform, Warm
 from studies.cache import Cache, code_digest, key_of, modules_of, reached
-from studies.paper import run_parts
+from studies.paper import recipes
 from studies.paper.recipes import RECIPES
 
 
@@ -37,14 +37,14 @@ def test_every_part_depends_on_all_learners_and_on_itself_alone() -> None:
     budgets = {name: 1 if learner_entry(name).single_arm else 2 for name in learner_names()}
     made = [make_learner(name, 4, budget, 10) for name, budget in budgets.items()]
     learners = set[str]().union(*(modules_of(learner) for learner in made))
-    parts = {f"{run_parts.PARTS}.{recipe.experiment.split(':')[0]}" for recipe in RECIPES}
-    needed = reached({f"{run_parts.PARTS}.worst_sequence", *run_parts.NAMED})
+    parts = {f"{recipes.PARTS}.{recipe.experiment.split(':')[0]}" for recipe in RECIPES}
+    needed = reached({f"{recipes.PARTS}.worst_sequence", *recipes.NAMED})
     assert {name for name in learners if name.startswith("pickbest.")} <= needed
-    assert needed & parts == {f"{run_parts.PARTS}.worst_sequence"}
+    assert needed & parts == {f"{recipes.PARTS}.worst_sequence"}
 
 
 def test_imports_inside_of_functions_count() -> None:
-    needed = reached({f"{run_parts.PARTS}.linear_programs"})
+    needed = reached({f"{recipes.PARTS}.linear_programs"})
     assert "studies.linear_programs.generated_problems" in needed
     assert "pickbest.feasibility.solve" in needed
 

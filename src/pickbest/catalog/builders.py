@@ -39,7 +39,8 @@ EXP3_TUNINGS = ("auer", "as_run", "as_written")
 
 # From these numbers of arms on, one pass over all of them is the slower way, and another class with
 # the same law serves fpml (the blocks that may hold a leader) and fpml-partial (buckets of similar
-# weight). docs/performance.md shows the measured crossings; the option `selection` overrides them.
+# weight). studies/notes/performance.md shows where the two cross; the option `selection` overrides
+# them.
 BLOCKS_FROM = 2_000
 BUCKETS_FROM, BUCKETS_ARMS_PER_BUDGET = 100, 10
 ONE_PASS = "one-pass"

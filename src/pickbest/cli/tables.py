@@ -12,9 +12,6 @@ from rich.text import Text
 
 from pickbest.core.text import printable
 
-# A reward of one task is nearly 0 or 1: a mean of fewer says little.
-FEW_ROUNDS = 10
-
 
 def show(
     summary: Mapping[str, Any],
@@ -165,33 +162,6 @@ def feasible_table(summary: Mapping[str, Any]) -> Table:
     return table(
         f"{verdicts[summary['status']]} ({size})", ("", "B = " + str(summary["budget"])), rows
     )
-
-
-def measure_tables(summary: Mapping[str, Any], folder: str) -> list[RenderableType]:
-    """What `pickbest measure` prints."""
-    best_first = sorted(summary["mean_reward"].items(), key=lambda item: -(item[1] or 0.0))
-    title = f"{folder}: 0 is what random search reaches on average, 1 the best loss known"
-    line = (
-        f"{summary['complete']} of {summary['tasks']} tasks complete, "
-        f"{len(summary['degenerate'])} without rewards, "
-        f"{summary['failures']} evaluations failed"
-    )
-    if summary["rounds"] < FEW_ROUNDS:
-        line += f". Rounds: {summary['rounds']}, too few to tell optimizers apart; add tasks"
-    return [table(title, ("optimizer", "mean reward"), best_first), line]
-
-
-def benchmark_table(summary: Mapping[str, Any]) -> Table:
-    """The headline of `pickbest benchmark`, short enough for a terminal."""
-    rows = []
-    for values in summary["learners"]:
-        learner, share, _, low, high, everywhere, rank, best, worst, _ = values.values()
-        shares = ["-", "-"] if share is None else [f"{share:.3f}", f"{low:.2f} to {high:.2f}"]
-        all_over = "-" if everywhere is None else f"{everywhere:.3f}"
-        rows.append([learner, *shares, all_over, f"{rank:.2f}", f"{best:.2f} to {worst:.2f}"])
-    columns = ("learner", "share", "95% interval", "share\neverywhere", "rank", "95% interval")
-    title = f"Mean share of the gap over {summary['scope']}, and mean rank over all"
-    return table(title, columns, rows)
 
 
 def replay_table(summary: Mapping[str, Any]) -> Table:

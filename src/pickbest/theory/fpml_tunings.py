@@ -144,8 +144,8 @@ def partial_resamples_as_run(*, n_arms: int, slot_budget: int, rounds: int) -> i
 def partial_epsilon_practical(*, n_arms: int, slot_budget: int, rounds: int) -> float:
     """Ours, for exact weights: 2 sqrt(ln N / T), whatever the budget.
 
-    Between the paper's two tunings, and better than both on its data (docs/findings.md). Its bound
-    is `exact_weights_regret_bound_at`.
+    Between the paper's two tunings, and better than both on its data (studies/notes/findings.md).
+    Its bound is `exact_weights_regret_bound_at`.
 
     >>> round(partial_epsilon_practical(n_arms=9, slot_budget=2, rounds=368), 4)
     0.1545

@@ -1,6 +1,7 @@
 """What a reader of the paper should know: repeated arms, γ, tunings, weights, with numbers."""
 
 from collections.abc import Sequence
+from dataclasses import astuple, dataclass
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from pickbest.catalog import make_environment, make_learner
 from pickbest.core import Environment, Learner, replicate_keys, rng_for, visible
 from pickbest.report.document import Cell, Column, Series, Table, Text, Verdict, alike
 from pickbest.simulation.games import deal_all
-from studies.paper.experiment import Found, Setting, mean_rewards, plot
+from studies.paper.experiment import Found, Setting, mean_rewards, plot, reward_of
 from studies.report.sections import listed
 
 
@@ -18,33 +19,46 @@ def recorded_environment(setting: Setting) -> tuple[str, Environment]:
     return f"the recorded rewards ({setting.rewards.source})", setting.rewards.table
 
 
+@dataclass(frozen=True)
+class Repeated:
+    """One budget: how many different arms run in a round, and mean rewards."""
+
+    budget: int
+    og_arms: float
+    hybrid_arms: float
+    og: float
+    og_distinct: float
+    hybrid: float
+    hybrid_distinct: float
+    random: float
+    fpml: float
+
+    @property
+    def explained(self) -> float:
+        """The share of OG_hybrid's distance to FPML-partial that repeated arms are."""
+        distance = self.fpml - self.hybrid
+        return (self.hybrid_distinct - self.hybrid) / distance if distance > 0 else 0.0
+
+
 def repeated_arms(setting: Setting, *, budgets: Sequence[int]) -> Found:
     """How many different arms OG really runs, and what distinct slots are worth."""
     where, environment = recorded_environment(setting)
-    rows: list[list[float]] = []
-    for budget in _below(budgets, environment):
-        learners = {
-            spec: make_learner(spec, environment.n_arms, budget, environment.rounds)
-            for spec in (
-                "og:tuning=as_run",
-                "og:tuning=as_run,slots=distinct",
-                "og-hybrid:tuning=as_run",
-                "og-hybrid:tuning=as_run,slots=distinct",
-                "uniform",
-                "fpml-partial:tuning=as_run",
-            )
-        }
-        og, _, hybrid, *_ = learners.values()
-        different = [distinct_arms(setting, learner, environment) for learner in (og, hybrid)]
-        rows.append([budget, *different, *mean_rewards(setting.play(learners, environment))])
+    rows = [_repeated(setting, environment, budget) for budget in _below(budgets, environment)]
     last = rows[-1]
-    as_run, distinct, _, fpml = last[5:]
-    explained = (distinct - as_run) / (fpml - as_run) if fpml > as_run else 0.0
     text = (
-        f"On {where}, OG as run at B = {last[0]} runs {last[1]:.1f} different arms a round, "
-        f"OG_hybrid(B, 1) {last[2]:.1f}. Distinct slots alone, same tuning, lift OG from "
-        f"{last[3]:.3f} to {last[4]:.3f} and OG_hybrid(B, 1) from {last[5]:.3f} to "
-        f"{last[6]:.3f}; {last[0]} random distinct arms have {last[7]:.3f}."
+        f"On {where}, OG as run at B = {last.budget} runs {last.og_arms:.1f} different arms a "
+        f"round, OG_hybrid(B, 1) {last.hybrid_arms:.1f}. Distinct slots alone, same tuning, lift "
+        f"OG from {last.og:.3f} to {last.og_distinct:.3f} and OG_hybrid(B, 1) from "
+        f"{last.hybrid:.3f} to {last.hybrid_distinct:.3f}; {last.budget} random distinct arms "
+        f"have {last.random:.3f}."
+    )
+    finding = (
+        f"As the paper ran it, OG fills its slots independently and repeats arms: "
+        f"{last.og_arms:.1f} different arms of {last.budget} in a round. Leaving out arms that "
+        f"are taken, with the same tuning, lifts its mean reward from {last.og:.3f} to "
+        f"{last.og_distinct:.3f}. Repeats explain {last.explained:.0%} of OG_hybrid(B, 1)'s "
+        "distance to FPML-partial, which the paper puts down to the slot budget. "
+        "[Details](#repeated-arms)"
     )
     columns = [
         Column("B"),
@@ -52,7 +66,7 @@ def repeated_arms(setting: Setting, *, budgets: Sequence[int]) -> Found:
         *alike("OG as run", "OG, distinct", "hybrid as run", "hybrid, distinct", "random arms",
                "FPML as run", digits=3, group="mean reward"),
     ]  # fmt: skip
-    x, of_og, of_hybrid = ([float(row[place]) for row in rows] for place in range(3))
+    x = [float(row.budget) for row in rows]
     figure = plot(
         "repeated-arms",
         f"Different arms that run in a round, of B; {where}.",
@@ -60,24 +74,30 @@ def repeated_arms(setting: Setting, *, budgets: Sequence[int]) -> Found:
         "different arms in a round",
         [
             Series("distinct slots", x, x, "best", "dotted", ""),
-            Series("OG, as run", x, of_og, "og"),
-            Series("OG_hybrid(B, 1)", x, of_hybrid, "og-hybrid", "dashed"),
+            Series("OG, as run", x, [row.og_arms for row in rows], "og"),
+            Series("OG_hybrid(B, 1)", x, [row.hybrid_arms for row in rows], "og-hybrid", "dashed"),
         ],
     )
-    return Found(
-        [
-            Verdict("Repeated arms", text),
-            figure,
-            Table("repeated-arms", "What repeated arms cost", columns, rows),
-        ],
-        [
-            f"As the paper ran it, OG fills its slots independently and repeats arms: "
-            f"{last[1]:.1f} different arms of {last[0]} in a round. Leaving out "
-            f"arms that are taken, with the same tuning, lifts its mean reward from {last[3]:.3f} "
-            f"to {last[4]:.3f}. Repeats explain {explained:.0%} of OG_hybrid(B, 1)'s distance to "
-            "FPML-partial, which the paper puts down to the slot budget. "
-            "[Details](#repeated-arms)"
-        ],
+    table = Table("repeated-arms", "What repeated arms cost", columns, [*map(astuple, rows)])
+    return Found([Verdict("Repeated arms", text), figure, table], [finding])
+
+
+def _repeated(setting: Setting, environment: Environment, budget: int) -> Repeated:
+    size = (environment.n_arms, budget, environment.rounds)
+    learners = {
+        "og": make_learner("og:tuning=as_run", *size),
+        "og_distinct": make_learner("og:tuning=as_run,slots=distinct", *size),
+        "hybrid": make_learner("og-hybrid:tuning=as_run", *size),
+        "hybrid_distinct": make_learner("og-hybrid:tuning=as_run,slots=distinct", *size),
+        "random": make_learner("uniform", *size),
+        "fpml": make_learner("fpml-partial:tuning=as_run", *size),
+    }
+    simulation = setting.play(learners, environment)
+    return Repeated(
+        budget,
+        og_arms=distinct_arms(setting, learners["og"], environment),
+        hybrid_arms=distinct_arms(setting, learners["hybrid"], environment),
+        **{name: reward_of(simulation, name).mean for name in learners},
     )
 
 
@@ -136,32 +156,32 @@ def gamma(setting: Setting, *, budgets: Sequence[int]) -> Found:
     )
 
 
+@dataclass(frozen=True)
+class Tuned:
+    """One budget: FPML-partial's epsilon, its cap of resamples, and mean rewards, by tuning."""
+
+    budget: int
+    epsilon_written: float
+    epsilon_run: float
+    epsilon_ours: float
+    resamples_written: int
+    resamples_run: int
+    written: float
+    run: float
+    ours: float
+
+
 def tunings(setting: Setting, *, budgets: Sequence[int]) -> Found:
     """ε and the cap of resampling of FPML-partial: as written and as run."""
     where, environment = recorded_environment(setting)
-    n_arms, length = environment.n_arms, environment.rounds
-    shown = (
-        theory.partial_epsilon_as_written,
-        theory.partial_epsilon_as_run,
-        theory.partial_epsilon_practical,
-        theory.partial_resamples_as_written,
-        theory.partial_resamples_as_run,
-    )
-    rows: list[list[Cell]] = []
-    for budget in _below(budgets, environment):
-        learners = {
-            name: make_learner("fpml-partial", n_arms, budget, length, name)
-            for name in ("as_written", "as_run", "practical")
-        }
-        tuned = [each(n_arms=n_arms, slot_budget=budget, rounds=length) for each in shown]
-        rows.append([budget, *tuned, *mean_rewards(setting.play(learners, environment))])
+    rows = [_tuned(setting, environment, budget) for budget in _below(budgets, environment)]
     first, last = rows[0], rows[-1]
     text = (
-        f"The appendix's ε and cap do not give the printed tables: at B = {first[0]} it states "
-        f"ε = {first[1]:.4f} and at most {first[4]} resamples, the tables come from "
-        f"ε = {first[2]:.4f} and {first[5]}. On {where} that is worth "
-        f"{first[6]:.3f} against {first[7]:.3f} at B = {first[0]} and {last[6]:.3f} against "
-        f"{last[7]:.3f} at B = {last[0]}."
+        f"The appendix's ε and cap do not give the printed tables: at B = {first.budget} it states "
+        f"ε = {first.epsilon_written:.4f} and at most {first.resamples_written} resamples, the "
+        f"tables come from ε = {first.epsilon_run:.4f} and {first.resamples_run}. On {where} that "
+        f"is worth {first.written:.3f} against {first.run:.3f} at B = {first.budget} and "
+        f"{last.written:.3f} against {last.run:.3f} at B = {last.budget}."
     )
     columns = [
         Column("B"),
@@ -169,11 +189,40 @@ def tunings(setting: Setting, *, budgets: Sequence[int]) -> Found:
         *alike("as written", "as run", group="resamples"),
         *alike("as written", "as run", "ours", digits=3, group="mean reward"),
     ]
-    title = "FPML-partial by tuning"
-    return Found(
-        [Verdict("Tunings", text), Table("tunings", title, columns, rows)],
-        [f"{text} [Details](#tunings)"],
+    table = Table("tunings", "FPML-partial by tuning", columns, [*map(astuple, rows)])
+    return Found([Verdict("Tunings", text), table], [f"{text} [Details](#tunings)"])
+
+
+def _tuned(setting: Setting, environment: Environment, budget: int) -> Tuned:
+    n_arms, rounds = environment.n_arms, environment.rounds
+    learners = {
+        field: make_learner("fpml-partial", n_arms, budget, rounds, tuning)
+        for field, tuning in (("written", "as_written"), ("run", "as_run"), ("ours", "practical"))
+    }
+    simulation = setting.play(learners, environment)
+    size = {"n_arms": n_arms, "slot_budget": budget, "rounds": rounds}
+    return Tuned(
+        budget,
+        epsilon_written=theory.partial_epsilon_as_written(**size),
+        epsilon_run=theory.partial_epsilon_as_run(**size),
+        epsilon_ours=theory.partial_epsilon_practical(**size),
+        resamples_written=theory.partial_resamples_as_written(**size),
+        resamples_run=theory.partial_resamples_as_run(**size),
+        **{field: reward_of(simulation, field).mean for field in learners},
     )
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """One game: mean rewards by source of the weights, and what ours gain, paired."""
+
+    costs: str
+    budget: int
+    resampled: float
+    exact: float
+    ours: float
+    gain: float
+    error: float
 
 
 def weights(setting: Setting, *, budgets: Sequence[int], rounds: int) -> Found:
@@ -181,28 +230,19 @@ def weights(setting: Setting, *, budgets: Sequence[int], rounds: int) -> Found:
     environments: dict[str, Environment] = {"recorded rewards": setting.rewards.table}
     for name in ("task-1", "task-2", "task-3"):
         environments[name] = make_environment(name, rounds=rounds)
-    rows: list[list[Cell]] = []
-    better = []
-    for name, environment in environments.items():
-        for budget in _below(budgets, environment):
-            size = (environment.n_arms, budget, environment.rounds)
-            learners = {
-                "resampled": make_learner("fpml-partial", *size, "as_run"),
-                "exact": make_learner("fpml-partial", *size, "as_run", weights="exact"),
-                "ours": make_learner("fpml-partial", *size),
-            }
-            simulation = setting.play(learners, environment)
-            gap = simulation.difference("ours", "resampled")
-            means = mean_rewards(simulation)
-            rows.append([name, budget, *means, -gap.mean, gap.standard_error])
-            better.append(gap.mean < -2 * gap.standard_error)
+    rows = [
+        _weighed(setting, name, environment, budget)
+        for name, environment in environments.items()
+        for budget in _below(budgets, environment)
+    ]
+    better = [row for row in rows if row.gain > 2 * row.error]
     worse = [
-        f"{row[0]} at B = {row[1]} ({row[5]:+.3f})"
+        f"{row.costs} at B = {row.budget} ({row.gain:+.3f})"
         for row in rows
-        if float(row[5]) < -2 * float(row[6])  # type: ignore[arg-type]
+        if row.gain < -2 * row.error
     ]
     text = (
-        f"Exact weights with our ε beat resampled weights as run in {sum(better)} of {len(rows)} "
+        f"Exact weights with our ε beat resampled weights as run in {len(better)} of {len(rows)} "
         "games by more than two standard errors"
         + (f", and are behind on {listed(worse)}." if worse else ", and are behind in none.")
     )
@@ -219,7 +259,20 @@ def weights(setting: Setting, *, budgets: Sequence[int], rounds: int) -> Found:
         "capped, hence noisy and biased."
     )
     title = "FPML-partial by source of its weights"
+    table = Table("weights", title, columns, [*map(astuple, rows)])
     return Found(
-        [Verdict("Exact weights", text), Text(help_text), Table("weights", title, columns, rows)],
-        [f"{text} [Details](#weights)"],
+        [Verdict("Exact weights", text), Text(help_text), table], [f"{text} [Details](#weights)"]
     )
+
+
+def _weighed(setting: Setting, costs: str, environment: Environment, budget: int) -> Weighed:
+    size = (environment.n_arms, budget, environment.rounds)
+    learners = {
+        "resampled": make_learner("fpml-partial", *size, "as_run"),
+        "exact": make_learner("fpml-partial", *size, "as_run", weights="exact"),
+        "ours": make_learner("fpml-partial", *size),
+    }
+    simulation = setting.play(learners, environment)
+    gap = simulation.difference("ours", "resampled")
+    means = {name: reward_of(simulation, name).mean for name in learners}
+    return Weighed(costs, budget, **means, gain=-gap.mean, error=gap.standard_error)

@@ -21,12 +21,24 @@ from pickbest.report.document import (
     Verdict,
     alike,
 )
-from studies.paper import lineup
 from studies.paper.estimates import Estimate
 from studies.paper.experiment import Found, Setting, plot
-from studies.paper.lineup import AS_RUN, BEST, EXP3, FPML, OG, OURS, TOP, UNIFORM
 from studies.paper.parts.recorded_tables import BudgetResult, play_budget
-from studies.paper.printed import TABLE_2
+from studies.paper.printed import (
+    AS_RUN,
+    BEST,
+    EXP3,
+    FPML,
+    HINDSIGHT,
+    OG,
+    OURS,
+    TABLE_2,
+    TOP,
+    UNIFORM,
+    UNTUNED,
+    is_hybrid,
+    learner_rows,
+)
 from studies.paper.recorded_rewards import (
     MEASURED,
     Rewards,
@@ -77,16 +89,16 @@ class Claim:
 
 
 def _against_all(budget: int) -> Pairs:
-    first, *others = lineup.learner_rows(budget)
+    first, *others = learner_rows(budget)
     return [(first, other) for other in others]
 
 
 def _against_og(budget: int) -> Pairs:
-    return [(row, OG) for row in lineup.learner_rows(budget) if lineup.is_hybrid(row)]
+    return [(row, OG) for row in learner_rows(budget) if is_hybrid(row)]
 
 
 def _by_slot_budget(budget: int) -> Pairs:
-    return list(pairwise(lineup.learner_rows(budget)[:-1]))
+    return list(pairwise(learner_rows(budget)[:-1]))
 
 
 CLAIMS = (
@@ -124,7 +136,7 @@ def measured(setting: Setting, *, budgets: Sequence[int]) -> Found:
 
 def means_of(results: Sequence[BudgetResult], tuning: str) -> Means:
     """Learners in one tuning, beside what does not depend on it."""
-    untuned = (*lineup.HINDSIGHT, *lineup.UNTUNED)
+    untuned = (*HINDSIGHT, *UNTUNED)
     return {
         result.budget: {
             row: estimate
@@ -223,7 +235,7 @@ def _rewards_table(sources: Sources) -> Table:
         columns += alike(*sources, digits=3, group=group)
     rows: list[list[Cell]] = []
     for budget in sources[PRINTED]:
-        for row in (BEST, TOP, *lineup.learner_rows(budget), UNIFORM):
+        for row in (BEST, TOP, *learner_rows(budget), UNIFORM):
             at_budget = [means[budget] for means in sources.values()]
             shown = [rows_of[row].mean if row in rows_of else None for rows_of in at_budget]
             gaps = [_gap(rows_of, row) if row in rows_of else None for rows_of in at_budget]
@@ -276,7 +288,7 @@ def more_optimizers(setting: Setting, *, budgets: Sequence[int]) -> Found:
     shown: list[list[Cell]] = [
         [budget, row, rows[row].mean, rows[BEST].mean - rows[row].mean]
         for budget, rows in means.items()
-        for row in (BEST, TOP, *lineup.learner_rows(budget), UNIFORM)
+        for row in (BEST, TOP, *learner_rows(budget), UNIFORM)
     ]
     columns = [*alike("B", "learner"), *alike("mean reward", "below best", digits=3)]
     caption = "Tables 1 and 2 with fifteen optimisers, learners as run"

@@ -17,23 +17,27 @@ from pickbest.report.document import (
     Verdict,
 )
 from pickbest.simulation.result import Simulation
-from studies.paper import lineup
 from studies.paper.estimates import Estimate, z_score
 from studies.paper.experiment import Found, Setting, hindsight_reward, plot, reward_of
-from studies.paper.lineup import (
+from studies.paper.printed import (
     AS_RUN,
     BEST,
     EXP3,
     FPML,
     GREEDY,
+    HINDSIGHT,
     OG,
     OURS,
+    TABLE_2,
     THOMPSON,
     TOP,
     TUNINGS,
     UNIFORM,
+    UNTUNED,
+    hybrid,
+    learner_rows,
+    make_row,
 )
-from studies.paper.printed import TABLE_2
 from studies.paper.recorded_rewards import Rewards
 from studies.report.sections import listed
 
@@ -56,7 +60,7 @@ class BudgetResult:
     papers: bool
 
     def rows(self) -> list[str]:
-        return [BEST, *lineup.learner_rows(self.budget), *EXTRA_ROWS]
+        return [BEST, *learner_rows(self.budget), *EXTRA_ROWS]
 
     def z(self, row: str) -> float | None:
         """Of the tuning as run against the printed mean."""
@@ -86,7 +90,7 @@ def play_rows(
     """Learners by label and tuning, which are named "label tuning", and their mean rewards."""
     size = (game.n_arms, budget, game.rounds)
     learners = {f"{row} {how}": (row, how) for row, how in rows}
-    made = {name: lineup.make_row(*key, *size) for name, key in learners.items()}
+    made = {name: make_row(*key, *size) for name, key in learners.items()}
     simulation = setting.play(made, game)
     return simulation, {key: reward_of(simulation, name) for name, key in learners.items()}
 
@@ -95,9 +99,9 @@ def play_budget(
     setting: Setting, rewards: Rewards, budget: int, tunings: Sequence[str] = tuple(TUNINGS)
 ) -> BudgetResult:
     """Every learner in every one of the tunings on the rewards."""
-    rows = [*product(lineup.learner_rows(budget), tunings), *product(lineup.UNTUNED, [OURS])]
+    rows = [*product(learner_rows(budget), tunings), *product(UNTUNED, [OURS])]
     simulation, estimates = play_rows(setting, rewards.table, budget, rows)
-    for row, against in lineup.HINDSIGHT.items():
+    for row, against in HINDSIGHT.items():
         fixed = hindsight_reward(simulation, against, budget)
         estimates[row, AS_RUN if row == BEST else OURS] = fixed
     printed = TABLE_2.get(budget, {}) if rewards.papers or rewards.ours else {}
@@ -215,7 +219,7 @@ def _has(row: str, budget: int) -> bool:
 
 def _row_at(row: str, budget: int) -> str:
     if row == SINGLE_SLOTS:
-        return lineup.hybrid(budget, 1)
+        return hybrid(budget, 1)
     return EXP3 if row == OG and budget == 1 else row
 
 
@@ -228,7 +232,7 @@ def _findings(results: Sequence[BudgetResult]) -> list[str]:
     last, (random, og) = several[-1], pairs[-1]
     gains = [
         f"{row} {last.estimates[row, AS_RUN].mean:.3f} → {last.estimates[row, OURS].mean:.3f}"
-        for row in lineup.learner_rows(last.budget)
+        for row in learner_rows(last.budget)
     ]
     return [
         "B distinct arms at random, without any learning, beat OG as run at "

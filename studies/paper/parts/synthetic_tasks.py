@@ -7,22 +7,24 @@ from itertools import product
 from pickbest.catalog import make_environment
 from pickbest.report.document import Cell, Figure, Series, Table, Verdict, alike
 from pickbest.simulation.result import Simulation
-from studies.paper import lineup
 from studies.paper.estimates import Estimate, z_score
 from studies.paper.experiment import Found, Setting, hindsight_reward, plot
-from studies.paper.lineup import (
+from studies.paper.parts.recorded_tables import play_rows, tuning_columns
+from studies.paper.printed import (
     AS_RUN,
     BEST,
     EXP3,
     FPML,
     GREEDY,
+    HINDSIGHT,
     OG,
     OURS,
+    TABLE_6,
     TOP,
     TUNINGS,
+    hybrid,
+    is_hybrid,
 )
-from studies.paper.parts.recorded_tables import play_rows, tuning_columns
-from studies.paper.printed import TABLE_6
 from studies.report.sections import listed
 
 HYBRID = "OG_hybrid(B, 1)"
@@ -44,7 +46,7 @@ def task(setting: Setting, *, environment: str, budgets: Sequence[int], rounds: 
         rows = _rows(budget)
         simulation, found = play_rows(setting, game, budget, product(rows, TUNINGS))
         estimates |= {(_kind(row), how, budget): one for (row, how), one in found.items()}
-        for row, against in lineup.HINDSIGHT.items():
+        for row, against in HINDSIGHT.items():
             estimates[row, AS_RUN, budget] = hindsight_reward(simulation, against, budget)
         for tuning in (AS_RUN, OURS):
             against_greedy[tuning, budget] = _lead_over_greedy(simulation, rows, tuning)
@@ -66,12 +68,12 @@ def task(setting: Setting, *, environment: str, budgets: Sequence[int], rounds: 
 
 
 def _rows(budget: int) -> list[str]:
-    return [FPML, EXP3] if budget == 1 else [FPML, lineup.hybrid(budget, 1), OG]
+    return [FPML, EXP3] if budget == 1 else [FPML, hybrid(budget, 1), OG]
 
 
 def _kind(row: str) -> str:
     """What a row counts as where budgets are compared."""
-    return HYBRID if lineup.is_hybrid(row) else OG if row == EXP3 else row
+    return HYBRID if is_hybrid(row) else OG if row == EXP3 else row
 
 
 def _lead_over_greedy(
@@ -128,7 +130,7 @@ def _figure(environment: str, estimates: Estimates, budgets: Sequence[int], tuni
         (OG, OG, "og", "solid"),
     )
     for kind, label, look, line in shown:
-        how, marker = (AS_RUN, "") if kind in lineup.HINDSIGHT else (tuning, "o")
+        how, marker = (AS_RUN, "") if kind in HINDSIGHT else (tuning, "o")
         found = {b: estimates[kind, how, b] for b in budgets if (kind, how, b) in estimates}
         means, spread = zip(*((e.mean, e.std) for e in found.values()), strict=True)
         series.append(Series(label, [*found], means, look, line, marker, spread))
@@ -148,9 +150,9 @@ def _table(environment: str, estimates: Estimates, budgets: Sequence[int]) -> Ta
     columns = [*alike("learner", "tuning"), *alike(*(f"B = {b}" for b in budgets), digits=3)]
     rows: list[list[Cell]] = []
     for kind in (BEST, GREEDY, TOP, *KINDS):
-        for tuning in [AS_RUN] if kind in lineup.HINDSIGHT else TUNINGS:
+        for tuning in [AS_RUN] if kind in HINDSIGHT else TUNINGS:
             found = [estimates.get((kind, tuning, budget)) for budget in budgets]
-            shown = "" if kind in lineup.HINDSIGHT else tuning
+            shown = "" if kind in HINDSIGHT else tuning
             rows.append([kind, shown, *(e.mean if e else None for e in found)])
     return Table(f"{environment}-performance", "Mean performance", columns, rows)
 
@@ -162,7 +164,7 @@ def task_3(setting: Setting, *, budget: int, rounds: int) -> Found:
     simulation, means = play_rows(setting, game, budget, product(rows, TUNINGS))
     table_rows: list[list[Cell]] = []
     z_scores = {}
-    for row, against in lineup.HINDSIGHT.items():
+    for row, against in HINDSIGHT.items():
         fixed = hindsight_reward(simulation, against, budget)
         printed = TABLE_6.get(row)
         head: list[Cell] = [row, printed.mean if printed else None, None]

@@ -21,9 +21,11 @@ def two_picks(
     setting: Setting, *, n_arms: int, budgets: Sequence[int], rounds: Sequence[int]
 ) -> Found:
     """Regret against T on one good arm: Theorem 2's FPML beside Gumbel FPML and hedge-partial."""
-    worlds = [cost_sequences.one_good_arm(n_arms, length) for length in rounds]
+    sequences = [cost_sequences.one_good_arm(n_arms, length) for length in rounds]
     found = {
-        name: [[setting.regret(world, budget, spec) for world in worlds] for budget in budgets]
+        name: [
+            [setting.regret(sequence, budget, spec) for sequence in sequences] for budget in budgets
+        ]
         for name, spec in LEARNERS.items()
     }
     means = {n: np.array([[o.mean for o in own] for own in rows]) for n, rows in found.items()}

@@ -1,5 +1,5 @@
 """Measuring optimizers on tasks.
 
-A `plan` lists `units` of work; the `loop` has `engines` play them, and keeps every evaluation in
+A `plan` lists `units` of work; the `loop` has `processes` play them, and keeps every evaluation in
 the `journal`; from it come `rewards` and `tables`.
 """

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pickbest.core import check_count, unknown_name
-from studies.tuning.measurement import engines
+from pickbest.core import check_count
 from studies.tuning.measurement.journal import Journal, Record, open_journal
 from studies.tuning.measurement.plan import MeasurementPlan
+from studies.tuning.measurement.processes import Processes
 from studies.tuning.measurement.units import Known, Message, Request, Unit
 
 MOST_DEATHS = 3
@@ -23,7 +23,6 @@ def measure(
     plan: MeasurementPlan,
     folder: Path,
     workers: int = 1,
-    engine: str = "processes",
     progress: Progress | None = None,
     warn: Callable[[str], None] = lambda text: None,
 ) -> Journal:
@@ -32,16 +31,12 @@ def measure(
     KeyboardInterrupt (also for SIGTERM) leaves a journal with which the same call goes on.
     """
     check_count("workers", workers)
-    if engine not in engines.NAMES:
-        raise unknown_name("engine", engine, engines.NAMES)
     journal = open_journal(folder, plan.settings.fixed(), plan.checksums())
     try:
         work = _Work(plan, journal, warn)
         if work.todo:
             with _stoppable():
-                players = engines.make_engine(
-                    engine, min(workers, len(work.todo)), plan.settings.optimizers
-                )
+                players = Processes(min(workers, len(work.todo)), plan.settings.optimizers)
                 try:
                     _loop(work, players, progress)
                 finally:
@@ -51,7 +46,7 @@ def measure(
     return journal
 
 
-def _loop(work: "_Work", players: engines.Engine, progress: Progress | None) -> None:
+def _loop(work: "_Work", players: Processes, progress: Progress | None) -> None:
     while work.todo or work.playing:
         while work.todo and players.free:
             players.submit(work.next())

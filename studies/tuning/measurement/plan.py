@@ -11,7 +11,6 @@ from studies.tuning.measurement.units import POOL, Unit
 from studies.tuning.optimizers import OPTIMIZERS
 from studies.tuning.tasks import MODELS, Caps, Dataset, Task, dataset_names, load_dataset
 from studies.tuning.tasks.dataset import DEFAULT_CAPS
-from studies.tuning.tasks.task import load_objective, load_space, source_checksum
 
 POOL_CHUNK = 20
 # Raised whenever the same settings would give other losses.
@@ -23,7 +22,6 @@ class Settings:
     """What a measurement is made of.
 
     seed, calls, caps, data and label cannot change once it has begun; the rest may grow.
-    objective, space: `module:function` and `module:SPACE` of the user's own, instead of data.
     """
 
     optimizers: tuple[str, ...]
@@ -34,15 +32,8 @@ class Settings:
     data: str = "embedded"
     label: str = "target"
     caps: Caps = DEFAULT_CAPS
-    objective: str = ""
-    space: str = ""
 
     def __post_init__(self) -> None:
-        if bool(self.objective) != bool(self.space):
-            raise PickbestError(
-                "an objective of your own needs its space, and a space its objective: give both, "
-                f"each as module:NAME, got {self.objective!r} and {self.space!r}"
-            )
         check_count("calls", self.calls)
         check_count("repetitions", self.repetitions)
         check_seed(self.seed)
@@ -63,7 +54,6 @@ class Settings:
             "caps": plain(self.caps),
             "label": self.label,
             "versions": versions(self.optimizers),
-            **({"objective": self.objective, "space": self.space} if self.objective else {}),
         }
 
 
@@ -96,10 +86,7 @@ class MeasurementPlan:
         return runs + chunks
 
     def checksums(self) -> dict[str, str]:
-        """Of each data set, or of the file of the objective."""
-        own = self.settings.objective
-        if own:
-            return {name: source_checksum(name) for name in (own, self.settings.space)}
+        """Of each data set."""
         return {name: dataset.checksum() for name, dataset in self.datasets.items()}
 
     @property
@@ -114,11 +101,8 @@ def make_plan(
 ) -> MeasurementPlan:
     """Load the data sets; those that cannot be used are listed with the reason.
 
-    names: data sets in the order of measuring, none for all; of an objective of the user's the
-    jobs that it is called with, none for a single one without a name. most: the most tasks.
+    names: data sets in the order of measuring, none for all. most: the most tasks.
     """
-    if settings.objective:
-        return _own_plan(settings, names or [""], most)
     for model in models:
         if model not in MODELS:
             raise unknown_name("model", model, MODELS)
@@ -144,16 +128,6 @@ def make_plan(
         reasons = "; ".join(refused.values())
         raise PickbestError(f"there is nothing to measure{': ' if reasons else ''}{reasons}")
     return MeasurementPlan(settings, tuple(tasks[:most]), datasets, refused)
-
-
-def _own_plan(settings: Settings, jobs: Sequence[str], most: int | None) -> MeasurementPlan:
-    load_objective(settings.objective)
-    load_space(settings.space)
-    if len(set(jobs)) != len(jobs):
-        raise PickbestError(f"jobs must be different, got {jobs}")
-    name, fields = settings.objective.partition(":")[2], (settings.objective, settings.space)
-    tasks = [Task(name, job, "", "", settings.caps, *fields) for job in jobs]
-    return MeasurementPlan(settings, tuple(tasks[:most]), {}, {})
 
 
 def versions(optimizers: Sequence[str]) -> dict[str, str]:

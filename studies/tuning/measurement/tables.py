@@ -11,9 +11,9 @@ from typing import Any
 from pickbest._version import __version__
 from pickbest.core.savefile import write_atomically
 from pickbest.core.text import csv_text
-from studies.tuning.measurement.engines import PINNED
 from studies.tuning.measurement.journal import Record, Records
 from studies.tuning.measurement.plan import MeasurementPlan
+from studies.tuning.measurement.processes import PINNED
 from studies.tuning.measurement.rewards import (
     REWARD_RULES,
     Losses,
@@ -61,11 +61,9 @@ class Measured:
 
 
 def collect(plan: MeasurementPlan, records: Records) -> list[Measured]:
-    """The tasks that are complete: models in their order, data sets by name; jobs as planned."""
+    """The tasks that are complete: models in their order, data sets by name."""
     order = list(MODELS)
-    ordered = list(plan.tasks)
-    if not plan.settings.objective:
-        ordered.sort(key=lambda task: (order.index(task.model), task.dataset))
+    ordered = sorted(plan.tasks, key=lambda task: (order.index(task.model), task.dataset))
     found = (_collect_task(plan, task, records) for task in ordered)
     return [measured for measured in found if measured is not None]
 
@@ -145,7 +143,6 @@ def provenance(plan: MeasurementPlan, measured: Sequence[Measured]) -> dict[str,
     """How the numbers came about; nothing in it depends on when or how fast."""
     settings = plan.settings
     sets = sorted({one.task.dataset for one in measured} & plan.datasets.keys())
-    own = {"sources": plan.checksums()} if settings.objective else {}
     return {
         "pickbest": __version__,
         **settings.fixed(),
@@ -154,8 +151,7 @@ def provenance(plan: MeasurementPlan, measured: Sequence[Measured]) -> dict[str,
         "repetitions": settings.repetitions,
         "data": Path(settings.data).name,
         "environment": PINNED,
-        "rules": REWARD_RULES if own else {**DATA_RULES, **LOSS_RULES, **REWARD_RULES},
-        **own,
+        "rules": {**DATA_RULES, **LOSS_RULES, **REWARD_RULES},
         "tasks": {
             "planned": len(plan.tasks),
             "complete": len(measured),
@@ -182,10 +178,9 @@ def timings(measured: Sequence[Measured]) -> dict[str, Any]:
 
 
 def _task_row(plan: MeasurementPlan, one: Measured) -> list[Any]:
-    facts: list[Any] = ["", "", "", ""]
-    if dataset := plan.datasets.get(one.task.dataset):
-        dropped = len(dataset.facts["dropped_classes"])
-        facts = [*dataset.features.shape, len(dataset.classes), dropped]
+    dataset = plan.datasets[one.task.dataset]
+    dropped = len(dataset.facts["dropped_classes"])
+    facts = [*dataset.features.shape, len(dataset.classes), dropped]
     evaluations = sum(len(losses) for losses in (*one.runs.values(), one.pool))
     return [one.task.name, *facts, _cell(one.rand), _cell(one.opt), one.failures, evaluations]
 

@@ -12,7 +12,7 @@ from pickbest.core.codec import plain
 from studies.tuning.optimizers import make_optimizer
 from studies.tuning.space import Point
 from studies.tuning.tasks import Task, evaluate
-from studies.tuning.tasks.task import loss_of_failure
+from studies.tuning.tasks.task import loss_of_frequencies
 
 POOL = "pool"
 
@@ -96,7 +96,7 @@ def play_run(unit: Unit, seed: int, past: Mapping[int, Known]) -> Iterator[Messa
     message `mismatch` says so, and nothing follows.
     """
     task = unit.task
-    worst = loss_of_failure(task)
+    worst = loss_of_frequencies(task)
     reached = 0
     try:
         own_seed = stable_seed(seed, task.name, unit.optimizer, unit.part)

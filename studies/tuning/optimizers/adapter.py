@@ -18,8 +18,7 @@ from studies.tuning.space import Categorical, Integer, Parameter, Point, Space, 
 class Optimizer(Protocol):
     """Proposes points one at a time and is told their losses: ask, tell, ask, tell, …
 
-    The same seed and the same losses give the same points, in any process. What else must hold
-    is checked by `studies.tuning.conformance`.
+    The same seed and the same losses give the same points, in any process.
     """
 
     def ask(self) -> Point:

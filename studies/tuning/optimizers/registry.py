@@ -2,26 +2,14 @@
 
 from pickbest.catalog.spec import imported
 from pickbest.core import MissingExtraError, PickbestError, check_count, check_seed, unknown_name
-from studies.tuning.optimizers import (
-    cmaes,
-    hyperopt,
-    nevergrad,
-    opentuner,
-    optuna,
-    pysot,
-    random,
-    skopt,
-    smac,
-)
+from studies.tuning.optimizers import later, paper_nine
 from studies.tuning.optimizers.adapter import Optimizer, OptimizerEntry
 from studies.tuning.space import Space
 
-# In the order of the tables: the paper's nine first.
-_ADAPTERS = (hyperopt, opentuner, pysot, random, skopt, optuna, nevergrad, cmaes, smac)
-
 OPTIMIZERS: dict[str, OptimizerEntry] = {
-    entry.name: entry for adapter in _ADAPTERS for entry in adapter.OPTIMIZERS
+    entry.name: entry for entry in (*paper_nine.OPTIMIZERS, *later.OPTIMIZERS)
 }
+"""In the order of the tables: the paper's nine first."""
 
 
 def make_optimizer(name: str, space: Space, seed: int, calls: int) -> Optimizer:

@@ -1,27 +1,22 @@
-"""Tuning tasks: a model on a data set, or a user's own objective, and the loss of a point."""
+"""Tuning tasks: a model on a data set, its search space, and the loss of a point."""
 
-import hashlib
-import inspect
 import math
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
-from importlib import import_module
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from pickbest.catalog.spec import imported
-from pickbest.core import FloatArray, IntArray, PickbestError
-from pickbest.core.codec import SPARSE
-from studies.tuning.space import Point, Space
+from pickbest.core import FloatArray, IntArray
+from studies.tuning.space import Integer, Point, Real, Space, Warp
 from studies.tuning.tasks.data_sources import load_dataset
 from studies.tuning.tasks.dataset import DEFAULT_CAPS, Caps, Dataset
-from studies.tuning.tasks.models import MODELS
 
 SPLIT_SEED = 0
+MODEL_SEED = 0
 HELD_OUT = 0.2
 FOLDS = 5
 CLIP = 100.0
@@ -37,63 +32,72 @@ LOSS_RULES = {
 }
 
 
-@lru_cache(maxsize=16)
-def load_objective(reference: str) -> Callable[[Point, str], float]:
-    """The function `module:function` of a point, or of a point and the name of a job."""
-    function = imported(reference, "objective")
-    if not callable(function):
-        raise PickbestError(f"the objective {reference} must be a function, got {function!r}")
-    try:
-        inspect.signature(function).bind({}, "job")
-    except (TypeError, ValueError):
-        return lambda point, job: function(point)
-    return lambda point, job: function(point, job)
+@dataclass(frozen=True)
+class Model:
+    """A kind of classifier: build(point, n_classes) makes one that is not fitted yet."""
+
+    space: Space
+    build: Callable[[Point, int], Any]
 
 
-@lru_cache(maxsize=16)
-def load_space(reference: str) -> Space:
-    """The `Space` that `module:NAME` holds, or that a function of that name returns."""
-    found = imported(reference, "space")
-    space = found() if callable(found) else found
-    if not isinstance(space, Space):
-        raise PickbestError(
-            f"{reference} must be a Space (studies.tuning.space) or a function that returns one, "
-            f"got {space!r}"
-        )
-    return space
+def _mlp(point: Point, n_classes: int) -> Any:
+    from sklearn.neural_network import MLPClassifier
+
+    return MLPClassifier(solver="adam", early_stopping=True, random_state=MODEL_SEED, **point)
 
 
-def source_checksum(reference: str) -> str:
-    """SHA-256 of the file that holds it: another text may give other losses."""
-    place = getattr(import_module(reference.partition(":")[0]), "__file__", None)
-    return hashlib.sha256(Path(place).read_bytes() if place else b"").hexdigest()
+def _lasso(point: Point, n_classes: int) -> Any:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.multiclass import OneVsRestClassifier
+
+    binary = LogisticRegression(l1_ratio=1.0, solver="liblinear", random_state=MODEL_SEED, **point)
+    return binary if n_classes == 2 else OneVsRestClassifier(binary)
+
+
+# The spaces of the Bayesmark challenge.
+MODELS = {
+    "mlp": Model(
+        Space(
+            (
+                Integer("hidden_layer_sizes", 50, 200),
+                Integer("batch_size", 10, 250),
+                Real("alpha", 1e-5, 1e1, Warp.LOG),
+                Real("learning_rate_init", 1e-5, 1e-1, Warp.LOG),
+                Real("tol", 1e-5, 1e-1, Warp.LOG),
+                Real("epsilon", 1e-9, 1e-6, Warp.LOG),
+                Real("validation_fraction", 0.1, 0.9, Warp.LOGIT),
+                Real("beta_1", 0.5, 0.99, Warp.LOGIT),
+                Real("beta_2", 0.9, 1 - 1e-6, Warp.LOGIT),
+            )
+        ),
+        _mlp,
+    ),
+    "lasso": Model(
+        Space((Real("C", 1e-2, 1e2, Warp.LOG), Real("intercept_scaling", 1e-2, 1e2, Warp.LOG))),
+        _lasso,
+    ),
+}
 
 
 @dataclass(frozen=True)
 class Task:
-    """A model to tune on a data set, and where the data come from.
-
-    objective, on: `module:function` and `module:SPACE` of the user's own; then `model` is the
-    name of the function, and `dataset` that of the job, "" where there is only one.
-    """
+    """A model to tune on a data set, and where the data come from."""
 
     model: str
     dataset: str
     data: str = "embedded"
     label: str = "target"
     caps: Caps = DEFAULT_CAPS
-    objective: str = field(default="", metadata=SPARSE)
-    on: str = field(default="", metadata=SPARSE)
 
     @property
     def name(self) -> str:
         """As it stands in the tables: mlp-iris."""
-        return f"{self.model}-{self.dataset}" if self.dataset else self.model
+        return f"{self.model}-{self.dataset}"
 
     @property
     def space(self) -> Space:
         """What is tuned."""
-        return load_space(self.on) if self.objective else MODELS[self.model].space
+        return MODELS[self.model].space
 
 
 @dataclass(frozen=True)
@@ -117,16 +121,13 @@ class Fold:
 
 def evaluate(task: Task, point: Point) -> Evaluation:
     """The visible loss of a point: a function of the task and the point alone."""
-    folds = () if task.objective else folds_of(task)
+    folds = folds_of(task)
     started = time.perf_counter()
     try:
         task.space.check(point)
-        if task.objective:
-            mean = float(load_objective(task.objective)(dict(point), task.dataset))
-        else:
-            losses = [_fold_loss(task.model, point, fold) for fold in folds]
-            # Not sum: from Python 3.12 on it rounds differently.
-            mean = math.fsum(losses) / len(losses)
+        losses = [_fold_loss(task.model, point, fold) for fold in folds]
+        # Not sum: from Python 3.12 on it rounds differently.
+        mean = math.fsum(losses) / len(losses)
         loss, reason = float(f"{mean:.{DIGITS}g}"), ""
         if not math.isfinite(loss):
             reason = f"the loss is {loss}"
@@ -134,19 +135,6 @@ def evaluate(task: Task, point: Point) -> Evaluation:
         loss, reason = math.nan, f"{type(error).__name__}: {error}"
     seconds = time.perf_counter() - started
     return Evaluation(None if reason else loss, " ".join(reason.split())[:300], seconds)
-
-
-def prepare(task: Task) -> None:
-    """Load what every evaluation needs."""
-    if task.objective:
-        load_objective(task.objective)
-    else:
-        folds_of(task)
-
-
-def loss_of_failure(task: Task) -> float:
-    """What a failure is told as before any evaluation was worse; of a user's objective, 1."""
-    return 1.0 if task.objective else loss_of_frequencies(task)
 
 
 def loss_of_frequencies(task: Task) -> float:

@@ -58,7 +58,7 @@ def test_learners_get_the_rounds_and_sit_out_budgets_they_cannot_play() -> None:
     assert long != make_entry(Entry("og", "og"), environment, 2)
 
 
-def test_worlds_are_chosen_by_name_family_and_group(table: Table) -> None:
+def test_environments_are_chosen_by_name_family_and_group(table: Table) -> None:
     environments = [*recorded("mine", table), *environments_at_hand()]
     assert {environment.group for environment in environments} == set(GROUPS)
     chosen = chosen_environments(environments, ["mine", "task-3"])
@@ -90,7 +90,7 @@ def test_bad_budgets(text: str) -> None:
         parse_budgets(text)
 
 
-def test_recorded_worlds_are_known_by_content(table: Table) -> None:
+def test_recorded_environments_are_known_by_content(table: Table) -> None:
     moved = Table(np.array(table.costs_table), source="/somewhere/else.csv")
     first, second = recorded("mine", table)[0], recorded("mine", moved)[0]
     assert first.environment.source == second.environment.source  # type: ignore[attr-defined]

@@ -16,11 +16,17 @@ import pytest
 from pickbest.core import PickbestError
 from pickbest.environments import Chasing, Table, Task2
 from studies.benchmark import run_cells as running
-from studies.benchmark.environments import NamedEnvironment, recorded
+from studies.benchmark.environments import (
+    NamedEnvironment,
+    chosen_environments,
+    environments_at_hand,
+    recorded,
+)
 from studies.benchmark.lineup import chosen_entries
 from studies.benchmark.run_cells import BenchmarkPlan, run_cells
 from studies.benchmark.shares import Cell
-from tests.studies.benchmark import benchmark_to_kill
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -109,15 +115,21 @@ def test_no_learner_can_play(plan: BenchmarkPlan) -> None:
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_killed_run_goes_on_and_ends_the_same(tmp_path: Path, workers: int) -> None:
-    kept = tmp_path / "killed"
-    script = str(Path(__file__).with_name("benchmark_to_kill.py"))
-    process = subprocess.Popen([sys.executable, script, str(kept), str(workers)])
+    kept = tmp_path / "killed" / "cells"
+    command = [sys.executable, "-m", "studies", "benchmark", "--environments", "synthetic"]
+    command += ["-l", "uniform", "-l", "thompson", "-b", "1-2", "-r", "30"]
+    command += ["--workers", str(workers), "--out", str(kept.parent)]
+    process = subprocess.Popen(command, cwd=ROOT)
     while len(list(kept.glob("*.json"))) < 4 and process.poll() is None:
         time.sleep(0.002)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     assert 4 <= len(list(kept.glob("*.json"))) < 20
-    resumed = run_cells(benchmark_to_kill.plan(kept))
-    whole = run_cells(benchmark_to_kill.plan(tmp_path / "whole"))
+    environments = chosen_environments(environments_at_hand(), ["synthetic"])
+    entries = chosen_entries(["uniform", "thompson"])
+    resumed, whole = (
+        run_cells(BenchmarkPlan(folder, environments, entries, (1, 2), replicates=30))
+        for folder in (kept, tmp_path / "whole")
+    )
     assert numbers(resumed) == numbers(whole)
     assert len(whole) == 20

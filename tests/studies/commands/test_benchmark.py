@@ -1,4 +1,4 @@
-"""`pickbest benchmark` from end to end."""
+"""`benchmark` from end to end."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def rewards(tmp_path: Path, table: Table) -> Path:
 def test_small_benchmark(app: typer.Typer, tmp_path: Path, rewards: Path) -> None:
     out = tmp_path / "out"
     words = [
-        "--worlds", "paper-rewards", "--worlds", "chasing-5", "--budgets", "1-2", "-r", "6",
+        "--environments", "paper-rewards", "--environments", "chasing-5", "-b", "1-2", "-r", "6",
         "-l", "fpml-partial as run", "-l", "uniform", "-l", "exp3",
         "--paper-rewards", str(rewards), "--out", str(out), "--json",
     ]  # fmt: skip
@@ -68,7 +68,7 @@ def test_errors_are_clear(app: typer.Typer, tmp_path: Path) -> None:
     out = tmp_path / "out"
     for words, message in (
         (["--learners", "thomson"], "unknown learner 'thomson'"),
-        (["--worlds", "task1"], "unknown environment 'task1'"),
+        (["--environments", "task1"], "unknown environment 'task1'"),
         (["--budgets", "0"], "budgets must be"),
         (["--aslib", str(tmp_path)], "ASlib"),
         (["--paper-rewards", "nowhere.csv"], "no such file"),

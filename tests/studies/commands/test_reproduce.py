@@ -1,4 +1,4 @@
-"""`pickbest reproduce`: parts, keeping, interruption, and what is left out."""
+"""`reproduce`: parts, keeping, interruption, and what is left out."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from pickbest.cli.main import app
 from pickbest.core import PickbestError
 from pickbest.report.document import Section
-from studies.commands.reproduce import Written, reproduce_parts
-from studies.paper import run_parts
+from studies.__main__ import app
+from studies.commands.paper import Written, reproduce_parts
+from studies.paper import recipes
 from studies.paper.recipes import recipe_named
 from studies.report.sections import section_from_json
 
@@ -42,7 +42,7 @@ def test_unknown_part_gets_the_nearest_name(tmp_path: Path) -> None:
 
 
 def test_it_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_parts, "find_spec", lambda name: None)
+    monkeypatch.setattr(recipes, "find_spec", lambda name: None)
     written = run(tmp_path / "out", PART, "uniform", "hybrid-jobs")
     assert written.parts == 2
     page = written.page.read_text()
@@ -60,13 +60,13 @@ def test_finished_parts_are_kept_and_damage_is_mended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs: list[str] = []
-    whole = run_parts.run_part
+    whole = recipes.run_part
 
     def counting(recipe, setting):  # type: ignore[no-untyped-def]
         runs.append(recipe.name)
         return whole(recipe, setting)
 
-    monkeypatch.setattr(run_parts, "run_part", counting)
+    monkeypatch.setattr(recipes, "run_part", counting)
     out = tmp_path / "out"
     first = run(out, PART).page.read_bytes()
     assert run(out, PART).page.read_bytes() == first
@@ -84,18 +84,18 @@ def test_key_follows_recipe_seed_replicates_rewards_and_version(
 ) -> None:
     recipe = recipe_named("task-3")
     keys = [
-        run_parts.part_key(recipe, 0, None, "abc"),
-        run_parts.part_key(recipe, 1, None, "abc"),
-        run_parts.part_key(recipe, 0, 5, "abc"),
-        run_parts.part_key(recipe, 0, None, "def"),
-        run_parts.part_key(replace(recipe, options={"budget": 2, "rounds": 300}), 0, None, "abc"),
+        recipes.part_key(recipe, 0, None, "abc"),
+        recipes.part_key(recipe, 1, None, "abc"),
+        recipes.part_key(recipe, 0, 5, "abc"),
+        recipes.part_key(recipe, 0, None, "def"),
+        recipes.part_key(replace(recipe, options={"budget": 2, "rounds": 300}), 0, None, "abc"),
     ]
-    monkeypatch.setattr(run_parts, "__version__", "99")
-    keys.append(run_parts.part_key(recipe, 0, None, "abc"))
-    for shipped in run_parts.SHIPPED:
-        monkeypatch.setattr(run_parts, "digest_of", lambda path, own=shipped: str(path == own))
-        keys.append(run_parts.part_key(recipe, 0, None, "abc"))
-    assert "more_losses.csv.gz" in {shipped.name for shipped in run_parts.SHIPPED}
+    monkeypatch.setattr(recipes, "__version__", "99")
+    keys.append(recipes.part_key(recipe, 0, None, "abc"))
+    for shipped in recipes.SHIPPED:
+        monkeypatch.setattr(recipes, "digest_of", lambda path, own=shipped: str(path == own))
+        keys.append(recipes.part_key(recipe, 0, None, "abc"))
+    assert "more_losses.csv.gz" in {shipped.name for shipped in recipes.SHIPPED}
     assert len(set(keys)) == len(keys)
 
 
@@ -108,7 +108,7 @@ def test_same_numbers_for_any_number_of_workers(tmp_path: Path) -> None:
 def test_ctrl_c_leaves_no_broken_file_and_a_rerun_goes_on(tmp_path: Path) -> None:
     out = tmp_path / "out"
     parts = ["gamma", "task-3", "overtaking", "trade-off"]
-    command = [sys.executable, "-m", "pickbest.cli.main", "reproduce", *parts, "--out", str(out)]
+    command = [sys.executable, "-m", "studies", "reproduce", *parts, "--out", str(out)]
     command += ["--replicates", "40", "--workers", "2"]
     process = subprocess.Popen(
         command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True

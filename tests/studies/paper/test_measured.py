@@ -10,13 +10,12 @@ import pytest
 
 from pickbest.environments import Table as Costs
 from pickbest.report.document import Table, Verdict
-from studies.commands.reproduce import reproduce_parts
+from studies.commands.paper import reproduce_parts
 from studies.paper.estimates import Estimate
 from studies.paper.experiment import Setting
-from studies.paper.lineup import BEST, FPML, OG, hybrid
 from studies.paper.parts.measured_tables import CLAIMS, measured
 from studies.paper.parts.recorded_tables import recorded
-from studies.paper.printed import TABLE_2
+from studies.paper.printed import BEST, FPML, OG, TABLE_2, hybrid
 from studies.paper.recorded_rewards import (
     MEASURED,
     PUBLISHED,
@@ -57,8 +56,8 @@ def test_tables_1_and_2_show_printed_numbers_without_judging_ours() -> None:
 def test_our_table_stands_beside_the_printed_numbers() -> None:
     found = measured(Setting(0, 3, find_rewards(MEASURED)), budgets=[1, 2, 6])
     rewards, optimisers = blocks_of(found, Table)
-    worlds = ["printed", "measured, as run", "measured, ours"]
-    assert [column.label for column in rewards.columns] == ["B", "learner", *worlds, *worlds]
+    sources = ["printed", "measured, as run", "measured, ours"]
+    assert [column.label for column in rewards.columns] == ["B", "learner", *sources, *sources]
     best = next(row for row in rewards.rows if row[0] == 6)
     costs = measured_rewards().costs_table
     assert best[2] == TABLE_2[6][BEST].mean

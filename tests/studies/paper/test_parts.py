@@ -14,7 +14,7 @@ from pickbest.catalog import make_learner
 from pickbest.environments import Table as Costs
 from pickbest.report.document import Table, Verdict
 from pickbest.simulation.simulate import simulate
-from studies.paper import cost_sequences, run_parts
+from studies.paper import cost_sequences, recipes
 from studies.paper.estimates import Estimate
 from studies.paper.experiment import Setting
 from studies.paper.parts import partial_feedback, worst_sequence
@@ -43,7 +43,7 @@ def small(recipe: Recipe) -> Recipe:
 
 @pytest.mark.parametrize("recipe", QUICK, ids=lambda recipe: recipe.name)
 def test_every_part_runs_and_keeps_through_json(recipe: Recipe) -> None:
-    section = run_parts.run_part(small(recipe), Setting(1, 4, REWARDS))
+    section = recipes.run_part(small(recipe), Setting(1, 4, REWARDS))
     assert any(isinstance(block, Verdict) for block in section.blocks)
     again = section_from_json(section_to_json(section))
     assert section_to_json(again) == section_to_json(section)
@@ -107,7 +107,7 @@ def test_two_draws_judge_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_part_without_its_package_is_left_out_with_a_sentence() -> None:
     recipe = replace(recipe_named("linear-programs"), needs_modules=("no_such_package",))
-    assert "needs `no_such_package`" in str(run_parts.why_missing(recipe))
+    assert "needs `no_such_package`" in str(recipes.why_missing(recipe))
 
 
 def test_names_are_unique_and_chapters_known() -> None:
@@ -118,14 +118,14 @@ def test_names_are_unique_and_chapters_known() -> None:
 
 
 def test_propositions_5_and_7_are_shown_to_fail() -> None:
-    section = run_parts.run_part(recipe_named("top-set"), Setting(0, 20, REWARDS))
+    section = recipes.run_part(recipe_named("top-set"), Setting(0, 20, REWARDS))
     verdict = section.blocks[0]
     assert isinstance(verdict, Verdict)
     assert verdict.holds is False
     assert "Proposition 7 is false" in section.findings[0]
     recipe = recipe_named("partial-feedback")
     options = {**recipe.options, "hard_rounds": [5_000, 20_000]}
-    section = run_parts.run_part(replace(recipe, options=options), Setting(0, 40, REWARDS))
+    section = recipes.run_part(replace(recipe, options=options), Setting(0, 40, REWARDS))
     verdict = section.blocks[0]
     assert isinstance(verdict, Verdict)
     assert verdict.holds is False

@@ -10,10 +10,9 @@ import pytest
 from pickbest.report.document import Table, Verdict
 from studies.paper.estimates import Estimate, slope, z_score
 from studies.paper.experiment import Setting
-from studies.paper.lineup import BEST, FPML, OG, TOP, hybrid
 from studies.paper.parts.recorded_tables import recorded
 from studies.paper.parts.synthetic_tasks import task_3
-from studies.paper.printed import TABLE_2, TABLE_6
+from studies.paper.printed import BEST, FPML, OG, TABLE_2, TABLE_6, TOP, hybrid
 from studies.paper.recorded_rewards import find_rewards
 
 

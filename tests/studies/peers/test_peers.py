@@ -1,4 +1,4 @@
-"""Peers: they learn, and use features; and the worlds that they are measured in."""
+"""Peers: they learn, and use features; and the environments that they are measured in."""
 
 import csv
 
@@ -14,7 +14,7 @@ from studies.benchmark.lineup import INFORMED, PEERS, peer_entries
 from studies.benchmark.report import build_report
 from studies.benchmark.report_peers import peers_section
 from studies.benchmark.run_cells import BenchmarkPlan, run_cells
-from studies.peers.worlds import peer_worlds
+from studies.peers.environments import peer_environments
 from studies.report.markdown import to_markdown
 
 RANDOM = np.random.default_rng(0)
@@ -59,20 +59,20 @@ def data(tmp_path):
     return tmp_path
 
 
-def test_worlds_come_in_halves_and_costs(data):
-    chosen, judged = (peer_worlds(data, half=half) for half in ("chosen on", "judged"))
+def test_environments_come_in_halves_and_costs(data):
+    chosen, judged = (peer_environments(data, half=half) for half in ("chosen on", "judged"))
     assert [place.name for place in chosen[:2]] == ["SMT A", "SMT A shuffled"]
     assert [place.name for place in judged if "SMT" in place.name] == ["SMT B", "SMT B shuffled"]
     assert judged[0].informed.names == ("logic",)
     for costs, expected in (("solved", 0.0), ("runtime", 0.5), ("PAR10", 0.05)):
-        place = peer_worlds(data, costs, "judged")[0]
+        place = peer_environments(data, costs, "judged")[0]
         assert place.environment.costs_table[1].tolist()[1:] == [1.0, expected]
     with pytest.raises(PickbestError, match="costs must be"):
-        peer_worlds(data, "minutes")
+        peer_environments(data, "minutes")
 
 
 def test_the_page_has_them(data, tmp_path):
-    places = [place for place in peer_worlds(data, half="judged") if "SMT" in place.name]
+    places = [place for place in peer_environments(data, half="judged") if "SMT" in place.name]
     plan = BenchmarkPlan(tmp_path / "cells", places, peer_entries(), (1, 2), replicates=2)
     cells = run_cells(plan)
     labels = {entry.label for entry in peer_entries()}
@@ -86,7 +86,7 @@ def test_the_page_has_them(data, tmp_path):
 
 
 def test_features_are_charged(data):
-    (place, _) = (each for each in peer_worlds(data, half="judged") if "SMT" in each.name)
+    (place, _) = (each for each in peer_environments(data, half="judged") if "SMT" in each.name)
     table = place.environment
     dearer = Table(np.minimum(table.costs_table + 0.5, 1.0), table.arm_names)
     informed = WithFeatures(dearer, place.informed.features, ("logic",))

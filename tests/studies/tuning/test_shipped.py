@@ -21,14 +21,14 @@ from studies.paper.recorded_rewards import (
     measured_rewards,
 )
 from studies.paper.ship_rewards import ship
-from studies.tuning.measurement.engines import make_engine, play_units
 from studies.tuning.measurement.plan import versions
+from studies.tuning.measurement.processes import Processes
 from studies.tuning.measurement.rewards import best_loss, expected_best, is_degenerate, rewards_of
-from studies.tuning.measurement.units import Unit
+from studies.tuning.measurement.units import Request, Unit
 from studies.tuning.optimizers import OPTIMIZERS
 from studies.tuning.tasks import Task
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PMLB = Path(os.environ.get("PICKBEST_DATA", ROOT.parent / "shared" / "data")) / "pmlb"
 EXTRAS = ("sklearn", "scipy", "pandas", "pyarrow", "hyperopt", "skopt", "opentuner", "pySOT")
 
@@ -49,7 +49,7 @@ table = measured_rewards()
 print(table.n_arms, len(measured_losses()) >= table.rounds, measured_provenance()["seed"])
 """
     outcome = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert outcome.returncode == 0, outcome.stderr
     assert outcome.stdout.split() == ["9", "True", "0"]
@@ -174,9 +174,20 @@ def remeasured(cells):
         (task, optimizer): Unit(Task(*task.split("-", 1), str(PMLB)), optimizer, 0, 20)
         for task, optimizer in cells
     }
-    engine = make_engine("processes", 2, sorted({optimizer for _, optimizer in cells}))
+    waiting, playing = dict(units), dict[str, tuple[str, str]]()
+    losses = {cell: [] for cell in cells}
+    processes = Processes(2, sorted({optimizer for _, optimizer in cells}))
     try:
-        losses = play_units(engine, units.values(), seed=0)
+        while waiting or playing:
+            while waiting and processes.free:
+                cell, unit = waiting.popitem()
+                playing[unit.name] = cell
+                processes.submit(Request(unit, seed=0))
+            for name, message in processes.wait(1.0):
+                if "call" in message:
+                    losses[playing[name]].append(message["loss"])
+                elif "finished" in message or "died" in message:
+                    del playing[name]
     finally:
-        engine.close()
-    return {cell: losses[unit] for cell, unit in units.items()}
+        processes.close()
+    return losses

@@ -259,9 +259,7 @@ def lessons(ran: Sequence[Run], picked: Sequence[str], budget: int) -> Iterator[
     A solver that was stopped counts as if it had not answered: it is credited for what it adds to
     the solvers beside it, not for what another would have delivered anyway.
     """
-    first = sorted(
-        (run for run in ran if run.arm in picked), key=lambda run: picked.index(run.arm)
-    )
+    first = sorted((run for run in ran if run.arm in picked), key=lambda run: picked.index(run.arm))
     later = sorted((run for run in ran if run.arm not in picked), key=lambda run: not run.accepted)
     for runs in (first, later[:budget] if any(run.accepted for run in later) else []):
         if len(runs) == budget:

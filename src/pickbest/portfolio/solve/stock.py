@@ -88,9 +88,7 @@ class Stock:
         except (TypeError, ValueError, LookupError):
             return []
 
-    def offer(
-        self, key: str, sets: Sequence[tuple[Sequence[str], Sequence[float] | None]]
-    ) -> None:
+    def offer(self, key: str, sets: Sequence[tuple[Sequence[str], Sequence[float] | None]]) -> None:
         content = [(list(arms), list(weights or ())) for arms, weights in sets]
         self.write(f"{PICKS}/{key}.json", json.dumps({"sets": content}))
 

@@ -17,10 +17,10 @@ from pickbest.core import PickbestError
 from pickbest.environments import read_table
 from studies.commands.measure import measure_tables
 from studies.tuning.measurement import units
-from studies.tuning.measurement.engines import PINNED
 from studies.tuning.measurement.journal import Record, Records, open_journal, read_journal
 from studies.tuning.measurement.loop import measure
 from studies.tuning.measurement.plan import Settings, make_plan
+from studies.tuning.measurement.processes import PINNED
 from studies.tuning.measurement.tables import collect, reward_rows, write_tables
 from studies.tuning.tasks import Caps, Evaluation
 from studies.tuning.tasks.task import loss_of_frequencies
@@ -30,13 +30,13 @@ pytest.importorskip("sklearn")
 
 HERE = Path(__file__).parent
 TABLES = ("losses.csv", "pool.csv", "rewards.csv", "tasks.csv", "provenance.json")
-COMMAND = "import typer; from studies.commands.measure import measure; typer.run(measure)"
+ROOT = HERE.parents[3]
 
 
 @pytest.fixture(autouse=True)
 def _own_optimizers(monkeypatch):
     """Workers find the optimizers of these tests."""
-    monkeypatch.setenv("PYTHONPATH", f"{HERE}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+    monkeypatch.setenv("PYTHONPATH", f"{HERE}{os.pathsep}{ROOT}")
 
 
 def plan_for(*optimizers: str, calls=3, pool=4, sets=("iris",), models=("lasso",), **more):
@@ -59,7 +59,7 @@ def command(folder: Path, *options: str) -> subprocess.Popen[str]:
     settings = ["--tasks", "iris", "--optimizers", "random,measured_optimizers:Honest"]
     settings += ["--calls", "12", "--pool", "12", "--workers", "2", "--out", str(folder)]
     return subprocess.Popen(
-        [sys.executable, "-c", COMMAND, *settings, *options],
+        [sys.executable, "-m", "studies", "measure", *settings, *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -199,14 +199,6 @@ def test_every_wide_instruction_set_of_numpy_is_disabled():
     assert set(PINNED["NPY_DISABLE_CPU_FEATURES"].split()) == wide
 
 
-@pytest.mark.ray
-def test_ray_gives_the_same_bytes(tmp_path):
-    pytest.importorskip("ray")
-    plan = plan_for("random", "measured_optimizers:Tired", calls=3)
-    files = measured(plan, tmp_path / "processes", workers=2)
-    assert measured(plan, tmp_path / "ray", workers=2, engine="ray") == files
-
-
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
@@ -313,10 +305,10 @@ def test_a_failure_is_told_as_the_worst_loss(monkeypatch):
 def test_only_what_is_complete_can_be_written_from_a_journal(tmp_path):
     plan = plan_for("random")
     measure(plan, tmp_path)
-    assert measure_tables(plan, tmp_path, None, "processes", as_json=True)
+    assert measure_tables(plan, tmp_path, None, as_json=True)
     assert len(rows_of(tmp_path / "losses.csv")) == 1
     with pytest.raises(PickbestError, match="seed"):
-        measure_tables(plan_for("random", seed=3), tmp_path, None, "processes", as_json=True)
+        measure_tables(plan_for("random", seed=3), tmp_path, None, as_json=True)
 
 
 def test_an_unknown_optimizer_stops_everything(tmp_path):

@@ -1,4 +1,4 @@
-"""The engine that plays units in processes of this machine."""
+"""Units of a measurement, played in processes of this machine that report as they go."""
 
 import contextlib
 import json
@@ -13,11 +13,23 @@ from collections.abc import Iterator, Sequence
 
 from pickbest.core import PickbestError
 from pickbest.core.codec import encode
-from studies.tuning.measurement.engines import PINNED, Event
 from studies.tuning.measurement.units import Message, Request
 
+# The same bits on every x86-64 machine: one thread, and no instructions that some lack.
+PINNED = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "OPENBLAS_CORETYPE": "Haswell",
+    "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",
+    "PYTHONHASHSEED": "0",
+}
 
-class ProcessEngine:
+Event = tuple[str, Message]
+"""The name of a unit, and a message about it."""
+
+
+class Processes:
     """Warm worker processes with a pinned environment; each plays one unit at a time."""
 
     def __init__(self, workers: int, optimizers: Sequence[str]) -> None:
@@ -33,12 +45,18 @@ class ProcessEngine:
 
     @property
     def free(self) -> int:
+        """How many units more can be played at once."""
         return sum(worker.unit is None for worker in self._workers)
 
     def submit(self, request: Request) -> None:
+        """Begin to play a unit; only where a process is free."""
         next(worker for worker in self._workers if worker.unit is None).give(request)
 
     def wait(self, seconds: float) -> Iterator[Event]:
+        """Messages that have come, after waiting at most that long for the first.
+
+        Besides those of the unit itself: `finished` at its end, or `died` with the reason.
+        """
         for key, _ in self._selector.select(seconds):
             worker: _Worker = key.data
             unit = worker.unit
@@ -84,7 +102,7 @@ class _Worker:
         self.stream, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "studies.tuning.measurement.engines.worker"],
+                [sys.executable, "-m", "studies.tuning.measurement.worker"],
                 stdin=theirs.fileno(),
                 stdout=theirs.fileno(),
                 stderr=self._errors,

@@ -1,7 +1,7 @@
-"""Recorded worlds for the comparison with peers, in two halves: one to choose on, one to judge.
+"""Recorded environments for the comparison with peers: one half to choose on, one to judge.
 
 ASlib scenarios with their features (whose costs are charged), SMT-COMP divisions with the logic,
-query hints, our tuning tasks and the paper's rewards. Every second world of a kind, by name, is
+query hints, our tuning tasks and the paper's rewards. Every second one of a kind, by name, is
 judged; settings were chosen on the others.
 """
 
@@ -35,10 +35,10 @@ MOST_ROUNDS = 1_000
 HALVES = ("chosen on", "judged")
 
 
-def peer_worlds(
+def peer_environments(
     data: Path, costs: str = "solved", half: str | None = None
 ) -> list[NamedEnvironment]:
-    """The worlds of a data folder, in recorded order and shuffled, at one kind of cost."""
+    """The environments of a data folder, in recorded order and shuffled, at one kind of cost."""
     if costs not in COSTS or half not in (None, *HALVES):
         raise PickbestError(f"costs must be one of {COSTS}, half of {HALVES}, got {costs}, {half}")
     kinds = [sorted(_aslib(data, costs)), sorted(_smt(data, costs)), list(_others(data, costs))]
@@ -53,7 +53,7 @@ def peer_worlds(
 
 
 # No table where a scenario has no such cost; it keeps its place all the same.
-World = tuple[str, Table | None, WithFeatures | None]
+Recorded = tuple[str, Table | None, WithFeatures | None]
 
 
 def _both_orders(
@@ -67,7 +67,7 @@ def _both_orders(
     yield NamedEnvironment(name + SHUFFLED, name, REAL, Shuffled(bare), shuffled)
 
 
-def _aslib(data: Path, costs: str) -> Iterator[World]:
+def _aslib(data: Path, costs: str) -> Iterator[Recorded]:
     if not (data / "aslib").is_dir():
         return
     for scenario in read_scenarios(data / "aslib"):
@@ -94,7 +94,7 @@ def _par10(runtimes: object) -> FloatArray:
     return np.where(costs >= 1.0, 1.0, costs / 10.0)
 
 
-def _smt(data: Path, costs: str) -> Iterator[World]:
+def _smt(data: Path, costs: str) -> Iterator[Recorded]:
     for path in sorted((data / "smtcomp22").glob("*.csv")):
         with path.open(newline="") as file:
             header, *rows = list(csv.reader(file))
@@ -110,8 +110,8 @@ def _smt(data: Path, costs: str) -> Iterator[World]:
         yield f"SMT {path.stem}", table, with_features(table, [{"logic": row[1]} for row in rows])
 
 
-def _others(data: Path, costs: str) -> Iterator[World]:
-    """Worlds without features, whose cost is their own."""
+def _others(data: Path, costs: str) -> Iterator[Recorded]:
+    """Environments without features, whose cost is their own."""
     if costs != "solved":
         return
     yield "measured-rewards", measured_rewards(), None

@@ -1,4 +1,4 @@
-"""A warm process of the local engine, which plays units, each in a fork of its own.
+"""A warm process of `processes`, which plays units, each in a fork of its own.
 
 It reads JSON lines (first the optimizers to import, then requests) and writes messages. A fork
 for each unit, because several optimizers keep global random state.
@@ -19,8 +19,7 @@ from pickbest.core import MissingExtraError, PickbestError
 from pickbest.core.codec import decode, encode
 from studies.tuning.measurement.units import Message, Request, play
 from studies.tuning.optimizers import make_optimizer
-from studies.tuning.tasks.models import MODELS
-from studies.tuning.tasks.task import prepare
+from studies.tuning.tasks.task import MODELS, folds_of
 
 OURS = (PickbestError, MissingExtraError)
 
@@ -42,7 +41,7 @@ def main() -> None:
         request = decode(Request, line)
         with contextlib.suppress(Exception):
             # Read once here, not in every fork.
-            prepare(request.unit.task)
+            folds_of(request.unit.task)
         code = in_fork(partial(_play, request, send), sys.stdin)
         send({"finished": True} if code == 0 else {"died": _describe(code)})
 

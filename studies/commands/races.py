@@ -1,0 +1,78 @@
+"""`races`: what learning from races, in which losers are stopped, is worth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Option
+
+from pickbest.cli import tables
+from pickbest.cli.options import JsonOption
+from pickbest.core import PickbestError, unknown_name
+from pickbest.core.progress import progress_bar
+
+STUDIES = ("censoring", "prices")
+
+
+def races(
+    study: Annotated[
+        str,
+        Argument(
+            help="censoring: rules for runs that were stopped. prices: fixed budgets compared "
+            "with schedules that pay for processor time."
+        ),
+    ],
+    runtimes: Annotated[
+        list[Path], Argument(metavar="TABLE...", help="CSV files of seconds, or ASlib scenarios.")
+    ],
+    out: Annotated[Path, Option(help="File of the rows, one line of JSON each.")],
+    rounds: Annotated[int, Option(help="Rounds per order.")] = 400,
+    replicates: Annotated[int, Option("--replicates", "-r", help="Orders per cell.")] = 10,
+    costs: Annotated[str, Option(help="solved, runtime or both, with a comma.")] = "solved,runtime",
+    rules: Annotated[
+        str, Option(help="Rules of censoring, with semicolons; all if not given.")
+    ] = "",
+    prices: Annotated[str, Option(help="Of processor time, with commas.")] = "0,0.1,0.3,1",
+    deadline: Annotated[float, Option(help="Seconds that a run of a CSV file may take.")] = 1200.0,
+    plot: Annotated[
+        Path | None, Option(help="With prices: draw cost against processor time (.png, .svg).")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Replay races over tables of runtimes, and compare what can be learned from them.
+
+    Rows that OUT holds are not played again: an interrupted run goes on where it was, and a
+    further table adds only its own rows.
+
+    **Examples**
+
+        python -m studies races censoring smtcomp22/*.csv --out censoring.jsonl
+
+        python -m studies races prices aslib/* --out prices.jsonl --rounds 1000 -r 3 --costs runtime
+    """
+    from studies import races as study_of
+
+    if study not in STUDIES:
+        raise unknown_name("study", study, STUDIES)
+    chosen = tuple(rules.split(";")) if rules else tuple(study_of.RULES)
+    for rule in chosen:
+        if rule not in study_of.RULES:
+            raise unknown_name("rule", rule, study_of.RULES)
+    try:
+        numbers = tuple(float(price) for price in prices.split(","))
+    except ValueError:
+        raise PickbestError(f"prices must be numbers with commas, got {prices!r}") from None
+    whole = (rounds, replicates, tuple(costs.split(",")), chosen, numbers, deadline)
+    with progress_bar("racing") as progress:
+        rows = study_of.play(runtimes, out, study, study_of.Options(*whole), progress)
+    if plot is not None and study == "prices":
+        study_of.draw(rows, plot)
+    if as_json:
+        tables.print_json({"study": study, "rows": rows})
+    elif rows:
+        summary = {
+            "censoring": study_of.summary_of_censoring,
+            "prices": study_of.summary_of_prices,
+        }[study]
+        tables.say(summary(rows))

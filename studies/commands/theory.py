@@ -1,0 +1,154 @@
+"""`linear-programs`, `jobs`, `small-games`: theorems measured on problems of our own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+from rich.console import RenderableType
+from typer import Argument, Option
+
+from pickbest.cli import tables
+from pickbest.cli.options import JsonOption, SeedOption
+from pickbest.core import unknown_name
+from pickbest.core.progress import Progress, progress_bar
+
+ReplicatesOption = Annotated[
+    int, Option("--replicates", "-r", help="Problems per family, or games per row.")
+]
+
+
+def linear_programs(
+    study: Annotated[
+        str,
+        Argument(
+            help="rates: calls against accuracy, verdicts and times compared with HiGHS. "
+            "two-draws: the product law compared with FPML. boosting: votes of decision stumps."
+        ),
+    ] = "rates",
+    replicates: ReplicatesOption = 3,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure how many oracle calls a linear program takes, and whether verdicts are right.
+
+    Section 5 and Proposition 8 of the paper. --json has every row; the tables are a summary.
+
+    **Examples**
+
+        python -m studies linear-programs rates --seed 101
+
+        python -m studies linear-programs two-draws --replicates 1 --json
+    """
+    studies: dict[str, Callable[[int, int, Progress | None], dict[str, Any]]] = {
+        "rates": _rates,
+        "two-draws": _two_draws,
+        "boosting": _boosting,
+    }
+    if study not in studies:
+        raise unknown_name("study", study, studies)
+    with progress_bar(study, after=2.0) as progress:
+        found = studies[study](seed, replicates, progress)
+    tables.show(found, as_json, lambda _: [rows_table(*each) for each in _shown(study, found)])
+
+
+def _rates(seed: int, replicates: int, progress: Progress | None) -> dict[str, Any]:
+    from studies.linear_programs.experiment import lp_experiment
+
+    return lp_experiment(seed, replicates, progress=progress)
+
+
+def _two_draws(seed: int, replicates: int, progress: Progress | None) -> dict[str, Any]:
+    from studies.linear_programs.two_draws import two_draws
+
+    return two_draws(seed, replicates, progress=progress)
+
+
+def _boosting(seed: int, replicates: int, progress: Progress | None) -> dict[str, Any]:
+    from studies.linear_programs.boosting import boosting
+
+    return boosting(progress=progress)
+
+
+def _shown(study: str, found: dict[str, Any]) -> list[tuple[str, Sequence[dict[str, Any]]]]:
+    if study == "rates":
+        return [
+            ("Growth of calls with 1/epsilon (theory: (B+1)/B)", found["slopes"]),
+            ("Verdicts on random problems", [found["verdicts"]]),
+            ("Applications", found["applications"]),
+            ("A zero-sum game", found["game"]),
+        ]
+    if study == "two-draws":
+        calls = [
+            {
+                "family": row["family"],
+                "problem": row["problem"],
+                **{key: own["calls"] for key, own in row.items() if isinstance(own, dict)},
+            }
+            for row in found["calls"]
+        ]
+        return [("Calls by tuning, B = 2", calls), ("Growth with 1/epsilon", found["slopes"])]
+    return [(f"Rounds until every margin is at least {found['target']:.4f}", found["rows"])]
+
+
+def jobs(
+    replicates: ReplicatesOption = 10,
+    target_budget: Annotated[int, Option(help="B': the size of the schedule to follow.")] = 2,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure Theorem 6: OG_hybrid's regret against all of OPT(B'), on jobs with hidden arms.
+
+    **Example**
+
+        python -m studies jobs --replicates 3
+    """
+    from studies.jobs import theorem6_experiment
+
+    with progress_bar("jobs", after=2.0) as progress:
+        found = theorem6_experiment(seed, replicates, target_budget, progress=progress)
+    hidden = ("statement", "benchmark")
+    rows = [{key: row[key] for key in row if key not in hidden} for row in found["rows"]]
+    tables.show(found, as_json, lambda _: rows_table("Theorem 6 on jobs", rows))
+
+
+def small_games(
+    sizes: Annotated[
+        list[str] | None, Argument(metavar="[N,B]...", help="Arms and budget, such as 4,2.")
+    ] = None,
+    rounds: Annotated[int, Option(help="Rounds of a game.")] = 8,
+    as_json: JsonOption = False,
+) -> None:
+    """Solve small games exactly: the minimax regret, and Hedge's worst case with B draws.
+
+    **Example**
+
+        python -m studies small-games 3,2 4,2 --rounds 6
+    """
+    from pickbest.core import PickbestError
+    from studies.small_games import hedge_worst_case, minimax_regret
+
+    rows = []
+    asked = sizes or ["3,2", "4,2", "4,3"]
+    with progress_bar("games", after=2.0) as progress:
+        for done, size in enumerate(asked, start=1):
+            try:
+                n_arms, budget = map(int, size.split(","))
+            except ValueError:
+                raise PickbestError(f"a game must be N,B such as 4,2, got {size!r}") from None
+            exact, hedge = (
+                game(n_arms, budget, rounds) for game in (minimax_regret, hedge_worst_case)
+            )
+            rows.append({"n_arms": n_arms, "budget": budget, "rounds": rounds, "minimax": exact,
+                         "hedge_worst_case": hedge})  # fmt: skip
+            if progress:
+                progress(done, len(asked))
+    tables.show({"games": rows}, as_json, lambda _: rows_table("Exact regrets", rows))
+
+
+def rows_table(title: str, rows: Sequence[dict[str, Any]]) -> RenderableType:
+    """Rows of plain data, one column for each key."""
+    columns = list(rows[0]) if rows else ["nothing"]
+    heads = [column.replace("_", " ") for column in columns]
+    cells = [[row.get(column) for column in columns] for row in rows]
+    return tables.narrow(tables.table(title, heads, cells))
