@@ -53,7 +53,8 @@ def measure() -> list[Night]:
     """The three nights."""
     z3 = shutil.which("z3") or str(Path(sys.executable).parent / "z3")
     pickbest = f"{sys.executable} -m pickbest solve --deadline {SECONDS}"
-    with tempfile.TemporaryDirectory() as place:
+    # pickbest may still be learning in the background when the last night is over.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
         folder, data = Path(place, "proofs"), Path(place, "data")
         folder.mkdir()
         (folder / "Makefile").write_text(MAKEFILE)
