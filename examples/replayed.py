@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-from pickbest.portfolio import Ceiling, Command, Portfolio, Run, RunStatus
+from pickbest.portfolio import Command, Portfolio, Run, RunStatus
 from pickbest.portfolio.runs import Task
-from pickbest.portfolio.solve.call import COST, STOPPING
+from pickbest.portfolio.solve.call import COST
 from pickbest.portfolio.solve.known import DIMACS, SOLVERS, takes
 
 BUDGET = 2
@@ -78,7 +78,6 @@ class Recorded:
         tasks: Sequence[Task],
         ends_race: Callable[[Run], bool],
         given_up: Callable[[], bool],
-        ceiling: Ceiling | None = None,
     ) -> list[Run]:
         runs, over = {}, math.inf
         for seconds, place in sorted(
@@ -127,8 +126,8 @@ def portfolio_costs(
                     cost=cost,
                     seed=seed,
                     name=group,
-                    stop=STOPPING.stop,
-                    censored=STOPPING.censored,
+                    stop="first",
+                    watch=0.0,
                 )  # type: ignore[call-overload]
             result = open_ones[group].solve(table.problems[row])
             paid[place] = min(

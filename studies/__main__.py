@@ -5,6 +5,7 @@ import typer
 from pickbest.cli.main import main
 from studies.commands.benchmark import benchmark, peers, resampled
 from studies.commands.measure import measure
+from studies.commands.models import models
 from studies.commands.paper import reproduce, sabotage, ship_rewards
 from studies.commands.races import races
 from studies.commands.theory import jobs, linear_programs, small_games
@@ -18,7 +19,7 @@ app = typer.Typer(
     help="Rebuild the paper's results, the benchmark and the other measurements.",
 )
 for command in (
-    *(reproduce, sabotage, benchmark, peers, resampled, races),
+    *(reproduce, sabotage, benchmark, peers, resampled, races, models),
     *(linear_programs, jobs, small_games, measure, ship_rewards),
 ):
     app.command()(command)

@@ -16,7 +16,6 @@ from pickbest.core.progress import Progress
 from pickbest.environments.runtimes import read_runtimes
 from pickbest.learners.intervals import racing
 from pickbest.learners.schedules import Schedules
-from pickbest.portfolio.run.censoring import Stopping
 from pickbest.portfolio.run.costs import as_cost
 from pickbest.simulation.replay import (
     Races,
@@ -33,16 +32,14 @@ from studies.censored_thompson import CensoredThompson
 
 COSTS = ("solved", "runtime")
 RULES = {
-    "deadline": Stopping.of("deadline", "intervals"),
-    "intervals": Stopping.of("first", "intervals"),
-    "intervals, 1/4": Stopping.of("first", "intervals", 0.25),
-    "pessimistic": Stopping.of("first", "pessimistic"),
-    "optimistic": Stopping.of("first", "optimistic"),
-    "watch": Stopping.of("first", "watch"),
-    "thompson": Stopping.of("first", "intervals"),
-    "buckley-james": Stopping.of("first", "intervals"),
+    "deadline": None,
+    "intervals": 1.0,
+    "intervals, 1/4": 0.25,
+    "unwatched": 0.0,
+    "thompson": 1.0,
+    "buckley-james": 1.0,
 }
-PLAIN = ("pessimistic", "optimistic", "watch")
+PLAIN = ("unwatched",)
 PRICES = (0.0, 0.1, 0.3, 1.0)
 Row = dict[str, Any]
 
@@ -83,6 +80,7 @@ def censoring_rows(
             "rounds": rounds,
             "share": float(shares.mean()),
             "error": standard_error(shares),
+            "shares": shares.tolist(),
             **_means(played, races),
         }
 

@@ -1,20 +1,27 @@
-"""Small games solved exactly: the minimax regret, and the worst case of Hedge with B draws.
+"""Small games solved exactly: minimax regret, the worst case of Hedge, a round of hedge-partial.
 
 Costs are 0 or 1 and chosen by an adversary that sees everything but the draw. What matters of the
 past are the cumulative costs, in any order: a dynamic program over these, with a linear program for
 the player's best mixture of B-subsets in each state.
 """
 
+import math
 from functools import cache
-from itertools import combinations, product
+from itertools import combinations, permutations, product
+from typing import Any
 
 import numpy as np
 
 from pickbest import theory
-from pickbest.core import FloatArray, check_budget, check_count
+from pickbest.catalog import make_learner
+from pickbest.core import FloatArray, check_budget, check_count, replicate_keys, rng_for
 from pickbest.core.errors import load_extra
+from pickbest.core.states import arrays_of
+from pickbest.learners.hedge_partial import HedgePartial, fill_shares
 
 State = tuple[int, ...]
+# Picks from which the outcomes of a round are gathered.
+DRAWS = 60_000
 
 
 def minimax_regret(n_arms: int, budget: int, rounds: int) -> float:
@@ -39,11 +46,13 @@ def minimax_regret(n_arms: int, budget: int, rounds: int) -> float:
     return value(rounds, (0,) * n_arms)
 
 
-def hedge_worst_case(n_arms: int, budget: int, rounds: int) -> float:
-    """The worst expected regret of B independent draws from Hedge at the constant rate.
+def hedge_worst_case(n_arms: int, budget: int, rounds: int, distinct: bool = False) -> float:
+    """The worst expected regret of B draws from Hedge at the constant rate.
 
-    >>> round(hedge_worst_case(3, 2, 8), 3)
-    0.598
+    distinct: drawn without replacement, as the learner does; else independently, as in the proof.
+
+    >>> round(hedge_worst_case(3, 2, 8), 3), round(hedge_worst_case(3, 2, 8, distinct=True), 3)
+    (0.598, 0.425)
     """
     check_budget(budget, n_arms)
     rate = theory.constant_rate(budget=budget)
@@ -55,12 +64,25 @@ def hedge_worst_case(n_arms: int, budget: int, rounds: int) -> float:
             return -float(min(state))
         law = np.exp(-rate * (np.array(state) - min(state)))
         law /= law.sum()
-        return max(
-            float(law[np.array(c) == 1].sum() ** budget) + value(left - 1, _next(state, c))
-            for c in vectors
-        )
+        return max(_all_bad(law, c, budget, distinct) + value(left - 1, _next(state, c))
+                   for c in vectors)  # fmt: skip
 
     return value(check_count("rounds", rounds), (0,) * n_arms)
+
+
+def _all_bad(law: FloatArray, costs: State, budget: int, distinct: bool) -> float:
+    """The probability that all draws cost 1."""
+    bad = law[np.array(costs) == 1]
+    if not distinct:
+        return float(bad.sum() ** budget)
+    total = 0.0
+    for drawn in permutations(range(len(bad)), budget):
+        chance, left = 1.0, 1.0
+        for arm in drawn:
+            chance *= bad[arm] / left
+            left -= bad[arm]
+        total += chance
+    return total
 
 
 def _cost_vectors(n_arms: int) -> list[State]:
@@ -83,3 +105,62 @@ def _game_value(paid: FloatArray, after: FloatArray) -> float:
     bounds = [(0.0, None)] * n_subsets + [(None, None)]
     solved = linprog(objective, constraints, -after, total, [1.0], bounds, method="highs")
     return float(solved.fun)
+
+
+def one_round_surplus(learner: Any, known: FloatArray, costs: FloatArray) -> float:
+    """What a round adds to hedge-partial's potential beyond what it costs: at least 0, by theorem.
+
+    potential(L) = min over p of ⟨p, L⟩ + Ψ(p) / z. If E[min(c_I, c_J)] - E[c_I] is at most the
+    expected growth of the potential in every round, regret is at most (Ψ(e_a) - Ψ(1/N)) / z. The
+    expectation is over all outcomes of a round, for two or three picks: law and estimates are those
+    of the learner (what it learns from each outcome), Ψ and z those of the theorem.
+    """
+    played = learner
+    while hasattr(played, "inner"):
+        played = played.inner
+    if not isinstance(played, HedgePartial):
+        return -math.inf
+    n_arms, budget = played.n_arms, played.budget
+    honest = make_learner("hedge-partial", n_arms, budget)
+    shares = _shares(played.law, known)
+    state = learner.start(DRAWS)
+    _costs_of(state)[:] = known
+    choice = learner.pick(state, rng_for(replicate_keys(1, DRAWS), 0))
+    state = learner.learn(state, choice, costs[choice.arms])
+    learned = _costs_of(state) - known
+    # One row for each outcome: I, then the arms that were looked at, J last unless it is a K, too.
+    seen = choice.arms.copy()
+    if budget > 2:
+        seen[choice.weights[:, 2] == 0.0, 2] = seen[choice.weights[:, 2] == 0.0, 1]
+    chances, growth = [], []
+    for row in np.unique(seen, axis=0, return_index=True)[1]:
+        first, second = seen[row, 0], seen[row, -1]
+        share = shares[second] / (shares.sum() - shares[first])
+        chance = (1.0 - played.explore) * share + played.explore / (n_arms - 1)
+        chances.append(shares[first] * (chance if budget == 2 else share / (n_arms - 1)))
+        paid = min(costs[first], costs[second])
+        growth.append(_potential(honest, known + learned[row]) - paid)
+    # Outcomes that were never drawn are so rare that they do not count.
+    expected = float(np.average(growth, weights=chances))
+    return expected + float(shares @ costs) - _potential(honest, known)
+
+
+def _costs_of(state: Any) -> FloatArray:
+    """The estimates in a state, also where another learner's state is around it."""
+    (costs,) = (array for path, array in arrays_of(state).items() if path.endswith("costs"))
+    return costs
+
+
+def _shares(law: Any, known: FloatArray) -> FloatArray:
+    """Hedge-partial's law of these estimates."""
+    shares = np.empty(len(known))
+    total = fill_shares(law, known, np.empty(len(known)), shares)
+    return shares / total
+
+
+def _potential(learner: Any, known: FloatArray) -> float:
+    shares = _shares(learner.law, known)
+    looks = theory.looks(n_arms=learner.n_arms, budget=learner.budget, explore=learner.explore)
+    mu, bent = looks.uniform, looks.own / learner.stretch
+    entropy = shares * np.log(shares) - (shares + mu / bent) * np.log(mu + bent * shares)
+    return float(shares @ known + entropy.sum() / (mu * learner.rate))

@@ -178,9 +178,9 @@ def mutated_array(array: Any, rng: random.Random) -> Any:
 
 def journal_seeds(folder: Path) -> list[Path]:
     from pickbest.portfolio import AskTell
-    from pickbest.portfolio.store import folded
+    from pickbest.portfolio.store import ledger
 
-    every, folded.SNAPSHOT_EVERY = folded.SNAPSHOT_EVERY, 15
+    every, ledger.SNAPSHOT_EVERY = ledger.SNAPSHOT_EVERY, 15
     paths = []
     for name in LEARNERS:
         paths.append(folder / f"{name}.db")
@@ -193,7 +193,7 @@ def journal_seeds(folder: Path) -> list[Path]:
             book.add_arm("f")
             book.pause_arm("a")
             book.tell(book.ask("last"), [0.5, None])
-    folded.SNAPSHOT_EVERY = every
+    ledger.SNAPSHOT_EVERY = every
     return paths
 
 
@@ -251,11 +251,11 @@ def use_journal(path: Path) -> None:
     from pickbest.core import PickbestError
     from pickbest.portfolio.run.advise import seen_costs
     from pickbest.portfolio.store.export import export_lines
+    from pickbest.portfolio.store.journal import Journal
     from pickbest.portfolio.store.ledger import Ledger
-    from pickbest.portfolio.store.sql import SqlJournal
     from pickbest.portfolio.store.views import last_rounds, overview
 
-    with closing(SqlJournal(str(path), readonly=True)) as journal:
+    with closing(Journal(str(path), readonly=True)) as journal:
         errors = []
         for act in (
             lambda: shown_history(last_rounds(journal, 20)),
@@ -284,11 +284,11 @@ def shown_history(views: Sequence[Any]) -> None:
 
 def export_seeds(folder: Path) -> list[Path]:
     from pickbest.portfolio.store.export import export_file
-    from pickbest.portfolio.store.sql import SqlJournal
+    from pickbest.portfolio.store.journal import Journal
 
     paths = []
     for path in journal_seeds(folder):
-        with closing(SqlJournal(str(path), readonly=True)) as journal:
+        with closing(Journal(str(path), readonly=True)) as journal:
             paths.append(path.with_suffix(".jsonl"))
             export_file(journal.read_from(0), paths[-1])
     return paths
@@ -315,10 +315,10 @@ def mutate_lines(seed: Path, target: Path, rng: random.Random) -> None:
 
 def use_export(path: Path) -> None:
     from pickbest.portfolio.store.export import read_export
+    from pickbest.portfolio.store.journal import Journal
     from pickbest.portfolio.store.ledger import Ledger
-    from pickbest.portfolio.store.sql import SqlJournal
 
-    with closing(SqlJournal("sqlite://")) as journal:
+    with closing(Journal("sqlite://")) as journal:
         Ledger(journal).restore(read_export(path))
 
 
@@ -329,7 +329,7 @@ concurrency = 2
 seed = 7
 rounds = 100
 stop = "deadline"
-censored = "watch"
+watch = 0.5
 watch = 0.5
 storage = "sqlite:///fuzz.db"
 name = "default"
@@ -401,7 +401,7 @@ def use_toml(path: Path) -> None:
     from pickbest.core import check_positive
     from pickbest.portfolio.run.portfolio_file import read_portfolio_file
     from pickbest.portfolio.store.databases import as_url, shown
-    from pickbest.portfolio.store.portfolio_state import check_opening
+    from pickbest.portfolio.store.state import check_opening
 
     file = read_portfolio_file(path)
     settings = file.settings

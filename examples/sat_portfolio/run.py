@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -20,16 +21,11 @@ import families
 import numpy as np
 from pysat.formula import CNF
 
-from pickbest.portfolio import Limits, Portfolio
+from pickbest.portfolio import Limits, Portfolio, sat_solver
 from pickbest.portfolio.engine.local import LocalEngine
-from pickbest.portfolio.run.answers.sat import (
-    DIVERSE,
-    SatSolver,
-    read_dimacs,
-    satisfies,
-    works,
-)
-from pickbest.portfolio.run.settings import DEFAULT_LEARNER
+from pickbest.portfolio.run.answers.dimacs import broken_clause, literals_of
+from pickbest.portfolio.run.arms import DIVERSE_SOLVERS, sat_solver_names
+from pickbest.portfolio.store.live_learner import DEFAULT_LEARNER
 
 BUDGET = 2
 # The default learner, sound against any sequence, and one that trusts problems to be alike.
@@ -60,7 +56,7 @@ def run_live(
     """A portfolio on the stream; every model is checked once more, here."""
     live = Live([], [], [])
     with Portfolio(
-        {solver: SatSolver(solver) for solver in solvers},
+        {solver: sat_solver(solver) for solver in solvers},
         BUDGET,
         deadline,
         storage,
@@ -73,7 +69,7 @@ def run_live(
             answer = None
             if result.answer is not None:
                 answer, model = result.answer
-                if answer == "SAT" and not satisfies(model, read_dimacs(problem)):
+                if answer == "SAT" and broken_clause(array("q", model), literals_of(problem)):
                     raise SystemExit(f"{result.winner} gave a wrong model for {problem}")
             live.costs.append(1.0 if result.cost is None else result.cost)
             live.arms.append(result.arms)
@@ -99,7 +95,7 @@ def run_offline(
             for first in range(0, len(solvers), BUDGET):
                 pair = solvers[first : first + BUDGET]
                 tasks = [
-                    SatSolver(name).task(name, str(problem), deadline, Limits()) for name in pair
+                    sat_solver(name).task(name, str(problem), deadline, Limits()) for name in pair
                 ]
                 for run in engine.race(tasks, lambda run: False, lambda: False):
                     if run.answer is not None:
@@ -177,7 +173,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("out/sat_portfolio"))
     options = parser.parse_args()
-    solvers = [solver for solver in DIVERSE if works(solver)]
+    solvers = [name for name in sat_solver_names(working=True) if name in DIVERSE_SOLVERS]
     problems = write_problems(options.out / "problems", options.problems, options.seed)
     lives = {}
     for learner in options.learner or LEARNERS:

@@ -61,6 +61,11 @@ def top_set_trap(rounds: int) -> Table:
     return Table(np.column_stack([turn % 2, 1 - turn % 2, flat, flat]), source="top-set trap")
 
 
+def top_set_control(rounds: int) -> Table:
+    """The same costs in reverse order: now the top two lead from the start, and nothing is lost."""
+    return Table(top_set_trap(rounds).costs_table[::-1], source="top-set trap, reversed")
+
+
 def noisy_estimates(n_arms: int, rounds: int, gap: float, rng: np.random.Generator) -> FloatArray:
     """Unbiased estimates in [0, 2] of costs 1 (all arms but the last) and 1 - gap (the last).
 

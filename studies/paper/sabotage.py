@@ -9,17 +9,28 @@ import csv
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pickbest.core import Choice, Environment, Feedback, FloatArray, Learner, State, unknown_name
+from pickbest.core import (
+    Choice,
+    Draws,
+    Environment,
+    Feedback,
+    FloatArray,
+    IntArray,
+    Learner,
+    State,
+    unknown_name,
+)
 from pickbest.core.progress import Progress
 from pickbest.core.savefile import write_atomically
 from pickbest.core.text import csv_text
 from pickbest.core.workers import each_finished
 from pickbest.core.wrapping import WrappingLearner
 from pickbest.environments import Table
+from pickbest.kernels.rules import weights_of
 from pickbest.learners import FPML, Greedy
 from pickbest.learners.baselines import Leaders, Uniform
 from pickbest.report.document import Cell, Section, Table as Grid, Text, Verdict, alike
@@ -41,6 +52,36 @@ class Tampered(WrappingLearner):
 
     def learn(self, state: State, choice: Choice, seen: FloatArray) -> State:
         return self.inner.learn(state, *self.told(self.inner, choice, seen))
+
+
+class Skipped(NamedTuple):
+    """rounds: how many were told; state: the learner's."""
+
+    rounds: IntArray
+    state: State
+
+
+@dataclass(frozen=True)
+class Skipping(WrappingLearner):
+    """A learner that learns from the first of every `every` rounds only; 0: from none."""
+
+    inner: Learner
+    every: int
+
+    def start(self, replicates: int) -> Skipped:
+        return Skipped(np.zeros(replicates, np.int64), self.inner.start(replicates))
+
+    def pick(self, state: Skipped, rng: Draws) -> Choice:
+        return self.inner.pick(state.state, rng)
+
+    def learn(self, state: Skipped, choice: Choice, seen: FloatArray) -> Skipped:
+        told = self.every > 0 and state.rounds[0] % self.every == 0
+        inner = self.inner.learn(state.state, choice, seen) if told else state.state
+        return Skipped(state.rounds + 1, inner)
+
+
+def skipping(every: int) -> Callable[[Any], Any]:
+    return lambda learner: Skipping(learner, every)
 
 
 def scaled(factor: float) -> Callable[[Any], Any]:
@@ -67,6 +108,20 @@ def more_arms(extra: int) -> Callable[[Any], Any]:
         return dataclasses.replace(learner, budget=budget)
 
     return change
+
+
+def overrated(learner: Any) -> Any:
+    """Wrong probabilities of looking at an arm: all the same."""
+
+    def told(inner: Learner, choice: Choice, seen: FloatArray) -> tuple[Choice, FloatArray]:
+        return Choice(choice.arms, np.sign(weights_of(choice)) * inner.n_arms), seen
+
+    return Tampered(learner, told) if learner.feedback is Feedback.PICKED else learner
+
+
+def misplaced(learner: Any) -> Any:
+    """A wrong τ: the law of hedge-partial is solved for another stretch."""
+    return dataclasses.replace(learner, stretch=8.0) if hasattr(learner, "stretch") else learner
 
 
 def noiseless(learner: Any) -> Any:
@@ -136,6 +191,11 @@ MUTANTS = {
         Sabotage("arms that swap their costs", environment=changed(reverse_arms)),
         Sabotage("copies of the best arm", environment=changed(copy_best)),
         Sabotage("exact estimates", exact_estimates=True),
+        Sabotage("half of the feedback", skipping(2)),
+        Sabotage("nothing is learned", skipping(0)),
+        Sabotage("twice the rate", scaled(2.0), epsilon=2.0),
+        Sabotage("wrong Q", overrated),
+        Sabotage("wrong τ", misplaced),
     )
 }
 

@@ -5,8 +5,6 @@ query hints, our tuning tasks and the paper's rewards. Every second one of a kin
 judged; settings were chosen on the others.
 """
 
-import csv
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,19 +17,14 @@ from pickbest.environments import (
     Table,
     WithFeatures,
     read_scenarios,
-    read_table,
     with_features,
 )
 from pickbest.environments.aslib.description import RUNTIME
 from studies.benchmark.environments import PAPER, REAL, SHUFFLED, NamedEnvironment
 from studies.paper.recorded_rewards import measured_rewards
+from studies.tables import divisions, hints, paper_rewards
 
 COSTS = ("solved", "runtime", "PAR10")
-# Of SMT-COMP's single query track.
-SMT_LIMIT = 1_200.0
-# A hint that is slower than the best one by this factor costs 1.
-SLOWEST = 16.0
-MOST_ROUNDS = 1_000
 HALVES = ("chosen on", "judged")
 
 
@@ -95,19 +88,10 @@ def _par10(runtimes: object) -> FloatArray:
 
 
 def _smt(data: Path, costs: str) -> Iterator[Recorded]:
-    for path in sorted((data / "smtcomp22").glob("*.csv")):
-        with path.open(newline="") as file:
-            header, *rows = list(csv.reader(file))
-        rows = rows[:: math.ceil(len(rows) / MOST_ROUNDS)]
-        seconds = np.array([[float(cell or math.inf) for cell in row[2:]] for row in rows])
-        runtime = np.minimum(seconds / SMT_LIMIT, 1.0)
-        values = {
-            "solved": (runtime >= 1.0).astype(np.float64),
-            "runtime": runtime,
-            "PAR10": np.where(runtime >= 1.0, 1.0, runtime / 10.0),
-        }[costs]
-        table = Table(values, tuple(header[2:]), path.stem)
-        yield f"SMT {path.stem}", table, with_features(table, [{"logic": row[1]} for row in rows])
+    for division in divisions(data):
+        table = Table(division.costs(costs), division.solvers, division.name)
+        logics = [{"logic": logic} for logic in division.logics]
+        yield f"SMT {division.name}", table, with_features(table, logics)
 
 
 def _others(data: Path, costs: str) -> Iterator[Recorded]:
@@ -115,12 +99,6 @@ def _others(data: Path, costs: str) -> Iterator[Recorded]:
     if costs != "solved":
         return
     yield "measured-rewards", measured_rewards(), None
-    if (hints := data / "limeqo" / "ceb-seconds.csv").is_file():
-        with hints.open(newline="") as file:
-            _, *rows = list(csv.reader(file))
-        rows = rows[:: math.ceil(len(rows) / MOST_ROUNDS)]
-        seconds = np.array([[float(cell) for cell in row[1:]] for row in rows])
-        slower = np.log2(seconds / seconds.min(axis=1, keepdims=True)) / math.log2(SLOWEST)
-        yield "query-hints", Table(np.minimum(slower, 1.0), source="query-hints"), None
-    if (rewards := data / "paper_rewards" / "rewards.csv").is_file():
-        yield PAPER, read_table(rewards, rewards=True), None
+    for name, table in (("query-hints", hints(data)), (PAPER, paper_rewards(data))):
+        if table is not None:
+            yield name, table, None

@@ -81,6 +81,23 @@ def test_one_good_arm_makes_uniform_pay_what_theory_says():
     assert run.paid.sum(axis=1).mean() == pytest.approx(expected, rel=0.02)
 
 
+def test_together_arms_differ_only_where_the_good_one_succeeds_alone():
+    environment = make_environment("together", n_arms=5, rounds=4000, gap=0.1)
+    keys = replicate_keys(3, 1)
+    costs = np.array([environment.costs((), t, rng_for(keys, t))[0] for t in range(4000)])
+    failed = costs == 1.0
+    assert costs[~failed].max() < 0.01
+    mixed = failed.any(axis=1) & ~failed.all(axis=1)
+    good = failed.sum(axis=0).argmin()
+    assert np.all(failed[mixed].sum(axis=1) == 4)
+    assert not failed[mixed, good].any()
+    assert abs(mixed.mean() - 0.1) < 0.02
+    assert abs(np.delete(failed, good, axis=1).mean() - 0.5) < 0.04
+    # The first to succeed says nothing: any arm may be.
+    winners = np.bincount(costs[~failed.any(axis=1)].argmin(axis=1), minlength=5)
+    assert winners.min() > 0.15 * winners.sum()
+
+
 def test_halving_halves():
     table = deal(Halving(16, 6), seed=4)
     assert (table == 0).sum(axis=1).tolist() == [8, 4, 2, 1, 1, 1]

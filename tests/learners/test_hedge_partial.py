@@ -1,4 +1,4 @@
-"""Hedge on relative estimates: unbiased up to a shift, and regret that does not grow."""
+"""Relative estimates: unbiased up to a shift, a law that sums to one, regret that is bounded."""
 
 import numpy as np
 import pytest
@@ -7,10 +7,11 @@ from numba import njit
 from pickbest import theory
 from pickbest.catalog import make_environment, make_learner
 from pickbest.core import PickbestError, replicate_keys, rng_for
+from pickbest.core.intervals import Intervals
 from pickbest.kernels.random import STEP
 from pickbest.kernels.rules import Pick
 from pickbest.learners import HedgePartial
-from pickbest.learners.hedge_partial import new_work, pick_row
+from pickbest.learners.hedge_partial import fill_shares, new_work, pick_row
 from pickbest.simulation.games import play
 from pickbest.testing.learners import check_learner, check_long_run
 
@@ -20,7 +21,7 @@ KNOWN = np.array([0.0, 0.5, 1.0, 2.0, 0.2])
 
 @pytest.mark.parametrize(("n_arms", "budget"), [(5, 2), (5, 3), (6, 4), (6, 6), (2, 2)])
 def test_it_is_a_learner(n_arms, budget):
-    learner = make_learner("hedge-partial", n_arms, budget, rate=0.3)
+    learner = make_learner("hedge-partial", n_arms, budget)
     check_learner(learner)
     check_long_run(learner, rounds=20_000)
 
@@ -29,7 +30,7 @@ def test_it_is_a_learner(n_arms, budget):
 def test_estimates_are_costs_relative_to_the_first_arm(budget):
     """Given I, E of what is added to arm a is c(a) - c(I)."""
     count = 120_000
-    learner = HedgePartial(5, budget, rate=0.8)
+    learner = HedgePartial(5, budget, rate=0.8, stretch=1.4)
     state = learner.start(count)
     state.costs[:] = KNOWN
     choice = learner.pick(state, rng_for(replicate_keys(2, count), 0))
@@ -42,16 +43,41 @@ def test_estimates_are_costs_relative_to_the_first_arm(budget):
         assert np.all(np.abs(given.mean(axis=0) - truth) <= 6 * error + 1e-12)
 
 
-def test_the_first_arm_has_hedges_law():
+@pytest.mark.parametrize("law", ["bose-einstein", "shannon"])
+def test_the_first_arm_has_the_law(law):
     count = 100_000
-    learner = HedgePartial(5, 3, rate=0.8)
+    learner = make_learner(f"hedge-partial:law={law}", 5, 3)
     state = learner.start(count)
-    state.costs[:] = KNOWN
+    state.costs[:] = 5 * KNOWN
     arms = learner.pick(state, rng_for(replicate_keys(4, count), 0)).arms
-    law = np.exp(-0.8 * KNOWN)
-    law /= law.sum()
-    share = np.bincount(arms[:, 0], minlength=5) / count
-    assert np.all(np.abs(share - law) < 6 * np.sqrt(law / count))
+    shares = np.exp(-learner.law.scale * 5 * KNOWN)
+    if law == "bose-einstein":
+        low, high = -50.0, -1e-9
+        for _ in range(200):
+            tau = (low + high) / 2
+            shares = learner.law.odds / np.expm1(learner.law.scale * (5 * KNOWN - tau))
+            low, high = (tau, high) if shares.sum() < 1.0 else (low, tau)
+    shares /= shares.sum()
+    found = np.bincount(arms[:, 0], minlength=5) / count
+    assert np.all(np.abs(found - shares) < 6 * np.sqrt(shares / count))
+
+
+@pytest.mark.parametrize("n_arms", [3, 10, 1_000, 100_000])
+def test_the_law_sums_to_one(n_arms):
+    """Certified: whatever the estimates are, for few arms and many, B from 2 to N - 1."""
+    rng = np.random.default_rng(n_arms)
+    weights, shares = np.empty(n_arms), np.empty(n_arms)
+    for budget in sorted({2, 3, max(n_arms // 2, 2), n_arms - 1}):
+        learner = make_learner("hedge-partial", n_arms, budget)
+        shapes = [np.zeros(n_arms), rng.random(n_arms), (rng.random(n_arms) < 0.5) + 0.0]
+        shapes += [rng.exponential(size=n_arms) ** 4, np.arange(n_arms) / n_arms]
+        for shape in shapes:
+            for size in (1e-9, 1.0, 1e2, 1e4, 1e6, 1e9):
+                costs = size * shape - 0.3 * size
+                total = fill_shares(learner.law, costs, weights, shares)
+                assert abs(learner.law.odds * total - 1.0) <= 1e-12
+                assert shares.min() >= 0.0
+                assert np.all(np.diff(shares[np.argsort(costs, kind="stable")]) <= 0.0)
 
 
 @pytest.mark.parametrize("budget", [2, 3, 4])
@@ -79,11 +105,62 @@ def test_regret_stops_growing():
     assert long <= 1.15 * short
 
 
+def test_only_watched_races_teach_and_without_bias():
+    """Given I, E of what a race adds to arm a is c(a) - c(I), whatever its chance to be watched."""
+    count = 200_000
+    learner = HedgePartial(5, 3, rate=0.8, stretch=1.4).in_races()
+    state = learner.start(count)
+    choice = learner.pick(state, rng_for(replicate_keys(5, count), 0))
+    rng = np.random.default_rng(6)
+    # It may depend on what was picked, by any rule above the learner's own.
+    watch = np.where(choice.arms[:, 0] == 2, 0.6, learner.watch_probability(state, choice.arms))
+    watched = rng.random(count) < watch
+    costs = COSTS[choice.arms]
+    lowest = costs.min(axis=1, keepdims=True)
+    high = np.where(watched[:, None] | (costs == lowest), costs, 1.0)
+    low = np.where(watched[:, None] | (costs == lowest), costs, lowest)
+    seen = Intervals(low, high, costs, watch, watched)
+    state = learner.learn_intervals(state, choice, seen)
+    assert np.all(state.costs[~watched] == 0.0)
+    for first in range(5):
+        given = state.costs[choice.arms[:, 0] == first]
+        error = given.std(axis=0) / np.sqrt(len(given))
+        assert np.all(np.abs(given.mean(axis=0) - (COSTS - COSTS[first])) <= 6 * error + 1e-12)
+
+
+def test_regret_of_watched_races_stops_growing():
+    """All arms succeed or fail together: the pairs that differ are what must be seen."""
+    n_arms, rounds = 6, 6_000
+    environment = make_environment("together", n_arms=n_arms, rounds=rounds, gap=0.25)
+    learner = HedgePartial(n_arms, 3, *theory.relative_tuning(budget=3)[:2], watched=0.3)
+    replicates = 20
+    keys, rng = replicate_keys(7, replicates), np.random.default_rng(8)
+    state = learner.start(replicates)
+    paid, arms_paid = np.empty((replicates, rounds)), np.zeros((replicates, n_arms))
+    for t in range(rounds):
+        costs = environment.costs((), t, rng_for(keys, t))
+        choice = learner.pick(state, rng_for(replicate_keys(9, replicates), t))
+        own = np.take_along_axis(costs, choice.arms, axis=1)
+        watch = learner.watch_probability(state, choice.arms)
+        watched = rng.random(replicates) < watch
+        paid[:, t] = own.min(axis=1)
+        arms_paid += costs
+        state = learner.learn_intervals(state, choice, Intervals(own, own, own, watch, watched))
+    regret = paid.sum(axis=1) - arms_paid.min(axis=1)
+    bound = theory.watched_bound(n_arms=n_arms, budget=3, watched=0.3)
+    assert regret.mean() <= bound
+    assert rounds * 0.25 * 0.5 > 20 * bound
+    late = paid[:, rounds // 2 :].mean()
+    assert late < 0.27
+
+
 def test_wrong_arguments_are_named():
     for call, message in (
-        (lambda: HedgePartial(5, 1, 0.1), "budget of at least 2"),
-        (lambda: HedgePartial(5, 2, 0.0), "rate must be"),
-        (lambda: HedgePartial(5, 2, 0.1, explore=1.0), "explore must be"),
+        (lambda: HedgePartial(5, 1, 0.1, 1.4), "budget of at least 2"),
+        (lambda: HedgePartial(5, 2, 0.0, 1.4), "rate must be"),
+        (lambda: HedgePartial(5, 2, 0.1, 0.5), "stretch must be"),
+        (lambda: HedgePartial(5, 2, 0.1, 1.4, explore=1.0), "explore must be"),
+        (lambda: HedgePartial(5, 2, 0.1, 1.4, watched=0.0), "watched must be"),
     ):
         with pytest.raises(PickbestError, match=message):
             call()
@@ -104,5 +181,5 @@ def pick_many(law, state, key, beside):
 
 @pytest.mark.parametrize("budget", [2, 3, 4])
 def test_a_pick_fills_its_own_places_only(budget):
-    learner = HedgePartial(5, budget, rate=0.8)
+    learner = HedgePartial(5, budget, rate=0.8, stretch=1.4)
     assert not pick_many(learner.law, learner.start(1), np.uint64(3), np.full(budget + 1, -7))

@@ -34,15 +34,6 @@ def word(problem: object) -> str:
     return "abc"
 
 
-def hungry(problem: object) -> int:
-    return len(bytearray(3_000_000_000))
-
-
-def busy(problem: object) -> int:
-    while True:
-        pass
-
-
 def leaves_daemon(problem: str) -> str:
     """Starts two daemons, each in a session of its own and deaf to SIGTERM."""
     code = "import os, signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); "

@@ -3,52 +3,8 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 from pathlib import Path
-
-
-def open_descriptors(problem: object) -> dict[str, list[str]]:
-    """What this process, a program that it starts and a fork of it hold."""
-    here = held()
-    program = subprocess.run(
-        [sys.executable, "-c", f"import os\n{HELD}\nprint(*held())"],
-        capture_output=True,
-        text=True,
-        check=True,
-        close_fds=False,
-    )
-    read, write = os.pipe()
-    if os.fork() == 0:
-        os.close(read)
-        os.write(write, " ".join(each for each in held() if each != str(write)).encode())
-        os._exit(0)
-    os.close(write)
-    forked = os.read(read, 1000).decode()
-    os.close(read)
-    return {"function": here, "program": program.stdout.split(), "fork": forked.split()}
-
-
-HELD = """
-def held():
-    found = []
-    for entry in os.listdir("/proc/self/fd"):
-        try:
-            os.fstat(int(entry))
-            found.append(entry)
-        except OSError:
-            pass
-    return sorted(found)
-"""
-
-
-def held() -> list[str]:
-    scope: dict[str, object] = {"os": os}
-    exec(HELD, scope)
-    found: list[str] = scope["held"]()  # type: ignore[operator]
-    return found
-
 
 # Writes a report of its own, with code in it, to every descriptor that is there (argument: a file
 # that the code would make).
@@ -67,30 +23,6 @@ for descriptor in range(3, 200):
     except OSError:
         pass
 print("honest")
-"""
-
-# Leaves 500 children unreaped (as many as a shared machine can spare), then says so and waits.
-UNREAPED = """
-import os, sys, time
-for _ in range(500):
-    if os.fork() == 0:
-        os._exit(0)
-open(sys.argv[1], "w").close()
-time.sleep(100)
-"""
-
-# Each process forks the next one, in a session of its own, and ends; the first one waits. A link is
-# shorter than a look at all processes, and long enough that other shells find numbers for theirs.
-CHAIN = """
-import os, sys, time
-open(sys.argv[1], "w").close()
-if os.fork():
-    time.sleep(100)
-while True:
-    if os.fork():
-        os._exit(0)
-    os.setsid()
-    time.sleep(0.001)
 """
 
 
@@ -134,7 +66,6 @@ def surroundings(problem: object) -> dict[str, object]:
         "env": dict(os.environ),
         "first": names,
         "cwd": os.getcwd(),
-        "cores": sorted(os.sched_getaffinity(0)),
     }
 
 
@@ -161,3 +92,10 @@ class Unsendable:
 
 def not_data(problem: object) -> object:
     return {"inside": [Unsendable()]}
+
+
+def sleeps(problem: str) -> None:
+    """Note this process in a file, and sleep."""
+    with open(problem, "a") as file:
+        file.write(f"{os.getpid()}\n")
+    time.sleep(72.0)

@@ -17,9 +17,9 @@ def test_advice_is_exact_where_every_cost_was_seen() -> None:
     for row in table:
         ticket = book.ask()
         book.tell(ticket, dict(zip("abc", row.tolist(), strict=True)))
-    arms, costs, _ = seen_costs(book.ledger.entries())
+    arms, costs, _ = seen_costs(list(book.ledger.journal.entries()))
     assert np.array_equal(costs[:, [arms.index(arm) for arm in "abc"]], table)
-    advised = advise(book.ledger.entries(), 3)
+    advised = advise(list(book.ledger.journal.entries()), 3)
     (rows,) = advised.fills.values()
     assert advised.seen == 1.0
     assert rows[2].best_subset == pytest.approx(table.min(axis=1).mean())
@@ -39,7 +39,7 @@ def test_advice_brackets_the_truth_where_costs_are_missing() -> None:
             (ticket, [table[begin + n, "abcd".index(arm)] for arm in ticket.arms])
             for n, ticket in enumerate(tickets)
         )
-    advised = advise(book.ledger.entries(), 2)
+    advised = advise(list(book.ledger.journal.entries()), 2)
     assert advised.seen == pytest.approx(0.5)
     truth = table.min(axis=1).mean()
     independent, alike = advised.fills["independent"][3], advised.fills["alike"][3]
@@ -50,5 +50,5 @@ def test_advice_brackets_the_truth_where_costs_are_missing() -> None:
 def test_advice_needs_rounds() -> None:
     book = AskTell(("a", "b"), 1)
     with pytest.raises(PickbestError, match="play more"):
-        advise(book.ledger.entries(), 1)
+        advise(list(book.ledger.journal.entries()), 1)
     book.close()

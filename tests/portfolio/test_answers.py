@@ -15,9 +15,8 @@ from hypothesis import given, settings, strategies as st
 from pickbest import PickbestError
 from pickbest.portfolio import Portfolio, Run, RunStatus
 from pickbest.portfolio.engine.local import LocalEngine
-from pickbest.portfolio.run.answers import cnf, evaluator
-from pickbest.portfolio.run.answers.cnf import broken_clause, literals_of, numbers, read_dimacs
-from pickbest.portfolio.run.answers.evaluator import Evaluator, installed_evaluators
+from pickbest.portfolio.run.answers import dimacs, handling
+from pickbest.portfolio.run.answers.dimacs import broken_clause, literals_of, numbers, read_dimacs
 from pickbest.portfolio.run.answers.formats import (
     DIMACS,
     NUMBER,
@@ -26,6 +25,7 @@ from pickbest.portfolio.run.answers.formats import (
     as_format,
     guess_format,
 )
+from pickbest.portfolio.run.answers.handling import Evaluator, installed_evaluators
 from pickbest.portfolio.run.answers.reading import AnswerFormat, Reading, RejectedError, unevaluated
 from pickbest.portfolio.run.answers.smtlib import split_commands, substituted
 from pickbest.portfolio.runs import Result
@@ -164,9 +164,9 @@ def test_models_of_formulas_are_checked(formula: str) -> None:
     assert read(DIMACS, "SAT\n1 2 3 0\n", 10, formula).checked
 
 
-@pytest.mark.parametrize("small", [0, cnf.SMALL])
+@pytest.mark.parametrize("small", [0, dimacs.SMALL])
 def test_checks_agree_with_brute_force(small: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cnf, "SMALL", small)
+    monkeypatch.setattr(dimacs, "SMALL", small)
     rng = random.Random(0)
     for _ in range(300):
         clauses = [
@@ -239,7 +239,7 @@ def test_only_definitions_of_a_model_reach_another_solver(query: str) -> None:
 
 
 def test_nobody_is_asked_about_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evaluator, "installed_evaluators", lambda: {"z3": "/usr/bin/z3"})
+    monkeypatch.setattr(handling, "installed_evaluators", lambda: {"z3": "/usr/bin/z3"})
     engine = LocalEngine()
     try:
         assert Evaluator(engine)("(check-sat)", "/usr/bin/z3") == ""

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from pickbest.cli.main import app, main
 from pickbest.core import PickbestError
-from pickbest.portfolio import Ceiling, Limits, Portfolio
+from pickbest.portfolio import Limits, Portfolio
 from pickbest.portfolio.run.costs import Own, Quality, Runtime
 from pickbest.portfolio.run.portfolio_file import read_portfolio_file
 from tests.portfolio.helpers import eventually, running
@@ -273,12 +273,10 @@ def test_a_full_file_is_read(tmp_path: Path) -> None:
         deadline = 20
         concurrency = 2
         stop = "deadline"
-        censored = "watch"
         watch = 0.5
         cost = {kind = "quality", best = 0, worst = 6}
         learner = {name = "thompson", prior = 2.0}
         limits = {memory_mb = 4000, cpu_seconds = 10, processes = 9, output_kb = 1, grace = 0.5}
-        race_limits = {memory_mb = 6000, processes = 99}
         pass_env = ["LICENSE_*"]
         [arms.python]
         python = "my_arms_for_toml:f"
@@ -295,8 +293,7 @@ def test_a_full_file_is_read(tmp_path: Path) -> None:
     config = read_portfolio_file(file)
     assert config.settings.cost == Quality(0, 6)
     assert config.settings.paused == ("command",)
-    assert config.settings.limits == Limits(4000 * 1024**2, 10, 1024, 0.5, processes=9)
-    assert config.settings.race_limits == Ceiling(memory_bytes=6000 * 1024**2, processes=99)
+    assert config.settings.limits == Limits(4000 * 1024**2, 10, 9, 1024, grace=0.5)
     assert config.settings.pass_env == ("LICENSE_*",)
     task = config.arms["python"].task("python", "p", 20.0, config.settings.limits)
     assert (task.cores, task.pass_env) == (2, ("MINE",))

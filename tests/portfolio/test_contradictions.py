@@ -85,7 +85,7 @@ def test_a_model_that_holds_refutes_who_says_otherwise(formula: str) -> None:
 
 def test_double_check_lets_a_second_arm_finish(formula: str) -> None:
     arms = {"liar": UNSAT, "right": SAT}
-    first = RaceSettings(stop="first", censored="pessimistic")
+    first = RaceSettings(stop="first", watch=0.0)
     with Portfolio(arms, 2, 20.0, settings=first) as portfolio:
         result = portfolio.solve(formula)
         assert (result.winner, result.contradictions) == ("liar", ())
@@ -102,7 +102,7 @@ def test_double_check_lets_a_second_arm_finish(formula: str) -> None:
 def test_contradictions_across_rounds_processes_and_snapshots(
     formula: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pickbest.portfolio.store.folded.SNAPSHOT_EVERY", 3)
+    monkeypatch.setattr("pickbest.portfolio.store.ledger.SNAPSHOT_EVERY", 3)
     store = tmp_path / "r.db"
     with Portfolio({"liar": UNSAT, "right": BARE_SAT}, 1, 20.0, store) as portfolio:
         portfolio.pause_arm("liar")
@@ -120,7 +120,7 @@ def test_contradictions_across_rounds_processes_and_snapshots(
         assert first.contradictions == second.contradictions != ()
         portfolio.verify()
         state = portfolio.ledger.state
-        last = portfolio.ledger.entries()[-1]
+        last = list(portfolio.ledger.journal.entries())[-1]
         again = restore_snapshot(take_snapshot(state, last.record), last, None)
         assert digest_of(again) == digest_of(state)
         assert again.verdicts.found == state.verdicts.found

@@ -12,7 +12,6 @@ import pytest
 
 from pickbest.core import PickbestError, workers
 from pickbest.portfolio.engine.engines import Engine, make_engine
-from pickbest.portfolio.engine.limits import UNLIMITED, Ceiling
 from pickbest.portfolio.engine.local import LocalEngine
 from pickbest.portfolio.runs import Run, RunStatus, Task
 from pickbest.testing import engines as suite
@@ -33,7 +32,6 @@ class Dreaming:
         tasks: Sequence[Task],
         ends_race: Callable[[Run], bool],
         given_up: Callable[[], bool],
-        ceiling: Ceiling = UNLIMITED,
     ) -> list[Run]:
         runs = [Run(task.arm, RunStatus.FINISHED, exit_code=0) for task in tasks]
         for run in runs:

@@ -7,17 +7,16 @@ import pytest
 
 from pickbest.core import FloatArray
 from pickbest.portfolio.run.advise import advise
-from pickbest.portfolio.run.censoring import Stopping, lesson, times_of
 from pickbest.portfolio.run.estimates import (
-    Estimate,
+    BudgetEstimate,
     Interval,
     estimates,
     sentence,
     timed_rounds,
 )
-from pickbest.portfolio.runs import Run, RunStatus
-from pickbest.portfolio.store.protocol import Entry
-from pickbest.portfolio.store.records import Finished, Opened, Picked, Roster
+from pickbest.portfolio.run.race import finished, times_of
+from pickbest.portfolio.runs import Result, Run, RunStatus
+from pickbest.portfolio.store.records import Entry, Opened, Picked, Roster
 
 NAMES = ("a", "b", "c", "d")
 
@@ -40,21 +39,10 @@ def journal(times: FloatArray, budget: int, seed: int = 0) -> list[Entry]:
                 status = RunStatus.FINISHED
                 runs.append(Run(NAMES[arm], status, float(first), float(first), ends_race=True))
         picked = tuple(NAMES[arm] for arm in arms)
-        taught = lesson(runs, times_of(runs, 1.0), Stopping(), False)
         records.append(Picked(number, picked, None, 0.0, watched=False, watch=0.1))
         winner = next((run.arm for run in runs if run.ends_race), None)
-        records.append(
-            Finished(
-                number,
-                tuple(run.kept() for run in runs),
-                taught.learned,
-                1.0,
-                winner,
-                float(first),
-                highest=taught.highest,
-                times=taught.times,
-            )
-        )
+        result = Result(number, "", winner, float(first), 0.0, None, tuple(runs))
+        records.append(finished(result, times_of(runs, 1.0)))
     return [Entry(place, record) for place, record in enumerate(records, 1)]  # type: ignore[arg-type]
 
 
@@ -98,9 +86,9 @@ def test_few_rounds_give_no_estimates() -> None:
     assert timed_rounds(journal(two_kinds(10), 2)) is None
 
 
-def made(budget: int, cost: float, processor: float, spread: float = 0.01) -> Estimate:
+def made(budget: int, cost: float, processor: float, spread: float = 0.01) -> BudgetEstimate:
     around = Interval(cost, cost - spread, cost + spread)
-    return Estimate(budget, around, Interval(processor, processor, processor), (), None)
+    return BudgetEstimate(budget, around, Interval(processor, processor, processor), (), None)
 
 
 def test_the_advice_is_one_sentence() -> None:

@@ -161,7 +161,9 @@ def test_a_toml_names_them(tmp_path):
     toml.write_text('features = "mine:size"\nfeatures_seconds = 1.0\n' + base)
     with read_portfolio_file(toml).open() as portfolio:
         portfolio.solve("abc")
-        (entry,) = [e for e in portfolio.ledger.entries() if hasattr(e.record, "features")]
+        (entry,) = [
+            e for e in list(portfolio.ledger.journal.entries()) if hasattr(e.record, "features")
+        ]
         assert entry.record.features == {"length": 3}
     toml.write_text('features = "dimax"\n' + base)
     with pytest.raises(PickbestError, match="kind of features"):

@@ -1,4 +1,4 @@
-"""Every journal passes the conformance suite of journals; so does one of thirty lines."""
+"""The journal passes its conformance suite on either database, and bad journals do not."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ import sqlalchemy as sa
 
 from pickbest.core import PickbestError
 from pickbest.portfolio.store.databases import as_url
-from pickbest.portfolio.store.protocol import Entry, Journal
-from pickbest.portfolio.store.records import Finished, Lost, Picked, Record
-from pickbest.portfolio.store.sql import SqlJournal
+from pickbest.portfolio.store.journal import Journal
+from pickbest.portfolio.store.records import Entry, Finished, Lost, Picked, Record
 from pickbest.testing.journals import check_damage_is_noticed, check_journal
 
 
@@ -23,7 +22,7 @@ def test_the_journal_of_either_database(any_database: str) -> None:
 
     def fresh() -> Callable[[], Journal]:
         name = f"place {next(names)}"
-        return lambda: SqlJournal(any_database, name)
+        return lambda: Journal(any_database, name)
 
     check_journal(fresh)
 
@@ -40,11 +39,11 @@ def test_damaged_rows_of_either_database(any_database: str, body: str) -> None:
             connection.execute(sa.text(change), {"body": body})
         engine.dispose()
 
-    check_damage_is_noticed(lambda: SqlJournal(any_database), damage)
+    check_damage_is_noticed(lambda: Journal(any_database), damage)
 
 
 class ListTurn:
-    """See protocol.Turn."""
+    """See Turn."""
 
     def __init__(self, entries: list[Entry], after: int) -> None:
         if after > len(entries):

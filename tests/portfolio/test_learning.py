@@ -17,8 +17,8 @@ from pickbest.core import (
 from pickbest.core.states import Kind, arrays_of, copy_state, fields, same_state
 from pickbest.kernels.pairs import PairsState
 from pickbest.portfolio import AskTell
-from pickbest.portfolio.run.censoring import Lesson, Stopping, lesson, times_of
-from pickbest.portfolio.runs import Run, RunStatus
+from pickbest.portfolio.run.race import finished, times_of
+from pickbest.portfolio.runs import Result, Run, RunStatus
 from pickbest.portfolio.store.learner_states import carried, pick_shares
 
 SEEN = Run("a", RunStatus.FINISHED, 0.2, 1.0)
@@ -26,19 +26,10 @@ UNSEEN = Run("b", RunStatus.STOPPED, None, 1.0, bounds=(0.1, 1.0))
 ARMS = ("a", "b", "c", "d", "e")
 
 
-def taught(runs: list[Run], censored: str, watched: bool, stop: str = "first") -> Lesson:
-    return lesson(runs, [0.1] * len(runs), Stopping.of(stop, censored, 0.5), watched)
-
-
-def test_what_stands_in_for_an_unknown_cost() -> None:
-    runs = [SEEN, UNSEEN]
-    assert taught(runs, "optimistic", False) == Lesson((0.2, 0.1))
-    assert taught(runs, "pessimistic", False) == Lesson((0.2, 1.0))
-    assert taught(runs, "intervals", False) == Lesson((0.2, 0.1), 1.0, (0.2, 1.0), (0.1, 0.1))
-    assert taught(runs, "watch", True) == Lesson(None)
-    assert taught([SEEN, SEEN], "watch", True) == Lesson((0.2, 0.2), 2.0)
-    assert taught([SEEN, SEEN], "watch", False) == Lesson(None)
-    assert taught([SEEN, SEEN], "watch", True, "deadline").scale == 1.0
+def test_what_is_taught_of_a_run_that_was_stopped_is_an_interval() -> None:
+    result = Result(3, "p", "a", 0.2, 1.0, None, (SEEN, UNSEEN))
+    record = finished(result, [0.1, 0.1])
+    assert (record.low, record.high, record.times) == ((0.2, 0.1), (0.2, 1.0), (0.1, 0.1))
 
 
 def test_when_arms_answered_is_a_share_of_the_deadline() -> None:
@@ -145,7 +136,7 @@ def test_results_of_arms_that_left_stay_in_the_journal_only() -> None:
 
 def test_bad_changes_are_refused_and_change_nothing() -> None:
     book, _ = learned("fpml-partial", 3)
-    records = len(book.ledger.entries())
+    records = len(list(book.ledger.journal.entries()))
     for change, argument, message in (
         (book.add_arm, "a", "is in the portfolio already"),
         (book.add_arm, "", "text of 1 to 200 characters"),
@@ -158,7 +149,7 @@ def test_bad_changes_are_refused_and_change_nothing() -> None:
         book.pause_arm(arm)
     with pytest.raises(PickbestError, match="budget must be between 1 and n_arms=1, got 2"):
         book.pause_arm("d")
-    assert len(book.ledger.entries()) == records + 3
+    assert len(list(book.ledger.journal.entries())) == records + 3
     book.verify()
     book.close()
 

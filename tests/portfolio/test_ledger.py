@@ -16,10 +16,10 @@ from pickbest.core import PickbestError, replicate_keys, rng_for
 from pickbest.core.codec import encode
 from pickbest.core.states import copy_state, same_state
 from pickbest.portfolio import AskTell, RepeatedTellError, Run, RunStatus
-from pickbest.portfolio.store.folded import ReplayError, replayed
+from pickbest.portfolio.store.journal import Journal
 from pickbest.portfolio.store.ledger import Ledger
-from pickbest.portfolio.store.protocol import Entry
 from pickbest.portfolio.store.records import (
+    Entry,
     Finished,
     Late,
     Opened,
@@ -27,8 +27,7 @@ from pickbest.portfolio.store.records import (
     decode_record,
     kind_of,
 )
-from pickbest.portfolio.store.snapshots import digest_of
-from pickbest.portfolio.store.sql import SqlJournal
+from pickbest.portfolio.store.snapshots import ReplayError, digest_of, replayed
 
 ARMS = ("a", "b", "c", "d", "e")
 COSTS = {"a": 0.1, "b": 0.5, "c": 0.9, "d": 0.7, "e": 0.3}
@@ -109,13 +108,13 @@ def test_telling_twice_changes_nothing(database: str) -> None:
     ticket = book.ask()
     book.tell(ticket, [0.0, 1.0])
     state = copy_state(book.ledger.state.live.state)
-    records = len(book.ledger.entries())
+    records = len(list(book.ledger.journal.entries()))
     with pytest.raises(RepeatedTellError, match="told already"):
         book.tell(ticket, [1.0, 0.0])
     again = book.ask()
     with pytest.raises(RepeatedTellError, match="twice at once"):
         book.tell_many([(again, [0, 0]), (again, [0, 0])])
-    assert len(book.ledger.entries()) == records + 1
+    assert len(list(book.ledger.journal.entries())) == records + 1
     assert same_state(state, book.ledger.state.live.state)
     book.verify()
     book.close()
@@ -126,7 +125,7 @@ def test_the_database_itself_refuses_a_doubled_result(database: str) -> None:
     book = AskTell(ARMS, 2, database)
     ticket = book.ask()
     book.tell(ticket, [0.0, 1.0])
-    body = encode(book.ledger.entries()[-1].record)
+    body = encode(list(book.ledger.journal.entries())[-1].record)
     book.close()
     connection = sqlite3.connect(sa.engine.make_url(database).database or "")
     with pytest.raises(sqlite3.IntegrityError, match="UNIQUE"):
@@ -171,17 +170,13 @@ def test_unknown_and_lost_rounds_are_refused() -> None:
 
 
 def test_unknown_costs_are_never_invented() -> None:
-    book = AskTell(ARMS, 2, censored="watch", watch=0.5)
-    ticket = book.ask()
-    book.tell(ticket, [0.5, None])
-    assert (book.status().finished, book.status().learned) == (1, 0)
-    book.close()
-    book = AskTell(ARMS, 2, censored="optimistic")
+    book = AskTell(ARMS, 2, learner="thompson")
     ticket = book.ask()
     book.tell(ticket, {ticket.arms[0]: None, ticket.arms[1]: 1.0})
-    finished = book.ledger.entries()[-1].record
-    assert finished.learned == (0.0, 1.0)  # type: ignore[union-attr]
-    assert finished.runs[0] == Run(ticket.arms[0], RunStatus.STOPPED)  # type: ignore[union-attr]
+    *_, entry = book.ledger.journal.entries()
+    assert isinstance(entry.record, Finished)
+    assert (entry.record.low, entry.record.high) == ((0.0, 1.0), (1.0, 1.0))
+    assert entry.record.runs[0] == Run(ticket.arms[0], RunStatus.STOPPED)
     book.close()
 
 
@@ -273,14 +268,14 @@ def test_bad_openings_write_nothing(tmp_path: Path) -> None:
             AskTell(arms, budget, path, **options)  # type: ignore[arg-type]
         assert not path.exists()
     book = AskTell(ARMS, 2, path)
-    assert len(book.ledger.entries()) == 2
+    assert len(list(book.ledger.journal.entries())) == 2
     book.close()
 
 
 def test_a_tampered_journal_is_found_by_the_replay(database: str) -> None:
     book = AskTell(ARMS, 2, database)
     play(book, 5)
-    entries = book.ledger.entries()
+    entries = list(book.ledger.journal.entries())
     last = [(len(entries), digest_of(book.ledger.state), "the state")]
     replayed(entries, last)
     picked = next(place for place, e in enumerate(entries) if kind_of(e.record) == "picked")
@@ -300,7 +295,7 @@ def test_a_state_that_differs_from_the_replay_is_found(database: str, field: str
         book.ask("stays open")
         other = copy.deepcopy(book.ledger.state)
         if field == "state":
-            other.live.learn(other.open[5], Finished(5, (), (0.5, 0.5)))
+            other.live.learn(other.open[5], Finished(5, (), (0.5, 0.5), (0.5, 0.5), (1.0, 1.0)))
         elif field == "lost":
             other.lost += 1
         elif field == "open":
@@ -311,13 +306,13 @@ def test_a_state_that_differs_from_the_replay_is_found(database: str, field: str
             setattr(other, field, getattr(other, field) + 1)
         assert digest_of(book.ledger.state) == digest_of(copy.deepcopy(book.ledger.state))
         assert digest_of(book.ledger.state) != digest_of(other)
-        entries = book.ledger.entries()
+        entries = list(book.ledger.journal.entries())
         with pytest.raises(ReplayError, match="in memory differs"):
             replayed(entries, [(len(entries), digest_of(other), "the state in memory")])
 
 
 def test_an_empty_ledger_says_so(database: str) -> None:
-    ledger = Ledger(SqlJournal(database))
+    ledger = Ledger(Journal(database))
     with pytest.raises(PickbestError, match="no arms yet"):
         ledger.ask(["p"], lifetime=1.0)
     ledger.close()

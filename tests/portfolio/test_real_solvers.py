@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pickbest.portfolio import Portfolio, RunStatus
-from pickbest.portfolio.run.answers.evaluator import installed_evaluators
+from pickbest.portfolio.run.answers.handling import installed_evaluators
 from tests.portfolio.conftest import QUERY
 from tests.portfolio.test_answers import runs_of, says
 

@@ -39,7 +39,7 @@ def play(live: LiveLearner, rounds: int, first: int, rng: random.Random) -> None
             assert min(weights) >= 0.0, f"weights {weights}"
         costs = tuple(min(1.0, (hash_of(arm) + rng.random()) / 2) for arm in arms)
         picked = Picked(number, arms, weights, 0.0)
-        assert live.learn(picked, Finished(number, (), costs))
+        assert live.learn(picked, Finished(number, (), costs, costs, costs))
 
 
 def hash_of(arm: str) -> float:

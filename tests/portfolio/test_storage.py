@@ -1,4 +1,4 @@
-"""The database under a journal: how it is set up, migrated, refused, and away for a while."""
+"""The database under a journal: how it is set up, refused, and away for a while."""
 
 from __future__ import annotations
 
@@ -7,23 +7,17 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-import sqlalchemy as sa
 
 from pickbest.core import PickbestError
 from pickbest.portfolio import AskTell, RepeatedTellError, Run, RunStatus
-from pickbest.portfolio.store import schema as schemas
-from pickbest.portfolio.store.protocol import StorageError, Turn
-from pickbest.portfolio.store.records import (
-    Finished,
-    Opened,
-)
-from pickbest.portfolio.store.sql import SqlJournal
-from tests.portfolio.test_ledger import ARMS, play
+from pickbest.portfolio.store.journal import Journal, Turn
+from pickbest.portfolio.store.records import Finished, Opened, StorageError
+from tests.portfolio.test_ledger import ARMS
 
 
 def test_a_portfolio_does_not_cross_a_fork(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     book = AskTell(ARMS, 2, database)
-    monkeypatch.setattr("pickbest.portfolio.store.folded.os.getpid", lambda: 1)
+    monkeypatch.setattr("pickbest.portfolio.store.ledger.os.getpid", lambda: 1)
     with pytest.raises(PickbestError, match="across a fork"):
         book.ask()
     monkeypatch.undo()
@@ -31,7 +25,7 @@ def test_a_portfolio_does_not_cross_a_fork(database: str, monkeypatch: pytest.Mo
 
 
 def test_sqlite_is_set_up_to_survive_a_power_loss(database: str) -> None:
-    journal = SqlJournal(database)
+    journal = Journal(database)
     with journal._engine.connect() as connection:
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2  # FULL
@@ -39,7 +33,7 @@ def test_sqlite_is_set_up_to_survive_a_power_loss(database: str) -> None:
 
 
 def test_an_error_within_a_turn_writes_nothing(database: str) -> None:
-    journal = SqlJournal(database)
+    journal = Journal(database)
 
     def fail_in_turn() -> None:
         with journal.turn(0) as turn:
@@ -50,42 +44,6 @@ def test_an_error_within_a_turn_writes_nothing(database: str) -> None:
         fail_in_turn()
     assert journal.read_from(0) == []
     journal.close()
-
-
-def test_a_database_of_version_1_is_migrated_and_keeps_its_rounds(
-    database: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(schemas, "MIGRATIONS", schemas.MIGRATIONS[:1])
-    monkeypatch.setattr(schemas, "NEWEST", 1)
-    old_insert = sa.text(
-        "INSERT INTO pickbest_records (portfolio, position, kind, body, opens, closes) "
-        "VALUES (:portfolio, :position, :kind, :body, :opens, :closes)"
-    )
-    with monkeypatch.context() as version_1:
-        version_1.setattr("pickbest.portfolio.store.sql._INSERT", {"sqlite": old_insert})
-        book = AskTell(ARMS, 2, database)
-        picks = play(book, 4)
-        book.close()
-    monkeypatch.undo()
-    book = AskTell(ARMS, 2, database)
-    assert [view.arms for view in book.history()] == picks
-    play(book, 2)
-    book.verify()
-    with sa.create_engine(database).connect() as connection:
-        assert schemas.version_of(connection) == schemas.NEWEST
-    book.close()
-
-
-def test_a_newer_database_is_refused_untouched(database: str) -> None:
-    AskTell(ARMS, 2, database).close()
-    engine = sa.create_engine(database)
-    with engine.begin() as connection:
-        connection.execute(schemas.versions.update().values(version=99))
-    with pytest.raises(PickbestError, match="newer pickbest \\(schema 99, this one reads up to"):
-        AskTell(ARMS, 2, database)
-    with engine.connect() as connection:
-        assert schemas.version_of(connection) == 99
-    engine.dispose()
 
 
 def test_bad_storage_is_one_sentence(tmp_path: Path) -> None:
@@ -101,7 +59,7 @@ def test_bad_storage_is_one_sentence(tmp_path: Path) -> None:
             AskTell(ARMS, 2, storage)
     AskTell(ARMS, 2, tmp_path / "a.db").close()
     with pytest.raises(PickbestError, match="holds no portfolio named 'x' \\(known: default\\)"):
-        SqlJournal(str(tmp_path / "a.db"), "x", create=False)
+        Journal(str(tmp_path / "a.db"), "x", create=False)
 
 
 def fail_at_commit(book: AskTell, monkeypatch: pytest.MonkeyPatch, counted: bool) -> None:
@@ -149,12 +107,12 @@ def test_a_result_outlives_a_database_that_fails_for_a_while(
     book = AskTell(ARMS, 2, database)
     ticket = book.open_round("p")
     runs = tuple(Run(arm, RunStatus.FINISHED, 0.5, 1.0) for arm in ticket.arms)
-    record = Finished(ticket.round, runs, (0.5, 0.5), winner=ticket.arms[0], cost=0.5)
+    record = Finished(ticket.round, runs, *[(0.5, 0.5)] * 3, winner=ticket.arms[0], cost=0.5)
     fail_at_commit(book, monkeypatch, counted)
     assert book.ledger.finish(record)
     monkeypatch.undo()
     assert (book.status().finished, book.status().open) == (1, 0)
-    other = Finished(ticket.round, runs, (0.1, 0.1))
+    other = Finished(ticket.round, runs, *[(0.1, 0.1)] * 3)
     with pytest.raises(RepeatedTellError):
         book.ledger.finish(other)
     book.verify()

@@ -11,9 +11,8 @@ import pytest
 
 from pickbest.core import PickbestError
 from pickbest.portfolio import AskTell, Portfolio, Run, RunStatus
-from pickbest.portfolio.store.frames import COLUMNS, chosen_format
-from pickbest.portfolio.store.protocol import Entry
-from pickbest.portfolio.store.records import Finished, Opened, Picked, Record, Roster
+from pickbest.portfolio.store.export import COLUMNS, chosen_format
+from pickbest.portfolio.store.records import Entry, Finished, Opened, Picked, Record, Roster
 from pickbest.report.portfolio_numbers import PortfolioNumbers
 from pickbest.report.portfolio_page import portfolio_report
 from tests.portfolio.test_commands import exit_of, pickbest
@@ -49,7 +48,7 @@ def entries() -> list[Entry]:
         costs = [each.cost for each in runs if each.cost is not None]
         records += [
             Picked(number, arms, (1.5, 1.5), 1e9, problem=problem, at=1e9 + number),
-            Finished(number, tuple(runs), (1.0, 1.0), winner=winner, cost=min(costs)),
+            Finished(number, tuple(runs), *[(1.0, 1.0)] * 3, winner=winner, cost=min(costs)),
         ]
     return [Entry(place, record) for place, record in enumerate(records, 1)]
 
@@ -91,11 +90,11 @@ def test_a_deadline_that_is_not_known_is_said_to_be_guessed() -> None:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
+    from pickbest.portfolio.store.journal import Journal
     from pickbest.portfolio.store.ledger import Ledger
-    from pickbest.portfolio.store.sql import SqlJournal
 
     path = tmp_path / "runs.db"
-    journal = SqlJournal(str(path))
+    journal = Journal(str(path))
     Ledger(journal).restore([entry.record for entry in entries()])
     journal.close()
     return path

@@ -79,27 +79,6 @@ def test_printed_numbers_of_the_note():
     )
 
 
-def test_the_relative_rate_balances_what_it_pays_and_gains():
-    """2 κ η / P = v, with κ = (e^z - 1 - z) / z² and z = η / P (docs/two-picks.md, section 3)."""
-    for n_arms, budget in ((10, 2), (10, 3), (40, 6)):
-        rate = theory.relative_rate(n_arms=n_arms, budget=budget)
-        explore = theory.RELATIVE_EXPLORE
-        least = (budget - 2) / (n_arms - 1) if budget > 2 else explore / (n_arms - 1)
-        gained = 1.0 if budget > 2 else 1.0 - explore
-        z = rate / least
-        kappa = (math.exp(z) - 1 - z) / z**2
-        assert 2 * kappa * rate / least == pytest.approx(gained)
-    bounds = [
-        math.log(10) / theory.relative_rate(n_arms=10, budget=2, explore=e)
-        for e in (0.4, two_picks.RELATIVE_EXPLORE, 0.65)
-    ]
-    assert bounds[1] < min(bounds[0], bounds[2])
-    for n_arms in (5, 50):
-        log = n_arms * math.log(n_arms)
-        assert theory.hedge_partial_bound(n_arms=n_arms, budget=2) <= 4.64 * log
-        assert theory.hedge_partial_bound(n_arms=n_arms, budget=4) <= 1.31 * log / 2
-
-
 def test_nested_sets_by_brute_force():
     """The dynamic program beside a search over all sequences of sizes."""
 
@@ -120,6 +99,24 @@ def test_nested_sets_by_brute_force():
     )
 
 
+def test_nested_sets_of_very_many_arms(monkeypatch):
+    """Fewer sizes are tried, which costs little, and never gives too much."""
+    some = theory.lower_bound_nested(n_arms=2_500, budget=3)
+    assert theory.lower_bound_nested(n_arms=10**6, budget=3) > some
+    monkeypatch.setattr(two_picks, "_ALL_SIZES", 2_500)
+    two_picks._nested.cache_clear()
+    every = theory.lower_bound_nested(n_arms=2_500, budget=3)
+    assert 0.999 * every <= some <= every
+
+
+def test_the_exact_regret_of_one_good_arm_has_a_limit():
+    size = {"n_arms": 32, "budget": 2}
+    long = theory.good_arm_regret(**size, rounds=10**12, epsilon=0.01)
+    assert long == pytest.approx(theory.good_arm_regret(**size, rounds=10_000, epsilon=0.01))
+    with pytest.raises(PickbestError, match="take fewer arms or rounds"):
+        theory.good_arm_regret(**size, rounds=10**12, epsilon=1e-9)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -130,7 +127,6 @@ def test_nested_sets_by_brute_force():
         (lambda: theory.tail_bound(n_arms=4, budget=2, doubt=0.0), "doubt must be"),
         (lambda: theory.tail_bound(n_arms=4, budget=2, doubt=0.1, rate=2.0), "rate must be below"),
         (lambda: theory.prior_bound(prior=0.0, budget=2), "prior must be"),
-        (lambda: theory.relative_rate(n_arms=4, budget=2, explore=1.0), "explore must be"),
     ],
 )
 def test_wrong_arguments_are_named(call, message):

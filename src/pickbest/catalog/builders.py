@@ -199,12 +199,11 @@ def _hedge_rate(
 
 
 def hedge_partial(
-    n_arms: int, budget: int, rate: float | None = None, explore: float | None = None
+    n_arms: int, budget: int, law: str = "bose-einstein", watched: float = 1.0
 ) -> HedgePartial:
-    explore = theory.RELATIVE_EXPLORE if explore is None else explore
-    if rate is None:
-        rate = theory.relative_rate(n_arms=n_arms, budget=budget, explore=explore)
-    return HedgePartial(n_arms, budget, rate, explore)
+    rate, stretch, explore = theory.relative_tuning(budget=budget, law=law)
+    explore = explore or theory.TWO_PICKS.explore
+    return HedgePartial(n_arms, budget, rate, stretch, explore, watched)
 
 
 def exp3(n_arms: int, rounds: int | None, tuning: str | None, gamma: float | None = None) -> Exp3:

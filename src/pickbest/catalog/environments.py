@@ -20,6 +20,7 @@ from pickbest.environments import (
     Task1,
     Task2,
     Task3,
+    Together,
     read_scenario,
     read_table,
 )
@@ -110,6 +111,8 @@ _ENTRIES = {
                          n_arms=10),
         EnvironmentEntry("one-good-arm", "one unknown arm costs 0, the others 1", OneGoodArm,
                          n_arms=10),
+        EnvironmentEntry("together", "all arms succeed or fail together, one a little more often",
+                         Together, n_arms=10),
         EnvironmentEntry("halving", "half of the good arms turn bad in each round", Halving,
                          rounds=10, n_arms=64),
         EnvironmentEntry("alternating", "two arms take turns; the leader is always wrong",

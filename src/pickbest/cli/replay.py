@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from pickbest.cli import tables
 from pickbest.cli.options import BudgetOption, JsonOption, SeedOption, complete_learner
-from pickbest.core import PickbestError, check_budget, check_count
+from pickbest.core import PickbestError, check_budget, check_count, unknown_name
 from pickbest.core.progress import Progress, progress_bar
 
 
@@ -78,8 +78,8 @@ def replay(
         pickbest replay aslib_data/CPMP-2015 --learner auto --learner thompson --stop first --json
     """
     from pickbest.environments.runtimes import read_runtimes
-    from pickbest.portfolio.run.censoring import Stop, Stopping
     from pickbest.portfolio.run.costs import NAMED, as_cost
+    from pickbest.portfolio.run.settings import STOPS
     from pickbest.simulation.replay import Races, best_fixed, random_sets, run_summary
 
     if cost not in NAMED:
@@ -92,14 +92,16 @@ def replay(
     races = Races.of(table, deadline, as_cost(cost))
     check_budget(budget, races.n_arms)
     met = Races.with_features(table, races.deadline, races.cost) if features else races
-    stops = [stop] if stop else [each.value for each in Stop]
+    if stop is not None and stop not in STOPS:
+        raise unknown_name("stop", stop, STOPS)
+    stops = (stop,) if stop else STOPS
     names = learner or ["auto"]
     runs: list[dict[str, Any]] = []
     with progress_bar("replaying races") as progress:
         for number, (name, each) in enumerate(product(names, stops)):
             part = _part(progress, number, len(names) * len(stops), f"{name}, {each}")
-            stopping = Stopping.of(each, "intervals")
-            runs.append(run_summary(met, name, budget, stopping, price, replicates, seed, part))
+            watch = 1.0 if each == "first" else None
+            runs.append(run_summary(met, name, budget, watch, price, replicates, seed, part))
     random, best = random_sets(races, budget, price), best_fixed(races, budget, price)
     summary = {
         "random": {"mean_cost": random.mean_cost, "cpu_seconds": random.cpu_seconds},

@@ -125,12 +125,12 @@ def chosen_problems(
 
 
 def _done(config: PortfolioFile) -> set[str]:
-    from pickbest.portfolio.store.protocol import NoPortfolioError
-    from pickbest.portfolio.store.sql import SqlJournal
+    from pickbest.portfolio.store.journal import Journal
+    from pickbest.portfolio.store.records import NoPortfolioError
     from pickbest.portfolio.store.views import last_rounds
 
     try:
-        journal = SqlJournal(config.storage, config.settings.name, readonly=True)
+        journal = Journal(config.storage, config.settings.name, readonly=True)
     except NoPortfolioError:
         return set()
     with contextlib.closing(journal):
@@ -139,7 +139,7 @@ def _done(config: PortfolioFile) -> set[str]:
 
 def check_first(config: PortfolioFile, problems: Sequence[str]) -> None:
     """Refuse, before anything is written, files that are not there and arms that cannot start."""
-    from pickbest.portfolio.run.prechecks import idle_arms, missing_files
+    from pickbest.portfolio.run.arms import idle_arms, missing_files
 
     if missing := missing_files(problems):
         named = ", ".join(map(printable, missing[:MOST_NAMED]))
@@ -234,7 +234,7 @@ class _Notices:
 
 
 def _until(problems: Sequence[str], finishing: threading.Event, notices: _Notices) -> Iterator[str]:
-    from pickbest.portfolio.run.prechecks import names_file
+    from pickbest.portfolio.run.arms import names_file
 
     for problem in problems:
         if finishing.is_set():

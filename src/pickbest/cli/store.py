@@ -19,8 +19,8 @@ from pickbest.core.codec import plain
 
 if TYPE_CHECKING:
     from pickbest.portfolio.run.portfolio_file import PortfolioFile
+    from pickbest.portfolio.store.journal import Journal
     from pickbest.portfolio.store.ledger import Ledger
-    from pickbest.portfolio.store.sql import SqlJournal
 
 
 StoreArgument = Annotated[
@@ -35,10 +35,11 @@ NameOption = Annotated[
 
 def status(store: StoreArgument, name: NameOption = "default", as_json: JsonOption = False) -> None:
     """Show the arms of a portfolio: picks, wins, costs, and the chance of being picked next."""
+    from pickbest.portfolio.engine.limits import in_force
     from pickbest.portfolio.store.views import overview
 
     with opened(store, name) as ledger:
-        view = overview(ledger.state)
+        view = overview(ledger.state, in_force())
     tables.show(plain(view), as_json, lambda _: store_tables.status_table(view))
     if not as_json:
         for line in store_tables.contradiction_lines(view.contradictions):
@@ -90,14 +91,18 @@ def export(
 
         pickbest export portfolio.toml --out runs.csv
     """
-    from pickbest.portfolio.store.export import export_file, export_lines
-    from pickbest.portfolio.store.frames import as_csv, chosen_format, write_table
-    from pickbest.portfolio.store.protocol import entries_after
+    from pickbest.portfolio.store.export import (
+        as_csv,
+        chosen_format,
+        export_file,
+        export_lines,
+        write_table,
+    )
     from pickbest.portfolio.store.views import rounds_of, verdicts_of, with_contradictions
 
     chosen = chosen_format(form, out)
     with reading(store, name) as journal:
-        entries = entries_after(journal, 0)
+        entries = journal.entries()
         if chosen == "jsonl" and out is not None:
             export_file(entries, out)
         elif chosen == "jsonl":
@@ -143,7 +148,7 @@ def advise(store: StoreArgument, name: NameOption = "default", as_json: JsonOpti
 
     with opened(store, name) as ledger:
         roster = ledger.state.roster
-        advised = advice(ledger.entries(), roster.budget if roster else 1)
+        advised = advice(list(ledger.journal.entries()), roster.budget if roster else 1)
     tables.show(plain(advised), as_json, lambda _: store_tables.advice_tables(advised))
 
 
@@ -172,20 +177,20 @@ def serve(
 @contextmanager
 def opened(store: str, name: str, write: bool = False) -> Iterator[Ledger]:
     """A ledger to look at, without a lock and without writing unless `write`."""
+    from pickbest.portfolio.store.journal import Journal
     from pickbest.portfolio.store.ledger import Ledger
-    from pickbest.portfolio.store.sql import SqlJournal
 
     storage, name, config = located(store, name)
-    with closing(SqlJournal(storage, name, create=write, readonly=not write)) as journal:
+    with closing(Journal(storage, name, create=write, readonly=not write)) as journal:
         yield Ledger(journal, trusted=None if config is None else config.settings.opened)
 
 
-def reading(store: str, name: str) -> AbstractContextManager[SqlJournal]:
+def reading(store: str, name: str) -> AbstractContextManager[Journal]:
     """A journal to read from; nothing of it is folded."""
-    from pickbest.portfolio.store.sql import SqlJournal
+    from pickbest.portfolio.store.journal import Journal
 
     storage, name, _ = located(store, name)
-    return closing(SqlJournal(storage, name, readonly=True))
+    return closing(Journal(storage, name, readonly=True))
 
 
 def located(store: str, name: str) -> tuple[str, str, PortfolioFile | None]:
@@ -220,7 +225,6 @@ def report(
         pickbest report portfolio.toml --open
     """
     from pickbest.core import check_positive
-    from pickbest.portfolio.store.protocol import entries_after
     from pickbest.portfolio.store.records import Roster
     from pickbest.report.portfolio_numbers import PortfolioNumbers
     from pickbest.report.portfolio_page import portfolio_report
@@ -231,7 +235,7 @@ def report(
     given = None if deadline is None else check_positive("deadline", deadline)
     known = config.deadline if given is None and config is not None else given
     with reading(store, name) as journal:
-        entries = list(entries_after(journal, 0))
+        entries = list(journal.entries())
     rosters = [entry.record for entry in entries if isinstance(entry.record, Roster)]
     numbers = PortfolioNumbers.of(entries, known)
     shown = Path(store).stem if store.endswith(".toml") else name

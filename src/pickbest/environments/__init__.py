@@ -7,6 +7,7 @@ from pickbest.environments.adversarial import (
     Halving as Halving,
     OneGoodArm as OneGoodArm,
     Predicting as Predicting,
+    Together as Together,
 )
 from pickbest.environments.aslib.scenario import (
     Scenario as Scenario,

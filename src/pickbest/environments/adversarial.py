@@ -13,6 +13,9 @@ from pickbest.core.rounds import visible
 from pickbest.core.types import Choice, Learner, State
 from pickbest.environments.tables import Oblivious
 
+# What a success of `Together` costs at most.
+QUICK = 0.01
+
 
 @dataclass(frozen=True)
 class Predicting:
@@ -61,6 +64,41 @@ class OneGoodArm(Oblivious):
         costs = np.ones((len(rng.keys), self.n_arms))
         np.put_along_axis(costs, good, 0.0, axis=1)
         return costs
+
+
+@dataclass(frozen=True)
+class Together(Oblivious):
+    """All arms succeed or fail together by a fair coin; one arm, unknown, fails a little less.
+
+    A success costs next to nothing (a random share of QUICK, so that any arm may be the first), a
+    failure 1. Where the others fail, the good arm succeeds with probability 2 · gap.
+
+    The environment separates learners that see winners only from those that see all their arms.
+    To winners alone, a set with the good arm succeeds with probability 1/2 + gap, others with 1/2:
+    telling these apart takes about 1/gap² rounds with each set, so some arm is hardly tried in the
+    first N / (B gap²) rounds, and in the world in which that arm is the good one regret is of order
+    min(gap · T, N / (B gap)): with gap = √(N / (B T)), √(N T / B). A learner that sees both arms of
+    a pair sees them differ in no round but those in which the good arm alone succeeds: once is
+    enough, at a regret of order N / B whatever the gap is (docs/two-picks.md).
+    """
+
+    n_arms: int
+    rounds: int
+    gap: float = 0.05
+    varies = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0.0 < self.gap <= 0.5:
+            raise PickbestError(f"gap must be above 0 and at most 1/2, got {self.gap!r}")
+
+    def costs(self, state: State, round_index: int, rng: Draws) -> FloatArray:
+        good = (rng.lasting_uniforms(1) * self.n_arms).astype(np.int64)
+        coins, quick = rng.uniforms(2), QUICK * rng.child(1).uniforms(self.n_arms)
+        succeeds = np.repeat(coins[:, :1] < 0.5, self.n_arms, axis=1)
+        alone = succeeds[:, :1] | (coins[:, 1:] < 2.0 * self.gap)
+        np.put_along_axis(succeeds, good, alone, axis=1)
+        return np.where(succeeds, quick, 1.0)
 
 
 @dataclass(frozen=True)

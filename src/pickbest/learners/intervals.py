@@ -57,6 +57,7 @@ from pickbest.kernels.pairs import MOST_PAIRED
 from pickbest.kernels.rules import Rule, Told, unbound, weights_of
 from pickbest.kernels.triples import TriplesState, learn_triples, start_triples
 from pickbest.learners import auto, second_look
+from pickbest.learners.hedge_partial import HedgePartial
 
 # k: how many watched rounds the mixture's mean is worth.
 MIXTURE = 8.0
@@ -199,6 +200,8 @@ class FromIntervals(WrappingLearner):
 
 def racing(learner: Learner) -> Learner:
     """The learner as it learns of races: from intervals where it is compiled, else as it is."""
+    if isinstance(learner, HedgePartial):
+        return learner.in_races()
     return FromIntervals(learner) if isinstance(learner, CompiledLearner) else learner
 
 

@@ -13,19 +13,23 @@ if TYPE_CHECKING:
         Ticket as Ticket,
         UnknownRoundError as UnknownRoundError,
     )
-    from pickbest.portfolio.engine.limits import Ceiling as Ceiling
     from pickbest.portfolio.run.answers.reading import (
         AnswerFormat as AnswerFormat,
         RejectedError as RejectedError,
     )
-    from pickbest.portfolio.run.arms import Arm as Arm, Command as Command, Function as Function
+    from pickbest.portfolio.run.arms import (
+        Arm as Arm,
+        Command as Command,
+        Function as Function,
+        sat_solver as sat_solver,
+    )
     from pickbest.portfolio.run.ask_tell import AskTell as AskTell
     from pickbest.portfolio.run.costs import (
         Cost as Cost,
+        Judgement as Judgement,
         Quality as Quality,
         Runtime as Runtime,
         Solved as Solved,
-        Verdict as Verdict,
     )
     from pickbest.portfolio.run.portfolio import Portfolio as Portfolio
     from pickbest.portfolio.run.portfolio_file import (
@@ -40,9 +44,9 @@ if TYPE_CHECKING:
         Run as Run,
         RunStatus as RunStatus,
     )
-    from pickbest.portfolio.store.folded import ReplayError as ReplayError
-    from pickbest.portfolio.store.portfolio_state import PortfolioState as PortfolioState
-    from pickbest.portfolio.store.protocol import StorageError as StorageError
+    from pickbest.portfolio.store.records import StorageError as StorageError
+    from pickbest.portfolio.store.snapshots import ReplayError as ReplayError
+    from pickbest.portfolio.store.state import PortfolioState as PortfolioState
     from pickbest.portfolio.store.verdicts import Contradiction as Contradiction
     from pickbest.portfolio.store.views import (
         ArmView as ArmView,

@@ -10,9 +10,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from pickbest.core import PickbestError, check_count, check_positive
+from pickbest.core.checks import check_count, check_not_negative, check_positive
 from pickbest.core.codec import EXCLUDED, SPARSE
-from pickbest.portfolio.engine.limits import Ceiling
 
 
 class RunStatus(StrEnum):
@@ -48,8 +47,8 @@ class Place:
     """Where an arm runs, and with what around it.
 
     env: variables beside the usual ones; pass_env: names of variables of this process that it
-        gets too, see `engine.environment`.
-    cores: how many a cluster reserves for it, and to how many it is bound if it is pinned.
+        gets too, see `engine.engines.environment`.
+    cores: how many a cluster reserves for it.
     after: seconds for which it lets the others go first; it starts earlier if they have all ended,
         and not at all if one of them has answered.
     """
@@ -66,33 +65,34 @@ class Place:
 
 @dataclass(frozen=True)
 class Limits:
-    """What each arm may use.
+    """What each arm may use; None: as much as it likes.
 
-    memory_bytes, cpu_seconds, processes: of all processes of an arm together; see
-        `engine.limits`. Memory is limited for each process as well (RLIMIT_AS), so that one
-        that asks for too much is told so.
+    memory_bytes, cpu_seconds, processes: of all processes of an arm together, see
+        `engine.limits`. memory_bytes is also the most that each process can ask for (RLIMIT_AS),
+        so that one that asks for too much is told so.
     output_bytes: how much of the end of its output is kept in memory; more goes to a file, up to
         spool_bytes. answer_bytes: how long what a function returns may be, as it is sent.
     grace: seconds between SIGTERM and SIGKILL when it is stopped; 0: SIGKILL at once.
-    pin: bind each arm to as many cores as it asks for: those that the fewest arms are bound to.
     """
 
     memory_bytes: int | None = None
     cpu_seconds: float | None = None
-    output_bytes: int = 65_536
-    grace: float = 0.0
     processes: int | None = None
-    answer_bytes: int = 16 * 1024**2
-    pin: bool = False
+    output_bytes: int = 65_536
     spool_bytes: int = 256 * 1024**2
+    answer_bytes: int = 16 * 1024**2
+    grace: float = 0.0
 
     def __post_init__(self) -> None:
+        check_not_negative("grace", self.grace)
         for each in fields(self):
-            value = getattr(self, each.name)
-            if each.name not in ("grace", "pin") and value is not None:
+            if each.name != "grace" and (value := getattr(self, each.name)) is not None:
                 check_positive(each.name, value)
-        if not 0.0 <= self.grace < float("inf"):
-            raise PickbestError(f"grace must be at least 0 seconds, got {self.grace}")
+
+    @property
+    def of_the_tree(self) -> bool:
+        """Whether anything is limited that all processes of an arm use together."""
+        return any((self.memory_bytes, self.cpu_seconds, self.processes))
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,6 @@ class Task(Place):
     call: a pickled (function, arguments) pair.
     preload: modules that the function needs, imported once and not for every run.
     spool: a file for all of its standard output once that is long; "": only the end is kept.
-    The others: see `Limits`.
     """
 
     arm: str
@@ -112,19 +111,7 @@ class Task(Place):
     call: bytes | None = None
     preload: tuple[str, ...] = ()
     spool: str = ""
-    memory_bytes: int | None = None
-    cpu_seconds: float | None = None
-    processes: int | None = None
-    output_bytes: int = Limits.output_bytes
-    spool_bytes: int = Limits.spool_bytes
-    answer_bytes: int = Limits.answer_bytes
-    grace: float = 0.0
-    pin: bool = False
-
-    @property
-    def ceiling(self) -> Ceiling:
-        """What all of its processes may use together."""
-        return Ceiling(self.memory_bytes, self.cpu_seconds, self.processes)
+    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -19,8 +19,7 @@ from pickbest.core import FloatArray, PickbestError
 from pickbest.hindsight.comparators import random_subset_costs
 from pickbest.portfolio.run.advise import weighted_quantiles
 from pickbest.portfolio.runs import Run, RunStatus
-from pickbest.portfolio.store.protocol import Entry
-from pickbest.portfolio.store.records import Picked
+from pickbest.portfolio.store.records import Entry, Picked
 from pickbest.portfolio.store.verdicts import Verdicts
 from pickbest.portfolio.store.views import RoundView, rounds_of, verdicts_of
 

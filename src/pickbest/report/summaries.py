@@ -148,26 +148,36 @@ def bounds_summary(
          theory.og_hedge_regret_bound(**game)),
         ("Section 2.1", "budget from which regret is constant in the number of rounds",
          float(theory.constant_regret_budget(rounds=rounds))),
-        *(_two_picks(n_arms, budget) if budget >= 2 else ()),
+        *(_two_picks(n_arms, budget, rounds) if budget >= 2 else ()),
     ]  # fmt: skip
     bounds = [dict(zip(("statement", "says", "value"), row, strict=True)) for row in rows]
     return {**game, "slot_budget": slot_budget, "target_budget": target_budget, "bounds": bounds}
 
 
-def _two_picks(n_arms: int, budget: int) -> list[tuple[str, str, float]]:
-    """Bounds that hold for every number of rounds (docs/two-picks.md)."""
+def _two_picks(n_arms: int, budget: int, rounds: int) -> list[tuple[str, str, float]]:
+    """Bounds that hold for every number of rounds (docs/two-picks.md), and those of others."""
     game = {"n_arms": n_arms, "budget": budget}
-    says = {
-        "hedge's and Gumbel FPML's regret, any number of rounds, is at most":
-            theory.hedge_bound(**game),
-        "its rate": theory.constant_rate(budget=budget),
-        "hedge's regret, all rounds at once, exceeds this with probability at most 0.1":
-            theory.tail_bound(**game, doubt=0.1),
-        "hedge-partial's regret, any number of rounds, is at most":
-            theory.hedge_partial_bound(**game),
-        "any learner's worst regret is at least": theory.lower_bound_nested(**game),
-    }  # fmt: skip
-    return [("Two picks (ours)", *row) for row in says.items()]
+    ours, others = "Two picks (ours)", "Guan 2026"
+    partial = "a learner's regret that sees its own arms, any number of rounds, is at most"
+    return [
+        (ours, "hedge's and Gumbel FPML's regret, any number of rounds, is at most",
+         theory.hedge_bound(**game)),
+        (ours, "its rate", theory.constant_rate(budget=budget)),
+        (ours, "hedge's regret, all rounds at once, exceeds this with probability at most 0.1",
+         theory.tail_bound(n_arms=n_arms, budget=budget, doubt=0.1)),
+        (ours, "any learner's worst regret is at least", theory.lower_bound_nested(**game)),
+        (ours, f"{partial} (hedge-partial)",
+         theory.hedge_partial_bound(n_arms=n_arms, budget=budget)),
+        (ours, f"{partial} (Shannon's law, pairing)", theory.pairing_bound(**game)),
+        (ours, f"{partial} (Shannon's law, variances)", theory.variance_bound(**game)),
+        (others, partial, theory.guan_bound(**game)),
+        (ours, "hedge-partial's regret in races of which one in ten is watched is at most",
+         theory.watched_bound(n_arms=n_arms, budget=budget, watched=0.1)),
+        (others, "a learner's regret that sees winners only is at most",
+         theory.guan_winner_bounds(**game, rounds=rounds)[1]),
+        (ours, "any such learner's worst regret, where it sees its own arms, is at least",
+         theory.hidden_arm_lower_bound(**game, rounds=rounds)),
+    ]  # fmt: skip
 
 
 def environments_summary() -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 A stopped arm is seen exactly as far as in a live race: what a run costs and what is known of one
 that was stopped come from the same `costs`, which rounds are watched and what is learned from the
-same `censoring` and the same learners.
+same intervals and the same learners.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from pickbest.catalog import make_learner
 from pickbest.catalog.spec import Spec
 from pickbest.core import (
     BoolArray,
-    Choice,
     FloatArray,
     IntArray,
     Learner,
@@ -30,12 +29,10 @@ from pickbest.core import (
 from pickbest.core.features import FeaturesError
 from pickbest.core.intervals import Intervals, learn_intervals, watch_probability
 from pickbest.core.plans import Planner, Plans, Runs
-from pickbest.core.rounds import informed, learn_round, pick_round
-from pickbest.core.states import arrays_of, map_state
+from pickbest.core.rounds import informed, pick_round
 from pickbest.environments.runtimes import Runtimes
 from pickbest.hindsight.comparators import random_subset_costs
 from pickbest.learners.intervals import racing
-from pickbest.portfolio.run.censoring import Censored, Stop, Stopping
 from pickbest.portfolio.run.costs import NAMED, Cost
 from pickbest.portfolio.runs import Run, RunStatus
 from pickbest.portfolio.store.live_learner import WATCH_STREAM
@@ -184,13 +181,15 @@ def orders(problems: int, rounds: int, replicates: int, seed: int) -> IntArray:
 def replay(
     races: Races,
     learner: Learner,
-    stopping: Stopping,
+    watch: float | None,
     order: IntArray,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Replay:
     """Play the problems in these orders (replicates, rounds), all replicates at once.
 
+    watch: how likely a round may be watched to its end, as the learner wants, with the losers of
+        the others stopped; None: nobody is stopped.
     The first replicate is what a live portfolio with this seed would do.
     """
     replicates, rounds = order.shape
@@ -207,10 +206,10 @@ def replay(
         problems = order[:, number]
         known = None if races.features is None else races.features[problems]
         choice = pick_round(learner, state, rng_for(keys, number), known)
-        watch = _watch(learner, state, choice.arms, stopping)
-        watched = rng_for(watch_keys, number).uniforms(1)[:, 0] < watch
-        seen, ran = races.seen(problems, choice.arms, watch, watched)
-        state = _learn(learner, state, choice, seen, stopping, known)
+        chance = _watch(learner, state, choice.arms, watch)
+        watched = rng_for(watch_keys, number).uniforms(1)[:, 0] < chance
+        seen, ran = races.seen(problems, choice.arms, chance, watched)
+        state = learn_intervals(learner, state, choice, seen, known)
         result.paid[:, number] = np.where(seen.low == seen.high, seen.low, 1.0).min(axis=1)
         result.solved[:, number] = races.times[problems[:, None], choice.arms].min(axis=1) < 1.0
         result.cpu_seconds[:, number] = ran.sum(axis=1) * races.deadline
@@ -220,37 +219,12 @@ def replay(
     return result
 
 
-def _watch(learner: Learner, state: State, arms: IntArray, stopping: Stopping) -> FloatArray:
+def _watch(learner: Learner, state: State, arms: IntArray, watch: float | None) -> FloatArray:
     """(replicates,): how likely a round is watched, as `AskTell.ask` decides it."""
-    most = np.full(len(arms), stopping.watch_probability)
-    if not stopping.learner_decides:
-        return most
-    asked: FloatArray = np.minimum(watch_probability(learner, state, arms), most)
+    if watch is None:
+        return np.ones(len(arms))
+    asked: FloatArray = np.minimum(watch_probability(learner, state, arms), watch)
     return asked
-
-
-def _learn(
-    learner: Learner,
-    state: State,
-    choice: Choice,
-    seen: Intervals,
-    stopping: Stopping,
-    known: FloatArray | None,
-) -> State:
-    """What `censoring.lesson` teaches of one race, for many at once; known: their features."""
-    if stopping.censored is Censored.INTERVALS:
-        return learn_intervals(learner, state, choice, seen, known)
-    if stopping.stop is Stop.FIRST and stopping.censored is Censored.WATCH:
-        rows = np.flatnonzero(seen.watched)
-        weights = None if choice.weights is None else choice.weights[rows] / stopping.watch_share
-        part = map_state(lambda array: array[rows], state)
-        some = None if known is None else known[rows]
-        part = learn_round(learner, part, Choice(choice.arms[rows], weights), seen.low[rows], some)
-        for array, learned in zip(arrays_of(state).values(), arrays_of(part).values(), strict=True):
-            array[rows] = learned
-        return state
-    optimistic = stopping.censored is Censored.OPTIMISTIC
-    return learn_round(learner, state, choice, seen.low if optimistic else seen.high, known)
 
 
 def replay_plans(
@@ -316,7 +290,7 @@ def run_summary(
     races: Races,
     learner: str,
     budget: int,
-    stopping: Stopping,
+    watch: float | None,
     price: float = 0.0,
     replicates: int = 20,
     seed: int = 0,
@@ -333,11 +307,11 @@ def run_summary(
     if isinstance(made, Planner) and races.features is None:
         played = replay_plans(races, made, order, seed, progress)
     else:
-        played = replay(races, made, stopping, order, seed, progress)
+        played = replay(races, made, watch, order, seed, progress)
     paid = played.paid + price * played.cpu_seconds / races.deadline
     return {
         "learner": learner,
-        "stop": stopping.stop.value,
+        "stop": "deadline" if watch is None else "first",
         "mean_cost": float(paid.mean()),
         "std_error": standard_error(paid.mean(axis=1)),
         "solved": float(played.solved.mean()),

@@ -14,7 +14,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -22,8 +22,7 @@ from typing import Any
 from unittest.mock import patch
 
 from pickbest.portfolio.engine.engines import Engine
-from pickbest.portfolio.engine.limits import Ceiling
-from pickbest.portfolio.runs import Run, RunStatus, Task
+from pickbest.portfolio.runs import Limits, Run, RunStatus, Task
 from pickbest.testing import arms, must_raise
 from pickbest.testing.arms import LONG
 
@@ -37,7 +36,7 @@ def check_engine(engine: Engine) -> None:
                   check_errors_of_the_caller, check_answers, check_surroundings, check_limits,
                   check_grace, check_races_at_once)  # fmt: skip
     on_linux = (check_no_process_left, check_nothing_inherited, check_limits_of_trees,
-                check_limits_of_races, check_floods)  # fmt: skip
+                check_floods)  # fmt: skip
     for check in (*everywhere, *(on_linux if sys.platform.startswith("linux") else ())):
         check(engine)
 
@@ -173,7 +172,7 @@ def check_surroundings(engine: Engine) -> None:
         own: dict[str, Any] = {"cwd": folder, "env": (("OWN", "1"),)}
         tasks = [
             Task("command", PATIENCE, argv=("sh", "-c", "pwd; env"), **own),
-            _function("function", arms.surroundings, 0, **own),
+            _function("function", arms.surroundings, 0, place=own),
         ]
         runs = engine.race(tasks, _no_end, _never)
     for run in runs:
@@ -254,16 +253,6 @@ def check_limits_of_trees(engine: Engine) -> None:
     assert good.limits == "", "a run without limits must not claim any"
 
 
-def check_limits_of_races(engine: Engine) -> None:
-    """Too much memory of all arms together ends the one that has most of it. Linux only."""
-    tasks = [_function("hog", arms.fork_and_eat, 8), _command("good", "sleep 2; echo fine")]
-    started = time.monotonic()
-    hog, good = engine.race(tasks, _no_end, _never, Ceiling(memory_bytes=400_000_000))
-    assert time.monotonic() - started < PATIENCE, "the limit of a race did not hold"
-    assert "400" in hog.reason or "381" in hog.reason, f"the reason reads {hog.reason!r}"
-    assert good.stdout == "fine\n", "an arm must not suffer from another's memory"
-
-
 def check_floods(engine: Engine) -> None:
     """Arms that leave children unreaped, or fork without end, are gone in time. Linux only."""
     unreaped = "import os, time; [os.posix_spawn('/bin/true', ['true'], {}) for _ in range(300)]; "
@@ -282,7 +271,7 @@ def check_floods(engine: Engine) -> None:
 
 
 def _command(arm: str, script: str, deadline: float = PATIENCE, **limits: Any) -> Task:
-    return Task(arm, deadline, argv=("sh", "-c", script), **limits)
+    return Task(arm, deadline, argv=("sh", "-c", script), limits=Limits(**limits))
 
 
 def _function(
@@ -290,9 +279,11 @@ def _function(
     function: Callable[[Any], Any],
     argument: object,
     deadline: float = PATIENCE,
+    place: Mapping[str, Any] | None = None,
     **limits: Any,
 ) -> Task:
-    return Task(arm, deadline, call=pickle.dumps((function, (argument,))), **limits)
+    call = pickle.dumps((function, (argument,)))
+    return Task(arm, deadline, call=call, limits=Limits(**limits), **(place or {}))
 
 
 def _never() -> bool:

@@ -18,9 +18,18 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 
 from pickbest.core import PickbestError
+from pickbest.portfolio.processes import Owner
 from pickbest.portfolio.runs import Run, RunStatus
-from pickbest.portfolio.store.protocol import Entry, Journal
-from pickbest.portfolio.store.records import Finished, Lost, Opened, Owner, Picked, Record, Roster
+from pickbest.portfolio.store.journal import Journal
+from pickbest.portfolio.store.records import (
+    Entry,
+    Finished,
+    Lost,
+    Opened,
+    Picked,
+    Record,
+    Roster,
+)
 from pickbest.testing import must_raise
 
 Open = Callable[[], Journal]
@@ -34,8 +43,9 @@ RECORDS: tuple[Record, ...] = (
     Finished(
         0,
         (Run("a", RunStatus.STOPPED, None, 0.25), Run("c", RunStatus.CRASHED, 1.0, 3.5, "why")),
+        (1 / 3, 1.0),
         (0.5, 1.0),
-        4.0,
+        (0.25, 1.0),
         None,
         1.0,
         {"x": [1, None, "y"]},

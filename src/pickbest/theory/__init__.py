@@ -9,6 +9,8 @@
     online_greedy        Theorem 6, Lemmas 11 and 12: OG and OG_hybrid
     linear_programs      Proposition 8
     exponential_weights  tunings and bounds of Hedge, Exp3, Exp3-IX, Exp3.M
+    two_picks            full feedback, B ≥ 2: regret that does not grow with time
+    relative_costs       the same for semi-bandit feedback: hedge-partial; others' bounds
     adaptive_rates       learners with a rate that adapts, and the guard of `auto`
 
 (Lemma 9, independence, has no number to compute.) `…_as_written` is what the paper prints
@@ -107,21 +109,33 @@ from pickbest.theory.partial_feedback import (
     partial_regret_bound_at as partial_regret_bound_at,
     partial_regret_bound_at_as_written as partial_regret_bound_at_as_written,
 )
+from pickbest.theory.relative_costs import (
+    TWO_PICKS as TWO_PICKS,
+    guan_bound as guan_bound,
+    guan_lower_bound as guan_lower_bound,
+    guan_winner_bounds as guan_winner_bounds,
+    hedge_partial_bound as hedge_partial_bound,
+    hedge_partial_closed_bound as hedge_partial_closed_bound,
+    hidden_arm_lower_bound as hidden_arm_lower_bound,
+    law_is_safe as law_is_safe,
+    looks as looks,
+    pairing_bound as pairing_bound,
+    relative_tuning as relative_tuning,
+    variance_bound as variance_bound,
+    watched_bound as watched_bound,
+)
 from pickbest.theory.sets_of_arms import (
     best_set_regret_bound_as_written as best_set_regret_bound_as_written,
     top_mean_regret_bound as top_mean_regret_bound,
     top_set_regret_bound_as_written as top_set_regret_bound_as_written,
 )
 from pickbest.theory.two_picks import (
-    RELATIVE_EXPLORE as RELATIVE_EXPLORE,
     constant_rate as constant_rate,
     gumbel_bound as gumbel_bound,
     hedge_bound as hedge_bound,
-    hedge_partial_bound as hedge_partial_bound,
     lower_bound_nested as lower_bound_nested,
     prior_bound as prior_bound,
     program_calls as program_calls,
-    relative_rate as relative_rate,
     subset_bound as subset_bound,
     tail_bound as tail_bound,
     tail_rate as tail_rate,

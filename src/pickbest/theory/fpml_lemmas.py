@@ -21,6 +21,9 @@ from pickbest.core import (
 )
 from pickbest.theory.fpml_bounds import fpml_regret_bound
 
+# `good_arm_regret` adds up at most this many terms: about ten seconds.
+MOST_TERMS = 10**9
+
 
 def overtakings(costs: ArrayLike, budget: int, perturbation: ArrayLike | None = None) -> BoolArray:
     """Lemma 3's events: was the leader after round t outside the B leaders before it?
@@ -151,14 +154,22 @@ def good_arm_regret(*, n_arms: int, budget: int, rounds: int, epsilon: float) ->
     """
     check_budget(budget, n_arms)
     check_positive("epsilon", epsilon)
-    lead = epsilon * np.arange(check_count("rounds", rounds))
     # Behind this lead a round adds less than C(N, B) e^-100.
-    scale = np.exp(-lead[1 : np.searchsorted(lead, 100.0)])[:, None]
+    last = int(min(check_count("rounds", rounds), math.ceil(100.0 / epsilon)))
     beyond = np.arange(budget + 1, n_arms + 1)
+    if last * len(beyond) > MOST_TERMS:
+        raise PickbestError(
+            f"the exact regret is a sum of {last * len(beyond):.2g} terms, more than "
+            f"{MOST_TERMS:.0e}: take fewer arms or rounds, or a larger epsilon"
+        )
     ways = np.array([math.lgamma(n_arms + 1) - math.lgamma(k + 1) - math.lgamma(n_arms - k + 1)
                      for k in beyond])  # fmt: skip
-    chances = np.exp(ways + (beyond - 1) * np.log(scale) + (n_arms - beyond) * np.log1p(-scale))
-    return (n_arms - budget) / n_arms + float((chances @ (beyond - budget)).sum()) / n_arms
+    total, stretch = 0.0, 1 + 1_000_000 // max(len(beyond), 1)
+    for start in range(1, last, stretch):
+        scale = np.exp(-epsilon * np.arange(start, min(start + stretch, last)))[:, None]
+        chances = np.exp(ways + (beyond - 1) * np.log(scale) + (n_arms - beyond) * np.log1p(-scale))
+        total += float((chances @ (beyond - budget)).sum())
+    return (n_arms - budget) / n_arms + total / n_arms
 
 
 def _cost_table(costs: ArrayLike, budget: int) -> FloatArray:

@@ -24,6 +24,9 @@ def top_set(
         (length, *_game(setting, cost_sequences.top_set_trap(length), 2)) for length in hard_rounds
     ]
     rows += [["top-set trap", 2, *game] for game in trap]
+    # The control: the same costs in reverse order, on which a learner that works stays below.
+    control = _game(setting, cost_sequences.top_set_control(hard_rounds[-1]), 2)
+    sound = control[0] <= control[1]
     marked = [(index, 3) for index, row in enumerate(rows) if float(row[3]) > float(row[4])]  # type: ignore[arg-type]
     lengths = [length for length, _, _ in trap]
     regrets, bounds = [game[1] for game in trap], [game[2] for game in trap]
@@ -32,7 +35,7 @@ def top_set(
     kept = easy - sum(row < easy for row, _ in marked)
     text = f"The printed bound holds on {kept} of {easy} games of the paper's tasks"
     findings = []
-    if regrets[-1] > bounds[-1]:
+    if sound and regrets[-1] > bounds[-1]:
         text += (
             f", but **not in general**: on four arms made to break it, regret at "
             f"T = {hard_rounds[-1]:,} is {regrets[-1]:.0f}, the bound {bounds[-1]:.0f}, and "
@@ -63,7 +66,16 @@ def top_set(
     )
     statement = "Proposition 7: regret against the top B ≤ (1 − 1/B + ln(N/B))/ε + T (1 − e^−εB)"
     table = Table("top-set", "Regret against the top B", columns, rows, note, marked)
-    return Found([Verdict(statement, text, not marked), figure, table], findings)
+    verdicts = [
+        Verdict(statement, text, not (sound and marked)),
+        Verdict(
+            "Proposition 7's counterexample lies in the order of the costs, not in the learner",
+            f"The control: on the same costs in reverse order FPML's regret is {control[0]:.1f}, "
+            f"the printed bound {control[1]:.0f}.",
+            sound,
+        ),
+    ]
+    return Found([*verdicts, figure, table], findings)
 
 
 def _game(setting: Setting, environment: Environment, budget: int) -> tuple[float, float]:

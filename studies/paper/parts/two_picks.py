@@ -1,16 +1,17 @@
 """Beyond the paper: from two picks on, regret need not grow with time (docs/two-picks.md)."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 import numpy as np
 
 from pickbest import theory
-from pickbest.catalog import environment_names, make_environment
+from pickbest.catalog import environment_names, make_environment, make_learner
 from pickbest.core import FloatArray
 from pickbest.report.document import Cell, Column, Figure, Series, Table, Text, Verdict, alike
 from studies.paper import cost_sequences
 from studies.paper.experiment import Found, Setting, against_rounds, shaded
-from studies.small_games import hedge_worst_case, minimax_regret
+from studies.small_games import hedge_worst_case, minimax_regret, one_round_surplus
 
 LEARNERS = {"fpml": "fpml", "gumbel": "fpml:noise=gumbel", "partial": "hedge-partial"}
 # Two standard errors: a mean of games may lie above the expected regret.
@@ -32,7 +33,7 @@ def two_picks(
     errors = np.array([[one.error for one in own] for own in found["gumbel"]])
     sizes = [{"n_arms": n_arms, "budget": budget} for budget in budgets]
     bounds = np.array([theory.gumbel_bound(**size) for size in sizes])
-    partial = np.array([theory.hedge_partial_bound(**size) for size in sizes])
+    partial = np.array([theory.hedge_partial_bound(n_arms=n_arms, budget=b) for b in budgets])
     last = rounds[-1]
     ends = [means[name][:, -1].tolist() for name in LEARNERS]
     theorem = [theory.fpml_regret_bound(**size, rounds=last) for size in sizes]
@@ -51,6 +52,7 @@ def two_picks(
         [
             _verdict_full(setting, means, errors, bounds, budgets, last),
             _verdict_partial(means["partial"], partial, budgets, last),
+            _verdict_one_round(setting),
             _figure(means, bounds, n_arms, budgets, rounds),
             Table("two-picks", f"Regret at T = {last:,} with {n_arms} arms.", columns, rows),
             _small_games(),
@@ -115,6 +117,24 @@ def _verdict_partial(
     )
 
 
+def _verdict_one_round(setting: Setting) -> Verdict:
+    """It fails where one expected round of the learner costs more than its potential grows."""
+    rng, least, games = np.random.default_rng(0), np.inf, 0
+    for budget in (2, 3):
+        learner = setting.sabotage.learner(make_learner("hedge-partial", 4, budget))
+        for size in (0.0, 1.0, 3.0):
+            known = size * rng.random(4)
+            for costs in product((0.0, 1.0), repeat=4):
+                least = min(least, one_round_surplus(learner, known, np.array(costs)))
+                games += 1
+    return Verdict(
+        "Every round of hedge-partial costs at most what its potential grows by",
+        f"The theorem's inequality over all outcomes of {games} rounds (N = 4, B = 2 and 3, all "
+        f"costs of 0 and 1): the least surplus is {least:.1e}.",
+        bool(least >= -1e-9),
+    )
+
+
 def _figure(
     means: Mapping[str, FloatArray], bounds: FloatArray, n_arms: int,
     budgets: Sequence[int], rounds: Sequence[int],
@@ -141,10 +161,14 @@ def _small_games() -> Table:
         [n_arms, budget, minimax_regret(n_arms, budget, rounds=4),
          theory.lower_bound_nested(n_arms=n_arms, budget=budget),
          hedge_worst_case(n_arms, budget, rounds=8),
+         hedge_worst_case(n_arms, budget, rounds=8, distinct=True),
          theory.hedge_bound(n_arms=n_arms, budget=budget)]
         for n_arms, budget in ((3, 2), (4, 2), (4, 3))
     ]  # fmt: skip
-    exact = ("minimax (linear programs)", "nested sets", "Hedge, B draws, worst case", "ln N / η")
+    exact = (
+        "minimax (linear programs)", "nested sets", "Hedge, B draws, worst case",
+        "the same without replacement", "ln N / η",
+    )  # fmt: skip
     columns = [*alike("N", "B"), *alike(*exact, digits=3)]
     title = "Exact worst-case regret over all sequences of 0 and 1."
     return Table("small-games", title, columns, rows)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pickbest.portfolio.run.answers.cnf import broken_clause, numbers, read_literals
+from pickbest.portfolio.run.answers.dimacs import broken_clause, numbers, read_literals
 from pickbest.portfolio.solve import known
 from pickbest.portfolio.solve.known import DIMACS, SMTLIB, SOLVERS, Solver, located, takes
 from tests.portfolio.solve.conftest import SAT_CNF, SAT_SMT, UNSAT_CNF, UNSAT_SMT

@@ -25,7 +25,7 @@ def told(*arms: str) -> Finished:
         *(Run(arm, RunStatus.STOPPED, None, 0.1) for arm in arms[1:]),
     )
     costs = (0.25, *(1.0 for _ in arms[1:]))
-    return Finished(0, runs, costs, winner=arms[0], cost=0.25, at=time.time())
+    return Finished(0, runs, costs, costs, costs, winner=arms[0], cost=0.25, at=time.time())
 
 
 @pytest.fixture

@@ -8,15 +8,23 @@ at a time (`arm`), leaves no process of it behind, and then waits for the next. 
 are child subreapers: what loses its parent becomes theirs (`tree`). Both watch the portfolio
 through a socket and a pidfd, which the kernel closes whatever happens.
 
-Who ends what is left when one of them dies:
+Who ends what is left when one of them is killed:
 
-- the arm: its guard. - the guard: the keeper, to which everything below it falls.
-- the portfolio: every guard for itself, and the keeper. - the keeper: the guards live on; if one
-  of them dies as well, the portfolio looks for the mark that every process of an arm carries.
+- the arm: its guard.
+- the guard: the keeper, to which everything below the guard falls.
+- the portfolio: every guard for itself, and then the keeper.
+- the keeper: the guards live on, and the portfolio starts another keeper for its next race.
+- portfolio and keeper, or portfolio and guard: the one that is left.
+
+If a guard and the keeper are killed in one instant, nobody knows any more what the guard's arm
+has started. An arm that is a function ends at once, with its guard. A command that runs under
+limits in a control group is ended by the next portfolio that starts (`limits.remove_abandoned`).
+Any other command runs on until it ends on its own, exceeds its limit of processor time, or writes
+to its output, which nobody reads any more (SIGPIPE).
 
 Messages (`wire`) are JSON and bytes with their lengths before them, over sockets that have no
 name and that no arm inherits. What an arm itself says is bytes: its output is text, and what
-a function returns is read as data (`values`).
+a function returns is read as data.
 
 Subreapers, pidfds and /proc exist on Linux only; elsewhere the arm's process group is killed,
 and a daemon that left the group may survive.

@@ -18,7 +18,8 @@ import traceback
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from pickbest.portfolio.engine import tree, values
+from pickbest.portfolio.engine import wire
+from pickbest.portfolio.processes import LINUX, PR_SET_DUMPABLE, PR_SET_PDEATHSIG, prctl
 
 LONGEST_REASON = 1000
 # What a function's side sends back begins with one of these.
@@ -41,16 +42,8 @@ class Started:
 
 
 def start(request: dict[str, Any], call: bytes) -> Started:
-    """Start the arm of a request on its cores."""
-    cores = request["cores"]
-    if cores and hasattr(os, "sched_setaffinity"):
-        all_cores = os.sched_getaffinity(0)
-        os.sched_setaffinity(0, cores)
-    try:
-        return _function(request, call) if request["argv"] is None else _command(request)
-    finally:
-        if cores and hasattr(os, "sched_setaffinity"):
-            os.sched_setaffinity(0, all_cores)
+    """Start the arm of a request."""
+    return _function(request, call) if request["argv"] is None else _command(request)
 
 
 def _command(request: dict[str, Any]) -> Started:
@@ -67,7 +60,7 @@ def _command(request: dict[str, Any]) -> Started:
             env=request["env"],
             close_fds=True,
             start_new_session=True,
-            preexec_fn=None if tree.LINUX else lambda: _limit(request),
+            preexec_fn=None if LINUX else lambda: _limit(request),
         )
     except (OSError, ValueError) as error:
         os.close(read_out)
@@ -79,7 +72,7 @@ def _command(request: dict[str, Any]) -> Started:
         os.close(out)
         os.close(err)
     process.returncode = 0  # the guard reaps it, with all that is below it
-    if tree.LINUX:
+    if LINUX:
         _limit(request, process.pid)
     return Started(process.pid, read_out, read_err)
 
@@ -102,8 +95,8 @@ def _become_function(
     message, code = BROKEN, 1
     try:
         os.setsid()
-        tree.prctl(tree.PR_SET_PDEATHSIG, signal.SIGKILL)
-        tree.prctl(tree.PR_SET_DUMPABLE, 1)
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        prctl(PR_SET_DUMPABLE, 1)
         if os.getppid() != guard:
             os._exit(1)
         _keep_only([os.open(os.devnull, os.O_RDONLY), *pipes])
@@ -146,7 +139,7 @@ def _called(call: bytes) -> tuple[bytes, int]:
     code = 0
     try:
         function, arguments = pickle.loads(call)
-        message = VALUE + values.encode(function(*arguments))
+        message = VALUE + wire.encode_value(function(*arguments))
     except SystemExit as error:
         code = error.code if isinstance(error.code, int) else 1
         message = RAISED + (f"exit code {code}".encode() if code else b"")
@@ -181,7 +174,7 @@ def _limit(request: dict[str, Any], pid: int = 0) -> None:
     if request["memory_bytes"]:
         limits.append((resource.RLIMIT_AS, (request["memory_bytes"],) * 2))
     if request["cpu_seconds"]:
-        most = math.ceil(request["cpu_seconds"]) + (1 if tree.LINUX else 0)
+        most = math.ceil(request["cpu_seconds"]) + (1 if LINUX else 0)
         limits.append((resource.RLIMIT_CPU, (most, most + 1)))
     for kind, most_and_hard in limits:
         if pid == 0:

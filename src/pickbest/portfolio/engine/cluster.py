@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any, cast
 
 from pickbest.core.workers import start_ray
-from pickbest.portfolio.engine.limits import UNLIMITED, Ceiling
 from pickbest.portfolio.engine.local import LocalEngine
 from pickbest.portfolio.runs import EndsRace, GivenUp, Run, RunStatus, Task
 
@@ -40,18 +39,12 @@ class RayEngine:
         self._ray, self._own = start_ray("engine='ray'", address, **options)
         self._run = self._ray.remote(max_retries=MAX_RETRIES)(run_here)
 
-    def race(
-        self,
-        tasks: Sequence[Task],
-        ends_race: EndsRace,
-        given_up: GivenUp,
-        ceiling: Ceiling = UNLIMITED,
-    ) -> list[Run]:
+    def race(self, tasks: Sequence[Task], ends_race: EndsRace, given_up: GivenUp) -> list[Run]:
         ray = self._ray
         started = time.monotonic()
         places = {
             self._run.options(num_cpus=task.cores, name=task.arm).remote(
-                self._portable(task), sys.path, ceiling
+                self._portable(task), sys.path
             ): place
             for place, task in enumerate(tasks)
         }
@@ -113,7 +106,7 @@ class RayEngine:
 _engine: LocalEngine | None = None
 
 
-def run_here(task: Task, paths: Sequence[str], ceiling: Ceiling) -> tuple[Run, bytes]:
+def run_here(task: Task, paths: Sequence[str]) -> tuple[Run, bytes]:
     """Run an arm in the worker process that Ray chose: its run, and a long output.
 
     paths: where the driver finds modules.
@@ -125,5 +118,5 @@ def run_here(task: Task, paths: Sequence[str], ceiling: Ceiling) -> tuple[Run, b
         _engine = LocalEngine(imports_program=False)
     with tempfile.TemporaryDirectory(prefix="pickbest-") as folder:
         here = replace(task, spool=os.path.join(folder, "output") if task.spool else "")
-        (run,) = _engine.race([here], lambda run: False, lambda: False, ceiling)
+        (run,) = _engine.race([here], lambda run: False, lambda: False)
         return run, Path(run.spool).read_bytes() if run.spool else b""

@@ -6,11 +6,14 @@ import selectors
 import signal
 import socket
 import time
+from dataclasses import fields
 from functools import partial
 from typing import Any, BinaryIO
 
 from pickbest.portfolio.engine import arm, limits, tree, wire
-from pickbest.portfolio.engine.limits import Ceiling, Group
+from pickbest.portfolio.engine.limits import Group
+from pickbest.portfolio.processes import LINUX, PR_SET_CHILD_SUBREAPER, pidfd, prctl
+from pickbest.portfolio.runs import Limits
 
 # How often a guard looks after its arm where the kernel offers no descriptor for that.
 LOOK_SECONDS = 0.02
@@ -20,7 +23,7 @@ PRIVATE = partial(os.open, mode=0o600)
 def serve(connection: socket.socket, portfolio: int | None) -> None:
     """Run what the portfolio asks for until it is gone; portfolio: its pidfd."""
     os.setsid()
-    tree.prctl(tree.PR_SET_CHILD_SUBREAPER, 1)
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
     connection.sendall(wire.packed({"pid": os.getpid()}))
     with contextlib.suppress(OSError), selectors.DefaultSelector() as selector:
         selector.register(connection, selectors.EVENT_READ)
@@ -42,13 +45,13 @@ class GuardedRun:
         self.request = request
         self.connection = connection
         self.portfolio = portfolio
-        self.ceiling = Ceiling(*(request[name] for name in Ceiling.__dataclass_fields__))
+        self.limits = Limits(**{each.name: request[each.name] for each in fields(Limits)})
         self.group = Group(request["group"]) if request["group"] else None
         self.reaper = tree.Reaper()
         self.output = {"stdout": bytearray(), "stderr": bytearray()}
         self.answer = bytearray()
         self.truncated = False
-        self.spool = Spool(request["spool"], request["spool_bytes"])
+        self.spool = Spool(request["spool"], self.limits.spool_bytes)
         self.reason = ""
 
     def report(self, call: bytes) -> dict[str, Any]:
@@ -71,7 +74,7 @@ class GuardedRun:
                 pass
             os.close(read)
         status = self.reaper.statuses.get(running.pid)
-        if len(self.answer) > self.request["answer_bytes"]:
+        if len(self.answer) > self.limits.answer_bytes:
             self.answer.clear()
         return {
             "status": ending,
@@ -87,24 +90,24 @@ class GuardedRun:
         }
 
     def _start(self, call: bytes) -> arm.Started:
-        with tree.branded(self.request["mark"]):
-            if self.group is None:
-                return arm.start(self.request, call)
-            # What a process starts is in its group from the first instant.
-            try:
-                self.group.enter()
-            except OSError as error:
-                raise arm.StartError(f"{self.group.path}: {error.strerror}") from error
-            try:
-                return arm.start(self.request, call)
-            finally:
-                Group(self.request["guards"]).enter()
+        if self.group is None:
+            return arm.start(self.request, call)
+        # What a process starts is in its group from the first instant.
+        try:
+            self.group.enter()
+        except OSError as error:
+            raise arm.StartError(f"{self.group.path}: {error.strerror}") from error
+        try:
+            return arm.start(self.request, call)
+        finally:
+            Group(self.request["guards"]).enter()
 
     def _wait(self, pid: int, pipes: dict[int, bytearray], deadline: float) -> str:
         """Until the arm ends, or must: how it ended."""
-        ended, ending = tree.pidfd(pid), "finished"
+        ended, ending = pidfd(pid), "finished"
         steps = [LOOK_SECONDS] if ended is None else []
-        steps += [limits.POLL_SECONDS] if self.ceiling else []
+        limited = self.limits.of_the_tree
+        steps += [limits.POLL_SECONDS] if limited else []
         polled = time.monotonic()
         with selectors.DefaultSelector() as selector:
             for descriptor in (*pipes, self.connection, self.portfolio, ended):
@@ -128,7 +131,7 @@ class GuardedRun:
                 if self.connection.fileno() in ready and self._told_to_stop():
                     selector.unregister(self.connection)
                     ending, deadline = "stopped", self._ask_to_end(pid)
-                if self.ceiling and time.monotonic() - polled >= limits.POLL_SECONDS:
+                if limited and time.monotonic() - polled >= limits.POLL_SECONDS:
                     over, polled = self._excess(), time.monotonic()
                     self.reason = self.reason or (over and f"it used {over}")
                 if self.reason:
@@ -146,12 +149,12 @@ class GuardedRun:
     def _excess(self) -> str:
         """Which limit the arm exceeds of those that the kernel does not keep to by itself."""
         if self.group is not None:
-            return self.ceiling.excess(tree.Usage(cpu_seconds=self.group.cpu_seconds))
-        return limits.polled(self.ceiling, tree.descendants(os.getpid()), self.reaper.cpu_seconds)
+            return limits.excess(self.limits, tree.Usage(cpu_seconds=self.group.cpu_seconds))
+        return limits.polled(self.limits, tree.descendants(os.getpid()), self.reaper.cpu_seconds)
 
     def _ask_to_end(self, pid: int) -> float:
         """SIGTERM, if the arm has time to react; when that time is over."""
-        grace = float(self.request["grace"])
+        grace = self.limits.grace
         if grace > 0.0:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(pid, signal.SIGTERM)
@@ -160,14 +163,14 @@ class GuardedRun:
     def _end_all(self, pid: int) -> None:
         if self.group is not None:
             if self.group.ran_out_of_memory and not self.reason:
-                over = Ceiling(self.ceiling.memory_bytes).excess(tree.Usage(1 << 62))
+                over = limits.excess(Limits(self.limits.memory_bytes), tree.Usage(1 << 62))
                 self.reason = f"it used {over}" if over else limits.NO_MEMORY_LEFT
             self.group.kill()
         else:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(pid, signal.SIGKILL)
         self.reaper.end_children()
-        if not tree.LINUX and pid not in self.reaper.statuses:
+        if not LINUX and pid not in self.reaper.statuses:
             self.reaper.statuses[pid] = os.waitpid(pid, 0)[1]
 
     def _read(self, read: int, target: bytearray) -> bytes | None:
@@ -178,7 +181,7 @@ class GuardedRun:
             return None
         target += chunk
         if target is self.answer:
-            most = self.request["answer_bytes"]
+            most = self.limits.answer_bytes
             if len(target) > most:
                 self.reason = f"its answer is larger than {most / 1024**2:g} MB"
                 del target[most + 1 :]
@@ -189,7 +192,7 @@ class GuardedRun:
 
     def _keep_end(self, target: bytearray, chunk: bytes) -> None:
         """Keep the end of the output here, and all of standard output in a file."""
-        most = self.request["output_bytes"]
+        most = self.limits.output_bytes
         if target is self.output["stdout"] and (self.truncated or len(target) > most):
             self.spool.add(chunk if self.spool.begun else bytes(target))
         if len(target) > most:

@@ -1,4 +1,6 @@
-"""The portfolio's side of its keeper and guards; see `processes` for theirs."""
+"""The portfolio's side of its keeper and guards; `keeper` and `guard` are theirs."""
+
+from __future__ import annotations
 
 import contextlib
 import os
@@ -11,12 +13,13 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pickbest
-from pickbest.core import PickbestError
-from pickbest.portfolio.engine import guard, keeper, limits, tree, wire
-from pickbest.portfolio.engine.environment import environment
+from pickbest.core.errors import PickbestError
+from pickbest.portfolio.engine import keeper, limits, wire
+from pickbest.portfolio.engine.engines import environment
+from pickbest.portfolio.processes import pidfd
 
 PROGRAM = "this program"
 # Seconds that a keeper or a guard without an arm may take to react, and a new keeper to start.
@@ -36,7 +39,7 @@ class Link:
         self.socket = connection
         self.pid = pid
         self.generation = generation
-        self._pidfd = tree.pidfd(pid)
+        self._pidfd = pidfd(pid)
 
     def send(self, content: dict[str, Any], payload: bytes = b"") -> bool:
         """Whether the guard took it: it may be gone, or stopped."""
@@ -46,12 +49,14 @@ class Link:
             return False
         return True
 
-    def kill(self) -> None:
+    def kill(self, within: float) -> None:
+        """Kill the guard, and wait until what is below it has fallen to the keeper."""
         with contextlib.suppress(OSError):
             if self._pidfd is None:
                 os.kill(self.pid, signal.SIGKILL)
             else:
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+                _ready(self._pidfd, within)
 
     def close(self) -> None:
         """Let go of the guard; it ends by itself."""
@@ -68,10 +73,9 @@ class Guards:
     """
 
     def __init__(self, imports_program: bool = True) -> None:
-        self.owner = tree.owner()
         self._imports_program = imports_program
         self._lock = threading.Lock()
-        self._keeper: subprocess.Popen[bytes] | None = None
+        self._keeper: subprocess.Popen[bytes] | ForkedKeeper | None = None
         self._control: socket.socket | None = None
         self._prepared: set[str] = set()
         self._generation = 0
@@ -88,7 +92,8 @@ class Guards:
                         self._prepare(modules)
                     while self._idle:
                         link = self._idle.pop()
-                        if link.generation == self._generation and _silent(link.socket):
+                        # One that has something to say has died.
+                        if link.generation == self._generation and not _ready(link.socket):
                             return link
                         link.close()
                     return self._new()
@@ -107,18 +112,17 @@ class Guards:
             else:
                 link.close()
 
-    def abandon(self, link: Link, mark: str, seconds: float) -> None:
-        """End a guard that does not answer, and everything below it, in so many seconds."""
+    def abandon(self, link: Link, seconds: float) -> None:
+        """End a guard that does not answer, and everything below it, in so many seconds.
+
+        What was below it falls to the keeper. Where that was killed, too, nobody knows it.
+        """
         until = time.monotonic() + seconds
-        link.kill()
+        link.kill(seconds / 2.0)
         link.close()
         with contextlib.suppress(OSError):
             if self._control is not None:
-                _asked(self._control, keeper.SWEEP, seconds / 2.0)
-        while (left := tree.marked(mark)) and time.monotonic() < until:
-            for pid in left:
-                tree.kill(pid)
-            time.sleep(0.005)
+                _asked(self._control, keeper.SWEEP, max(until - time.monotonic(), 0.01))
 
     def group(self) -> limits.Group | None:
         """The control group under which races with limits are run; None: they are polled."""
@@ -180,17 +184,8 @@ class Guards:
 
     def _launch(self) -> socket.socket:
         ours, theirs = socket.socketpair()
-        home = str(Path(pickbest.__file__).parents[1])
         with theirs:
-            code = _LAUNCH.format(home=home, control=theirs.fileno(), portfolio=os.getpid())
-            self._keeper = subprocess.Popen(
-                # -P: the folder in which this runs must not shadow standard modules.
-                [sys.executable, "-P", "-c", code],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                start_new_session=True,
-                env=environment(os.environ),
-            )
+            self._keeper = self._started_keeper(theirs)
         self._control = ours
         self._generation += 1
         ours.settimeout(START_SECONDS)
@@ -198,6 +193,18 @@ class Guards:
             raise ConnectionError("it ended at once")
         ours.settimeout(REACT_SECONDS)
         return ours
+
+    def _started_keeper(self, control: socket.socket) -> subprocess.Popen[bytes] | ForkedKeeper:
+        home = str(Path(pickbest.__file__).parents[1])
+        code = _LAUNCH.format(home=home, control=control.fileno(), portfolio=os.getpid())
+        return subprocess.Popen(
+            # -P: the folder in which this runs must not shadow standard modules.
+            [sys.executable, "-P", "-c", code],
+            pass_fds=[control.fileno()],
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+            env=environment(os.environ),
+        )
 
     def _shut_down(self, kill: bool = False) -> None:
         for link in self._idle:
@@ -235,11 +242,11 @@ def _asked(
         return wire.receive(ours)[0]
 
 
-def _silent(connection: socket.socket) -> bool:
-    """Whether a guard that has nothing to say says nothing: one that died has closed it."""
+def _ready(source: socket.socket | int, within: float = 0.0) -> bool:
+    """Whether there is something to read, in so many seconds."""
     with selectors.DefaultSelector() as selector:
-        selector.register(connection, selectors.EVENT_READ)
-        return not selector.select(0.0)
+        selector.register(source, selectors.EVENT_READ)
+        return bool(selector.select(within))
 
 
 def _preparation(imports_program: bool) -> dict[str, Any]:
@@ -255,32 +262,58 @@ def _preparation(imports_program: bool) -> dict[str, Any]:
 
 
 class ForkedGuards(Guards):
-    """Guards that are forks of this process, for a program that runs one race and is gone.
+    """Guards of a keeper that is a fork of this process, for a program that races and is gone.
 
-    A keeper is a Python process that has to start first. A small program with one thread may fork
-    its guards itself: they end their arms when it ends, however it does. Python functions cannot
-    be arms here.
+    Starting a Python process takes longer than many problems. A small program with one thread
+    may fork its keeper instead; the promises are the same. Python functions cannot be arms here.
     """
 
-    def _new(self) -> Link:
-        ours, theirs = socket.socketpair()
-        portfolio = tree.pidfd(os.getpid())
+    def _started_keeper(self, control: socket.socket) -> ForkedKeeper:
+        portfolio = os.getpid()
         pid = os.fork()
         if pid == 0:
-            _become_guard(ours, theirs, portfolio)
-        theirs.close()
-        if portfolio is not None:
-            os.close(portfolio)
-        return Link(ours, int(wire.receive(ours)[0]["pid"]), self._generation)
+            _become_keeper(control.fileno(), portfolio)
+        return ForkedKeeper(pid)
 
 
-def _become_guard(ours: socket.socket, theirs: socket.socket, portfolio: int | None) -> None:
+class ForkedKeeper:
+    """A keeper that was forked, to be waited for and killed as one that was started."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._ended = False
+
+    def poll(self) -> int | None:
+        try:
+            self._ended = self._ended or os.waitpid(self.pid, os.WNOHANG) != (0, 0)
+        except ChildProcessError:  # somebody else has waited for it
+            self._ended = True
+        return 0 if self._ended else None
+
+    def kill(self) -> None:
+        if not self._ended:
+            os.kill(self.pid, signal.SIGKILL)
+
+    def wait(self, timeout: float = float("inf")) -> int:
+        until = time.monotonic() + timeout
+        while self.poll() is None:
+            if time.monotonic() > until:
+                raise subprocess.TimeoutExpired("keeper", timeout)
+            time.sleep(0.001)
+        return 0
+
+
+def _become_keeper(control: int, portfolio: int) -> NoReturn:
+    """In the fork: as one that was just started, with nothing of its parent's but the socket."""
     code = 1
     try:
-        ours.close()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        os.setsid()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD):
             signal.signal(number, signal.SIG_DFL)
-        guard.serve(theirs, portfolio)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        kept = os.dup2(control, 3) if control != 3 else control
+        os.closerange(4, os.sysconf("SC_OPEN_MAX"))
+        keeper.main(kept, portfolio)
         code = 0
     finally:
         os._exit(code)

@@ -13,6 +13,12 @@ from importlib import import_module
 from typing import Any
 
 from pickbest.portfolio.engine import guard, tree, wire
+from pickbest.portfolio.processes import (
+    PR_SET_CHILD_SUBREAPER,
+    PR_SET_DUMPABLE,
+    pidfd,
+    prctl,
+)
 
 # What the portfolio may ask of a keeper; a socket comes with each.
 GUARD, PREPARE, SWEEP = b"G", b"P", b"S"
@@ -28,17 +34,15 @@ def main(control_fd: int, portfolio_pid: int) -> None:
     control.set_inheritable(False)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    tree.prctl(tree.PR_SET_CHILD_SUBREAPER, 1)
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
     # No arm of the same user may look into this process, or take a descriptor of it.
-    tree.prctl(tree.PR_SET_DUMPABLE, 0)
-    for pid in tree.abandoned():
-        tree.kill(pid)
+    prctl(PR_SET_DUMPABLE, 0)
     # Collecting garbage would copy pages that all forks could share.
     gc.disable()
     gc.freeze()
     with contextlib.suppress(OSError):  # the portfolio was killed: `serve` sees it
         control.sendall(READY)
-    Keeper(control, tree.pidfd(portfolio_pid)).serve()
+    Keeper(control, pidfd(portfolio_pid)).serve()
 
 
 class Keeper:

@@ -14,16 +14,16 @@ systemd-run --user --scope -p Delegate=yes pickbest run …
 from __future__ import annotations
 
 import contextlib
-import math
 import os
-from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 
+from pickbest.portfolio import processes
 from pickbest.portfolio.engine import tree
+from pickbest.portfolio.runs import Limits
 
 CGROUP, POLLING = "cgroup v2", "polling"
-# Why the kernel ended an arm that has no limit of its own: that of the race, or of the machine.
+# Why the kernel ended an arm that has no limit of its own.
 NO_MEMORY_LEFT = "it used the memory that was left"
 # How often what is polled is polled.
 POLL_SECONDS = 0.05
@@ -32,47 +32,27 @@ CONTROLLERS = ("memory", "pids")
 _MOUNT = Path("/sys/fs/cgroup")
 
 
-@dataclass(frozen=True)
-class Ceiling:
-    """What a tree of processes may use together; None: as much as it likes."""
+def excess(limits: Limits, used: tree.Usage) -> str:
+    """Which limit is exceeded, in words; "" if none is.
 
-    memory_bytes: int | None = None
-    cpu_seconds: float | None = None
-    processes: int | None = None
-
-    def __post_init__(self) -> None:
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if value is not None and not (value > 0 and math.isfinite(value)):
-                raise ValueError(f"{each.name} must be a number above 0, got {value!r}")
-
-    def __bool__(self) -> bool:
-        return any((self.memory_bytes, self.cpu_seconds, self.processes))
-
-    def excess(self, used: tree.Usage) -> str:
-        """Which limit is exceeded, in words; "" if none is.
-
-        >>> Ceiling(processes=3).excess(tree.Usage(processes=5))
-        'more than 3 processes'
-        """
-        if self.memory_bytes is not None and used.memory_bytes > self.memory_bytes:
-            return f"more than {self.memory_bytes / 1024**2:g} MB of memory"
-        if self.cpu_seconds is not None and used.cpu_seconds > self.cpu_seconds:
-            return f"more than {self.cpu_seconds:g} seconds of processor time"
-        if self.processes is not None and used.processes > self.processes:
-            return f"more than {self.processes} processes"
-        return ""
+    >>> excess(Limits(processes=3), tree.Usage(processes=5))
+    'more than 3 processes'
+    """
+    if limits.memory_bytes is not None and used.memory_bytes > limits.memory_bytes:
+        return f"more than {limits.memory_bytes / 1024**2:g} MB of memory"
+    if limits.cpu_seconds is not None and used.cpu_seconds > limits.cpu_seconds:
+        return f"more than {limits.cpu_seconds:g} seconds of processor time"
+    if limits.processes is not None and used.processes > limits.processes:
+        return f"more than {limits.processes} processes"
+    return ""
 
 
-UNLIMITED = Ceiling()
-
-
-def polled(ceiling: Ceiling, pids: list[int], cpu_seconds: float = 0.0) -> str:
+def polled(limits: Limits, pids: list[int], cpu_seconds: float = 0.0) -> str:
     """Which limit processes exceed; cpu_seconds: what those that are gone have used."""
     gone = tree.Usage(cpu_seconds=cpu_seconds)
-    over = ceiling.excess(tree.usage(pids) + gone)
+    over = excess(limits, tree.usage(pids) + gone)
     # Pages that forks share were counted for each of them.
-    return ceiling.excess(tree.usage(pids, exact=True) + gone) if over else ""
+    return excess(limits, tree.usage(pids, exact=True) + gone) if over else ""
 
 
 class Group:
@@ -81,20 +61,18 @@ class Group:
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
 
-    def inner(self, name: str, ceiling: Ceiling = UNLIMITED, whole: bool = False) -> Group:
-        """A new group below this one; whole: memory that is not there ends all of it at once."""
+    def inner(self, name: str, limits: Limits) -> Group:
+        """A new group below this one; memory that is not there ends all of it at once."""
         made = Group(self.path / name)
         made.path.mkdir()
         try:
-            if ceiling.memory_bytes is not None:
-                made._write("memory.max", str(ceiling.memory_bytes))
+            if limits.memory_bytes is not None:
+                made._write("memory.max", str(limits.memory_bytes))
                 with contextlib.suppress(OSError):  # no such file where the kernel has no swap
                     made._write("memory.swap.max", "0")
-            if ceiling.processes is not None:
-                made._write("pids.max", str(ceiling.processes))
-            if not whole:
-                made.share_controllers()
-            elif "memory" in CONTROLLERS:
+            if limits.processes is not None:
+                made._write("pids.max", str(limits.processes))
+            if "memory" in CONTROLLERS:
                 made._write("memory.oom.group", "1")
         except OSError:
             made.remove()
@@ -176,7 +154,7 @@ def make_group() -> Group | None:
     for place in candidates():
         with contextlib.suppress(OSError):
             move_below(place)
-        group = Group(place / f"{PREFIX}{tree.owner()}-{os.urandom(4).hex()}")
+        group = Group(place / f"{PREFIX}{processes.name_here()}-{os.urandom(4).hex()}")
         try:
             group.path.mkdir()
         except OSError:
@@ -218,9 +196,7 @@ def in_force() -> str:
 
 def remove_abandoned() -> None:
     """End and remove the groups of portfolios that were killed."""
-    namespace = tree.owner().partition("-")[0]
-    for left in [each for place in candidates() for each in place.glob(f"{PREFIX}{namespace}-*")]:
-        number = left.name.removeprefix(PREFIX).split("-")[1]
-        if not left.name.startswith(PREFIX + tree.owner(number) + "-"):
+    for left in [each for place in candidates() for each in place.glob(f"{PREFIX}*")]:
+        if processes.died(left.name.removeprefix(PREFIX)):
             Group(left).kill()
             Group(left).remove()

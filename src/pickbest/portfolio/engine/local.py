@@ -1,4 +1,4 @@
-"""Arms as processes on this machine; `processes` says how they are started and ended.
+"""Arms as processes on this machine; the package `engine` says how they are started and ended.
 
 A race keeps its own deadline: a guard that does not answer in time, whatever happened to it, is
 ended with all that is below it, and its run counts as if it had answered then.
@@ -9,26 +9,20 @@ import os
 import selectors
 import threading
 import time
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
-from pickbest.portfolio.engine import arm, limits, tree, values, wire
-from pickbest.portfolio.engine.environment import environment
+from pickbest.portfolio.engine import arm, limits, wire
+from pickbest.portfolio.engine.engines import environment
 from pickbest.portfolio.engine.guards import Guards, Link
-from pickbest.portfolio.engine.limits import UNLIMITED, Ceiling, Group
+from pickbest.portfolio.engine.limits import Group
 from pickbest.portfolio.runs import EndsRace, GivenUp, Run, RunStatus, Task
 
 # How often a race asks whether it was given up.
 PATIENCE = 0.2
 # A guard has this long to end its arm and to answer; then the portfolio has this long to end both.
 ANSWER_SECONDS, END_SECONDS = 0.55, 0.35
-# What a guard is told of a task as it is.
-SENT = (
-    "argv", "deadline", "grace", "memory_bytes", "cpu_seconds", "processes", "output_bytes",
-    "spool", "spool_bytes", "answer_bytes",
-)  # fmt: skip
 # What a report holds beside output and answer.
 REPORT_BYTES = 65_536
 
@@ -44,64 +38,41 @@ class LocalEngine:
         self.guards = guards or Guards(imports_program)
         self._lock = threading.Lock()
         self._races = 0
-        self._busy: Counter[int] = Counter()
 
-    def race(
-        self,
-        tasks: Sequence[Task],
-        ends_race: EndsRace,
-        given_up: GivenUp,
-        ceiling: Ceiling = UNLIMITED,
-    ) -> list[Run]:
+    def race(self, tasks: Sequence[Task], ends_race: EndsRace, given_up: GivenUp) -> list[Run]:
         with self._lock:
             self._races += 1
-            race = _Race(self.guards, self._races, ceiling)
-        cores = [self._take_cores(task) for task in tasks]
+            race = _Race(self.guards, self._races)
         try:
             race.make_groups(tasks)
-            race.waiting = {place: (task, cores[place]) for place, task in enumerate(tasks)}
+            race.waiting = dict(enumerate(tasks))
             return race.run(ends_race, given_up)
         finally:
             race.remove_groups()
-            with self._lock:
-                for taken in cores:
-                    self._busy.subtract(taken)
 
     def close(self) -> None:
         self.guards.close()
-
-    def _take_cores(self, task: Task) -> list[int]:
-        """The cores for an arm that is to be pinned: those that the fewest arms are pinned to."""
-        if not task.pin or not hasattr(os, "sched_getaffinity"):
-            return []
-        with self._lock:
-            cores = sorted(os.sched_getaffinity(0), key=lambda core: (self._busy[core], core))
-            taken = cores[: task.cores]
-            self._busy.update(taken)
-        return taken
 
 
 class _Lane:
     """One task of a race, from the request to the report."""
 
-    def __init__(self, place: int, task: Task, link: Link, mark: str, group: Group | None) -> None:
+    def __init__(self, place: int, task: Task, link: Link, group: Group | None) -> None:
         self.place = place
         self.task = task
         self.link = link
-        self.mark = mark
         self.group = group
-        longest = REPORT_BYTES + 12 * task.output_bytes + task.answer_bytes
+        longest = REPORT_BYTES + 12 * task.limits.output_bytes + task.limits.answer_bytes
         self.inbox = wire.Inbox(longest)
         self.started = time.monotonic()
-        self.due = self.started + task.deadline + task.grace + ANSWER_SECONDS
-        self.ending = ""
-        self.reason = ""
+        self.due = self.started + task.deadline + task.limits.grace + ANSWER_SECONDS
+        self.stopped = False
 
-    def stop(self, number: int, reason: str = "") -> None:
-        """Ask the guard to end its arm; reason: a limit of the race that it exceeded."""
-        if not self.ending:
-            self.ending, self.reason = "stopped", reason
-            self.due = min(self.due, time.monotonic() + self.task.grace + ANSWER_SECONDS)
+    def stop(self, number: int) -> None:
+        """Ask the guard to end its arm."""
+        if not self.stopped:
+            self.stopped = True
+            self.due = min(self.due, time.monotonic() + self.task.limits.grace + ANSWER_SECONDS)
             self.link.send({"stop": number})
 
     def receive(self) -> tuple[dict[str, Any], bytes] | None:
@@ -116,65 +87,61 @@ class _Lane:
 class _Race:
     """Arms that run at the same time."""
 
-    def __init__(self, guards: Guards, number: int, ceiling: Ceiling) -> None:
+    def __init__(self, guards: Guards, number: int) -> None:
         self.guards = guards
         self.number = number
-        self.ceiling = ceiling
-        self.group: Group | None = None
         self.groups: dict[int, Group] = {}
         self.guards_group = ""
         self.lanes: dict[int, _Lane] = {}
-        self.waiting: dict[int, tuple[Task, list[int]]] = {}
+        self.waiting: dict[int, Task] = {}
         self.began = time.monotonic()
         self.selector = selectors.DefaultSelector()
-        self.cpu_seconds = 0.0
-        self.polled = time.monotonic()
 
     def make_groups(self, tasks: Sequence[Task]) -> None:
-        """A control group for the race and one for each arm, if there are limits to keep to."""
-        limited = self.ceiling or any(task.ceiling for task in tasks)
+        """A control group for each arm, if there are limits to keep to."""
+        limited = any(task.limits.of_the_tree for task in tasks)
         home = self.guards.group() if limited else None
         if home is None:
             return
         try:
             self.guards_group = str(home.leaf("guards").path)
-            self.group = home.inner(str(self.number), self.ceiling)
             for place, task in enumerate(tasks):
-                self.groups[place] = self.group.inner(str(place), task.ceiling, whole=True)
+                self.groups[place] = home.inner(f"{self.number}-{place}", task.limits)
         except OSError:  # somebody took our group away: poll
             self.remove_groups()
 
     def remove_groups(self) -> None:
-        if self.group is not None:
-            self.group.remove()
-        self.group, self.groups = None, {}
+        for group in self.groups.values():
+            group.remove()
+        self.groups = {}
 
     def start_due(self) -> None:
         """Start the tasks whose time has come; where nothing runs, the next ones in any case."""
         passed = time.monotonic() - self.began
         if not self.lanes and self.waiting:
-            passed = max(passed, min(task.after for task, _ in self.waiting.values()))
-        for place, (task, cores) in list(self.waiting.items()):
+            passed = max(passed, min(task.after for task in self.waiting.values()))
+        for place, task in list(self.waiting.items()):
             if task.after <= passed:
                 del self.waiting[place]
                 # The deadline counts from the start of the race.
                 late = time.monotonic() - self.began if task.after else 0.0
                 left = max(task.deadline - late, 1e-3)
-                self.start(place, replace(task, deadline=left), cores)
+                self.start(place, replace(task, deadline=left))
 
-    def start(self, place: int, task: Task, cores: list[int]) -> None:
+    def start(self, place: int, task: Task) -> None:
         """Hand a task to a guard; the others are ended if that fails."""
         try:
             link = self.guards.take(None if task.call is None else task.preload)
             group = self.groups.get(place)
-            lane = _Lane(place, task, link, tree.new_mark(), group)
+            lane = _Lane(place, task, link, group)
             request = {
-                **{name: getattr(task, name) for name in SENT},
+                **asdict(task.limits),
                 "run": self.number,
+                "argv": task.argv,
+                "deadline": task.deadline,
+                "spool": task.spool,
                 "cwd": task.cwd or os.getcwd(),
                 "env": environment(os.environ, task.pass_env, task.env),
-                "mark": lane.mark,
-                "cores": cores,
                 "group": str(group.path) if group else "",
                 "guards": self.guards_group,
             }
@@ -202,8 +169,6 @@ class _Race:
                         lane.due += time.monotonic() - judging
                 if self.lanes and given_up():
                     self.stop_all(runs)
-                if self.lanes and self.ceiling:
-                    self._keep_to_ceiling()
                 self.start_due()
         except BaseException:
             # Ctrl-C and the like: nothing may be left before anyone hears of it.
@@ -218,19 +183,18 @@ class _Race:
         for lane in self.lanes.values():
             lane.stop(self.number)
         reason = "not started: another arm had answered before"
-        for place, (task, _) in self.waiting.items():
+        for place, task in self.waiting.items():
             if runs is not None:
                 runs[place] = Run(task.arm, RunStatus.STOPPED, reason=reason)
         self.waiting.clear()
 
     def _ended(self) -> list[tuple[Run, int]]:
         """Wait a little; the runs that ended, or had to."""
-        step = limits.POLL_SECONDS if self.ceiling else PATIENCE
         due = min(lane.due for lane in self.lanes.values())
-        later = (self.began + task.after for task, _ in self.waiting.values())
+        later = (self.began + task.after for task in self.waiting.values())
         due = min(due, *later) if self.waiting else due
         found = []
-        for key, _ in self.selector.select(max(0.0, min(step, due - time.monotonic()))):
+        for key, _ in self.selector.select(max(0.0, min(PATIENCE, due - time.monotonic()))):
             lane = key.data
             try:
                 message = lane.receive()
@@ -257,12 +221,12 @@ class _Race:
         self._leave(lane)
         if lane.group is not None:
             lane.group.kill()
-        self.guards.abandon(lane.link, lane.mark, END_SECONDS)
-        if lane.ending and not lane.reason:
+        self.guards.abandon(lane.link, END_SECONDS)
+        if lane.stopped:
             return Run(lane.task.arm, RunStatus.STOPPED, seconds=seconds)
         if seconds >= lane.task.deadline:
             return Run(lane.task.arm, RunStatus.TIMEOUT, seconds=seconds)
-        return Run(lane.task.arm, RunStatus.FINISHED, seconds=seconds, reason=lane.reason or reason)
+        return Run(lane.task.arm, RunStatus.FINISHED, seconds=seconds, reason=reason)
 
     def _abort(self) -> None:
         self.stop_all()
@@ -276,14 +240,8 @@ class _Race:
         reason, answer = str(report["reason"]), None
         if payload and not reason:
             status, reason, answer = _answered(status, payload)
-        if lane.reason:
-            status, reason = RunStatus.FINISHED, lane.reason
-        elif reason == limits.NO_MEMORY_LEFT and self.ceiling.memory_bytes:
-            over = Ceiling(self.ceiling.memory_bytes).excess(tree.Usage(1 << 62))
-            reason = _together(over)
-        self.cpu_seconds += float(report["cpu_seconds"])
         code = report["exit_code"]
-        limited = self.ceiling or lane.task.ceiling
+        limited = lane.task.limits.of_the_tree
         return Run(
             lane.task.arm,
             status,
@@ -301,41 +259,13 @@ class _Race:
             limits="" if not limited else limits.CGROUP if lane.group else limits.POLLING,
         )
 
-    def _keep_to_ceiling(self) -> None:
-        """Stop the arm that uses most while all of them together use too much."""
-        if time.monotonic() - self.polled < limits.POLL_SECONDS:
-            return
-        self.polled = time.monotonic()
-        running = [lane for lane in self.lanes.values() if not lane.ending]
-        if self.group is not None:
-            over = self.ceiling.excess(tree.Usage(cpu_seconds=self.group.cpu_seconds))
-        else:
-            pids = {lane.place: tree.descendants(lane.link.pid) for lane in running}
-            together = [pid for each in pids.values() for pid in each]
-            over = limits.polled(self.ceiling, together, self.cpu_seconds)
-        if not over:
-            return
-        reason = _together(over)
-        if self.group is None and not over.endswith("processor time"):
-            running = [max(running, key=lambda lane: _weight(pids[lane.place], over))]
-        for lane in running:
-            lane.stop(self.number, reason)
-
-
-def _together(over: str) -> str:
-    return f"the arms of the race used {over} together"
-
-
-def _weight(pids: list[int], over: str) -> float:
-    return len(pids) if over.endswith("processes") else tree.usage(pids, exact=True).memory_bytes
-
 
 def _answered(status: RunStatus, payload: bytes) -> tuple[RunStatus, str, Any]:
     """(status, reason, answer) from what a function's side sent, which may be anything."""
     kind, content = payload[:1], payload[1:]
     if kind == arm.VALUE:
         try:
-            return status, "", values.decode(content)
+            return status, "", wire.decode_value(content)
         except ValueError as error:
             return status, f"its answer cannot be read here: {error}", None
     text = arm.shortened(content[: 1 << 20].decode(errors="replace"))

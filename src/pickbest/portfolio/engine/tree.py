@@ -3,40 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
-import resource
 import signal
-import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-LINUX = sys.platform.startswith("linux")
-# Every arm is marked by a limit that whatever it starts inherits, in whatever environment, and that
-# Linux has not looked at since 2.4 (getrlimit(2)): the soft one is the run, the hard one the owner.
-_LOCKS, _OWNERS = 10, 1 << 62
+from pickbest.portfolio.processes import LINUX, stat_fields
 
-PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
-_libc = ctypes.CDLL(None, use_errno=True) if LINUX else None
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
-
-
-def prctl(option: int, value: int) -> None:
-    """Set something about this process, where the kernel is Linux."""
-    if _libc is not None:
-        _libc.prctl(option, value, 0, 0, 0)
-
-
-def pidfd(pid: int) -> int | None:
-    """A descriptor that becomes readable when a process ends; None where there is none."""
-    if not LINUX:
-        return None
-    try:
-        return os.pidfd_open(pid)
-    except OSError:
-        return None
 
 
 def kill(pid: int, number: int = signal.SIGKILL) -> None:
@@ -156,82 +132,9 @@ def usage(pids: Iterable[int], exact: bool = False) -> Usage:
     return total
 
 
-def stat_fields(pid: int | str) -> list[str]:
-    """The fields of /proc/PID/stat from the state on."""
-    with open(f"/proc/{pid}/stat") as listing:
-        return listing.read().rpartition(")")[2].split()
-
-
 def _proportional(pid: int) -> int | None:
     with contextlib.suppress(OSError), open(f"/proc/{pid}/smaps_rollup") as listing:
         for line in listing:
             if line.startswith("Pss:"):
                 return int(line.split()[1]) * 1024
     return None
-
-
-def owner(pid: int | str = "self") -> str:
-    """A process in one word that no other process on this machine will have.
-
-    The namespace belongs to it because the same number means another process elsewhere.
-    """
-    try:
-        state, *fields = stat_fields(pid)
-        number = os.getpid() if pid == "self" else pid
-        if state not in "ZX":
-            return f"{os.stat('/proc/self/ns/pid').st_ino}-{number}-{fields[18]}"
-    except OSError:
-        pass
-    return f"0-{os.getpid()}-0"
-
-
-def new_mark() -> str:
-    """A word for one run of this process."""
-    return f"{owner()}-{int.from_bytes(os.urandom(7))}"
-
-
-@contextlib.contextmanager
-def branded(mark: str) -> Iterator[None]:
-    """Let what this process starts meanwhile carry a mark."""
-    run, owned = _numbers(mark)
-    with contextlib.suppress(OSError, ValueError):  # it may have a lower limit itself
-        resource.setrlimit(_LOCKS, (run, owned))
-    try:
-        yield
-    finally:
-        with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(_LOCKS, (owned, owned))
-
-
-def marked(mark: str) -> list[int]:
-    """Living processes with a mark."""
-    return [pid for pid, *found in _marks() if tuple(found) == _numbers(mark)]
-
-
-def abandoned() -> list[int]:
-    """Arms whose portfolio, keeper and guard were all killed at once."""
-    here = _numbers(f"{owner()}-0")[1] >> 38
-    found = []
-    for pid, run, owned in _marks():
-        living = _numbers(f"{owner(owned >> 16 & 0x3FFFFF)}-0")[1]
-        if run != owned and owned >> 38 == here and owned != living:
-            found.append(pid)
-    return found
-
-
-def _numbers(mark: str) -> tuple[int, int]:
-    """The two limits: the run; namespace (24 bits), process (22) and its start (16)."""
-    namespace, pid, started, run = map(int, mark.split("-"))
-    return run, _OWNERS | namespace % 2**24 << 38 | pid % 2**22 << 16 | started % 2**16
-
-
-def _marks() -> Iterator[tuple[int, int, int]]:
-    """(process, run, owner) of the living that have a mark."""
-    for entry in os.listdir("/proc") if LINUX else ():
-        # "unlimited", which others have, is no number.
-        with contextlib.suppress(OSError, ValueError, StopIteration):
-            with open(f"/proc/{int(entry)}/limits") as listing:
-                line = next(line for line in listing if line.startswith("Max file locks"))
-            run, owned = map(int, line.split()[3:5])
-            if owned & _OWNERS and stat_fields(entry)[0] not in "ZX":
-                yield int(entry), run, owned

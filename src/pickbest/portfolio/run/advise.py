@@ -20,11 +20,17 @@ from pickbest import hindsight, theory
 from pickbest.catalog import make_learner
 from pickbest.core import FloatArray, PickbestError, play_table, replicate_keys
 from pickbest.core.codec import SPARSE
-from pickbest.portfolio.run.estimates import Estimate, estimates, sentence, timed_rounds
+from pickbest.portfolio.run.estimates import BudgetEstimate, estimates, sentence, timed_rounds
 from pickbest.portfolio.runs import RunStatus
-from pickbest.portfolio.store.plausible import check_finished, check_picked
-from pickbest.portfolio.store.protocol import Entry
-from pickbest.portfolio.store.records import DamagedError, Finished, Opened, Picked
+from pickbest.portfolio.store.records import (
+    DamagedError,
+    Entry,
+    Finished,
+    Opened,
+    Picked,
+    check_finished,
+    check_picked,
+)
 
 REPLICATES = 10
 SUBSET_SECONDS = 5.0
@@ -62,7 +68,7 @@ class Advised:
     budget: int
     fills: dict[str, tuple[Advice, ...]]
     stopped: float = field(default=0.0, metadata=SPARSE)
-    estimates: tuple[Estimate, ...] = field(default=(), metadata=SPARSE)
+    estimates: tuple[BudgetEstimate, ...] = field(default=(), metadata=SPARSE)
     advice: str = field(default="", metadata=SPARSE)
 
 

@@ -1,16 +1,26 @@
-"""Arms: command lines and Python functions, each run in a process of its own."""
+"""Arms: command lines, Python functions and PySAT's solvers, each run in a process of its own."""
 
+import os
 import pickle
-from collections.abc import Callable, Mapping, Sequence
+import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from pickbest.core import PickbestError
-from pickbest.portfolio.run.answers.formats import TEXT, guess_format
+from pickbest.core import PickbestError, unknown_name
+from pickbest.core.errors import load_extra
+from pickbest.portfolio.engine.engines import environment
+from pickbest.portfolio.run.answers.dimacs import solve_by_pysat
+from pickbest.portfolio.run.answers.formats import DIMACS, TEXT, guess_format
 from pickbest.portfolio.run.answers.reading import AnswerFormat
-from pickbest.portfolio.runs import Limits, Place, Run, RunStatus, Task
+from pickbest.portfolio.runs import Limits, Place, Run, Task
 
 PLACEHOLDER = "{problem}"
+# Solvers of one lineage differ least; these are of different ones, where the wheel has them.
+DIVERSE_SOLVERS = (
+    "cadical195", "glucose4", "minisat22", "mergesat3", "maplechrono", "lingeling", "kissat404",
+)  # fmt: skip
 
 
 @runtime_checkable
@@ -55,7 +65,7 @@ class Command(Place):
 
     def task(self, name: str, problem: Any, deadline: float, limits: Limits) -> Task:
         argv = tuple(word.replace(PLACEHOLDER, str(problem)) for word in self.argv)
-        return Task(name, deadline, argv=argv, **_around(self, limits))
+        return Task(name, deadline, argv=argv, limits=limits, **_place(self))
 
     def solved(self, run: Run) -> bool:
         return run.exit_code in (self.success or (self.answer or TEXT).exit_codes)
@@ -66,7 +76,7 @@ class Function(Place):
     """A Python function of the problem; it answers by returning anything but None.
 
     The function must be importable (defined with def in a module, or an object that can be
-    pickled), because it runs in another process. What it may return: see `engine.values`.
+    pickled), because it runs in another process. What it may return: see `engine.wire`.
 
     preload: modules that it imports when it runs; they are then imported once, not every time.
     answer: how its answers are read; None: as the portfolio says, else as they are.
@@ -84,7 +94,8 @@ class Function(Place):
 
     def task(self, name: str, problem: Any, deadline: float, limits: Limits) -> Task:
         call = _pickled((self.function, (problem, *self.arguments)), f"the problem of arm {name!r}")
-        return Task(name, deadline, call=call, preload=self.preload, **_around(self, limits))
+        place = _place(self)
+        return Task(name, deadline, call=call, preload=self.preload, limits=limits, **place)
 
     def solved(self, run: Run) -> bool:
         return run.exit_code == 0 and run.answer is not None
@@ -131,30 +142,6 @@ def answering(arm: Arm, answer: AnswerFormat | None, problem: Any) -> Arm:
     return arm
 
 
-def never_began(run: Run, arm: Arm) -> bool:
-    """Whether a shell or the loader says that the program itself could not be run."""
-    failed = run.status is RunStatus.FINISHED and not arm.solved(run)
-    return failed and isinstance(arm, Command) and run.exit_code in (126, 127)
-
-
-def failure(run: Run, arm: Arm) -> str:
-    """Why a run that an engine reports failed; "" if it did not, or was made to end."""
-    if run.status is RunStatus.BROKEN or never_began(run, arm):
-        return f"cannot start: {run.reason or run.last_error or f'exit code {run.exit_code}'}"
-    if run.status is not RunStatus.FINISHED:
-        return ""
-    if run.reason:
-        return run.reason
-    if run.exit_code is not None and run.exit_code < 0:
-        return f"ended by signal {-run.exit_code}"
-    if run.exit_code and not arm.solved(run):
-        said = f": {run.last_error}" if run.last_error else ""
-        if run.exit_code in (10, 20) and arm.answer is TEXT:
-            said += '; SAT solvers answer so: set answer = "dimacs"'
-        return f"exit code {run.exit_code}{said}"
-    return ""
-
-
 def _pickled(thing: Any, what: str) -> bytes:
     try:
         return pickle.dumps(thing)
@@ -165,7 +152,88 @@ def _pickled(thing: Any, what: str) -> bytes:
         ) from error
 
 
-def _around(arm: Place, limits: Limits) -> dict[str, Any]:
-    """Where an arm runs, with what around it, and what it may use."""
-    place = {each.name: getattr(arm, each.name) for each in fields(Place)}
-    return place | {each.name: getattr(limits, each.name) for each in fields(limits)}
+def _place(arm: Place) -> dict[str, Any]:
+    """Where an arm runs, with what around it."""
+    return {each.name: getattr(arm, each.name) for each in fields(Place)}
+
+
+# PySAT's solvers (extra: sat) --------------------------------------------------------------------
+
+
+def sat_solver(name: str) -> Function:
+    """A solver of PySAT as an arm; the problem is a DIMACS file or a list of clauses.
+
+    It answers ("SAT", model) or ("UNSAT", None). A model that does not satisfy every clause of
+    the formula is wrong, never an answer.
+    """
+    if name not in sat_solver_names():
+        raise unknown_name("SAT solver", name, sat_solver_names())
+    return Function(solve_by_pysat, (name,), preload=("pysat.solvers",), answer=DIMACS)
+
+
+def sat_solver_names(working: bool = False) -> tuple[str, ...]:
+    """The solvers that this PySAT offers; working: only those that answer a small question."""
+    solvers = load_extra("pysat.solvers", "sat", "a SAT solver as an arm", "python-sat")
+    names = tuple(name for name in vars(solvers.SolverNames) if not name.startswith("_"))
+    return tuple(name for name in names if _works(name)) if working else names
+
+
+def _works(solver: str) -> bool:
+    try:
+        return solve_by_pysat([[1, 2], [-1]], solver)[0] == "SAT"
+    except Exception:
+        return False
+
+
+# What is wrong before anything runs ---------------------------------------------------------------
+
+
+def check_problem(problem: Any) -> None:
+    """Refuse the name of a file that is not there: that is nobody's failure but the caller's."""
+    if names_file(problem) and not Path(problem).exists():
+        raise PickbestError(f"{problem}: there is no such file")
+
+
+def names_file(problem: Any) -> bool:
+    """Whether a problem can only be a file: a Path, or text with a suffix that we know."""
+    return isinstance(problem, Path) or guess_format(problem) is not TEXT
+
+
+def missing_files(problems: Iterable[str]) -> list[str]:
+    """Problems that are not there, where problems are files.
+
+    Text may be any label. It is taken for a file where its name says so, or where others of the
+    same list are files.
+    """
+    listed = list(problems)
+    files = any(os.path.exists(problem) for problem in listed)
+    return [
+        problem
+        for problem in listed
+        if (files or names_file(problem) or (os.sep in problem and "://" not in problem))
+        and not os.path.exists(problem)
+    ]
+
+
+def idle_arms(arms: Mapping[str, Arm], pass_env: Iterable[str] = ()) -> dict[str, str]:
+    """Arms that cannot start, and why; nothing is run."""
+    found = {}
+    for name, arm in arms.items():
+        if isinstance(arm, Command):
+            given = environment(os.environ, (*arm.pass_env, *pass_env), arm.env)
+            reason = _cannot_start(arm, given.get("PATH", os.defpath))
+            if reason:
+                found[name] = reason
+    return found
+
+
+def _cannot_start(arm: Command, path: str) -> str:
+    program = arm.argv[0]
+    if arm.cwd is not None and not Path(arm.cwd).is_dir():
+        return f"{arm.cwd}: there is no such folder"
+    if os.sep in program:
+        place = Path(arm.cwd or os.getcwd(), program)
+        if not place.exists():
+            return f"{program}: there is no such file"
+        return "" if os.access(place, os.X_OK) else f"{program}: it may not be executed"
+    return "" if shutil.which(program, path=path) else f"{program}: there is no such program"

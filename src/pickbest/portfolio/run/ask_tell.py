@@ -5,23 +5,21 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from pickbest.core import check_costs, check_count, check_positive
 from pickbest.core.features import Features
 from pickbest.core.tickets import ClosedRoundError, Ticket, in_order, round_of
-from pickbest.portfolio.run.censoring import lesson
+from pickbest.portfolio.engine.limits import in_force
 from pickbest.portfolio.run.race import finished
-from pickbest.portfolio.run.settings import Settings, SettingsOptions
+from pickbest.portfolio.run.settings import Settings
 from pickbest.portfolio.runs import Result, Run, RunStatus
-from pickbest.portfolio.store.frames import to_pandas
+from pickbest.portfolio.store.export import to_pandas
 from pickbest.portfolio.store.leases import start_heart
 from pickbest.portfolio.store.ledger import Ledger, patiently, ticket_of
-from pickbest.portfolio.store.portfolio_state import PortfolioState, check_opening
-from pickbest.portfolio.store.protocol import NoPortfolioError, OutageError
-from pickbest.portfolio.store.records import Opened, Picked
+from pickbest.portfolio.store.records import NoPortfolioError, Opened, OutageError, Picked
+from pickbest.portfolio.store.state import PortfolioState, check_opening
 from pickbest.portfolio.store.verdicts import Contradiction
 from pickbest.portfolio.store.views import RoundView, Status, overview
 
@@ -57,13 +55,12 @@ class AskTell:
         storage: str | Path = "sqlite://",
         *,
         settings: Settings | None = None,
-        **options: Unpack[SettingsOptions],
+        **options: Any,
     ) -> None:
-        settings = replace(settings or Settings(), **options)
+        settings = (settings or Settings()).but(options)
         opened, paused = settings.opened, settings.paused
         check_opening(opened, arms, budget, paused)  # before a database is made
-        self.stopping = settings.stopping
-        self._begin(storage, settings.name, opened)
+        self._begin(storage, settings, opened)
         try:
             _opening(lambda: self.ledger.open(opened, arms, budget, paused))
             _opening(self.ledger.sweep)
@@ -80,9 +77,8 @@ class AskTell:
         settings: what it must have been created with, and how rounds are stopped (None: as it is).
         """
         book = AskTell.__new__(AskTell)
-        book.stopping = (settings or Settings()).stopping
         trusted = None if settings is None else settings.opened
-        book._begin(storage, name if settings is None else settings.name, trusted, create=False)
+        book._begin(storage, settings or Settings(name=name), trusted, create=False)
         try:
             if book.ledger.state.roster is None:
                 raise NoPortfolioError(
@@ -97,18 +93,23 @@ class AskTell:
         return book
 
     def _begin(
-        self, storage: str | Path, name: str, trusted: Opened | None, create: bool = True
+        self,
+        storage: str | Path,
+        settings: Settings,
+        trusted: Opened | None,
+        create: bool = True,
     ) -> None:
         """Open the journal, patiently while the database is away."""
-        from pickbest.portfolio.store.sql import SqlJournal
+        from pickbest.portfolio.store.journal import Journal
 
+        self._watch = settings.watched_at_most
         self._swept = time.monotonic()
         self._mine: set[int] = set()
         self._mine_lock = threading.Lock()
         self._heart: threading.Event | None = None
 
         def opened() -> tuple[Ledger, bool]:
-            journal = SqlJournal(str(storage), name, create)
+            journal = Journal(str(storage), settings.name, create)
             try:
                 return Ledger(journal, trusted), journal.shared
             except BaseException:
@@ -129,8 +130,7 @@ class AskTell:
     ) -> Ticket[str]:
         """Open a round: which arms to run. The pick is on disk when this returns.
 
-        Where the ticket says `watched`, run all its arms to their own end, whoever answers first:
-        with censored="watch", only these rounds are learned.
+        Where the ticket says `watched`, run all its arms to their own end, whoever answers first.
 
         lifetime: seconds for which the ticket is good, whatever becomes of this process; None:
             as long as this process lives, and no longer.
@@ -180,8 +180,7 @@ class AskTell:
             result = _result(picked, costs, answer)
             # Nobody says how long arms took: the less a result costs, the sooner it came.
             times = [result.cost or 0.0 if run.cost is None else run.cost for run in result.runs]
-            taught = lesson(result.runs, times, self.stopping, picked.watched)
-            records.append(finished(result, taught))
+            records.append(finished(result, times))
         try:
             self.ledger.tell(records)
         except ClosedRoundError as error:
@@ -215,8 +214,7 @@ class AskTell:
             problems,
             lifetime=FOR_EVER if lifetime is None else lifetime,
             owned=lifetime is None,
-            watch=self.stopping.watch_probability,
-            learner_decides=self.stopping.learner_decides,
+            watch=self._watch,
             features=features,
         )
 
@@ -243,14 +241,14 @@ class AskTell:
 
     def status(self) -> Status:
         """Rounds, arms, wins and pick probabilities as they are now."""
-        return self.ledger.look(overview)
+        return self.ledger.look(lambda state: overview(state, in_force()))
 
     def history(self, last: int | None = None) -> list[RoundView]:
         """What happened in each round, oldest first."""
         return self.ledger.rounds(last)
 
     def to_pandas(self) -> DataFrame:
-        """One row for each run of each round; see `store.frames`."""
+        """One row for each run of each round; see `store.export`."""
         return to_pandas(self.history())
 
     def verify(self) -> PortfolioState:

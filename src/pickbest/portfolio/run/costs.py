@@ -5,9 +5,9 @@ that it could still have had.
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Protocol, runtime_checkable
 
 from pickbest.core import PickbestError, unknown_name
 from pickbest.portfolio.run.answers.reading import BadAnswerError, RejectedError
@@ -17,7 +17,7 @@ Span = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Judgement:
     """What a run costs, and what its answer is worth.
 
     accepted: the answer may win the round. ends_race: with stop="first", nobody need go on.
@@ -34,7 +34,7 @@ class Verdict:
 class Cost(Protocol):
     """Judges runs as an engine reports them; solved: whether the arm itself reports success."""
 
-    def judge(self, run: Run, solved: bool, deadline: float) -> Verdict:
+    def judge(self, run: Run, solved: bool, deadline: float) -> Judgement:
         """The cost of a run that was not stopped early."""
         ...
 
@@ -51,8 +51,8 @@ class Solved:
         """What an answer after so many seconds costs; never less than an earlier one."""
         return 0.0
 
-    def judge(self, run: Run, solved: bool, deadline: float) -> Verdict:
-        return Verdict(self.of(run.seconds, deadline) if solved else 1.0, solved, solved)
+    def judge(self, run: Run, solved: bool, deadline: float) -> Judgement:
+        return Judgement(self.of(run.seconds, deadline) if solved else 1.0, solved, solved)
 
     def span(self, run: Run, deadline: float) -> Span:
         # It had not answered yet, so it costs at least what an answer would have cost then.
@@ -97,20 +97,20 @@ class Quality:
         share = (value - self.best) / (self.worst - self.best)
         return min(max(share, 0.0), 1.0)
 
-    def judge(self, run: Run, solved: bool, deadline: float) -> Verdict:
+    def judge(self, run: Run, solved: bool, deadline: float) -> Judgement:
         if not solved and run.status is not RunStatus.TIMEOUT:
-            return Verdict(1.0, False, False)
+            return Judgement(1.0, False, False)
         value = run.number
         if value is None:
             if run.status is RunStatus.TIMEOUT:
-                return Verdict(1.0, False, False)
+                return Judgement(1.0, False, False)
             raise BadAnswerError(
                 f"the answer must be a number (a command: its last line of output), got "
                 f"{run.last_line[:80]!r}"
             )
         cost = self.scaled(value)
         ends = self.good_enough is not None and cost <= self.scaled(self.good_enough)
-        return Verdict(cost, True, ends, value)
+        return Judgement(cost, True, ends, value)
 
     def span(self, run: Run, deadline: float) -> Span:
         value = run.number
@@ -129,7 +129,7 @@ class Own:
     function: Callable[[Run], float | None]
     accept: float = 1.0
 
-    def judge(self, run: Run, solved: bool, deadline: float) -> Verdict:
+    def judge(self, run: Run, solved: bool, deadline: float) -> Judgement:
         try:
             given = self.function(run)
             cost = 1.0 if given is None else float(given)
@@ -144,20 +144,23 @@ class Own:
                 f"a cost must be between 0 and 1, got {cost:g} (for rewards, use 1 - reward)"
             )
         accepted = solved and cost <= self.accept
-        return Verdict(cost, accepted, accepted)
+        return Judgement(cost, accepted, accepted)
 
     def span(self, run: Run, deadline: float) -> Span:
         return 0.0, 1.0
 
 
 NAMED: dict[str, Callable[[], Cost]] = {"solved": Solved, "runtime": Runtime}
+CostSpec = str | Mapping[str, Any] | Cost | Callable[[Run], float | None]
 
 
-def as_cost(spec: str | Cost | Callable[[Run], float | None]) -> Cost:
-    """A cost from its name, a Cost, or a function of a run.
+def as_cost(spec: CostSpec) -> Cost:
+    """A cost from its name, a table, a Cost, or a function of a run.
 
     >>> as_cost("runtime")
     Runtime()
+    >>> as_cost({"kind": "quality", "best": 0.0, "worst": 200.0})
+    Quality(best=0.0, worst=200.0, good_enough=None)
     """
     if isinstance(spec, str):
         if spec not in NAMED:
@@ -165,6 +168,31 @@ def as_cost(spec: str | Cost | Callable[[Run], float | None]) -> Cost:
         return NAMED[spec]()
     if isinstance(spec, Cost):
         return spec
+    if isinstance(spec, Mapping):
+        return _from_table(dict(spec))
     if callable(spec):
         return Own(spec)
-    raise PickbestError(f"cost must be a name, a Cost or a function, got {spec!r}")
+    raise PickbestError(f"cost must be a name, a table, a Cost or a function, got {spec!r}")
+
+
+def _from_table(table: dict[str, Any]) -> Cost:
+    kinds: dict[str, Callable[..., Cost]] = {**NAMED, "quality": Quality, "python": Own}
+    kind = table.pop("kind", None)
+    if kind not in kinds:
+        raise unknown_name("kind of cost", str(kind), kinds)
+    keys = [each.name for each in fields(kinds[kind])] if kind not in NAMED else []  # type: ignore[arg-type]
+    for key, value in table.items():
+        if key not in keys:
+            raise unknown_name(f"key of the cost {kind!r}", key, keys)
+        if not (callable(value) if key == "function" else _is_number(value)):
+            wanted = "a function" if key == "function" else "a number"
+            raise PickbestError(f"key of the cost {kind!r} {key!r} must be {wanted}, got {value!r}")
+    needed = {"quality": ("best", "worst"), "python": ("function",)}.get(kind, ())
+    for key in needed:
+        if key not in table:
+            raise PickbestError(f"the cost {kind!r} needs the key {key!r}")
+    return kinds[kind](**table)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -17,8 +17,7 @@ from pickbest.core.plans import Plans, Runs
 from pickbest.kernels.kinds import EDGES, KindsState, survivals
 from pickbest.learners.schedules import Schedules
 from pickbest.portfolio.runs import RunStatus
-from pickbest.portfolio.store.protocol import Entry
-from pickbest.portfolio.store.records import Finished, Picked
+from pickbest.portfolio.store.records import Entry, Finished, Picked
 
 RESAMPLINGS = 40
 # Kinds of problems become clear when rounds are looked at again, knowing what came later.
@@ -42,7 +41,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class BudgetEstimate:
     """What the best arms of a budget would cost, all started at once and the losers stopped.
 
     cost: as the portfolio counts it. processor: time of all arms, in deadlines. arms: empty where
@@ -76,7 +75,7 @@ class Rounds:
 def timed_rounds(entries: Sequence[Entry]) -> Rounds | None:
     """The last rounds that say when arms answered or were stopped; None if they are too few."""
     opened = {e.record.round: e.record for e in entries if isinstance(e.record, Picked)}
-    told = [e.record for e in entries if isinstance(e.record, Finished) and e.record.times]
+    told = [e.record for e in entries if isinstance(e.record, Finished)]
     told = [each for each in told if each.cost is not None][-MOST_ROUNDS:]
     if len(told) < FEWEST_ROUNDS:
         return None
@@ -97,7 +96,7 @@ def timed_rounds(entries: Sequence[Entry]) -> Rounds | None:
     return rounds
 
 
-def estimates(rounds: Rounds, seed: int = 0) -> tuple[Estimate, ...]:
+def estimates(rounds: Rounds, seed: int = 0) -> tuple[BudgetEstimate, ...]:
     """For every budget."""
     n_arms, count = len(rounds.names), len(rounds.costs)
     planner = Schedules(n_arms, min(rounds.arms.shape[1], n_arms))
@@ -110,7 +109,7 @@ def estimates(rounds: Rounds, seed: int = 0) -> tuple[Estimate, ...]:
     return tuple(_estimate(rounds, state, drawn, size) for size in range(1, n_arms + 1))
 
 
-def _estimate(rounds: Rounds, state: KindsState, drawn: IntArray, budget: int) -> Estimate:
+def _estimate(rounds: Rounds, state: KindsState, drawn: IntArray, budget: int) -> BudgetEstimate:
     sets = np.sort(rounds.arms, axis=1)
     first = np.where(rounds.answered, rounds.times, 1.0).min(axis=1)
     survival = survivals(state)
@@ -144,7 +143,7 @@ def _estimate(rounds: Rounds, state: KindsState, drawn: IntArray, budget: int) -
     same = rounds.sizes == budget
     best = tuple(rounds.names[arm] for arm in chosen) if clear else ()
     realised = float(rounds.costs[same].mean()) if same.any() else None
-    return Estimate(budget, _interval(cost), _interval(budget * time), best, realised)
+    return BudgetEstimate(budget, _interval(cost), _interval(budget * time), best, realised)
 
 
 def _interval(values: FloatArray) -> Interval:
@@ -152,7 +151,7 @@ def _interval(values: FloatArray) -> Interval:
     return Interval(float(values.mean()), float(low), float(high))
 
 
-def sentence(found: Sequence[Estimate], budget: int, timed: bool) -> str:
+def sentence(found: Sequence[BudgetEstimate], budget: int, timed: bool) -> str:
     """The advice: what one arm more would bring, or one less would lose."""
     by_size = {each.budget: each for each in found}
     if budget not in by_size:

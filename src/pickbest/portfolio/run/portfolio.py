@@ -8,24 +8,21 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 from pickbest.core import check_count, check_positive, check_share
 from pickbest.core.features import Features
 from pickbest.core.tickets import Ticket
 from pickbest.portfolio.engine.engines import make_engine
-from pickbest.portfolio.engine.limits import Ceiling
 from pickbest.portfolio.engine.local import LocalEngine
-from pickbest.portfolio.run.answers.evaluator import Evaluator
 from pickbest.portfolio.run.answers.formats import as_format
-from pickbest.portfolio.run.answers.handling import Answers, Outputs
-from pickbest.portfolio.run.arms import ArmSpec, as_arm, as_arms
+from pickbest.portfolio.run.answers.handling import Answers, Evaluator, Outputs
+from pickbest.portfolio.run.arms import ArmSpec, as_arm, as_arms, check_problem
 from pickbest.portfolio.run.ask_tell import AskTell
 from pickbest.portfolio.run.costs import as_cost
 from pickbest.portfolio.run.features import as_feature_function
-from pickbest.portfolio.run.prechecks import check_problem
-from pickbest.portfolio.run.race import GivenUpError, Progress, Unseen, run_race
-from pickbest.portfolio.run.settings import RaceOptions, RaceSettings
+from pickbest.portfolio.run.race import GivenUpError, Progress, Race, Unseen
+from pickbest.portfolio.run.settings import RaceSettings
 from pickbest.portfolio.runs import GivenUp, Limits, Result
 
 # Seconds that arms have at least, however long features took.
@@ -35,7 +32,7 @@ SHORTEST = 0.01
 class Portfolio(AskTell):
     """Arms, a budget, a deadline, and a journal that outlives every crash.
 
-    `solve` and `map` run the arms; who runs them elsewhere asks and tells, as with AskTell.
+    `solve` and `map` run the arms. If you run them elsewhere, ask and tell, as with AskTell.
 
     arms: name to Python function of the problem, or to a command line as a list of words, in
         which {problem} is replaced.
@@ -60,35 +57,37 @@ class Portfolio(AskTell):
         *,
         progress: Progress | None = None,
         settings: RaceSettings | None = None,
-        **options: Unpack[RaceOptions],
+        **options: Any,
     ) -> None:
         from pickbest.portfolio.store.databases import as_url, file_of
 
-        settings = replace(settings or RaceSettings(), **options)
-        self.arms = as_arms(arms)
-        self.deadline = check_positive("deadline", deadline)
-        self.cost = as_cost(settings.cost)
-        self.limits = settings.limits or Limits()
-        self.race_limits = settings.race_limits or Ceiling()
-        self.pass_env = settings.pass_env
-        self._features = as_feature_function(
-            settings.features, self.deadline, settings.features_seconds
-        )
+        settings = (settings or RaceSettings()).but(options)
+        deadline = check_positive("deadline", deadline)
+        built, cost = as_arms(arms), as_cost(settings.cost)
+        answer = None if settings.answer is None else as_format(settings.answer)
+        self._features = as_feature_function(settings.features, deadline, settings.features_seconds)
         doubt = settings.double_check
         self.double_check = check_share("double_check", doubt) if doubt else 0.0
         self._progress: Progress = progress or Unseen()
         self._killed = threading.Event()
-        self._engine = make_engine(settings.engine, settings.engine_options)
-        local = self._engine if isinstance(self._engine, LocalEngine) else None
-        self._evaluating = local or LocalEngine(imports_program=False)
+        engine = make_engine(settings.engine, settings.engine_options)
+        local = engine if isinstance(engine, LocalEngine) else LocalEngine(imports_program=False)
+        self._engines = (engine, local)
         try:
-            super().__init__(tuple(self.arms), budget, storage, settings=settings)
-            answer = None if settings.answer is None else as_format(settings.answer)
+            super().__init__(tuple(built), budget, storage, settings=settings)
             outputs = Outputs(file_of(as_url(storage)))
-            self.answers = Answers(answer, settings.check, Evaluator(self._evaluating), outputs)
         except BaseException:
             self._let_go()
             raise
+        self.race = Race(
+            built,
+            engine,
+            cost,
+            deadline,
+            settings.limits or Limits(),
+            settings.pass_env,
+            Answers(answer, settings.check, Evaluator(local), outputs),
+        )
 
     def solve(self, problem: Any, features: Features | None = None) -> Result:
         """Run the picked arms on a problem, keep the best answer, and learn.
@@ -133,7 +132,7 @@ class Portfolio(AskTell):
         """Add an arm to the running portfolio; it starts fairly (see `learner_states`)."""
         built = as_arm(name, arm)
         super().add_arm(name)
-        self.arms = {**self.arms, name: built}
+        self.race = replace(self.race, arms={**self.race.arms, name: built})
 
     def kill(self) -> None:
         """Stop all running rounds now; they are closed as lost. Later rounds are refused."""
@@ -143,12 +142,12 @@ class Portfolio(AskTell):
         """Stop what is running and let go of everything; the journal stays."""
         self._killed.set()
         self._let_go()
-        self.answers.outputs.close()
+        self.race.answers.outputs.close()
         super().close()
 
     def _let_go(self) -> None:
-        self._engine.close()
-        self._evaluating.close()
+        for engine in self._engines:
+            engine.close()
 
     def _solve(self, problem: Any, given_up: GivenUp, features: Features | None = None) -> Result:
         if given_up():
@@ -160,14 +159,11 @@ class Portfolio(AskTell):
         ticket = self.open_round(str(problem), features)
         self._progress.started(ticket)
         try:
-            left = max(self.deadline - spent, SHORTEST)
-            rules = (self._engine, self.cost, left, self.limits, self.stopping)
+            left = max(self.race.deadline - spent, SHORTEST)
+            answers = replace(self.race.answers, wanted=self._wanted(ticket))
+            race = replace(self.race, deadline=left, answers=answers)
             ended = partial(self._progress.ended, ticket)
-            answers = replace(self.answers, wanted=self._wanted(ticket))
-            together = (self.race_limits, self.pass_env, answers)
-            result, record = run_race(
-                ticket, problem, self.arms, *rules, given_up, ended, *together
-            )
+            result, record = race.run(ticket, problem, given_up, ended)
         except BaseException as error:
             self.ledger.lose([ticket.round], (str(error) or type(error).__name__)[:500])
             self._progress.lost(ticket)
@@ -191,7 +187,8 @@ class Portfolio(AskTell):
         state = self.ledger.state
         budget = state.roster.budget if state.roster else 0
         return (
-            f"Portfolio({len(self.arms)} arms, {budget} a round, deadline {self.deadline:g} s, "
+            f"Portfolio({len(self.race.arms)} arms, {budget} a round, "
+            f"deadline {self.race.deadline:g} s, "
             f"{state.finished} rounds finished)"
         )
 

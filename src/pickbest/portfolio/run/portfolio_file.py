@@ -3,18 +3,18 @@
 import math
 import sys
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
 from pickbest.catalog.spec import Spec, imported
 from pickbest.core import PickbestError, unknown_name
-from pickbest.portfolio.engine.limits import Ceiling
 from pickbest.portfolio.run.answers.formats import as_format
 from pickbest.portfolio.run.answers.reading import AnswerFormat
-from pickbest.portfolio.run.arms import Arm, Command, Function
-from pickbest.portfolio.run.costs import NAMED, Cost, Own, Quality, as_cost
+from pickbest.portfolio.run.arms import Arm, Command, Function, sat_solver
+from pickbest.portfolio.run.costs import as_cost
 from pickbest.portfolio.run.portfolio import Portfolio
 from pickbest.portfolio.run.race import Progress
 from pickbest.portfolio.run.settings import RaceSettings
@@ -38,8 +38,14 @@ class PortfolioFile:
 
     def open(self, progress: Progress | None = None) -> Portfolio:
         """The portfolio that the file describes."""
-        what = (self.arms, self.budget, self.deadline, self.storage)
-        return Portfolio(*what, settings=self.settings, progress=progress)
+        return Portfolio(
+            self.arms,
+            self.budget,
+            self.deadline,
+            self.storage,
+            settings=self.settings,
+            progress=progress,
+        )
 
 
 def read_portfolio_file(path: str | Path) -> PortfolioFile:
@@ -64,16 +70,37 @@ def _keys(names: str, *kinds: type) -> dict[str, tuple[type, ...]]:
     return dict.fromkeys(names.split(), kinds)
 
 
-# Tables are read by functions of their own.
-_KEYS = {
-    **_keys("storage name answer check stop censored engine features", str),
-    **_keys("budget rounds seed concurrency", int),
-    **_keys("deadline double_check watch price call_price features_seconds", *_NUMBER),
-    **_keys("arms limits race_limits engine_options", dict),
-    **_keys("stages pass_env", list),
-    **_keys("learner cost", str, dict),
+def _kinds(hint: Any) -> tuple[type, ...]:
+    """What TOML may hold for a setting of that type; functions and objects go by their name."""
+    found: list[type] = []
+    for kind in get_args(hint) if isinstance(hint, UnionType) else (hint,):
+        base = get_origin(kind) or kind
+        if base is float:
+            found += _NUMBER
+        elif base in (str, int, bool):
+            found.append(base)
+        elif base is Sequence:
+            found.append(list)
+        elif base is Mapping or base is Limits:
+            found.append(dict)
+        elif base is not NoneType:
+            found.append(str)
+    return tuple(dict.fromkeys(found))
+
+
+# Every setting is a key, but for those that a file says of its arms.
+_OF_ARMS = ("paused", "prices", "call_prices", "learner_options")
+_NO_SETTINGS = {
+    **_keys("arms", dict),
+    **_keys("budget concurrency", int),
+    **_keys("deadline", *_NUMBER),
+    **_keys("storage", str),
 }
-_NO_SETTINGS = ("budget", "deadline", "storage", "concurrency")
+_KEYS = _NO_SETTINGS | {
+    name: _kinds(hint)
+    for name, hint in get_type_hints(RaceSettings).items()
+    if name not in _OF_ARMS
+}
 
 
 def _portfolio(content: dict[str, Any], folder: Path) -> PortfolioFile:
@@ -90,18 +117,15 @@ def _portfolio(content: dict[str, Any], folder: Path) -> PortfolioFile:
     settings["stages"] = _stages(settings.get("stages", []), float(content["deadline"]))
     place = {name: settings.pop(name) for name in _NO_SETTINGS if name in settings}
     place["storage"] = _beside(place.get("storage", "sqlite:///portfolio.db"), folder)
-    settings["cost"] = _cost(settings.get("cost", "solved"), folder)
+    cost = settings.get("cost", "solved")
+    if isinstance(cost, dict) and isinstance(cost.get("function"), str):
+        cost = {**cost, "function": _imported(cost["function"], folder)}
+    settings["cost"] = as_cost(cost)
     if "answer" in settings:
         settings["answer"] = _format(settings["answer"], folder)
     if "check" in settings:
         settings["check"] = _imported(settings["check"], folder)
     settings["limits"] = _limits(settings.get("limits", {}))
-    together = settings.get("race_limits", {})
-    _check_keys("key of race_limits", together, _CEILING_KEYS)
-    try:
-        settings["race_limits"] = Ceiling(**_ceiling(together))
-    except ValueError as error:
-        raise PickbestError(f"race_limits: {error}") from error
     settings["pass_env"] = _names("pass_env", settings.get("pass_env", []))
     if ":" in settings.get("features", ""):
         settings["features"] = _imported(settings["features"], folder)
@@ -181,9 +205,7 @@ def _arm(name: str, table: Any, folder: Path) -> tuple[Arm, bool]:
             raise PickbestError(f"arm {name!r}: {key} is for {wanted} only")
     paused = bool(table.get("paused", False))
     if "sat" in table:
-        from pickbest.portfolio.run.answers.sat import SatSolver
-
-        return SatSolver(table["sat"]), paused
+        return sat_solver(table["sat"]), paused
     place = {
         "cwd": str(folder / table["cwd"]) if "cwd" in table else None,
         "env": tuple((str(key), str(value)) for key, value in table.get("env", {}).items()),
@@ -225,53 +247,15 @@ def _format(spec: str, folder: Path) -> AnswerFormat:
     return as_format(_imported(spec, folder) if ":" in spec else spec)
 
 
-def _cost(spec: str | dict[str, Any], folder: Path) -> Cost:
-    if isinstance(spec, str):
-        return as_cost(spec)
-    kind = spec.get("kind")
-    known = {
-        **dict.fromkeys(NAMED, _keys("kind", str)),
-        "quality": {**_keys("kind", str), **_keys("best worst good_enough", *_NUMBER)},
-        "python": {**_keys("kind function", str), "accept": _NUMBER},
-    }
-    if kind not in known:
-        raise unknown_name("kind of cost", str(kind), known)
-    _check_keys(f"key of the cost {kind!r}", spec, known[kind])
-    given = {name: value for name, value in spec.items() if name != "kind"}
-    needed = {"quality": ("best", "worst"), "python": ("function",)}.get(kind, ())
-    for name in needed:
-        if name not in given:
-            raise PickbestError(f"the cost {kind!r} needs the key {name!r}")
-    if kind == "quality":
-        return Quality(**given)
-    if kind == "python":
-        return Own(_imported(given.pop("function"), folder), **given)
-    return as_cost(kind)
-
-
 def _limits(table: dict[str, Any]) -> Limits:
-    sizes = _keys("output_kb spool_mb answer_mb grace", *_NUMBER)
-    _check_keys("key of limits", table, {**_CEILING_KEYS, **sizes, "pin": (bool,)})
-    return Limits(
-        **_ceiling(table),
-        output_bytes=round(table.get("output_kb", 64) * 1024),
-        spool_bytes=round(table.get("spool_mb", 256) * 1024**2),
-        answer_bytes=round(table.get("answer_mb", 16) * 1024**2),
-        grace=float(table.get("grace", 0.0)),
-        pin=table.get("pin", False),
-    )
-
-
-_CEILING_KEYS = {**_keys("memory_mb cpu_seconds", *_NUMBER), "processes": (int,)}
-
-
-def _ceiling(table: dict[str, Any]) -> dict[str, Any]:
-    memory = table.get("memory_mb")
-    return {
-        "memory_bytes": None if memory is None else round(memory * 1024**2),
-        "cpu_seconds": table.get("cpu_seconds"),
-        "processes": table.get("processes"),
-    }
+    numbers = _keys("memory_mb cpu_seconds output_kb spool_mb answer_mb grace", *_NUMBER)
+    _check_keys("key of limits", table, {**numbers, "processes": (int,)})
+    units = {"kb": 1024, "mb": 1024**2}
+    given: dict[str, Any] = {}
+    for key, value in table.items():
+        name, _, unit = key.rpartition("_")
+        given |= {f"{name}_bytes": round(value * units[unit])} if unit in units else {key: value}
+    return Limits(**given)
 
 
 def _beside(storage: str, folder: Path) -> str:

@@ -1,25 +1,23 @@
 """What a portfolio is set to: one list, shared by Portfolio, AskTell, portfolio.toml and serve."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
 
 from pickbest.catalog.spec import Spec
-from pickbest.core import PickbestError
+from pickbest.core import PickbestError, unknown_name
 from pickbest.core.codec import read_back
 from pickbest.portfolio.engine.engines import Engine
-from pickbest.portfolio.engine.limits import Ceiling
 from pickbest.portfolio.run.answers.formats import FormatSpec
 from pickbest.portfolio.run.answers.handling import Check
-from pickbest.portfolio.run.censoring import Censored, Stop, Stopping
-from pickbest.portfolio.run.costs import Cost
+from pickbest.portfolio.run.costs import CostSpec
 from pickbest.portfolio.run.features import FeatureFunction
-from pickbest.portfolio.runs import Limits, Run, Stage
+from pickbest.portfolio.runs import Limits, Stage
+from pickbest.portfolio.store.live_learner import BY_HAND, DEFAULT_LEARNER, PLANNER
 from pickbest.portfolio.store.records import Opened
 
-DEFAULT_LEARNER = "auto"
-# What plans where arms have prices, and what plays a schedule that was set by hand.
-PLANNER, BY_HAND = "schedules", "schedule"
+# When the arms of a round are stopped: at the first acceptable answer, or at the deadline.
+STOPS = ("first", "deadline")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,9 +28,10 @@ class Settings:
     learner: a name, with options (`thompson:prior=2.0`) or not, a table with the key `name`, or
         a LearnerSpec. learner_options: further options. rounds: how many are expected. These and
         the seed are fixed when it is created.
-    stop, censored, watch: see `censoring`. stop=None: losers are stopped ("first") where a rule
-        says what is learned of them; with intervals, who tells costs is taken to run every arm to
-        its end ("deadline").
+    stop: "first": the losers of a round are stopped when an arm has answered; "deadline": all
+        arms run to their own end. AskTell assumes "deadline".
+    watch: with "first", the learner says how likely a round should be watched to its end, so that
+        there is something to compare; this is the most that it gets. 0: no round is watched.
     paused: arms that are not picked for now; None: as the journal has them.
     """
 
@@ -41,17 +40,29 @@ class Settings:
     learner_options: Mapping[str, Any] | None = None
     rounds: int | None = None
     seed: int = 0
-    stop: str | None = None
-    censored: str = "intervals"
-    watch: float | None = None
+    stop: str = "deadline"
+    watch: float = 1.0
     paused: Sequence[str] | None = None
 
+    def __post_init__(self) -> None:
+        if self.stop not in STOPS:
+            raise unknown_name("stop", str(self.stop), STOPS)
+        number = isinstance(self.watch, int | float) and not isinstance(self.watch, bool)
+        if not number or not 0.0 <= self.watch <= 1.0:
+            raise PickbestError(f"watch must be between 0 and 1, got {self.watch!r}")
+
+    def but(self, options: Mapping[str, Any]) -> Self:
+        """These settings with some changed, by the names of their fields."""
+        known = [each.name for each in fields(self)]
+        for name in options:
+            if name not in known:
+                raise unknown_name("setting", name, known)
+        return replace(self, **options)
+
     @property
-    def stopping(self) -> Stopping:
-        """When arms are stopped, and what is learned then; checked."""
-        first = self.censored != Censored.INTERVALS
-        stop = self.stop or (Stop.FIRST if first else Stop.DEADLINE)
-        return Stopping.of(stop, self.censored, self.watch)
+    def watched_at_most(self) -> float | None:
+        """How likely a round may be watched to its end; None: every round is."""
+        return self.watch if self.stop == "first" else None
 
     @property
     def opened(self) -> Opened:
@@ -69,13 +80,14 @@ class Settings:
 class RaceSettings(Settings):
     """How a portfolio learns, and how it runs its arms.
 
-    cost: "solved", "runtime", a Cost such as Quality(best, worst), or a function of a Run.
+    cost: "solved", "runtime", a Cost such as Quality(best, worst) or its table, or a function of
+        a Run.
     answer: how answers are read: "dimacs", "smtlib", "number", "text", or a function of a Run; see
         `answers`. None: as the problem's name says (.cnf, .smt2; packed or not), else "text".
     double_check: in this share of the rounds, a race that would stop at the first answer goes on to
         the second, so that two arms can contradict each other.
     check: a function of a Run that may refuse an answer; see `answers.handling.Check`.
-    limits: what each arm may use. race_limits: what all arms of a race may use together.
+    limits: what each arm may use.
     price: of processor time, for as long as the deadline, beside a cost of 0 to 1; prices: of arms
         that have their own. call_price, call_prices: of a start. With any of them the budget is
         the most arms at a time, and the learner is "schedules".
@@ -86,18 +98,17 @@ class RaceSettings(Settings):
         a function of the problem; features_seconds: how long it may take, out of the deadline.
     """
 
-    stop: str | None = "first"
+    stop: str = "first"
     price: float = 0.0
     prices: Mapping[str, float] | None = None
     call_price: float = 0.0
     call_prices: Mapping[str, float] | None = None
     stages: Sequence[Stage] = ()
-    cost: str | Cost | Callable[[Run], float | None] = "solved"
+    cost: CostSpec = "solved"
     answer: FormatSpec | None = None
     check: Check | None = None
     double_check: float = 0.0
     limits: Limits | None = None
-    race_limits: Ceiling | None = None
     pass_env: Sequence[str] = ()
     engine: str | Engine = "local"
     engine_options: Mapping[str, Any] | None = None
@@ -141,38 +152,3 @@ def fixed_schedule(stages: Sequence[Stage]) -> dict[str, Any]:
         )
     first, until = (before[0].arms[0], before[0].until) if before else ("", 0.0)
     return {"first": first, "slice": until, "arms": list(last.arms)}
-
-
-class SettingsOptions(TypedDict, total=False):
-    """The fields of Settings as keyword arguments, for type checkers."""
-
-    name: str
-    learner: str | Mapping[str, Any] | Spec
-    learner_options: Mapping[str, Any] | None
-    rounds: int | None
-    seed: int
-    stop: str | None
-    censored: str
-    watch: float | None
-    paused: Sequence[str] | None
-
-
-class RaceOptions(SettingsOptions, total=False):
-    """The fields of RaceSettings as keyword arguments, for type checkers."""
-
-    price: float
-    prices: Mapping[str, float] | None
-    call_price: float
-    call_prices: Mapping[str, float] | None
-    stages: Sequence[Stage]
-    cost: str | Cost | Callable[[Run], float | None]
-    answer: FormatSpec | None
-    check: Check | None
-    double_check: float
-    limits: Limits | None
-    race_limits: Ceiling | None
-    pass_env: Sequence[str]
-    engine: str | Engine
-    engine_options: Mapping[str, Any] | None
-    features: str | FeatureFunction | None
-    features_seconds: float | None

@@ -24,9 +24,8 @@ from pickbest.core.features import LONGEST_TEXT, MOST_FEATURES, FeaturesError
 from pickbest.core.tickets import ClosedRoundError, Ticket, UnknownRoundError
 from pickbest.portfolio.run.ask_tell import AskTell
 from pickbest.portfolio.service.gate import Gate
-from pickbest.portfolio.store.curve import Curve, curve_of
-from pickbest.portfolio.store.protocol import StorageError
-from pickbest.portfolio.store.records import DamagedError
+from pickbest.portfolio.store.records import DamagedError, StorageError
+from pickbest.portfolio.store.state import Curve, curve_of
 from pickbest.portfolio.store.views import RoundView, Status
 
 # One page without anything from elsewhere, drawn from the service's own data.
@@ -103,7 +102,7 @@ class Forget(Strict):
     round: RoundNumber
 
 
-class Problem(BaseModel):
+class Refusal(BaseModel):
     """Why a request was refused; nothing was changed."""
 
     detail: str
@@ -119,23 +118,23 @@ class Health(BaseModel):
 
 Responses = dict[int | str, dict[str, Any]]
 REFUSED: Responses = {
-    401: {"model": Problem, "description": "The token is missing or wrong."},
-    403: {"model": Problem, "description": "A page of another site sent this."},
-    408: {"model": Problem, "description": "The body did not come in time."},
-    413: {"model": Problem, "description": "The body is too large."},
-    422: {"model": Problem, "description": "The request does not fit the schema."},
-    500: {"model": Problem, "description": "The service is at fault; its log says more."},
-    503: {"model": Problem, "description": "The database is away; try again."},
+    401: {"model": Refusal, "description": "The token is missing or wrong."},
+    403: {"model": Refusal, "description": "A page of another site sent this."},
+    408: {"model": Refusal, "description": "The body did not come in time."},
+    413: {"model": Refusal, "description": "The body is too large."},
+    422: {"model": Refusal, "description": "The request does not fit the schema."},
+    500: {"model": Refusal, "description": "The service is at fault; its log says more."},
+    503: {"model": Refusal, "description": "The database is away; try again."},
 }
 ASKED: Responses = {
     **REFUSED,
-    409: {"model": Problem, "description": "The features are not those of other rounds."},
+    409: {"model": Refusal, "description": "The features are not those of other rounds."},
 }
 CLOSED: Responses = {
     **REFUSED,
-    400: {"model": Problem, "description": "The costs do not fit the round."},
-    404: {"model": Problem, "description": "There is no such round."},
-    409: {"model": Problem, "description": "The round was told, lost or expired already."},
+    400: {"model": Refusal, "description": "The costs do not fit the round."},
+    404: {"model": Refusal, "description": "There is no such round."},
+    409: {"model": Refusal, "description": "The round was told, lost or expired already."},
 }
 
 
@@ -233,14 +232,14 @@ def _handle_errors(app: FastAPI) -> None:
     def refused(request: Request, error: PickbestError) -> Response:
         if isinstance(error, StorageError):
             LOG.error("%s", error)
-            return _problem(503, "the database did not answer; try again")
+            return _refusal(503, "the database did not answer; try again")
         if isinstance(error, DamagedError):
             LOG.error("%s", error)
-            return _problem(500, "the journal cannot be read; see the service's log")
+            return _refusal(500, "the journal cannot be read; see the service's log")
         if isinstance(error, UnknownRoundError):
-            return _problem(404, str(error))
+            return _refusal(404, str(error))
         conflict = isinstance(error, ClosedRoundError | FeaturesError)
-        return _problem(409 if conflict else 400, str(error))
+        return _refusal(409 if conflict else 400, str(error))
 
     @app.exception_handler(RequestValidationError)
     def unfit(request: Request, error: RequestValidationError) -> Response:
@@ -249,11 +248,11 @@ def _handle_errors(app: FastAPI) -> None:
             f"{'.'.join(map(str, each['loc'][1:]))}: {each['msg']}".removeprefix(": ")
             for each in error.errors()
         ]
-        return _problem(422, "; ".join(reasons)[:1000])
+        return _refusal(422, "; ".join(reasons)[:1000])
 
     @app.exception_handler(Exception)
     def failed(request: Request, error: Exception) -> Response:
-        return _problem(500, "the service failed; see its log")
+        return _refusal(500, "the service failed; see its log")
 
 
 def _json(thing: Any) -> Response:
@@ -261,5 +260,5 @@ def _json(thing: Any) -> Response:
     return Response(json.dumps(plain(thing)), media_type="application/json")
 
 
-def _problem(code: int, why: str) -> Response:
+def _refusal(code: int, why: str) -> Response:
     return Response(json.dumps({"detail": why}), code, media_type="application/json")

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import ipaddress
 import os
 import socket
 import sys
 import threading
-from collections.abc import Iterable
-from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from pickbest.core import PickbestError
 from pickbest.core.errors import load_extra
-from pickbest.portfolio.engine.tree import stat_fields
+from pickbest.portfolio.processes import hide
 from pickbest.portfolio.run.ask_tell import AskTell
 from pickbest.portfolio.store.databases import secrets_in, shown
-from pickbest.portfolio.store.protocol import NoPortfolioError
+from pickbest.portfolio.store.records import NoPortfolioError
 
 if TYPE_CHECKING:
     import uvicorn
@@ -163,24 +159,3 @@ def _listening(host: str, port: int) -> socket.socket:
         reason = getattr(error, "strerror", None) or error
         raise PickbestError(f"cannot listen on {host}:{port}: {reason}") from error
     return listener
-
-
-def hide(secrets: Iterable[str]) -> None:
-    """Overwrite secrets among this process's arguments, which every user can read (Linux).
-
-    Nothing else is touched: the bytes that Linux shows as /proc/PID/cmdline are the process's
-    own memory.
-    """
-    wanted = {form.encode() for secret in secrets for form in (secret, quote(secret, safe=""))}
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        line = Path("/proc/self/cmdline").read_bytes()
-        begin = int(stat_fields("self")[45])  # arg_start, field 48 of proc(5)
-        memory = os.open("/proc/self/mem", os.O_RDWR)
-        try:
-            for secret in filter(None, wanted):
-                place = line.find(secret)
-                while place >= 0:
-                    os.pwrite(memory, b"*" * len(secret), begin + place)
-                    place = line.find(secret, place + len(secret))
-        finally:
-            os.close(memory)

@@ -16,13 +16,11 @@ from pickbest.core.text import printable
 from pickbest.core.tickets import Ticket
 from pickbest.portfolio.engine.guards import ForkedGuards
 from pickbest.portfolio.engine.local import LocalEngine
-from pickbest.portfolio.run.answers.evaluator import Evaluator
 from pickbest.portfolio.run.answers.formats import as_format
-from pickbest.portfolio.run.answers.handling import Answers
+from pickbest.portfolio.run.answers.handling import Answers, Evaluator
 from pickbest.portfolio.run.arms import Command
-from pickbest.portfolio.run.censoring import Censored, Stop, Stopping
 from pickbest.portfolio.run.costs import Solved
-from pickbest.portfolio.run.race import run_race
+from pickbest.portfolio.run.race import Race
 from pickbest.portfolio.runs import Limits, Result, Run, RunStatus
 from pickbest.portfolio.solve.known import DIMACS, INSIDE, Solver, installed, solver_table
 from pickbest.portfolio.solve.learning import due, learn_in_background
@@ -42,8 +40,6 @@ QUICK, HEAD_START = 1.0, 0.1
 JOIN_AFTER = 0.6
 # What is left of a deadline is at least so much: zero is no deadline.
 SHORTEST = 1e-3
-# Nobody is watched to the end: a caller waits for the first answer, not for the second.
-STOPPING = Stopping(Stop.FIRST, Censored.PESSIMISTIC)
 
 
 @dataclass(frozen=True)
@@ -184,10 +180,8 @@ class Caller:
             check=lambda run: memory.refuted(run) or None,
             wanted=2 if call.confirm else 1,
         )
-        result, _ = run_race(
-            ticket, problem.path, timed, self.engine, COST, left, Limits(call.memory),
-            STOPPING, lambda: False, lambda run: None, answers=answers,
-        )  # fmt: skip
+        race = Race(timed, self.engine, COST, left, Limits(call.memory), answers=answers)
+        result, _ = race.run(ticket, problem.path)
         ran = [run for run in result.runs if run.status is not RunStatus.STOPPED or run.seconds > 0]
         for record in lessons(ran, picked, budget) if learns else ():
             as_offered = tuple(run.arm for run in record.runs) == offered
@@ -264,10 +258,13 @@ def lessons(ran: Sequence[Run], picked: Sequence[str], budget: int) -> Iterator[
     for runs in (first, later[:budget] if any(run.accepted for run in later) else []):
         if len(runs) == budget:
             winner = min((run for run in runs if run.accepted), key=_quickest, default=None)
+            costs = tuple(run.high for run in runs)
             yield Finished(
                 0,
                 tuple(run.kept() for run in runs),
-                tuple(run.high for run in runs),
+                low=costs,
+                high=costs,
+                times=costs,
                 winner=winner.arm if winner else None,
                 cost=winner.cost if winner else 1.0,
                 at=time.time(),

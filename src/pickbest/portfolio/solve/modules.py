@@ -66,7 +66,7 @@ def pyboolector(path: str, incremental: bool) -> int:
 def pycryptosat(path: str, incremental: bool) -> int:
     from pycryptosat import Solver
 
-    from pickbest.portfolio.run.answers.cnf import read_dimacs
+    from pickbest.portfolio.run.answers.dimacs import read_dimacs
 
     solver = Solver()
     solver.add_clauses(read_dimacs(path))
@@ -75,9 +75,9 @@ def pycryptosat(path: str, incremental: bool) -> int:
 
 
 def pysat(path: str, name: str) -> int:
-    from pickbest.portfolio.run.answers.sat import solve
+    from pickbest.portfolio.run.answers.dimacs import solve_by_pysat
 
-    verdict, model = solve(path, name)
+    verdict, model = solve_by_pysat(path, name)
     return told(verdict == "SAT", model or [])
 
 

@@ -1,4 +1,4 @@
-"""Databases by URL: how SQLite and PostgreSQL are opened, for writing or for reading only.
+"""Databases by URL: how SQLite and PostgreSQL are opened, and the tables that both have.
 
 SQLite runs in WAL mode with synchronous=FULL: a commit has reached the disk when it returns,
 so a power loss takes nothing that was reported. PostgreSQL does the same by default
@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from pickbest.core import MissingExtraError, PickbestError
+from pickbest.portfolio.store.records import DamagedError
 
 try:
     import sqlalchemy as sa
@@ -168,3 +169,90 @@ def _begin_sqlite(connection: Connection) -> None:
 def _without_password(text: str) -> str:
     hidden = re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", text)
     return re.sub(r"(?i)((?:password|passwd|pwd|secret|token)[^=&]*=)[^&]*", r"\1***", hidden)
+
+
+# Tables ----------------------------------------------------------------------------------------
+
+SCHEMA = 1
+metadata = sa.MetaData()
+
+portfolios = sa.Table(
+    "pickbest_portfolios",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("name", sa.String(200), nullable=False, unique=True),
+)
+
+records = sa.Table(
+    "pickbest_records",
+    metadata,
+    sa.Column("portfolio", sa.ForeignKey("pickbest_portfolios.id"), primary_key=True),
+    sa.Column("position", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("kind", sa.String(20), nullable=False),
+    sa.Column("body", sa.Text, nullable=False),
+    sa.Column("opens", sa.BigInteger),
+    sa.Column("closes", sa.BigInteger),
+    # When the database took the record in: how old a ticket is, by one clock.
+    sa.Column("written_at", sa.Float),
+    # Fewer pages change with each commit, and the disk has less to write.
+    sqlite_with_rowid=False,
+)
+
+# A round has one record that opens it and one that closes it: a doubled result is impossible,
+# whatever a client does.
+for _column in (records.c.opens, records.c.closes):
+    sa.Index(
+        f"pickbest_round_{_column.name}_once",
+        records.c.portfolio,
+        _column,
+        unique=True,
+        sqlite_where=_column.is_not(None),
+        postgresql_where=_column.is_not(None),
+    )
+
+# One row a portfolio: the fold of its records up to a position. It can be made again from the
+# records at any time, so losing it costs nothing but time.
+snapshots = sa.Table(
+    "pickbest_snapshots",
+    metadata,
+    sa.Column("portfolio", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("position", sa.BigInteger, nullable=False),
+    sa.Column("digest", sa.String(64), nullable=False),
+    sa.Column("body", sa.LargeBinary, nullable=False),
+)
+
+# Who has rounds open renews its lease; see `leases`.
+leases = sa.Table(
+    "pickbest_leases",
+    metadata,
+    sa.Column("portfolio", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("lease", sa.String(500), primary_key=True),
+    sa.Column("beats", sa.BigInteger, nullable=False),
+)
+
+versions = sa.Table("pickbest_schema", metadata, sa.Column("version", sa.Integer, nullable=False))
+
+
+def make_tables(connection: Connection, where: str) -> None:
+    """Make the tables of an empty database; call it while nobody else can write."""
+    if not has_tables(connection, where):
+        metadata.create_all(connection)
+        connection.execute(versions.insert().values(version=SCHEMA))
+
+
+def has_tables(connection: Connection, where: str) -> bool:
+    """Whether a database has our tables; PickbestError where they are not those of this version."""
+    if not sa.inspect(connection).has_table(versions.name):
+        return False
+    found = connection.execute(versions.select()).scalars().all()
+    if len(found) != 1 or not isinstance(found[0], int):
+        raise DamagedError(
+            f"the table {versions.name} must hold one number, got {found!r:.80}; restore the "
+            "database from a copy"
+        )
+    if found[0] != SCHEMA:
+        raise PickbestError(
+            f"{where}: written by another version of pickbest (schema {found[0]}, this one reads "
+            f"{SCHEMA}); use that version, or another database"
+        )
+    return True

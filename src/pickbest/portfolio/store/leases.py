@@ -5,38 +5,26 @@ now and then; a round is given up when nobody has seen its lease renewed for LEA
 the looker's own monotonic clock. The clocks of two machines are never compared.
 """
 
-import os
-import socket
+from __future__ import annotations
+
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
-from contextlib import suppress
-from functools import lru_cache
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pickbest.portfolio.engine.tree import stat_fields
-from pickbest.portfolio.store.protocol import IndexedJournal
-from pickbest.portfolio.store.records import Owner, Picked
+from pickbest.portfolio.processes import Owner
+from pickbest.portfolio.store.records import Picked
+
+if TYPE_CHECKING:
+    from pickbest.portfolio.store.journal import Journal
 
 LEASE_SECONDS = 60.0
 BEAT_SECONDS = 15.0
 
 
-def this_process() -> Owner:
-    """The owner of rounds that this process opens."""
-    return Owner(_place(), os.getpid(), _started(os.getpid()))
-
-
 def lease_of(owner: Owner) -> str:
     """The name of a process's lease."""
     return f"{owner.place}/{owner.pid}/{owner.started}"
-
-
-def has_died(owner: Owner) -> bool:
-    """Whether a process of this machine is no more."""
-    if owner.started:
-        return _started(owner.pid) != owner.started
-    return not _alive(owner.pid)  # no /proc: the pid must do
 
 
 class LeaseWatch:
@@ -66,7 +54,7 @@ class LeaseWatch:
 class Lifetimes:
     """Which open rounds will never be told."""
 
-    def __init__(self, journal: IndexedJournal) -> None:
+    def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._watch = LeaseWatch()
         # Until when tickets without an owner are good, by this process's monotonic clock.
@@ -87,7 +75,8 @@ class Lifetimes:
         unknown = [each for each in tickets if each.round not in self._good_until]
         ages = self._journal.ages(each.round for each in unknown) if unknown else {}
         for each in unknown:
-            left = each.expires - each.at - ages.get(each.round, 0.0)
+            # A clock that was set back since then says nothing of how old the ticket is.
+            left = each.expires - each.at - max(0.0, ages.get(each.round, 0.0))
             self._good_until[each.round] = now + left
         return [each for each in tickets if self._good_until[each.round] < now]
 
@@ -100,9 +89,9 @@ class Lifetimes:
         for each in rounds:
             if each.owner is None:
                 continue
-            if each.owner.place != _place():
+            if not each.owner.is_here:
                 far.setdefault(lease_of(each.owner), []).append(each.round)
-            elif has_died(each.owner):
+            elif each.owner.has_died:
                 reasons[each.round] = f"process {each.owner.pid} died before the result"
         beats = self._journal.beats() if far else {}
         over = self._watch.over(far.keys(), beats, time.monotonic())
@@ -123,32 +112,3 @@ def start_heart(beat: Callable[[], None]) -> threading.Event:
 
     threading.Thread(target=run, name="pickbest heart", daemon=True).start()
     return stopped
-
-
-@lru_cache(maxsize=1)
-def _place() -> str:
-    """Hostname, boot and process namespace: within one place a pid means one process."""
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-        namespace = os.readlink("/proc/self/ns/pid")
-    except OSError:
-        boot = namespace = ""
-    return f"{socket.gethostname()}/{boot}/{namespace}"
-
-
-def _started(pid: int) -> str:
-    """When a process started, in ticks since boot; "" if there is none or nobody can tell."""
-    with suppress(OSError):
-        fields = stat_fields(pid)
-        # A zombie will tell nothing any more.
-        return "" if fields[0] in "ZX" else fields[19]
-    return ""
-
-
-def _alive(pid: int) -> bool:
-    try:
-        with suppress(PermissionError):
-            os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    return True

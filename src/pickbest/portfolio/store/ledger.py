@@ -1,47 +1,145 @@
-"""What happens to rounds: asked, told, lost, late; and to the arms of a portfolio."""
+"""A journal and its fold in step: what happens to rounds (asked, told, lost, late) and to arms."""
+
+from __future__ import annotations
 
 import copy
+import os
+import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pickbest.core import PickbestError
 from pickbest.core.features import Feature, Features, by_name, encoded
 from pickbest.core.tickets import ClosedRoundError, RepeatedTellError, Ticket, not_open
-from pickbest.portfolio.store.folded import FoldedJournal
-from pickbest.portfolio.store.leases import Lifetimes, lease_of, this_process
-from pickbest.portfolio.store.plausible import check_finished, check_picked, check_roster
-from pickbest.portfolio.store.portfolio_state import Names, changed, check_opening, updated
-from pickbest.portfolio.store.protocol import Entry, Journal, StorageError, entries_after
-from pickbest.portfolio.store.records import Finished, Late, Lost, Opened, Picked, Record, Roster
+from pickbest.portfolio.processes import this_process
+from pickbest.portfolio.store.leases import Lifetimes, lease_of
+from pickbest.portfolio.store.records import (
+    DamagedError,
+    Entry,
+    Finished,
+    Late,
+    Lost,
+    Opened,
+    Picked,
+    Record,
+    Roster,
+    StorageError,
+    check_finished,
+    check_picked,
+    check_roster,
+)
+from pickbest.portfolio.store.snapshots import (
+    digest_of,
+    replayed,
+    restore_snapshot,
+    take_snapshot,
+)
+from pickbest.portfolio.store.state import (
+    Names,
+    PortfolioState,
+    changed,
+    check_opening,
+    updated,
+)
 from pickbest.portfolio.store.views import RoundView, last_rounds, with_contradictions
 
+if TYPE_CHECKING:
+    from pickbest.portfolio.store.journal import Journal
+
+# A snapshot is kept every so many records: as many are folded, at most, when a journal is opened.
+SNAPSHOT_EVERY = 2_000
 # Seconds between attempts while the database is away.
 PATIENCE: tuple[float, ...] = (0.1, 0.5, 2.0, 5.0)
 
 T = TypeVar("T")
 
 
-class Ledger(FoldedJournal):
-    """One portfolio's memory. Every method may be called from any thread.
+class Ledger:
+    """One portfolio's memory, and the only way to write to it. For any thread.
 
     What is returned is on disk. A pick is a function of the records before it, so a replay of
     the journal finds the same picks, whichever process made them.
 
+    trusted: settings that the caller gave in code; see PortfolioState.
     patience: how long to wait before each further attempt when the database is away.
     """
 
     def __init__(self, journal: Journal, trusted: Opened | None = None) -> None:
-        super().__init__(journal, trusted)
+        self.journal = journal
+        self.lock = threading.RLock()
         self.patience = PATIENCE
-        self._lifetimes = Lifetimes(self.journal)
-        self._warm: tuple[tuple[str, ...], bool] | None = None
+        self._process = os.getpid()
+        self._lifetimes = Lifetimes(journal)
+        self.state, self._kept = self._opened(trusted)
+        self.refresh()
 
-    def entries(self) -> list[Entry]:
-        """The whole journal."""
-        return list(entries_after(self.journal, 0))
+    def refresh(self) -> None:
+        """Fold in what other processes wrote."""
+        with self.lock:
+            for entry in self.journal.entries(self.state.position):
+                self._fold(entry)
+
+    def look(self, view: Callable[[PortfolioState], T]) -> T:
+        """What a function makes of the newest state, which stands still meanwhile."""
+        with self.lock:
+            self.refresh()
+            return view(self.state)
+
+    @contextmanager
+    def turn(self) -> Iterator[Callable[[Record], None]]:
+        """What writes a record, alone and knowing everything; it is folded in after the commit."""
+        if os.getpid() != self._process:
+            raise PickbestError(
+                "a portfolio cannot be used across a fork: open it in the new process"
+            )
+        with self.lock:
+            with self.journal.turn(self.state.position) as turn:
+                for entry in turn.news:
+                    self._fold(entry)
+                appended: list[Entry] = []
+                yield lambda record: appended.append(turn.append(record))
+            for entry in appended:
+                self.state.apply(entry)
+            if appended and self.state.position - self._kept >= SNAPSHOT_EVERY:
+                # The records are what counts: where it cannot be kept now, the next one will be.
+                self._kept = self.state.position
+                with suppress(StorageError):
+                    self.journal.keep(take_snapshot(self.state, appended[-1].record))
+
+    def verify(self) -> PortfolioState:
+        """Replay the journal from its beginning, up to where it stands now.
+
+        Raises ReplayError if any pick, the stored snapshot or the state in memory differs. Right
+        beside writers: what comes later is not looked at.
+        """
+        with self.lock:
+            self.refresh()
+            position, digest = self.state.position, digest_of(self.state)
+            trusted = self.state.trusted
+            snapshot = self.journal.snapshot()
+        known = [(position, digest, "the state in memory")]
+        if snapshot is not None and snapshot.position <= position:
+            known.insert(0, (snapshot.position, snapshot.digest, "the snapshot"))
+            restore_snapshot(snapshot, self._at(snapshot.position), trusted)
+        return replayed(self.journal.entries(0, position), known, trusted)
+
+    def restore(self, records: Iterable[Record]) -> None:
+        """Fill an empty journal."""
+        trial = PortfolioState(self.state.trusted)
+        checked = list(records)
+        for position, record in enumerate(checked, 1):
+            trial.apply(Entry(position, record))
+        with self.turn() as write:
+            if self.state.position:
+                raise PickbestError(
+                    f"an import needs an empty portfolio, this one has "
+                    f"{self.state.position} records; give another name or storage"
+                )
+            for record in checked:
+                write(record)
 
     def rounds(self, last: int | None = None, before: int | None = None) -> list[RoundView]:
         """The last rounds, or the last ones before a round, oldest first."""
@@ -106,15 +204,15 @@ class Ledger(FoldedJournal):
         *,
         lifetime: float,
         owned: bool = True,
-        watch: float = 1.0,
-        learner_decides: bool = False,
+        watch: float | None = None,
         features: Sequence[Features | None] | None = None,
     ) -> list[Ticket[str]]:
         """One round per problem, all in one commit.
 
         lifetime: seconds for which the tickets are good; with `owned`, they are good as long as
             this process lives, whatever the lifetime.
-        watch: probability that a round is watched to the end; the most, where the learner decides.
+        watch: how likely a round may be watched to its end, as the learner wants; None: every
+            round is.
         features: of each problem; None where one, or none of them, has any.
         """
         known = _known_features(problems, features)
@@ -125,7 +223,7 @@ class Ledger(FoldedJournal):
         def picked(number: int, problem: str, told: dict[str, Feature] | None) -> Picked:
             live = self.state.live
             arms, weights, until = live.pick(number, told)
-            chance = min(live.watch_probability(arms) if learner_decides else 1.0, watch)
+            chance = 1.0 if watch is None else min(live.watch_probability(arms), watch)
             watched, good = live.watch_draw(number) < chance, now + lifetime
             return Picked(
                 number, arms, weights, good, owner, problem, watched, now, chance, until, told
@@ -137,7 +235,6 @@ class Ledger(FoldedJournal):
                 if all(self.state.open.get(each.round) == each for each in opened):
                     return  # The attempt that seemed to fail had counted.
             opened.clear()
-            self._compile(next((each for each in known if each is not None), None))
             with self.turn() as write:
                 # Rounds of one batch are picked from the same state: none of them is told yet.
                 rounds = enumerate(zip(problems, known, strict=True), self.state.next_round)
@@ -209,7 +306,7 @@ class Ledger(FoldedJournal):
                 arms = tuple(run.arm for run in result.runs)
                 at, usual = result.at, (len(live.arms) / len(arms),) * len(arms)
                 weights = own or usual if has_weights else None
-                picked = Picked(number, arms, weights, at, None, problem, False, at, given=True)
+                picked = Picked(number, arms, weights, at, None, problem, True, at, given=True)
                 check_picked(picked, live.arms, live.learner.budget)
                 check_finished(result, picked)
                 write(picked)
@@ -296,12 +393,25 @@ class Ledger(FoldedJournal):
         with suppress(PickbestError):
             self.journal.end_leases([lease_of(this_process())])
 
-    def _compile(self, features: Features | None) -> None:
-        """Let kernels be compiled before a turn is taken: others wait for it."""
-        live = self.state.live
-        if self._warm != (live.arms, features is None):
-            live.pick(0, features)
-            self._warm = live.arms, features is None
+    def _opened(self, trusted: Opened | None) -> tuple[PortfolioState, int]:
+        """(the state of the newest snapshot that can be used, its position)."""
+        with suppress(DamagedError):
+            if (snapshot := self.journal.snapshot()) is not None:
+                last = self._at(snapshot.position)
+                return restore_snapshot(snapshot, last, trusted), snapshot.position
+        return PortfolioState(trusted), 0
+
+    def _at(self, position: int) -> Entry | None:
+        found = self.journal.read_from(position - 1, 1)
+        return found[0] if found and found[0].position == position else None
+
+    def _fold(self, entry: Entry) -> None:
+        try:
+            self.state.apply(entry)
+        except PickbestError as error:
+            raise DamagedError(
+                f"the journal is damaged: record {entry.position}: {error}"
+            ) from error
 
     def _try_out(self, roster: Roster) -> None:
         """Raise before anything is written if the learner cannot play with these arms."""

@@ -13,12 +13,11 @@ from pickbest.core.features import Features, FeaturesError, encoded, feature_nam
 from pickbest.core.intervals import Intervals, learn_intervals, watch_probability
 from pickbest.core.plans import Planner, Plans, Runs
 from pickbest.core.randomness import replicate_keys, rng_for
-from pickbest.core.rounds import informed, learn_round, pick_round
+from pickbest.core.rounds import informed, pick_round
 from pickbest.core.states import AnyArray, arrays_of, repeat_state, restore_arrays, same_layout
 from pickbest.core.types import Choice, ContextLearner, Feedback, Learner, State
 from pickbest.learners.auto import Auto
 from pickbest.learners.intervals import FromIntervals, racing
-from pickbest.portfolio.run.settings import BY_HAND, DEFAULT_LEARNER
 from pickbest.portfolio.runs import RunStatus, Stage
 from pickbest.portfolio.store.learner_states import (
     PROBE_SEED,
@@ -29,6 +28,9 @@ from pickbest.portfolio.store.learner_states import (
 )
 from pickbest.portfolio.store.records import Finished, Opened, Picked, Roster
 
+DEFAULT_LEARNER = "auto"
+# What plans where arms have prices, and what plays a schedule that was set by hand.
+PLANNER, BY_HAND = "schedules", "schedule"
 # Beside the streams of learners (1) and environments (2): which rounds are watched.
 WATCH_STREAM = 3
 # Plans that are drawn to see which one is played most often.
@@ -141,30 +143,28 @@ class LiveLearner:
         picked: then the result stays in the journal only.
         """
         places = {arm: place for place, arm in enumerate(self.arms)}
-        if result.learned is None or any(arm not in places for arm in picked.arms):
+        if any(arm not in places for arm in picked.arms):
             return False
         if isinstance(self.learner, Planner):
             return self._learn_runs(self.learner, picked, result, places)
         if len(picked.arms) != self.learner.budget:
             return False
         arms = np.array([[places[arm] for arm in picked.arms]], np.int64)
-        weights = None if picked.weights is None else np.array([picked.weights]) * result.scale
-        choice, low = Choice(arms, weights), np.array([result.learned], np.float64)
+        weights = None if picked.weights is None else np.array([picked.weights])
         known = None if picked.features is None else encoded(picked.features, self.features)
-        if result.times:
-            high, times = np.array([result.highest, result.times], np.float64)[:, None]
-            coin = np.array([picked.watch or 1.0]), np.array([picked.watched])
-            seen = Intervals(low, np.ascontiguousarray(high), np.ascontiguousarray(times), *coin)
-            self.state = learn_intervals(self.learner, self.state, choice, seen, known)
-        else:
-            self.state = learn_round(self.learner, self.state, choice, low, known)
+        low, high, times = (
+            np.array([each], np.float64) for each in (result.low, result.high, result.times)
+        )
+        coin = np.array([picked.watch or 1.0]), np.array([picked.watched])
+        seen = Intervals(low, high, times, *coin)
+        self.state = learn_intervals(self.learner, self.state, Choice(arms, weights), seen, known)
         return True
 
     def _learn_runs(
         self, planner: Planner, picked: Picked, result: Finished, places: Mapping[str, int]
     ) -> bool:
         late = sum(end == 1.0 for end in picked.until)
-        if not result.times or not 1 <= late <= planner.budget:
+        if not 1 <= late <= planner.budget:
             return False
         shape = (1, 1 + planner.budget)
         plans = Plans(np.full(shape, -1), np.zeros(1))

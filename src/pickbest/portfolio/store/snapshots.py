@@ -7,6 +7,7 @@ what is wrong with it.
 """
 
 import hashlib
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -14,12 +15,18 @@ from pickbest._version import __version__
 from pickbest.core import PickbestError
 from pickbest.core.codec import decode, encode, plain
 from pickbest.core.savefile import Arrays, checksum, from_npz, to_npz
-from pickbest.portfolio.store.curve import Course, Sum
-from pickbest.portfolio.store.portfolio_state import PortfolioState, Tally
-from pickbest.portfolio.store.protocol import Entry, Snapshot
-from pickbest.portfolio.store.records import DamagedError, Opened, Picked, Record, Roster
+from pickbest.portfolio.store.records import (
+    DamagedError,
+    Entry,
+    Opened,
+    Picked,
+    Record,
+    Roster,
+    Snapshot,
+)
+from pickbest.portfolio.store.state import Course, PortfolioState, Sum, Tally
 
-VERSION = 2
+VERSION = 1
 _NUMBERS = ("position", "next_round", "finished", "learned", "lost", "late", "paid", "priced")
 
 
@@ -111,3 +118,36 @@ def _content(state: PortfolioState) -> tuple[dict[str, Any], Arrays]:
 
 def _digest_of_record(record: Record) -> str:
     return hashlib.sha256(encode(record).encode()).hexdigest()
+
+
+class ReplayError(PickbestError):
+    """A replay of the journal does not agree with it."""
+
+
+def replayed(
+    entries: Iterable[Entry],
+    known: Sequence[tuple[int, str, str]] = (),
+    trusted: Opened | None = None,
+) -> PortfolioState:
+    """Fold the journal again, picking every round anew from the records before it.
+
+    known: positions, digests of the fold there, and where they come from ("the snapshot").
+    Raises ReplayError where a pick, its weights or a digest differs in any bit.
+    """
+    again = PortfolioState(trusted)
+    for entry in entries:
+        record = entry.record
+        if isinstance(record, Picked) and not record.given:
+            picked = again.live.pick(record.round, record.features)
+            stored = (record.arms, record.weights, record.until)
+            if picked != stored:
+                raise ReplayError(
+                    f"round {record.round}: the journal says {stored}, a replay picks {picked}"
+                )
+        again.apply(entry)
+        for position, digest, source in known:
+            if position == entry.position and digest != digest_of(again):
+                raise ReplayError(
+                    f"{source} differs from a replay of the journal up to record {position}"
+                )
+    return again

@@ -1,16 +1,19 @@
 """A portfolio as people want to see it: its arms, and its rounds."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pickbest.core.codec import SPARSE
-from pickbest.portfolio.engine.limits import in_force
 from pickbest.portfolio.runs import Run, Stage
-from pickbest.portfolio.store.portfolio_state import PortfolioState, Tally
-from pickbest.portfolio.store.protocol import Entry, IndexedJournal
-from pickbest.portfolio.store.records import Finished, Late, Lost, Picked
+from pickbest.portfolio.store.records import Entry, Finished, Late, Lost, Picked
+from pickbest.portfolio.store.state import PortfolioState, Tally
 from pickbest.portfolio.store.verdicts import Contradiction, Verdicts
+
+if TYPE_CHECKING:
+    from pickbest.portfolio.store.journal import Journal
 
 
 @dataclass(frozen=True)
@@ -106,8 +109,8 @@ class RoundView:
         return next((run.verdict for run in self.runs if run.arm == self.winner), "")
 
 
-def overview(known: PortfolioState) -> Status:
-    """The status from the fold."""
+def overview(known: PortfolioState, limits: str = "") -> Status:
+    """The status from the fold; limits: see Status."""
     shares = known.live.shares() if known.roster is not None else {}
     roster, settings = known.roster, known.settings
     return Status(
@@ -122,7 +125,7 @@ def overview(known: PortfolioState) -> Status:
             _arm_view(name, tally, known, shares.get(name, 0.0))
             for name, tally in known.tallies.items()
         ),
-        limits=in_force(),
+        limits=limits,
         stages=known.live.stages() if roster else (),
         mode=known.live.mode() if roster else "",
         contradictions=tuple(known.verdicts.found),
@@ -162,8 +165,7 @@ def _closed(view: RoundView, record: Finished | Late | Lost) -> RoundView:
     )
     if isinstance(record, Late):
         return replace(told, late=True)
-    learned = record.learned is not None
-    return replace(told, state="finished", learned=learned, output=record.output)
+    return replace(told, state="finished", learned=True, output=record.output)
 
 
 def verdicts_of(views: Iterable[RoundView]) -> Verdicts:
@@ -182,7 +184,7 @@ def with_contradictions(views: Iterable[RoundView], verdicts: Verdicts) -> list[
 
 
 def last_rounds(
-    journal: IndexedJournal, last: int | None = None, before: int | None = None
+    journal: Journal, last: int | None = None, before: int | None = None
 ) -> list[RoundView]:
     """The last rounds of a journal, or the last ones before a round, oldest first.
 

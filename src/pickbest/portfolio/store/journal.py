@@ -1,4 +1,8 @@
-"""Journals in SQLite and PostgreSQL, through SQLAlchemy (extra: portfolio).
+"""The journal: an append-only list of records that many processes share (extra: portfolio).
+
+It lies in SQLite or PostgreSQL. All processes see the same records in the same order. A round is
+opened once and closed once: a second such record is refused, whatever a client does.
+`pickbest.testing.journals` checks all of this.
 
 Writers take turns: SQLite by BEGIN IMMEDIATE, PostgreSQL by a lock on the portfolio's row; so
 positions have no gaps and every reader sees the same order. Readers need no lock.
@@ -15,36 +19,28 @@ from sqlalchemy.engine import Connection
 
 from pickbest.core import PickbestError
 from pickbest.core.codec import encode
-from pickbest.portfolio.store import schema
-from pickbest.portfolio.store.databases import (
-    WRITES,
-    as_url,
-    file_of,
-    in_memory,
-    open_engine,
-    shown,
-    sync_folder,
-)
-from pickbest.portfolio.store.protocol import (
-    Entry,
-    NoPortfolioError,
-    OutageError,
-    Snapshot,
-    StorageError,
-)
+from pickbest.portfolio.store import databases
+from pickbest.portfolio.store.databases import WRITES, as_url, file_of, in_memory, shown
 from pickbest.portfolio.store.records import (
     DamagedError,
+    Entry,
     Finished,
     Late,
     Lost,
+    NoPortfolioError,
+    OutageError,
     Picked,
     Record,
+    Snapshot,
+    StorageError,
     decode_record,
     kind_of,
 )
 
-# One number that all pickbest clients of a PostgreSQL server agree on, to migrate one by one.
-MIGRATION_LOCK = 7_021_989
+# Entries that are read at a time, so that memory does not grow with a journal.
+CHUNK = 2_000
+# One number that all pickbest clients of a PostgreSQL server agree on, to make tables one by one.
+TABLES_LOCK = 7_021_989
 # A body that is longer was not written by us; nothing larger is read into memory.
 LONGEST_BODY = 8_000_000
 LONGEST_SNAPSHOT = 64_000_000
@@ -103,8 +99,12 @@ _KEEP = sa.text(
 _PASSING = ("08", "53", "57", "55")
 
 
-class SqlTurn:
-    """See protocol.Turn."""
+class Turn:
+    """The right to write, which one process has at a time.
+
+    news: every entry after the position that was asked for; nothing can come between them
+        and what is appended.
+    """
 
     def __init__(self, connection: Connection, portfolio: int, after: int) -> None:
         self.news = _entries(connection, portfolio, after)
@@ -113,6 +113,7 @@ class SqlTurn:
         self._last = self.news[-1].position if self.news else self._checked(connection, after)
 
     def append(self, record: Record) -> Entry:
+        """Add a record; it counts once the turn has ended without an error."""
         self._last += 1
         self._rows.append(
             {
@@ -142,12 +143,12 @@ class SqlTurn:
         return last
 
 
-class SqlJournal:
-    """One named portfolio in a database; see protocol.IndexedJournal.
+class Journal:
+    """The records of one named portfolio in a database.
 
     url: sqlite:///runs.db, postgresql://user@host/database, or sqlite:// for memory only.
     create: whether a portfolio of that name is made where there is none.
-    readonly: nothing is written, no lock is taken, an older schema is read as it is.
+    readonly: nothing is written, and no lock is taken.
     """
 
     def __init__(
@@ -166,30 +167,42 @@ class SqlJournal:
         file = file_of(self.url)
         if file is not None and (readonly or not create) and not file.exists():
             raise NoPortfolioError(f"{file}: there is no such database; `pickbest run` makes one")
-        self._engine = open_engine(self.url, readonly)
+        self._engine = databases.open_engine(self.url, readonly)
         try:
             with self._errors():
-                self._version, self._portfolio = self._found() if readonly else self._made(create)
+                self._portfolio = self._found() if readonly else self._made(create)
             if file is not None and not readonly:
-                sync_folder(file)
+                databases.sync_folder(file)
         except BaseException:
             self._engine.dispose()
             raise
 
     def read_from(self, position: int, limit: int | None = None) -> list[Entry]:
+        """Entries after `position`, in order; at most `limit` of them."""
         with self._reading() as connection:
             return _entries(connection, self._portfolio, position, limit)
 
+    def entries(self, after: int = 0, last: int | None = None) -> Iterator[Entry]:
+        """Entries after a position, up to and including `last`, without holding them all."""
+        while chunk := self.read_from(after, CHUNK):
+            for entry in chunk:
+                if last is not None and entry.position > last:
+                    return
+                yield entry
+            after = chunk[-1].position
+
     @contextmanager
-    def turn(self, after: int) -> Iterator[SqlTurn]:
+    def turn(self, after: int) -> Iterator[Turn]:
+        """Write alone. What was appended is on disk when the block ends, whole or not at all."""
         with self._errors(), self._writing() as connection:
             if connection.dialect.name == "postgresql":
                 connection.execute(_LOCK, {"portfolio": self._portfolio})
-            turn = SqlTurn(connection, self._portfolio, after)
+            turn = Turn(connection, self._portfolio, after)
             yield turn
             turn.write(connection)
 
     def asked(self) -> int:
+        """How many rounds were opened so far."""
         with self._reading() as connection:
             last = connection.execute(_ASKED, {"portfolio": self._portfolio}).scalar_one()
         if last is not None and not isinstance(last, int):
@@ -197,6 +210,7 @@ class SqlJournal:
         return 0 if last is None else last + 1
 
     def of_rounds(self, first: int, end: int) -> list[Entry]:
+        """The entries of the rounds from `first` up to, not including, `end`, in order."""
         bounds = {"first": first, "end": end, "late_first": -end, "late_end": -first}
         given = {"portfolio": self._portfolio, "longest": LONGEST_BODY, **bounds}
         with self._reading() as connection:
@@ -204,9 +218,8 @@ class SqlJournal:
             return sorted(_decoded(rows), key=lambda entry: entry.position)
 
     def snapshot(self) -> Snapshot | None:
-        if self._version < schema.WITH_SNAPSHOTS:
-            return None
-        table = schema.snapshots
+        """The newest snapshot."""
+        table = databases.snapshots
         wanted = sa.select(table.c.position, table.c.digest, table.c.body).where(
             table.c.portfolio == self._portfolio, sa.func.length(table.c.body) <= LONGEST_SNAPSHOT
         )
@@ -220,10 +233,12 @@ class SqlJournal:
         return Snapshot(position, digest, body)
 
     def keep(self, snapshot: Snapshot) -> None:
+        """Keep a snapshot in place of an older one, whole or not at all."""
         with self._errors(), self._writing() as connection:
             connection.execute(_KEEP, {"portfolio": self._portfolio, **asdict(snapshot)})
 
     def ages(self, rounds: Iterable[int]) -> Mapping[int, float]:
+        """Seconds since these rounds were opened, by the database's own clock."""
         wanted = list(rounds)
         if not wanted:
             return {}
@@ -235,20 +250,21 @@ class SqlJournal:
             return {number: float(age) for number, age in rows if age is not None}
 
     def beat(self, lease: str) -> None:
+        """Say that the holder of a lease lives."""
         with self._errors(), self._writing() as connection:
             connection.execute(_BEAT, {"portfolio": self._portfolio, "lease": lease[:500]})
 
     def beats(self) -> Mapping[str, int]:
-        if self._version < schema.WITH_SNAPSHOTS:
-            return {}
-        table = schema.leases
+        """How often each lease was renewed so far."""
+        table = databases.leases
         wanted = sa.select(table.c.lease, table.c.beats)
         with self._reading() as connection:
             rows = connection.execute(wanted.where(table.c.portfolio == self._portfolio)).all()
         return {str(lease): int(beats) for lease, beats in rows}
 
     def end_leases(self, leases: Iterable[str]) -> None:
-        table = schema.leases
+        """Forget leases."""
+        table = databases.leases
         names = [lease[:500] for lease in leases]
         over = table.delete().where(table.c.portfolio == self._portfolio, table.c.lease.in_(names))
         with self._errors(), self._writing() as connection:
@@ -257,19 +273,19 @@ class SqlJournal:
     def close(self) -> None:
         self._engine.dispose()
 
-    def _made(self, create: bool) -> tuple[int, int]:
+    def _made(self, create: bool) -> int:
         with self._writing() as connection:
             if connection.dialect.name == "postgresql":
-                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(MIGRATION_LOCK)))
-            version = schema.migrate(connection, self._where)
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(TABLES_LOCK)))
+            databases.make_tables(connection, self._where)
             if create and self.name not in _portfolios(connection):
-                connection.execute(schema.portfolios.insert().values(name=self.name))
-            return version, self._required(_portfolios(connection))
+                connection.execute(databases.portfolios.insert().values(name=self.name))
+            return self._required(_portfolios(connection))
 
-    def _found(self) -> tuple[int, int]:
+    def _found(self) -> int:
         with self._engine.connect() as connection:
-            version = schema.checked_version(connection, self._where)
-            return version, self._required(_portfolios(connection) if version else {})
+            ours = databases.has_tables(connection, self._where)
+            return self._required(_portfolios(connection) if ours else {})
 
     def _required(self, known: Mapping[str, int]) -> int:
         if self.name not in known:
@@ -309,7 +325,7 @@ class SqlJournal:
 
 def _portfolios(connection: Connection) -> dict[str, int]:
     """Names and numbers of all that a database holds."""
-    rows = connection.execute(sa.select(schema.portfolios.c.name, schema.portfolios.c.id))
+    rows = connection.execute(sa.select(databases.portfolios.c.name, databases.portfolios.c.id))
     return {str(name): int(number) for name, number in rows}
 
 

@@ -1,0 +1,354 @@
+"""Semi-bandit feedback with two picks or more: bounds that hold for every number of rounds.
+
+docs/two-picks.md has the setting and the proofs. `hedge-partial` draws an arm I from its law p, an
+arm J from p without I, and for B ≥ 3 further B - 2 arms K uniformly from the others; for B = 2 the
+second arm is J, or with probability e (explore) a uniform K. Arm a is looked at with a probability
+Q(a) ≥ μ + ν p(a) given I, and its cost relative to I's is estimated by (c(a) - c(I)) / Q(a):
+
+    B ≥ 3:  μ = (B - 2) / (N - 1), ν = 1 - μ, v = 1;    B = 2:  μ = e / (N - 1), ν = v = 1 - e.
+
+v G is what the second draw saves: E min(c_I, c_J) ≤ E c_I - G, G = Σ_(i<j) p_i p_j |c_i - c_j|. All
+bounds are on the expected regret against the best arm, for costs in [0, 1] that are fixed in
+advance; against costs that react to the player, on the largest over a of the expected regret
+against a. A law is follow-the-regularised-leader at rate z for Ψ = Σ ψ(p), and its regret is at
+most (Ψ(e_a) - Ψ(1/N)) / z as soon as what the estimates cost, at most v G, is saved.
+"""
+
+import heapq
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+from pickbest.core import PickbestError, check_budget, check_count
+from pickbest.theory.two_picks import root_of, several
+
+
+class Looks(NamedTuple):
+    """μ, ν and v of the head of this module, and the factor that all bounds for B ≥ 3 have.
+
+    Factor: where a is among the K, at most c(a) is paid, so regret against a is only incurred in
+    the share 1 - μ of the rounds: E[paid - c(a)] ≤ (1 - μ) E[min(c_I, c_J) - c(a)].
+    """
+
+    uniform: float
+    own: float
+    saved: float
+    factor: float
+
+
+class Tuning(NamedTuple):
+    """rate: z. stretch: g of ψ'' = 1 / (p (μ + ν p / g)); infinite: Shannon's entropy, Hedge.
+
+    explore: the chance e that the second arm is a uniform one, where B = 2.
+    """
+
+    rate: float
+    stretch: float
+    explore: float
+
+
+# What hedge-partial plays: (rate, stretch, explore) for B ≥ 3 and for B = 2. `law_is_safe`
+# certifies both; stretch and explore make the bound smallest, to within half a percent.
+MORE_PICKS, TWO_PICKS = Tuning(0.9271, 1.4, 0.0), Tuning(0.7307, 1.285, 0.23)
+# The same law without a stretch, for which the condition has a closed form.
+PLAIN_EXPLORE = 0.223
+# Shannon's entropy: the explore of the pairing bound, and that of the bound by variances.
+PAIRING_EXPLORE, VARIANCE_EXPLORE = 0.509, 0.5337
+
+
+def looks(*, n_arms: int, budget: int, explore: float) -> Looks:
+    """With which probabilities `hedge-partial` looks at arms.
+
+    >>> looks(n_arms=11, budget=3, explore=0.0)
+    Looks(uniform=0.1, own=0.9, saved=1.0, factor=0.9)
+    """
+    check_budget(several(budget), n_arms)
+    if budget > 2:
+        uniform = (budget - 2) / (n_arms - 1)
+        return Looks(uniform, 1.0 - uniform, 1.0, (n_arms - budget + 1) / (n_arms - 1))
+    if not 0.0 < explore < 1.0:
+        raise PickbestError(f"explore must be between 0 and 1, got {explore!r}")
+    return Looks(explore / (n_arms - 1), 1.0 - explore, 1.0 - explore, 1.0)
+
+
+def relative_tuning(*, budget: int, law: str = "bose-einstein") -> Tuning:
+    """What `hedge-partial` plays with a law: "bose-einstein", "plain" (stretch 1) or "shannon".
+
+    >>> relative_tuning(budget=3)
+    Tuning(rate=0.9271, stretch=1.4, explore=0.0)
+    >>> round(relative_tuning(budget=2, law="shannon").rate, 3)
+    0.482
+    """
+    several(budget)
+    if law == "bose-einstein":
+        return MORE_PICKS if budget > 2 else TWO_PICKS
+    if law not in ("plain", "shannon"):
+        raise PickbestError(f"law must be bose-einstein, plain or shannon, got {law!r}")
+    explore = 0.0 if budget > 2 else PLAIN_EXPLORE if law == "plain" else PAIRING_EXPLORE
+    if law == "plain":
+        return Tuning(_plain_rate(1.0 - explore), 1.0, explore)
+    return Tuning(_pairing_rate(1.0 - explore), math.inf, explore)
+
+
+def hedge_partial_bound(*, n_arms: int, budget: int, law: str = "bose-einstein") -> float:
+    """Expected regret of `hedge-partial`: factor · D / z, without a logarithm of N.
+
+    With ν' = ν / g, p(a) = (μ/ν') / (e^(μ z (L(a) - τ)) - 1) minimises z ⟨p, L⟩ + Σ ψ(p) for
+    ψ'' = 1 / (p (μ + ν' p)). D = Ψ(e_a) - Ψ(1/N) is
+
+        (1/μ) { ln N - (1 + μ/ν') ln(μ + ν') - (N-1)(μ/ν') ln μ + (1 + N μ/ν') ln(μ + ν'/N) }.
+
+    Proof sketch: along dp/dw = ± p (μ + ν' p) an estimate of ±Δ/Q moves p, and what that costs is
+    at most p Δ A for a gain and p Δ C for a loss. Every unordered pair of arms is met once in each
+    direction, so a round's estimates cost at most (A + C) G, and `law_is_safe` says A + C ≤ v.
+    law: see `relative_tuning`; for "shannon" this is `pairing_bound`. Where all arms are picked, 0.
+
+    >>> [round(hedge_partial_bound(n_arms=32, budget=b), 1) for b in (2, 3, 4)]
+    [141.3, 48.2, 30.5]
+    >>> [round(hedge_partial_bound(n_arms=32, budget=b, law="plain"), 1) for b in (2, 3, 4)]
+    [149.0, 55.1, 35.9]
+    """
+    tuning = relative_tuning(budget=budget, law=law)
+    mu, nu, _, factor = looks(n_arms=n_arms, budget=budget, explore=tuning.explore)
+    if n_arms == budget:
+        return 0.0
+    return factor * _distance(n_arms, mu, nu / tuning.stretch) / tuning.rate
+
+
+def hedge_partial_closed_bound(*, n_arms: int, budget: int, law: str = "bose-einstein") -> float:
+    """A short form of `hedge_partial_bound`, never below it: a constant times N - B + 1.
+
+    With k = B - 2 (e at B = 2) and h = 1/g (ν/g at B = 2), D / (N - 1) grows with N towards
+    ((1 + k/h) ln(k + h) - (k/h) ln k - ln h) / k; checked up to N = 10^6, not proved. For the law
+    "plain" that is ln((B-1)/(B-2)) + ln(B-1)/(B-2).
+
+    >>> [round(hedge_partial_closed_bound(n_arms=n + 1, budget=2) / n, 2) for n in (10, 1000)]
+    [4.86, 4.86]
+    >>> [round(hedge_partial_closed_bound(n_arms=102, budget=3, law=x) / 100, 2)
+    ...  for x in ("bose-einstein", "plain")]
+    [1.76, 1.98]
+    """
+    rate, stretch, explore = relative_tuning(budget=budget, law=law)
+    factor = looks(n_arms=n_arms, budget=budget, explore=explore).factor
+    if math.isinf(stretch):
+        raise PickbestError("law must be bose-einstein or plain: Shannon's grows with ln N")
+    k = budget - 2 if budget > 2 else explore
+    h = (1.0 if budget > 2 else 1.0 - explore) / stretch
+    limit = ((1.0 + k / h) * math.log(k + h) - (k / h) * math.log(k) - math.log(h)) / k
+    return factor * (n_arms - 1) * limit / rate
+
+
+def pairing_bound(*, n_arms: int, budget: int) -> float:
+    """Shannon's entropy (Hedge's law at rate μ z): factor · ln N / (μ z), 2 (cosh z - 1) = v z.
+
+    Every unordered pair of arms is met with Δ and with -Δ, and
+    f(Δ) + f(-Δ) = (2μ/η)(cosh(zΔ) - 1) ≤ |Δ| (2/z)(cosh z - 1) for
+    f(Δ) = (μ/η)(e^(-ηΔ/μ) - 1 + ηΔ/μ), z = η/μ: 1.0744 (N - B + 1) ln N / (B - 2) for B ≥ 3,
+    4.08 (N - 1) ln N for B = 2.
+
+    >>> [round(pairing_bound(n_arms=10, budget=b), 1) for b in (2, 3)]
+    [84.5, 19.8]
+    """
+    rate, _, explore = relative_tuning(budget=budget, law="shannon")
+    mu, _, _, factor = looks(n_arms=n_arms, budget=budget, explore=explore)
+    return 0.0 if n_arms == budget else factor * math.log(n_arms) / (mu * rate)
+
+
+def variance_bound(*, n_arms: int, budget: int) -> float:
+    """Shannon's entropy, by variances: ln N / (μ z), 2 (e^z - 1 - z) = v z.
+
+    `pairing_bound` is less. With V the variance of c_I, E Σ p ĉ² ≤ 2V/μ and E min(c_I, c_J) is at
+    most E c_I - V: 1.31 (N - 1) ln N / (B - 2) for B ≥ 3, 4.62 (N - 1) ln N for B = 2.
+
+    >>> [round(variance_bound(n_arms=10, budget=b), 1) for b in (2, 3)]
+    [95.8, 27.2]
+    """
+    mu, _, saved, _ = looks(n_arms=n_arms, budget=budget, explore=VARIANCE_EXPLORE)
+    return math.log(n_arms) / (mu * root_of(1.0 + saved / 2.0))
+
+
+def watched_bound(*, n_arms: int, budget: int, watched: float) -> float:
+    """Races whose losers are stopped, where each round is watched with probability ≥ `watched`.
+
+    `hedge_partial_bound` / watched, for every number of rounds. A round is watched by a coin of its
+    own, whose chance w_t may depend on the past and on the picked set; a watched round's estimates
+    are divided by w_t, the others are 0. So Q(a) w_t ≥ w (μ + ν p), D becomes D / w for
+    ψ'' = 1 / (p w (μ + ν p / g)), and v G is saved in every round, watched or not.
+
+    >>> round(watched_bound(n_arms=10, budget=2, watched=0.1))
+    371
+    """
+    if not 0.0 < watched <= 1.0:
+        raise PickbestError(f"watched must be above 0 and at most 1, got {watched!r}")
+    return hedge_partial_bound(n_arms=n_arms, budget=budget) / watched
+
+
+def hidden_arm_lower_bound(*, n_arms: int, budget: int, rounds: int | None = None) -> float:
+    """No learner that sees only its own arms has less worst-case expected regret.
+
+    One arm, uniformly at random, costs 0, all others 1: after t rounds at most B t arms were tried,
+    so round t costs at least 1 - B t / N: Σ_t (1 - B t / N)+, at most (N/B - 1) / 2 where B divides
+    N. rounds: None for as many as it takes. (Guan 2026 has this lower bound, too.)
+
+    >>> hidden_arm_lower_bound(n_arms=32, budget=2)
+    7.5
+    """
+    check_budget(budget, n_arms)
+    last = (n_arms - 1) // budget
+    if rounds is not None:
+        last = min(last, check_count("rounds", rounds))
+    return last - budget * last * (last + 1) / (2.0 * n_arms)
+
+
+def guan_bound(*, n_arms: int, budget: int, rounds: int | None = None) -> float:
+    """Guan, "Bandits with Probing" (arXiv 2609.15248, 2026): its upper bound for this game.
+
+    All picked costs are seen, costs fixed in advance. B = 2: 32 (N - √N), its Theorem 3. Else
+    256 Φ, Φ = (N - B)/N · min(T, N/B); it also shows that nobody is below Φ/2.
+
+    >>> [round(guan_bound(n_arms=10, budget=b)) for b in (2, 3)]
+    [219, 597]
+    """
+    check_budget(several(budget), n_arms)
+    phi = _phi(n_arms, budget, rounds)
+    anchored = 32.0 * (n_arms - math.sqrt(n_arms)) if budget == 2 else math.inf
+    return min(anchored, 256.0 * phi)
+
+
+def guan_lower_bound(*, n_arms: int, budget: int, rounds: int | None = None) -> float:
+    """Φ/2 of `guan_bound`: no learner that sees its own arms has less worst-case regret.
+
+    >>> guan_lower_bound(n_arms=32, budget=2)
+    7.5
+    """
+    check_budget(budget, n_arms)
+    return _phi(n_arms, budget, rounds) / 2.0
+
+
+def guan_winner_bounds(*, n_arms: int, budget: int, rounds: int) -> tuple[float, float]:
+    """(lower, upper) of Guan 2026 where only the winner's name and value are seen.
+
+    (N - B)/N · min(T, (N + T)/B, √(N T/B)) up to the factors 1/1024 and 64, for arms that may
+    depend on each other: without watched rounds, regret grows with time.
+
+    >>> [round(side, 1) for side in guan_winner_bounds(n_arms=10, budget=2, rounds=10**6)]
+    [1.7, 114486.7]
+    """
+    check_budget(budget, n_arms)
+    check_count("rounds", rounds)
+    order = min(rounds, (n_arms + rounds) / budget, math.sqrt(n_arms * rounds / budget))
+    order *= (n_arms - budget) / n_arms
+    return order / 1024.0, 64.0 * order
+
+
+def law_is_safe(*, rate: float, stretch: float, saved: float) -> bool:
+    """Whether a law's estimates never cost more than the second draw saves: A + C ≤ v, certified.
+
+    With θ = ν'p / (μ + ν'p), between 0 and 1, m = z (1 - θ) / (1 + (g - 1) θ) and
+    k = z / (1 + (g - 1) θ), an estimate of -1/Q costs at most p A and one of 1/Q at most p C, where
+
+        A(θ) = E(m) Λ(θ k E(m)) - 1,    E(m) = (e^m - 1)/m,     Λ(x) = -ln(1 - x)/x,
+        C(θ) = 1 - F(m) ℓ(θ k F(m)),    F(m) = (1 - e^-m)/m,    ℓ(x) = ln(1 + x)/x,
+
+    because θ moves to θ e^(±m) and Q ≥ μ + ν p. E and Λ rise, F and ℓ fall, m and k fall in θ: that
+    bounds A and C on intervals of θ, which are halved until the largest bounds are tight.
+
+    >>> law_is_safe(rate=0.9271, stretch=1.4, saved=1.0)
+    True
+    >>> law_is_safe(rate=0.928, stretch=1.4, saved=1.0)
+    False
+    """
+    largest_gain = _largest(partial(_gain_over, rate, stretch))
+    largest_loss = _largest(partial(_loss_over, rate, stretch))
+    return largest_gain + largest_loss <= saved
+
+
+# Relative errors of a dozen operations and functions in double precision are far below this.
+_ROUNDING = 1e-12
+# How far a certified maximum may lie above the true one.
+_TIGHT = 1e-6
+
+
+def _gain_over(rate: float, stretch: float, low: float, high: float) -> float:
+    """An upper bound on A(θ) for low ≤ θ ≤ high; infinite where none is known."""
+    m, k = _moved(rate, stretch, low)
+    rise = _ratio(math.expm1(m), m)
+    most = high * k * rise * (1.0 + _ROUNDING)
+    if most >= 1.0:
+        return math.inf
+    return rise * _ratio(-math.log1p(-most), most) * (1.0 + _ROUNDING) - 1.0
+
+
+def _loss_over(rate: float, stretch: float, low: float, high: float) -> float:
+    """An upper bound on C(θ) for low ≤ θ ≤ high."""
+    (m, k), (least, _) = _moved(rate, stretch, low), _moved(rate, stretch, high)
+    most = high * k * _ratio(-math.expm1(-least), least) * (1.0 + _ROUNDING)
+    fall = _ratio(-math.expm1(-m), m)
+    return 1.0 - fall * _ratio(math.log1p(most), most) * (1.0 - _ROUNDING)
+
+
+def _moved(rate: float, stretch: float, theta: float) -> tuple[float, float]:
+    """m and k at θ."""
+    k = rate / (1.0 + (stretch - 1.0) * theta)
+    return k * (1.0 - theta), k
+
+
+def _ratio(value: float, argument: float) -> float:
+    """value / argument, whose limit at 0 is 1."""
+    return value / argument if argument > 0.0 else 1.0
+
+
+def _largest(bound: Callable[[float, float], float]) -> float:
+    """An upper bound on the maximum over [0, 1], at most _TIGHT too high."""
+    intervals = [(-bound(0.0, 1.0), 0.0, 1.0)]
+    reached = -math.inf
+    while True:
+        top, low, high = heapq.heappop(intervals)
+        middle = 0.5 * (low + high)
+        reached = max(reached, bound(middle, middle))
+        if -top - reached <= _TIGHT or high - low < 1e-12:
+            return -top
+        heapq.heappush(intervals, (-bound(low, middle), low, middle))
+        heapq.heappush(intervals, (-bound(middle, high), middle, high))
+
+
+def _distance(n_arms: int, mu: float, nu: float) -> float:
+    """D of `hedge_partial_bound`; nu = 0, the limit, is Shannon's ln N / μ."""
+    if nu == 0.0:
+        return math.log(n_arms) / mu
+    odds = mu / nu
+    return (
+        math.log(n_arms)
+        - (1.0 + odds) * math.log(mu + nu)
+        - (n_arms - 1) * odds * math.log(mu)
+        + (1.0 + n_arms * odds) * math.log(mu + nu / n_arms)
+    ) / mu
+
+
+def _plain_rate(saved: float) -> float:
+    """z with -ln(1 - z) + e^-z - 1 = v z: A + C at a stretch of 1 (A at θ = 1, C at θ = 0)."""
+    return _falling_root(lambda z: -math.log1p(-z) + math.expm1(-z) - saved * z)
+
+
+def _pairing_rate(saved: float) -> float:
+    """z with 2 (cosh z - 1) = v z."""
+    return _falling_root(lambda z: 2.0 * (math.cosh(z) - 1.0) - saved * z)
+
+
+def _falling_root(function: Callable[[float], float]) -> float:
+    """The root between 0 and 1 of a convex function that is 0 and falling at 0, from below."""
+    low, high = 1e-9, 1.0 - 1e-15
+    while high - low > 1e-15:
+        middle = 0.5 * (low + high)
+        if middle in (low, high):
+            break
+        low, high = (middle, high) if function(middle) <= 0.0 else (low, middle)
+    return low
+
+
+def _phi(n_arms: int, budget: int, rounds: int | None) -> float:
+    longest = n_arms / budget
+    if rounds is not None:
+        longest = min(longest, float(check_count("rounds", rounds)))
+    return (n_arms - budget) / n_arms * longest
