@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from smt_portfolio import logics
 
-PROOFS, SEED, SECONDS, JOBS = 67, 7, 10, 2
+PROOFS, SEED, SECONDS, JOBS = 150, 1, 10, 2
 MAKEFILE = """
 RESULTS := $(patsubst %.smt2,%.out,$(wildcard *.smt2))
 all: $(RESULTS)

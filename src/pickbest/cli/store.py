@@ -15,6 +15,7 @@ from typer import Argument, Option
 from pickbest.cli import store_tables, tables
 from pickbest.cli.options import JsonOption
 from pickbest.cli.tables import say
+from pickbest.core import PickbestError
 from pickbest.core.codec import plain
 
 if TYPE_CHECKING:
@@ -163,15 +164,36 @@ def serve(
             help="Token that clients must send; required unless the address is loopback.",
         ),
     ] = None,
+    token_file: Annotated[
+        Path | None, Option(help="File that holds the token; better than --token.")
+    ] = None,
+    read_token_file: Annotated[
+        Path | None, Option(help="File that holds a second token, which may only read.")
+    ] = None,
+    log_format: Annotated[str, Option(help="Format of the log: plain or json.")] = "plain",
     name: NameOption = "default",
 ) -> None:
-    """Serve a portfolio over HTTP: ask, tell, history, and a live page.
+    """Serve a portfolio over HTTP: ask, tell, history, metrics, and a live page.
 
     STORE is a portfolio.toml, or a database in which `pickbest run` has made a portfolio.
     """
     from pickbest.portfolio.service.server import serve_store
 
-    serve_store(store, name, host, port, token)
+    if token_file is not None:
+        token = _token_in(token_file)
+    reader = None if read_token_file is None else _token_in(read_token_file)
+    serve_store(store, name, host, port, token, reader, log_format)
+
+
+def _token_in(path: Path) -> str:
+    """The token that is all of a file."""
+    try:
+        token = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise PickbestError(f"{path}: the token cannot be read ({error})") from error
+    if not token or len(token.split()) != 1:
+        raise PickbestError(f"{path}: a token file must hold one word, and nothing else")
+    return token
 
 
 @contextmanager
