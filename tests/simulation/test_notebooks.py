@@ -1,6 +1,7 @@
 """What notebooks and scripts hold: data frames in, readable results out, bars, notebook classes."""
 
 import json
+import re
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -92,6 +93,8 @@ def test_results_can_be_read(played):
     latex = played.to_latex()
     assert r"the\_good \& <best>" in latex
     assert r"$\pm$" in latex
+    assert latex.count(r"\textbf{") == len(played.summary().columns) - 2
+    assert not re.search(r"[& {]-\d", latex)  # a true minus
     assert latex.count(r"\\") == 3
     frame = played.summary().to_pandas()
     assert list(frame.index) == list(played.runs)

@@ -50,10 +50,12 @@ def render(figure: Figure) -> tuple[bytes, bytes]:
     axes.set_xscale("log" if figure.log_x else "linear")
     axes.set_yscale("log" if figure.log_y else "linear")
     ends = []
+    named = [one.look for one in figure.series if one.x and not one.look.startswith("#")]
+    colours = {name: colour for name, (colour, _) in palette.looks(named).items()}
     # What the figure is about is drawn last, on top of all others.
     for series in sorted(figure.series, key=lambda one: one.look in HEROES):
         if series.x:
-            colour = _draw(axes, series)
+            colour = _draw(axes, series, colours.get(series.look, series.look))
             if series.label:
                 label = typeset(series.label)
                 ends.append((float(series.x[-1]), float(series.y[-1]), label, colour))
@@ -74,9 +76,8 @@ def typeset(label: str) -> str:
     return label.replace("OG_hybrid", r"OG$_{\mathrm{hybrid}}$")
 
 
-def _draw(axes: Axes, series: Series) -> str:
+def _draw(axes: Axes, series: Series, colour: str) -> str:
     """Draw one series and return its colour."""
-    colour = series.look if series.look.startswith("#") else palette.look(series.look)[0]
     hollow, hero = series.marker == "s", series.look in HEROES
     axes.errorbar(
         series.x,
