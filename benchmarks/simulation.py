@@ -240,7 +240,7 @@ def compile_row() -> Row:
 
     def run(folder: str) -> float:
         start = time.perf_counter()
-        environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
+        environment = {**os.environ, "PICKBEST_CACHE": folder}
         subprocess.run([sys.executable, "-c", code], check=True, env=environment)
         return time.perf_counter() - start
 

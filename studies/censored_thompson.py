@@ -12,8 +12,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from pickbest.core import Choice, Draws, Feedback, FloatArray, IntArray, check_budget
-from pickbest.core.intervals import Intervals
+from pickbest.core import Choice, Draws, Feedback, FloatArray, Seen, check_budget
 from pickbest.core.states import counts
 
 # As many runs at the mean log time 0.3 of the deadline with this variance are taken for granted.
@@ -42,7 +41,6 @@ class CensoredThompson:
     timed: bool = True
     buckley_james: bool = True
     feedback = Feedback.PICKED
-    unbiased = False
 
     def __post_init__(self) -> None:
         check_budget(self.budget, self.n_arms)
@@ -50,9 +48,9 @@ class CensoredThompson:
     def start(self, replicates: int) -> LogTimes:
         return LogTimes(*(np.zeros((replicates, self.n_arms)) for _ in LogTimes._fields))
 
-    def pick(self, state: LogTimes, rng: Draws) -> Choice:
+    def pick(self, state: LogTimes, draws: Draws, features: FloatArray | None = None) -> Choice:
         mean, deviation = _model(state)
-        uniforms = rng.uniforms(2 * self.n_arms)
+        uniforms = draws.uniforms(2 * self.n_arms)
         first, second = uniforms[:, : self.n_arms], uniforms[:, self.n_arms :]
         normal = np.sqrt(-2.0 * np.log(first)) * np.cos(2.0 * np.pi * second)
         drawn = mean + normal * deviation / np.sqrt(PRIOR_RUNS + state.runs)
@@ -64,20 +62,14 @@ class CensoredThompson:
             cost = late + moment * (1.0 - _upper(-(drawn + deviation**2) / deviation))
         return Choice(np.argsort(cost, axis=1, kind="stable")[:, : self.budget])
 
-    def learn(self, state: LogTimes, choice: Choice, seen: FloatArray) -> LogTimes:
-        answered = np.ones(len(seen), np.bool_)
-        return self.learn_intervals(
-            state, choice, Intervals(seen, seen, seen, np.ones(len(seen)), answered)
-        )
-
-    def watch_probability(self, state: LogTimes, arms: IntArray) -> FloatArray:
-        return np.zeros(len(arms))
-
-    def learn_intervals(self, state: LogTimes, choice: Choice, seen: Intervals) -> LogTimes:
+    def learn(
+        self, state: LogTimes, choice: Choice, seen: Seen, features: FloatArray | None = None
+    ) -> LogTimes:
+        times = seen.high if seen.times is None else seen.times
         rows = np.arange(len(choice.arms))[:, None]
         mean, deviation = (each[rows, choice.arms] for each in _model(state))
-        ended = np.log(np.maximum(seen.times, SHORTEST))
-        answered = (seen.low == seen.high) & (seen.times < 1.0)
+        ended = np.log(np.maximum(times, SHORTEST))
+        answered = (seen.low == seen.high) & (times < 1.0)
         beyond = mean + deviation * _hazard((ended - mean) / deviation)
         value = np.where(answered | (not self.buckley_james), ended, np.maximum(beyond, ended))
         # Squares of what is filled in lack the variance that is left beyond it.

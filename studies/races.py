@@ -14,8 +14,7 @@ from pickbest.catalog import make_learner
 from pickbest.core import Learner, PickbestError
 from pickbest.core.progress import Progress
 from pickbest.environments.runtimes import read_runtimes
-from pickbest.learners.intervals import racing
-from pickbest.learners.schedules import Schedules
+from pickbest.learners.auto import Schedules, racing
 from pickbest.portfolio.run.costs import as_cost
 from pickbest.simulation.replay import (
     Races,

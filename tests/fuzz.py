@@ -36,7 +36,7 @@ import numpy as np
 SECONDS = 30.0
 MOST_MEGABYTES = 200
 ARMS = ("a", "b", "c", "d", "e")
-LEARNERS = ("fpml-adaptive", "thompson", "og-hybrid", "exp3-m", "pairwise", "uniform", "ucb")
+LEARNERS = ("fpml-partial", "thompson", "og-hybrid", "exp3-m", "auto", "uniform", "ucb")
 
 # Numbers, texts and shapes that careless code trips over.
 NUMBERS: tuple[Any, ...] = (

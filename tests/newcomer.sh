@@ -6,7 +6,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 python=${PYTHON:-python3}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-unset PYTHONPATH NUMBA_CACHE_DIR
+unset PYTHONPATH PICKBEST_CACHE
 # Whatever it keeps, it keeps in folders of this run.
 export HOME=$folder/home XDG_CACHE_HOME=$folder/home/.cache XDG_DATA_HOME=$folder/home/.local/share
 export PIP_CACHE_DIR=${PIP_CACHE_DIR:-$("$python" -m pip cache dir)}

@@ -15,24 +15,18 @@ from pickbest.core import (
     FloatArray,
     Learner,
     PickbestError,
-    State,
+    Seat,
+    Seen,
     check_costs,
     check_count,
     check_seed,
-    informed,
-    learn_round,
-    pick_round,
-    replicate_keys,
-    rng_for,
     savefile,
 )
-from pickbest.core.features import Features, FeaturesError, encoded, feature_names
+from pickbest.core.features import Features, feature_names
 from pickbest.core.states import arrays_of, check_state, restore_arrays
 from pickbest.core.tickets import Ticket, in_order, not_open, round_of
-from pickbest.learners.states_0_1 import from_flat
 
-# Version 1 (0.1.0) had flat names of states: `learners.states_0_1` reads them.
-FORMAT, VERSION = "pickbest-player", 2
+FORMAT, VERSION = "pickbest-player", 1
 
 Costs = Sequence[float] | Mapping[int, float] | FloatArray
 
@@ -53,16 +47,18 @@ class Player:
     """
 
     def __init__(self, learner: Learner, seed: int = 0) -> None:
-        self.learner = learner
         self.seed = check_seed(seed)
-        self._keys = replicate_keys(seed, 1)
-        self._state: State = learner.start(1)
+        self._seat = Seat(learner, seed)
         self._all_arms = tuple(range(learner.n_arms)) if learner.feedback is Feedback.FULL else ()
         self._open: dict[int, tuple[Ticket[int], Choice, FloatArray | None]] = {}
-        self._features: tuple[str, ...] = ()
         self._forgotten: set[int] = set()
         self._asked = 0
         self._told = 0
+
+    @property
+    def learner(self) -> Learner:
+        """Who picks."""
+        return self._seat.learner
 
     @property
     def rounds_learned(self) -> int:
@@ -80,14 +76,11 @@ class Player:
         problem: any label. features: what is known of it: numbers, texts, True or False, None
             where missing; in a list or by name, the same ones in every round that has some.
         """
-        number = self._asked
-        draws = rng_for(self._keys, number)
-        known: FloatArray | None = None
-        if features is None:
-            choice = self.learner.pick(self._state, draws)
-        else:
-            known = self._known(features)
-            choice = pick_round(self.learner, self._state, draws, known)
+        number, known = self._asked, None
+        if features is not None:
+            known = self._seat.encoded(features)
+            self._seat.expect(feature_names(features))
+        choice = self._seat.pick(number, known)
         ticket = Ticket(number, tuple(choice.arms[0].tolist()), problem)
         self._open[number] = ticket, choice, known
         self._asked += 1
@@ -104,11 +97,7 @@ class Player:
         arms = self._all_arms or asked.arms
         seen = check_costs(in_order(number, arms, costs), (len(arms),))
         del self._open[number]
-        learner, seen = self.learner, seen[None]
-        if known is None:
-            self._state = learner.learn(self._state, choice, seen)
-        else:
-            self._state = learn_round(learner, self._state, choice, seen, known)
+        self._seat.learn(choice, Seen.of(seen[None]), known)
         self._told += 1
 
     def forget(self, ticket: Ticket[int] | int) -> None:
@@ -130,9 +119,9 @@ class Player:
             "open": sorted(self._open),
             "problems": {str(number): t.problem for number, (t, _, _) in self._open.items()},
         }
-        if self._features:
-            header["features"] = self._features
-        arrays = {f"state/{path}": array for path, array in arrays_of(self._state).items()}
+        if self._seat.names:
+            header["features"] = self._seat.names
+        arrays = {f"state/{path}": array for path, array in arrays_of(self._seat.state).items()}
         for number, (_, choice, known) in self._open.items():
             arrays[f"open/{number}/arms"] = choice.arms
             if known is not None:
@@ -172,11 +161,9 @@ class Player:
             for path, array in arrays.items()
             if path.startswith("state/")
         }
-        if header["version"] == 1:
-            self._state = check_state(from_flat(self.learner, saved))
-        else:
-            self._state = check_state(restore_arrays(self._state, saved))
-        self._features = tuple(map(str, header.get("features", ())))
+        seat = self._seat
+        seat.expect(tuple(map(str, header.get("features", ()))))
+        seat.state = check_state(restore_arrays(seat.state, saved))
         self._asked = check_count("asked", header["asked"], 0)
         self._told = check_count("told", header["told"], 0)
         self._forgotten = set(header["forgotten"])
@@ -187,7 +174,7 @@ class Player:
             raise PickbestError("a saved round was never asked for")
         problems = header.get("problems", {})
         # What a pick looks like, for those that are saved; nothing is asked for.
-        pattern = self.learner.pick(self._state, rng_for(self._keys, 0)) if header["open"] else None
+        pattern = seat.pick(0) if header["open"] else None
         for number in header["open"]:
             arms, weights = arrays[f"open/{number}/arms"], arrays.get(f"open/{number}/weights")
             choice = _checked_choice(self.learner, pattern, arms, weights)
@@ -195,26 +182,11 @@ class Player:
             known = arrays.get(f"open/{number}/features")
             if known is not None and not (
                 known.dtype == np.float64
-                and known.shape == (len(self._features),)
+                and known.shape == (1, len(seat.names))
                 and np.isfinite(known).all()
             ):
                 raise PickbestError("the features of an open ticket must be finite numbers")
             self._open[number] = ticket, choice, known
-
-    def _known(self, features: Features) -> FloatArray:
-        """Encoded; with the first ones, a learner that can goes on with features."""
-        names = self._features or feature_names(features)
-        known = encoded(features, names)
-        if not self._features:
-            using = informed(self.learner, names, self._state)
-            if using is None:
-                raise FeaturesError(
-                    f"{type(self.learner).__name__} uses no features: leave them out, or take "
-                    "a learner that does (auto)"
-                )
-            self.learner, self._state = using
-            self._features = names
-        return known
 
     def _open_number(self, ticket: Ticket[int] | int) -> int:
         number = round_of(ticket)

@@ -56,7 +56,7 @@ def all_entries(full: bool = False) -> list[Entry]:
 def peer_entries(labels: Sequence[str] = ()) -> list[Entry]:
     """Ours with features, the peers with them, and ours without; those with labels, if any."""
     entries = {label: Entry(label, spec, features=True) for label, spec in PEERS.items()}
-    entries |= {name: Entry(name, name) for name in (AUTO, "pairwise", "thompson", "uniform")}
+    entries |= {name: Entry(name, name) for name in (AUTO, "thompson", "uniform")}
     for label in labels:
         if label not in entries:
             raise unknown_name("learner", label, entries)

@@ -21,6 +21,7 @@ from pickbest.core import (
     FloatArray,
     IntArray,
     Learner,
+    Seen,
     State,
     unknown_name,
 )
@@ -50,8 +51,11 @@ class Tampered(WrappingLearner):
     told: Callable[[Learner, Choice, FloatArray], tuple[Choice, FloatArray]]
     unbiased = False
 
-    def learn(self, state: State, choice: Choice, seen: FloatArray) -> State:
-        return self.inner.learn(state, *self.told(self.inner, choice, seen))
+    def learn(
+        self, state: State, choice: Choice, seen: Seen, features: FloatArray | None = None
+    ) -> State:
+        told, costs = self.told(self.inner, choice, seen.high)
+        return self.inner.learn(state, told, Seen.of(costs))
 
 
 class Skipped(NamedTuple):
@@ -71,10 +75,12 @@ class Skipping(WrappingLearner):
     def start(self, replicates: int) -> Skipped:
         return Skipped(np.zeros(replicates, np.int64), self.inner.start(replicates))
 
-    def pick(self, state: Skipped, rng: Draws) -> Choice:
-        return self.inner.pick(state.state, rng)
+    def pick(self, state: Skipped, draws: Draws, features: FloatArray | None = None) -> Choice:
+        return self.inner.pick(state.state, draws)
 
-    def learn(self, state: Skipped, choice: Choice, seen: FloatArray) -> Skipped:
+    def learn(
+        self, state: Skipped, choice: Choice, seen: Seen, features: FloatArray | None = None
+    ) -> Skipped:
         told = self.every > 0 and state.rounds[0] % self.every == 0
         inner = self.inner.learn(state.state, choice, seen) if told else state.state
         return Skipped(state.rounds + 1, inner)

@@ -4,9 +4,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from pickbest.core import Choice, Draws, FloatArray, IntArray
+from pickbest.core import Choice, Draws, FloatArray, IntArray, Seen
 from studies.peers.linear import Linear, LinearState, normals, predicted
 
 # A runtime of 0 counts as that share of the limit.
@@ -62,10 +61,10 @@ class RetrainedRidge(Linear):
             return rng.uniforms(self.n_arms)
         return predicted(state.used, inputs)
 
-    def learn_in(
-        self, state: LinearState, choice: Choice, seen: FloatArray, features: ArrayLike
+    def learn(
+        self, state: LinearState, choice: Choice, seen: Seen, features: FloatArray | None = None
     ) -> LinearState:
-        state = super().learn_in(state, choice, seen, features)
+        state = super().learn(state, choice, seen, features)
         if state.rounds[0] % self.every == 0:
             state.used[:] = self.weights(state)
         return state
@@ -131,16 +130,16 @@ class CPPL(Linear):
         noise = 1e-9 * rng.uniforms(self.n_arms)
         return predicted(state.response, inputs) + self.width * self.widths(state, inputs) + noise
 
-    def learn_in(
-        self, state: LinearState, choice: Choice, seen: FloatArray, features: ArrayLike
+    def learn(
+        self, state: LinearState, choice: Choice, seen: Seen, features: FloatArray | None = None
     ) -> LinearState:
         inputs, average = self.inputs(state, features), state.response.copy()
-        iterate, rows = state.used.copy(), np.arange(len(seen))[:, None]
-        state = super().learn_in(state, choice, seen, features)
+        iterate, rows = state.used.copy(), np.arange(len(inputs))[:, None]
+        state = super().learn(state, choice, seen, features)
         utilities = np.einsum("rbd,rd->rb", iterate[rows, choice.arms], inputs)
         chances = np.exp(utilities - utilities.max(axis=1, keepdims=True))
         chances /= chances.sum(axis=1, keepdims=True)
-        won = seen == seen.min(axis=1, keepdims=True)
+        won = seen.high == seen.high.min(axis=1, keepdims=True)
         single = won.sum(axis=1, keepdims=True) == 1
         push = np.where(single, won - chances, 0.0) * self.rate
         push = push / np.maximum(state.rounds[:, None], 1.0) ** self.decay

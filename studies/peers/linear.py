@@ -1,13 +1,12 @@
 """What linear peers share: features scaled as they come, and a ridge regression for each arm."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from pickbest.core import Choice, Draws, Feedback, FloatArray, IntArray, State, check_budget
+from pickbest.core import Choice, Draws, Feedback, FloatArray, IntArray, Seen, check_budget
 from pickbest.core.features import MISSING, WORD
 
 # Words are hashed to that many columns.
@@ -37,15 +36,12 @@ class LinearState(NamedTuple):
 class Linear:
     """Top B by predicted reward; peers add how they explore. Without features, all rounds look
     the same.
-
-    names: of the features.
     """
 
     n_arms: int
     budget: int
-    names: tuple[str, ...] = ()
     feedback = Feedback.PICKED
-    unbiased = False
+    uses_features = True
 
     def __post_init__(self) -> None:
         check_budget(self.budget, self.n_arms)
@@ -63,13 +59,13 @@ class Linear:
 
     # The learner --------------------------------------------------------------------------------
 
-    def start(self, replicates: int) -> LinearState:
+    def start(self, replicates: int, n_features: int = 0) -> LinearState:
         arms = (replicates, self.n_arms)
-        width = 1 + min(len(self.names), MOST_INPUTS) + BUCKETS * bool(self.names)
+        width = 1 + min(n_features, MOST_INPUTS) + BUCKETS * bool(n_features)
         return LinearState(
             np.zeros(replicates),
-            np.zeros((replicates, len(self.names))),
-            np.zeros((replicates, len(self.names))),
+            np.zeros((replicates, n_features)),
+            np.zeros((replicates, n_features)),
             np.tile(np.eye(width) / RIDGE, (*arms, 1, 1)),
             np.zeros((*arms, width)),
             np.zeros(arms),
@@ -77,32 +73,19 @@ class Linear:
             np.zeros((*arms, width)),
         )
 
-    def with_features(self, names: tuple[str, ...], state: State) -> tuple[Self, LinearState]:
-        informed = replace(self, names=names)
-        return informed, informed.start(len(state.rounds))
-
-    def without_features(self, state: State) -> tuple[Any, State]:
-        return self, state
-
-    def pick(self, state: LinearState, rng: Draws) -> Choice:
-        return self.pick_in(state, rng, np.full(len(self.names), MISSING))
-
-    def learn(self, state: LinearState, choice: Choice, seen: FloatArray) -> LinearState:
-        return self.learn_in(state, choice, seen, np.full(len(self.names), MISSING))
-
-    def pick_in(self, state: LinearState, rng: Draws, features: ArrayLike) -> Choice:
-        scores = self.scores(state, self.inputs(state, features), rng)
+    def pick(self, state: LinearState, draws: Draws, features: FloatArray | None = None) -> Choice:
+        scores = self.scores(state, self.inputs(state, features), draws)
         # Arms that were never played come first, in random order.
-        first = np.where(state.plays == 0, 1e6 + rng.child(7).uniforms(self.n_arms), 0.0)
+        first = np.where(state.plays == 0, 1e6 + draws.child(7).uniforms(self.n_arms), 0.0)
         order = np.argsort(-(scores + first), axis=1, kind="stable")
         return Choice(np.ascontiguousarray(order[:, : self.budget]))
 
-    def learn_in(
-        self, state: LinearState, choice: Choice, seen: FloatArray, features: ArrayLike
+    def learn(
+        self, state: LinearState, choice: Choice, seen: Seen, features: FloatArray | None = None
     ) -> LinearState:
         inputs = self.inputs(state, features)
-        values = self.targets(state, inputs, choice.arms, seen)
-        rows = np.arange(len(seen))
+        values = self.targets(state, inputs, choice.arms, seen.high)
+        rows = np.arange(len(inputs))
         for j in range(choice.arms.shape[1]):
             arm, value = choice.arms[:, j], values[:, j]
             gain = (state.inverse[rows, arm] @ inputs[:, :, None])[:, :, 0]
@@ -113,15 +96,18 @@ class Linear:
             state.response[rows, arm] += value[:, None] * inputs
             state.plays[rows, arm] += 1.0
             state.errors[rows, arm] += (value - before) ** 2
-        self._scale(state, np.broadcast_to(features, (len(seen), len(self.names))))
+        self._scale(state, self._raw(state, features))
         return state
 
     # Features -----------------------------------------------------------------------------------
 
-    def inputs(self, state: LinearState, features: ArrayLike) -> FloatArray:
+    def _raw(self, state: LinearState, features: FloatArray | None) -> FloatArray:
+        """(replicates, n_features); all are missing where a round has none."""
+        return np.full(state.mean.shape, MISSING) if features is None else features
+
+    def inputs(self, state: LinearState, features: FloatArray | None) -> FloatArray:
         """(replicates, width): a constant, scaled numbers, hashed words."""
-        replicates = len(state.rounds)
-        raw = np.broadcast_to(np.asarray(features, np.float64), (replicates, len(self.names)))
+        replicates, raw = len(state.rounds), self._raw(state, features)
         words = raw >= WORD
         deviation = np.sqrt(state.spread / np.maximum(state.rounds, 1.0)[:, None]) + 1e-9
         scaled = np.clip((np.where(words, 0.0, raw) - state.mean) / deviation, -FARTHEST, FARTHEST)
@@ -130,7 +116,7 @@ class Linear:
             numbers = numbers @ _projection(numbers.shape[1])
         # So that inputs are about as long as the constant, however many features there are.
         parts = [np.ones((replicates, 1)), numbers / np.sqrt(max(1, numbers.shape[1]))]
-        if self.names:
+        if raw.shape[1]:
             codes = np.where(words & (raw > MISSING), raw / WORD, -1.0).astype(np.int64)
             parts.append(
                 np.stack([(codes % BUCKETS == k) & (codes >= 0) for k in range(BUCKETS)], -1).sum(1)

@@ -20,12 +20,10 @@ from pickbest.learners import (
     UCB,
     Doubling,
     Exp3,
-    Exp3IX,
     Exp3M,
     FPMLPartial,
     Greedy,
     Hedge,
-    Pairwise,
     Uniform,
     Weights,
 )
@@ -94,7 +92,6 @@ HAND_SET = {
     "fpml-partial:epsilon=0.2,weights=explore": FPMLPartial(9, 3, 0.2, Weights.EXPLORE),
     "hedge:rate=0.4": Hedge(9, 0.4),
     "exp3:gamma=0.2": Exp3(9, 0.2),
-    "exp3-ix:rate=0.3,implicit=0.1": Exp3IX(9, 0.3, 0.1),
     "exp3-m:gamma=0.2": Exp3M(9, 3, 0.2),
     "og:gamma=0.2": Greedy(Exp3(9, 0.2), 3),
     "og:feedback=full,rate=0.4": Greedy(Hedge(9, 0.4), 3),
@@ -119,8 +116,6 @@ def test_resamples_alone_leave_the_rate_to_be_tuned():
     [
         ("fpml-partial:epsilon=0.2,tuning=as_run", "resamples"),
         ("fpml-partial:epsilon=0.2,weights=geometric", "resamples"),
-        ("exp3-ix:rate=0.3", "implicit"),
-        ("exp3-ix:implicit=0.3", "rate"),
     ],
 )
 def test_what_still_depends_on_the_rounds_is_named(text, missing):
@@ -131,8 +126,8 @@ def test_what_still_depends_on_the_rounds_is_named(text, missing):
 @pytest.mark.parametrize(
     "text",
     ["fpml:epsilon=0", "fpml-partial:epsilon=0", "fpml-partial:resamples=0", "hedge:rate=0",
-     "exp3:gamma=0", "exp3-ix:rate=0,implicit=1", "exp3-ix:rate=1,implicit=0", "exp3-m:gamma=0",
-     "og:gamma=0", "og:feedback=full,rate=0", "og-hybrid:epsilon=0", "guarded:epsilon=0"],
+     "exp3:gamma=0", "exp3-m:gamma=0",
+     "og:gamma=0", "og:feedback=full,rate=0", "og-hybrid:epsilon=0"],
 )  # fmt: skip
 @pytest.mark.parametrize("rounds", [100, None])
 def test_zero_by_hand_is_zero_and_refused_where_it_makes_no_sense(text, rounds):
@@ -161,13 +156,6 @@ def test_text_table_spec_and_options_say_the_same():
     )
 
 
-def test_a_guarded_learner_holds_a_spec():
-    held = make_learner("guarded:inner=pairwise:discount=0.9", 9, 3)
-    assert held.inner == Pairwise(9, 3, 0.9)
-    table = {"name": "guarded", "inner": {"name": "pairwise", "discount": 0.9}}
-    assert make_learner(table, 9, 3) == held
-
-
 def turns(n_arms: int, budget: int, rounds: int | None = None, step: int = 1) -> Uniform:
     """Made by a function."""
     assert rounds is None or rounds > 0
@@ -191,7 +179,6 @@ def test_a_learner_of_a_module(own):
     assert make_learner("pickbest.learners:Hedge:rate=0.5", 9) == Hedge(9, 0.5)
     assert make_learner("own_learners:turns", 9, 3, 10, step=2) == Uniform(9, 2)
     assert learner_entry("own_learners:turns").summary == "Made by a function."
-    assert make_learner("guarded:inner=own_learners:turns:step=2", 9, 2, guard_budget=1)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +188,7 @@ def test_a_learner_of_a_module(own):
         ("no_such_module:Name", "not a class or function of a module that can be imported"),
         ("own_learners:number", "must be a class or function with the parameters n_arms, got 3"),
         ("os:system", "must be a class or function with the parameters n_arms"),
-        ("own_learners:not_a_learner", "must make a learner, got 9"),
+        ("own_learners:not_a_learner", "int has no `n_arms`"),
         ("own_learners:turns:stop=2", "unknown option of own_learners:turns 'stop'; did you mean"),
         ("pickbest.learners:Hedge", "pickbest.learners:Hedge needs the option rate"),
         ("og:distinct", "options of a learner must be key=value, got 'distinct' in 'og:distinct'"),

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pickbest.cli.main import app, main
-from pickbest.kernels.compile_notice import NOTICE
+from pickbest.kernels.compiled import NOTICE
 
 PROGRAM = [sys.executable, "-m", "pickbest.cli.main"]
 
@@ -101,7 +101,7 @@ def test_learners_repeat_and_take_options_of_their_own():
 
 def test_the_first_command_says_that_it_compiles(tmp_path):
     words = ("simulate", "task-2", "-l", "ucb", "-r", "2", "-b", "2", "--json")
-    there = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    there = {**os.environ, "PICKBEST_CACHE": str(tmp_path)}
     first, second = run(*words, env=there), run(*words, env=there)
     assert first.stderr == NOTICE + "\n"
     assert second.stderr == ""

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from pickbest.kernels import gumbel
-from pickbest.kernels.compiled import allocating
+from pickbest.kernels.compiled import compiled
 from pickbest.kernels.random import STEP
 
 
-@allocating
+@compiled
 def draws(key, count):
     values = np.empty(count)
     for i in range(count):

@@ -8,13 +8,16 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from numba import njit
 
 from pickbest.core import replicate_keys, rng_for
-from pickbest.kernels.inclusion import inclusion_probabilities, inclusions_of
+from pickbest.kernels import inclusion
+from pickbest.kernels.compiled import compiled
 from pickbest.kernels.integrals import enough_below
 from pickbest.learners import FPMLManyArms
 from pickbest.learners.fpml import FPMLState
+
+inclusion_probabilities = compiled(inclusion.inclusion_probabilities)
+inclusions_of = compiled(inclusion.inclusions_of)
 
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(12)
 
@@ -54,7 +57,7 @@ def plus(left, right):
     return [x + y for x, y in zip(left, right, strict=True)]
 
 
-@njit
+@compiled
 def brute(spread, arm, budget, nodes, node_weights):
     """q of one arm: all others one by one, in panels of four expected arms."""
     total = 0.0

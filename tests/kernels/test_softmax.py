@@ -1,28 +1,27 @@
 """Exponential weights against plain NumPy twins."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 
-from pickbest.core import Feedback, replicate_keys, rng_for
-from pickbest.kernels.softmax import ShareLaw, ShareState
-from pickbest.learners.exp3 import EXP3_IX
+from pickbest.core import replicate_keys, rng_for
+from pickbest.kernels.compiled import compiled
+from pickbest.kernels.rules import Pick
+from pickbest.kernels.softmax import ShareLaw, ShareState, new_share_work, pick_share
 
 
-@dataclass(frozen=True)
-class Bare:
-    """Any law of the family."""
-
-    law: ShareLaw
-    budget = 1
-    fresh = True
-    feedback = Feedback.PICKED
+@compiled
+def pick_rows(law, state, taken, keys, arms, weights):
+    work = new_share_work(law, state, 1)
+    for row in range(keys.shape[0]):
+        pick_share(law, state, row, work, Pick(taken[row], keys[row], arms[row], weights[row]))
 
 
 def pick_one(scores, taken, rng, law):
-    choice = EXP3_IX.pick(Bare(law), ShareState(scores), rng, taken)
-    return choice.arms, choice.weights
+    arms, weights = np.empty((len(scores), 1), np.int64), np.empty((len(scores), 1))
+    nobody = np.empty((len(scores), 0), np.bool_)
+    excluded = nobody if taken is None else taken
+    pick_rows(law, ShareState(scores), excluded, rng.keys, arms, weights)
+    return arms, weights
 
 
 def law_twin(scores, rate, mixing, taken):
@@ -38,7 +37,7 @@ def test_pick_one_inverts_the_law(mixing):
     taken = np.zeros((300, 6), np.bool_)
     taken[:, 2] = True
     rng = rng_for(replicate_keys(1, 300), 0)
-    arms, weights = pick_one(scores, taken, rng, ShareLaw(0.7, mixing, 0.1))
+    arms, weights = pick_one(scores, taken, rng, ShareLaw(0.7, mixing))
     uniforms = rng.uniforms(1)[:, 0]
     for r in range(300):
         law = law_twin(scores[r], 0.7, mixing, taken[r])
@@ -51,7 +50,7 @@ def test_pick_one_inverts_the_law(mixing):
         else:
             expected = np.searchsorted((1 - mixing) * np.cumsum(share), target - uniform_part)
         assert arms[r, 0] == expected
-        assert weights[r, 0] == pytest.approx(1 / (law[arms[r, 0]] + 0.1), rel=1e-12)
+        assert weights[r, 0] == pytest.approx(1 / law[arms[r, 0]], rel=1e-12)
 
 
 def test_pick_one_has_the_law():
@@ -61,7 +60,7 @@ def test_pick_one_has_the_law():
     taken = np.zeros((count, 5), np.bool_)
     taken[:, 3] = True
     rng = rng_for(replicate_keys(2, count), 0)
-    arms, _ = pick_one(scores, taken, rng, ShareLaw(1.0, mixing, 0.0))
+    arms, _ = pick_one(scores, taken, rng, ShareLaw(1.0, mixing))
     law = law_twin(scores[0], 1.0, mixing, taken[0])
     share = np.bincount(arms[:, 0], minlength=5) / count
     assert np.all(np.abs(share - law) <= 6 * np.sqrt(law * (1 - law) / count))
@@ -70,7 +69,7 @@ def test_pick_one_has_the_law():
 def test_scores_of_any_size_do_not_overflow():
     scores = np.array([[1e300, 0.0, -1e300], [0.0, 0.0, 0.0]])
     rng = rng_for(replicate_keys(1, 2), 0)
-    arms, weights = pick_one(scores, None, rng, ShareLaw(1.0, 0.0, 0.0))
+    arms, weights = pick_one(scores, None, rng, ShareLaw(1.0, 0.0))
     assert arms[0, 0] == 0
     assert weights[0, 0] == 1.0
     assert np.all(np.isfinite(weights))

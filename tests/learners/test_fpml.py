@@ -6,6 +6,8 @@ import pytest
 from pickbest.catalog import make_learner
 from pickbest.core import GOLDEN, replicate_keys, rng_for
 from pickbest.environments import OneGoodArm
+from pickbest.kernels.compiled import interpreted
+from pickbest.kernels.rules import Pick
 from pickbest.learners import FPML, FPMLPartial, Weights
 from pickbest.simulation.games import play
 from tests.kernels.test_random import exponential_twin
@@ -28,8 +30,14 @@ def pick(learner, costs, taken=None):
     state = learner.start(len(costs))
     state.costs[:] = costs
     rng = rng_for(replicate_keys(0, len(costs)), 3)
-    choice = learner.rule.pick(learner, state, rng, taken)
-    return choice.arms, choice.weights, rng
+    arms = np.empty((len(costs), learner.budget), np.int64)
+    weights = np.empty(arms.shape)
+    work = learner.rule.new_work(learner.law, state, learner.budget)
+    nobody = np.empty((len(costs), 0), np.bool_) if taken is None else taken
+    for row, key in enumerate(rng.keys):
+        asked = Pick(nobody[row], key, arms[row], weights[row])
+        interpreted(learner.rule.pick_row, learner.law, state, row, work, asked)
+    return arms, weights if learner.rule.weighted else None, rng
 
 
 @pytest.fixture

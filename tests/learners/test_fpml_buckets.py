@@ -5,12 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pickbest.core import Choice, PickbestError, play_rounds, play_table, replicate_keys, rng_for
+from pickbest.core import (
+    Choice,
+    PickbestError,
+    Seen,
+    play_rounds,
+    play_table,
+    replicate_keys,
+    rng_for,
+)
 from pickbest.core.states import arrays_of, copy_state, portable, restored, same_state
-from pickbest.kernels.inclusion import inclusions_of
+from pickbest.kernels import inclusion
+from pickbest.kernels.compiled import compiled
 from pickbest.learners import FPMLManyArms, FPMLPartial
 from pickbest.learners.fpml import FPMLState
-from pickbest.learners.states_0_1 import from_flat
+
+inclusions_of = compiled(inclusion.inclusions_of)
 
 
 @pytest.mark.parametrize(("n_arms", "budget"), [(1, 1), (2, 1), (9, 9), (50, 7), (300, 1)])
@@ -26,7 +36,7 @@ def rounds_of(learner, state, begin, end):
     for t in range(begin, end):
         choice = learner.pick(state, rng_for(keys, t))
         seen = np.random.default_rng(t).random(choice.arms.shape)
-        state = learner.learn(state, choice, seen)
+        state = learner.learn(state, choice, Seen.of(seen))
     return state
 
 
@@ -56,9 +66,9 @@ def test_a_bad_cost_is_refused_and_changes_nothing(bad):
     state = learner.start(1)
     choice = learner.pick(state, rng_for(replicate_keys(0, 1), 0))
     with pytest.raises(PickbestError, match="at least 0"):
-        learner.learn(state, choice, np.array([[0.5, bad]]))
+        learner.learn(state, choice, Seen.of(np.array([[0.5, bad]])))
     with pytest.raises(PickbestError, match="weights"):
-        learner.learn(state, Choice(choice.arms), np.array([[0.5, 0.5]]))
+        learner.learn(state, Choice(choice.arms), Seen.of(np.array([[0.5, 0.5]])))
     assert same_state(state, learner.start(1))
 
 
@@ -138,10 +148,3 @@ def check_law(learner, state, costs, plain):
     likely = law > 0.01
     assert likely.any()
     assert np.all(np.abs(excess - draws)[likely] < 6.0 * error[likely] + 6.0 / law[likely])
-
-
-def test_buckets_of_another_size_are_refused():
-    learner = FPMLManyArms(n_arms=100, budget=2, epsilon=0.1)
-    flat = {"bits": np.zeros((1, 100)), "links": np.zeros((1, 5)), "slots": np.zeros((1, 7))}
-    with pytest.raises(PickbestError, match="does not fit"):
-        from_flat(learner, flat)

@@ -7,7 +7,7 @@ import pytest
 
 from pickbest import theory
 from pickbest.catalog import environment_names, make_environment, make_learner
-from pickbest.core import Environment, PickbestError, replicate_keys, rng_for
+from pickbest.core import Environment, PickbestError, Seen, replicate_keys, rng_for
 from pickbest.learners import FPML, FPMLFullManyArms, Hedge, HedgeSubsets
 from pickbest.learners.fpml import Noise
 from pickbest.simulation.games import play
@@ -55,7 +55,7 @@ def test_blocks_of_many_arms_have_the_same_law():
         learner = kind(n_arms, 2, 0.9, noise=Noise.GUMBEL)
         state = learner.start(1)
         state = learner.learn(
-            state, learner.pick(state, rng_for(replicate_keys(0, 1), 0)), costs[None]
+            state, learner.pick(state, rng_for(replicate_keys(0, 1), 0)), Seen.of(costs[None])
         )
         drawn = [
             learner.pick(state, rng_for(replicate_keys(t, 1), 1)).arms[0] for t in range(count)
@@ -158,7 +158,7 @@ def test_sets_meet_the_best_set():
     table[0, np.arange(600), np.where(owner == 0, 2, 5)] = 0.0
     table[0, :, 0] = 0.4
     learner = HedgeSubsets(7, 4, 2, theory.constant_rate(budget=2))
-    _, paid = learner.rule.play(learner, learner.start(50), table, replicate_keys(0, 50), 0)
+    _, paid = learner.play_table(learner.start(50), table, replicate_keys(0, 50), 0)
     best = table[0][:, [2, 5]].min(axis=1).sum()
     regret = paid.sum(axis=1).mean() - best
     assert regret <= theory.subset_bound(n_arms=7, budget=4, set_size=2)

@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from numba import njit
 
 from pickbest import theory
 from pickbest.catalog import make_environment, make_learner
-from pickbest.core import PickbestError, replicate_keys, rng_for
-from pickbest.core.intervals import Intervals
+from pickbest.core import PickbestError, Seen, replicate_keys, rng_for
+from pickbest.kernels.compiled import compiled
 from pickbest.kernels.random import STEP
 from pickbest.kernels.rules import Pick
 from pickbest.learners import HedgePartial
@@ -34,7 +33,7 @@ def test_estimates_are_costs_relative_to_the_first_arm(budget):
     state = learner.start(count)
     state.costs[:] = KNOWN
     choice = learner.pick(state, rng_for(replicate_keys(2, count), 0))
-    state = learner.learn(state, choice, COSTS[choice.arms])
+    state = learner.learn(state, choice, Seen.of(COSTS[choice.arms]))
     added = state.costs - KNOWN
     for first in range(5):
         given = added[choice.arms[:, 0] == first]
@@ -113,14 +112,14 @@ def test_only_watched_races_teach_and_without_bias():
     choice = learner.pick(state, rng_for(replicate_keys(5, count), 0))
     rng = np.random.default_rng(6)
     # It may depend on what was picked, by any rule above the learner's own.
-    watch = np.where(choice.arms[:, 0] == 2, 0.6, learner.watch_probability(state, choice.arms))
+    watch = np.where(choice.arms[:, 0] == 2, 0.6, choice.watch)
     watched = rng.random(count) < watch
     costs = COSTS[choice.arms]
     lowest = costs.min(axis=1, keepdims=True)
     high = np.where(watched[:, None] | (costs == lowest), costs, 1.0)
     low = np.where(watched[:, None] | (costs == lowest), costs, lowest)
-    seen = Intervals(low, high, costs, watch, watched)
-    state = learner.learn_intervals(state, choice, seen)
+    seen = Seen(low, high, costs, watch, watched)
+    state = learner.learn(state, choice, seen)
     assert np.all(state.costs[~watched] == 0.0)
     for first in range(5):
         given = state.costs[choice.arms[:, 0] == first]
@@ -141,11 +140,11 @@ def test_regret_of_watched_races_stops_growing():
         costs = environment.costs((), t, rng_for(keys, t))
         choice = learner.pick(state, rng_for(replicate_keys(9, replicates), t))
         own = np.take_along_axis(costs, choice.arms, axis=1)
-        watch = learner.watch_probability(state, choice.arms)
+        watch = choice.watch
         watched = rng.random(replicates) < watch
         paid[:, t] = own.min(axis=1)
         arms_paid += costs
-        state = learner.learn_intervals(state, choice, Intervals(own, own, own, watch, watched))
+        state = learner.learn(state, choice, Seen(own, own, own, watch, watched))
     regret = paid.sum(axis=1) - arms_paid.min(axis=1)
     bound = theory.watched_bound(n_arms=n_arms, budget=3, watched=0.3)
     assert regret.mean() <= bound
@@ -166,7 +165,7 @@ def test_wrong_arguments_are_named():
             call()
 
 
-@njit
+@compiled
 def pick_many(law, state, key, beside):
     """Whether a place behind the arms of a pick was ever written."""
     work = new_work(law, state, len(beside) - 1)

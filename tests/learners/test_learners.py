@@ -10,6 +10,7 @@ from pickbest.core import (
     GOLDEN,
     Choice,
     PickbestError,
+    Seen,
     keep_best,
     replicate_keys,
     rng_for,
@@ -20,7 +21,6 @@ from pickbest.learners import (
     FPML,
     Doubling,
     Exp3,
-    Exp3IX,
     Exp3M,
     Fixed,
     FPMLPartial,
@@ -53,7 +53,7 @@ def picks(learner, table=TABLE, seed=0, replicates=3):
             if learner.feedback.value == "full"
             else np.take_along_axis(costs, choice.arms, axis=1)
         )
-        state = learner.learn(state, choice, seen)
+        state = learner.learn(state, choice, Seen.of(seen))
         arms.append(choice.arms)
     return np.array(arms)
 
@@ -95,7 +95,7 @@ def test_anytime_fpml_shrinks_epsilon():
 def test_fpml_partial_adds_weighted_costs_of_its_arms_only():
     learner = FPMLPartial(n_arms=4, budget=2, epsilon=1.0)
     choice = Choice(np.array([[3, 1]]), np.array([[2.0, 4.0]]))
-    state = learner.learn(learner.start(1), choice, np.array([[0.5, 0.25]]))
+    state = learner.learn(learner.start(1), choice, Seen.of(np.array([[0.5, 0.25]])))
     assert state.costs.tolist() == [[0.0, 1.0, 0.0, 1.0]]
 
 
@@ -131,7 +131,7 @@ def test_hybrid_with_slots_of_one_arm_is_og_with_fpl():
 def test_og_feeds_exp3_the_gain_of_its_own_arm():
     learner = Greedy(Exp3(4, gamma=0.2), slots=2, distinct=False)
     choice = Choice(np.array([[1, 2]]), np.array([[3.0, 5.0]]))
-    state = learner.learn(learner.start(1), choice, np.array([[0.6, 0.1]]))
+    state = learner.learn(learner.start(1), choice, Seen.of(np.array([[0.6, 0.1]])))
     assert np.allclose(state.slots.gains[:, 0], [[0, 3 * 0.4, 0, 0]])
     assert np.allclose(state.slots.gains[:, 1], [[0, 0, 5 * (0.9 - 0.4), 0]])
 
@@ -146,7 +146,7 @@ def test_distinct_slots_are_unbiased_given_the_slots_before():
     state.slots.costs[:, 1][:] = [1.2, 0.1, 0.5, 0.2, 0.0]
     before = state.slots.costs[:, 1].copy()
     choice = learner.pick(state, rng_for(replicate_keys(0, replicates), 0))
-    state = learner.learn(state, choice, costs[choice.arms])
+    state = learner.learn(state, choice, Seen.of(costs[choice.arms]))
     estimates = state.slots.costs[:, 1] - before
     for first in range(5):
         given = estimates[choice.arms[:, 0] == first]
@@ -167,23 +167,17 @@ def test_hedge_follows_exponential_weights():
     assert np.allclose(choice.weights[:, 0], 1 / law[choice.arms[:, 0]])
 
 
-def test_exp3_ix_divides_by_more_than_the_probability():
-    learner = Exp3IX(n_arms=2, rate=0.1, implicit=0.5)
-    choice = learner.pick(learner.start(1), rng_for(replicate_keys(0, 1), 0))
-    assert choice.weights[0, 0] == pytest.approx(1.0)
-
-
 def test_exp3_m_leaves_capped_arms_alone():
     learner = Exp3M(n_arms=3, budget=2, gamma=0.3)
     choice = Choice(np.array([[0, 1]]), np.array([[1.0, 2.0]]))
-    state = learner.learn(learner.start(1), choice, np.array([[0.0, 0.0]]))
+    state = learner.learn(learner.start(1), choice, Seen.of(np.array([[0.0, 0.0]])))
     assert np.allclose(state.scores, [[0.0, 2 * 0.3 / 3 * 2.0, 0.0]])
 
 
 def test_thompson_counts_shares_of_success():
     learner = Thompson(n_arms=2, budget=1)
     choice = Choice(np.array([[1]]))
-    state = learner.learn(learner.start(1), choice, np.array([[0.25]]))
+    state = learner.learn(learner.start(1), choice, Seen.of(np.array([[0.25]])))
     assert state.costs.tolist() == [[0.0, 0.25]]
     assert state.rewards.tolist() == [[0.0, 0.75]]
 
@@ -212,7 +206,7 @@ def test_doubling_restarts_with_the_tuning_of_its_epoch():
     restarts = []
     for t in range(20):
         choice = learner.pick(state, rng_for(keys, t))
-        state = learner.learn(state, choice, np.ones((1, 2)))
+        state = learner.learn(state, choice, Seen.of(np.ones((1, 2))))
         if not state.inner.costs.any():
             restarts.append(t + 1)
     assert restarts == [1, 3, 7, 15]

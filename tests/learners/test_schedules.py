@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pickbest.core import PickbestError, replicate_keys, rng_for
-from pickbest.core.plans import Plans
+from pickbest.core import PickbestError, Plans, replicate_keys, rng_for
 from pickbest.core.states import copy_state, same_state
 from pickbest.environments.runtimes import Runtimes
 from pickbest.learners import FixedSchedule, Schedules

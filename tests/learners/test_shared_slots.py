@@ -10,11 +10,12 @@ from pickbest.catalog import make_learner
 from pickbest.core import (
     Choice,
     PickbestError,
+    Seen,
     replicate_keys,
     rng_for,
 )
 from pickbest.environments import Bernoulli, Task1
-from pickbest.learners import FPML, Exp3, Exp3IX, FPMLPartial, Greedy, Weights
+from pickbest.learners import FPML, Exp3, FPMLPartial, Greedy, Weights
 from pickbest.simulation.games import play
 from pickbest.testing.learners import check_learner, check_long_run
 
@@ -44,7 +45,7 @@ def all_rounds(slots, distinct):
 def estimates(learner, choice):
     """(slots, replicates, n_arms) of what every slot adds to the gains or costs of its arms."""
     name = "gains" if isinstance(learner.inner, Exp3) else "costs"
-    state = learner.learn(learner.start(len(choice.arms)), choice, COSTS[choice.arms])
+    state = learner.learn(learner.start(len(choice.arms)), choice, Seen.of(COSTS[choice.arms]))
     return getattr(state.slots, name).swapaxes(0, 1)
 
 
@@ -117,7 +118,7 @@ def test_sharing_lowers_the_variance(slots, slot_budget):
 def test_weights_of_a_round_by_hand():
     learner = Greedy(FPMLPartial(4, 1, 1.0), 3, shared=True)
     choice = Choice(np.array([[2, 0, 3]]), np.array([[3.0, 5.0, 2.0]]))
-    state = learner.learn(learner.start(1), choice, np.array([[0.5, 0.2, 0.4]]))
+    state = learner.learn(learner.start(1), choice, Seen.of(np.array([[0.5, 0.2, 0.4]])))
     first = [0.2 * (5 + 1) / 3, 0, 0.5 * (3 + 2) / 3, 0.4 * 2 / 3]
     assert np.allclose(state.slots.costs[:, 0], [first])
     assert np.allclose(state.slots.costs[:, 1], [[0.7 * (5 + 1) / 2, 0, 1, 0.9 * 2 / 2]])
@@ -127,7 +128,7 @@ def test_weights_of_a_round_by_hand():
 def test_an_arm_that_repeats_counts_once():
     learner = Greedy(FPMLPartial(4, 1, 1.0), 2, distinct=False, shared=True)
     choice = Choice(np.array([[2, 2]]), np.array([[3.0, 5.0]]))
-    state = learner.learn(learner.start(1), choice, np.array([[0.5, 0.5]]))
+    state = learner.learn(learner.start(1), choice, Seen.of(np.array([[0.5, 0.5]])))
     assert np.allclose(state.slots.costs[:, 0], [[0, 0, 0.5 * (3 + 1) / 2, 0]])
     assert np.allclose(state.slots.costs[:, 1], [[0, 0, 1, 0]])
 
@@ -137,13 +138,12 @@ def test_an_arm_that_repeats_counts_once():
     "inner",
     [
         Exp3(6, 0.2),
-        Exp3IX(6, 0.1, 0.05),
         FPMLPartial(6, 1, 0.3),
         FPMLPartial(6, 2, 0.3),
         FPMLPartial(6, 1, 0.3, Weights.GEOMETRIC, 10),
         FPMLPartial(6, 2, 0.3, Weights.EXPLORE),
     ],
-    ids=["exp3", "exp3-ix", "fpml", "fpml of two", "geometric", "explore"],
+    ids=["exp3", "fpml", "fpml of two", "geometric", "explore"],
 )
 def test_conforms(inner, distinct):
     learner = Greedy(inner, 3, distinct, shared=True)

@@ -8,6 +8,7 @@ import pytest
 from pickbest.core import (
     Choice,
     PickbestError,
+    Seen,
     play_table,
     replicate_keys,
     rng_for,
@@ -124,7 +125,7 @@ def test_draws_are_whole_subsets_in_spite_of_rounding():
 def test_one_round_adds_the_weighted_costs():
     learner = Tsallis(4, 2)
     choice = Choice(np.array([[3, 1]]), np.array([[2.0, 4.0]]))
-    state = learner.learn(learner.start(1), choice, np.array([[0.5, 0.25]]))
+    state = learner.learn(learner.start(1), choice, Seen.of(np.array([[0.5, 0.25]])))
     assert state.costs.tolist() == [[0.0, 1.0, 0.0, 1.0]]
     assert state.round.tolist() == [1]
     rate = 2 / math.sqrt(2)
@@ -136,7 +137,7 @@ def test_all_arms_are_certain():
     state = learner.start(1)
     choice = learner.pick(state, rng_for(replicate_keys(0, 1), 0))
     assert choice.weights.tolist() == [[1.0, 1.0, 1.0]]
-    state = learner.learn(state, choice, np.array([[0.1, 0.2, 0.3]]))
+    state = learner.learn(state, choice, Seen.of(np.array([[0.1, 0.2, 0.3]])))
     assert np.all(state.law == 1.0)
 
 
@@ -149,7 +150,7 @@ def regrets(learner, world, replicates=20):
         costs = world.costs(past, t, rng_for(keys, t))
         choice = learner.pick(state, rng_for(own, t))
         seen = np.take_along_axis(costs, choice.arms, axis=1)
-        state = learner.learn(state, choice, seen)
+        state = learner.learn(state, choice, Seen.of(seen))
         past = world.react(past, choice.arms, costs)
         totals += costs
         spent = spent + seen.sum(axis=1)

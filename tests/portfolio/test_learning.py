@@ -12,10 +12,11 @@ from pickbest.core import (
     Choice,
     Learner,
     PickbestError,
-    State,
+    Seen,
 )
 from pickbest.core.states import Kind, arrays_of, copy_state, fields, same_state
-from pickbest.kernels.pairs import PairsState
+from pickbest.learners.auto.learner import AutoState
+from pickbest.learners.auto.sets import PairsState
 from pickbest.portfolio import AskTell
 from pickbest.portfolio.run.race import finished, times_of
 from pickbest.portfolio.runs import Result, Run, RunStatus
@@ -51,9 +52,7 @@ def learned(name: str, played: int = 200, **options: object) -> tuple[AskTell, d
     return book, costs
 
 
-@pytest.mark.parametrize(
-    "name", ["auto", "fpml-partial", "thompson", "og-hybrid", "exp3-m", "ucb", "pairwise"]
-)
+@pytest.mark.parametrize("name", ["auto", "fpml-partial", "thompson", "og-hybrid", "exp3-m", "ucb"])
 def test_arms_keep_what_is_known_of_them(name: str) -> None:
     book, _ = learned(name)
     held = arrays_of(copy_state(book.ledger.state.live.state))
@@ -172,7 +171,7 @@ def test_axes_of_arms_are_declared() -> None:
 
     learner = make(1)
     state = learner.learn(
-        learner.start(1), Choice(np.array([[0]]), np.array([[1.0]])), np.array([[0.5]])
+        learner.start(1), Choice(np.array([[0]]), np.array([[1.0]])), Seen.of(np.array([[0.5]]))
     )
     grown = carried(make, state, ["a"], ["b", "a"], {})
     assert grown.costs.tolist() == [[0.5, 0.5]]
@@ -185,28 +184,27 @@ def test_a_learner_of_another_kind_begins_again() -> None:
         return make_learner("thompson" if n_arms < 3 else "exp3-m", n_arms, 1, 100)
 
     state = make(2).learn(
-        make(2).start(1), Choice(np.array([[0]]), np.array([[1.0]])), np.array([[0.5]])
+        make(2).start(1), Choice(np.array([[0]]), np.array([[1.0]])), Seen.of(np.array([[0.5]]))
     )
     grown = carried(make, state, ["a", "b"], ["a", "b", "c"], {})
     assert same_state(grown, make(3).start(1))
 
 
-@pytest.mark.parametrize("name", ["auto", "pairwise"])
 def test_arms_come_and_go_where_pairs_are_too_many_to_keep(
-    name: str, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With three arms there are pairs, with four there are none; arms keep what is theirs."""
-    monkeypatch.setattr("pickbest.kernels.pairs.MOST_PAIRED", 3)
+    monkeypatch.setattr("pickbest.learners.auto.sets.MOST_PAIRED", 3)
 
     def make(n_arms: int):  # type: ignore[no-untyped-def]
-        return make_learner(name, n_arms, 2)
+        return make_learner("auto", n_arms, 2)
 
-    def pairs_of(state: State) -> PairsState:
-        return state.pairs if name == "auto" else state
+    def pairs_of(state: AutoState) -> PairsState:
+        return state.sets.pairs
 
     learner, archive = make(3), {}
     choice = Choice(np.array([[0, 2]]), np.ones((1, 2)))
-    few = learner.learn(learner.start(1), choice, np.array([[0.5, 0.25]]))
+    few = learner.learn(learner.start(1), choice, Seen.of(np.array([[0.5, 0.25]])))
     many = carried(make, few, ["a", "b", "c"], ["a", "b", "c", "d"], archive)
     assert pairs_of(many).plays[0, 0].tolist() == [1, 0, 1, 0]
     assert pairs_of(many).gains.size == 0

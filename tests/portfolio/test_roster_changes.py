@@ -108,7 +108,7 @@ def test_random_changes_leave_a_learner_sound(name: str, seed: int) -> None:
     check_going_on(live.learner, live.state)
 
 
-@pytest.mark.parametrize("name", [n for n in live_names() if n != "pairwise"])
+@pytest.mark.parametrize("name", live_names())
 def test_arms_across_the_number_where_learners_change(name: str) -> None:
     """From 100 arms on some learners keep their state otherwise."""
     rng = random.Random(name)

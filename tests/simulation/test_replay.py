@@ -15,7 +15,7 @@ from pickbest.cli.main import main
 from pickbest.core import PickbestError
 from pickbest.core.features import MISSING
 from pickbest.environments.runtimes import Runtimes
-from pickbest.learners.intervals import racing
+from pickbest.learners.auto import racing
 from pickbest.portfolio import Command, Portfolio
 from pickbest.portfolio.run.costs import Runtime, Solved
 from pickbest.portfolio.store.records import Finished, Picked

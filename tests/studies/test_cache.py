@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from pickbest.catalog import learner_entry, learner_names, make_learner
-from pickbest.learners import Greedy, Uniform, Warm
+from pickbest.learners import Greedy, Hedge, Uniform
 from studies.cache import Cache, code_digest, key_of, modules_of, reached
 from studies.paper import recipes
 from studies.paper.recipes import RECIPES
@@ -18,7 +18,7 @@ def test_results_follow_the_code_that_they_ran() -> None:
     assert any(name.startswith("pickbest.core") for name in needed)
     assert Greedy.__module__ not in needed
     assert Greedy.__module__ in reached({"pickbest.learners"})
-    assert code_digest({Uniform.__module__}) != code_digest({Warm.__module__})
+    assert code_digest({Uniform.__module__}) != code_digest({Greedy.__module__})
 
 
 def test_a_users_own_module_counts() -> None:
@@ -27,10 +27,7 @@ def test_a_users_own_module_counts() -> None:
 
 
 def test_an_object_needs_the_modules_of_its_fields() -> None:
-    assert modules_of(Warm(Uniform(3, 1), ((0.0, 0.5, 1.0),))) >= {
-        Uniform.__module__,
-        Warm.__module__,
-    }
+    assert modules_of(Greedy(Hedge(3, 0.1), 2)) >= {Hedge.__module__, Greedy.__module__}
 
 
 def test_every_part_depends_on_all_learners_and_on_itself_alone() -> None:

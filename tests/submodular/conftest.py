@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from pickbest.core import CompiledLearner
-from pickbest.learners import FPML, Exp3, Exp3IX, FPMLPartial, Hedge, Weights
+from pickbest.kernels.rules import AnyCompiled
+from pickbest.learners import FPML, Exp3, FPMLPartial, Hedge, Weights
 from pickbest.submodular import AdaHedge
 from pickbest.submodular.jobs import (
     TableJobs,
@@ -38,11 +38,10 @@ FAMILIES: dict[str, Callable[[np.random.Generator], TableJobs]] = {
     ),
 }
 
-SLOTS: dict[str, Callable[[int, int], CompiledLearner]] = {
+SLOTS: dict[str, Callable[[int, int], AnyCompiled]] = {
     "hedge": lambda n_arms, _: Hedge(n_arms, 0.4),
     "adahedge": lambda n_arms, _: AdaHedge(n_arms),
     "exp3": lambda n_arms, _: Exp3(n_arms, 0.2),
-    "exp3-ix": lambda n_arms, _: Exp3IX(n_arms, 0.2, 0.1),
     "fpml": lambda n_arms, budget: FPML(n_arms, budget, 0.5),
     "fpml-anytime": lambda n_arms, budget: FPML(n_arms, budget, 0.9, decay=0.4, fresh=False),
     "fpml-partial": lambda n_arms, budget: FPMLPartial(n_arms, budget, 0.5),
@@ -62,6 +61,6 @@ def jobs(request: pytest.FixtureRequest) -> TableJobs:
 
 
 @pytest.fixture(params=SLOTS)
-def slot(request: pytest.FixtureRequest) -> Callable[[int, int], CompiledLearner]:
+def slot(request: pytest.FixtureRequest) -> Callable[[int, int], AnyCompiled]:
     """A function (n_arms, budget) -> learner for one slot."""
     return SLOTS[request.param]

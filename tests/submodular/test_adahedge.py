@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pickbest.core import replicate_keys, rng_for
+from pickbest.core import Seen, replicate_keys, rng_for
 from pickbest.submodular import AdaHedge
 from pickbest.testing.learners import check_learner
 
@@ -19,7 +19,7 @@ def test_gap_is_that_of_the_paper() -> None:
     totals, gap = np.zeros(4), 0.0
     for t, row in enumerate(costs):
         choice = learner.pick(state, rng_for(replicate_keys(0, 1), t))
-        state = learner.learn(state, choice, row[None])
+        state = learner.learn(state, choice, Seen.of(row[None]))
         # de Rooij et al. (2014), section 2: with no gap yet, follow the leaders.
         if gap == 0.0:
             leads = totals == totals.min()
@@ -46,7 +46,7 @@ def test_regret_is_at_most_twice_the_gap_and_more() -> None:
     for t in range(rounds):
         choice = learner.pick(state, rng_for(keys, t))
         paid += costs[t, choice.arms[:, 0]]
-        state = learner.learn(state, choice, np.tile(costs[t], (40, 1)))
+        state = learner.learn(state, choice, Seen.of(np.tile(costs[t], (40, 1))))
     regret = paid.mean() - costs.sum(axis=0).min()
     assert regret <= 2 * np.sqrt(rounds / 4 * np.log(n_arms)) + 4 / 3 * np.log(n_arms) + 2
 
@@ -61,6 +61,6 @@ def test_tiny_costs_are_learned_as_fast_as_large_ones() -> None:
         for t in range(300):
             choice = learner.pick(state, rng_for(keys, t))
             best += (choice.arms == 0).mean()
-            state = learner.learn(state, choice, np.tile(scale * costs[t], (50, 1)))
+            state = learner.learn(state, choice, Seen.of(np.tile(scale * costs[t], (50, 1))))
         shares.append(best)
     assert abs(shares[0] - shares[1]) < 3.0

@@ -8,7 +8,6 @@ import pytest
 
 from pickbest.core import (
     Choice,
-    Draws,
     Feedback,
     PickbestError,
     replicate_keys,
@@ -16,7 +15,7 @@ from pickbest.core import (
 )
 from pickbest.core.states import copy_state, same_state
 from pickbest.kernels.compiled import kernel
-from pickbest.kernels.rules import Rule
+from pickbest.kernels.rules import CompiledLearner, Rule
 from pickbest.learners import Hedge, Thompson, Uniform
 from pickbest.submodular import (
     OnlineGreedy,
@@ -136,21 +135,15 @@ def stubborn_learn(law, state, row, work, told):
 
 
 def test_any_slot_learner_will_do() -> None:
-    class Stubborn:
+    class Stubborn(CompiledLearner):
         """A slot learner that is nobody's: always the first free arm."""
 
         n_arms, budget, unbiased, fresh, law = 4, 1, False, True, StubbornLaw(0.0)
         feedback = Feedback.PICKED
-        rule = Rule(__name__, stubborn_work, stubborn_pick, stubborn_learn, fills_slots=True)
+        rule = Rule(stubborn_work, stubborn_pick, stubborn_learn, fills_slots=True)
 
         def start(self, replicates: int) -> StubbornState:
             return StubbornState(np.zeros((replicates, 4)))
-
-        def pick(self, state: StubbornState, rng: Draws) -> Choice:
-            return self.rule.pick(self, state, rng)
-
-        def learn(self, state: StubbornState, choice: Choice, seen: np.ndarray) -> StubbornState:
-            return self.rule.learn(self, state, choice, seen)
 
     jobs = best_of([[0.1, 0.5, 0.9, 0.2]])
     run = play_jobs(OnlineGreedy(Stubborn(), 2, distinct=True), jobs, replicates=2)

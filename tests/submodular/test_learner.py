@@ -8,7 +8,6 @@ import pytest
 
 from pickbest.core import (
     Choice,
-    CompiledLearner,
     State,
     play_rounds,
     replicate_keys,
@@ -16,6 +15,7 @@ from pickbest.core import (
     visible,
 )
 from pickbest.core.states import arrays_of, repeat_state, same_state
+from pickbest.kernels.rules import AnyCompiled
 from pickbest.learners import FPML, Exp3, FPMLPartial, Greedy
 from pickbest.submodular import (
     OnlineGreedy,
@@ -33,7 +33,7 @@ from pickbest.submodular.jobs import (
 )
 from pickbest.submodular.play import JobRun
 
-MakeSlot = Callable[[int, int], CompiledLearner]
+MakeSlot = Callable[[int, int], AnyCompiled]
 
 
 def play_by_hand(

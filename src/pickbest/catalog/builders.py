@@ -12,7 +12,6 @@ from pickbest.core import PickbestError, UnknownRoundsError, check_count, unknow
 from pickbest.learners import (
     FPML,
     Exp3,
-    Exp3IX,
     Exp3M,
     Fixed,
     FPMLFullManyArms,
@@ -215,17 +214,6 @@ def exp3(n_arms: int, rounds: int | None, tuning: str | None, gamma: float | Non
         }[tuning or "auer"]
         gamma = tuned(n_arms=n_arms, rounds=known_rounds(rounds, "gamma"))
     return Exp3(n_arms, gamma)
-
-
-def exp3_ix(
-    n_arms: int, rounds: int | None, rate: float | None = None, implicit: float | None = None
-) -> Exp3IX:
-    if rate is None or implicit is None:
-        missing = "implicit" if implicit is None else "rate"
-        tuned = theory.exp3_ix_rates(n_arms=n_arms, rounds=known_rounds(rounds, missing))
-        rate = tuned[0] if rate is None else rate
-        implicit = tuned[1] if implicit is None else implicit
-    return Exp3IX(n_arms, rate, implicit)
 
 
 def exp3_m(n_arms: int, budget: int, rounds: int | None, gamma: float | None = None) -> Exp3M:

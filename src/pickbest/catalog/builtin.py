@@ -13,11 +13,7 @@ from pickbest.learners import (
     UCB,
     Auto,
     FixedSchedule,
-    FPMLAdaptive,
-    GreedyThompson,
-    GreedyUCB,
     Leaders,
-    Pairwise,
     Schedules,
     Thompson,
     Tsallis,
@@ -33,9 +29,6 @@ BUILT_IN = (
                  "perturbed leaders, sees the costs of its own arms (Proposition 5)",
                  builders.fpml_partial, builders.PARTIAL_TUNINGS,
                  needs_rounds=True, by_hand=("epsilon",)),
-    LearnerEntry("fpml-adaptive",
-                 "perturbed leaders, exact weights, a rate that adapts, sees its own arms",
-                 FPMLAdaptive),
     LearnerEntry(
         "hedge",
         "exponential weights, B draws, sees all costs: regret that does not grow from B = 2 on",
@@ -47,8 +40,6 @@ BUILT_IN = (
     LearnerEntry("exp3", "exponential weights, one arm, sees its own cost",
                  builders.exp3, builders.EXP3_TUNINGS,
                  needs_rounds=True, by_hand=("gamma",), single_arm=True),
-    LearnerEntry("exp3-ix", "Exp3 with implicit exploration, one arm", builders.exp3_ix, ("neu",),
-                 needs_rounds=True, by_hand=("rate", "implicit"), single_arm=True),
     LearnerEntry("og",
                  "online greedy: Exp3 (or Hedge, with feedback=full) in each slot (Algorithm 3)",
                  composed.og, (*builders.EXP3_TUNINGS, "standard"),
@@ -61,19 +52,10 @@ BUILT_IN = (
                  needs_rounds=True, by_hand=("gamma",)),
     LearnerEntry("thompson", "the B best Beta posterior draws", Thompson),
     LearnerEntry("ucb", "the B best upper confidence bounds", UCB),
-    LearnerEntry("greedy-thompson",
-                 "a complementary set: Beta draws of what an arm adds to the slots before",
-                 GreedyThompson),
-    LearnerEntry("greedy-ucb",
-                 "a complementary set: upper bounds of what an arm adds to the slots before",
-                 GreedyUCB),
-    LearnerEntry(
-        "pairwise", "a complementary set: what pairs of arms gain over each other", Pairwise),
     LearnerEntry("schedules",
                  "how many arms, and one before others, where processor time has a price",
                  Schedules),
     LearnerEntry("schedule", "a plan by hand: one arm for a while, then others", FixedSchedule),
-    LearnerEntry("guarded", "any learner, with FPML's leader always in its set", composed.guarded),
     LearnerEntry("tsallis", "regularised leader over subsets, best of both worlds", Tsallis),
     LearnerEntry("leaders", "the B leaders so far, no noise, sees all costs", Leaders),
     LearnerEntry("uniform", "B distinct arms at random", Uniform),
@@ -85,6 +67,6 @@ def register_built_in() -> None:
     """Once, when the catalog is imported."""
     for entry in BUILT_IN:
         register_learner(entry)
-    public = (getattr(learners, name) for name in learners.__all__)
+    public = vars(learners).values()
     kinds = (kind for kind in public if isinstance(kind, type) and dataclasses.is_dataclass(kind))
     register_kinds(*kinds, Retuned)

@@ -1,4 +1,4 @@
-"""How learners are made that hold others: slots, and a guard beside any learner."""
+"""How learners are made that hold others: slots."""
 
 from pickbest import theory
 from pickbest.catalog import builders
@@ -9,16 +9,14 @@ from pickbest.catalog.builders import (
     ONE_PASS,
     PARTIAL_TUNINGS,
 )
-from pickbest.catalog.learners import make_learner
 from pickbest.core import (
-    CompiledLearner,
     Feedback,
     PickbestError,
     check_budget,
-    check_count,
     unknown_name,
 )
-from pickbest.learners import FPMLPartial, Greedy, Guarded, GuardedLast, Hedge
+from pickbest.kernels.rules import AnyCompiled
+from pickbest.learners import Greedy, Hedge
 
 
 def og(
@@ -33,7 +31,7 @@ def og(
     rate: float | None = None,
 ) -> Greedy:
     """gamma: Exp3's, with feedback of picked arms; rate: Hedge's, with full feedback."""
-    inner: CompiledLearner
+    inner: AnyCompiled
     if builders.member(Feedback, "feedback", feedback) is Feedback.FULL:
         _refuse("og with full feedback", tuning, ("standard",), gamma=gamma)
         inner = _single(n_arms, rounds, rate)
@@ -64,7 +62,7 @@ def og_hybrid(
         raise PickbestError(
             f"slot_budget must divide the budget: {slot_budget} does not divide {budget}"
         )
-    inner: CompiledLearner
+    inner: AnyCompiled
     if builders.member(Feedback, "feedback", feedback) is Feedback.FULL:
         inner = _full_slot(n_arms, slot_budget, rounds, tuning, epsilon, slot_learner)
     else:
@@ -94,7 +92,7 @@ def _full_slot(
     tuning: str | None,
     epsilon: float | None,
     slot_learner: str,
-) -> CompiledLearner:
+) -> AnyCompiled:
     """What fills a slot that sees all costs; epsilon: FPML's, or Hedge's rate."""
     if builders.word("slot_learner", slot_learner, ("fpml", "hedge")) == "hedge":
         _refuse("og-hybrid with hedge in its slots", tuning, ())
@@ -128,36 +126,3 @@ def _refuse(
     for option, value in unused.items():
         if value is not None:
             raise PickbestError(f"{name} has no {option}, got {value!r}")
-
-
-def guarded(
-    n_arms: int,
-    budget: int,
-    rounds: int | None,
-    inner: str = "greedy-thompson",
-    guard_budget: int = 0,
-    epsilon: float | None = None,
-) -> Guarded | GuardedLast:
-    """inner: a learner with its options; epsilon: the guard's.
-
-    guard_budget: arms of the guard's own; 0: the last arm yields to its leader.
-    """
-    if check_count("guard_budget", guard_budget, least=0) >= budget:
-        raise PickbestError(
-            f"budget must be at least {guard_budget + 1} where the guard has {guard_budget} "
-            f"arms of its own, got {budget}; with guard_budget=0 an arm yields to the guard"
-        )
-    guard = _guard(n_arms, max(guard_budget, 1), rounds, epsilon)
-    free = make_learner(inner, n_arms, budget - guard_budget, rounds)
-    return Guarded(free, guard) if guard_budget else GuardedLast(free, guard)
-
-
-def _guard(n_arms: int, budget: int, rounds: int | None, epsilon: float | None) -> FPMLPartial:
-    if epsilon is not None:
-        return FPMLPartial(n_arms, budget, epsilon)
-    known = 1 if rounds is None else rounds
-    tuned = theory.partial_epsilon_practical(n_arms=n_arms, slot_budget=budget, rounds=known)
-    if rounds is not None:
-        return FPMLPartial(n_arms, budget, tuned)
-    # Without a horizon epsilon falls with the rounds t: sqrt(ln N / t).
-    return FPMLPartial(n_arms, budget, tuned / 2, decay=0.5)

@@ -9,10 +9,7 @@ from typing import Any
 import numpy as np
 
 from pickbest.catalog.learners import learner_kind
-from pickbest.core import Learner, PickbestError, check_budget
-
-# What 0.1.0 could not set, and so did not describe.
-FIXED_IN_0_1 = {"Auto": {"sharpness": 4.0}}
+from pickbest.core import Learner, PickbestError, check_budget, is_learner
 
 
 def describe(thing: object) -> Any:
@@ -45,7 +42,7 @@ def rebuild(description: Any) -> Learner:
     """The learner that `describe` described."""
     try:
         built = _rebuilt(description)
-        if isinstance(built, Learner):
+        if is_learner(built):
             # A wrapper knows these only of what it wraps, which may be no learner.
             check_budget(built.budget, built.n_arms)
             return built
@@ -63,7 +60,7 @@ def _rebuilt(description: Any) -> Any:
         return description
     kind = learner_kind(str(description.get("kind")))
     hints = typing.get_type_hints(kind)
-    values = dict(FIXED_IN_0_1.get(kind.__name__, {}))
+    values: dict[str, Any] = {}
     for name, value in description.items():
         if name == "kind":
             continue

@@ -14,15 +14,13 @@ from pickbest.core import (
     UnknownRoundsError,
     check_budget,
     check_count,
+    check_is_learner,
     unknown_name,
 )
 from pickbest.learners import Doubling
 
 # What a builder is told of the game; all its other parameters are options.
 GAME = ("n_arms", "budget", "rounds", "tuning")
-
-# Classes that had another name when descriptions were written: old save files still open.
-RENAMED_KINDS = {"Yielding": "GuardedLast"}
 
 
 @dataclass(frozen=True)
@@ -62,9 +60,7 @@ class LearnerEntry:
         """The learner of a game: n_arms, budget, rounds and tuning."""
         takes = parameters(self.build)
         built = self.build(**{k: v for k, v in game.items() if k in takes}, **options)
-        if not isinstance(built, Learner):
-            raise PickbestError(f"{self.name} must make a learner, got {built!r}")
-        return built
+        return check_is_learner(built)
 
 
 @dataclass(frozen=True)
@@ -138,10 +134,9 @@ def learner_entry(name: str) -> LearnerEntry:
 
 def learner_kind(name: str) -> type:
     """The class of a described learner."""
-    kind = RENAMED_KINDS.get(name, name)
-    if kind not in _KINDS:
+    if name not in _KINDS:
         raise unknown_name("kind of learner", name, _KINDS)
-    return _KINDS[kind]
+    return _KINDS[name]
 
 
 def make_learner(

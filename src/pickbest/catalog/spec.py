@@ -3,8 +3,8 @@
     og                                      a name
     og:tuning=as_run,slots=distinct         a name with options
     fixed:arms=0+2+5                        a list of values; of one value: arms=5+; of none: +
-    guarded:inner=pairwise:discount=0.9     a value may itself be a name with an option …
-    guarded:inner="pairwise:discount=0.9"   … in quotes where it has a comma, a plus or a quote
+    mine:inner=thompson:prior=0.5           a value may itself be a name with an option …
+    mine:inner="thompson:prior=0.5"         … in quotes where it has a comma, a plus or a quote
     mymodule:MyLearner:rate=0.5             a class or function of a module of your own
 
 The options begin at the first colon that is followed by `key=`. A value ends at a comma, a value

@@ -39,28 +39,29 @@ if TYPE_CHECKING:
         replicate_keys as replicate_keys,
         rng_for as rng_for,
     )
-    from pickbest.core.rounds import (
-        informed as informed,
-        keep_best as keep_best,
-        learn_round as learn_round,
-        learns_any as learns_any,
-        pick_round as pick_round,
+    from pickbest.core.seat import (
+        Seat as Seat,
         play_rounds as play_rounds,
         play_table as play_table,
-        visible as visible,
     )
     from pickbest.core.tickets import Ticket as Ticket
     from pickbest.core.types import (
         Choice as Choice,
-        CompiledLearner as CompiledLearner,
-        ContextLearner as ContextLearner,
         Environment as Environment,
-        FeatureLearner as FeatureLearner,
         Feedback as Feedback,
         Learner as Learner,
-        OpenLearner as OpenLearner,
+        Planner as Planner,
+        Plans as Plans,
+        Runs as Runs,
+        Seen as Seen,
         State as State,
         TableLearner as TableLearner,
+        check_is_learner as check_is_learner,
+        is_learner as is_learner,
+        is_unbiased as is_unbiased,
+        keep_best as keep_best,
+        uses_features as uses_features,
+        visible as visible,
     )
 
 __getattr__, __dir__, __all__ = lazy_exports(__name__)

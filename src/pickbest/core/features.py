@@ -17,7 +17,7 @@ from pickbest.core.errors import PickbestError
 Feature = float | str | None
 Features = Mapping[str, Feature] | Sequence[Feature] | FloatArray
 
-# Numbers are cut there; words are multiples of WORD. See `kernels.neighbours`.
+# Numbers are cut there; words are multiples of WORD. See `learners.auto.features`.
 LARGEST_NUMBER, WORD = 1e50, 1e60
 MISSING = WORD
 MOST_FEATURES, LONGEST_TEXT = 10_000, 10_000

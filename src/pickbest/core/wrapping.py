@@ -5,7 +5,7 @@ from typing import Any
 
 from pickbest.core.arrays import FloatArray, IntArray
 from pickbest.core.randomness import Draws
-from pickbest.core.types import Choice, Environment, Learner, State
+from pickbest.core.types import Choice, Environment, Learner, Seen, State, is_unbiased
 
 
 def _of_inner(name: str) -> Any:
@@ -20,16 +20,21 @@ class WrappingLearner:
     n_arms = _of_inner("n_arms")
     budget = _of_inner("budget")
     feedback = _of_inner("feedback")
-    unbiased = _of_inner("unbiased")
+
+    @property
+    def unbiased(self) -> bool:
+        return is_unbiased(self.inner)
 
     def start(self, replicates: int) -> State:
         return self.inner.start(replicates)
 
-    def pick(self, state: State, rng: Draws) -> Choice:
-        return self.inner.pick(state, rng)
+    def pick(self, state: State, draws: Draws, features: FloatArray | None = None) -> Choice:
+        return self.inner.pick(state, draws, features)
 
-    def learn(self, state: State, choice: Choice, seen: FloatArray) -> State:
-        return self.inner.learn(state, choice, seen)
+    def learn(
+        self, state: State, choice: Choice, seen: Seen, features: FloatArray | None = None
+    ) -> State:
+        return self.inner.learn(state, choice, seen, features)
 
 
 class WrappingEnvironment:

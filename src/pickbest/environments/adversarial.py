@@ -9,8 +9,7 @@ from pickbest.core.arrays import FloatArray, IntArray
 from pickbest.core.checks import check_budget, check_count
 from pickbest.core.errors import PickbestError
 from pickbest.core.randomness import Draws
-from pickbest.core.rounds import visible
-from pickbest.core.types import Choice, Learner, State
+from pickbest.core.types import Choice, Learner, State, visible
 from pickbest.environments.tables import Oblivious
 
 # What a success of `Together` costs at most.

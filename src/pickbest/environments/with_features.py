@@ -31,10 +31,10 @@ class WithFeatures(WrappingEnvironment):
             )
 
     def known(self, round_index: int, rng: Draws) -> FloatArray:
-        """(replicates, n_features) or (n_features,): the features of a round; rng as for costs."""
+        """(replicates, n_features): the features of a round; rng as for costs."""
         if isinstance(self.inner, Shuffled):
             return self.features[self.inner.order(rng)[:, round_index]]
-        return np.asarray(self.features[round_index])
+        return np.repeat(self.features[round_index][None], len(rng.keys), axis=0)
 
 
 def read_with_features(

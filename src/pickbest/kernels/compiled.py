@@ -1,82 +1,169 @@
-"""How kernels are compiled: on first call, cached on disk, without the interpreter's lock.
+"""How kernels become machine code: when it pays, once, and kept for every later process.
 
-Where neither the package's folder nor a cache folder can be written, they are compiled anew in
-every process, with one warning.
+A kernel is a plain function of numbers and arrays. Called from Python it runs as Python; called
+from compiled code it is compiled with its caller. `compiled` makes an entrance: a function that
+Python calls and that runs as machine code. Both ways give the same bits.
+
+Numba is imported when the first entrance is compiled, not before.
 """
 
-import warnings
-from collections.abc import Callable
-from functools import cache
-from typing import Any, TypeVar, cast
+from __future__ import annotations
 
-from numba import njit
+import logging
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache, cached_property, partial
+from typing import Any, Generic, Literal, ParamSpec, TypeVar
 
-from pickbest.kernels import compile_notice as compile_notice
+import numpy as np
 
-OPTIONS: dict[str, Any] = {
-    "cache": True,
-    "nogil": True,
-    "error_model": "numpy",
-    "no_cfunc_wrapper": True,
-}
+from pickbest.kernels import kept_code
+
+LOG = logging.getLogger("pickbest")
+NOTICE = "compiling for this machine, once; about 10 s"
+# Machine code is compiled in about as many seconds, and loaded if it was kept.
+COMPILE_SECONDS, LOAD_SECONDS = 2.0, 0.3
+
+# Division by 0 gives inf or NaN, as in NumPy: checking for it would keep loops from using vector
+# instructions. Entry points for C are left out: nobody calls them.
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 # Numba's switch for its reference counts. They cost an atomic instruction for every view of an
-# array, several times what a round of a learner itself costs; who borrows arrays needs none.
+# array, several times what a round of a learner itself costs; code that borrows arrays needs none.
 COUNTS = "_nrt"
+
+LARGEST_EXPONENT = 709.78
+
 Function = TypeVar("Function", bound=Callable[..., object])
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+# Kernels that Numba has not been told of yet, with their options.
+_untold: list[tuple[Callable[..., object], dict[str, Any]]] = []
 
 
 def kernel(function: Function) -> Function:
-    """Compile `function` on its first call; the machine code is kept beside the source.
+    """A kernel that borrows the arrays that it is given: it makes none, and returns numbers only.
 
-    It borrows the arrays that it is given: it makes none, and returns numbers only (an array
-    that it returned would belong to nobody). What makes arrays is `allocating`.
-    Division by 0 gives inf or NaN, as in NumPy: checking for it would keep loops from using
-    vector instructions. Entry points for C are left out: nobody calls them.
+    An array that it returned would belong to nobody. A kernel that makes arrays is `allocating`.
     """
-    return compiled(function, **{COUNTS: False})
+    _untold.append((function, {COUNTS: False}))
+    return function
+
+
+def inlined(function: Function) -> Function:
+    """A borrowing kernel that is written into its callers: what is called many times a round."""
+    _untold.append((function, {COUNTS: False, "forceinline": True}))
+    return function
+
+
+def summing(function: Function) -> Function:
+    """A borrowing kernel whose sum may be reordered: else it cannot use vector instructions."""
+    _untold.append((function, {COUNTS: False, "fastmath": {"reassoc", "nsz", "nnan"}}))
+    return function
 
 
 def allocating(function: Function) -> Function:
     """A kernel that makes arrays, or is given them by what it calls."""
-    return compiled(function, **{COUNTS: True})
-
-
-def inlined(function: Function) -> Function:
-    """A kernel that the optimiser writes into its callers: what is called many times a round.
-
-    It is compiled by itself once, so unlike `part` it costs its callers little time to compile.
-    """
-    return compiled(function, forceinline=True, **{COUNTS: False})
+    _untold.append((function, {COUNTS: True}))
+    return function
 
 
 def part(function: Function) -> Function:
-    """A helper that is written into each of its callers, and is not compiled by itself.
+    """A kernel whose text is written into its callers, so that it may return views of arrays."""
+    _untold.append((function, {COUNTS: True, "inline": "always"}))
+    return function
 
-    What a chain of kernels calls is optimised once more at every link; this saves links.
+
+class Compiled(Generic[Given, Result]):
+    """A function that Python calls and that runs as machine code.
+
+    plain: the function as it is written. counts: whether it makes arrays (see `allocating`).
     """
-    return compiled(function, inline="always")
+
+    def __init__(self, plain: Callable[Given, Result], counts: bool = True) -> None:
+        self.plain = plain
+        self._counts = counts
+        self._interpreted = 0.0
+
+    def __call__(self, *args: Given.args, **kwargs: Given.kwargs) -> Result:
+        """Run it compiled; the first call of a process compiles it, or loads what was kept."""
+        return self._machine(*args, **kwargs)
+
+    def gradually(self, *args: Given.args, **kwargs: Given.kwargs) -> Result:
+        """Run it as Python until that has taken as long as compiling would, then compiled."""
+        way = _WAY.get()
+        if way == "compiled" or (way is None and "_machine" in self.__dict__):
+            return self._machine(*args, **kwargs)
+        if way == "interpreted":
+            return interpreted(self.plain, *args, **kwargs)
+        began = time.perf_counter()
+        result = interpreted(self.plain, *args, **kwargs)
+        self._interpreted += time.perf_counter() - began
+        if self._interpreted > LOAD_SECONDS and (
+            self._interpreted > COMPILE_SECONDS or kept_code.is_kept(self.plain)
+        ):
+            _ = self._machine
+        return result
+
+    @cached_property
+    def _machine(self) -> Callable[Given, Result]:
+        from numba import config, njit
+        from numba.extending import register_jitable
+
+        if getattr(config, "DISABLE_JIT", False):
+            return partial(interpreted, self.plain)
+        while _untold:
+            function, options = _untold.pop()
+            register_jitable(**OPTIONS, **options)(function)
+        if not kept_code.is_kept(self.plain):
+            _say_once()
+        chosen: Any = {**OPTIONS, COUNTS: self._counts}
+        machine = njit(**chosen)(self.plain)
+        kept_code.keep(machine)
+        found: Callable[Given, Result] = machine
+        return found
 
 
-def compiled(function: Function, **more: Any) -> Function:
-    """As `kernel`, with further options of Numba."""
+def compiled(function: Callable[Given, Result]) -> Compiled[Given, Result]:
+    """An entrance that makes arrays, or calls kernels that do."""
+    return Compiled(function)
+
+
+def borrowing(function: Callable[Given, Result]) -> Compiled[Given, Result]:
+    """An entrance that makes no arrays (see `kernel`)."""
+    return Compiled(function, counts=False)
+
+
+def interpreted(
+    function: Callable[Given, Result], *args: Given.args, **kwargs: Given.kwargs
+) -> Result:
+    """Run kernels as Python: whole numbers wrap around and x / 0 is inf there, too."""
+    with np.errstate(all="ignore"):
+        return function(*args, **kwargs)
+
+
+_WAY: ContextVar[str | None] = ContextVar("way", default=None)
+
+
+@contextmanager
+def always(way: Literal["interpreted", "compiled"]) -> Iterator[None]:
+    """Inside, rounds one by one run this way only: to see that both ways give the same bits."""
+    token = _WAY.set(way)
     try:
-        return cast(Function, njit(**OPTIONS, **more)(function))
-    except RuntimeError as error:
-        if "cannot cache" not in str(error):
-            raise
-        _warn_of_compiling()
-        return cast(Function, njit(**{**OPTIONS, "cache": False}, **more)(function))
-
-
-def interpreted(function: Function) -> Function:
-    """A compiled function as it is written: for one call, compiling would take longer."""
-    return cast(Function, cast(Any, function).py_func)
+        yield
+    finally:
+        _WAY.reset(token)
 
 
 @cache
-def _warn_of_compiling() -> None:
-    warnings.warn(
-        "compiled code cannot be kept (no folder for it can be written): every start compiles "
-        "anew, which takes seconds; set NUMBA_CACHE_DIR to a folder that can be written",
-        stacklevel=2,
-    )
+def _say_once() -> None:
+    LOG.info(NOTICE)
+
+
+@inlined
+def exp_or_inf(exponent: float) -> float:
+    """e^exponent, and inf beyond the largest number: there, Python's own would raise an error."""
+    return math.exp(exponent) if exponent < LARGEST_EXPONENT else math.inf

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from pickbest.core import FloatArray, IntArray
-from pickbest.kernels.compiled import allocating
+from pickbest.kernels.compiled import allocating, compiled
 from pickbest.kernels.leaders import smallest
 
 # On (0, 1). 24 nodes integrate e^(-37 z) to 1e-13 relative; 32 are exact up to degree 63.
@@ -29,7 +29,7 @@ _TIE = 1e-10
 _TINY = 1e-17
 
 
-@allocating
+@compiled
 def leader_law(costs: FloatArray, epsilon: float, out: FloatArray) -> None:
     """out[a] = P(arm a is the perturbed leader), for any number of arms, in time O(n_arms).
 
@@ -79,7 +79,7 @@ def _spread(costs: FloatArray, epsilon: float, budget: int) -> FloatArray:
     return spread
 
 
-@allocating
+@compiled
 def subset_law(costs: FloatArray, epsilon: float, subsets: IntArray, out: FloatArray) -> None:
     """out[k] = P(the perturbed leaders are the arms subsets[k]), for at most MOST_ARMS arms.
 

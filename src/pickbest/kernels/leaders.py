@@ -8,12 +8,12 @@ so that h stays as it is, bit for bit, while an arm's own estimate stays.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from pickbest.core import BoolArray, FloatArray, IntArray, PickbestError
-from pickbest.kernels.compiled import inlined, kernel, part
+from pickbest.kernels.compiled import allocating, exp_or_inf, inlined, kernel
 from pickbest.kernels.gumbel import NEVER, log_exponential_at
 from pickbest.kernels.heap import EMPTY, keep_smallest, sort_kept
 from pickbest.kernels.random import STEP, uniform_at
@@ -33,13 +33,9 @@ class Scratch(NamedTuple):
     best: FloatArray
 
 
-@part
-def new_scratch(law: Any, state: Any, budget: int) -> Scratch:
-    """For states whose first field is (rows, n_arms).
-
-    A part, as compiling it by itself would keep the types of laws and states, also those of a
-    user's module, in its cache: who has no such module could not read that any more.
-    """
+@allocating
+def new_scratch(law: object, state: tuple[FloatArray, *tuple[object, ...]], budget: int) -> Scratch:
+    """For states whose first field is (rows, n_arms)."""
     n_arms = state[0].shape[1]
     return Scratch(np.empty(n_arms), np.empty(n_arms))
 
@@ -107,7 +103,7 @@ def fill_spread(
     base = float(np.floor(lowest / BLOCK) * BLOCK)
     within = 0
     for a in range(n_arms):
-        spread[a] = math.exp(epsilon * costs[a] - base)
+        spread[a] = exp_or_inf(epsilon * costs[a] - base)
         if taken.shape[0] > 0 and taken[a]:
             spread[a] = np.inf
         within += spread[a] < np.inf
@@ -135,7 +131,7 @@ def spread_far(
     smallest(spread, arms, best)
     base = float(spread[arms[arms.shape[0] - 1]])
     for a in range(costs.shape[0]):
-        spread[a] = math.exp(spread[a] - base)
+        spread[a] = exp_or_inf(spread[a] - base)
         # The reciprocal of a smaller number may be infinite.
         if spread[a] < SMALLEST:
             spread[a] = 0.0
@@ -171,14 +167,14 @@ def refresh_spread(
     base = fill_spread(costs, taken, epsilon, arms, best, spread)
     if taken.shape[0] > 0 or np.floor(base / BLOCK) * BLOCK != base:
         for a in range(n_arms):
-            kept[a] = math.exp(epsilon * costs[a] - base)
+            kept[a] = exp_or_inf(epsilon * costs[a] - base)
     else:
         for a in range(n_arms):
             kept[a] = spread[a]
     return base
 
 
-@part
+@inlined
 def draw_leaders(
     spread: FloatArray, counter: np.uint64, arms: IntArray, best: FloatArray, noisy: FloatArray
 ) -> np.uint64:
@@ -299,7 +295,7 @@ def explore_one(
     weights[budget - 1] = free / probability
 
 
-@part
+@inlined
 def decayed(epsilon: float, decay: float, learned: int) -> float:
     """epsilon of the round after `learned` ones."""
     return epsilon if decay == 0.0 else epsilon * (learned + 1.0) ** -decay

@@ -15,7 +15,7 @@ from pickbest.core import (
     FloatArray,
     KeyArray,
 )
-from pickbest.kernels.compiled import kernel
+from pickbest.kernels.compiled import borrowing, kernel
 
 STEP = np.uint64(GOLDEN)
 _MIX_1 = np.uint64(MIX_1)
@@ -142,7 +142,7 @@ def beta_from(counter: np.uint64, alpha: float, beta: float) -> tuple[np.uint64,
     return counter, 1.0 / (1.0 + math.exp(min(log_y - log_x, 700.0)))
 
 
-@kernel
+@borrowing
 def fill_beta(keys: KeyArray, alpha: FloatArray, beta: FloatArray, out: FloatArray) -> None:
     """out[r, a] ~ Beta(alpha[r, a], beta[r, a]), replicate r from its own key."""
     for r in range(out.shape[0]):

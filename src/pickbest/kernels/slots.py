@@ -9,27 +9,29 @@ done with a row). What slots are fed depends on the game, which gives four compi
     feed_slot(game, filling, r, t, slot, plan, prefix, fed)   what a slot learns; returns how much
     value_round(game, r, t, prefix)                           what the round is worth
 
-`kernels.cost_slots` is the game in which the smallest cost is paid, `jobs.kernels` the one of
+`learners.greedy` has the game in which the smallest cost is paid, `submodular.slots` the one of
 monotone submodular jobs.
 """
 
-from functools import cache, partial
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from pickbest.core import BoolArray, FloatArray, IntArray, KeyArray
-from pickbest.kernels.compiled import allocating, inlined, interpreted, kernel
+from pickbest.kernels.compiled import Compiled, borrowing, compiled, inlined
 from pickbest.kernels.random import STEP, round_key, slot_key, uniform_at
-from pickbest.kernels.rules import Compiled, Pick, Rule, Told, unbound
+from pickbest.kernels.rules import Law, Pick, Rule, State, Told, Work
 
 # The part of a round's randomness that the coins of durations come from (`Draws.child`).
 COINS = 1 << 20
 
-# What the loops call, bound by `SlotLoops`.
-new_work = pick_row = learn_row = unbound
-new_prefix = start_round = feed_slot = value_round = unbound
-fill_slots = feed_slots = unbound
+Costs = TypeVar("Costs")
+Prefix = TypeVar("Prefix")
 
 
 class Filling(NamedTuple):
@@ -65,148 +67,194 @@ class Fed(NamedTuple):
     costs: FloatArray
 
 
-class SlotGame(NamedTuple):
-    """The four compiled functions of a game (see the head of this module)."""
+@dataclass(frozen=True)
+class SlotGame(Generic[Costs, Prefix]):
+    """The four kernels of a game (see the head of this module)."""
 
-    new_prefix: Compiled
-    start_round: Compiled
-    feed_slot: Compiled
-    value_round: Compiled
+    new_prefix: Callable[[Costs, int, int], Prefix]
+    start_round: Callable[[Costs, Prefix], None]
+    feed_slot: Callable[[Costs, Filling, int, int, int, Plan, Prefix, Fed], int]
+    value_round: Callable[[Costs, int, int, Prefix], float]
 
 
-class SlotLoops(NamedTuple):
+class Scratch(NamedTuple, Generic[Work, Prefix]):
+    """What whole games write on; taken: (n_arms,), or (0,) where arms may repeat."""
+
+    work: Work
+    prefix: Prefix
+    plan: Plan
+    fed: Fed
+    taken: BoolArray
+
+
+PickSlots = Compiled[
+    [Law, State, Filling, int, KeyArray, KeyArray, IntArray, FloatArray, BoolArray], None
+]
+LearnSlots = Compiled[[Law, State, Filling, Costs, int, IntArray, FloatArray, BoolArray], None]
+PlaySlots = Compiled[
+    [Law, State, Filling, Costs, Any, KeyArray, int, bool, FloatArray, IntArray], None
+]
+
+
+@dataclass(frozen=True)
+class SlotLoops(Generic[Law, State, Costs]):
     """The loops of one learner in the slots of one game."""
 
-    pick: Compiled
-    learn: Compiled
-    play: Compiled
+    pick: PickSlots[Law, State]
+    learn: LearnSlots[Law, State, Costs]
+    play: PlaySlots[Law, State, Costs]
 
 
 @cache
-def slot_loops(rule: Rule, game: SlotGame) -> SlotLoops:
+def slot_loops(
+    rule: Rule[Law, State, Work], game: SlotGame[Costs, Prefix]
+) -> SlotLoops[Law, State, Costs]:
     """What fills the slots of a game with a learner."""
-    functions = game._asdict()
-    fill = rule.loop(_fill_slots, inlined)
-    feed = rule.loop(_feed_slots, inlined, feed_slot=game.feed_slot)
-    games = rule.loop(_play_games, kernel, fill_slots=fill, feed_slots=feed, **functions)
-    return SlotLoops(
-        rule.loop(_pick_rounds, allocating, fill_slots=fill),
-        rule.loop(_learn_rounds, allocating, feed_slots=feed, **functions),
-        partial(_play_rounds, games, rule.new_work, interpreted(game.new_prefix)),
-    )
+    new_work, pick_row, learn_row = rule.new_work, rule.pick_row, rule.learn_row
+    new_prefix, start_round = game.new_prefix, game.start_round
+    feed_slot, value_round = game.feed_slot, game.value_round
+
+    @inlined
+    def fill_slots(
+        law: Law,
+        state: State,
+        filling: Filling,
+        first: int,
+        key: np.uint64,
+        coins: np.uint64,
+        taken: BoolArray,
+        work: Work,
+        plan: Plan,
+    ) -> int:
+        """Fill every slot of the replicate whose rows begin at `first`; the schedule's length."""
+        slots, size = plan.arms.shape
+        length = 0
+        for slot in range(slots):
+            arms, weights = plan.arms[slot], plan.weights[slot]
+            pick = Pick(taken, slot_key(key, slot), arms, weights)
+            pick_row(law, state, first + slot, work, pick)
+            kept, span = True, size
+            if filling.durations.shape[0] > 0:
+                coins += STEP
+                span = 0
+                for j in range(size):
+                    span += filling.durations[arms[j]]
+                kept = uniform_at(coins) * filling.durations[arms[0]] < 1.0
+            if filling.longest > 0 and length + span > filling.longest:
+                kept = False
+            plan.kept[slot] = kept
+            if kept:
+                length += span
+                for j in range(size if taken.shape[0] > 0 else 0):
+                    taken[arms[j]] = True
+        return length
+
+    @inlined
+    def feed_slots(
+        law: Law,
+        state: State,
+        filling: Filling,
+        costs: Costs,
+        r: int,
+        t: int,
+        plan: Plan,
+        prefix: Prefix,
+        fed: Fed,
+        work: Work,
+    ) -> None:
+        """Tell every slot of replicate r what its arms added in round t."""
+        slots = plan.arms.shape[0]
+        for slot in range(slots):
+            count = feed_slot(costs, filling, r, t, slot, plan, prefix, fed)
+            row, added = r * slots + slot, fed.costs[:count]
+            if filling.full:
+                told = Told(plan.arms[slot], plan.weights[slot], added, 1.0)
+                learn_row(law, state, row, work, told)
+            else:
+                told = Told(fed.arms[:count], fed.weights[:count], added, 1.0)
+                learn_row(law, state, row, work, told)
+
+    def pick_rounds(
+        law: Law,
+        state: State,
+        filling: Filling,
+        n_arms: int,
+        keys: KeyArray,
+        coins: KeyArray,
+        arms: IntArray,
+        weights: FloatArray,
+        kept: BoolArray,
+    ) -> None:
+        """One round of every replicate; arms and weights are (replicates, slots, size)."""
+        work = new_work(law, state, arms.shape[2])
+        taken = np.zeros(n_arms if filling.distinct else 0, np.bool_)
+        for r in range(keys.shape[0]):
+            taken[:] = False
+            first = r * arms.shape[1]
+            plan = Plan(arms[r], weights[r], kept[r])
+            fill_slots(law, state, filling, first, keys[r], coins[r], taken, work, plan)
+
+    def learn_rounds(
+        law: Law,
+        state: State,
+        filling: Filling,
+        costs: Costs,
+        n_arms: int,
+        arms: IntArray,
+        weights: FloatArray,
+        kept: BoolArray,
+    ) -> None:
+        """Learn the one round that the game has, in every replicate."""
+        slots, size = arms.shape[1:]
+        work = new_work(law, state, size)
+        prefix = new_prefix(costs, slots, size)
+        most = max(n_arms, slots * size)
+        fed = Fed(np.empty(most, np.int64), np.empty(most), np.empty(most))
+        for r in range(arms.shape[0]):
+            start_round(costs, prefix)
+            plan = Plan(arms[r], weights[r], kept[r])
+            feed_slots(law, state, filling, costs, r, 0, plan, prefix, fed, work)
+
+    def play_games(
+        law: Law,
+        state: State,
+        filling: Filling,
+        costs: Costs,
+        scratch: Scratch[Work, Prefix],
+        lasting: KeyArray,
+        first_round: int,
+        fresh: bool,
+        values: FloatArray,
+        lengths: IntArray,
+    ) -> None:
+        """Whole games; values and lengths (replicates, rounds) are filled."""
+        work, prefix, plan = scratch.work, scratch.prefix, scratch.plan
+        fed, taken = scratch.fed, scratch.taken
+        slots = plan.arms.shape[0]
+        for r in range(values.shape[0]):
+            for t in range(values.shape[1]):
+                key = round_key(lasting[r], first_round + t)
+                coins = slot_key(key, COINS)
+                own = key if fresh else lasting[r]
+                for a in range(taken.shape[0]):
+                    taken[a] = False
+                lengths[r, t] = fill_slots(
+                    law, state, filling, r * slots, own, coins, taken, work, plan
+                )
+                start_round(costs, prefix)
+                feed_slots(law, state, filling, costs, r, t, plan, prefix, fed, work)
+                values[r, t] = value_round(costs, r, t, prefix)
+
+    return SlotLoops(compiled(pick_rounds), compiled(learn_rounds), borrowing(play_games))
 
 
-def _fill_slots(
-    law: Any,
-    state: Any,
+def play_slots(
+    rule: Rule[Law, State, Work],
+    game: SlotGame[Costs, Prefix],
+    law: Law,
+    state: State,
     filling: Filling,
-    first: int,
-    key: np.uint64,
-    coins: np.uint64,
-    taken: BoolArray,
-    work: Any,
-    plan: Plan,
-) -> int:
-    """Fill every slot of the replicate whose rows begin at `first`; the schedule's length."""
-    slots, size = plan.arms.shape
-    length = 0
-    for slot in range(slots):
-        arms, weights = plan.arms[slot], plan.weights[slot]
-        pick = Pick(taken, slot_key(key, slot), arms, weights)
-        pick_row(law, state, first + slot, work, pick)
-        kept, span = True, size
-        if filling.durations.shape[0] > 0:
-            coins += STEP
-            span = 0
-            for j in range(size):
-                span += filling.durations[arms[j]]
-            kept = uniform_at(coins) * filling.durations[arms[0]] < 1.0
-        if filling.longest > 0 and length + span > filling.longest:
-            kept = False
-        plan.kept[slot] = kept
-        if kept:
-            length += span
-            for j in range(size if taken.shape[0] > 0 else 0):
-                taken[arms[j]] = True
-    return length
-
-
-def _feed_slots(
-    law: Any,
-    state: Any,
-    filling: Filling,
-    game: Any,
-    r: int,
-    t: int,
-    plan: Plan,
-    prefix: Any,
-    fed: Fed,
-    work: Any,
-) -> None:
-    """Tell every slot of replicate r what its arms added in round t."""
-    slots = plan.arms.shape[0]
-    for slot in range(slots):
-        count = feed_slot(game, filling, r, t, slot, plan, prefix, fed)
-        row, costs = r * slots + slot, fed.costs[:count]
-        if filling.full:
-            told = Told(plan.arms[slot], plan.weights[slot], costs)
-            learn_row(law, state, row, work, told)
-        else:
-            told = Told(fed.arms[:count], fed.weights[:count], costs)
-            learn_row(law, state, row, work, told)
-
-
-def _pick_rounds(
-    law: Any,
-    state: Any,
-    filling: Filling,
-    n_arms: int,
-    keys: KeyArray,
-    coins: KeyArray,
-    arms: IntArray,
-    weights: FloatArray,
-    kept: BoolArray,
-) -> None:
-    """One round of every replicate; arms and weights are (replicates, slots, size)."""
-    work = new_work(law, state, arms.shape[2])
-    taken = np.zeros(n_arms if filling.distinct else 0, np.bool_)
-    for r in range(keys.shape[0]):
-        taken[:] = False
-        first = r * arms.shape[1]
-        plan = Plan(arms[r], weights[r], kept[r])
-        fill_slots(law, state, filling, first, keys[r], coins[r], taken, work, plan)
-
-
-def _learn_rounds(
-    law: Any,
-    state: Any,
-    filling: Filling,
-    game: Any,
-    n_arms: int,
-    arms: IntArray,
-    weights: FloatArray,
-    kept: BoolArray,
-) -> None:
-    """Learn the one round that the game has, in every replicate."""
-    slots, size = arms.shape[1:]
-    work = new_work(law, state, size)
-    prefix = new_prefix(game, slots, size)
-    most = max(n_arms, slots * size)
-    fed = Fed(np.empty(most, np.int64), np.empty(most), np.empty(most))
-    for r in range(arms.shape[0]):
-        start_round(game, prefix)
-        plan = Plan(arms[r], weights[r], kept[r])
-        feed_slots(law, state, filling, game, r, 0, plan, prefix, fed, work)
-
-
-def _play_rounds(
-    play_games: Compiled,
-    new_work: Compiled,
-    new_prefix: Compiled,
-    law: Any,
-    state: Any,
-    filling: Filling,
-    game: Any,
+    costs: Costs,
     n_arms: int,
     slots: int,
     size: int,
@@ -217,42 +265,14 @@ def _play_rounds(
     lengths: IntArray,
 ) -> None:
     """Whole games; values and lengths (replicates, rounds) are filled."""
-    work = new_work(law, state, size)
-    prefix = new_prefix(game, slots, size)
-    plan = Plan(
-        np.empty((slots, size), np.int64), np.empty((slots, size)), np.empty(slots, np.bool_)
-    )
     most = max(n_arms, slots * size)
-    fed = Fed(np.empty(most, np.int64), np.empty(most), np.empty(most))
-    taken = np.zeros(n_arms if filling.distinct and slots > 1 else 0, np.bool_)
-    scratch = (work, prefix, plan, fed, taken)
-    play_games(law, state, filling, game, scratch, lasting, first_round, fresh, values, lengths)
-
-
-def _play_games(
-    law: Any,
-    state: Any,
-    filling: Filling,
-    game: Any,
-    scratch: tuple[Any, Any, Plan, Fed, BoolArray],
-    lasting: KeyArray,
-    first_round: int,
-    fresh: bool,
-    values: FloatArray,
-    lengths: IntArray,
-) -> None:
-    work, prefix, plan, fed, taken = scratch
-    slots = plan.arms.shape[0]
-    for r in range(values.shape[0]):
-        for t in range(values.shape[1]):
-            key = round_key(lasting[r], first_round + t)
-            coins = slot_key(key, COINS)
-            own = key if fresh else lasting[r]
-            for a in range(taken.shape[0]):
-                taken[a] = False
-            lengths[r, t] = fill_slots(
-                law, state, filling, r * slots, own, coins, taken, work, plan
-            )
-            start_round(game, prefix)
-            feed_slots(law, state, filling, game, r, t, plan, prefix, fed, work)
-            values[r, t] = value_round(game, r, t, prefix)
+    shape = (slots, size)
+    scratch = Scratch(
+        rule.new_work(law, state, size),
+        game.new_prefix(costs, slots, size),
+        Plan(np.empty(shape, np.int64), np.empty(shape), np.empty(slots, np.bool_)),
+        Fed(np.empty(most, np.int64), np.empty(most), np.empty(most)),
+        np.zeros(n_arms if filling.distinct and slots > 1 else 0, np.bool_),
+    )
+    own = (scratch, lasting, first_round, fresh, values, lengths)
+    slot_loops(rule, game).play(law, state, filling, costs, *own)

@@ -1,4 +1,4 @@
-"""Exponential weights in the log domain: what Hedge, AdaHedge and the family of Exp3 share."""
+"""Exponential weights in the log domain: what Hedge, AdaHedge and Exp3 share."""
 
 import math
 from typing import Annotated, NamedTuple
@@ -7,7 +7,7 @@ import numpy as np
 
 from pickbest.core import BoolArray, FloatArray
 from pickbest.core.states import sums
-from pickbest.kernels.compiled import allocating, inlined, kernel
+from pickbest.kernels.compiled import allocating, exp_or_inf, inlined, kernel
 from pickbest.kernels.random import STEP, uniform_at
 from pickbest.kernels.rules import Pick
 
@@ -33,7 +33,7 @@ def fill_shares(
     wanted = float(np.floor(highest / BLOCK) * BLOCK)
     if wanted != base:
         for a in range(scores.shape[0]):
-            shares[a] = math.exp(rate * scores[a] - wanted)
+            shares[a] = exp_or_inf(rate * scores[a] - wanted)
     return wanted
 
 
@@ -42,12 +42,11 @@ def draw_share(
     shares: FloatArray,
     taken: BoolArray,
     mixing: float,
-    implicit: float,
     key: np.uint64,
 ) -> tuple[int, float]:
     """(arm, weight) from (1 - mixing) shares / total + mixing / n_arms, free arms only.
 
-    weight = 1 / (probability + implicit): implicit exploration biases it down (Exp3-IX).
+    weight = 1 / probability.
     """
     n_arms = shares.shape[0]
     total = 0.0
@@ -81,7 +80,7 @@ def draw_share(
             if target < 0.0:
                 break
     law = (scale * shares[chosen] + mixing / n_arms) / law_total
-    return chosen, 1.0 / (law + implicit)
+    return chosen, 1.0 / law
 
 
 class ShareLaw(NamedTuple):
@@ -89,7 +88,6 @@ class ShareLaw(NamedTuple):
 
     rate: float
     mixing: float
-    implicit: float
 
 
 class ShareState(NamedTuple):
@@ -117,7 +115,7 @@ def pick_share(law: ShareLaw, state: ShareState, row: int, work: ShareWork, pick
     taken, key, arms, weights = pick.taken, pick.key, pick.arms, pick.weights
     shares = work.shares[row]
     work.base[row] = fill_shares(state.gains[row], taken, law.rate, work.base[row], shares)
-    arms[0], weights[0] = draw_share(shares, taken, law.mixing, law.implicit, key)
+    arms[0], weights[0] = draw_share(shares, taken, law.mixing, key)
 
 
 @inlined
@@ -129,4 +127,4 @@ def add_gain(
         state.gains[row, arm] += gain
         if not math.isnan(work.base[row]):
             scaled = law.rate * state.gains[row, arm]
-            work.shares[row, arm] = math.exp(scaled - work.base[row])
+            work.shares[row, arm] = exp_or_inf(scaled - work.base[row])

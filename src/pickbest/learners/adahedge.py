@@ -16,7 +16,7 @@ from pickbest.core import Feedback, FloatArray, check_count
 from pickbest.core.states import sums
 from pickbest.kernels.compiled import inlined, kernel
 from pickbest.kernels.leaders import Scratch, new_scratch
-from pickbest.kernels.rules import ByRule, Pick, Rule, Told
+from pickbest.kernels.rules import CompiledLearner, Pick, Rule, Told
 from pickbest.kernels.softmax import draw_share, fill_shares
 
 # In place of an infinite rate while there is no gap: only the leaders have weight.
@@ -71,7 +71,7 @@ def pick_row(law: Law, state: AdaHedgeState, row: int, work: Scratch, pick: Pick
     taken, key, arms, weights = pick.taken, pick.key, pick.arms, pick.weights
     rate = adaptive_rate(state.gap[row], law.n_arms)
     fill_shares(state.gains[row], taken, rate, np.nan, work.values)
-    arms[0], weights[0] = draw_share(work.values, taken, 0.0, 0.0, key)
+    arms[0], weights[0] = draw_share(work.values, taken, 0.0, key)
 
 
 @inlined
@@ -83,11 +83,11 @@ def learn_row(law: Law, state: AdaHedgeState, row: int, work: Scratch, told: Tol
         state.gains[row, a] -= seen[a]
 
 
-RULE = Rule(__name__, new_scratch, pick_row, learn_row, weighted=False, fills_slots=True)
+RULE = Rule(new_scratch, pick_row, learn_row, weighted=False, fills_slots=True)
 
 
 @dataclass(frozen=True)
-class AdaHedge(ByRule):
+class AdaHedge(CompiledLearner[Law, AdaHedgeState, Scratch]):
     """Hedge with the rate ln N / (sum of mixability gaps); one arm a round, full feedback."""
 
     n_arms: int

@@ -5,7 +5,16 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from pickbest.core import Choice, Draws, Feedback, FloatArray, IntArray, PickbestError, check_budget
+from pickbest.core import (
+    Choice,
+    Draws,
+    Feedback,
+    FloatArray,
+    IntArray,
+    PickbestError,
+    Seen,
+    check_budget,
+)
 from pickbest.core.states import sums
 
 
@@ -34,11 +43,13 @@ class Leaders:
     def start(self, replicates: int) -> LeadersState:
         return LeadersState(np.zeros((replicates, self.n_arms)))
 
-    def pick(self, state: LeadersState, rng: Draws) -> Choice:
+    def pick(self, state: LeadersState, draws: Draws, features: FloatArray | None = None) -> Choice:
         return Choice(lowest(state.costs, self.budget))
 
-    def learn(self, state: LeadersState, choice: Choice, seen: FloatArray) -> LeadersState:
-        np.add(state.costs, seen, out=state.costs)
+    def learn(
+        self, state: LeadersState, choice: Choice, seen: Seen, features: FloatArray | None = None
+    ) -> LeadersState:
+        np.add(state.costs, seen.high, out=state.costs)
         return state
 
 
@@ -57,11 +68,13 @@ class Uniform:
     def start(self, replicates: int) -> Nothing:
         return Nothing()
 
-    def pick(self, state: Nothing, rng: Draws) -> Choice:
-        arms = lowest(rng.uniforms(self.n_arms), self.budget)
+    def pick(self, state: Nothing, draws: Draws, features: FloatArray | None = None) -> Choice:
+        arms = lowest(draws.uniforms(self.n_arms), self.budget)
         return Choice(arms, np.full(arms.shape, self.n_arms / self.budget))
 
-    def learn(self, state: Nothing, choice: Choice, seen: FloatArray) -> Nothing:
+    def learn(
+        self, state: Nothing, choice: Choice, seen: Seen, features: FloatArray | None = None
+    ) -> Nothing:
         return state
 
 
@@ -90,10 +103,12 @@ class Fixed:
     def start(self, replicates: int) -> Nothing:
         return Nothing()
 
-    def pick(self, state: Nothing, rng: Draws) -> Choice:
-        return Choice(np.tile(np.array(self.arms, np.int64), (len(rng.keys), 1)))
+    def pick(self, state: Nothing, draws: Draws, features: FloatArray | None = None) -> Choice:
+        return Choice(np.tile(np.array(self.arms, np.int64), (len(draws.keys), 1)))
 
-    def learn(self, state: Nothing, choice: Choice, seen: FloatArray) -> Nothing:
+    def learn(
+        self, state: Nothing, choice: Choice, seen: Seen, features: FloatArray | None = None
+    ) -> Nothing:
         return state
 
 

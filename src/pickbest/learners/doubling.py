@@ -5,7 +5,16 @@ from typing import Annotated, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from pickbest.core import Choice, Draws, Feedback, FloatArray, IntArray, Learner
+from pickbest.core import (
+    Choice,
+    Draws,
+    Feedback,
+    FloatArray,
+    IntArray,
+    Learner,
+    Seen,
+    is_unbiased,
+)
 from pickbest.core.states import counts, portable, restored
 
 
@@ -46,15 +55,19 @@ class Doubling:
 
     @property
     def unbiased(self) -> bool:
-        return self.for_rounds(1).unbiased
+        return is_unbiased(self.for_rounds(1))
 
     def start(self, replicates: int) -> DoublingState:
         return DoublingState(self.after(0).start(replicates), np.zeros(replicates, np.int64))
 
-    def pick(self, state: DoublingState, rng: Draws) -> Choice:
-        return self._now(state).pick(state.inner, rng)
+    def pick(
+        self, state: DoublingState, draws: Draws, features: FloatArray | None = None
+    ) -> Choice:
+        return self._now(state).pick(state.inner, draws)
 
-    def learn(self, state: DoublingState, choice: Choice, seen: FloatArray) -> DoublingState:
+    def learn(
+        self, state: DoublingState, choice: Choice, seen: Seen, features: FloatArray | None = None
+    ) -> DoublingState:
         learned = int(state.learned[0])
         inner = self.after(learned).learn(state.inner, choice, seen)
         if _epoch(learned + 1) != _epoch(learned):

@@ -12,7 +12,7 @@ from pickbest.core.states import sums
 from pickbest.kernels.compiled import allocating, inlined
 from pickbest.kernels.leaders import Scratch, new_scratch
 from pickbest.kernels.random import STEP, uniform_at
-from pickbest.kernels.rules import ByRule, Pick, Rule, Told
+from pickbest.kernels.rules import CompiledLearner, Pick, Rule, Told
 
 
 class Exp3MState(NamedTuple):
@@ -41,7 +41,7 @@ def capped_law(scores: FloatArray, mixing: float, budget: int, law: FloatArray) 
         return
     # The share of the cut weights at which an arm has probability exactly 1.
     limit = (1.0 / budget - mixing / n_arms) / (1.0 - mixing)
-    order = np.argsort(-scores)
+    order = np.argsort(-scores, kind="mergesort")
     for cut in range(budget):
         # Shares among the arms that are not cut, relative to the largest of them: nothing
         # cancels and nothing underflows, however far ahead the cut arms are.
@@ -83,7 +83,7 @@ def dependent_rounding(law: FloatArray, counter: np.uint64, arms: IntArray) -> N
         if left[i] <= 1e-12 or left[i] >= 1.0 - 1e-12:
             i = j
     # Rounding errors leave at most one arm undecided: the largest values are the subset.
-    order = np.argsort(-left)
+    order = np.argsort(-left, kind="mergesort")
     for j in range(arms.shape[0]):
         arms[j] = order[j]
 
@@ -109,11 +109,11 @@ def learn_row(law: Law, state: Exp3MState, row: int, work: Scratch, told: Told) 
             state.scores[row, arms[j]] += step * (1.0 - seen[j])
 
 
-RULE = Rule(__name__, new_scratch, pick_row, learn_row)
+RULE = Rule(new_scratch, pick_row, learn_row)
 
 
 @dataclass(frozen=True)
-class Exp3M(ByRule):
+class Exp3M(CompiledLearner[Law, Exp3MState, Scratch]):
     """Exp3.M (Uchiya, Nakamura and Kudo 2010): Exp3 for subsets and sums of rewards."""
 
     n_arms: int

@@ -24,7 +24,7 @@ from pickbest.kernels.leaders import (
     smallest,
 )
 from pickbest.kernels.random import STEP, exponential_at
-from pickbest.kernels.rules import ByRule, Pick, Rule, Told
+from pickbest.kernels.rules import CompiledLearner, Pick, Rule, State, Told, Work
 
 
 class FPMLState(NamedTuple):
@@ -79,10 +79,10 @@ def learn_row(law: Law, state: FPMLState, row: int, work: Scratch, told: Told) -
     state.round[row] += 1
 
 
-RULE = Rule(__name__, new_scratch, pick_row, learn_row, weighted=False, fills_slots=True)
+RULE = Rule(new_scratch, pick_row, learn_row, weighted=False, fills_slots=True)
 
 
-class Perturbed(ByRule):
+class Perturbed(CompiledLearner[Law, State, Work]):
     """What FPML is, however its leaders are found."""
 
     n_arms: int
@@ -104,7 +104,7 @@ class Perturbed(ByRule):
 
 
 @dataclass(frozen=True)
-class FPML(Perturbed):
+class FPML(Perturbed[FPMLState, Scratch]):
     """Follow the Perturbed Multiple Leaders, full feedback (Algorithm 1); FPL when budget = 1.
 
     epsilon: perturbations are noise / epsilon.

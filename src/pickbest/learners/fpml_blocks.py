@@ -48,11 +48,11 @@ def learn_row(law: Law, state: BlocksState, row: int, work: BlockWork, told: Tol
     state.round[row] += 1
 
 
-RULE = Rule(__name__, new_work, pick_row, learn_row, weighted=False)
+RULE = Rule(new_work, pick_row, learn_row, weighted=False)
 
 
 @dataclass(frozen=True)
-class FPMLFullManyArms(Perturbed):
+class FPMLFullManyArms(Perturbed[BlocksState, BlockWork]):
     """FPML with full feedback and fresh perturbations, for thousands of arms and more.
 
     Its picks have FPML's law, but only the few arms that may lead are perturbed (see

@@ -29,7 +29,7 @@ from pickbest.kernels.many_arms.buckets import (
     fill_buckets,
     row_of,
 )
-from pickbest.kernels.rules import ByRule, Pick, Rule, Told
+from pickbest.kernels.rules import CompiledLearner, Pick, Rule, Told
 from pickbest.learners.fpml import FPMLState, start_leaders
 
 
@@ -91,11 +91,11 @@ def learn_row(law: Law, state: FPMLManyArmsState, row: int, work: Work, told: To
     state.round[row] += 1
 
 
-RULE = Rule(__name__, new_work, pick_row, learn_row)
+RULE = Rule(new_work, pick_row, learn_row)
 
 
 @dataclass(frozen=True)
-class FPMLManyArms(ByRule):
+class FPMLManyArms(CompiledLearner[Law, FPMLManyArmsState, Work]):
     """FPMLPartial with exact weights and a constant epsilon, for hundreds of arms and more.
 
     Its picks have the same law and its weights the same values, but it keeps arms in buckets

@@ -16,7 +16,7 @@ from pickbest.core import (
     check_count,
     check_positive,
 )
-from pickbest.kernels.compiled import allocating, inlined
+from pickbest.kernels.compiled import allocating, exp_or_inf, inlined
 from pickbest.kernels.inclusion import inclusion_probabilities
 from pickbest.kernels.leaders import (
     check_decay,
@@ -26,7 +26,7 @@ from pickbest.kernels.leaders import (
     geometric_weights,
     refresh_spread,
 )
-from pickbest.kernels.rules import ByRule, Pick, Rule, Told
+from pickbest.kernels.rules import CompiledLearner, Pick, Rule, Told
 from pickbest.learners.fpml import FPMLState, start_leaders
 
 
@@ -116,15 +116,15 @@ def learn_row(law: Law, state: FPMLState, row: int, work: Work, told: Told) -> N
         if cost != 0.0:
             state.costs[row, arms[j]] += cost
             if not math.isnan(base):
-                work.kept[row, arms[j]] = math.exp(law.epsilon * state.costs[row, arms[j]] - base)
+                work.kept[row, arms[j]] = exp_or_inf(law.epsilon * state.costs[row, arms[j]] - base)
     state.round[row] += 1
 
 
-RULE = Rule(__name__, new_work, pick_row, learn_row, fills_slots=True)
+RULE = Rule(new_work, pick_row, learn_row, fills_slots=True)
 
 
 @dataclass(frozen=True)
-class FPMLPartial(ByRule):
+class FPMLPartial(CompiledLearner[Law, FPMLState, Work]):
     """FPML that sees only the costs of its own arms (Proposition 5).
 
     weights: EXACT inclusion probabilities; GEOMETRIC resampling, at most `resamples` draws;
@@ -148,7 +148,6 @@ class FPMLPartial(ByRule):
     # Weights belong to the draw of their own round: perturbations are never kept.
     fresh = True
     feedback = Feedback.PICKED
-    learns_any = True
     rule = RULE
 
     def __post_init__(self) -> None:

@@ -13,7 +13,6 @@ import numpy as np
 from pickbest.core import (
     BoolArray,
     Choice,
-    CompiledLearner,
     Draws,
     Feedback,
     FloatArray,
@@ -21,14 +20,104 @@ from pickbest.core import (
     KeyArray,
     Learner,
     PickbestError,
+    Seen,
     State,
     check_budget,
     check_count,
 )
 from pickbest.core.states import map_state
 from pickbest.core.wrapping import WrappingLearner
-from pickbest.kernels.cost_slots import COSTS, CostGame
-from pickbest.kernels.slots import COINS, Filling, slot_loops
+from pickbest.kernels.compiled import allocating, inlined, kernel
+from pickbest.kernels.rules import AnyCompiled, CompiledLearner
+from pickbest.kernels.slots import (
+    COINS,
+    Fed,
+    Filling,
+    Plan,
+    SlotGame,
+    play_slots,
+    slot_loops,
+)
+
+# Slot i is fed 1 - what an arm takes off the lowest cost before it.
+
+
+class CostGame(NamedTuple):
+    """costs: (replicates or 1, rounds, n_arms)."""
+
+    costs: FloatArray
+
+
+@allocating
+def _no_prefix(game: CostGame, slots: int, size: int) -> FloatArray:
+    """The lowest cost of the slots before."""
+    return np.empty(1)
+
+
+@inlined
+def _start_round(game: CostGame, prefix: FloatArray) -> None:
+    prefix[0] = 1.0
+
+
+@inlined
+def _feed_slot(
+    game: CostGame,
+    filling: Filling,
+    r: int,
+    t: int,
+    slot: int,
+    plan: Plan,
+    prefix: FloatArray,
+    fed: Fed,
+) -> int:
+    """Algorithm 2: one minus what an arm adds to the best of the slots before."""
+    costs = game.costs[r if game.costs.shape[0] > 1 else 0, t]
+    slots, size = plan.arms.shape
+    lowest, count = prefix[0], 0
+    if filling.full:
+        for a in range(costs.shape[0]):
+            fed.costs[a] = costs[a] if slot == 0 else 1.0 - max(lowest - costs[a], 0.0)
+        count = costs.shape[0]
+    else:
+        first = 0 if filling.distinct or filling.shared else slot
+        for k in range(first, slots if filling.shared else slot + 1):
+            for j in range(size):
+                arm = plan.arms[k, j]
+                cost = costs[arm]
+                fed.arms[count] = arm
+                fed.costs[count] = cost if slot == 0 else 1.0 - max(lowest - cost, 0.0)
+                # What earlier slots took costs 1 here, with certainty.
+                fed.weights[count] = plan.weights[k, j] if k >= slot else 1.0
+                if filling.shared:
+                    fed.weights[count] = _shared_weight(plan, slot, k, j)
+                count += 1
+    for j in range(size):
+        prefix[0] = min(prefix[0], costs[plan.arms[slot, j]])
+    return count
+
+
+@inlined
+def _value_round(game: CostGame, r: int, t: int, prefix: FloatArray) -> float:
+    return float(prefix[0])
+
+
+@kernel
+def _shared_weight(plan: Plan, slot: int, own: int, column: int) -> float:
+    """The weight in `slot` of the arm that slot `own` picked as its column-th.
+
+    0 where the arm was picked before. See Greedy.shared.
+    """
+    slots, size = plan.arms.shape
+    for k in range(own + 1):
+        for j in range(column if k == own else size):
+            if plan.arms[k, j] == plan.arms[own, column]:
+                return 0.0
+    if own < slot:
+        return 1.0
+    return float((plan.weights[own, column] + (slots - 1 - own)) / (slots - slot))
+
+
+COSTS = SlotGame(_no_prefix, _start_round, _feed_slot, _value_round)
 
 
 class GreedyState(NamedTuple):
@@ -61,7 +150,7 @@ class Greedy(WrappingLearner):
     3
     """
 
-    inner: CompiledLearner
+    inner: AnyCompiled
     slots: int
     distinct: bool = True
     shared: bool = False
@@ -94,21 +183,23 @@ class Greedy(WrappingLearner):
     def start(self, replicates: int) -> GreedyState:
         return GreedyState(start_slots(self.inner, replicates, self.slots))
 
-    def pick(self, state: GreedyState, rng: Draws) -> Choice:
-        arms, weights, _ = pick_slots(self.inner, state.slots, self.slots, self.filling, rng)
-        replicates = len(rng.keys)
+    def pick(self, state: GreedyState, draws: Draws, features: FloatArray | None = None) -> Choice:
+        arms, weights, _ = pick_slots(self.inner, state.slots, self.slots, self.filling, draws)
+        replicates = len(draws.keys)
         return Choice(
             arms.reshape(replicates, -1),
             weights.reshape(replicates, -1) if self.inner.rule.weighted else None,
         )
 
-    def learn(self, state: GreedyState, choice: Choice, seen: FloatArray) -> GreedyState:
-        replicates = len(seen)
+    def learn(
+        self, state: GreedyState, choice: Choice, seen: Seen, features: FloatArray | None = None
+    ) -> GreedyState:
+        costs = seen.high
+        replicates = len(costs)
         shape = (replicates, self.slots, self.inner.budget)
-        costs = seen
         if self.feedback is Feedback.PICKED:
             costs = np.ones((replicates, self.n_arms))
-            np.put_along_axis(costs, choice.arms, seen, axis=1)
+            np.put_along_axis(costs, choice.arms, seen.high, axis=1)
         weights = np.empty(shape) if choice.weights is None else choice.weights.reshape(shape)
         slot_loops(self.inner.rule, COSTS).learn(
             self.inner.law,
@@ -127,7 +218,9 @@ class Greedy(WrappingLearner):
     ) -> tuple[GreedyState, FloatArray]:
         shape = (len(lasting), table.shape[1])
         paid = np.empty(shape)
-        slot_loops(self.inner.rule, COSTS).play(
+        play_slots(
+            self.inner.rule,
+            COSTS,
             self.inner.law,
             slot_rows(state.slots),
             self.filling,
@@ -153,7 +246,7 @@ def check_slot_learner(inner: Learner) -> None:
         )
 
 
-def start_slots(inner: CompiledLearner, replicates: int, slots: int) -> State:
+def start_slots(inner: AnyCompiled, replicates: int, slots: int) -> State:
     """The state of `slots` copies of a learner, (replicates, slots, …)."""
     rows = inner.start(replicates * slots)
     return map_state(lambda array: array.reshape(replicates, slots, *array.shape[1:]), rows)
@@ -165,10 +258,10 @@ def slot_rows(state: State) -> State:
 
 
 def pick_slots(
-    inner: CompiledLearner, state: State, slots: int, filling: Filling, rng: Draws
+    inner: AnyCompiled, state: State, slots: int, filling: Filling, draws: Draws
 ) -> tuple[IntArray, FloatArray, BoolArray]:
     """(arms, weights, kept): (replicates, slots, slot_budget) twice, (replicates, slots)."""
-    keys = rng.keys if inner.fresh else rng.lasting
+    keys = draws.keys if inner.fresh else draws.lasting
     shape = (len(keys), slots, inner.budget)
     arms, weights = np.empty(shape, np.int64), np.empty(shape)
     kept = np.empty(shape[:2], np.bool_)
@@ -178,7 +271,7 @@ def pick_slots(
         filling,
         inner.n_arms,
         keys,
-        rng.child(COINS).keys,
+        draws.child(COINS).keys,
         arms,
         weights,
         kept,

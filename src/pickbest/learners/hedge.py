@@ -13,7 +13,7 @@ import numpy as np
 from pickbest.core import Feedback, PickbestError, check_budget, check_positive
 from pickbest.kernels.compiled import inlined
 from pickbest.kernels.leaders import Scratch, draw_gumbel, new_scratch
-from pickbest.kernels.rules import ByRule, Pick, Rule, Told
+from pickbest.kernels.rules import CompiledLearner, Pick, Rule, Told
 from pickbest.kernels.softmax import ShareState, draw_share, fill_shares
 
 
@@ -31,7 +31,7 @@ def pick_row(law: Law, state: ShareState, row: int, work: Scratch, pick: Pick) -
         draw_gumbel(state.gains[row], -law.rate, taken, key, arms, work)
         return
     fill_shares(state.gains[row], taken, law.rate, np.nan, work.values)
-    arms[0], weights[0] = draw_share(work.values, taken, 0.0, 0.0, key)
+    arms[0], weights[0] = draw_share(work.values, taken, 0.0, key)
 
 
 @inlined
@@ -42,12 +42,12 @@ def learn_row(law: Law, state: ShareState, row: int, work: Scratch, told: Told) 
         state.gains[row, a] -= seen[a]
 
 
-ONE_DRAW = Rule(__name__, new_scratch, pick_row, learn_row, fills_slots=True)
-DRAWS = Rule(__name__, new_scratch, pick_row, learn_row, weighted=False, fills_slots=True)
+ONE_DRAW = Rule(new_scratch, pick_row, learn_row, fills_slots=True)
+DRAWS = Rule(new_scratch, pick_row, learn_row, weighted=False, fills_slots=True)
 
 
 @dataclass(frozen=True)
-class Hedge(ByRule):
+class Hedge(CompiledLearner[Law, ShareState, Scratch]):
     """Hedge: P(arm) ∝ prior(arm) · exp(-rate · cumulative cost); full feedback.
 
     budget: draws a round; those that repeat an arm are replaced by further ones. (That is FPML with
@@ -81,7 +81,7 @@ class Hedge(ByRule):
         return self.budget == 1
 
     @property
-    def rule(self) -> Rule:
+    def rule(self) -> Rule[Law, ShareState, Scratch]:
         return ONE_DRAW if self.budget == 1 else DRAWS
 
     @cached_property

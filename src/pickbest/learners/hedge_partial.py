@@ -18,18 +18,19 @@ import numpy as np
 
 from pickbest.core import (
     Choice,
+    Draws,
     Feedback,
     FloatArray,
     IntArray,
     PickbestError,
+    Seen,
     check_budget,
     check_positive,
 )
-from pickbest.core.intervals import Intervals
 from pickbest.core.states import sums
 from pickbest.kernels.compiled import allocating, inlined, kernel
 from pickbest.kernels.random import STEP, slot_key, uniform_at
-from pickbest.kernels.rules import ByRule, Pick, Rule, Told, weights_of
+from pickbest.kernels.rules import CompiledLearner, Pick, Rule, Told, weights_of
 
 # Newton's method ends where Σ p exceeds 1 by no more than this.
 CLOSED = 1e-13
@@ -216,11 +217,11 @@ def learn_row(law: Law, state: HedgePartialState, row: int, work: Work, told: To
         state.costs[row, arms[j]] += weights[j] * (seen[j] - seen[0])
 
 
-RULE = Rule(__name__, new_work, pick_row, learn_row)
+RULE = Rule(new_work, pick_row, learn_row)
 
 
 @dataclass(frozen=True)
-class HedgePartial(ByRule):
+class HedgePartial(CompiledLearner[Law, HedgePartialState, Work]):
     """Bounded regret from the costs of its own arms, at least two per round.
 
     The first arm is drawn from the law; what the others cost more or less than it is learned.
@@ -263,20 +264,28 @@ class HedgePartial(ByRule):
         """The learner for races whose losers are stopped: a tenth of them is watched."""
         return replace(self, watched=RACES_WATCHED) if self.watched == 1.0 else self
 
-    def watch_probability(self, state: HedgePartialState, arms: IntArray) -> FloatArray:
-        """The same for every race."""
-        return np.full(len(arms), self.watched)
+    def pick(
+        self, state: HedgePartialState, draws: Draws, features: FloatArray | None = None
+    ) -> Choice:
+        choice = super().pick(state, draws)
+        return replace(choice, watch=np.full(len(choice.arms), self.watched))
 
-    def learn_intervals(
-        self, state: HedgePartialState, choice: Choice, seen: Intervals
+    def learn(
+        self,
+        state: HedgePartialState,
+        choice: Choice,
+        seen: Seen,
+        features: FloatArray | None = None,
     ) -> HedgePartialState:
-        """Only watched races teach, with their estimates divided by the chance of being watched.
+        """Of races, only watched ones teach, with estimates divided by the chance of that.
 
         A race that happened to be seen whole does not count: its costs are not typical.
         """
+        if seen.watch is None or seen.watched is None:
+            return super().learn(state, choice, seen)
         scale = np.where(seen.watched, 1.0 / np.maximum(seen.watch, 1e-300), 0.0)
         weights = weights_of(choice) * scale[:, None]
-        return self.learn(state, Choice(choice.arms, weights), seen.low)
+        return super().learn(state, Choice(choice.arms, weights), Seen.of(seen.low))
 
     @cached_property
     def law(self) -> Law:

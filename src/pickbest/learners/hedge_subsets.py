@@ -21,7 +21,7 @@ from pickbest.core import (
 from pickbest.core.states import sums
 from pickbest.kernels.compiled import allocating, inlined
 from pickbest.kernels.leaders import Scratch, draw_gumbel, new_scratch
-from pickbest.kernels.rules import ByRule, Pick, Rule, Told
+from pickbest.kernels.rules import CompiledLearner, Pick, Rule, Told
 
 # Every subset has a total of its own.
 MOST_SUBSETS = 1_000_000
@@ -91,11 +91,11 @@ def learn_row(law: Law, state: HedgeSubsetsState, row: int, work: Work, told: To
         state.costs[row, s] += lowest
 
 
-RULE = Rule(__name__, new_work, pick_row, learn_row, weighted=False)
+RULE = Rule(new_work, pick_row, learn_row, weighted=False)
 
 
 @dataclass(frozen=True)
-class HedgeSubsets(ByRule):
+class HedgeSubsets(CompiledLearner[Law, HedgeSubsetsState, Work]):
     """Hedge whose experts are the k-subsets; B / k draws a round, full feedback.
 
     At the rate `theory.constant_rate(budget=B // k)` its expected regret against the best k-subset

@@ -6,12 +6,12 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from pickbest.core import FloatArray, check_budget, check_positive
+from pickbest.core import Feedback, FloatArray, check_budget, check_positive
 from pickbest.core.states import counts
 from pickbest.kernels.compiled import inlined
 from pickbest.kernels.leaders import Scratch, new_scratch, smallest
 from pickbest.kernels.random import beta_from
-from pickbest.kernels.rules import ByCounts, Pick, Rule, Told
+from pickbest.kernels.rules import CompiledLearner, Pick, Rule, Told
 
 
 class ThompsonState(NamedTuple):
@@ -48,11 +48,11 @@ def learn_row(law: Law, state: ThompsonState, row: int, work: Scratch, told: Tol
         state.rewards[row, arms[j]] += 1.0 - seen[j]
 
 
-RULE = Rule(__name__, new_scratch, pick_row, learn_row, weighted=False)
+RULE = Rule(new_scratch, pick_row, learn_row, weighted=False)
 
 
 @dataclass(frozen=True)
-class Thompson(ByCounts):
+class Thompson(CompiledLearner[Law, ThompsonState, Scratch]):
     """Multiple-play Thompson sampling: the B arms with the best draws from Beta posteriors.
 
     A reward between 0 and 1 counts as that share of a success.
@@ -61,6 +61,8 @@ class Thompson(ByCounts):
     n_arms: int
     budget: int
     prior: float = 1.0
+    feedback = Feedback.PICKED
+    unbiased = False
     rule = RULE
 
     def __post_init__(self) -> None:

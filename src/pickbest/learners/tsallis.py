@@ -17,9 +17,9 @@ import numpy as np
 
 from pickbest.core import Feedback, FloatArray, IntArray, check_budget
 from pickbest.core.states import counts, derived, sums
-from pickbest.kernels.compiled import allocating, inlined, kernel
+from pickbest.kernels.compiled import allocating, borrowing, inlined, kernel
 from pickbest.kernels.random import STEP, uniform_at
-from pickbest.kernels.rules import ByRule, Pick, Rule, Told
+from pickbest.kernels.rules import CompiledLearner, Pick, Rule, Told
 from pickbest.learners.fpml import FPMLState
 
 # How far the marginals' sum may be from the budget, relative to it.
@@ -129,7 +129,7 @@ def solve_row(law: Law, state: TsallisState, row: int, budget: int) -> None:
     )
 
 
-@kernel
+@borrowing
 def solve_rows(law: Law, state: TsallisState, budget: int) -> None:
     """solve_row for every replicate."""
     for row in range(state.costs.shape[0]):
@@ -189,11 +189,11 @@ def learn_row(law: Law, state: TsallisState, row: int, work: Work, told: Told) -
     solve_row(law, state, row, arms.shape[0])
 
 
-RULE = Rule(__name__, new_work, pick_row, learn_row)
+RULE = Rule(new_work, pick_row, learn_row)
 
 
 @dataclass(frozen=True)
-class Tsallis(ByRule):
+class Tsallis(CompiledLearner[Law, TsallisState, Work]):
     """The hybrid-regularised leader over subsets (Zimmert, Luo and Wei 2019). Anytime.
 
     Picks arm a with probability x_a, where x minimises <estimated costs, x> + Ψ(x) / rate with

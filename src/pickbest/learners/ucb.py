@@ -7,11 +7,11 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from pickbest.core import FloatArray, IntArray, check_budget, check_positive
+from pickbest.core import Feedback, FloatArray, IntArray, check_budget, check_positive
 from pickbest.core.states import counts
 from pickbest.kernels.compiled import inlined
 from pickbest.kernels.leaders import Scratch, new_scratch, smallest
-from pickbest.kernels.rules import ByCounts, Pick, Rule, Told
+from pickbest.kernels.rules import CompiledLearner, Pick, Rule, Told
 
 
 class UCBState(NamedTuple):
@@ -52,16 +52,18 @@ def learn_row(law: Law, state: UCBState, row: int, work: Scratch, told: Told) ->
     state.round[row] += 1
 
 
-RULE = Rule(__name__, new_scratch, pick_row, learn_row, weighted=False)
+RULE = Rule(new_scratch, pick_row, learn_row, weighted=False)
 
 
 @dataclass(frozen=True)
-class UCB(ByCounts):
+class UCB(CompiledLearner[Law, UCBState, Scratch]):
     """Multiple-play UCB1: the B arms with the lowest mean cost minus sqrt(width ln t / n)."""
 
     n_arms: int
     budget: int
     width: float = 2.0
+    feedback = Feedback.PICKED
+    unbiased = False
     rule = RULE
 
     def __post_init__(self) -> None:

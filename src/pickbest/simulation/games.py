@@ -8,9 +8,9 @@ import numpy as np
 
 from pickbest.core.arrays import FloatArray, check_costs
 from pickbest.core.errors import PickbestError
-from pickbest.core.randomness import ENVIRONMENT_STREAM, LEARNER_STREAM, replicate_keys, rng_for
-from pickbest.core.rounds import informed, keep_best, learn_round, pick_round, play_table, visible
-from pickbest.core.types import Environment, Learner
+from pickbest.core.randomness import ENVIRONMENT_STREAM, replicate_keys, rng_for
+from pickbest.core.seat import Seat
+from pickbest.core.types import Environment, Learner, keep_best, uses_features, visible
 from pickbest.environments import Table, WithFeatures
 from pickbest.simulation.result import Run
 
@@ -57,16 +57,14 @@ def play_dealt(
     report: Callable[[int], None] | None = None,
 ) -> Run:
     """One learner's games on costs that are known beforehand, compiled where it can be."""
-    keys = replicate_keys(seed, replicates, first_replicate, LEARNER_STREAM)
-    rounds = dealt.table.shape[1]
-    state = learner.start(replicates)
+    seat, rounds = Seat(learner, seed, replicates, first_replicate), dealt.table.shape[1]
     paid = np.empty((replicates, rounds))
     first, stretch = 0, max(1, 10_000 // replicates)
     while first < rounds:
         began = time.monotonic()
         part = dealt.table[:, first : first + stretch]
         played = slice(first, first + part.shape[1])
-        state, paid[:, played] = play_table(learner, state, np.ascontiguousarray(part), keys, first)
+        paid[:, played] = seat.play_table(np.ascontiguousarray(part), first)
         first = played.stop
         # Compiled code does not hear Ctrl-C: it is left after at most about half a second.
         if time.monotonic() - began < STRETCH_SECONDS:
@@ -87,14 +85,12 @@ def play(
 ) -> Run:
     """One learner's games: costs → pick → keep the best → hide → learn, round by round."""
     n_arms, rounds = environment.n_arms, environment.rounds
-    learner_keys = replicate_keys(seed, replicates, first_replicate, LEARNER_STREAM)
+    seat = Seat(learner, seed, replicates, first_replicate)
     environment_keys = replicate_keys(seed, replicates, first_replicate, ENVIRONMENT_STREAM)
-    state, dealing = learner.start(replicates), environment.start(replicates)
-    known = None
-    if isinstance(environment, WithFeatures):
-        using = informed(learner, environment.names, state)
-        if using is not None:
-            (learner, state), known = using, environment.known
+    dealing, known = environment.start(replicates), None
+    if isinstance(environment, WithFeatures) and uses_features(learner):
+        seat.expect(environment.names)
+        known = environment.known
     paid = np.empty((replicates, rounds))
     best_arm = np.empty((replicates, rounds))
     totals = np.zeros((replicates, n_arms))
@@ -105,14 +101,13 @@ def play(
         costs = environment.costs(dealing, t, dealt)
         costs = check_costs(costs, (replicates, n_arms), name=f"round {t}: costs")
         features = None if known is None else known(t, dealt)
-        choice = pick_round(learner, state, rng_for(learner_keys, t), features)
+        choice = seat.pick(t, features)
         paid[:, t] = keep_best(choice.arms, costs)
         totals += costs
         best_arm[:, t] = totals.min(axis=1)
         if table is not None:
             table[:, t] = costs[:copies]
-        seen = visible(learner, choice, costs)
-        state = learn_round(learner, state, choice, seen, features)
+        seat.learn(choice, visible(learner, choice, costs), features)
         dealing = environment.react(dealing, choice.arms, costs)
         if report and (t % 64 == 63 or t == rounds - 1):
             report(t + 1)

@@ -21,21 +21,18 @@ from pickbest.core import (
     FloatArray,
     IntArray,
     Learner,
-    State,
+    Planner,
+    Plans,
+    Runs,
+    Seat,
+    Seen,
     check_positive,
-    replicate_keys,
-    rng_for,
 )
-from pickbest.core.features import FeaturesError
-from pickbest.core.intervals import Intervals, learn_intervals, watch_probability
-from pickbest.core.plans import Planner, Plans, Runs
-from pickbest.core.rounds import informed, pick_round
 from pickbest.environments.runtimes import Runtimes
 from pickbest.hindsight.comparators import random_subset_costs
-from pickbest.learners.intervals import racing
+from pickbest.learners.auto import racing
 from pickbest.portfolio.run.costs import NAMED, Cost
 from pickbest.portfolio.runs import Run, RunStatus
-from pickbest.portfolio.store.live_learner import WATCH_STREAM
 from pickbest.simulation.statistics import standard_error
 
 Progress = Callable[[int, int], None]
@@ -97,7 +94,7 @@ class Races:
 
     def seen(
         self, problems: IntArray, arms: IntArray, watch: FloatArray, watched: BoolArray
-    ) -> tuple[Intervals, FloatArray]:
+    ) -> tuple[Seen, FloatArray]:
         """(what is seen of races, how long each arm ran as a share of the deadline).
 
         problems, watch, watched: (replicates,); arms: (replicates, budget).
@@ -110,7 +107,7 @@ class Races:
         winner = np.take_along_axis(arms, times.argmin(axis=1)[:, None], axis=1)
         low = np.where(stopped, self.low[rows, winner], costs)
         high = np.where(stopped, self.high[rows, winner], costs)
-        return Intervals(low, high, ran, watch, watched), ran
+        return Seen(low, high, ran, watch, watched), ran
 
     def run(self, problems: IntArray, plans: Plans) -> tuple[Runs, FloatArray]:
         """(what comes of plans, when there is an answer: 1 where there is none)."""
@@ -193,23 +190,17 @@ def replay(
     The first replicate is what a live portfolio with this seed would do.
     """
     replicates, rounds = order.shape
-    keys = replicate_keys(seed, replicates)
-    watch_keys = replicate_keys(seed, replicates, stream=WATCH_STREAM)
-    state = learner.start(replicates)
+    seat = Seat(learner, seed, replicates)
     if races.features is not None:
-        found = informed(learner, races.names, state)
-        if found is None:
-            raise FeaturesError(f"{type(learner).__name__} uses no features: leave them out")
-        learner, state = found
+        seat.expect(races.names)
     result = Replay.empty(replicates, rounds, learner.budget)
     for number in range(rounds):
         problems = order[:, number]
         known = None if races.features is None else races.features[problems]
-        choice = pick_round(learner, state, rng_for(keys, number), known)
-        chance = _watch(learner, state, choice.arms, watch)
-        watched = rng_for(watch_keys, number).uniforms(1)[:, 0] < chance
+        choice = seat.pick(number, known)
+        chance, watched = seat.watched(number, choice, watch)
         seen, ran = races.seen(problems, choice.arms, chance, watched)
-        state = learn_intervals(learner, state, choice, seen, known)
+        seat.learn(choice, seen, known)
         result.paid[:, number] = np.where(seen.low == seen.high, seen.low, 1.0).min(axis=1)
         result.solved[:, number] = races.times[problems[:, None], choice.arms].min(axis=1) < 1.0
         result.cpu_seconds[:, number] = ran.sum(axis=1) * races.deadline
@@ -219,26 +210,17 @@ def replay(
     return result
 
 
-def _watch(learner: Learner, state: State, arms: IntArray, watch: float | None) -> FloatArray:
-    """(replicates,): how likely a round is watched, as `AskTell.ask` decides it."""
-    if watch is None:
-        return np.ones(len(arms))
-    asked: FloatArray = np.minimum(watch_probability(learner, state, arms), watch)
-    return asked
-
-
 def replay_plans(
-    races: Races, planner: Planner, order: IntArray, seed: int = 0, progress: Progress | None = None
+    races: Races, planner: Learner, order: IntArray, seed: int = 0, progress: Progress | None = None
 ) -> Replay:
     """As `replay`, for a learner that decides how many arms run, and when; nothing is watched."""
     replicates, rounds = order.shape
-    keys = replicate_keys(seed, replicates)
-    state = planner.start(replicates)
+    seat = Seat(planner, seed, replicates)
     result = Replay.empty(replicates, rounds, 1 + planner.budget)
     for number in range(rounds):
-        plans = planner.plan(state, rng_for(keys, number))
+        plans = seat.plan(number)
         runs, answer = races.run(order[:, number], plans)
-        state = planner.learn_runs(state, plans, runs)
+        seat.learn_runs(plans, runs)
         result.paid[:, number] = races.paid(answer)
         result.solved[:, number] = answer < 1.0
         used = np.where(runs.ran, runs.times, 0.0).sum(axis=1)

@@ -16,7 +16,12 @@ from pickbest.core.checks import check_count, check_seed
 from pickbest.core.errors import PickbestError, unknown_name
 from pickbest.core.features import Features
 from pickbest.core.progress import progress_bar
-from pickbest.core.types import ContextLearner, Environment, FeatureLearner, Learner
+from pickbest.core.types import (
+    Environment,
+    Learner,
+    check_is_learner,
+    uses_features,
+)
 from pickbest.core.workers import each_finished, start_ray
 from pickbest.core.wrapping import WrappingEnvironment
 from pickbest.environments import Table, WithFeatures, with_features
@@ -83,13 +88,13 @@ def simulate(
     workers: int = 1,
     progress: Progress | bool | None = True,
     engine: str = "processes",
-    budget: int = 1,
+    budget: int | None = None,
     features: Iterable[Features] | None = None,
 ) -> Simulation:
     """Play every learner in `replicates` independent games, all on the same draws.
 
     learners: by name, in a list, or one; each a learner or a text ("og:slots=distinct"), which
-        is built for `budget` arms a round and the number of rounds.
+        is built for `budget` arms a round (1 if it is left out) and the number of rounds.
     environment: one; a table of costs as an array or data frame; or what make_environment takes.
     workers: at most so many processes. Where starting them would take longer than it saves, and
         the first rounds tell, this process plays alone.
@@ -162,19 +167,19 @@ def _environment(given: Costs) -> Environment:
     return Table(given)
 
 
-def _players(learners: Players, environment: Environment, budget: int) -> dict[str, Learner]:
-    if isinstance(learners, str | Learner):
+def _players(learners: Players, environment: Environment, budget: int | None) -> dict[str, Learner]:
+    if isinstance(learners, str) or not isinstance(learners, Mapping | Sequence):
         learners = [learners]
     if not isinstance(learners, Mapping):
         names = [text if isinstance(text, str) else type(text).__name__ for text in learners]
         if len(set(names)) < len(names):
             raise PickbestError(f"learners of a list must differ in name, got {', '.join(names)}")
         learners = dict(zip(names, learners, strict=True))
-    game: dict[str, Any] = {"n_arms": environment.n_arms, "budget": budget}
+    game: dict[str, Any] = {"n_arms": environment.n_arms, "rounds": environment.rounds}
     players = {
-        name: make_learner(given, **game, rounds=environment.rounds)
+        name: make_learner(given, budget=budget or 1, **game)
         if isinstance(given, str)
-        else given
+        else check_is_learner(given)
         for name, given in learners.items()
     }
     if not players:
@@ -184,6 +189,11 @@ def _players(learners: Players, environment: Environment, budget: int) -> dict[s
             raise PickbestError(
                 f"learner {name!r} has n_arms={learner.n_arms}, "
                 f"but the environment has n_arms={environment.n_arms}"
+            )
+        if budget not in (None, learner.budget):
+            raise PickbestError(
+                f"learner {name!r} has budget={learner.budget}, but budget={budget} was asked for: "
+                "leave it out, or make the learner for it"
             )
     return players
 
@@ -245,8 +255,8 @@ def _play_share(task: _Task, progress: Progress | None = None, total: int = 0) -
                 progress(offset + done, total)
 
         share = (task.replicates, task.seed, task.first)
-        can = isinstance(learner, FeatureLearner | ContextLearner)
-        if dealt is not None and not (can and isinstance(task.environment, WithFeatures)):
+        told = uses_features(learner) and isinstance(task.environment, WithFeatures)
+        if dealt is not None and not told:
             runs[name] = play_dealt(learner, dealt, *share, report)
         else:
             runs[name] = play(learner, task.environment, *share, task.keep_tables, report)

@@ -17,17 +17,18 @@ from pickbest.catalog.builders import member
 from pickbest.core import (
     BoolArray,
     Choice,
-    CompiledLearner,
     Draws,
     Feedback,
     FloatArray,
     IntArray,
     PickbestError,
+    Seen,
     check_budget,
     check_count,
     unknown_name,
 )
 from pickbest.core.states import map_state
+from pickbest.kernels.rules import AnyCompiled, CompiledLearner
 from pickbest.kernels.slots import Fed, Filling, Plan, slot_loops
 from pickbest.learners import Hedge
 from pickbest.learners.adahedge import AdaHedge
@@ -82,7 +83,7 @@ class OnlineGreedy:
     3
     """
 
-    inner: CompiledLearner
+    inner: AnyCompiled
     slots: int
     actions: Schedule | None = None
     distinct: bool = False
@@ -160,7 +161,7 @@ class OnlineGreedy:
         for place, (choice, costs) in enumerate(self.fed(plan, job)):
             slot, r = divmod(place, replicates)
             own = map_state(partial(_one_slot, r, slot), state.slots)
-            self.inner.learn(own, choice, costs)
+            self.inner.learn(own, choice, Seen.of(costs))
         return state
 
     def schedules(self, plan: PickedSchedules) -> list[Schedule]:
@@ -263,7 +264,7 @@ def online_greedy(
     chosen = _actions(actions)
     check_count("budget", budget)
     full = member(Feedback, "feedback", feedback) is Feedback.FULL
-    inner: CompiledLearner
+    inner: AnyCompiled
     if full and tuning in (None, "adaptive"):
         inner = AdaHedge(len(chosen))
     elif full:
@@ -323,7 +324,7 @@ def _actions(actions: int | Iterable[Action | Hashable]) -> Schedule:
 
 def _slot_learner(
     name: str, n_arms: int, budget: int, rounds: int, tuning: str | None
-) -> CompiledLearner:
+) -> AnyCompiled:
     learner = make_learner(name, n_arms, budget, rounds, tuning)
     if not isinstance(learner, CompiledLearner):
         raise PickbestError(f"{name} cannot fill a slot")

@@ -13,7 +13,7 @@ from pickbest.core import (
     replicate_keys,
     rng_for,
 )
-from pickbest.kernels.slots import slot_loops
+from pickbest.kernels.slots import play_slots
 from pickbest.learners.greedy import slot_rows
 from pickbest.submodular.jobs import Jobs, TableJobs, durations_of
 from pickbest.submodular.learner import OnlineGreedy
@@ -67,10 +67,22 @@ def play_jobs(learner: OnlineGreedy, jobs: Jobs, replicates: int = 20, seed: int
             game = JobGame(jobs.combine.value, entries, weights, learner.durations)
             values = np.empty(run.values[:, played].shape)
             lengths = np.empty(values.shape, np.int64)
-            slot_loops(inner.rule, JOBS).play(
-                inner.law, rows, learner.filling, game, learner.n_arms, learner.slots,
-                inner.budget, keys, first, inner.fresh, values, lengths,
-            )  # fmt: skip
+            play_slots(
+                inner.rule,
+                JOBS,
+                inner.law,
+                rows,
+                learner.filling,
+                game,
+                learner.n_arms,
+                learner.slots,
+                inner.budget,
+                keys,
+                first,
+                inner.fresh,
+                values,
+                lengths,
+            )
             run.values[:, played], run.lengths[:, played] = values, lengths
         return run
     for t in range(jobs.rounds):

@@ -7,23 +7,30 @@ Each check raises AssertionError with one sentence. Nothing here is random: seed
 """
 
 from collections.abc import Iterable
+from typing import Literal
 
 import numpy as np
 
 from pickbest.core import (
     Choice,
     Environment,
-    FloatArray,
+    Feedback,
     Learner,
+    Seen,
     State,
+    check_is_learner,
+    is_unbiased,
     play_rounds,
     play_table,
     replicate_keys,
     rng_for,
+    uses_features,
     visible,
 )
 from pickbest.core.states import arrays_of, copy_state, repeat_state, same_state
+from pickbest.core.types import start_state
 from pickbest.environments import Bernoulli, OneGoodArm
+from pickbest.kernels.compiled import always
 from pickbest.simulation.games import play
 
 
@@ -33,13 +40,18 @@ def check_learner(learner: Learner, *, learns: bool = True, distinct: bool = Tru
     learns: whether it should beat random arms where one arm is good.
     distinct: whether its arms within a round must differ.
     """
+    check_is_learner(learner)
     check_picks(learner, distinct=distinct)
     check_pick_is_pure(learner)
     check_same_seed_same_bits(learner)
     check_split_replicates(learner)
     check_replayed_learning(learner)
     check_table_play(learner)
-    if learner.unbiased:
+    check_both_ways(learner)
+    check_intervals(learner)
+    if uses_features(learner):
+        check_features(learner)
+    if is_unbiased(learner):
         check_unbiased(learner)
     if learns:
         check_learns(learner)
@@ -89,7 +101,7 @@ def check_split_replicates(learner: Learner) -> None:
 
 def check_replayed_learning(learner: Learner) -> None:
     """learn is a deterministic fold: replaying the same choices gives the same state."""
-    history: list[tuple[Choice, FloatArray]] = []
+    history: list[tuple[Choice, Seen]] = []
     final: State = None
     for state, _ in _rounds(learner, replicates=2, rounds=30, history=history):
         final = state
@@ -112,6 +124,61 @@ def check_table_play(learner: Learner) -> None:
         slow_state, slow_paid = play_rounds(learner, learner.start(3), costs, keys, 0)
         assert np.array_equal(np.hstack(paid), slow_paid), "the compiled loop paid other costs"
         assert same_state(state, slow_state), "the compiled loop learned another state"
+
+
+def check_both_ways(learner: Learner) -> None:
+    """Interpreted and compiled rounds give the same bits."""
+    states, paid = [], []
+    table = np.random.default_rng(14).random((2, 12, learner.n_arms)).round(1)
+    ways: tuple[Literal["interpreted", "compiled"], ...] = ("interpreted", "compiled")
+    for way in ways:
+        with always(way):
+            state, costs = play_rounds(learner, learner.start(2), table, replicate_keys(15, 2), 0)
+        states.append(state)
+        paid.append(costs)
+    assert np.array_equal(paid[0], paid[1]), "interpreted and compiled rounds paid other costs"
+    assert same_state(states[0], states[1]), "interpreted and compiled rounds learned another state"
+
+
+def check_intervals(learner: Learner) -> None:
+    """A race whose losers were stopped can be learned: deterministically, and nothing breaks."""
+    if learner.feedback is Feedback.FULL:
+        return
+    states = []
+    for _ in range(2):
+        state, keys = learner.start(2), replicate_keys(16, 2)
+        for t in range(8):
+            choice = learner.pick(state, rng_for(keys, t))
+            shape = choice.arms.shape
+            low = np.full(shape, 0.25)
+            high, times = np.full(shape, 0.75), np.full(shape, 0.25)
+            high[:, 0] = low[:, 0]
+            watch = np.full(2, 0.5)
+            seen = Seen(low, high, times, watch, np.array([False, t % 2 == 0]))
+            state = learner.learn(state, choice, seen)
+        states.append(state)
+    assert same_state(states[0], states[1]), "the same races gave two different states"
+    for name, array in arrays_of(states[0]).items():
+        assert np.all(np.isfinite(array)), f"{name} is not finite after races with stopped losers"
+
+
+def check_features(learner: Learner, n_features: int = 3) -> None:
+    """With features, too, pick is pure and learn a fold; rounds without them may come between."""
+    known = np.random.default_rng(17).random((20, 2, n_features))
+    states: list[State] = []
+    for _ in range(2):
+        state, keys = start_state(learner, 2, n_features), replicate_keys(18, 2)
+        for t in range(20):
+            features = known[t] if t % 5 else None
+            before = copy_state(state)
+            choice = learner.pick(state, rng_for(keys, t), features)
+            assert same_state(before, state), "pick with features changed the state"
+            costs = (choice.arms % 2 == 0).astype(np.float64)
+            if learner.feedback is Feedback.FULL:
+                costs = np.tile(np.arange(learner.n_arms) % 2.0, (2, 1))
+            state = learner.learn(state, choice, Seen.of(costs), features)
+        states.append(state)
+    assert same_state(states[0], states[1]), "the same rounds gave two different states"
 
 
 def check_unbiased(learner: Learner, replicates: int = 40_000, rounds: int = 5) -> None:
@@ -188,7 +255,7 @@ def _rounds(
     learner: Learner,
     replicates: int,
     rounds: int,
-    history: list[tuple[Choice, FloatArray]] | None = None,
+    history: list[tuple[Choice, Seen]] | None = None,
 ) -> Iterable[tuple[State, Choice]]:
     """(state after the round, its choice) for every round of a small game."""
     world = _world(learner)

@@ -19,7 +19,6 @@ where that is loose, not what was run, or not true as it stands; `…_as_run` gi
 """
 
 from pickbest.theory.adaptive_rates import (
-    adaptive_bound as adaptive_bound,
     auto_bound as auto_bound,
 )
 from pickbest.theory.common import harmonic_number as harmonic_number
@@ -27,8 +26,6 @@ from pickbest.theory.exponential_weights import (
     exp3_gamma as exp3_gamma,
     exp3_gamma_as_run as exp3_gamma_as_run,
     exp3_gamma_as_written as exp3_gamma_as_written,
-    exp3_ix_rates as exp3_ix_rates,
-    exp3_ix_regret_bound as exp3_ix_regret_bound,
     exp3_m_gamma as exp3_m_gamma,
     exp3_m_regret_bound as exp3_m_regret_bound,
     exp3_regret_bound as exp3_regret_bound,

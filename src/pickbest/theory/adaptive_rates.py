@@ -1,28 +1,12 @@
-"""Bounds of the learners whose rate adapts: docs/learners.md derives them."""
+"""The bound of `auto`: docs/learners.md derives it."""
 
 import math
 
 from pickbest.core import check_budget, check_count
 from pickbest.theory.common import leader_factor
 
-# Those of kernels.first_leader and learners.auto, which need Numba; the tests compare them.
+# Those of learners.auto.guard: the tests compare them.
 FIRST_RATE, FIRST_SHARE, DOUBT = 0.5, 1.0 / 32.0, 6.0
-
-
-def adaptive_bound(*, n_arms: int, budget: int, rounds: int) -> float:
-    """Ours. FPML with exact weights and adaptive rate: expected regret against the best arm.
-
-    2 Δ with Δ ≤ sqrt(Δ_0² + 2 (1 + ln N) N T) + B, for costs in [0, 1] that are fixed in advance
-    (an oblivious adversary). The sum under the
-    root is the expected variance Σ p ĉ² of the estimates at its largest; the learner's state
-    holds the Δ that was really met.
-
-    >>> round(adaptive_bound(n_arms=10, budget=2, rounds=100_000))
-    5144
-    """
-    check_budget(budget, n_arms)
-    check_count("rounds", rounds)
-    return 2.0 * _slack(n_arms, rounds * n_arms, budget)
 
 
 def auto_bound(*, n_arms: int, rounds: int) -> float:

@@ -6,7 +6,7 @@ bounds are for costs that are fixed in advance.
 
 import math
 
-from pickbest.core import check_budget, check_count, check_positive, check_share
+from pickbest.core import check_budget, check_count, check_positive
 from pickbest.theory.common import tuning_log
 
 
@@ -88,32 +88,6 @@ def exp3_regret_bound(*, n_arms: int, rounds: int, gain_bound: float | None = No
     check_count("rounds", rounds)
     gain = float(rounds) if gain_bound is None else check_positive("gain_bound", gain_bound)
     return 2.0 * math.sqrt((math.e - 1.0) * gain * n_arms * math.log(n_arms))
-
-
-def exp3_ix_rates(*, n_arms: int, rounds: int) -> tuple[float, float]:
-    """Exp3-IX's (eta, gamma) by Neu (2015): eta = sqrt(2 ln N / (N T)), gamma = eta / 2.
-
-    >>> eta, gamma = exp3_ix_rates(n_arms=9, rounds=368)
-    >>> round(eta, 4), round(gamma, 4)
-    (0.0364, 0.0182)
-    """
-    eta = math.sqrt(2.0 * tuning_log(n_arms) / (n_arms * check_count("rounds", rounds)))
-    return eta, eta / 2.0
-
-
-def exp3_ix_regret_bound(*, n_arms: int, rounds: int, probability: float) -> float:
-    """What Exp3-IX's regret exceeds with at most this probability (Neu 2015, Theorem 1).
-
-    2 sqrt(2 N T ln N) + (sqrt(2 N T / ln N) + 1) ln(2/probability), for `exp3_ix_rates` and costs
-    fixed in advance.
-
-    >>> round(exp3_ix_regret_bound(n_arms=9, rounds=10_000, probability=0.05), 1)
-    2317.3
-    """
-    check_share("probability", probability)
-    spread, log = 2.0 * n_arms * check_count("rounds", rounds), tuning_log(n_arms)
-    doubt = math.log(2.0 / probability)
-    return 2.0 * math.sqrt(spread * log) + (math.sqrt(spread / log) + 1.0) * doubt
 
 
 def exp3_m_gamma(*, n_arms: int, budget: int, rounds: int) -> float:

@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from numba import njit
 
 from pickbest.core import PickbestError, replicate_keys, rng_for
 from pickbest.core.states import repeat_state
+from pickbest.kernels.compiled import compiled
 from pickbest.kernels.inclusion import inclusion_probabilities
 from pickbest.kernels.many_arms import buckets
 from pickbest.kernels.many_arms.bucket_picks import stretch_of
@@ -65,7 +65,7 @@ def check_invariants(state, budget):
     np.testing.assert_array_equal(row.size, fresh.size)
 
 
-@njit
+@compiled
 def play(law, state, budget, kind, rounds, key, excess, variance):
     """Rounds in which excess[i] is a sum of martingale differences, of variance `variance[i]`.
 

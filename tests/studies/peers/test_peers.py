@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pickbest.catalog import make_learner
-from pickbest.core import PickbestError, replicate_keys, rng_for
+from pickbest.core import PickbestError, Seen, replicate_keys, rng_for
 from pickbest.environments import Shuffled, Table, WithFeatures
 from pickbest.simulation.simulate import simulate
 from pickbest.testing.learners import check_picks, check_split_replicates
@@ -39,10 +39,10 @@ def test_peers_keep_to_the_game_and_use_features(label):
 
 def test_more_features_than_matrices_hold_are_projected():
     learner = make_learner(PEERS["LinUCB"], 3, 1)
-    informed, state = learner.with_features(tuple(map(str, range(200))), learner.start(2))
+    state = learner.start(2, 200)
     rows = RANDOM.normal(size=(2, 200))
-    choice = informed.pick_in(state, rng_for(replicate_keys(0, 2), 0), rows)
-    state = informed.learn_in(state, choice, np.zeros((2, 1)), rows)
+    choice = learner.pick(state, rng_for(replicate_keys(0, 2), 0), rows)
+    state = learner.learn(state, choice, Seen.of(np.zeros((2, 1))), rows)
     assert state.inverse.shape[-1] < 100
 
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from pickbest.core import FloatArray, IntArray, PickbestError
 from pickbest.core.states import derived
-from pickbest.kernels.compiled import kernel, part
+from pickbest.kernels.compiled import borrowing, kernel, part
 from pickbest.kernels.integrals import POWERS
 
 ArmArray = NDArray[np.int32]
@@ -201,7 +201,7 @@ def mantissa(bits: float) -> float:
     return math.exp((np.floor(bits) - bits) * LN2)
 
 
-@kernel
+@borrowing
 def fill_buckets(bits: FloatArray, buckets: Buckets, budget: int) -> None:
     """Put the arms of every row into its empty buckets."""
     for row in range(bits.shape[0]):

@@ -1,7 +1,7 @@
 """What other budgets would cost, from a journal whose losers were stopped.
 
 Costs that were seen are not typical where the rest was stopped, so nothing is filled in. The rounds
-are folded into the mixture of `kernels.kinds`, which takes a stopped run for what it is, once for
+are folded into the mixture of `auto.kinds`, which takes a stopped run for what it is, once for
 each of some resamplings of the rounds (Efron 1979). What a set of arms costs that ran together was
 seen itself, and counts beside the mixture, which is worth MIXTURE rounds. Every estimate is a mean
 over the resamplings, with an interval that holds 90% of them, and stands beside what was paid.
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from pickbest.core import BoolArray, FloatArray, IntArray
-from pickbest.core.plans import Plans, Runs
-from pickbest.kernels.kinds import EDGES, KindsState, survivals
-from pickbest.learners.schedules import Schedules
+from pickbest.core.types import Plans, Runs
+from pickbest.learners.auto import Schedules
+from pickbest.learners.auto.kinds import EDGES, KindsState, survivals
 from pickbest.portfolio.runs import RunStatus
 from pickbest.portfolio.store.records import Entry, Finished, Picked
 

@@ -2,7 +2,7 @@
 
 A run that was stopped because another arm had answered has no cost: it lies between a low and a
 high bound. Nothing is invented: the learner is taught the bounds, and one that cannot use them
-takes the highest cost (see `learners.intervals`).
+takes the highest cost (see `learners.auto.stopped`).
 """
 
 import os

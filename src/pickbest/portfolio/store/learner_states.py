@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from pickbest.core import ContextLearner, FloatArray, Learner, State, replicate_keys, rng_for
+from pickbest.core import FloatArray, Learner, State, replicate_keys, rng_for
 from pickbest.core.states import (
     AnyArray,
     Kind,
@@ -31,6 +31,7 @@ from pickbest.core.states import (
     repeat_state,
     restored,
 )
+from pickbest.core.types import start_state
 
 # Picks that are drawn, from keys of their own, to see which arms a learner would pick.
 PROBES = 512
@@ -62,8 +63,6 @@ Archive = dict[str, LastSeen]
 def pick_shares(learner: Learner, state: State, probes: int = PROBES) -> FloatArray:
     """How often each arm would be picked now, in a fixed sample of picks: sums to the budget."""
     draws = rng_for(replicate_keys(PROBE_SEED, probes), 0)
-    if isinstance(learner, ContextLearner):
-        learner, state = learner.without_features(state)
     choice = learner.pick(repeat_state(state, probes), draws)
     counts = np.bincount(choice.arms.ravel(), minlength=learner.n_arms)
     shares: FloatArray = counts / probes
@@ -76,18 +75,22 @@ def carried(
     old_arms: Sequence[str],
     new_arms: Sequence[str],
     archive: Archive,
+    n_features: int = 0,
 ) -> State:
     """The state of a learner for `new_arms` that knows what `state` knew of `old_arms`.
 
     Updates the archive. make(n_arms) gives the learner that is used for so many arms.
+    n_features: how many features problems come with.
     """
     old, new = make(len(old_arms)), make(len(new_arms))
     shares = dict(zip(old_arms, pick_shares(old, state).tolist(), strict=True))
     now = LastSeen(tuple(old_arms), arrays_of(copy_state(portable(old, state))))
-    beginning = LastSeen(now.arms, arrays_of(portable(old, old.start(1))))
-    known = portable(new, new.start(1))
+    beginning = LastSeen(now.arms, arrays_of(portable(old, start_state(old, 1, n_features))))
+    known = portable(new, start_state(new, 1, n_features))
     if arrays_of(known).keys() != now.arrays.keys():
-        return new.start(1)  # The learner is another one for this many arms: begin again.
+        return start_state(
+            new, 1, n_features
+        )  # The learner is another one for this many arms: begin again.
     for path, array, field in fields(known):
         axes = field.arm_axes
         if not axes:

@@ -222,8 +222,8 @@ class Ledger:
 
         def picked(number: int, problem: str, told: dict[str, Feature] | None) -> Picked:
             live = self.state.live
-            arms, weights, until = live.pick(number, told)
-            chance = 1.0 if watch is None else min(live.watch_probability(arms), watch)
+            arms, weights, until, wanted = live.pick(number, told)
+            chance = 1.0 if watch is None else min(wanted, watch)
             watched, good = live.watch_draw(number) < chance, now + lifetime
             return Picked(
                 number, arms, weights, good, owner, problem, watched, now, chance, until, told

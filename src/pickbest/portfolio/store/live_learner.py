@@ -3,21 +3,29 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pickbest.catalog import make_learner
 from pickbest.core.errors import PickbestError, unknown_name
-from pickbest.core.features import Features, FeaturesError, encoded, feature_names
-from pickbest.core.intervals import Intervals, learn_intervals, watch_probability
-from pickbest.core.plans import Planner, Plans, Runs
+from pickbest.core.features import Features
 from pickbest.core.randomness import replicate_keys, rng_for
-from pickbest.core.rounds import informed, pick_round
+from pickbest.core.seat import Seat
 from pickbest.core.states import AnyArray, arrays_of, repeat_state, restore_arrays, same_layout
-from pickbest.core.types import Choice, ContextLearner, Feedback, Learner, State
+from pickbest.core.types import (
+    Choice,
+    Feedback,
+    Learner,
+    Planner,
+    Plans,
+    Runs,
+    Seen,
+    State,
+    start_state,
+)
 from pickbest.learners.auto import Auto
-from pickbest.learners.intervals import FromIntervals, racing
+from pickbest.learners.auto.stopped import Racing, racing
 from pickbest.portfolio.runs import RunStatus, Stage
 from pickbest.portfolio.store.learner_states import (
     PROBE_SEED,
@@ -31,67 +39,78 @@ from pickbest.portfolio.store.records import Finished, Opened, Picked, Roster
 DEFAULT_LEARNER = "auto"
 # What plans where arms have prices, and what plays a schedule that was set by hand.
 PLANNER, BY_HAND = "schedules", "schedule"
-# Beside the streams of learners (1) and environments (2): which rounds are watched.
-WATCH_STREAM = 3
 # Plans that are drawn to see which one is played most often.
 PLAN_PROBES = 64
+
+
+class PickedArms(NamedTuple):
+    """The arms of a round by name, their weights, until when they run, as shares of the deadline
+    (empty: to the end), and how likely the learner wants the round to be watched."""
+
+    arms: tuple[str, ...]
+    weights: tuple[float, ...] | None
+    until: tuple[float, ...]
+    watch: float
 
 
 class LiveLearner:
     """Picks, learns, and follows its arms when some come or go.
 
-    arms: those that may be picked, in the learner's order. state: not a copy.
-    features: the names of those that problems come with; none before the first.
+    arms: those that may be picked, in the learner's order.
     """
 
     def __init__(self, settings: Opened, roster: Roster) -> None:
         self._settings = settings
         self._archive: Archive = {}
-        self._keys = replicate_keys(settings.seed, 1)
-        self._watch_keys = replicate_keys(settings.seed, 1, stream=WATCH_STREAM)
         self._budget, self.arms = roster.budget, roster.active
-        self.features: tuple[str, ...] = ()
-        self.learner = self._made(len(roster.active), roster.budget, roster.active)
-        self.state: State = self.learner.start(1)
+        made = self._made(len(roster.active), roster.budget, roster.active)
+        self._seat = Seat(made, settings.seed)
+
+    @property
+    def learner(self) -> Learner:
+        """Who picks."""
+        return self._seat.learner
+
+    @property
+    def state(self) -> State:
+        """What was learned; not a copy."""
+        return self._seat.state
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The names of the features that problems come with; none before the first."""
+        return self._seat.names
 
     def follow(self, roster: Roster) -> None:
         """Go on with other arms or another budget."""
         budget, arms = roster.budget, roster.active
-        learner = self._made(len(arms), budget, arms)
+        learner, state, count = self._made(len(arms), budget, arms), self.state, len(self.features)
         if self._budget != budget:
             # What was learned of arms is true for any budget, but some states are shaped by it.
-            reshaped = self._made(len(self.arms), budget).start(1)
-            if not same_layout(self.state, reshaped):
-                self.state = reshaped
+            reshaped = start_state(self._made(len(self.arms), budget), 1, count)
+            if not same_layout(state, reshaped):
+                state = reshaped
         if self.arms != arms:
             make = partial(self._made, budget=budget)
-            self.state = carried(make, self.state, self.arms, arms, self._archive)
-        self.learner, self._budget, self.arms = learner, budget, arms
+            state = carried(make, state, self.arms, arms, self._archive, count)
+        self._seat.learner, self._seat.state = learner, state
+        self._budget, self.arms = budget, arms
 
     def expect(self, names: tuple[str, ...]) -> None:
         """From now on, problems that come with features come with these."""
-        if names and not self.features:
-            self.learner, self.state = self._informed(names)
-            self.features = names
+        self._seat.expect(names)
 
-    def pick(
-        self, number: int, features: Features | None = None
-    ) -> tuple[tuple[str, ...], tuple[float, ...] | None, tuple[float, ...]]:
-        """(names, weights, until when they run) of a round that opens now; changes nothing."""
-        draws = rng_for(self._keys, number)
-        learner, state, known = self.learner, self.state, None
-        if features is not None:
-            names = self.features or feature_names(features)
-            known = encoded(features, names)
-            if not self.features:
-                learner, state = self._informed(names)
-        if isinstance(learner, Planner):
-            arms, until = self._stages(learner.plan(state, draws), 0)
-            return arms, None, until
-        choice = pick_round(learner, state, draws, known)
+    def pick(self, number: int, features: Features | None = None) -> PickedArms:
+        """The arms of a round that opens now; changes nothing."""
+        known = None if features is None else self._seat.encoded(features)
+        if isinstance(self.learner, Planner):
+            arms, until = self._stages(self._seat.plan(number), 0)
+            return PickedArms(arms, None, until, 0.0)
+        choice = self._seat.pick(number, known)
         names = tuple(self.arms[arm] for arm in choice.arms[0].tolist())
         weights = None if choice.weights is None else tuple(choice.weights[0].tolist())
-        return names, weights, ()
+        watch = 0.0 if choice.watch is None else float(choice.watch[0])
+        return PickedArms(names, weights, (), watch)
 
     def _stages(self, plans: Plans, row: int) -> tuple[tuple[str, ...], tuple[float, ...]]:
         """A plan as a ticket has it."""
@@ -113,21 +132,14 @@ class LiveLearner:
             for each in sorted(set(until))
         )
 
-    def watch_probability(self, arms: Sequence[str]) -> float:
-        """How likely the learner wants a round with these arms to be watched to its end."""
-        places = np.array([[self.arms.index(arm) for arm in arms]], np.int64)
-        return float(watch_probability(self.learner, self.state, places)[0])
-
     def watch_draw(self, number: int) -> float:
         """The uniform number of a round that decides whether it is watched to the end."""
-        return float(rng_for(self._watch_keys, number).uniforms(1)[0, 0])
+        return float(self._seat.watch_draws(number)[0])
 
     def mode(self) -> str:
         """What the learner does differently at the moment, in words; "" for most."""
         learner, state = self.learner, self.state
-        if isinstance(learner, ContextLearner):
-            learner, state = learner.without_features(state)
-        if isinstance(learner, FromIntervals):
+        if isinstance(learner, Racing):
             learner, state = learner.inner, state.inner
         return learner.mode(state) if isinstance(learner, Auto) else ""
 
@@ -151,13 +163,12 @@ class LiveLearner:
             return False
         arms = np.array([[places[arm] for arm in picked.arms]], np.int64)
         weights = None if picked.weights is None else np.array([picked.weights])
-        known = None if picked.features is None else encoded(picked.features, self.features)
+        known = None if picked.features is None else self._seat.encoded(picked.features)
         low, high, times = (
             np.array([each], np.float64) for each in (result.low, result.high, result.times)
         )
         coin = np.array([picked.watch or 1.0]), np.array([picked.watched])
-        seen = Intervals(low, high, times, *coin)
-        self.state = learn_intervals(self.learner, self.state, Choice(arms, weights), seen, known)
+        self._seat.learn(Choice(arms, weights), Seen(low, high, times, *coin), known)
         return True
 
     def _learn_runs(
@@ -179,7 +190,7 @@ class LiveLearner:
             runs.ran[0, place] = run.status is not RunStatus.STOPPED or run.seconds > 0.0
         if first == 0:
             plans.slices[0] = picked.until[0]
-        self.state = planner.learn_runs(self.state, plans, runs)
+        self._seat.learn_runs(plans, runs)
         return True
 
     def stored(self) -> tuple[list[dict[str, Any]], dict[str, AnyArray]]:
@@ -195,29 +206,13 @@ class LiveLearner:
 
     def restore(self, away: list[dict[str, Any]], arrays: Mapping[str, AnyArray]) -> None:
         """Take over what `stored` gave; raises where it does not fit."""
-        self.state = restore_arrays(self.state, _below("state/", arrays))
+        self._seat.state = restore_arrays(self.state, _below("state/", arrays))
         self._archive = {}
         for kept in away:
             last = LastSeen(tuple(kept["arms"]), _below(f"away/{kept['at']}/", arrays))
             self._archive |= dict.fromkeys(kept["away"], last)
 
-    def _informed(self, names: tuple[str, ...]) -> tuple[Learner, State]:
-        """Who goes on with features of these names, and from which state."""
-        using = informed(self.learner, names, self.state)
-        if using is None:
-            raise FeaturesError(
-                f"the learner {self._settings.learner!r} uses no features: leave them out, or "
-                f"use {DEFAULT_LEARNER!r}"
-            )
-        return using
-
     def _made(self, n_arms: int, budget: int, arms: Sequence[str] = ()) -> Learner:
-        """The learner for a number of arms, that uses features if the portfolio has some."""
-        learner = self._bare(n_arms, budget, arms)
-        using = informed(learner, self.features, learner.start(1)) if self.features else None
-        return learner if using is None else using[0]
-
-    def _bare(self, n_arms: int, budget: int, arms: Sequence[str] = ()) -> Learner:
         """The learner for a number of arms, checked to be one that can run live.
 
         arms: their names, where it depends on them what they cost.

@@ -107,7 +107,7 @@ class Finished:
     low, high: what the learner is taught, in the order of the picked arms: between what bounds the
         cost of each lies. They are equal where it is known.
     times: when arms answered or were stopped, as shares of the deadline; see
-        `core.intervals.Intervals`.
+        `core.Seen`.
     winner: the arm with the best answer; None when no arm gave one.
     answer: the winner's answer where it is JSON, else its repr; of a long one, the beginning and
         the end. output: the file that holds all of it, beside the journal; "": there is none.

@@ -10,7 +10,7 @@ Entries are (n_items, n_arms), in [0, 1]; weights are (n_items,) and add up to a
 """
 
 from pickbest.core import BoolArray, FloatArray, IntArray
-from pickbest.kernels.compiled import kernel
+from pickbest.kernels.compiled import borrowing, kernel
 
 MAX, MISS = 0, 1
 
@@ -77,14 +77,14 @@ def value_of(kind: int, weights: FloatArray, summary: FloatArray) -> float:
     return min(total, 1.0)
 
 
-@kernel
+@borrowing
 def fill_values(kind: int, weights: FloatArray, summary: FloatArray, out: FloatArray) -> None:
     """out[r] = value of replicate r's schedule; weights are (replicates or 1, n_items)."""
     for r in range(out.shape[0]):
         out[r] = value_of(kind, weights[r if weights.shape[0] > 1 else 0], summary[r])
 
 
-@kernel
+@borrowing
 def fill_gains(
     kind: int,
     entries: FloatArray,
@@ -107,7 +107,7 @@ def fill_gains(
             out[r, j] = gain_of(kind, own, arm, weight, summary[r]) if arm >= 0 else 0.0
 
 
-@kernel
+@borrowing
 def extend_all(
     kind: int, entries: FloatArray, arms: IntArray, kept: BoolArray, summary: FloatArray
 ) -> None:

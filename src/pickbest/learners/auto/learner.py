@@ -1,0 +1,209 @@
+"""Auto: complementary sets that forget when it pays, behind a guard, for any costs.
+
+`auto.sets` proposes a set of arms, `auto.guard` lets the leader of an FPML into it at times, and
+with features, `auto.features` draws the set from past problems like this one.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from pickbest.core import (
+    Choice,
+    Draws,
+    Feedback,
+    FloatArray,
+    KeyArray,
+    PickbestError,
+    Seen,
+    check_budget,
+)
+from pickbest.kernels.compiled import allocating, inlined
+from pickbest.kernels.rules import CompiledLearner, Pick, Rule, Told, weights_of
+from pickbest.learners.auto.features import (
+    ProblemsState,
+    blend_rows,
+    learn_problems,
+    start_problems,
+)
+from pickbest.learners.auto.guard import (
+    GuardState,
+    guard_last,
+    learn_guard,
+    many_arms,
+    start_guard,
+)
+from pickbest.learners.auto.sets import (
+    FEW,
+    MEMORIES,
+    MOST,
+    SHARPNESS,
+    PairsState,
+    learn_memories,
+    memory_in_use,
+    propose,
+    share_of_arms,
+    start_pairs,
+)
+
+
+class SetsState(NamedTuple):
+    """What the proposals come from, and the guard."""
+
+    pairs: PairsState
+    guard: GuardState
+
+
+class AutoState(NamedTuple):
+    """What all rounds have taught, and what is known of problems by their features."""
+
+    sets: SetsState
+    problems: ProblemsState
+
+
+class Law(NamedTuple):
+    """discounts: MEMORIES; sharpness: trials that a result counts as; many: see `many_arms`."""
+
+    discounts: FloatArray
+    sharpness: float
+    many: bool | None
+
+
+class Work(NamedTuple):
+    """Scratch of length n_arms."""
+
+    scores: FloatArray
+    spread: FloatArray
+
+
+@allocating
+def new_work(law: Law, state: SetsState, budget: int) -> Work:
+    n_arms = state.guard.costs.shape[1]
+    return Work(np.empty(n_arms), np.empty(n_arms))
+
+
+@inlined
+def pick_row(law: Law, state: SetsState, row: int, work: Work, pick: Pick) -> None:
+    """The proposal, whose last arm may give way to the guard's leader."""
+    propose(state.pairs, row, law.sharpness, pick.key, pick.arms, work.scores)
+    guard_last(state.guard, row, law.many, work.spread, pick)
+
+
+@inlined
+def learn_row(law: Law, state: SetsState, row: int, work: Work, told: Told) -> None:
+    learn_guard(state.guard, row, law.many, work.spread, told)
+    learn_memories(state.pairs, row, law.discounts, told.arms, told.costs)
+
+
+RULE = Rule(new_work, pick_row, learn_row)
+
+
+@dataclass(frozen=True)
+class GuardedSets(CompiledLearner[Law, SetsState, Work]):
+    """Auto without features: what plays rounds and tables."""
+
+    n_arms: int
+    budget: int
+    feedback = Feedback.PICKED
+    unbiased = True
+    rule = RULE
+
+    @cached_property
+    def law(self) -> Law:
+        sharpness = SHARPNESS * min(max(self.n_arms / FEW, 1.0), MOST)
+        return Law(np.array(MEMORIES), sharpness, many_arms(self.n_arms))
+
+    def start(self, replicates: int) -> SetsState:
+        pairs = start_pairs(replicates, self.n_arms, len(MEMORIES))
+        return SetsState(pairs, start_guard(replicates, self.n_arms))
+
+
+@dataclass(frozen=True)
+class Auto:
+    """The learner to start with: nothing to set, any number of rounds, any costs.
+
+    It follows the top B or builds a complementary set as the data show, forgets when that
+    predicts better (in half of a set, where there are several arms), and is guarded by FPML: its
+    expected regret against the single best arm is O(sqrt(T N ln N)) for any costs
+    (`theory.auto_bound`). docs/learners.md has the derivation.
+
+    Where problems come with features, its sets come from past problems like this one, unless these
+    predict worse. The guard, which knows no features, sees the same as ever: weights are exact, and
+    the bound holds for any features. Rounds without features are played as if there were none.
+
+    >>> from pickbest.core import replicate_keys, rng_for
+    >>> learner = Auto(n_arms=4, budget=2)
+    >>> learner.pick(learner.start(1), rng_for(replicate_keys(0, 1), 0)).arms.shape
+    (1, 2)
+    """
+
+    n_arms: int
+    budget: int
+    feedback = Feedback.PICKED
+    unbiased = True
+    uses_features = True
+
+    def __post_init__(self) -> None:
+        check_budget(self.budget, self.n_arms)
+
+    @cached_property
+    def sets(self) -> GuardedSets:
+        """What picks and learns where there are no features."""
+        return GuardedSets(self.n_arms, self.budget)
+
+    def start(self, replicates: int, n_features: int = 0) -> AutoState:
+        problems = start_problems(replicates, self.n_arms, n_features)
+        return AutoState(self.sets.start(replicates), problems)
+
+    def pick(self, state: AutoState, draws: Draws, features: FloatArray | None = None) -> Choice:
+        free = self.sets.pick(state.sets, draws)
+        if features is None:
+            return free
+        known, replicates = self._checked(state, features), len(draws.keys)
+        blended = start_pairs(replicates, self.n_arms, 1)
+        follows = np.empty(replicates, np.int64)
+        blend_rows(state.problems, state.sets.pairs, known, blended, follows)
+        if not follows.any():
+            return free
+        near = self.sets.pick(state.sets._replace(pairs=blended), draws)
+        followed = follows[:, None] > 0
+        return Choice(
+            np.where(followed, near.arms, free.arms),
+            np.where(followed, weights_of(near), weights_of(free)),
+        )
+
+    def learn(
+        self, state: AutoState, choice: Choice, seen: Seen, features: FloatArray | None = None
+    ) -> AutoState:
+        if features is not None:
+            known, pairs = self._checked(state, features), state.sets.pairs
+            learn_problems(state.problems, pairs, self.budget, choice.arms, seen.high, known)
+        return state._replace(sets=self.sets.learn(state.sets, choice, seen))
+
+    def play_table(
+        self, state: AutoState, table: FloatArray, lasting: KeyArray, first_round: int
+    ) -> tuple[AutoState, FloatArray]:
+        """See core.TableLearner."""
+        sets, paid = self.sets.play_table(state.sets, table, lasting, first_round)
+        return state._replace(sets=sets), paid
+
+    def mode(self, state: AutoState) -> str:
+        """What it does differently at the moment, in words; "" where it forgets nothing."""
+        memory = memory_in_use(state.sets.pairs, 0, share_of_arms(self.budget, self.n_arms))
+        if memory == 0:
+            return ""
+        rounds = 1.0 / (1.0 - MEMORIES[memory])
+        return f"forgetting: what is older than about {rounds:.0f} rounds counts little"
+
+    def _checked(self, state: AutoState, features: FloatArray) -> FloatArray:
+        """Features that compiled code may be given."""
+        shape = (len(state.problems.learned), state.problems.values.shape[2])
+        if features.shape != shape:
+            raise PickbestError(
+                f"features must have shape {shape}, got {features.shape}: start with n_features"
+            )
+        if not np.isfinite(features).all():
+            raise PickbestError("features must be encoded: see core.features.encoded")
+        return np.ascontiguousarray(features)
