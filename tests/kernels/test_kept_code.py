@@ -23,6 +23,9 @@ for n_arms in (6, 50):
         player = Player(make_learner(name, n_arms, 2, rounds=100))
         for _ in range(3):
             player.tell(player.ask(), [0.25, 0.5])
+player = Player(make_learner("auto", 6, 2))
+for size in range(3):
+    player.tell(player.ask(features={"size": size, "kind": "x"}), [0.25, 0.5])
 assert "numba" not in sys.modules, "live rounds"
 """
 
