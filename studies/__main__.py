@@ -8,7 +8,7 @@ from studies.commands.measure import measure
 from studies.commands.models import models
 from studies.commands.paper import reproduce, sabotage, ship_rewards
 from studies.commands.races import races
-from studies.commands.theory import jobs, linear_programs, small_games
+from studies.commands.theory import jobs, linear_programs, small_games, two_picks
 
 app = typer.Typer(
     name="python -m studies",
@@ -20,7 +20,7 @@ app = typer.Typer(
 )
 for command in (
     *(reproduce, sabotage, benchmark, peers, resampled, races, models),
-    *(linear_programs, jobs, small_games, measure, ship_rewards),
+    *(linear_programs, jobs, small_games, two_picks, measure, ship_rewards),
 ):
     app.command()(command)
 

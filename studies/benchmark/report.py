@@ -7,8 +7,7 @@ from pathlib import Path
 from pickbest._version import __version__
 from pickbest.core.savefile import write_atomically
 from pickbest.report.document import Block, Chapter, Column, Figure, Report, Section, Table, Text
-from pickbest.report.html import to_html
-from pickbest.report.write import write_tables
+from pickbest.report.html import to_html, write_tables
 from studies.benchmark import report_tables as tables
 from studies.benchmark.comparisons import (
     SIGNIFICANT,

@@ -11,8 +11,7 @@ import numpy as np
 
 from pickbest.core.savefile import write_atomically
 from pickbest.report.document import Table
-from pickbest.report.palette import GREY, OKABE_ITO
-from pickbest.report.plots import images, new_figure
+from pickbest.report.plots import GREY, OKABE_ITO, images, new_figure
 from studies.benchmark.comparisons import Estimate
 from studies.benchmark.lineup import AUTO, YARDSTICK
 

@@ -161,7 +161,7 @@ def _play(
     as_json: bool,
 ) -> None:
     """Play what is not kept yet, write the page, and show the headline."""
-    from pickbest.report.write import need_packages
+    from pickbest.report.html import need_packages
     from studies.benchmark.environments import chosen_environments
     from studies.benchmark.report import write_report
     from studies.benchmark.run_cells import BenchmarkPlan, run_cells
@@ -250,7 +250,7 @@ def summary(
     plan: BenchmarkPlan, cells: Sequence[Cell], page: Path, seconds: float
 ) -> dict[str, Any]:
     """What the command prints."""
-    from pickbest.report.write import heading
+    from pickbest.report.html import heading
     from studies.benchmark.report_tables import headline, scope
     from studies.benchmark.verdicts import verdicts
 

@@ -18,9 +18,8 @@ import numpy as np
 from pickbest.core import FloatArray
 from pickbest.core.errors import load_extra
 from pickbest.core.progress import Progress
-from pickbest.feasibility.games import exact_value
-from pickbest.feasibility.sets import Simplex
-from pickbest.feasibility.solve import solve_feasibility
+from pickbest.feasibility import Simplex, solve_feasibility
+from studies.linear_programs.exact import exact_value
 
 THRESHOLDS = 10
 BUDGETS = (1, 2, 3)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pickbest.feasibility.games import exact_value
 from studies.linear_programs.boosting import (
     adaboost,
     adaboost_margins,
@@ -13,6 +12,7 @@ from studies.linear_programs.boosting import (
     by_draws,
     stump_margins,
 )
+from studies.linear_programs.exact import exact_value
 
 
 @pytest.mark.slow

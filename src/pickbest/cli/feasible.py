@@ -32,7 +32,6 @@ def feasible(
     simplex: Annotated[
         float | None, Option(help="x at least 0 with this sum, for A and b.")
     ] = None,
-    ball: Annotated[float | None, Option(help="x within this distance of 0, for A and b.")] = None,
     target: Annotated[
         float | None, Option(help="The model's objective must be at least this good.")
     ] = None,
@@ -48,9 +47,6 @@ def feasible(
     ] = None,
     width: Annotated[
         float | None, Option(help="A bound on every |A_i x - b_i|; computed if not given.")
-    ] = None,
-    samples: Annotated[
-        int | None, Option(help="Draws for each law over constraints; exact if possible.")
     ] = None,
     max_calls: Annotated[
         int | None, Option(help="Stop undecided after so many oracle calls.")
@@ -75,7 +71,7 @@ def feasible(
 
     if out is not None and out.suffix != ".csv":
         raise PickbestError(f"{out}: x must go to a .csv file")
-    model = read_files(files, box=box, simplex=simplex, ball=ball, target=target, bound=bound)
+    model = read_files(files, box=box, simplex=simplex, target=target, bound=bound)
     with progress_bar("asking the oracle") as progress:
         found = solve_feasibility(
             model.A,
@@ -86,7 +82,6 @@ def feasible(
             learner=learner,
             tuning=tuning,
             width=width,
-            samples=samples,
             max_calls=max_calls,
             seed=seed,
             progress=progress,

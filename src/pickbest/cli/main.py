@@ -1,5 +1,6 @@
 """The command line put together: its commands, its errors and its exit codes."""
 
+import errno
 import io
 import logging
 import os
@@ -21,6 +22,7 @@ from pickbest.cli.simulate import simulate
 from pickbest.cli.store import advise, export, history, import_, report, serve, status, verify
 from pickbest.core import MissingExtraError, PickbestError
 from pickbest.core.text import printable
+from pickbest.portfolio.processes import hide, passwords_in
 
 # In the order of the help; a command is called as its function.
 FUNCTIONS: tuple[Callable[..., None], ...] = (
@@ -83,10 +85,7 @@ def main(commands: Callable[[], None] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    # module:Name is looked for in this folder, too, as `python -m` does; last, so that nothing
-    # that is installed is hidden by what lies here.
-    if not {"", os.getcwd()} & set(sys.path):
-        sys.path.append(os.getcwd())
+    hide(passwords_in(sys.argv))
     # The library logs that it compiles, which takes seconds.
     log = logging.getLogger("pickbest")
     log.addHandler(logging.StreamHandler())
@@ -94,14 +93,34 @@ def main(commands: Callable[[], None] | None = None) -> None:
     asked = None if "_PICKBEST_COMPLETE" in os.environ else " ".join(sys.argv[1:2])
     run_command = commands or command_line(asked)
     try:
-        run_command()
+        try:
+            run_command()
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # Nobody reads on, which is no error; nothing more is written, not even at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.exit(1)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EIO, errno.EBADF):
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        Console(stderr=True).print(
+            f"[bold red]error:[/] the output cannot be written ({error.strerror})", highlight=False
+        )
+        sys.exit(2)
     except (PickbestError, MissingExtraError) as error:
-        text = escape(printable(error))
+        text = escape(_shortened(printable(error)))
         Console(stderr=True).print(f"[bold red]error:[/] {text}", highlight=False)
         sys.exit(2)
     except KeyboardInterrupt:
         Console(stderr=True).print("interrupted", highlight=False)
         sys.exit(130)
+
+
+def _shortened(text: str) -> str:
+    """A sentence that names something far too long still ends."""
+    return text if len(text) <= 1500 else f"{text[:1000]} … {text[-300:]}"
 
 
 if __name__ == "__main__":

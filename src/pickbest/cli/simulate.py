@@ -56,8 +56,8 @@ def simulate(
     subset of B arms (B = 1: the best arm), with 95% confidence intervals of the means.
     """
     from pickbest.catalog import make_environment, make_learner
+    from pickbest.cli.summaries import simulation_summary
     from pickbest.report import plots
-    from pickbest.report.summaries import simulation_summary
     from pickbest.simulation.simulate import simulate as run_simulation
 
     if plot is not None:

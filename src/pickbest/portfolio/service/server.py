@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from pickbest.core import PickbestError
 from pickbest.core.errors import load_extra
-from pickbest.portfolio.processes import hide
 from pickbest.portfolio.run.ask_tell import AskTell
-from pickbest.portfolio.store.databases import secrets_in, shown
+from pickbest.portfolio.store.databases import shown
 from pickbest.portfolio.store.records import NoPortfolioError
 
 if TYPE_CHECKING:
@@ -61,7 +60,6 @@ def opened_book(store: str, name: str) -> AskTell:
 
 def serve_store(store: str, name: str, host: str, port: int, token: str | None) -> None:
     """Serve until Ctrl-C."""
-    hide([*([] if token is None else [token]), *secrets_in(store)])
     if not is_loopback(host) and not token:
         raise PickbestError(
             f"{host} can be reached from other machines: give a --token, or serve on 127.0.0.1"
