@@ -235,7 +235,8 @@ def test_the_deadline_covers_everything(quick: Calls, stuck: str) -> None:
     else:
         quick.fake("z3", "#!/bin/sh\necho sat\nyes '(define-fun x () Int 0)' | head -n 100000\n")
         process = quick.start("-T:1", "--solver", "z3", "sat.smt2")
-        assert process.wait(timeout=20) == 1
+        # 0: on a busy machine, its time may be over before it has something to print.
+        assert process.wait(timeout=20) in (0, 1)
         process.communicate()
     assert time.monotonic() - started < 4.0
 
