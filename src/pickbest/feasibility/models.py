@@ -15,7 +15,7 @@ import numpy as np
 from pickbest.core import FloatArray, PickbestError
 from pickbest.core.savefile import arrays_from_npz, to_npz
 from pickbest.feasibility.highs import load
-from pickbest.feasibility.sets import Ball, Box, ConvexSet, Simplex
+from pickbest.feasibility.sets import Box, ConvexSet, Simplex
 from pickbest.feasibility.solve import Feasibility
 
 MODEL_SUFFIXES = (".mps", ".mps.gz", ".lp", ".lp.gz")
@@ -26,8 +26,7 @@ _READER = "import sys; from pickbest.feasibility.models import main; main(*sys.a
 # Exit codes of `pickbest feasible`; 2 is for bad input, as in every command.
 EXIT_CODES = {"feasible": 0, "infeasible": 3, "undecided": 4}
 # What its summary has as `solve_feasibility` gives it.
-SHOWN = ("epsilon", "budget", "width", "calls", "calls_bound", "stopped_early", "samples",
-         "sampling_error", "worst_slack")  # fmt: skip
+SHOWN = ("epsilon", "budget", "width", "calls", "calls_bound", "samples", "worst_slack")
 
 
 @dataclass(frozen=True)
@@ -163,20 +162,16 @@ def read_files(
     *,
     box: tuple[float, float] | None = None,
     simplex: float | None = None,
-    ball: float | None = None,
     target: float | None = None,
     bound: float | None = None,
 ) -> Model:
     """The problem of a command line: one model, or A and b with the set that x lies in.
 
-    Of box (low, high), simplex (total) and ball (radius, about 0), one may be given for A and b;
-    none: the box from 0 to 1.
+    For A and b either box (low, high) or simplex (total) may be given; none: the box from 0 to 1.
     """
-    every = {"box": box, "simplex": simplex, "ball": ball}
-    sets = [name for name, given in every.items() if given is not None]
     if len(files) == 1 and is_model(files[0]):
-        if sets:
-            raise PickbestError(f"--{sets[0]} is for A and b; a model has the bounds in its file")
+        if box is not None or simplex is not None:
+            raise PickbestError("--box and --simplex are for A and b; a model has its own bounds")
         return read_model(files[0], target=target, bound=bound)
     if len(files) != 2:
         raise PickbestError(
@@ -185,15 +180,15 @@ def read_files(
         )
     if target is not None or bound is not None:
         raise PickbestError("--target and --bound are for models; A and b have neither")
-    if len(sets) > 1:
-        raise PickbestError(f"x can lie in one set: give --{sets[0]} or --{sets[1]}, not both")
-    matrix, bounds = read_tables(*files)
+    if box is not None and simplex is not None:
+        raise PickbestError("x can lie in one set: give --box or --simplex, not both")
+    matrix, bounds = _read_array(files[0]), np.ravel(_read_array(files[1]))
+    if matrix.ndim < 2:
+        matrix = np.atleast_2d(matrix)
     dimension = matrix.shape[1]
     convex: ConvexSet = Box.cube(dimension, *(box or (0.0, 1.0)))
     if simplex is not None:
         convex = Simplex(dimension, simplex)
-    elif ball is not None:
-        convex = Ball(np.zeros(dimension), ball)
     return Model(
         matrix,
         bounds,
@@ -203,29 +198,20 @@ def read_files(
     )
 
 
-def read_tables(matrix_path: str | Path, bounds_path: str | Path) -> tuple[Any, FloatArray]:
-    """(A, b) from .csv, .npy, or (A alone) a sparse .npz file of SciPy."""
-    matrix_path, bounds_path = Path(matrix_path), Path(bounds_path)
-    if matrix_path.suffix == ".npz":
-        sparse: Any = load("scipy.sparse", "reading sparse matrices")
-        try:
-            return sparse.load_npz(matrix_path), _read_array(bounds_path).ravel()
-        except (OSError, ValueError, KeyError) as error:
-            raise PickbestError(f"{matrix_path}: not a sparse matrix of SciPy: {error}") from error
-    return np.atleast_2d(_read_array(matrix_path)), _read_array(bounds_path).ravel()
-
-
-def _read_array(path: Path) -> FloatArray:
+def _read_array(path: Path) -> Any:
+    """A from .csv, .npy or a sparse .npz file of SciPy; b from one of the first two."""
     if not path.is_file():
         raise PickbestError(f"{path}: no such file")
     try:
+        if path.suffix == ".npz":
+            return load("scipy.sparse", "reading sparse matrices").load_npz(path)
         if path.suffix == ".npy":
             return np.asarray(np.load(path, allow_pickle=False), dtype=np.float64)
         if path.suffix == ".csv":
             return np.loadtxt(path, delimiter=",", ndmin=2)
-    except ValueError as error:
+    except (ValueError, KeyError) as error:
         raise PickbestError(
-            f"{path}: must hold numbers, one row a constraint, no header: {error}"
+            f"{path}: must hold numbers, one row per constraint, no header: {error}"
         ) from error
     raise PickbestError(f"{path}: must be a .csv or .npy file (A also a sparse .npz)")
 

@@ -2,11 +2,13 @@
 
 import contextlib
 import errno
+import math
 import os
 import re
 import secrets
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -178,29 +180,40 @@ def installed_evaluators() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Evaluator:
-    """Asks the solvers that are installed, but never the one whose answer is in doubt.
+    """Asks the solvers that are installed side by side, but never the one that is in doubt.
 
     engine: runs them under guards, with limits, so that nothing of them is left behind.
+    until: when they must be done, by time.monotonic.
     """
 
     engine: LocalEngine
+    until: float = math.inf
 
     def __call__(self, script: str, besides: str) -> str:
         """ "sat" or "unsat" of the first that knows; "": none does, or none is there."""
         found = installed_evaluators()
         found.pop(Path(besides).name, None)
-        if not found:
+        seconds = min(SECONDS, self.until - time.monotonic())
+        if not found or seconds <= 0.0:
             return ""
         with temporary_folder() as folder:
             path = Path(folder, "model.smt2")
             path.write_text(script, encoding="utf-8")
-            said = (self._asked(name, program, path) for name, program in found.items())
-            return next((word for word in said if word), "")
+            limits = Limits(memory_bytes=MEMORY_BYTES)
+            tasks = [
+                Task(
+                    name,
+                    seconds,
+                    argv=(program, *PROGRAMS[name].split(), str(path)),
+                    cwd=folder,
+                    limits=limits,
+                )
+                for name, program in found.items()
+            ]
+            runs = self.engine.race(tasks, lambda run: _verdict(run) != "", lambda: False)
+            return next((word for run in runs if (word := _verdict(run))), "")
 
-    def _asked(self, name: str, program: str, path: Path) -> str:
-        argv = (program, *PROGRAMS[name].split(), str(path))
-        limits = Limits(memory_bytes=MEMORY_BYTES)
-        task = Task(name, SECONDS, argv=argv, cwd=str(path.parent), limits=limits)
-        (run,) = self.engine.race([task], lambda run: False, lambda: False)
-        words = run.stdout.split()
-        return words[0] if words in (["sat"], ["unsat"]) else ""
+
+def _verdict(run: Run) -> str:
+    words = run.stdout.split()
+    return words[0] if words in (["sat"], ["unsat"]) else ""
