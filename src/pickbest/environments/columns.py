@@ -65,8 +65,8 @@ def choose_arms(
 ) -> Arms:
     """The arms among the columns.
 
-    label: the column that names the rows; by itself the first, if it holds identifiers.
-    columns: the arms, in this order; all others by themselves.
+    label: the column that names the rows; if it is not given, the first, if it holds identifiers.
+    columns: the arms, in this order; if none are given, all other columns.
     """
     wanted = [_place(table, name, source) for name in columns]
     named = None if label is None else _place(table, label, source)
@@ -97,7 +97,7 @@ def _place(table: Columns, name: str, source: str) -> int:
 
 
 def _are_identifiers(column: Sequence[str] | FloatArray) -> bool:
-    """Texts; or whole numbers beside texts or beyond [0, 1], as long as no two are equal."""
+    """Texts; or whole numbers among texts, or beyond [0, 1], as long as no two are equal."""
     numbers = [float(value) for value in column if is_number(value)]
     if not numbers:
         return True

@@ -25,7 +25,7 @@ SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".npy", ".npz")
 def read_table(
     path: str | Path, rewards: bool = False, label: str | None = None, columns: Sequence[str] = ()
 ) -> Table:
-    """Read a table of costs, or of rewards (then cost = 1 - reward), one row a round.
+    """Read a table of costs, or of rewards (then cost = 1 - reward), one row per round.
 
     A first row of text names the arms. A first column of identifiers names the rows and is no
     arm: texts, or whole numbers of which some are beyond 1, all different.

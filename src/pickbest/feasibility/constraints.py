@@ -57,7 +57,7 @@ class System:
         return int(self.matrix.shape[1])
 
     def check_budget(self, budget: int) -> None:
-        """The learner plays so many different constraints at once."""
+        """The learner plays this many different constraints at once."""
         most = self.n_constraints
         if not isinstance(budget, int | np.integer) or not 1 <= budget <= most:
             raise PickbestError(

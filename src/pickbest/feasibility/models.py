@@ -83,7 +83,7 @@ def read_model(
         names.append("objective")
     below, above = np.isfinite(lower), np.isfinite(upper)
     if not (below.any() or above.any()):
-        raise PickbestError(f"{path}: the model has no constraints beside the bounds of variables")
+        raise PickbestError(f"{path}: the model has no rows, only bounds of variables")
     named = np.array(names, dtype=object)
     columns = _padded(model.col_names_, shape[1])
     least, most = np.array(model.col_lower_), np.array(model.col_upper_)
@@ -169,7 +169,7 @@ def _read_array(path: Path) -> FloatArray:
             return np.loadtxt(path, delimiter=",", ndmin=2)
     except ValueError as error:
         raise PickbestError(
-            f"{path}: must hold numbers, one row a constraint, no header: {error}"
+            f"{path}: must hold numbers, one row per constraint, no header: {error}"
         ) from error
     raise PickbestError(f"{path}: must be a .csv or .npy file (A also a sparse .npz)")
 

@@ -36,7 +36,7 @@ class Answer:
     """What an oracle says about a law.
 
     x: the point that it found. value: an upper bound on the expected smallest slack over P.
-    multipliers: y ≥ 0, one a constraint, with y · (A x - b) ≤ value for every x in P.
+    multipliers: y ≥ 0, one per constraint, with y · (A x - b) ≤ value for every x in P.
     """
 
     x: FloatArray
@@ -206,7 +206,7 @@ class SmoothedOracle(OracleOfSet):
     ) -> Answer | None:
         """Steps at one temperature from the last x: an answer, or None to go on colder."""
         # The gradient of the soft minimum changes by at most this much per unit of x, and the
-        # smoothed maximum is met within temperature after so many steps (Nesterov 2005). At the
+        # smoothed maximum is met within temperature after this many steps (Nesterov 2005). At the
         # lowest temperature the gap must close, and is taken at the last point: more are allowed.
         steepness = steepest**2 / temperature
         most = 16 + math.ceil(8.0 * self._ball.radius * math.sqrt(steepness / temperature))

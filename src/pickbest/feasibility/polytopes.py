@@ -79,7 +79,7 @@ class Polytope:
         return best.x, float(self.rows.row_upper @ z + rest @ ends)
 
     def duals(self, direction: FloatArray) -> FloatArray:
-        """z ≥ 0, one a row: direction - z · inequalities is the rest in weak duality."""
+        """z ≥ 0, one per row: direction - z · inequalities is the rest in weak duality."""
         return np.maximum(self._program.maximize(direction).row_duals, 0.0)
 
     def ranges(self, system: System) -> tuple[FloatArray, FloatArray]:

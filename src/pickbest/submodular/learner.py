@@ -225,7 +225,7 @@ class OnlineGreedy:
         arms = plan.choice.arms
         if arms.ndim != 2 or arms.shape != plan.kept.shape or arms.shape[1] != self.budget:
             raise PickbestError(
-                f"{job.label}: a plan has {self.budget} actions a replicate, got arms "
+                f"{job.label}: a plan has {self.budget} actions per replicate, got arms "
                 f"{arms.tolist()} for the budget of {self.budget}"
             )
         if arms.size and not 0 <= arms.min() <= arms.max() < self.n_arms:

@@ -255,7 +255,7 @@ def test_features_and_their_costs(tmp_path):
         (NEW, None, "must be a folder with algorithm_runs.arff"),
         (NEW, "", "algorithm_runs.arff: there is no @data line"),
         (NEW, RUNS, "algorithm_runs.arff: there are no runs"),
-        (NEW, RUNS + ROWS[:-9], "line 13: expected 5 cells, one an attribute, got 3"),
+        (NEW, RUNS + ROWS[:-9], "line 13: expected 5 cells, one per attribute, got 3"),
         (NEW, RUNS + ROWS[:-12], "line 13: a quote is not closed"),
         (NEW, RUNS + "i,1,a,5,o\n", "line 8: runstatus must be one of crash, .* got 'o'"),
         (NEW, RUNS + "i,1,a,soon,ok\n", "line 8: runtime must be a number or"),

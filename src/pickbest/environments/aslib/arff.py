@@ -201,6 +201,6 @@ def _row(line: str, width: int, path: Path, number: int) -> list[Cell]:
         cells.pop()
     if len(cells) != width:
         raise PickbestError(
-            f"{path}, line {number}: expected {width} cells, one an attribute, got {len(cells)}"
+            f"{path}, line {number}: expected {width} cells, one per attribute, got {len(cells)}"
         )
     return cells

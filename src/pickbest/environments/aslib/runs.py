@@ -109,7 +109,7 @@ def _statuses(relation: Relation) -> list[str]:
 
 @dataclass(frozen=True)
 class Features:
-    """Means over repetitions, one row an instance: fields of Scenario."""
+    """Means over repetitions, one row per instance: fields of Scenario."""
 
     feature_names: tuple[str, ...]
     features: FloatArray

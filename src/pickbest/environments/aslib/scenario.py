@@ -60,7 +60,7 @@ class Scenario(Runs, Features):
         return SOLVED if self.kind == RUNTIME else QUALITY
 
     def costs(self, cost: str | None = None) -> Table:
-        """A table of costs in [0, 1], one round an instance, one arm an algorithm.
+        """A table of costs in [0, 1], one round per instance, one arm per algorithm.
 
         solved: 1 - the share of repetitions solved.
         runtime: min(runtime, limit) / limit, 1 where unsolved; mean over repetitions.

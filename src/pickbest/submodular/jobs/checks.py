@@ -81,7 +81,7 @@ def check_job(
 ) -> JobReport:
     """Test a function of schedules for everything that the theorems assume of a job.
 
-    longest: schedules have at most so many actions.
+    longest: schedules have at most this many actions.
     tries: schedules drawn at random where there are more than `most_asked` in all.
     The report has the largest violation of each rule.
 

@@ -88,7 +88,7 @@ def time_to_solve(
     at most τ. The reward is 1 - (time that the quickest such run took) / horizon.
 
     times: (rounds, n_activities), infinite where an activity never solves the problem; with
-        `weights` (…, n_items), (rounds, n_activities, n_items): several problems a round.
+        `weights` (…, n_items), (rounds, n_activities, n_items): several problems per round.
     durations: those that every activity can be run for; arms are activity by activity.
 
     Time counts within the run, and runs do not resume one another: a reward that falls with

@@ -1,6 +1,6 @@
 """OPT(B') as a mixed-integer linear program, solved by HiGHS through SciPy (extra: lp).
 
-For every family whose arms combine by their maximum. Coverage needs one variable an item, the
+For every family whose arms combine by their maximum. Coverage needs one variable per item, the
 others one for each item and arm that serves it.
 """
 

@@ -17,7 +17,7 @@ from pickbest.submodular.jobs.tables import Combine, TableJobs, TableRound
 TOLERANCE = 1e-9
 # So few schedules are searched here; more of them by the MILP solver, where it applies.
 FEW_SCHEDULES = 20_000
-# Where it does not, a search may read so many entries (a few seconds) before it gives up.
+# Where it does not, a search may read this many entries (a few seconds) before it gives up.
 MOST_WORK = 3e9
 
 

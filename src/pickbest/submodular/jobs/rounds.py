@@ -22,7 +22,7 @@ NOTHING = -1
 
 @runtime_checkable
 class RoundJobs(Protocol):
-    """The jobs of one round, one a replicate."""
+    """The jobs of one round, one per replicate."""
 
     @property
     def label(self) -> str:

@@ -91,7 +91,7 @@ class TableJobs:
         return value
 
     def values(self, arms: ArrayLike, replicate: int = 0) -> FloatArray:
-        """(rounds,) values of the schedule of these arms: one for all rounds, or a row a round.
+        """(rounds,) values of the schedule of these arms: one for all rounds, or one row per round.
 
         >>> from pickbest.submodular.jobs import best_of
         >>> best_of([[0.5, 0.2, 0.0], [0.0, 0.1, 0.7]]).values([0, 1])
