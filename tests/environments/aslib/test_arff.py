@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from pickbest.core import PickbestError
-from pickbest.environments.aslib.arff import read_arff, split_cells
+from pickbest.environments.arff import read_arff, split_cells
 
 MIXED = (
     "% a comment\r\n"
