@@ -435,10 +435,9 @@ def table_seeds(suffix: str) -> Callable[[Path], list[Path]]:
 
 
 def use_table(path: Path) -> None:
-    from pickbest.environments import read_past, read_table
+    from pickbest.environments import read_table
 
     read_table(path)
-    read_past(path)
 
 
 # Mutations ------------------------------------------------------------------------------------

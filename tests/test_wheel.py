@@ -104,7 +104,7 @@ PRINTED = {
     "replay runtimes.csv --deadline 10 -l uniform -r 2": "best_fixed random runs",
     "feasible A.csv b.csv": (
         "bound budget calls calls_bound certificate dimension epsilon exit_code n_constraints "
-        "needs_bound_of samples sampling_error status stopped_early width worst_constraint "
+        "needs_bound_of samples status width worst_constraint "
         "worst_slack x"
     ),
     "solve small.cnf": (

@@ -19,10 +19,9 @@ from pickbest.report.document import (
     Verdict,
 )
 from pickbest.report.figures import draw_all, render
-from pickbest.report.html import inline, to_html
+from pickbest.report.html import inline, to_csv, to_html
 from pickbest.report.palette import ink, looks
 from pickbest.report.plots import spread_levels
-from pickbest.report.write import to_csv
 
 TABLE = Table(
     "numbers",

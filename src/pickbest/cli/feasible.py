@@ -56,9 +56,6 @@ def feasible(
     width: Annotated[
         float | None, Option(help="Bound on every |A_i x - b_i|; computed by default.")
     ] = None,
-    samples: Annotated[
-        int | None, Option(help="Number of draws per law over constraints; exact where possible.")
-    ] = None,
     max_calls: Annotated[int | None, Option(help="Most oracle calls; then stop undecided.")] = None,
     seed: SeedOption = 0,
     out: Annotated[Path | None, Option("--out", "-o", help="Write x to this .csv file.")] = None,
@@ -80,7 +77,7 @@ def feasible(
 
     if out is not None and out.suffix != ".csv":
         raise PickbestError(f"--out must be a .csv file, got {out}")
-    model = read_files(files, box=box, simplex=simplex, ball=ball, target=target, bound=bound)
+    model = read_files(files, box=box, simplex=simplex, target=target, bound=bound)
     with progress_bar("asking the oracle") as progress:
         found = solve_feasibility(
             model.A,
@@ -91,7 +88,6 @@ def feasible(
             learner=learner,
             tuning=tuning,
             width=width,
-            samples=samples,
             max_calls=max_calls,
             seed=seed,
             progress=progress,

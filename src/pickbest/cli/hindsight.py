@@ -31,7 +31,7 @@ def hindsight(
         pickbest hindsight rewards.csv --rewards --budget 3
     """
     from pickbest.catalog import make_environment
-    from pickbest.report.summaries import hindsight_summary
+    from pickbest.cli.summaries import hindsight_summary
     from pickbest.simulation.games import deal
 
     chosen = options.file_options(label, columns)
@@ -62,7 +62,7 @@ def bounds(
         pickbest bounds --arms 9 --budget 3 --rounds 368 --regret 20
     """
     from pickbest import theory
-    from pickbest.report.summaries import bounds_summary
+    from pickbest.cli.summaries import bounds_summary
 
     summary = bounds_summary(arms, budget, rounds, slot_budget, target_budget)
     if regret is not None:
@@ -73,13 +73,13 @@ def bounds(
 
 def learners(as_json: options.JsonOption = False) -> None:
     """List the learners with their tunings and options."""
-    from pickbest.report.summaries import learners_summary
+    from pickbest.cli.summaries import learners_summary
 
     tables.show(learners_summary(), as_json, tables.learners_table)
 
 
 def environments(as_json: options.JsonOption = False) -> None:
     """List the named environments."""
-    from pickbest.report.summaries import environments_summary
+    from pickbest.cli.summaries import environments_summary
 
     tables.show(environments_summary(), as_json, tables.environments_table)

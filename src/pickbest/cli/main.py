@@ -1,5 +1,6 @@
 """The command line put together: its commands in groups, its errors and its exit codes."""
 
+import errno
 import io
 import logging
 import os
@@ -22,6 +23,7 @@ from pickbest.cli.simulate import simulate
 from pickbest.cli.store import advise, export, history, import_, report, serve, status, verify
 from pickbest.core import MissingExtraError, PickbestError
 from pickbest.core.text import printable
+from pickbest.portfolio.processes import hide, passwords_in
 
 BAD_INPUT, INTERRUPTED = 2, 130
 # Typer's errors about how a command is called have this parent, which it does not export.
@@ -117,10 +119,7 @@ def main(commands: Callable[..., Any] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    # module:Name is looked for in this folder, too, as `python -m` does; last, so that nothing
-    # that is installed is hidden by what lies here.
-    if not {"", os.getcwd()} & set(sys.path):
-        sys.path.append(os.getcwd())
+    hide(passwords_in(sys.argv))
     # The library logs that it compiles, which takes seconds.
     log = logging.getLogger("pickbest")
     log.addHandler(logging.StreamHandler())
@@ -130,7 +129,19 @@ def main(commands: Callable[..., Any] | None = None) -> None:
     run_command = commands or command_line(None if completing else words[0])
     try:
         name = {} if commands else {"prog_name": "pickbest"}
-        code = run_command(words, standalone_mode=False, **name) or 0
+        try:
+            code = run_command(words, standalone_mode=False, **name) or 0
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # Nobody reads on, which is no error; nothing more is written, not even at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.exit(1)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EIO, errno.EBADF):
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        code = _refused(f"the output cannot be written ({error.strerror})")
     except (PickbestError, MissingExtraError) as error:
         code = _refused(str(error))
     except CallError as error:
@@ -147,9 +158,14 @@ def main(commands: Callable[..., Any] | None = None) -> None:
 
 
 def _refused(reason: str) -> int:
-    text = escape(printable(reason))
+    text = escape(_shortened(printable(reason)))
     Console(stderr=True).print(f"[bold red]error:[/] {text}", highlight=False, soft_wrap=True)
     return BAD_INPUT
+
+
+def _shortened(text: str) -> str:
+    """A sentence that names something far too long still ends."""
+    return text if len(text) <= 1500 else f"{text[:1000]} … {text[-300:]}"
 
 
 if __name__ == "__main__":

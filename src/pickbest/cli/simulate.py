@@ -59,8 +59,8 @@ def simulate(
     regret against the best subset of B arms, each with a 95% confidence interval.
     """
     from pickbest.catalog import make_environment, make_learner
+    from pickbest.cli.summaries import simulation_summary
     from pickbest.report import plots
-    from pickbest.report.summaries import simulation_summary
     from pickbest.simulation.simulate import simulate as run_simulation
 
     if plot is not None:

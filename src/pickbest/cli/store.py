@@ -248,9 +248,9 @@ def report(
     """
     from pickbest.core import check_positive
     from pickbest.portfolio.store.records import Roster
+    from pickbest.report.html import need_packages, write_report
     from pickbest.report.portfolio_numbers import PortfolioNumbers
     from pickbest.report.portfolio_page import portfolio_report
-    from pickbest.report.write import need_packages, write_report
 
     need_packages()
     config = located(store, name)[2]  # a journal does not know the deadline

@@ -1,12 +1,9 @@
-"""Figures of a report, drawn from data to PNG and SVG, and kept while their data stay the same."""
+"""Figures of a report, drawn from data to PNG and SVG."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,28 +17,15 @@ if TYPE_CHECKING:
 # Small enough that text stays readable when a phone shows the figure at its own width.
 WIDTH, HEIGHT = 5.8, 3.9
 LINES = {"solid": "-", "dashed": "--", "dotted": ":", "none": ""}
-DIGESTS = ".digests.json"
 HEROES = ("fpml", "auto")
 
 
 def draw_all(figures: Iterable[Figure], folder: Path) -> None:
-    """Write NAME.png and NAME.svg for every figure that is new or has changed."""
+    """Write NAME.png and NAME.svg for every figure."""
     folder.mkdir(parents=True, exist_ok=True)
-    kept = _read_digests(folder)
-    style = hashlib.sha256(
-        b"".join(Path(module.__file__ or "").read_bytes() for module in (plots, palette))
-        + Path(__file__).read_bytes()
-    ).hexdigest()
     for figure in figures:
-        text = json.dumps(asdict(figure), sort_keys=True) + style
-        digest = hashlib.sha256(text.encode()).hexdigest()
-        places = [folder / f"{figure.name}.{suffix}" for suffix in ("png", "svg")]
-        if kept.get(figure.name) == digest and all(place.exists() for place in places):
-            continue
-        for place, content in zip(places, render(figure), strict=True):
-            write_atomically(place, content)
-        kept[figure.name] = digest
-        write_atomically(folder / DIGESTS, json.dumps(kept, indent=1).encode())
+        for suffix, content in zip(("png", "svg"), render(figure), strict=True):
+            write_atomically(folder / f"{figure.name}.{suffix}", content)
 
 
 def render(figure: Figure) -> tuple[bytes, bytes]:
@@ -129,11 +113,3 @@ def _tick(axes: Axes, figure: Figure) -> None:
             axis.set_minor_formatter(NullFormatter())
     if not figure.log_x:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-
-
-def _read_digests(folder: Path) -> dict[str, str]:
-    try:
-        kept = json.loads((folder / DIGESTS).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return kept if isinstance(kept, dict) else {}

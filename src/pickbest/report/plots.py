@@ -1,4 +1,4 @@
-"""Plots of simulations, drawn with Matplotlib (extra: plot)."""
+"""Plots of simulations and what all plots share, drawn with Matplotlib (extra: plot)."""
 
 from __future__ import annotations
 

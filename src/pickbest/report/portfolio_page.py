@@ -7,6 +7,7 @@ import numpy as np
 
 from pickbest._version import __version__
 from pickbest.core.text import printable
+from pickbest.portfolio.runs import RunStatus
 from pickbest.report.document import (
     Chapter,
     Column,
@@ -57,19 +58,21 @@ def _winners(numbers: PortfolioNumbers, arms: Sequence[ArmNumbers]) -> Section:
     verdict = Verdict(
         "Who wins", f"{printable(leader.name)} won {leader.won} of {len(numbers.rounds)} rounds."
     )
-    counts = ("picked", "won", "solved", "stopped", "timeout", "no answer", "failed", "wrong")
+    shown = [
+        (RunStatus.STOPPED, "stopped"), (RunStatus.TIMEOUT, "timeout"),
+        (RunStatus.NO_ANSWER, "no answer"), (RunStatus.CRASHED, "crashed"),
+        (RunStatus.BROKEN, "broken"), (RunStatus.WRONG, "wrong"),
+    ]  # fmt: skip
     by_arm = Table(
         "arms",
         "Every arm",
-        [Column("arm"), *map(Column, counts), Column("answers")],
+        alike("arm", "picked", "won", "solved", *(name for _, name in shown), "answers"),
         [
-            [
-                printable(row.name), row.runs, row.won, row.solved, row.stopped, row.timeouts,
-                row.no_answers, row.failed, row.wrong, _verdicts(numbers, row.name),
-            ]
+            [printable(row.name), row.runs, row.won, row.solved,
+             *(row.ended[status] for status, _ in shown), _verdicts(numbers, row.name)]
             for row in arms
         ],
-        marked=[(place, 8) for place, row in enumerate(arms) if row.wrong],
+        marked=[(place, 9) for place, row in enumerate(arms) if row.ended[RunStatus.WRONG]],
     )  # fmt: skip
     kinds = {
         kind: (len(views), Counter(view.winner for view in views if view.winner))
@@ -135,13 +138,7 @@ def _over_time(numbers: PortfolioNumbers, budget: int) -> Section:
     )
     beaten = None
     if len(known) == len(numbers.seen):
-        ends = {}
-        for label, same in (("random sets, independent", False), ("random sets, alike", True)):
-            means = [numbers.random_sets(budget, step, same) for step in at]
-            ends[label] = means[-1]
-            look = "random" if same else "random independent"
-            series.append(Series(label, at, means, look, line="dotted", marker=""))
-        low, high = sorted(ends.values())
+        low, high = sorted(numbers.random_sets(budget, same) for same in (False, True))
         beaten = True if ours[-1] < low else None
         told = (
             f"The portfolio paid {ours[-1]:.4f} per round. Random sets of {budget} arms would have "
@@ -151,8 +148,8 @@ def _over_time(numbers: PortfolioNumbers, budget: int) -> Section:
     figure = Figure(
         "cost-over-time",
         "Mean cost up to each round: of the portfolio (solid), and of arms that were never stopped "
-        "(dashed). Curves of random sets (dotted) are drawn if every cost is known.",
-        "Mean cost over rounds of the portfolio, and of what is fully known",
+        "(dashed).",
+        "Mean cost over rounds of the portfolio, and of arms that were never stopped",
         "round",
         "mean cost",
         series,

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from pickbest.core import PickbestError
 from pickbest.core.errors import load_extra, unknown_name
-from pickbest.portfolio.processes import hide
 from pickbest.portfolio.run.ask_tell import AskTell
-from pickbest.portfolio.store.databases import secrets_in, shown
+from pickbest.portfolio.store.databases import shown
 from pickbest.portfolio.store.records import NoPortfolioError
 
 if TYPE_CHECKING:
@@ -100,7 +99,6 @@ def serve_store(
     log_format: str = "plain",
 ) -> None:
     """Serve until Ctrl-C. reader: a token that may only read. log_format: plain or json."""
-    hide([*filter(None, (token, reader)), *secrets_in(store)])
     start_log(log_format)
     if reader and not token:
         raise PickbestError("a token that may only read needs another that may write: --token")

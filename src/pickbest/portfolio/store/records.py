@@ -306,6 +306,10 @@ def _within(numbers: Iterable[float], low: float, high: float) -> bool:
 
 def _module_in(value: Any) -> str | None:
     """The first name in settings that only a module could resolve."""
+    # Here, because calls of `pickbest solve` write records and wait for no learner to be loaded.
+    from pickbest.catalog import learner_names
+    from pickbest.catalog.spec import Spec
+
     if isinstance(value, str):
         # Not before it is needed: the catalog loads NumPy and Numba, and `solve` needs neither.
         from pickbest.catalog import learner_names

@@ -64,22 +64,17 @@ class Relation:
 
     def numbers(self, column: int) -> FloatArray:
         """A column as numbers, NaN where missing."""
-        cells = [
-            np.nan if cell is None or cell in NO_NUMBER else cell for cell in self.texts(column)
-        ]
-        try:
-            return np.array(cells, dtype=np.float64)
-        except ValueError:
-            pass
-        for cell, line in zip(cells, self.lines, strict=True):
-            try:
-                float(cell)
-            except ValueError:
-                name = self.names[column]
-                raise PickbestError(
-                    f"{self.path}, line {line}: {name} must be a number or ?, got {cell!r}"
-                ) from None
-        raise PickbestError(f"{self.path}: {self.names[column]} must hold numbers")
+        values = np.full(len(self.rows), np.nan)
+        for row, cell in enumerate(self.texts(column)):
+            if cell is not None and cell not in NO_NUMBER:
+                try:
+                    values[row] = float(cell)
+                except ValueError:
+                    raise PickbestError(
+                        f"{self.path}, line {self.lines[row]}: {self.names[column]} must be a "
+                        f"number or ?, got {cell!r}"
+                    ) from None
+        return values
 
     def coded(self, column: int) -> FloatArray:
         """As numbers, where a nominal or text value is its place among the column's values."""
@@ -98,27 +93,29 @@ def read_arff(path: str | Path) -> Relation:
     """Read a dense ARFF file: keywords in any case, quoted names, comments, '?' for missing."""
     path = Path(path)
     attributes: list[Attribute] = []
-    lines = enumerate(map(str.strip, read_text(path).split("\n")), start=1)
-    for number, line in lines:
-        keyword = line.split(maxsplit=1)[0].lower() if line else ""
-        if not line or line.startswith("%") or keyword == "@relation":
+    rows: list[list[Cell]] = []
+    places: list[int] = []
+    in_data = False
+    for number, line in enumerate(map(str.strip, read_text(path).split("\n")), start=1):
+        if not line or line.startswith("%"):
             continue
-        if keyword.startswith("@data"):
-            break
-        if keyword != "@attribute":
-            raise PickbestError(
-                f"{path}, line {number}: expected @attribute or @data, got {line[:60]!r}"
-            )
-        attributes.append(_attribute(line, path, number))
-    else:
+        keyword = line.split(maxsplit=1)[0].lower()
+        try:
+            if in_data:
+                rows.append(_row(line, len(attributes)))
+                places.append(number)
+            elif keyword.startswith("@data"):
+                in_data = True
+                if not attributes:
+                    raise ValueError("there is no @attribute line before @data")
+            elif keyword == "@attribute":
+                attributes.append(_attribute(line))
+            elif keyword != "@relation":
+                raise ValueError(f"expected @attribute or @data, got {line[:60]!r}")
+        except ValueError as error:
+            raise PickbestError(f"{path}, line {number}: {error}") from error
+    if not in_data:
         raise PickbestError(f"{path}: there is no @data line; the file is empty or cut short")
-    if not attributes:
-        raise PickbestError(f"{path}: there is no @attribute line before @data")
-    rows, places = [], []
-    for number, line in lines:
-        if line and not line.startswith("%"):
-            rows.append(_row(line, len(attributes), path, number))
-            places.append(number)
     return Relation(path, tuple(attributes), rows, places)
 
 
@@ -172,35 +169,25 @@ def unquoted(text: str) -> str:
     return ESCAPED.sub(plain, text[1:-1])
 
 
-def _attribute(line: str, path: Path, number: int) -> Attribute:
+def _attribute(line: str) -> Attribute:
     match = ATTRIBUTE.match(line)
     if match is None:
-        raise PickbestError(
-            f"{path}, line {number}: an attribute must be numeric, real, integer, string, date "
-            f"or {{value, …}}, got {line[:60]!r}"
+        raise ValueError(
+            "an attribute must be numeric, real, integer, string, date or {value, …}, "
+            f"got {line[:60]!r}"
         )
     name, values, kind = unquoted(match[1]), match[2], (match[3] or "").lower()
     if values is None:
         return Attribute(name, kind in NUMERIC)
-    try:
-        return Attribute(name, False, tuple(cell for cell in split_cells(values) if cell))
-    except ValueError as error:
-        raise PickbestError(f"{path}, line {number}: {error}") from error
+    return Attribute(name, False, tuple(cell for cell in split_cells(values) if cell))
 
 
-def _row(line: str, width: int, path: Path, number: int) -> list[Cell]:
+def _row(line: str, width: int) -> list[Cell]:
     if line.startswith("{") and line.endswith("}"):
-        raise PickbestError(
-            f"{path}, line {number}: sparse rows {{index value, …}} are not read; write all cells"
-        )
-    try:
-        cells = split_cells(line)
-    except ValueError as error:
-        raise PickbestError(f"{path}, line {number}: {error}") from error
+        raise ValueError("sparse rows {index value, …} are not read; write all cells")
+    cells = split_cells(line)
     if len(cells) == width + 1 and cells[-1] == "":
         cells.pop()
     if len(cells) != width:
-        raise PickbestError(
-            f"{path}, line {number}: expected {width} cells, one an attribute, got {len(cells)}"
-        )
+        raise ValueError(f"expected {width} cells, one per attribute, got {len(cells)}")
     return cells
