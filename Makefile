@@ -14,13 +14,14 @@ MORE := ray or postgres or browser or slow
 # Tests that need no compiler, no process and no server.
 FAST := tests/core tests/catalog tests/environments tests/hindsight tests/theory/test_theory.py tests/test_package.py
 
-.PHONY: help install reproduce check test test-all lint docs bench clean
+.PHONY: help install reproduce check test test-all lint docs paper bench clean
 help:
 	@echo "make reproduce   rebuild the paper's tables and figures into out/ (main job)"
 	@echo "make check       a verdict in about a minute: lint, types, layers, fast tests"
 	@echo "make test        lint, types, layers, doctests, the README's blocks, the tests: 7 minutes"
 	@echo "make test-all    all that make test leaves out: Ray, PostgreSQL, browser, docs, fuzz, wheel, …"
 	@echo "make docs        the documentation as a site, out/site/index.html"
+	@echo "make paper       docs/two-picks.md as a PDF, out/paper/, where TeX is installed"
 	@echo "make bench       measure speed beside reference implementations and peers"
 	@echo "make install     only prepare the environment in $(VENV), with everything"
 	@echo "make clean       remove the environment and everything that was built"
@@ -66,6 +67,12 @@ test-all: $(STAMP)
 
 docs: $(STAMP)
 	$(BIN)/mkdocs build --strict
+
+TEX ?= $(firstword $(shell command -v tectonic xelatex lualatex))
+paper: $(REPRODUCE)
+	$(BIN)/python -m studies two-picks --tex out/paper
+	@if [ -n "$(TEX)" ]; then cd out/paper && $(TEX) two-picks.tex && $(TEX) two-picks.tex; \
+	else echo "out/paper/two-picks.tex is written; to compile it, install tectonic, xelatex or lualatex"; fi
 
 bench: $(STAMP)
 	PYTHONPATH=. $(BIN)/python benchmarks/run.py $(ARGS)

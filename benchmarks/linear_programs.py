@@ -11,9 +11,9 @@ import time
 import numpy as np
 
 from pickbest.feasibility import Box, Polytope, solve_feasibility
-from studies.linear_programs.applications import exactly
+from studies.linear_programs.exact import exactly
 from studies.linear_programs.generated_problems import (
-    at_most,
+    AtMost,
     random_problem,
     set_cover,
 )
@@ -41,7 +41,7 @@ def cover_row(n_elements: int, n_sets: int, total: float, limit: float) -> Row:
     cover = set_cover(np.random.default_rng(0), n_elements, n_sets, sets_each=10)
     ones = np.ones(n_elements)
     start = time.perf_counter()
-    found = solve_feasibility(cover, ones, at_most(total, n_sets), EPSILON, width=17.0)
+    found = solve_feasibility(cover, ones, AtMost(total, n_sets), EPSILON, width=17.0)
     ours = time.perf_counter() - start
     polytope = Polytope(np.ones((1, n_sets)), np.array([total]), 0.0, 1.0)
     feasible, reference = exactly(cover, ones, polytope)

@@ -34,8 +34,7 @@ from pickbest.learners import FPMLManyArms, FPMLPartial
 from pickbest.learners.fpml import FPMLState
 from pickbest.learners.fpml_buckets import learn_row, new_work, pick_row
 from pickbest.player import Player
-from pickbest.report.palette import OKABE_ITO
-from pickbest.report.plots import label_ends, new_figure
+from pickbest.report.plots import OKABE_ITO, label_ends, new_figure
 
 EPSILON = 0.1
 MILLION = 1_000_000

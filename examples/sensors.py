@@ -16,15 +16,13 @@ import numpy as np
 
 from pickbest.core import replicate_keys, rng_for
 from pickbest.learners import Uniform
-from pickbest.report.palette import GREY, OKABE_ITO
-from pickbest.report.plots import check_plot_path, label_ends, style
+from pickbest.report.plots import GREY, OKABE_ITO, check_plot_path, label_ends, style
 from pickbest.submodular import OnlineGreedy, online_greedy, online_hybrid, play_jobs
 from pickbest.submodular.jobs import (
     TableJobs,
     best_schedule,
     coverage,
     greedy_schedule,
-    schedule_bound,
 )
 
 POSTS, SENSORS, DAYS, GAMES = 80, 6, 730, 20
@@ -164,8 +162,6 @@ def main() -> None:
             f"{name:<24}{days.mean():>8.1%}{days.mean() / greedy:>11.1%}"
             f"{days[:, DAYS // 2 :].mean():>11.1%}"
         )
-    bound = schedule_bound(jobs, SENSORS) / DAYS
-    print(f"no fixed six hear more than {bound:.1%} (submodular bound)")
     best = list(best_schedule(jobs, SENSORS).arms)
     draw(town, posts_used(jobs), best, heard, str(path))
     print(f"plot: {path}")

@@ -14,7 +14,7 @@ import numpy as np
 
 from pickbest import theory
 from pickbest.catalog import make_learner
-from pickbest.core import FloatArray, check_budget, check_count, replicate_keys, rng_for
+from pickbest.core import FloatArray, Seen, check_budget, check_count, replicate_keys, rng_for
 from pickbest.core.errors import load_extra
 from pickbest.core.states import arrays_of
 from pickbest.learners.hedge_partial import HedgePartial, fill_shares
@@ -124,10 +124,10 @@ def one_round_surplus(learner: Any, known: FloatArray, costs: FloatArray) -> flo
     honest = make_learner("hedge-partial", n_arms, budget)
     shares = _shares(played.law, known)
     state = learner.start(DRAWS)
-    _costs_of(state)[:] = known
+    estimates_of(state)[:] = known
     choice = learner.pick(state, rng_for(replicate_keys(1, DRAWS), 0))
-    state = learner.learn(state, choice, costs[choice.arms])
-    learned = _costs_of(state) - known
+    state = learner.learn(state, choice, Seen.of(costs[choice.arms]))
+    learned = estimates_of(state) - known
     # One row for each outcome: I, then the arms that were looked at, J last unless it is a K, too.
     seen = choice.arms.copy()
     if budget > 2:
@@ -145,7 +145,7 @@ def one_round_surplus(learner: Any, known: FloatArray, costs: FloatArray) -> flo
     return expected + float(shares @ costs) - _potential(honest, known)
 
 
-def _costs_of(state: Any) -> FloatArray:
+def estimates_of(state: Any) -> FloatArray:
     """The estimates in a state, also where another learner's state is around it."""
     (costs,) = (array for path, array in arrays_of(state).items() if path.endswith("costs"))
     return costs

@@ -7,7 +7,7 @@ from pathlib import Path
 from pickbest.catalog import make_environment
 from pickbest.core import Environment, PickbestError, unknown_name
 from pickbest.environments import Table, WithFeatures, read_table
-from pickbest.environments.aslib.scenario import read_scenarios
+from pickbest.environments.aslib import read_scenarios
 from pickbest.environments.tables import Shuffled
 from studies.paper.recorded_rewards import measured_rewards
 

@@ -161,7 +161,7 @@ def _play(
     as_json: bool,
 ) -> None:
     """Play what is not kept yet, write the page, and show the headline."""
-    from pickbest.report.write import need_packages
+    from pickbest.report.html import need_packages
     from studies.benchmark.environments import chosen_environments
     from studies.benchmark.report import write_report
     from studies.benchmark.run_cells import BenchmarkPlan, run_cells
@@ -250,7 +250,7 @@ def summary(
     plan: BenchmarkPlan, cells: Sequence[Cell], page: Path, seconds: float
 ) -> dict[str, Any]:
     """What the command prints."""
-    from pickbest.report.write import heading
+    from pickbest.report.html import heading
     from studies.benchmark.report_tables import headline, scope
     from studies.benchmark.verdicts import verdicts
 
@@ -283,10 +283,9 @@ def _headline(found: Mapping[str, Any]) -> Table:
     """Short enough for a terminal."""
     rows = []
     for values in found["learners"]:
-        learner, share, _, low, high, everywhere, rank, best, worst, _ = values.values()
+        learner, share, _, low, high, everywhere = values.values()
         shares = ["-", "-"] if share is None else [f"{share:.3f}", f"{low:.2f} to {high:.2f}"]
-        all_over = "-" if everywhere is None else f"{everywhere:.3f}"
-        rows.append([learner, *shares, all_over, f"{rank:.2f}", f"{best:.2f} to {worst:.2f}"])
-    columns = ("learner", "share", "95% interval", "share\neverywhere", "rank", "95% interval")
-    title = f"Mean share of the gap over {found['scope']}, and mean rank over all"
+        rows.append([learner, *shares, "-" if everywhere is None else f"{everywhere:.3f}"])
+    columns = ("learner", "share", "95% interval", "share everywhere")
+    title = f"Mean share of the gap over {found['scope']}"
     return tables.table(title, columns, rows)

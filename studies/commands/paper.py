@@ -172,7 +172,7 @@ def reproduce_parts(
     may be run one after the other.
     """
     from pickbest.core.savefile import write_atomically
-    from pickbest.report.write import need_packages, write_report
+    from pickbest.report.html import need_packages, write_report
     from studies.paper.recipes import (
         ReportPlan,
         chosen_recipes,

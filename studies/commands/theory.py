@@ -1,8 +1,10 @@
-"""`linear-programs`, `jobs`, `small-games`: theorems measured on problems of our own."""
+"""`linear-programs`, `jobs`, `small-games`, `two-picks`: theorems measured."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 from rich.console import RenderableType
@@ -23,7 +25,7 @@ def linear_programs(
         str,
         Argument(
             help="rates: calls against accuracy, verdicts and times compared with HiGHS. "
-            "two-draws: the product law compared with FPML. boosting: votes of decision stumps."
+            "two-draws: the product law compared with FPML."
         ),
     ] = "rates",
     replicates: ReplicatesOption = 3,
@@ -43,7 +45,6 @@ def linear_programs(
     studies: dict[str, Callable[[int, int, Progress | None], dict[str, Any]]] = {
         "rates": _rates,
         "two-draws": _two_draws,
-        "boosting": _boosting,
     }
     if study not in studies:
         raise unknown_name("study", study, studies)
@@ -64,12 +65,6 @@ def _two_draws(seed: int, replicates: int, progress: Progress | None) -> dict[st
     return two_draws(seed, replicates, progress=progress)
 
 
-def _boosting(seed: int, replicates: int, progress: Progress | None) -> dict[str, Any]:
-    from studies.linear_programs.boosting import boosting
-
-    return boosting(progress=progress)
-
-
 def _shown(study: str, found: dict[str, Any]) -> list[tuple[str, Sequence[dict[str, Any]]]]:
     if study == "rates":
         return [
@@ -78,17 +73,15 @@ def _shown(study: str, found: dict[str, Any]) -> list[tuple[str, Sequence[dict[s
             ("Applications", found["applications"]),
             ("A zero-sum game", found["game"]),
         ]
-    if study == "two-draws":
-        calls = [
-            {
-                "family": row["family"],
-                "problem": row["problem"],
-                **{key: own["calls"] for key, own in row.items() if isinstance(own, dict)},
-            }
-            for row in found["calls"]
-        ]
-        return [("Calls by tuning, B = 2", calls), ("Growth with 1/epsilon", found["slopes"])]
-    return [(f"Rounds until every margin is at least {found['target']:.4f}", found["rows"])]
+    calls = [
+        {
+            "family": row["family"],
+            "problem": row["problem"],
+            **{key: own["calls"] for key, own in row.items() if isinstance(own, dict)},
+        }
+        for row in found["calls"]
+    ]
+    return [("Calls by tuning, B = 2", calls), ("Growth with 1/epsilon", found["slopes"])]
 
 
 def jobs(
@@ -152,3 +145,46 @@ def rows_table(title: str, rows: Sequence[dict[str, Any]]) -> RenderableType:
     heads = [column.replace("_", " ") for column in columns]
     cells = [[row.get(column) for column in columns] for row in rows]
     return tables.narrow(tables.table(title, heads, cells))
+
+
+def two_picks(
+    most: Annotated[
+        int, Option(help="Measure games of up to this many rounds; 0: only write the page.")
+    ] = 0,
+    replicates: ReplicatesOption = 20,
+    guard: Annotated[
+        Path | None,
+        Option(help="Measure what a guard would cost auto, with a folder of ASlib scenarios."),
+    ] = None,
+    tex: Annotated[
+        Path | None, Option(help="Also write the page as LaTeX, with its picture, to this folder.")
+    ] = None,
+) -> None:
+    """Measure what docs/two-picks.md shows, and write the page.
+
+    Measurements are kept in studies/data/two_picks.json: what is there is not measured again.
+
+    **Examples**
+
+        python -m studies two-picks --most 1000000
+
+        python -m studies two-picks --tex out/paper
+    """
+    from studies.two_picks import measure, page
+    from studies.two_picks.guard import guard_rows
+    from studies.two_picks.tex import latex
+
+    if most:
+        with progress_bar("measuring") as progress:
+            measure.measure(most, replicates, progress=progress)
+    if guard is not None:
+        with progress_bar("measuring the guard") as progress:
+            rows = guard_rows(guard, replicates, progress)
+        measure.keep(json.loads(measure.KEPT.read_text(encoding="utf-8")) | rows)
+    text = page.page()
+    page.PAGE.write_text(text, encoding="utf-8")
+    page.draw()
+    if tex is not None:
+        tex.mkdir(parents=True, exist_ok=True)
+        (tex / "two-picks.tex").write_text(latex(text), encoding="utf-8")
+        page.draw(tex / "two_picks.pdf")

@@ -6,13 +6,10 @@ from typing import Any
 import numpy as np
 
 from pickbest.core import FloatArray
-from pickbest.feasibility.games import exact_value, solve_game
-from pickbest.feasibility.highs import EmptySetError
-from pickbest.feasibility.polytopes import Polytope, as_rows, extended
-from pickbest.feasibility.sets import ConvexSet
-from pickbest.feasibility.solve import solve_feasibility
+from pickbest.feasibility import ConvexSet, Polytope, solve_feasibility, solve_game
+from studies.linear_programs.exact import exact_value, exactly
 from studies.linear_programs.generated_problems import (
-    at_most,
+    AtMost,
     outcome,
     packing,
     set_cover,
@@ -29,7 +26,7 @@ def applications(seed: int) -> list[dict[str, Any]]:
     cover = set_cover(rng, N_ELEMENTS, N_SETS, sets_each=6)
     for name, total in (("set cover", 80.0), ("set cover, too few sets", 70.0)):
         polytope = Polytope(np.ones((1, N_SETS)), np.array([total]), 0.0, 1.0)
-        for budget, convex in ((1, at_most(total, N_SETS)), (2, polytope)):
+        for budget, convex in ((1, AtMost(total, N_SETS)), (2, polytope)):
             rows.append(
                 application(name, cover, np.ones(N_ELEMENTS), convex, polytope, 0.1, budget)
             )
@@ -68,20 +65,6 @@ def application(
         "exactly_feasible": feasible,
         "highs_seconds": highs_seconds,
     }
-
-
-def exactly(A: Any, b: FloatArray, convex: ConvexSet) -> tuple[bool, float]:  # noqa: N803
-    """(feasible, seconds): HiGHS on A x ≥ b over a set that linear rows describe."""
-    rows = as_rows(convex)
-    if rows is None:
-        raise TypeError(f"{convex!r} has no linear description")
-    start = time.perf_counter()
-    program = extended(rows, A, b, np.full(len(b), np.inf))
-    try:
-        program.maximize(np.zeros(A.shape[1]))
-    except EmptySetError:
-        return False, time.perf_counter() - start
-    return True, time.perf_counter() - start
 
 
 def games(seed: int) -> list[dict[str, Any]]:

@@ -26,14 +26,13 @@ import numpy as np
 from pickbest import theory
 from pickbest.core import Learner, check_count, check_seed
 from pickbest.core.progress import Progress
-from pickbest.feasibility.constraints import System
 from pickbest.feasibility.highs import load
 from pickbest.feasibility.phases import schedule
-from pickbest.feasibility.polytopes import best_worst_slack
-from pickbest.feasibility.sets import Box, width_over
+from pickbest.feasibility.sets import Box, System, width_over
 from pickbest.feasibility.solve import Feasibility, Status, solve_feasibility
 from pickbest.simulation.statistics import fitted_power, standard_error
 from studies.linear_programs.applications import applications, games
+from studies.linear_programs.exact import best_worst_slack
 from studies.linear_programs.generated_problems import (
     FAMILIES,
     outcome,

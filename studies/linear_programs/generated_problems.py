@@ -7,16 +7,24 @@ width.
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pickbest.core import FloatArray
-from pickbest.feasibility.constraints import System
 from pickbest.feasibility.highs import load
-from pickbest.feasibility.polytopes import Polytope, best_worst_slack
-from pickbest.feasibility.sets import Box, ConvexSet, Maximizer, Simplex, width_over
+from pickbest.feasibility.sets import (
+    Box,
+    ConvexSet,
+    Polytope,
+    Simplex,
+    System,
+    ranges_by_maximizing,
+    width_over,
+)
 from pickbest.feasibility.solve import Feasibility
+from studies.linear_programs.exact import best_worst_slack
 
 Problem = tuple[System, ConvexSet]
 Row = dict[str, Any]
@@ -54,24 +62,29 @@ def set_cover(rng: np.random.Generator, n_elements: int, n_sets: int, sets_each:
     return cover
 
 
-def at_most(total: float, dimension: int) -> Maximizer:
-    """All x in [0, 1] whose entries sum to at most `total`, by its linear maximiser.
+@dataclass(frozen=True)
+class AtMost:
+    """All x in [0, 1] whose entries sum to at most `total`, by a linear maximiser: for B = 1.
 
-    >>> at_most(1.5, 3).maximize(np.array([0.2, -1.0, 0.4]))[0]
-    array([0.5, 0. , 1. ])
+    >>> AtMost(1.5, 3).maximize(np.array([0.2, -1.0, 0.4]))
+    (array([0.5, 0. , 1. ]), 0.5)
     """
-    whole = min(math.floor(total), dimension)
 
-    def best(direction: FloatArray) -> FloatArray:
-        x = np.zeros(dimension)
+    total: float
+    dimension: int
+
+    def maximize(self, direction: FloatArray) -> tuple[FloatArray, float]:
+        whole = min(math.floor(self.total), self.dimension)
+        x = np.zeros(self.dimension)
         order = np.argsort(-direction)
         x[order[:whole]] = 1.0
-        if whole < dimension:
-            x[order[whole]] = total - whole
+        if whole < self.dimension:
+            x[order[whole]] = self.total - whole
         x[direction <= 0.0] = 0.0
-        return x
+        return x, float(direction @ x)
 
-    return Maximizer(best, dimension)
+    def ranges(self, system: System) -> tuple[FloatArray, FloatArray]:
+        return ranges_by_maximizing(self, system)
 
 
 def packing(

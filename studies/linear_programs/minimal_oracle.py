@@ -9,10 +9,9 @@ violate most so far, as far as that allows.
 import numpy as np
 
 from pickbest.core import FloatArray
-from pickbest.feasibility.constraints import System
 from pickbest.feasibility.laws import AnyLaw
 from pickbest.feasibility.oracles import Answer, oracle_for
-from pickbest.feasibility.sets import ConvexSet
+from pickbest.feasibility.sets import ConvexSet, System
 
 # Chords drawn to find how far the oracle may go; at B = 1 the first is exact.
 _CHORDS = 6

@@ -15,9 +15,9 @@ import numpy as np
 from pickbest.core import Learner
 from pickbest.core.progress import Progress
 from pickbest.feasibility.phases import TUNINGS, calls_needed, schedule
-from pickbest.feasibility.polytopes import best_worst_slack
 from pickbest.feasibility.solve import Feasibility, Status, solve_feasibility
 from pickbest.simulation.statistics import fitted_power
+from studies.linear_programs.exact import best_worst_slack
 from studies.linear_programs.generated_problems import FAMILIES, Problem, outcome
 from studies.linear_programs.minimal_oracle import MinimalOracle
 

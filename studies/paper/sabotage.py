@@ -32,7 +32,7 @@ from pickbest.core.workers import each_finished
 from pickbest.core.wrapping import WrappingLearner
 from pickbest.environments import Table
 from pickbest.kernels.rules import weights_of
-from pickbest.learners import FPML, Greedy
+from pickbest.learners import FPML, Greedy, HedgePartial
 from pickbest.learners.baselines import Leaders, Uniform
 from pickbest.report.document import Cell, Section, Table as Grid, Text, Verdict, alike
 from studies.paper.experiment import HONEST, Sabotage, Setting
@@ -55,7 +55,7 @@ class Tampered(WrappingLearner):
         self, state: State, choice: Choice, seen: Seen, features: FloatArray | None = None
     ) -> State:
         told, costs = self.told(self.inner, choice, seen.high)
-        return self.inner.learn(state, told, Seen.of(costs))
+        return self.inner.learn(state, told, seen._replace(low=costs, high=costs))
 
 
 class Skipped(NamedTuple):
@@ -130,6 +130,24 @@ def misplaced(learner: Any) -> Any:
     return dataclasses.replace(learner, stretch=8.0) if hasattr(learner, "stretch") else learner
 
 
+@dataclass(frozen=True)
+class MisWatched(WrappingLearner):
+    """A learner that is told that a watched race was sure to be: a chance that the coin decides."""
+
+    inner: Learner
+
+    def learn(
+        self, state: State, choice: Choice, seen: Seen, features: FloatArray | None = None
+    ) -> State:
+        if seen.watch is not None and seen.watched is not None:
+            seen = seen._replace(watch=np.where(seen.watched, 1.0, seen.watch))
+        return self.inner.learn(state, choice, seen)
+
+
+def miswatched(learner: Any) -> Any:
+    return MisWatched(learner) if isinstance(learner, HedgePartial) else learner
+
+
 def noiseless(learner: Any) -> Any:
     return Leaders(learner.n_arms, learner.budget) if isinstance(learner, FPML) else learner
 
@@ -202,6 +220,7 @@ MUTANTS = {
         Sabotage("twice the rate", scaled(2.0), epsilon=2.0),
         Sabotage("wrong Q", overrated),
         Sabotage("wrong τ", misplaced),
+        Sabotage("w_t that depends on the coin", miswatched),
     )
 }
 

@@ -19,7 +19,7 @@ from pickbest.environments import (
     read_scenarios,
     with_features,
 )
-from pickbest.environments.aslib.description import RUNTIME
+from pickbest.environments.aslib import RUNTIME
 from studies.benchmark.environments import PAPER, REAL, SHUFFLED, NamedEnvironment
 from studies.paper.recorded_rewards import measured_rewards
 from studies.tables import divisions, hints, paper_rewards

@@ -1,8 +1,7 @@
 """A report as Markdown."""
 
 from pickbest.report.document import BADGES, Figure, Report, Section, Table, Text, Verdict, shown
-from pickbest.report.html import findings_of
-from pickbest.report.write import heading
+from pickbest.report.html import findings_of, heading
 
 
 def to_markdown(report: Report, figures: str = "figures") -> str:

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from pickbest.cli.main import app
 from pickbest.core import PickbestError
 from pickbest.feasibility import read_model
-from pickbest.feasibility.models import read_files, read_tables
+from pickbest.feasibility.models import read_files
 
 MODEL = """Maximize
  obj: 3 x + 2 y + 1
@@ -116,7 +116,7 @@ def test_exit_codes_say_the_verdict(model: Path, tmp_path: Path) -> None:
     assert "objective (at least)" in text
     code, text = run(model, "-e", 0.0001, "--target", 11.9999, "--max-calls", 2)
     assert code == 4
-    assert "not decided" in text
+    assert "undecided" in text
 
 
 def test_json_of_tables(tables: list[Path]) -> None:
@@ -138,10 +138,10 @@ def test_arrays_and_sets(tables: list[Path], tmp_path: Path) -> None:
     np.save(tmp_path / "b.npy", bounds)
     save_npz(tmp_path / "A.npz", csr_array(matrix))
     for name in ("A.npy", "A.npz"):
-        read, right = read_tables(tmp_path / name, tmp_path / "b.npy")
-        np.testing.assert_array_equal(read @ np.eye(2), matrix)
-        np.testing.assert_array_equal(right, bounds)
-    assert run(tmp_path / "A.npz", tmp_path / "b.npy", "--ball", 2, "-b", 2)[0] == 0
+        read = read_files([tmp_path / name, tmp_path / "b.npy"])
+        np.testing.assert_array_equal(read.A @ np.eye(2), matrix)
+        np.testing.assert_array_equal(read.b, bounds)
+    assert run(tmp_path / "A.npz", tmp_path / "b.npy", "-b", 2)[0] == 0
     assert run(*tables, "--box", -1, 0.5)[0] == 3
     assert read_files(tables).convex.dimension == 2
 
@@ -150,7 +150,7 @@ def test_arrays_and_sets(tables: list[Path], tmp_path: Path) -> None:
     ("arguments", "says"),
     [
         (["A.csv"], "one model"),
-        (["A.csv", "b.csv", "--box", "0", "1", "--ball", "1"], "--box or --ball, not both"),
+        (["A.csv", "b.csv", "--box", "0", "1", "--simplex", "1"], "--box or --simplex, not both"),
         (["A.csv", "b.csv", "--target", "1"], "for models"),
         (["problem.lp", "--simplex", "1"], "for A and b"),
         (["missing.mps"], "no such file"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from itertools import combinations
 
 import numpy as np
@@ -10,7 +9,8 @@ import pytest
 from numpy.polynomial import polynomial
 
 from pickbest.catalog import make_learner
-from pickbest.feasibility.phases import Playing, merged, sampling_error
+from pickbest.feasibility import laws
+from pickbest.feasibility.laws import Playing, merged
 from pickbest.kernels import leader_laws
 from pickbest.learners import FPML, Hedge
 
@@ -78,7 +78,7 @@ def test_subset_law_is_that_of_the_draws(costs: list[float], epsilon: float, bud
     chances = np.empty(len(subsets))
     leader_laws.subset_law(table, epsilon, subsets, chances)
     assert chances.sum() == pytest.approx(1.0, abs=1e-12)
-    seen = merged(draws_twin(table, budget, epsilon, draws), 5)
+    seen = merged(draws_twin(table, budget, epsilon, draws))
     frequency = np.zeros(len(subsets))
     places = {tuple(subset): k for k, subset in enumerate(subsets.tolist())}
     for subset, share in zip(seen.tuples.tolist(), seen.probabilities, strict=True):
@@ -96,9 +96,13 @@ def test_subset_law_of_sixty_arms_sums_to_one() -> None:
     assert chances.sum() == pytest.approx(1.0, abs=1e-12)
 
 
-def test_samples_converge_to_the_exact_law() -> None:
+def test_samples_converge_to_the_exact_law(monkeypatch: pytest.MonkeyPatch) -> None:
     learner = FPML(6, 2, epsilon=0.7, decay=1 / 3)
-    exact, sampled = Playing(learner, None, 0), Playing(learner, 50_000, 0)
+    exact = Playing(learner, 0)
+    monkeypatch.setattr(laws, "SAMPLES", 50_000)
+    monkeypatch.setattr(laws, "MOST_SUBSETS", 0)
+    sampled = Playing(learner, 0)
+    assert (exact.samples, sampled.samples) == (None, 50_000)
     for playing in (exact, sampled):
         for k in range(3):
             playing.law(k)
@@ -109,7 +113,7 @@ def test_samples_converge_to_the_exact_law() -> None:
 
 
 def test_hedge_plays_softmax() -> None:
-    playing = Playing(Hedge(3, rate=2.0), None, 0)
+    playing = Playing(Hedge(3, rate=2.0), 0)
     playing.learn(np.array([0.0, 0.5, 1.0]))
     np.testing.assert_allclose(
         playing.law(1).probabilities, np.exp([0, -1, -2]) / np.exp([0, -1, -2]).sum()
@@ -117,35 +121,13 @@ def test_hedge_plays_softmax() -> None:
 
 
 def test_which_laws_are_exact() -> None:
-    assert Playing(FPML(100_000, 1, 0.1), None, 0).samples is None
-    assert Playing(FPML(16, 3, 0.1), None, 0).samples is None
-    assert Playing(FPML(100, 3, 0.1), None, 0).samples == 256
-    assert Playing(FPML(16, 3, 0.1), 50, 0).samples == 50
-    assert Playing(make_learner("og", 5, 2, 100), None, 0).samples == 256
+    assert Playing(FPML(100_000, 1, 0.1), 0).samples is None
+    assert Playing(FPML(16, 3, 0.1), 0).samples is None
+    assert Playing(FPML(100, 3, 0.1), 0).samples == 256
+    assert Playing(make_learner("og", 5, 2, 100), 0).samples == 256
 
 
 def test_merged_counts_subsets_in_any_order() -> None:
-    law = merged(np.array([[2, 0], [0, 2], [1, 2], [0, 2]]), 3)
+    law = merged(np.array([[2, 0], [0, 2], [1, 2], [0, 2]]))
     assert law.tuples.tolist() == [[0, 2], [1, 2]]
     assert law.probabilities.tolist() == [0.75, 0.25]
-    far = merged(np.array([[10**15, 5, 7, 8], [5, 10**15, 7, 8]]), 10**16)
-    assert far.probabilities.tolist() == [1.0]
-
-
-def test_sampling_error_holds_on_a_small_problem() -> None:
-    """sup over x of (sampled - true) expected minimum stays below its bound."""
-    rng = np.random.default_rng(0)
-    learner, samples, rho = FPML(8, 2, epsilon=0.5), 400, 1.0
-    rows = rng.uniform(-1, 1, (8, 2)) / 2
-    points = rng.uniform(-1, 1, (500, 2))
-    exact = Playing(learner, None, 0).law(0)
-    worst = 0.0
-    for seed in range(20):
-        law = Playing(learner, samples, seed).law(0)
-        gaps = [law.expected_minimum(rows @ x) - exact.expected_minimum(rows @ x) for x in points]
-        worst = max(worst, max(gaps))
-    bound = sampling_error(samples=samples, budget=2, dimension=2, width=rho, calls=1)
-    assert 0.0 < worst < bound
-    assert math.isclose(
-        sampling_error(samples=4 * samples, budget=2, dimension=2, width=rho, calls=1), bound / 2
-    )

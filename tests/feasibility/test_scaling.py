@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from pickbest.feasibility import Ball, Box, ConvexSet, Polytope, Simplex, Status, solve_feasibility
-from pickbest.feasibility.constraints import System
-from pickbest.feasibility.polytopes import proved_bound
-from pickbest.feasibility.sets import width_over
+from pickbest.feasibility import Box, ConvexSet, Polytope, Simplex, Status, solve_feasibility
+from pickbest.feasibility.oracles import proved_bound
+from pickbest.feasibility.sets import System, width_over
 
 SIZES = [1e-4, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12]
 
@@ -70,14 +69,13 @@ def test_random_polytopes_in_random_units() -> None:
     assert min(seen.count(Status.FEASIBLE), seen.count(Status.INFEASIBLE)) > 5
 
 
-@pytest.mark.parametrize("name", ["box", "simplex", "ball", "polytope"])
+@pytest.mark.parametrize("name", ["box", "simplex", "polytope"])
 def test_proved_bounds_hold_in_exact_arithmetic(name: str) -> None:
     """y · (A x - b) in fractions, at points of P, with terms that cancel to 16 digits."""
     rng = np.random.default_rng(0)
     sets: dict[str, ConvexSet] = {
         "box": Box.cube(3, -1.0, 1.0),
         "simplex": Simplex(3),
-        "ball": Ball(np.zeros(3), 1.0),
         "polytope": Polytope(np.ones((1, 3)), np.array([1.0]), -1.0, 1.0),
     }
     convex = sets[name]

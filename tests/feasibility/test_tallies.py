@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
-pytest.importorskip("highspy", reason="the extra lp is not installed")
-optimize = pytest.importorskip("scipy.optimize", reason="the extra lp is not installed")
-
-from pickbest.feasibility.calls import (  # noqa: E402
-    BestMix,
-    Tally,
-    pressed,
-)
-from pickbest.feasibility.constraints import System  # noqa: E402
-from pickbest.feasibility.laws import ProductLaw  # noqa: E402
-from pickbest.feasibility.oracles import Answer  # noqa: E402
+from pickbest.feasibility.calls import BestMix, Tally, pressed
+from pickbest.feasibility.laws import ProductLaw
+from pickbest.feasibility.oracles import Answer
+from pickbest.feasibility.sets import System
 
 
 def exactly(slacks):
     """The largest smallest slack of any mix of rows, by all constraints at once."""
     n_answers, n_constraints = slacks.shape
-    return -optimize.linprog(
+    return -linprog(
         np.append(np.zeros(n_answers), -1.0),
         A_ub=np.hstack([-slacks.T, np.ones((n_constraints, 1))]),
         b_ub=np.zeros(n_constraints),

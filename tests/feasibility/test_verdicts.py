@@ -4,49 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 from pickbest.catalog import make_learner
-from pickbest.feasibility import (
-    Ball,
-    Box,
-    Feasibility,
-    Polytope,
-    Simplex,
-    Status,
-    solve_feasibility,
-)
-from pickbest.feasibility.constraints import System
-from pickbest.feasibility.polytopes import as_rows
-from pickbest.feasibility.sets import ConvexSet
+from pickbest.feasibility import Box, Feasibility, Polytope, Simplex, Status, solve_feasibility
+from pickbest.feasibility.calls import calls_of
+from pickbest.feasibility.phases import schedule
+from pickbest.feasibility.sets import ConvexSet, System
+from pickbest.theory import oracle_calls
+from studies.linear_programs.exact import best_worst_slack
 from studies.linear_programs.generated_problems import (
-    at_most,
+    AtMost,
     random_problem,
     set_cover,
 )
 from studies.linear_programs.minimal_oracle import MinimalOracle
-
-
-def best_worst_slack(rows: np.ndarray, bounds: np.ndarray, convex: ConvexSet) -> float:
-    """max over P of min_i A_i x - b_i, by SciPy's HiGHS."""
-    own = as_rows(convex)
-    assert own is not None
-    matrix = own.matrix.toarray() if hasattr(own.matrix, "toarray") else own.matrix
-    n, m = rows.shape
-    inequalities = [np.hstack([-rows, np.ones((n, 1))])]
-    limits = [-bounds]
-    for sign, side in ((1, own.row_upper), (-1, -own.row_lower)):
-        finite = np.isfinite(side)
-        inequalities.append(np.hstack([sign * matrix[finite], np.zeros((finite.sum(), 1))]))
-        limits.append(side[finite])
-    found = linprog(
-        np.append(np.zeros(m), -1.0),
-        A_ub=np.vstack(inequalities),
-        b_ub=np.concatenate(limits),
-        bounds=[*zip(own.lower, own.upper, strict=True), (None, None)],
-    )
-    return -float(found.fun)
 
 
 def a_set(kind: int, rng: np.random.Generator, dimension: int) -> ConvexSet:
@@ -90,7 +62,7 @@ def test_200_random_problems_agree_with_highs() -> None:
         bounds = rows @ inside - margin - 0.1 * rng.exponential(size=n) * (rng.random(n) < 0.7)
         found = solve_feasibility(rows, bounds, convex, 0.05, budget)
         check(found, rows, bounds, convex)
-        exact = best_worst_slack(rows, bounds, convex)
+        exact = best_worst_slack(System.of(rows, bounds), convex)
         verdicts.append(found.status)
         if found.status is Status.INFEASIBLE:
             assert exact < 0.0
@@ -99,24 +71,6 @@ def test_200_random_problems_agree_with_highs() -> None:
     assert verdicts.count(Status.UNDECIDED) == 0
     assert verdicts.count(Status.FEASIBLE) > 50
     assert verdicts.count(Status.INFEASIBLE) > 50
-
-
-@pytest.mark.parametrize("budget", [1, 2, 3])
-def test_ball_verdicts_carry_their_evidence(budget: int) -> None:
-    rng = np.random.default_rng(budget)
-    seen = set()
-    for margin in (0.1, 0.0, -0.3, -0.6):
-        ball = Ball(rng.normal(size=5), 1.0)
-        rows = rng.normal(size=(30, 5)) / np.sqrt(5)
-        bounds = rows @ (ball.center + 0.1) - margin
-        found = solve_feasibility(rows, bounds, ball, 0.05, budget)
-        check(found, rows, bounds, ball)
-        seen.add(found.status)
-        if found.x is not None:
-            assert np.linalg.norm(found.x - ball.center) <= 1.0 + 1e-9
-        if margin >= 0.0:
-            assert found.status is Status.FEASIBLE
-    assert seen == {Status.FEASIBLE, Status.INFEASIBLE}
 
 
 @pytest.mark.parametrize("tuning", ["eager", "proposition_8"])
@@ -131,22 +85,17 @@ def test_proposition_8_holds_for_an_oracle_that_does_the_least(budget: int, tuni
         check(found, rows, bounds, box)
         assert found.status is Status.FEASIBLE
         assert found.samples is None
-        assert found.sampling_error == 0.0
 
 
 def test_second_phase_keeps_the_promise() -> None:
     """With the eager phase held back, the rest of the calls is enough (see schedules)."""
-    from pickbest.feasibility.calls import calls_of
-    from pickbest.feasibility.phases import schedule
-    from pickbest.theory import oracle_calls
-
     rows, bounds = random_problem(np.random.default_rng(1), 8, 3, margin=0.0)
     system, box = System.of(rows, bounds), Box.cube(3, -1.0, 1.0)
     for budget in (1, 2):
         oracle = MinimalOracle(system, box, budget)
         calls = oracle_calls(n_constraints=8, budget=budget, width=oracle.width(), accuracy=0.3)
         last = schedule(8, budget, calls, "eager")[1:]
-        *_, call = calls_of(system, oracle, oracle.width(), last, None, 0)
+        *_, call = calls_of(system, oracle, oracle.width(), last, 0)
         assert call.number == last[0].calls >= 0.8 * calls
         assert call.tally.worst_slack >= -0.875 * 0.3
 
@@ -165,7 +114,7 @@ def test_infeasible_by_more_than_epsilon_is_always_decided() -> None:
 def test_any_learner_may_be_plugged_in(name: str, budget: int) -> None:
     rows, bounds = random_problem(np.random.default_rng(7), 10, 3, margin=0.02)
     box = Box.cube(3, -1.0, 1.0)
-    found = solve_feasibility(rows, bounds, box, 0.2, budget, learner=name, samples=None)
+    found = solve_feasibility(rows, bounds, box, 0.2, budget, learner=name)
     check(found, rows, bounds, box)
     assert found.status is Status.FEASIBLE
     made = make_learner(name, 10, budget, found.calls_bound)
@@ -191,32 +140,13 @@ def test_sparse_and_dense_give_the_same() -> None:
 
 def test_set_cover_with_20000_elements() -> None:
     cover = set_cover(np.random.default_rng(0), 20_000, 200, sets_each=10)
-    enough, few = at_most(130.0, 200), at_most(80.0, 200)
+    enough, few = AtMost(130.0, 200), AtMost(80.0, 200)
     found = solve_feasibility(cover, np.ones(20_000), enough, 0.1, width=17.0)
     check(found, cover, np.ones(20_000), enough)
     assert found.status is Status.FEASIBLE
     refused = solve_feasibility(cover, np.ones(20_000), few, 0.1, width=17.0)
     check(refused, cover, np.ones(20_000), few)
     assert refused.status is Status.INFEASIBLE
-
-
-def test_same_seed_same_bits_and_samples_change_with_it() -> None:
-    rows, bounds = random_problem(np.random.default_rng(3), 60, 5, margin=0.0, slack=0.02)
-    box = Box.cube(5, -1.0, 1.0)
-
-    def run(seed: int) -> Feasibility:
-        return solve_feasibility(
-            rows, bounds, box, 1e-4, 2, samples=32, seed=seed, max_calls=3, tuning="proposition_8"
-        )
-
-    first, second, other = run(1), run(1), run(2)
-    assert first.x is not None
-    assert second.x is not None
-    assert other.x is not None
-    assert np.array_equal(first.x, second.x)
-    assert not np.array_equal(first.x, other.x)
-    assert first.samples == 32
-    assert first.sampling_error > 0.0
 
 
 def test_calls_allowed_and_progress() -> None:
@@ -231,8 +161,6 @@ def test_calls_allowed_and_progress() -> None:
         progress=lambda done, total: seen.append((done, total)),
     )
     assert found.status is Status.UNDECIDED
-    assert not found.decided
-    assert not found.stopped_early
     assert seen == [(k, 7) for k in range(1, 8)]
     assert found.worst_slack is not None
     assert found.worst_slack < -1e-6
@@ -244,3 +172,18 @@ def test_everything_is_feasible_where_the_width_is_below_epsilon() -> None:
     assert found.calls == 1
     sparse = solve_feasibility(csr_array([[1e-3, 0.0]]), [0.0], Box.cube(2), 0.1)
     assert sparse.calls == 1
+
+
+def test_same_seed_same_bits_where_laws_are_sampled() -> None:
+    rows, bounds = random_problem(np.random.default_rng(3), 60, 5, margin=0.0, slack=0.02)
+    box = Box.cube(5, -1.0, 1.0)
+
+    def run(seed: int) -> list[float]:
+        found = solve_feasibility(
+            rows, bounds, box, 1e-4, 2, seed=seed, max_calls=2, tuning="proposition_8"
+        )
+        assert found.samples == 256
+        assert found.x is not None
+        return list(found.x)
+
+    assert run(1) == run(1) != run(2)

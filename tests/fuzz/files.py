@@ -421,7 +421,6 @@ def mutate_table(seed: Path, target: Path, rng: random.Random) -> None:
 
 
 def use_table(path: Path) -> None:
-    from pickbest.environments import read_past, read_table
+    from pickbest.environments import read_table
 
     read_table(path)
-    read_past(path)

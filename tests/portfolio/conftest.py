@@ -46,7 +46,7 @@ def postgres_server() -> Iterator[str]:
     """A PostgreSQL server of this test run."""
     with contextlib.ExitStack() as stack:
         try:
-            url = stack.enter_context(postgres.server())
+            url = stack.enter_context(postgres.server()).url
         except postgres.NoServerError as error:
             pytest.skip(str(error))
         yield url

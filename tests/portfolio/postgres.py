@@ -26,24 +26,55 @@ def binaries() -> Path:
     return Path(found[-1] if found else str(on_path)).parent
 
 
+class Server:
+    """A running server; url: of an empty database on it."""
+
+    def __init__(self) -> None:
+        self._programs = binaries()
+        self._folder = Path(tempfile.mkdtemp(prefix="pickbest-pg-"))
+        self._user = _unprivileged(self._folder)
+        self._data = self._folder / "data"
+        self.url = f"postgresql://pickbest@/postgres?host={self._folder}"
+
+    def create(self) -> None:
+        words = ("-U", "pickbest", "-A", "trust", "-N")
+        _run(self._user, self._programs / "initdb", "-D", self._data, *words)
+        self.start()
+
+    def start(self) -> None:
+        options = f"-k {self._folder} -c listen_addresses= -c max_connections=60"
+        self._control("-l", self._folder / "log", "-o", options, "start")
+
+    def stop(self) -> None:
+        self._control("-m", "immediate", "stop")
+
+    def fail_over(self) -> None:
+        """Another server, with the same data, in the place of this one."""
+        self.stop()
+        copied = self._data.with_name(f"{self._data.name}-copied")
+        _run(self._user, "cp", "-a", self._data, copied)
+        self._data = copied
+        self.start()
+
+    def _control(self, *words: object) -> None:
+        _run(self._user, self._programs / "pg_ctl", "-D", self._data, "-w", *words)
+
+    def remove(self) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
 @contextlib.contextmanager
-def server() -> Iterator[str]:
-    """Start a server; the URL of an empty database on it."""
-    programs = binaries()
-    folder = Path(tempfile.mkdtemp(prefix="pickbest-pg-"))
-    user = _unprivileged(folder)
+def server() -> Iterator[Server]:
+    """Start a server."""
+    started = Server()
     try:
-        data = folder / "data"
-        _run(user, programs / "initdb", "-D", data, "-U", "pickbest", "-A", "trust", "-N")
-        options = f"-k {folder} -c listen_addresses= -c max_connections=60"
-        control = programs / "pg_ctl"
-        _run(user, control, "-D", data, "-l", folder / "log", "-w", "-o", options, "start")
+        started.create()
         try:
-            yield f"postgresql://pickbest@/postgres?host={folder}"
+            yield started
         finally:
-            _run(user, control, "-D", data, "-w", "-m", "immediate", "stop")
+            started.stop()
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        started.remove()
 
 
 def _unprivileged(folder: Path) -> pwd.struct_passwd | None:

@@ -43,7 +43,6 @@ SLOTS: dict[str, Callable[[int, int], AnyCompiled]] = {
     "adahedge": lambda n_arms, _: AdaHedge(n_arms),
     "exp3": lambda n_arms, _: Exp3(n_arms, 0.2),
     "fpml": lambda n_arms, budget: FPML(n_arms, budget, 0.5),
-    "fpml-anytime": lambda n_arms, budget: FPML(n_arms, budget, 0.9, decay=0.4, fresh=False),
     "fpml-partial": lambda n_arms, budget: FPMLPartial(n_arms, budget, 0.5),
     "fpml-geometric": lambda n_arms, budget: FPMLPartial(
         n_arms, budget, 0.5, Weights.GEOMETRIC, resamples=9

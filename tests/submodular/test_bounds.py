@@ -7,12 +7,7 @@ import numpy as np
 import pytest
 
 from pickbest import theory
-from pickbest.submodular import (
-    og_adahedge_regret_bound,
-    online_greedy,
-    online_hybrid,
-    play_jobs,
-)
+from pickbest.submodular import online_greedy, online_hybrid, play_jobs
 from pickbest.submodular.jobs import (
     TableJobs,
     best_schedule,
@@ -47,7 +42,7 @@ def test_og_on_coverage_meets_its_bound_and_nears_offline_greedy(
     tuned = play_jobs(online_greedy(n_arms, budget, 5_000, tuning="theorem"), jobs, 4)
     assert tuned.regret(SHARE * best.value).mean() <= theory.og_hedge_regret_bound(**size)
     adaptive = play_jobs(online_greedy(n_arms, budget, 5_000), jobs, 4)
-    assert adaptive.regret(SHARE * best.value).mean() <= og_adahedge_regret_bound(**size)
+    assert adaptive.regret(SHARE * best.value).mean() <= theory.og_adahedge_regret_bound(**size)
     assert adaptive.values.sum(axis=1).mean() >= 0.95 * greedy.value
 
 
@@ -65,7 +60,7 @@ def test_og_against_an_adversary_that_switches_meets_its_bound(tuning: str) -> N
     size = {"n_arms": n_arms, "budget": budget, "rounds": rounds}
     bound = theory.og_hedge_regret_bound(**size)
     if tuning == "adaptive":
-        bound = og_adahedge_regret_bound(**size)
+        bound = theory.og_adahedge_regret_bound(**size)
     assert run.regret(SHARE * best).mean() <= bound
 
 
@@ -82,7 +77,7 @@ def test_og_with_durations_meets_its_bound(feedback: str) -> None:
     run = play_jobs(learner, jobs, 20)
     assert abs(run.lengths.mean() - budget) < 0.05
     size = {"n_arms": jobs.n_arms, "budget": budget, "rounds": jobs.rounds}
-    bound = og_adahedge_regret_bound(**size)
+    bound = theory.og_adahedge_regret_bound(**size)
     if feedback == "picked":
         bound = theory.og_exp3_regret_bound(**size)
     assert run.regret(SHARE * best.value).mean() <= bound

@@ -1,21 +1,17 @@
 """A job that misbehaves is named, with its round and schedule, and teaches nothing."""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from pickbest.core import (
     Choice,
-    Feedback,
     PickbestError,
     replicate_keys,
     rng_for,
 )
 from pickbest.core.states import copy_state, same_state
-from pickbest.kernels.compiled import kernel
-from pickbest.kernels.rules import CompiledLearner, Rule
 from pickbest.learners import Hedge, Thompson, Uniform
 from pickbest.submodular import (
     OnlineGreedy,
@@ -71,11 +67,6 @@ def test_a_plan_over_the_budget_is_refused() -> None:
         plan = PickedSchedules(Choice(np.array(arms)), np.ones(np.shape(arms), np.bool_))
         with pytest.raises(PickbestError, match=r"round 7: .*\[\["):
             learner.learn(state, plan, job)
-    actions = [Action(a, 2) for a in range(4)]
-    hard = online_greedy(actions, 2, 10, hard_budget=True)
-    plan = PickedSchedules(Choice(np.array([[0, 1]])), np.ones((1, 2), np.bool_))
-    with pytest.raises(PickbestError, match="round 7: the schedule ⟨0:2, 1:2⟩ has length 4"):
-        hard.learn(hard.start(1), plan, job)
 
 
 @pytest.mark.parametrize(
@@ -93,10 +84,6 @@ def test_a_plan_over_the_budget_is_refused() -> None:
             lambda: play_jobs(online_greedy(1, 1, 9), best_of([[0.1]], [Action("a", 2)])),
             "durations",
         ),
-        (
-            lambda: play_jobs(online_greedy(1, 1, 9), best_of(np.zeros((3, 2, 1))), replicates=2),
-            "3 replicates",
-        ),
     ],
 )
 def test_bad_settings_are_named(make: Callable[[], object], message: str) -> None:
@@ -108,43 +95,3 @@ def test_a_slot_needs_a_learner_that_leaves_arms_out() -> None:
     for learner in (Uniform(4, 1), Thompson(4, 1)):
         with pytest.raises(PickbestError, match=f"{type(learner).__name__} cannot fill a slot"):
             OnlineGreedy(learner, 2)
-
-
-class StubbornLaw(NamedTuple):
-    nothing: float
-
-
-class StubbornState(NamedTuple):
-    learned: np.ndarray
-
-
-@kernel
-def stubborn_work(law, state, budget):
-    return law
-
-
-@kernel
-def stubborn_pick(law, state, row, work, pick):
-    pick.arms[0], pick.weights[0] = np.argmin(pick.taken), 1.0
-
-
-@kernel
-def stubborn_learn(law, state, row, work, told):
-    for j in range(told.arms.shape[0]):
-        state.learned[row, told.arms[j]] = told.costs[j]
-
-
-def test_any_slot_learner_will_do() -> None:
-    class Stubborn(CompiledLearner):
-        """A slot learner that is nobody's: always the first free arm."""
-
-        n_arms, budget, unbiased, fresh, law = 4, 1, False, True, StubbornLaw(0.0)
-        feedback = Feedback.PICKED
-        rule = Rule(stubborn_work, stubborn_pick, stubborn_learn, fills_slots=True)
-
-        def start(self, replicates: int) -> StubbornState:
-            return StubbornState(np.zeros((replicates, 4)))
-
-    jobs = best_of([[0.1, 0.5, 0.9, 0.2]])
-    run = play_jobs(OnlineGreedy(Stubborn(), 2, distinct=True), jobs, replicates=2)
-    np.testing.assert_array_equal(run.values, [[0.5], [0.5]])

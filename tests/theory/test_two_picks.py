@@ -70,7 +70,7 @@ def test_the_tail_bound_is_the_best_of_its_family():
 def test_printed_numbers_of_the_note():
     rates = [theory.constant_rate(budget=b) for b in (2, 3, 4, 6)]
     assert np.allclose(rates, [1.2564, 1.9038, 2.3367, 2.9183], atol=5e-5)
-    bounds = [theory.gumbel_bound(n_arms=32, budget=b) for b in (2, 3, 4, 6)]
+    bounds = [theory.hedge_bound(n_arms=32, budget=b) for b in (2, 3, 4, 6)]
     assert np.allclose(bounds, [2.8, 1.8, 1.5, 1.2], atol=0.05)
     assert theory.hedge_bound(n_arms=512, budget=2) == pytest.approx(4.97, abs=0.005)
     assert theory.prior_bound(prior=1 / 32, budget=2) == theory.hedge_bound(n_arms=32, budget=2)

@@ -13,9 +13,9 @@ quotes, written as in JSON, is always text. In TOML and JSON the same is a table
 holds the name, and whose other keys are the options: {name = "og", tuning = "as_run"}.
 """
 
-import importlib
 import inspect
 import json
+import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
@@ -26,6 +26,7 @@ from typing import Any, Self
 import numpy as np
 
 from pickbest.core import PickbestError, unknown_name
+from pickbest.core.references import import_from
 
 Scalar = bool | int | float | str
 Value = Scalar | tuple[Scalar, ...]
@@ -200,15 +201,18 @@ def from_module(name: str, kind: str, known: Iterable[str], needs: Iterable[str]
     return found
 
 
-def imported(reference: str, kind: str) -> Any:
-    """What `module:NAME` of the user's names; kind: what it is wanted as, for the error."""
+def imported(reference: str, kind: str, folder: str | None = None) -> Any:
+    """What `module:NAME` of the user's names; kind: what it is wanted as, for the error.
+
+    folder: where the module may lie that is not installed; None: in the current folder.
+    """
     module, _, name = reference.partition(":")
     if not module or not name:
         raise PickbestError(
             f"the {kind} of your own must be written as module:NAME, got {reference!r}"
         )
     try:
-        return getattr(importlib.import_module(module), name)
+        return getattr(import_from(folder or os.getcwd(), module), name)
     except Exception as error:  # a module may raise anything while it is imported
         raise PickbestError(f"the {kind} {reference!r} cannot be imported: {error}") from error
 

@@ -14,7 +14,7 @@ def hindsight(
     time_limit: Annotated[
         float | None,
         Option(
-            help="Seconds after which the best subset found is given with a bound on its gap.",
+            help="Seconds to search; then the best subset so far is shown with a bound on its gap.",
         ),
     ] = None,
     seed: options.SeedOption = 0,
@@ -24,14 +24,14 @@ def hindsight(
     columns: options.ColumnsOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Which arms would have been best: best subset (exact), greedy, top B, best arm.
+    """Show which arms would have been best: the best subset (exact), and simpler choices.
 
     **Example**
 
         pickbest hindsight rewards.csv --rewards --budget 3
     """
     from pickbest.catalog import make_environment
-    from pickbest.report.summaries import hindsight_summary
+    from pickbest.cli.summaries import hindsight_summary
     from pickbest.simulation.games import deal
 
     chosen = options.file_options(label, columns)
@@ -43,24 +43,26 @@ def hindsight(
 
 
 def bounds(
-    arms: Annotated[int, Option("--arms", "-n", help="Number of arms, N.")],
+    arms: Annotated[int, Option("--arms", help="Number of arms, N.")],
     budget: options.BudgetOption,
-    rounds: Annotated[int, Option("--rounds", "-t", help="Number of rounds, T.")],
-    slot_budget: Annotated[int, Option(help="Arms in each slot of OG_hybrid.")] = 1,
-    target_budget: Annotated[int, Option(help="The B' of OPT(B') in Theorem 6.")] = 1,
+    rounds: Annotated[int, Option("--rounds", help="Number of rounds, T.")],
+    slot_budget: Annotated[int, Option(help="Number of arms in each slot of OG_hybrid.")] = 1,
+    target_budget: Annotated[
+        int, Option(help="Size of the subsets that Theorem 6 compares with, its B'.")
+    ] = 1,
     regret: Annotated[
-        float | None, Option(help="Also say which budget reaches this regret.")
+        float | None, Option(help="Also show the smallest budget with at most this regret.")
     ] = None,
     as_json: options.JsonOption = False,
 ) -> None:
-    """What the theorems promise for a game of N arms, budget B and T rounds.
+    """Show what the theorems guarantee for N arms, budget B and T rounds.
 
     **Example**
 
         pickbest bounds --arms 9 --budget 3 --rounds 368 --regret 20
     """
     from pickbest import theory
-    from pickbest.report.summaries import bounds_summary
+    from pickbest.cli.summaries import bounds_summary
 
     summary = bounds_summary(arms, budget, rounds, slot_budget, target_budget)
     if regret is not None:
@@ -70,14 +72,14 @@ def bounds(
 
 
 def learners(as_json: options.JsonOption = False) -> None:
-    """List the learners, their tunings and options."""
-    from pickbest.report.summaries import learners_summary
+    """List the learners with their tunings and options."""
+    from pickbest.cli.summaries import learners_summary
 
     tables.show(learners_summary(), as_json, tables.learners_table)
 
 
 def environments(as_json: options.JsonOption = False) -> None:
     """List the named environments."""
-    from pickbest.report.summaries import environments_summary
+    from pickbest.cli.summaries import environments_summary
 
     tables.show(environments_summary(), as_json, tables.environments_table)

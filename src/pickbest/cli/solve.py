@@ -6,20 +6,22 @@ costs the user as little more than the solver itself as can be.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from pickbest.portfolio.solve.call import Streams
+    from pickbest.portfolio.solve.stock import Streams
     from pickbest.portfolio.solve.words import Arguments
+
+
+# Seconds that a call has after its deadline, to end its solvers and to print.
+LATE = 0.15
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -54,16 +56,23 @@ def _open_streams() -> None:
             os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
 
 
+def _time_up(number: int, frame: FrameType | None) -> None:
+    from pickbest.portfolio.solve.stock import TimeUp
+
+    signal.setitimer(signal.ITIMER_REAL, LATE)  # what is tried then must end as well
+    raise TimeUp
+
+
 def _interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt(number)
 
 
 def _run(words: Sequence[str], program: str, started: float) -> int:
     from pickbest.core.errors import PickbestError
-    from pickbest.portfolio.solve.call import BAD_INPUT, Streams
+    from pickbest.portfolio.solve.stock import Streams
     from pickbest.portfolio.solve.words import HelpShown, parse
 
-    streams = Streams(_stream(0, "r"), _stream(1, "w"), _stream(2, "w"))
+    streams = Streams(os.fdopen(0, "rb", closefd=False))
     try:
         arguments = parse(words, program)
         return _act(arguments, streams, started)
@@ -72,47 +81,65 @@ def _run(words: Sequence[str], program: str, started: float) -> int:
         return 0
     except PickbestError as error:
         streams.say(f"error: {error}")
-        return BAD_INPUT
+        return 2
     except BrokenPipeError:
         raise
     except OSError as error:
         streams.say(f"error: the answer could not be written ({error.strerror})")
         return 1
-    finally:
-        for stream in (streams.stdout, streams.stderr):
-            with contextlib.suppress(OSError):
-                stream.close()
-
-
-def _stream(number: int, mode: str) -> BinaryIO:
-    return cast("BinaryIO", os.fdopen(number, f"{mode}b", closefd=False))
 
 
 def _act(arguments: Arguments, streams: Streams, started: float) -> int:
-    from pickbest.portfolio.solve.call import Caller, nested
+    from pickbest.portfolio.solve.known import nested, version_of
     from pickbest.portfolio.solve.stock import data_folder
+    from pickbest.portfolio.solve.words import DAY
 
     if nested():
         streams.say("error: a solver of pickbest solve is pickbest solve itself")
         return 2
+    if arguments.action == "version":
+        streams.write([version_of(arguments.called).encode()])
+        return 0
+    if arguments.passed_over and arguments.action != "session":
+        streams.say(f"note: passed over: {' '.join(arguments.passed_over)}")
     folder = data_folder()
     if arguments.action == "session":
-        arguments = replace(arguments, action="solve", files=("-",))
+        from pickbest.portfolio.solve.talk import talk
+
+        return talk(arguments, folder)
     if arguments.action == "solve":
+        from pickbest.portfolio.solve.call import Caller, late_answer
+        from pickbest.portfolio.solve.stock import TimeUp
+
         if folder is None:
             streams.say("note: the data folder cannot be used, so nothing is learned")
-        return Caller(arguments, streams, folder, started).run()
-    if arguments.action == "learn":
-        from pickbest.portfolio.solve.learning import learn
+        # Solvers end with their own deadline; this is for reading, checking and printing.
+        if arguments.deadline < DAY and len(arguments.files) == 1:
+            signal.signal(signal.SIGALRM, _time_up)
+            passed = time.monotonic() - started
+            signal.setitimer(signal.ITIMER_REAL, max(arguments.deadline - passed, 0.0) + LATE)
+        try:
+            return Caller(arguments, streams, folder, started).run()
+        except TimeUp:
+            return late_answer(arguments, streams)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+    from pickbest.portfolio.solve import learning, stats
+    from pickbest.portfolio.solve.stock import Stock
 
-        streams.say(f"learned from {learn(folder) if folder else 0} results")
-        return 0
+    stock = Stock(folder)
     if arguments.action == "list":
-        from pickbest.portfolio.solve.listing import listed
-
-        streams.write([listed(arguments).encode()])
-        return 0
-    raise NotImplementedError(arguments.action)
+        streams.write([stats.listed(arguments, stock).encode()])
+    elif arguments.action == "stats":
+        streams.write([stats.stats(stock, arguments.as_json).encode()])
+    elif arguments.action == "learn":
+        streams.say(f"learned from {learning.learn_all(folder) if folder else 0} calls")
+    elif arguments.action == "export":
+        streams.say(f"wrote {stats.export(stock, arguments.target)} calls")
+    elif arguments.action == "import":
+        streams.say(f"added {stats.import_calls(stock, arguments.target)} calls")
+        learning.learn_all(folder) if folder else 0
+    return 0
 
 
 if __name__ == "__main__":

@@ -89,12 +89,15 @@ def damaged(path: str | Path, reason: str) -> PickbestError:
     return PickbestError(f"{path}: the file is damaged ({reason}); restore it from a copy")
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write beside the target, sync, then rename: a crash leaves the old file or the new one."""
-    # Opened plainly, not with tempfile, so that the file gets the user's usual permissions.
+def write_atomically(path: Path, content: bytes, mode: int = 0o666) -> None:
+    """Write beside the target, sync, then rename: a crash leaves the old file or the new one.
+
+    mode: permissions, less what the user's umask takes away.
+    """
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
-        with temporary.open("xb") as file:
+        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC
+        with open(os.open(temporary, flags, mode), "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

@@ -9,7 +9,7 @@ from pickbest.environments.adversarial import (
     Predicting as Predicting,
     Together as Together,
 )
-from pickbest.environments.aslib.scenario import (
+from pickbest.environments.aslib import (
     Scenario as Scenario,
     read_scenario as read_scenario,
     read_scenarios as read_scenarios,
@@ -20,7 +20,7 @@ from pickbest.environments.synthetic import (
     Task2 as Task2,
     Task3 as Task3,
 )
-from pickbest.environments.table_files import read_past as read_past, read_table as read_table
+from pickbest.environments.table_files import read_table as read_table
 from pickbest.environments.tables import Shuffled as Shuffled, Table as Table
 from pickbest.environments.with_features import (
     WithFeatures as WithFeatures,

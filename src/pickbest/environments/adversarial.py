@@ -76,9 +76,9 @@ class Together(Oblivious):
     To winners alone, a set with the good arm succeeds with probability 1/2 + gap, others with 1/2:
     telling these apart takes about 1/gap² rounds with each set, so some arm is hardly tried in the
     first N / (B gap²) rounds, and in the world in which that arm is the good one regret is of order
-    min(gap · T, N / (B gap)): with gap = √(N / (B T)), √(N T / B). A learner that sees both arms of
-    a pair sees them differ in no round but those in which the good arm alone succeeds: once is
-    enough, at a regret of order N / B whatever the gap is (docs/two-picks.md).
+    gap · T: for gap = √(N / (B T)), of order √(N T / B). A learner that sees both arms of a pair
+    sees them differ in no round but those in which the good arm alone succeeds: once is enough, at
+    a regret of order N / B whatever the gap is (docs/two-picks.md).
     """
 
     n_arms: int

@@ -15,10 +15,9 @@ import numpy as np
 
 from pickbest.core import FloatArray, PickbestError
 from pickbest.core.features import Feature, encoded_one
-from pickbest.environments.aslib.description import RUNTIME
-from pickbest.environments.aslib.scenario import read_scenario
-from pickbest.environments.columns import is_number
+from pickbest.environments.aslib import RUNTIME, read_scenario
 from pickbest.environments.table_files import text_cells
+from pickbest.environments.tables import is_number
 
 
 @dataclass(frozen=True, eq=False)

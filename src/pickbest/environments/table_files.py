@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import re
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,55 +13,26 @@ import numpy as np
 from pickbest.core import FloatArray, PickbestError, check_costs
 from pickbest.core.errors import load_extra
 from pickbest.core.savefile import array_from_npy, arrays_from_npz
-from pickbest.environments.columns import Arms, Columns, choose_arms, is_number
-from pickbest.environments.tables import Table
+from pickbest.environments.tables import Arms, Columns, Table, choose_arms, is_number
 
 # How many times larger than its file a table may be; a file that unfolds further is none.
 MOST_UNPACKED = 1_000
 MOST_CELLS = 10**9
 TEXT_SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+DECIMAL_COMMA = re.compile(r"^\s*(-?\d*),(\d+)\s*$")
 SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".npy", ".npz")
 
 
 def read_table(
     path: str | Path, rewards: bool = False, label: str | None = None, columns: Sequence[str] = ()
 ) -> Table:
-    """Read a table of costs, or of rewards (then cost = 1 - reward), one row a round.
+    """Read a table of costs, or of rewards (then cost = 1 - reward), one row per round.
 
     A first row of text names the arms. A first column of identifiers names the rows and is no
     arm: texts, or whole numbers of which some are beyond 1, all different.
     label: the column that names the rows, chosen by hand. columns: the arms, by hand.
     """
-    arms = _read(Path(path), label, columns)
-    kind = "rewards" if rewards else "costs"
-    checked = check_costs(arms.values, arms.values.shape, name=f"{path}: {kind}")
-    return Table(1.0 - checked if rewards else checked, arms.names, str(path), arms.row_names)
-
-
-def read_past(
-    path: str | Path, rewards: bool = False, arm_names: tuple[str, ...] = ()
-) -> FloatArray:
-    """As `read_table`, for past results: NaN where a cell is empty or nan (the arm was not run).
-
-    arm_names: the arms wanted, in their order, where the file names its own; a file without
-        names must have the arms in the same order.
-    """
-    arms = _read(Path(path), missing=True)
-    values, names = arms.values, arms.names
-    if names and arm_names:
-        unknown = [name for name in arm_names if name not in names]
-        if unknown:
-            raise PickbestError(f"{path}: there is no arm {unknown[0]!r}, only {', '.join(names)}")
-        values = values[:, [names.index(name) for name in arm_names]]
-    known = np.where(np.isnan(values), 0.0, values)
-    check_costs(known, known.shape, name=f"{path}: {'rewards' if rewards else 'costs'}")
-    return 1.0 - values if rewards else values
-
-
-def _read(
-    path: Path, label: str | None = None, columns: Sequence[str] = (), missing: bool = False
-) -> Arms:
-    """missing: whether cells of text may be empty."""
+    path = Path(path)
     if not path.exists():
         raise PickbestError(f"{path}: no such file")
     if not path.name.endswith(SUFFIXES):
@@ -70,24 +42,42 @@ def _read(
     if path.suffix in {".npy", ".npz"}:
         if label is not None or columns:
             raise PickbestError(f"{path}: the columns of an array have no names to choose by")
-        arms = Arms(_read_numpy(path))
+        arms: Arms = (_read_numpy(path), (), ())
     else:
         text = path.name.endswith(TEXT_SUFFIXES)
-        table = _read_text(path, missing) if text else _read_parquet(path)
+        table = _read_text(path) if text else _read_parquet(path)
         arms = choose_arms(table, str(path), label, columns)
-    if arms.values.ndim != 2 or 0 in arms.values.shape:
+    values, names, rows = arms
+    if values.ndim != 2 or 0 in values.shape:
         raise PickbestError(
-            f"{path}: a table needs at least one round and one arm, got shape {arms.values.shape}"
+            f"{path}: a table needs at least one round and one arm, got shape {values.shape}"
         )
-    return arms
+    kind = "rewards" if rewards else "costs"
+    if not rewards and values.min() >= 0.0 and 1.0 < values.max() < np.inf:
+        raise PickbestError(
+            f"{path}: costs must be between 0 and 1, got {values.max():g}. If these are "
+            f"seconds, use `pickbest replay {path} --deadline SECONDS`; otherwise divide by the "
+            "largest value that matters"
+        )
+    checked = check_costs(values, values.shape, name=f"{path}: {kind}")
+    return Table(1.0 - checked if rewards else checked, names, str(path), rows)
 
 
-def _read_text(path: Path, missing: bool) -> Columns:
-    rows = [row for row in text_rows(path) if any(row)]
+def _read_text(path: Path) -> Columns:
+    try:
+        text = unpacked(path).decode("utf-8-sig")
+        first = text.partition("\n")[0]
+        # Some spreadsheets write semicolons, and then commas in numbers.
+        semicolons = ".tsv" not in path.suffixes and first.count(";") > first.count(",")
+        separator = ";" if semicolons else "\t" if ".tsv" in path.suffixes else ","
+        cells = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+        rows = [row for row in cells if any(row)]
+        if semicolons:
+            rows = [[DECIMAL_COMMA.sub(r"\1.\2", cell) for cell in row] for row in rows]
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
+        raise PickbestError(f"{path}: not a text table ({error})") from error
     if not rows:
         raise PickbestError(f"{path}: the file is empty; a table needs at least one row")
-    if missing:
-        rows = [[cell if cell.strip() else "nan" for cell in row] for row in rows]
     header = rows.pop(0) if not all(is_number(cell) for cell in rows[0][1:] or rows[0]) else None
     if not rows:
         raise PickbestError(f"{path}: there is a header but no round; add one row per round")
@@ -99,15 +89,6 @@ def _read_text(path: Path, missing: bool) -> Columns:
     return Columns(list(zip(*rows, strict=True)), names, first_row=first_row)
 
 
-def text_rows(path: Path) -> list[list[str]]:
-    """The rows of a .csv or .tsv file, packed or not."""
-    try:
-        text = io.StringIO(unpacked(path).decode("utf-8-sig"), newline="")
-        return list(csv.reader(text, delimiter="\t" if ".tsv" in path.suffixes else ","))
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
-        raise PickbestError(f"{path}: not a text table ({error})") from error
-
-
 def text_cells(path: Path, what: str) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """(names of columns, rows of cells) of a .csv or .tsv file with a first row of names.
 
@@ -117,7 +98,7 @@ def text_cells(path: Path, what: str) -> tuple[tuple[str, ...], list[tuple[str, 
         raise PickbestError(f"no such file: {path}")
     if not path.name.endswith(TEXT_SUFFIXES):
         raise PickbestError(f"{path}: {what} are columns of a file in {', '.join(TEXT_SUFFIXES)}")
-    table = _read_text(path, missing=False)
+    table = _read_text(path)
     if not table.names:
         raise PickbestError(f"{path}: {what} need a first row with the names of the columns")
     return table.names, list(zip(*table.columns, strict=True))

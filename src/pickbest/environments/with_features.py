@@ -9,9 +9,8 @@ import numpy as np
 from pickbest.core import Draws, Environment, FloatArray, PickbestError, unknown_name
 from pickbest.core.features import Feature, Features, encoded, encoded_numbers, feature_names
 from pickbest.core.wrapping import WrappingEnvironment
-from pickbest.environments.columns import is_number
 from pickbest.environments.table_files import read_table, text_cells
-from pickbest.environments.tables import Shuffled
+from pickbest.environments.tables import Shuffled, is_number
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from pickbest.core import FloatArray, IntArray, PickbestError
-from pickbest.feasibility.constraints import System
-from pickbest.feasibility.highs import LinearProgram
-from pickbest.feasibility.laws import AnyLaw, ProductLaw
+from pickbest.feasibility.highs import LinearProgram, Rows
+from pickbest.feasibility.laws import AnyLaw, Playing, ProductLaw
 from pickbest.feasibility.oracles import Answer, Oracle
-from pickbest.feasibility.phases import Phase, Playing
+from pickbest.feasibility.phases import Phase
+from pickbest.feasibility.sets import System
 
 # progress(calls made, calls allowed)
 Progress = Callable[[int, int], None]
@@ -99,13 +99,14 @@ class BestMix(Tally):
         size = max(float(np.abs(each).max()), 1e-300)
         rows = np.union1d(self._rows, each.argmin(axis=1))
         n_answers = len(each)
-        program = LinearProgram(
+        shares_sum_to_one = Rows(
             np.append(np.ones(n_answers), 0.0)[None],
             np.ones(1),
             np.ones(1),
             np.append(np.zeros(n_answers), -np.inf),
             np.full(n_answers + 1, np.inf),
         )
+        program = LinearProgram(shares_sum_to_one)
         entered: list[int] = []
         while True:
             for row in rows:
@@ -135,26 +136,19 @@ class Call:
 
 
 def calls_of(
-    system: System,
-    oracle: Oracle,
-    width: float,
-    phases: Sequence[Phase],
-    samples: int | None,
-    seed: int,
+    system: System, oracle: Oracle, width: float, phases: Sequence[Phase], seed: int
 ) -> Iterator[Call]:
     """Play the phases. Whoever iterates decides when to stop."""
     number = 0
     for phase in phases:
-        playing = Playing(phase.learner, samples, seed)
+        playing = Playing(phase.learner, seed)
         tally = Tally(system) if phase.pressed is None else BestMix(system)
         for _ in range(phase.calls):
             law = pressed(playing.law(number), tally, phase.pressed or 0.0)
             answer = oracle.answer(law)
             slacks = system.slacks(answer.x)
             number += 1
-            check_answer(
-                answer, slacks, law.expected_minimum(slacks), width, number, oracle.tolerance
-            )
+            check_answer(answer, slacks, law, width, number, oracle.tolerance)
             tally.add(answer, slacks)
             # The proof's costs, from [-width, width] to [0, 1].
             playing.learn(np.clip((slacks + width) / (2.0 * width), 0.0, 1.0))
@@ -170,7 +164,7 @@ def pressed(law: AnyLaw, tally: Tally, share: float) -> AnyLaw:
 
 
 def check_answer(
-    answer: Answer, slacks: FloatArray, expected: float, width: float, number: int, tolerance: float
+    answer: Answer, slacks: FloatArray, law: AnyLaw, width: float, number: int, tolerance: float
 ) -> None:
     """An oracle must keep to its width, and find an x where it says that there may be one."""
     largest = int(np.argmax(np.abs(slacks)))
@@ -181,6 +175,7 @@ def check_answer(
             f"{reached:g} at constraint {largest}, above width={width:g}; give a larger width, "
             "or none to have it computed"
         )
+    expected = law.expected_minimum(slacks)
     if answer.value >= 0.0 and expected < -tolerance - SOLVER_ROUNDING * width:
         raise PickbestError(
             f"the oracle's answer to call {number} has a negative expected smallest slack, "

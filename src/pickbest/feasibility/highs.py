@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pickbest.core import FloatArray, IntArray, PickbestError
+from pickbest.core import FloatArray, PickbestError
 from pickbest.core.errors import load_extra
 
 PURPOSE = "solving linear programs with HiGHS"
@@ -28,8 +28,15 @@ def is_sparse(matrix: object) -> bool:
     return sparse is not None and bool(sparse.issparse(matrix))
 
 
-class EmptySetError(PickbestError):
-    """No point satisfies the rows and bounds of the program."""
+@dataclass(frozen=True)
+class Rows:
+    """row_lower ≤ matrix · x ≤ row_upper and lower ≤ x ≤ upper."""
+
+    matrix: Any
+    row_lower: FloatArray
+    row_upper: FloatArray
+    lower: FloatArray
+    upper: FloatArray
 
 
 @dataclass(frozen=True)
@@ -42,25 +49,16 @@ class Optimum:
 
 
 class LinearProgram:
-    """A program whose objective changes, warm-started:
+    """max objective · x over rows, for one objective after the other, warm-started.
 
-    max objective · x over row_lower ≤ rows · x ≤ row_upper and lower ≤ x ≤ upper.
     Rows and columns of very different size are scaled, by powers of 2, which loses nothing.
     coming: rows that will be added, if any, since they count in the columns' sizes.
     """
 
-    def __init__(
-        self,
-        rows: Any,
-        row_lower: FloatArray,
-        row_upper: FloatArray,
-        lower: FloatArray,
-        upper: FloatArray,
-        coming: Any = None,
-    ) -> None:
+    def __init__(self, rows: Rows, coming: Any = None) -> None:
         highspy = load("highspy", PURPOSE)
         sparse = load("scipy.sparse", PURPOSE)
-        stored = sparse.csr_array(rows)
+        stored = sparse.csr_array(rows.matrix)
         known = stored if coming is None else sparse.vstack([stored, sparse.csr_array(coming)])
         row_scale, self._column_scale = _scales(known)
         self._row_scale = row_scale[: stored.shape[0]]
@@ -70,10 +68,10 @@ class LinearProgram:
         program = highspy.HighsLp()
         program.num_row_, program.num_col_ = scaled.shape
         program.col_cost_ = np.zeros(scaled.shape[1])
-        program.col_lower_ = lower / self._column_scale
-        program.col_upper_ = upper / self._column_scale
-        program.row_lower_ = row_lower * self._row_scale
-        program.row_upper_ = row_upper * self._row_scale
+        program.col_lower_ = rows.lower / self._column_scale
+        program.col_upper_ = rows.upper / self._column_scale
+        program.row_lower_ = rows.row_lower * self._row_scale
+        program.row_upper_ = rows.row_upper * self._row_scale
         program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
         program.a_matrix_.start_ = scaled.indptr
         program.a_matrix_.index_ = scaled.indices
@@ -93,14 +91,12 @@ class LinearProgram:
         self._solver.addRow(lower / unit, np.inf, len(places), places, scaled[places] / unit)
         self._row_scale = np.append(self._row_scale, 1.0 / unit)
 
-    def maximize(self, objective: FloatArray, columns: IntArray | None = None) -> Optimum:
-        """Solve for an objective, given in full or for some columns (the others stay)."""
-        unit = 1.0
-        if columns is None:
-            columns = np.arange(len(objective))
-            unit = _power_of_two(float(np.abs(objective * self._column_scale).max()))
-        costs = objective * self._column_scale[columns] / unit
-        self._solver.changeColsCost(len(columns), columns.astype(np.int32), costs)
+    def maximize(self, objective: FloatArray) -> Optimum:
+        """Solve for an objective."""
+        costs = objective * self._column_scale
+        unit = _power_of_two(float(np.abs(costs).max()))
+        columns = np.arange(len(objective), dtype=np.int32)
+        self._solver.changeColsCost(len(columns), columns, costs / unit)
         self._solver.run()
         if self._solver.getModelStatus() != self._status.kOptimal:
             # A basis left over from another objective may mislead: judge from scratch.
@@ -108,7 +104,7 @@ class LinearProgram:
             self._solver.run()
         status = self._solver.getModelStatus()
         if status == self._status.kInfeasible:
-            raise EmptySetError("the set P is empty: its rows and bounds contradict each other")
+            raise PickbestError("the set P is empty: its rows and bounds contradict each other")
         if status in (self._status.kUnbounded, self._status.kUnboundedOrInfeasible):
             raise PickbestError("the set P is not bounded: give its variables finite bounds")
         if status != self._status.kOptimal:

@@ -1,4 +1,4 @@
-"""Laws over tuples of constraints: what an oracle is asked about.
+"""Laws over tuples of constraints: what a learner plays next, and what an oracle is asked about.
 
 `Law` lists its tuples. `ProductLaw` is that of B independent draws from Hedge's law p, and needs
 none: with the slacks in ascending order and S_i = p_i + p_(i+1) + …, the smallest of B draws is the
@@ -8,11 +8,30 @@ rate η_B its regret does not grow with the calls (docs/two-picks.md).
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
 
 import numpy as np
 
-from pickbest.core import FloatArray, IntArray
-from pickbest.feasibility.highs import load
+from pickbest.core import (
+    Choice,
+    FloatArray,
+    IntArray,
+    Learner,
+    State,
+    replicate_keys,
+    rng_for,
+    visible,
+)
+from pickbest.kernels import leader_laws
+from pickbest.kernels.leaders import decayed
+from pickbest.learners import FPML, Hedge
+from pickbest.learners.fpml import Noise
+
+# Where there are at most this many subsets, FPML's law is computed for each of them.
+MOST_SUBSETS = 600
+# Draws that stand for a law that is not known.
+SAMPLES = 256
 
 
 @dataclass(frozen=True)
@@ -25,10 +44,6 @@ class Law:
     tuples: IntArray
     probabilities: FloatArray
 
-    @property
-    def budget(self) -> int:
-        return int(self.tuples.shape[1])
-
     def expected_minimum(self, slacks: FloatArray) -> float:
         """E[min over the tuple of A_i x - b_i]: what the oracle must make at least 0.
 
@@ -36,36 +51,14 @@ class Law:
         >>> law.expected_minimum(np.array([1.0, 2.0, -1.0]))
         0.0
         """
-        smallest = slacks[self.tuples[:, 0]]
-        for others in self.tuples.T[1:]:
-            np.minimum(smallest, slacks[others], out=smallest)
-        return weighted_sum(self.probabilities, smallest)
+        # A sum, not a product of vectors: the threads of BLAS cost more than they save here.
+        return float((self.probabilities * slacks[self.tuples].min(axis=1)).sum())
 
     def multipliers(self, slacks: FloatArray) -> FloatArray:
         """y: P(constraint i is the smallest of its tuple). y · r ≥ E[min r], with = at slacks."""
         rows = np.arange(len(self.tuples))
         smallest = self.tuples[rows, slacks[self.tuples].argmin(axis=1)]
-        return summed_at(smallest, self.probabilities, len(slacks))
-
-    def soft_multipliers(self, slacks: FloatArray, temperature: float) -> FloatArray:
-        """y: each tuple's probability, shared among its constraints by exp(-slack / temperature).
-
-        The smoothed minimum is at most `softening` · temperature off.
-        """
-        values = slacks[self.tuples]
-        shares = np.exp((values.min(axis=1, keepdims=True) - values) / temperature)
-        shares *= (self.probabilities / shares.sum(axis=1))[:, None]
-        return summed_at(self.tuples.ravel(), shares.ravel(), len(slacks))
-
-    @property
-    def softening(self) -> float:
-        """The largest entropy of the shares of a tuple."""
-        return math.log(self.budget)
-
-    def compact(self) -> tuple[IntArray, "Law"]:
-        """(used, law): the constraints that occur, and the law over them alone."""
-        used, inner = np.unique(self.tuples, return_inverse=True)
-        return used, Law(inner.reshape(self.tuples.shape), self.probabilities)
+        return np.bincount(smallest, self.probabilities, len(slacks)).astype(np.float64, copy=False)
 
 
 @dataclass(frozen=True)
@@ -86,58 +79,86 @@ class ProductLaw:
     def multipliers(self, slacks: FloatArray) -> FloatArray:
         """y: P(constraint i is the smallest draw). y · r ≥ E[min r] for all r, with = at slacks."""
         order = np.argsort(slacks, kind="stable")
-        y = np.empty(len(slacks))
-        y[order] = self.probabilities[order] * self._densities(order)
-        return y
-
-    def soft_multipliers(self, slacks: FloatArray, temperature: float) -> FloatArray:
-        """The y of the law's core that makes y · slacks + temperature / 2 Σ y_i² / p_i smallest.
-
-        The core is the convex hull of all `multipliers`: y(S) ≤ 1 - (1 - p(S))^B with = for all
-        constraints. y_i / p_i is at most B, so the smoothed minimum is less than `softening` ·
-        temperature off. In the order of the slacks it is an isotonic regression (Moreau's
-        decomposition, as in Blondel, Teboul, Berthet and Djolonga, ICML 2020, for permutations).
-        """
-        isotonic = load("scipy.optimize", "the ball at a budget above 1").isotonic_regression
-        order = np.argsort(slacks, kind="stable")
-        p = self.probabilities[order]
-        wanted = -slacks[order] / temperature
-        pooled = isotonic(wanted - self._densities(order), weights=p, increasing=False).x
-        y: FloatArray = np.empty(len(slacks))
-        y[order] = p * np.maximum(wanted - pooled, 0.0)
-        y /= y.sum()
-        return y
-
-    @property
-    def softening(self) -> float:
-        """The largest 1/2 Σ y_i² / p_i over the core, less its smallest."""
-        return (self.budget**2 - 1) / 2.0
-
-    def compact(self) -> tuple[IntArray, "ProductLaw"]:
-        """(used, law): the constraints that can be drawn, and the law over them alone."""
-        used = np.flatnonzero(self.probabilities)
-        return used, ProductLaw(self.probabilities[used], self.budget)
-
-    def _densities(self, order: IntArray) -> FloatArray:
-        """(S_i^B - S_(i+1)^B) / p_i as the sum Σ_k S_i^k S_(i+1)^(B-1-k), which loses no digits."""
         here = np.cumsum(self.probabilities[order][::-1])[::-1]
         beyond = np.append(here[1:], 0.0)
+        # (S_i^B - S_(i+1)^B) / p_i as the sum Σ_k S_i^k S_(i+1)^(B-1-k), which loses no digits.
         densities = power = np.ones(len(order))
         for _ in range(self.budget - 1):
             power = power * here
             densities = densities * beyond + power
-        return densities
+        y = np.empty(len(slacks))
+        y[order] = self.probabilities[order] * densities
+        return y
 
 
-# What an oracle is asked about.
 AnyLaw = Law | ProductLaw
 
 
-def weighted_sum(weights: FloatArray, values: FloatArray) -> float:
-    """Σ weights · values. Not by BLAS, whose threads cost more than they save here."""
-    return float((weights * values).sum())
+class Playing:
+    """A learner in the middle of its game, as the law over tuples that it plays next.
+
+    Hedge and FPML see every cost, so one state has one law: exact for Hedge (the product of its
+    draws), for one constraint and, for FPML, where there are few subsets. In any other case as many
+    replicates as `samples` says, all fed the same costs, stand for the law by their draws.
+
+    samples: None where the laws are exact.
+    """
+
+    def __init__(self, learner: Learner, seed: int) -> None:
+        self.samples = None if has_exact_law(learner) else SAMPLES
+        self._learner = learner
+        self._keys = replicate_keys(seed, self.samples or 1)
+        self._state = learner.start(len(self._keys))
+        # A learner that sees every cost learns the same whatever was picked.
+        self._choice = Choice(np.empty((1, 0), np.int64), np.empty((1, 0)))
+
+    def law(self, round_index: int) -> AnyLaw:
+        """What it plays in that round."""
+        if self.samples is None:
+            return exact_law(self._learner, self._state)
+        self._choice = self._learner.pick(self._state, rng_for(self._keys, round_index))
+        return merged(self._choice.arms)
+
+    def learn(self, costs: FloatArray) -> None:
+        """Fold in the costs of all constraints, scaled to [0, 1]."""
+        same = np.ascontiguousarray(np.broadcast_to(costs, (len(self._keys), len(costs))))
+        seen = visible(self._learner, self._choice, same)
+        self._state = self._learner.learn(self._state, self._choice, seen)
 
 
-def summed_at(places: IntArray, values: FloatArray, size: int) -> FloatArray:
-    """out[i] = the sum of the values whose place is i."""
-    return np.bincount(places, values, size).astype(np.float64, copy=False)
+def has_exact_law(learner: Learner) -> bool:
+    """Hedge's is known; FPML's for single arms, and where there are few subsets."""
+    if not isinstance(learner, FPML) or learner.noise is not Noise.EXPONENTIAL:
+        return isinstance(learner, Hedge)
+    few = learner.n_arms <= leader_laws.MOST_ARMS
+    subsets = math.comb(learner.n_arms, learner.budget)
+    return learner.budget == 1 or (few and subsets <= MOST_SUBSETS)
+
+
+def exact_law(learner: Learner, state: State) -> AnyLaw:
+    """The law of a learner that has one, in the state of a single replicate."""
+    if isinstance(learner, Hedge):
+        gains = learner.rate * state.gains[0]
+        shares = np.exp(gains - gains.max())
+        return ProductLaw(shares / shares.sum(), learner.budget)
+    if not isinstance(learner, FPML):
+        raise TypeError(f"the law of {type(learner).__name__} is not known")
+    costs, epsilon = state.costs[0], decayed(learner.epsilon, learner.decay, state.round[0])
+    tuples = _subsets(learner.n_arms, learner.budget)
+    chances = np.empty(len(tuples))
+    if learner.budget == 1:
+        leader_laws.leader_law(costs, epsilon, chances)
+    else:
+        leader_laws.subset_law(costs, epsilon, tuples, chances)
+    return Law(tuples, chances)
+
+
+@lru_cache(maxsize=4)
+def _subsets(n_constraints: int, budget: int) -> IntArray:
+    return np.array([*combinations(range(n_constraints), budget)])
+
+
+def merged(draws: IntArray) -> Law:
+    """The empirical law of draws (samples, budget): each subset once, with its frequency."""
+    subsets, counts = np.unique(np.sort(draws, axis=1), axis=0, return_counts=True)
+    return Law(subsets, counts / len(draws))

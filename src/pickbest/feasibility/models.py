@@ -1,6 +1,10 @@
 """Feasibility problems from files (MPS and LP models, tables of A and b), and what was found."""
 
 import csv
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,17 +13,20 @@ from typing import Any
 import numpy as np
 
 from pickbest.core import FloatArray, PickbestError
+from pickbest.core.savefile import arrays_from_npz, to_npz
 from pickbest.feasibility.highs import load
-from pickbest.feasibility.sets import Ball, Box, ConvexSet, Simplex
+from pickbest.feasibility.sets import Box, ConvexSet, Simplex
 from pickbest.feasibility.solve import Feasibility
 
 MODEL_SUFFIXES = (".mps", ".mps.gz", ".lp", ".lp.gz")
 READING_MODELS = "reading MPS and LP files"
+# What reading a model may take, and how much memory; more where the file is long.
+READ_SECONDS, READ_SECONDS_PER_BYTE, READ_BYTES = 30.0, 2e-6, 4 * 1024**3
+_READER = "import sys; from pickbest.feasibility.models import main; main(*sys.argv[1:])"
 # Exit codes of `pickbest feasible`; 2 is for bad input, as in every command.
 EXIT_CODES = {"feasible": 0, "infeasible": 3, "undecided": 4}
 # What its summary has as `solve_feasibility` gives it.
-SHOWN = ("epsilon", "budget", "width", "calls", "calls_bound", "stopped_early", "samples",
-         "sampling_error", "worst_slack")  # fmt: skip
+SHOWN = ("epsilon", "budget", "width", "calls", "calls_bound", "samples", "worst_slack")
 
 
 @dataclass(frozen=True)
@@ -59,25 +66,19 @@ def read_model(
     path = Path(path)
     if not is_model(path):
         raise PickbestError(f"{path}: a model must end in .mps or .lp (or .mps.gz, .lp.gz)")
-    if not path.is_file():
+    if not path.exists() or path.is_dir():
         raise PickbestError(f"{path}: no such file")
-    highspy: Any = load("highspy", READING_MODELS)
+    load("highspy", READING_MODELS)
     sparse: Any = load("scipy.sparse", READING_MODELS)
-    solver = highspy.Highs()
-    solver.setOptionValue("output_flag", False)
-    if solver.readModel(str(path)) == highspy.HighsStatus.kError:
-        raise PickbestError(f"{path}: HiGHS cannot read this file as a model")
-    solver.ensureColwise()
-    model = solver.getLp()
-    stored = model.a_matrix_
-    shape = (model.num_row_, model.num_col_)
-    rows = sparse.csc_array((stored.value_, stored.index_, stored.start_), shape=shape).tocsr()
-    lower, upper = np.array(model.row_lower_), np.array(model.row_upper_)
-    names = [name or f"row {i + 1}" for i, name in enumerate(_padded(model.row_names_, shape[0]))]
+    told, arrays = _read_by_highs(path)
+    lower, upper = arrays["row_lower"], arrays["row_upper"]
+    shape = (len(lower), len(arrays["col_lower"]))
+    entries = (arrays["value"], arrays["index"], arrays["start"])
+    rows = sparse.csc_array(entries, shape=shape).tocsr()
+    names = [name or f"row {i + 1}" for i, name in enumerate(_padded(told["rows"], shape[0]))]
     if target is not None:
-        minimises = model.sense_ == highspy.ObjSense.kMinimize
-        limit = target - model.offset_
-        rows = sparse.vstack([rows, sparse.csr_array([model.col_cost_])]).tocsr()
+        minimises, limit = told["minimises"], target - told["offset"]
+        rows = sparse.vstack([rows, sparse.csr_array([arrays["col_cost"]])]).tocsr()
         lower = np.append(lower, -np.inf if minimises else limit)
         upper = np.append(upper, limit if minimises else np.inf)
         names.append("objective")
@@ -85,8 +86,8 @@ def read_model(
     if not (below.any() or above.any()):
         raise PickbestError(f"{path}: the model has no constraints beside the bounds of variables")
     named = np.array(names, dtype=object)
-    columns = _padded(model.col_names_, shape[1])
-    least, most = np.array(model.col_lower_), np.array(model.col_upper_)
+    columns = _padded(told["columns"], shape[1])
+    least, most = arrays["col_lower"], arrays["col_upper"]
     return Model(
         A=sparse.vstack([rows[below], -rows[above]]).tocsr(),
         b=np.concatenate([lower[below], -upper[above]]),
@@ -102,25 +103,75 @@ def read_model(
     )
 
 
+def _read_by_highs(path: Path) -> tuple[dict[str, Any], dict[str, FloatArray]]:
+    """What HiGHS reads in a file, in a process with limits: a damaged one may keep it for ever."""
+    size = path.stat().st_size
+    seconds = READ_SECONDS + size * READ_SECONDS_PER_BYTE
+    words = [sys.executable, "-P", "-c", _READER, str(path), str(READ_BYTES + 100 * size)]
+    searched = os.pathsep.join(entry for entry in sys.path if entry)
+    try:
+        done = subprocess.run(
+            words,
+            capture_output=True,
+            timeout=seconds,
+            env=os.environ | {"PYTHONPATH": searched},
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise PickbestError(
+            f"{path}: HiGHS did not read this file as a model in {seconds:.0f} seconds"
+        ) from error
+    if done.returncode:
+        raise PickbestError(f"{path}: HiGHS cannot read this file as a model")
+    arrays = arrays_from_npz(done.stdout, READ_BYTES)
+    return json.loads(arrays.pop("header").tobytes()), arrays
+
+
+def main(path: str, most_bytes: str) -> None:
+    """In that process: the model as npz on standard output, which HiGHS itself does not get."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_AS, (int(most_bytes),) * 2)
+    highspy: Any = load("highspy", READING_MODELS)
+    out = os.dup(1)
+    os.dup2(2, 1)
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    if solver.readModel(path) == highspy.HighsStatus.kError:
+        raise SystemExit(1)
+    solver.ensureColwise()
+    model = solver.getLp()
+    stored = model.a_matrix_
+    told = {
+        "rows": list(model.row_names_),
+        "columns": list(model.col_names_),
+        "minimises": model.sense_ == highspy.ObjSense.kMinimize,
+        "offset": float(model.offset_),
+    }
+    floats = ("row_lower", "row_upper", "col_lower", "col_upper", "col_cost")
+    arrays = {name: np.array(getattr(model, f"{name}_"), np.float64) for name in floats}
+    arrays["value"] = np.array(stored.value_, np.float64)
+    arrays["index"] = np.array(stored.index_, np.int64)
+    arrays["start"] = np.array(stored.start_, np.int64)
+    with open(out, "wb") as file:
+        file.write(to_npz(told, arrays))
+
+
 def read_files(
     files: Sequence[Path],
     *,
     box: tuple[float, float] | None = None,
     simplex: float | None = None,
-    ball: float | None = None,
     target: float | None = None,
     bound: float | None = None,
 ) -> Model:
     """The problem of a command line: one model, or A and b with the set that x lies in.
 
-    Of box (low, high), simplex (total) and ball (radius, about 0), one may be given for A and b;
-    none: the box from 0 to 1.
+    For A and b either box (low, high) or simplex (total) may be given; none: the box from 0 to 1.
     """
-    every = {"box": box, "simplex": simplex, "ball": ball}
-    sets = [name for name, given in every.items() if given is not None]
     if len(files) == 1 and is_model(files[0]):
-        if sets:
-            raise PickbestError(f"--{sets[0]} is for A and b; a model has the bounds in its file")
+        if box is not None or simplex is not None:
+            raise PickbestError("--box and --simplex are for A and b; a model has its own bounds")
         return read_model(files[0], target=target, bound=bound)
     if len(files) != 2:
         raise PickbestError(
@@ -129,15 +180,15 @@ def read_files(
         )
     if target is not None or bound is not None:
         raise PickbestError("--target and --bound are for models; A and b have neither")
-    if len(sets) > 1:
-        raise PickbestError(f"x can lie in one set: give --{sets[0]} or --{sets[1]}, not both")
-    matrix, bounds = read_tables(*files)
+    if box is not None and simplex is not None:
+        raise PickbestError("x can lie in one set: give --box or --simplex, not both")
+    matrix, bounds = _read_array(files[0]), np.ravel(_read_array(files[1]))
+    if matrix.ndim < 2:
+        matrix = np.atleast_2d(matrix)
     dimension = matrix.shape[1]
     convex: ConvexSet = Box.cube(dimension, *(box or (0.0, 1.0)))
     if simplex is not None:
         convex = Simplex(dimension, simplex)
-    elif ball is not None:
-        convex = Ball(np.zeros(dimension), ball)
     return Model(
         matrix,
         bounds,
@@ -147,29 +198,20 @@ def read_files(
     )
 
 
-def read_tables(matrix_path: str | Path, bounds_path: str | Path) -> tuple[Any, FloatArray]:
-    """(A, b) from .csv, .npy, or (A alone) a sparse .npz file of SciPy."""
-    matrix_path, bounds_path = Path(matrix_path), Path(bounds_path)
-    if matrix_path.suffix == ".npz":
-        sparse: Any = load("scipy.sparse", "reading sparse matrices")
-        try:
-            return sparse.load_npz(matrix_path), _read_array(bounds_path).ravel()
-        except (OSError, ValueError, KeyError) as error:
-            raise PickbestError(f"{matrix_path}: not a sparse matrix of SciPy: {error}") from error
-    return np.atleast_2d(_read_array(matrix_path)), _read_array(bounds_path).ravel()
-
-
-def _read_array(path: Path) -> FloatArray:
+def _read_array(path: Path) -> Any:
+    """A from .csv, .npy or a sparse .npz file of SciPy; b from one of the first two."""
     if not path.is_file():
         raise PickbestError(f"{path}: no such file")
     try:
+        if path.suffix == ".npz":
+            return load("scipy.sparse", "reading sparse matrices").load_npz(path)
         if path.suffix == ".npy":
             return np.asarray(np.load(path, allow_pickle=False), dtype=np.float64)
         if path.suffix == ".csv":
             return np.loadtxt(path, delimiter=",", ndmin=2)
-    except ValueError as error:
+    except (ValueError, KeyError) as error:
         raise PickbestError(
-            f"{path}: must hold numbers, one row a constraint, no header: {error}"
+            f"{path}: must hold numbers, one row per constraint, no header: {error}"
         ) from error
     raise PickbestError(f"{path}: must be a .csv or .npy file (A also a sparse .npz)")
 

@@ -4,19 +4,31 @@ Every oracle maximises that expectation over P. It also returns multipliers y �
 with max over P of y · (A x - b) equal to the maximum, because the minimum over a tuple is the
 least weighted mean over it. A negative maximum is therefore a certificate: no x in P has
 A x ≥ b, and anybody can check it by maximising one linear function over P.
+
+A certificate is claimed only where `proved_bound` is negative, which rounding cannot spoil: every
+sum in it carries the a-priori bound on its rounding errors, n · 2^-52 · Σ |terms| (Higham 2002,
+section 3.1).
 """
 
-import math
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from pickbest.core import FloatArray, PickbestError, check_positive
-from pickbest.feasibility.constraints import System
-from pickbest.feasibility.laws import AnyLaw, weighted_sum
-from pickbest.feasibility.polytopes import Rows, as_rows, extended, proved_bound
-from pickbest.feasibility.sets import Ball, ConvexSet, check_dimension, width_over
+from pickbest.core import FloatArray, PickbestError
+from pickbest.feasibility.highs import PURPOSE, LinearProgram, Rows, is_sparse, load
+from pickbest.feasibility.laws import AnyLaw
+from pickbest.feasibility.sets import (
+    Box,
+    ConvexSet,
+    Polytope,
+    Simplex,
+    System,
+    as_rows,
+    width_over,
+)
+
+EPSILON = float(np.finfo(np.float64).eps)
 
 # Where the gap between the best point and the bound counts as closed, in units of the slacks:
 # a few times HiGHS's own tolerance.
@@ -25,10 +37,6 @@ _MOST_CUTS = 5_000
 # The next cut is taken so far from the best point towards the program's, which jumps about
 # (Ben-Ameur and Neto 2007): a fifth took a third of the cuts that the whole way did.
 _STEP = 0.2
-# The gap is looked at after this many steps, since it costs as much as a step.
-_STEPS_BETWEEN_LOOKS = 8
-# A bound below 0 by this share of the tolerance is negative beyond rounding.
-_CLEARLY = 0.01
 
 
 @dataclass(frozen=True)
@@ -64,8 +72,8 @@ class Oracle(Protocol):
         ...
 
 
-class OracleOfSet:
-    """What the oracles of sets share: the width, and a bound that is negative only where proved."""
+class LinearOracle:
+    """B = 1: one linear function is maximised over P."""
 
     tolerance = 0.0
 
@@ -75,25 +83,22 @@ class OracleOfSet:
     def width(self) -> float:
         return width_over(self._convex, self._system)
 
+    def answer(self, law: AnyLaw) -> Answer:
+        # At one draw there is no smallest: the multipliers are the law, whatever the slacks.
+        y = law.multipliers(np.zeros(self._system.n_constraints))
+        x, best = self._convex.maximize(self._system.direction(y))
+        return Answer(x, best - float((y * self._system.bounds).sum()), y)
+
     def bound(self, multipliers: FloatArray) -> float:
+        """Negative only where that is proved."""
         best = self._convex.maximize(self._system.direction(multipliers))[1]
-        value = best - weighted_sum(multipliers, self._system.bounds)
+        value = best - float((multipliers * self._system.bounds).sum())
         if value < 0.0 and proved_bound(self._system, self._convex, multipliers) >= 0.0:
             return 0.0
         return value
 
 
-class LinearOracle(OracleOfSet):
-    """B = 1: one linear function is maximised over P."""
-
-    def answer(self, law: AnyLaw) -> Answer:
-        # At one draw there is no smallest: the multipliers are the law, whatever the slacks.
-        y = law.multipliers(np.zeros(self._system.n_constraints))
-        x, best = self._convex.maximize(self._system.direction(y))
-        return Answer(x, best - weighted_sum(y, self._system.bounds), y)
-
-
-class CuttingPlanes(OracleOfSet):
+class CuttingPlanes(LinearOracle):
     """B > 1 over a polytope: cutting planes (Kelley 1960).
 
     f(x) = E[min of the tuple's A_i x - b_i] lies below y · (A x - b) for the multipliers y of any
@@ -110,9 +115,20 @@ class CuttingPlanes(OracleOfSet):
         self, system: System, convex: ConvexSet, rows: Rows, tolerance: float, exact: bool
     ) -> None:
         super().__init__(system, convex)
-        self.tolerance, self._exact, self._rows = tolerance, exact, rows
+        self.tolerance, self._exact = tolerance, exact
         self._starts: list[FloatArray] = []
-        self._sizes = system.column_sizes()
+        # P's rows for (x, t): t is a variable without bounds.
+        sparse = load("scipy.sparse", PURPOSE)
+        no_t = sparse.csr_array((len(rows.row_lower), 1))
+        self._rows = Rows(
+            sparse.hstack([sparse.csr_array(rows.matrix), no_t]),
+            rows.row_lower,
+            rows.row_upper,
+            np.append(rows.lower, -np.inf),
+            np.append(rows.upper, np.inf),
+        )
+        largest = abs(system.matrix).max(axis=0)
+        self._sizes = largest.toarray().ravel() if is_sparse(largest) else largest
 
     def answer(self, law: AnyLaw) -> Answer:
         """A point, the bound that the cuts prove, and the multipliers that prove it."""
@@ -126,7 +142,7 @@ class CuttingPlanes(OracleOfSet):
         unit = max(float(np.abs(slacks[0]).max()), self.tolerance)
         # max t over P: the last variable is t, and cuts of this size will bound it.
         like = np.append(self._sizes / unit, -1.0)[None]
-        program = extended(self._rows, like[:0], np.empty(0), np.empty(0), coming=like)
+        program = LinearProgram(self._rows, coming=like)
         close = max(self.tolerance, _CLOSED * unit)
         cuts: list[FloatArray] = []
         best, reached, place = points[0], -np.inf, 0
@@ -149,7 +165,7 @@ class CuttingPlanes(OracleOfSet):
                 self._starts = [points[k] for k in sorted({place, *tight.tolist()})]
                 y = np.einsum("k,ki->i", shares[tight], np.array([cuts[k] for k in tight]))
                 return Answer(best, most, y)
-            x = np.clip(top.x[:-1], self._rows.lower, self._rows.upper)
+            x = np.clip(top.x, self._rows.lower, self._rows.upper)[:-1]
             x = best + _STEP * (x - best)
             points.append(x)
             slacks.append(self._system.slacks(x))
@@ -159,122 +175,70 @@ class CuttingPlanes(OracleOfSet):
         )
 
 
-class SmoothedOracle(OracleOfSet):
-    """B > 1 over a ball: Nesterov's smoothing, with a duality gap as its proof.
+def proved_bound(system: System, convex: ConvexSet, multipliers: FloatArray) -> float:
+    """No x in P has a larger y · (A x - b), for y ≥ 0.
 
-    f(x), the expected smallest slack, is concave, not smooth. The law smooths it at a temperature,
-    at most temperature · softening off, with weights that are multipliers y;
-    D(y) = max over the ball of y · (A x - b) = y · (A c - b) + radius |Aᵀ y| bounds every f from
-    above. Accelerated gradient steps at falling temperatures go on until D(y) is negative, or
-    f(x) ≥ D(y) / 2 ≥ 0, or D(y) - f(x) ≤ tolerance.
+    For a set that is known by its linear maximiser alone, this is as right as that routine.
     """
+    direction = system.direction(multipliers)
+    sizes = abs(system.transposed) @ multipliers
+    doubt = sizes * ((system.n_constraints + 4) * EPSILON)
+    best = proved_maximum(convex, direction, doubt)
+    return upper_sum(np.append(-multipliers * system.bounds, best))
 
-    def __init__(self, system: System, ball: Ball, tolerance: float) -> None:
-        self.tolerance = check_positive("tolerance", tolerance)
-        super().__init__(system, ball)
-        self._ball = ball
-        self._norms = system.norms()
-        self._last = ball.center
 
-    def answer(self, law: AnyLaw) -> Answer:
-        used, local = law.compact()
-        rows, bounds = self._system.rows(used), self._system.bounds[used]
-        steepest = max(float(self._norms[used].max()), 1e-300)
-        coldest = self.tolerance / (2.0 * law.softening)
-        temperature = max(coldest, steepest * self._ball.radius)
-        while True:
-            found = self._ascend(local, rows, bounds, steepest, temperature, temperature <= coldest)
-            if found is not None:
-                multipliers = np.zeros(self._system.n_constraints)
-                multipliers[used] = found.multipliers
-                return Answer(found.x, found.value, multipliers)
-            if temperature <= coldest:
-                raise PickbestError(
-                    f"the oracle for the ball did not reach its tolerance {self.tolerance:g}: "
-                    "rescale A and b, or ask for a larger epsilon"
-                )
-            temperature = max(coldest, temperature / 4.0)
+def proved_maximum(convex: ConvexSet, direction: FloatArray, doubt: FloatArray) -> float:
+    """An upper bound on c · x over P for every c with |c - direction| ≤ doubt."""
+    if isinstance(convex, Box):
+        return _over_box(convex, direction, doubt)
+    if isinstance(convex, Simplex):
+        return upper_sum(np.array([convex.total * float((direction + doubt).max())]))
+    if isinstance(convex, Polytope):
+        _, z = convex.solve(direction)
+        matrix = convex.rows.matrix
+        rounding = (np.abs(direction) + abs(matrix).T @ z) * ((len(z) + 4) * EPSILON)
+        hull = Box(convex.rows.lower, convex.rows.upper)
+        over = _over_box(hull, direction - matrix.T @ z, rounding + doubt)
+        return upper_sum(np.append(convex.rows.row_upper * z, over))
+    return convex.maximize(direction)[1]
 
-    def _ascend(
-        self,
-        law: AnyLaw,
-        rows: FloatArray,
-        bounds: FloatArray,
-        steepest: float,
-        temperature: float,
-        coldest: bool,
-    ) -> Answer | None:
-        """Steps at one temperature from the last x: an answer, or None to go on colder."""
-        # The gradient of the soft minimum changes by at most this much per unit of x, and the
-        # smoothed maximum is met within temperature after so many steps (Nesterov 2005). At the
-        # lowest temperature the gap must close, and is taken at the last point: more are allowed.
-        steepness = steepest**2 / temperature
-        most = 16 + math.ceil(8.0 * self._ball.radius * math.sqrt(steepness / temperature))
-        close = 4.0 * temperature * law.softening
-        x = ahead = self._last
-        momentum = 1.0
-        for step in range(most):
-            if step % _STEPS_BETWEEN_LOOKS == 0:
-                slacks = rows @ x - bounds
-                y = law.soft_multipliers(slacks, temperature)
-                value, reached = self._dual(rows, bounds, y), law.expected_minimum(slacks)
-                self._last = x
-                gap = value - reached
-                refuted = value < -_CLEARLY * self.tolerance
-                if refuted or gap <= max(self.tolerance, min(reached, value / 2.0)):
-                    return Answer(x, value, y)
-                if gap <= close and not coldest:
-                    return None
-            gradient = law.soft_multipliers(rows @ ahead - bounds, temperature) @ rows
-            following = self._inside(ahead + gradient / steepness)
-            if gradient @ (following - x) < 0.0:
-                momentum = 1.0  # O'Donoghue and Candès (2015): restart where momentum overshoots.
-            grown = (1.0 + math.sqrt(1.0 + 4.0 * momentum**2)) / 2.0
-            ahead = following + (momentum - 1.0) / grown * (following - x)
-            x, momentum = following, grown
-        return None
 
-    def _dual(self, rows: FloatArray, bounds: FloatArray, y: FloatArray) -> float:
-        return self._ball.maximize(y @ rows)[1] - float(y @ bounds)
+def upper_sum(terms: FloatArray) -> float:
+    """An upper bound on the exact sum of products that were each rounded once."""
+    return float(terms.sum() + np.abs(terms).sum() * ((len(terms) + 4) * EPSILON))
 
-    def _inside(self, x: FloatArray) -> FloatArray:
-        """The nearest point of the ball."""
-        away = x - self._ball.center
-        distance = float(np.linalg.norm(away))
-        if distance <= self._ball.radius:
-            return x
-        return self._ball.center + away * (self._ball.radius / distance)
+
+def _over_box(box: Box, direction: FloatArray, doubt: FloatArray) -> float:
+    best = np.maximum(direction * box.lower, direction * box.upper)
+    wrong = doubt * np.maximum(np.abs(box.lower), np.abs(box.upper))
+    return upper_sum(np.append(best, wrong))
 
 
 def oracle_for(
-    convex: ConvexSet, system: System, budget: int, tolerance: float, exact: bool = True
+    oracle: ConvexSet | Oracle, system: System, budget: int, tolerance: float, exact: bool = True
 ) -> Oracle:
-    """The oracle of a set: closed form at B = 1, cutting planes or smoothing above.
+    """The oracle of a set, closed form at B = 1 and cutting planes above; or the one given.
 
-    tolerance is for B > 1. Over a polytope an oracle that need not be `exact` may stop at an x that
-    is half as good as the best.
+    tolerance is for B > 1. An oracle that need not be `exact` may stop at an x that is half as
+    good as the best.
     """
-    check_dimension(convex, system)
+    if not isinstance(oracle, ConvexSet):
+        if isinstance(oracle, Oracle):
+            return oracle
+        raise PickbestError(
+            "oracle must be a Box, Simplex or Polytope, or have the methods of "
+            f"feasibility.Oracle, got {type(oracle).__name__}"
+        )
+    if oracle.dimension != system.dimension:
+        raise PickbestError(
+            f"A has {system.dimension} columns, but P has dimension {oracle.dimension}"
+        )
     if budget == 1:
-        return LinearOracle(system, convex)
-    if isinstance(convex, Ball):
-        return SmoothedOracle(system, convex, tolerance)
-    rows = as_rows(convex)
+        return LinearOracle(system, oracle)
+    rows = as_rows(oracle)
     if rows is None:
         raise PickbestError(
             f"a set that is known by its linear maximiser alone allows budget 1, got {budget}: "
-            "use a Box, Simplex, Ball or Polytope, or an Oracle of your own"
+            "use a Box, Simplex or Polytope, or an Oracle of your own"
         )
-    return CuttingPlanes(system, convex, rows, tolerance, exact)
-
-
-def as_oracle(oracle: ConvexSet | Oracle, system: System, budget: int, tolerance: float) -> Oracle:
-    """The oracle of a set, which does as much as the solver needs, or the one that was given."""
-    if isinstance(oracle, ConvexSet):
-        return oracle_for(oracle, system, budget, tolerance, exact=False)
-    if isinstance(oracle, Oracle):
-        return oracle
-    raise PickbestError(
-        "oracle must be a Box, Simplex, Ball, Polytope or Maximizer, or have the methods of "
-        f"feasibility.Oracle, got {type(oracle).__name__}"
-    )
+    return CuttingPlanes(system, oracle, rows, tolerance, exact)

@@ -34,35 +34,12 @@ an eighth of the accuracy left for oracles that are not exact.
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import combinations
-
-import numpy as np
 
 from pickbest import theory
-from pickbest.core import (
-    Choice,
-    FloatArray,
-    IntArray,
-    Learner,
-    PickbestError,
-    State,
-    replicate_keys,
-    rng_for,
-    unknown_name,
-    visible,
-)
-from pickbest.feasibility.laws import AnyLaw, Law, ProductLaw
-from pickbest.kernels import leader_laws
-from pickbest.kernels.leaders import decayed
+from pickbest.core import Learner, PickbestError, unknown_name
 from pickbest.learners import FPML, Hedge
-from pickbest.learners.fpml import Noise
 
 TUNINGS = ("product", "eager", "proposition_8")
-
-# Where there are at most this many subsets, FPML's law is computed for each of them.
-MOST_SUBSETS = 600
-DEFAULT_SAMPLES = 256
 
 # Share of the calls that the eager phase may use, and share of the accuracy then left over.
 EAGER_SHARE = 5
@@ -95,18 +72,15 @@ class Phase:
     pressed: float | None = None
 
 
-def checked_tuning(tuning: str | None, budget: int, learner: object = None) -> str:
-    """The tuning's name; None: product for B ≥ 2, eager for B = 1.
-
-    A learner of one's own gets Proposition 8's calls.
-    """
+def checked_tuning(tuning: str | None, budget: int) -> str:
+    """The tuning's name; None: product for B ≥ 2, eager for B = 1."""
     if tuning is None:
         tuning = "product" if budget > 1 else "eager"
     elif tuning not in TUNINGS:
         raise unknown_name("tuning", tuning, TUNINGS)
     elif tuning == "product" and budget < 2:
         raise PickbestError("tuning product needs a budget of 2 or more, got 1: take eager")
-    return tuning if learner is None else "proposition_8"
+    return tuning
 
 
 def spare(tuning: str, epsilon: float) -> float:
@@ -158,101 +132,3 @@ def eager_phase(n_constraints: int, budget: int, calls: int) -> Phase:
     """FPML with a large epsilon that falls as the calls go on."""
     first, decay = theory.fpml_anytime(n_arms=n_constraints, budget=budget)
     return Phase(FPML(n_constraints, budget, EAGERNESS * first, decay), calls)
-
-
-class Playing:
-    """A learner in the middle of its game, as the law over tuples that it plays next.
-
-    Hedge and FPML see every cost, so one state has one law: exact for Hedge (the product of its
-    draws), for one constraint and, for FPML, where there are few subsets. Any other case takes
-    `samples` draws: as many replicates, all fed the same costs.
-
-    samples: how many draws stand for a law; None: laws are exact.
-    """
-
-    def __init__(self, learner: Learner, samples: int | None, seed: int) -> None:
-        exact = samples is None and has_exact_law(learner)
-        self.samples = None if exact else samples or DEFAULT_SAMPLES
-        self._learner = learner
-        self._keys = replicate_keys(seed, self.samples or 1)
-        self._state = learner.start(len(self._keys))
-        # A learner that sees every cost learns the same whatever was picked.
-        self._choice = Choice(np.empty((1, 0), np.int64), np.empty((1, 0)))
-
-    def law(self, round_index: int) -> AnyLaw:
-        """What it plays in that round."""
-        if self.samples is None:
-            return exact_law(self._learner, self._state)
-        self._choice = self._learner.pick(self._state, rng_for(self._keys, round_index))
-        return merged(self._choice.arms, self._learner.n_arms)
-
-    def learn(self, costs: FloatArray) -> None:
-        """Fold in the costs of all constraints, scaled to [0, 1]."""
-        same = np.ascontiguousarray(np.broadcast_to(costs, (len(self._keys), len(costs))))
-        seen = visible(self._learner, self._choice, same)
-        self._state = self._learner.learn(self._state, self._choice, seen)
-
-
-def has_exact_law(learner: Learner) -> bool:
-    """Hedge's is known; FPML's for single arms, and where there are few subsets."""
-    if not isinstance(learner, FPML) or learner.noise is not Noise.EXPONENTIAL:
-        return isinstance(learner, Hedge)
-    few = learner.n_arms <= leader_laws.MOST_ARMS
-    subsets = math.comb(learner.n_arms, learner.budget)
-    return learner.budget == 1 or (few and subsets <= MOST_SUBSETS)
-
-
-def exact_law(learner: Learner, state: State) -> AnyLaw:
-    """The law of a learner that has one, in the state of a single replicate."""
-    if isinstance(learner, Hedge):
-        gains = learner.rate * state.gains[0]
-        shares = np.exp(gains - gains.max())
-        return ProductLaw(shares / shares.sum(), learner.budget)
-    if not isinstance(learner, FPML):
-        raise TypeError(f"the law of {type(learner).__name__} is not known")
-    costs, epsilon = state.costs[0], decayed(learner.epsilon, learner.decay, state.round[0])
-    tuples = _subsets(learner.n_arms, learner.budget)
-    chances = np.empty(len(tuples))
-    if learner.budget == 1:
-        leader_laws.leader_law(costs, epsilon, chances)
-    else:
-        leader_laws.subset_law(costs, epsilon, tuples, chances)
-    return Law(tuples, chances)
-
-
-@lru_cache(maxsize=4)
-def _subsets(n_constraints: int, budget: int) -> IntArray:
-    return np.array([*combinations(range(n_constraints), budget)])
-
-
-def merged(draws: IntArray, n_constraints: int) -> Law:
-    """The empirical law of draws (samples, budget): each subset once, with its frequency."""
-    ordered = np.sort(draws, axis=1)
-    budget = ordered.shape[1]
-    if n_constraints**budget < 2**62:
-        powers = n_constraints ** np.arange(budget - 1, -1, -1, dtype=np.int64)
-        _, first, counts = np.unique(ordered @ powers, return_index=True, return_counts=True)
-    else:
-        _, first, counts = np.unique(ordered, axis=0, return_index=True, return_counts=True)
-    return Law(ordered[first], counts / len(draws))
-
-
-def sampling_error(
-    *, samples: int, budget: int, dimension: int, width: float, calls: int, doubt: float = 0.01
-) -> float:
-    """What sampling may add to the largest violation after `calls` calls, with odds 1 - doubt.
-
-    The oracle answers the empirical law, Theorem 2 speaks of the true one. With
-    f_x(S) = min over S of A_i x - b_i in [-width, width], the difference of the two expectations
-    at any x in P is at most Z_t = sup_x (mean of f_x over the samples - E f_x). By symmetrisation
-    and Maurer's contraction for vectors (2016), E Z_t ≤ 2 width sqrt(2 B (m + 1) / M), without
-    the inner 2 B at B = 1; by McDiarmid and Azuma the mean of Z_t over the calls exceeds its
-    expectation by at most 2 width sqrt(ln(1 / doubt) / (2 M calls)).
-
-    >>> round(sampling_error(samples=10_000, budget=1, dimension=3, width=1.0, calls=100), 5)
-    0.04303
-    """
-    copies = 1 if budget == 1 else 2 * budget
-    uniform = math.sqrt(copies * (dimension + 1) / samples)
-    deviation = math.sqrt(math.log(1.0 / doubt) / (2.0 * samples * calls))
-    return 2.0 * width * (uniform + deviation)

@@ -1,19 +1,92 @@
-"""The convex set P of a feasibility problem: where x may lie whatever the constraints say.
+"""The constraints A x ≥ b, and the convex set P where x may lie whatever they say.
 
 A set knows how to maximise a linear function, which is all that an oracle needs at B = 1, and
 how large and small each A_i x can get, which gives the width rho of Proposition 8.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pickbest.core import FloatArray, PickbestError, check_count
-from pickbest.feasibility.constraints import System, as_numbers
-from pickbest.feasibility.highs import is_sparse
+from pickbest.core import FloatArray, IntArray, PickbestError, check_count
+from pickbest.feasibility.highs import PURPOSE, LinearProgram, Rows, is_sparse, load
+
+# Up to this many rows of A their ranges are exact, by two programs a row; beyond, they come
+# from the smallest box around P, which makes the width larger than it need be.
+EXACT_RANGES = 200
+
+
+def as_numbers(name: str, values: ArrayLike) -> FloatArray:
+    """An array of floats, or one sentence."""
+    try:
+        return np.ascontiguousarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise PickbestError(f"{name} must be numbers: {error}") from error
+
+
+@dataclass(frozen=True)
+class System:
+    """A x ≥ b.
+
+    matrix: (n_constraints, dimension), a NumPy array or a SciPy csr_array.
+    transposed: the same, transposed and stored by rows, since Aᵀ y is computed in every call.
+    """
+
+    matrix: Any
+    transposed: Any
+    bounds: FloatArray
+
+    @staticmethod
+    def of(matrix: Any, bounds: ArrayLike) -> "System":
+        """The system of A and b, or one sentence about what is wrong with them."""
+        if is_sparse(matrix):
+            checked = load("scipy.sparse", "sparse A").csr_array(matrix).astype(np.float64)
+            entries: FloatArray = checked.data
+        else:
+            checked = entries = as_numbers("A", matrix)
+        if checked.ndim != 2 or 0 in checked.shape:
+            raise PickbestError(
+                "A must be a matrix with a row for each constraint and a column for each "
+                f"variable, got shape {checked.shape}"
+            )
+        if not np.isfinite(entries).all():
+            raise PickbestError("A must hold finite numbers, got NaN or infinity")
+        right = as_numbers("b", bounds)
+        if right.shape != checked.shape[:1]:
+            raise PickbestError(
+                f"b must have one number for each of the {checked.shape[0]} rows of A, "
+                f"got shape {right.shape}"
+            )
+        if not np.isfinite(right).all():
+            raise PickbestError("b must hold finite numbers, got NaN or infinity")
+        across = checked.T.tocsr() if is_sparse(checked) else np.ascontiguousarray(checked.T)
+        return System(checked, across, right)
+
+    @property
+    def n_constraints(self) -> int:
+        return int(self.matrix.shape[0])
+
+    @property
+    def dimension(self) -> int:
+        return int(self.matrix.shape[1])
+
+    def slacks(self, x: FloatArray) -> FloatArray:
+        """A x - b: what is left of each constraint, negative where it is violated."""
+        slack: FloatArray = self.matrix @ x - self.bounds
+        return slack
+
+    def direction(self, multipliers: FloatArray) -> FloatArray:
+        """Aᵀ y: the gradient of the weighted sum of the slacks."""
+        gradient: FloatArray = self.transposed @ multipliers
+        return gradient
+
+    def rows(self, chosen: IntArray) -> FloatArray:
+        """Some rows of A, as a dense array."""
+        part = self.matrix[chosen]
+        dense: FloatArray = part.toarray() if is_sparse(part) else part
+        return dense
 
 
 @runtime_checkable
@@ -117,70 +190,72 @@ class Simplex:
 
 
 @dataclass(frozen=True)
-class Ball:
-    """All x at a Euclidean distance of at most `radius` from `center`.
+class Polytope:
+    """All x with inequalities · x ≤ limits and lower ≤ x ≤ upper; not empty.
 
-    >>> Ball(np.zeros(2), 5.0).maximize(np.array([3.0, 4.0]))
-    (array([3., 4.]), 25.0)
+    inequalities may be sparse; lower and upper are finite, numbers or vectors.
     """
 
-    center: FloatArray
-    radius: float
+    inequalities: Any
+    limits: FloatArray
+    lower: FloatArray | float
+    upper: FloatArray | float
+    rows: Rows = field(init=False, repr=False, compare=False)
+    _program: LinearProgram = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        center = as_numbers("center", self.center)
-        if center.ndim != 1 or not len(center) or not np.isfinite(center).all():
-            raise PickbestError("the center of a ball must be a vector of finite numbers")
-        if not np.isfinite(self.radius) or self.radius < 0.0:
-            raise PickbestError(
-                f"the ball is empty: its radius must be at least 0, got {self.radius!r}"
-            )
-        object.__setattr__(self, "center", center)
+        system = System.of(self.inequalities, self.limits)
+        shape = (system.dimension,)
+        bounds = [as_numbers("lower", self.lower), as_numbers("upper", self.upper)]
+        for bound in bounds:
+            if bound.shape not in ((), (1,), shape) or not np.isfinite(bound).all():
+                raise PickbestError(
+                    f"the bounds of a polytope must be {shape[0]} finite numbers, got {bound!r}"
+                )
+        lower, upper = (np.array(np.broadcast_to(bound, shape)) for bound in bounds)
+        free = np.full(system.n_constraints, -np.inf)
+        rows = Rows(system.matrix, free, system.bounds, lower, upper)
+        object.__setattr__(self, "rows", rows)
+        object.__setattr__(self, "_program", LinearProgram(rows))
+        self._program.maximize(np.zeros(system.dimension))  # says at once if the set is empty
 
     @property
     def dimension(self) -> int:
-        return len(self.center)
+        return len(self.rows.lower)
 
     def maximize(self, direction: FloatArray) -> tuple[FloatArray, float]:
-        length = float(np.linalg.norm(direction))
-        x = self.center + direction * (self.radius / length) if length > 0.0 else self.center.copy()
-        return x, float(direction @ self.center) + self.radius * length
+        x, z = self.solve(direction)
+        # limits · z + the best of the rest over the bounds, for any z ≥ 0: weak duality.
+        rest = direction - self.rows.matrix.T @ z
+        ends = np.where(rest > 0.0, self.rows.upper, self.rows.lower)
+        return x, float(self.rows.row_upper @ z + rest @ ends)
+
+    def solve(self, direction: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """(x, z): the best point, and duals z ≥ 0 of the inequalities, which bound all others."""
+        best = self._program.maximize(direction)
+        return best.x, np.maximum(best.row_duals, 0.0)
 
     def ranges(self, system: System) -> tuple[FloatArray, FloatArray]:
-        middle = system.matrix @ self.center
-        reach = self.radius * system.norms()
-        return middle - reach, middle + reach
+        if system.n_constraints <= EXACT_RANGES:
+            return ranges_by_maximizing(self, system)
+        axes = System.of(np.eye(self.dimension), np.zeros(self.dimension))
+        return Box(*ranges_by_maximizing(self, axes)).ranges(system)
 
 
-@dataclass(frozen=True)
-class Maximizer:
-    """Any convex set for which a routine maximises a linear function; for B = 1.
-
-    function(direction) must return a point of P where direction · x is largest: a verdict of
-    infeasibility is as right as this routine. The width takes two calls for each constraint
-    unless it is given.
-
-    >>> disk = Maximizer(lambda c: c / np.linalg.norm(c), dimension=2)
-    >>> disk.maximize(np.array([0.0, 2.0]))
-    (array([0., 1.]), 2.0)
-    """
-
-    function: Callable[[FloatArray], ArrayLike]
-    dimension: int
-
-    def __post_init__(self) -> None:
-        check_count("dimension", self.dimension)
-
-    def maximize(self, direction: FloatArray) -> tuple[FloatArray, float]:
-        x = as_numbers("the answer of the maximiser", self.function(direction))
-        if x.shape != (self.dimension,) or not np.isfinite(x).all():
-            raise PickbestError(
-                f"the maximiser must return {self.dimension} finite numbers, got {x!r}"
-            )
-        return x, float(direction @ x)
-
-    def ranges(self, system: System) -> tuple[FloatArray, FloatArray]:
-        return ranges_by_maximizing(self, system)
+def as_rows(convex: ConvexSet) -> Rows | None:
+    """The linear description of a set, or None where it has none that we know."""
+    if isinstance(convex, Polytope):
+        return convex.rows
+    sparse = load("scipy.sparse", PURPOSE)
+    if isinstance(convex, Box):
+        nothing = np.empty(0)
+        matrix = sparse.csr_array((0, convex.dimension))
+        return Rows(matrix, nothing, nothing, convex.lower, convex.upper)
+    if isinstance(convex, Simplex):
+        total = np.array([convex.total])
+        bounds = np.zeros(convex.dimension), np.full(convex.dimension, convex.total)
+        return Rows(sparse.csr_array(np.ones((1, convex.dimension))), total, total, *bounds)
+    return None
 
 
 def ranges_by_maximizing(convex: ConvexSet, system: System) -> tuple[FloatArray, FloatArray]:
@@ -197,11 +272,3 @@ def width_over(convex: ConvexSet, system: System) -> float:
     """rho: the largest |A_i x - b_i| over all x in P and all constraints i."""
     low, high = convex.ranges(system)
     return float(np.maximum(np.abs(low - system.bounds), np.abs(high - system.bounds)).max())
-
-
-def check_dimension(convex: ConvexSet, system: System) -> None:
-    """P must live where A's columns say."""
-    if convex.dimension != system.dimension:
-        raise PickbestError(
-            f"A has {system.dimension} columns, but P has dimension {convex.dimension}"
-        )

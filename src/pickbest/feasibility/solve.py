@@ -1,12 +1,22 @@
-"""Find x in P with A x ≥ b - epsilon, or prove that no x in P has A x ≥ b (Proposition 8)."""
+"""Linear programs and zero-sum games to within epsilon, by the loop of Proposition 8's proof.
+
+`solve_feasibility` finds x in P with A x ≥ b - epsilon, or proves that no x in P has A x ≥ b.
+
+`solve_game` takes the columns of a game as the constraints and the row player's mixtures as P. No
+value has to be guessed: each call's best response is worth at least the value of the game, the mean
+of the multipliers is a mixture of columns that proves an upper bound, and a mix of the answers
+proves a lower one.
+"""
 
 import math
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from pickbest import theory
 from pickbest.catalog import make_learner
 from pickbest.core import (
     FloatArray,
@@ -17,17 +27,17 @@ from pickbest.core import (
     check_seed,
 )
 from pickbest.feasibility.calls import ROUNDING, Call, Progress, calls_of
-from pickbest.feasibility.constraints import System
-from pickbest.feasibility.oracles import Oracle, as_oracle
+from pickbest.feasibility.oracles import Oracle, oracle_for
 from pickbest.feasibility.phases import (
     Phase,
     calls_needed,
     checked_tuning,
-    sampling_error,
+    eager_phase,
     schedule,
     spare,
 )
-from pickbest.feasibility.sets import ConvexSet
+from pickbest.feasibility.sets import ConvexSet, Simplex, System, as_numbers
+from pickbest.learners import Hedge
 
 
 class Status(Enum):
@@ -59,10 +69,8 @@ class Feasibility:
     worst_slack: the smallest A_i x - b_i, computed anew from x; at least -epsilon if feasible.
     calls, calls_bound: oracle calls made, and the number that is always enough: for two draws
         or more 2 width ln n / (η_B epsilon), else Proposition 8's.
-    stopped_early: whether the verdict came before the calls were used up.
-    samples: draws that stood for each law over tuples; None where the laws were exact.
-    sampling_error: what they may have added to the violation after these calls, with odds of
-        99%; it can cost calls or a verdict, never make one wrong.
+    samples: draws that stood for each law over tuples; None where the laws were exact. Draws may
+        cost calls or a verdict, and never make one wrong.
     """
 
     status: Status
@@ -71,16 +79,10 @@ class Feasibility:
     certificate: Certificate | None
     calls: int
     calls_bound: int
-    stopped_early: bool
     epsilon: float
     budget: int
     width: float
     samples: int | None
-    sampling_error: float
-
-    @property
-    def decided(self) -> bool:
-        return self.status is not Status.UNDECIDED
 
 
 def solve_feasibility(
@@ -93,15 +95,14 @@ def solve_feasibility(
     learner: str | Learner | None = None,
     tuning: str | None = None,
     width: float | None = None,
-    samples: int | None = None,
     max_calls: int | None = None,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Feasibility:
     """Find x in P with A_i x ≥ b_i - epsilon for all i, or prove that A x ≥ b has no x in P.
 
-    A: (n, m), dense or sparse. b: (n,). oracle: the set P (Box, Simplex, Ball, Polytope,
-        Maximizer), or an Oracle of your own.
+    A: (n, m), dense or sparse. b: (n,). oracle: the set P (a Box, Simplex or Polytope; for
+        budget 1 any ConvexSet), or an Oracle of your own.
     budget: B. The learner plays B constraints at once, and the oracle must answer all of them.
     learner: None for the tuning's own; a name from the catalog, tuned for Proposition 8's number
         of calls; or any Learner over n arms. "hedge" at budget 1 is the algorithm of Arora, Hazan
@@ -109,7 +110,6 @@ def solve_feasibility(
     tuning: product, B draws from Hedge at the constant rate, for B ≥ 2; eager FPML; or FPML as in
         the proof, proposition_8 (see `phases`). None: product, at budget 1 eager.
     width: rho, a bound on all |A_i x - b_i|; computed where None, verified where given.
-    samples: draws for each law over tuples; None: exact laws where they are known, else 256.
     max_calls: at most this many calls, if that is less than `calls_bound`.
 
     >>> import numpy as np
@@ -121,51 +121,57 @@ def solve_feasibility(
     -0.5
     """
     system = System.of(A, b)
-    check_positive("epsilon", epsilon)
-    system.check_budget(budget)
-    check_seed(seed)
-    if samples is not None:
-        check_count("samples", samples)
-    kind = checked_tuning(tuning, budget, learner)
-    answers = as_oracle(oracle, system, budget, spare(kind, epsilon))
-    rho = known_width(answers, width, epsilon)
-    n_constraints = system.n_constraints
-    bound = calls_needed(n_constraints, budget, rho, epsilon, kind)
+    # A learner of your own gets Proposition 8's calls.
+    kind = checked_tuning(tuning, budget) if learner is None else "proposition_8"
+    check_settings(system, epsilon, budget, seed)
+    answers = oracle_for(oracle, system, budget, spare(kind, epsilon), exact=False)
+    rho = answers.width() if width is None else check_positive("width", width)
+    if not math.isfinite(rho):
+        raise PickbestError("the width is infinite: P must be bounded; give its variables bounds")
+    # Below epsilon / 4 it makes no difference: every x in P is a solution, and T is smallest.
+    rho = max(rho, epsilon / 4.0)
+    bound = calls_needed(system.n_constraints, budget, rho, epsilon, kind)
     allowed = bound if max_calls is None else min(check_count("max_calls", max_calls), bound)
-    phases = phases_for(learner, kind, n_constraints, budget, bound)
+    phases = phases_for(learner, kind, system.n_constraints, budget, bound)
     certificate: Certificate | None = None
     status = Status.UNDECIDED
-    for call in calls_of(system, answers, rho, phases, samples, seed):
+    for call in calls_of(system, answers, rho, phases, seed):
         if progress:
             progress(call.number, allowed)
         certificate = refutation(call, answers, -ROUNDING * rho)
         if certificate is not None:
             status = Status.INFEASIBLE
             break
-        if call.tally.worst_slack >= -epsilon and worst_slack(system, call) >= -epsilon:
+        # The tally's slack is a sum over the calls: computed anew from x before it counts.
+        if call.tally.worst_slack >= -epsilon and system.slacks(call.tally.x).min() >= -epsilon:
             status = Status.FEASIBLE
             break
         if call.number == allowed:
             break
-    feasible_or_open = status is not Status.INFEASIBLE
-    missed = 0.0
-    if call.samples is not None:
-        drawn = {"samples": call.samples, "budget": budget, "dimension": system.dimension}
-        missed = sampling_error(**drawn, width=rho, calls=call.tally.calls)
+    infeasible = status is Status.INFEASIBLE
     return Feasibility(
         status=status,
-        x=call.tally.x if feasible_or_open else None,
-        worst_slack=worst_slack(system, call) if feasible_or_open else None,
+        x=None if infeasible else call.tally.x,
+        worst_slack=None if infeasible else float(system.slacks(call.tally.x).min()),
         certificate=certificate,
         calls=call.number,
         calls_bound=bound,
-        stopped_early=status is not Status.UNDECIDED and call.number < bound,
         epsilon=float(epsilon),
         budget=budget,
         width=rho,
         samples=call.samples,
-        sampling_error=missed,
     )
+
+
+def check_settings(system: System, epsilon: float, budget: int, seed: int) -> None:
+    """What programs and games are asked with."""
+    check_positive("epsilon", epsilon)
+    check_seed(seed)
+    most = system.n_constraints
+    if not isinstance(budget, int | np.integer) or not 1 <= budget <= most:
+        raise PickbestError(
+            f"budget must be between 1 and the number of constraints, {most}, got {budget!r}"
+        )
 
 
 def phases_for(
@@ -184,17 +190,6 @@ def phases_for(
     return [Phase(learner, calls)]
 
 
-def known_width(oracle: Oracle, width: float | None, epsilon: float) -> float:
-    """The width that was given, or the oracle's own.
-
-    Below epsilon / 4 it makes no difference: every x in P is a solution, and T is smallest.
-    """
-    found = oracle.width() if width is None else check_positive("width", width)
-    if not math.isfinite(found):
-        raise PickbestError("the width is infinite: P must be bounded; give its variables bounds")
-    return max(found, epsilon / 4.0)
-
-
 def refutation(call: Call, oracle: Oracle, below: float) -> Certificate | None:
     """A certificate, verified, where this call's multipliers or their mean so far are one.
 
@@ -210,6 +205,95 @@ def refutation(call: Call, oracle: Oracle, below: float) -> Certificate | None:
     return None
 
 
-def worst_slack(system: System, call: Call) -> float:
-    """The smallest slack of the mix of answers, computed from x itself."""
-    return float(system.slacks(call.tally.x).min())
+# Games -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Game:
+    """Mixed strategies of both players, and what each is worth whatever the other does.
+
+    rows, columns: probabilities. lower: what `rows` receives at least; upper: what it receives
+    at most against `columns`. The value of the game lies between them.
+    solved: whether upper - lower ≤ epsilon.
+    """
+
+    rows: FloatArray
+    columns: FloatArray
+    lower: float
+    upper: float
+    solved: bool
+    calls: int
+    calls_bound: int
+    epsilon: float
+    budget: int
+
+    @property
+    def value(self) -> float:
+        """The middle of the two bounds."""
+        return (self.lower + self.upper) / 2.0
+
+
+def solve_game(
+    payoffs: ArrayLike,
+    epsilon: float,
+    budget: int = 1,
+    *,
+    tuning: str | None = None,
+    max_calls: int | None = None,
+    seed: int = 0,
+) -> Game:
+    """Strategies within epsilon of optimal for a zero-sum game.
+
+    payoffs[i, j]: what the row player receives from the column player for row i and column j.
+    The other arguments are those of `solve_feasibility`, and so is calls_bound, for half the range
+    of the payoffs as the width (and 31/32 of epsilon for the product law, whose oracle is exact to
+    the rest); the eager tuning may take a quarter more.
+
+    >>> stone_paper_scissors = [[0, -1, 1], [1, 0, -1], [-1, 1, 0]]
+    >>> game = solve_game(stone_paper_scissors, epsilon=0.1)
+    >>> game.lower <= 0.0 <= game.upper, game.solved
+    (True, True)
+    """
+    table = as_numbers("payoffs", payoffs)
+    if table.ndim != 2 or 0 in table.shape or not np.isfinite(table).all():
+        raise PickbestError(
+            f"payoffs must be a table of finite numbers, got an array of shape {table.shape}"
+        )
+    # Centred, so that the costs are in [-width, width].
+    middle = (table.max() + table.min()) / 2.0
+    system = System.of(table.T, np.full(table.shape[1], middle))
+    kind = checked_tuning(tuning, budget)
+    check_settings(system, epsilon, budget, seed)
+    width = max(float(np.ptp(table)) / 2.0, epsilon / 4.0)
+    inexact = spare(kind, epsilon)
+    oracle = oracle_for(Simplex(system.dimension), system, budget, inexact)
+    wanted = epsilon - inexact if kind == "product" else epsilon
+    n_columns = system.n_constraints
+    bound = calls_needed(n_columns, budget, width, wanted, kind)
+    # Unlike in linear programs, nothing is known to be at least 0, which is what leaves room for an
+    # eager phase there: here the whole of the proof's follows it, and product has none.
+    if kind == "product":
+        phases = [Phase(Hedge(n_columns, theory.constant_rate(budget=budget), budget), bound, 0.0)]
+    else:
+        phases = schedule(n_columns, budget, bound, "proposition_8")
+    if kind == "eager":
+        phases.insert(0, eager_phase(n_columns, budget, bound // 4))
+    allowed = sum(phase.calls for phase in phases)
+    if max_calls is not None:
+        allowed = min(allowed, check_count("max_calls", max_calls))
+    for call in calls_of(system, oracle, width, phases, seed):
+        rows, columns = call.tally.x, call.tally.multipliers
+        lower, upper = float((rows @ table).min()), float((table @ columns).max())
+        if upper - lower <= epsilon or call.number == allowed:
+            break
+    return Game(
+        rows=rows,
+        columns=columns,
+        lower=lower,
+        upper=upper,
+        solved=upper - lower <= epsilon,
+        calls=call.number,
+        calls_bound=bound,
+        epsilon=float(epsilon),
+        budget=budget,
+    )

@@ -25,15 +25,6 @@ class Subset:
     bound: float | None = None
     proven: bool = False
 
-    @property
-    def gap(self) -> float | None:
-        """How much cheaper another subset could be at most; None where nothing is known.
-
-        >>> Subset(arms=(0, 3), cost=12.0, bound=11.5).gap
-        0.5
-        """
-        return None if self.bound is None else self.cost - self.bound
-
     def mean_cost(self, rounds: int) -> float:
         """The cost of a round.
 
@@ -116,12 +107,12 @@ def check_table(costs: ArrayLike) -> FloatArray:
 def _check_arms(arms: Iterable[int], n_arms: int) -> list[int]:
     chosen = list(arms)
     whole = all(isinstance(a, int | np.integer) and not isinstance(a, bool) for a in chosen)
-    if not chosen or not whole or not all(0 <= a < n_arms for a in chosen):
+    fits = whole and all(0 <= a < n_arms for a in chosen) and len(set(chosen)) == len(chosen)
+    if not chosen or not fits:
         raise PickbestError(
-            f"arms must be at least one whole number between 0 and {n_arms - 1}, got {chosen!r}"
+            f"arms must be distinct whole numbers between 0 and {n_arms - 1}, at least one, "
+            f"got {chosen!r}"
         )
-    if len(set(chosen)) < len(chosen):
-        raise PickbestError(f"arms must be distinct, got {chosen!r}")
     return [int(a) for a in chosen]
 
 

@@ -5,12 +5,11 @@ order. `ceiling` is what a round costs at most because of arms that are already 
 """
 
 import functools
-from typing import NamedTuple
 
 import numpy as np
 
 from pickbest.core import BoolArray, FloatArray, IntArray
-from pickbest.kernels.compiled import borrowing, compiled, inlined, summing
+from pickbest.kernels.compiled import borrowing, compiled, summing
 
 # Chosen by trial on anticorrelated, sparse and uniform tables: 100 steps come within 1 % of
 # the best bound.
@@ -27,16 +26,6 @@ def capped_sum(row: FloatArray, ceiling: FloatArray) -> float:
     return total
 
 
-@inlined
-def lowest(numbers: FloatArray) -> int:
-    """Where the smallest number stands; ties: lowest index."""
-    best = 0
-    for i in range(1, numbers.shape[0]):
-        if numbers[i] < numbers[best]:
-            best = i
-    return best
-
-
 @borrowing
 def mark_dominated(
     table: FloatArray, order: IntArray, begin: int, end: int, kept: BoolArray
@@ -49,7 +38,7 @@ def mark_dominated(
     rounds = table.shape[1]
     for i in range(begin, end):
         arm = order[i]
-        strongest = lowest(table[arm])
+        strongest = np.argmin(table[arm])
         for j in range(i):
             rival = order[j]
             if not kept[rival] or table[rival, strongest] > table[arm, strongest]:
@@ -62,28 +51,16 @@ def mark_dominated(
                 break
 
 
+@compiled
 def best_swap(table: FloatArray, arms: IntArray) -> tuple[float, int, int]:
     """The exchange that lowers the cost most: (change of cost, position in `arms`, new arm).
 
     One pass over the table, after Whitaker's fast interchange for the p-median problem.
     """
     n_arms, rounds = table.shape
-    nearest, costs = np.zeros(rounds, np.int64), np.full((2, rounds), np.inf)
-    chosen, loss = np.zeros(n_arms, np.bool_), np.empty(arms.size)
-    return _best_swap(table, arms, nearest, costs[0], costs[1], chosen, loss)
-
-
-@borrowing
-def _best_swap(
-    table: FloatArray,
-    arms: IntArray,
-    nearest: IntArray,
-    first: FloatArray,
-    second: FloatArray,
-    chosen: BoolArray,
-    loss: FloatArray,
-) -> tuple[float, int, int]:
-    n_arms, rounds = table.shape
+    nearest = np.zeros(rounds, np.int64)
+    first, second = np.full(rounds, np.inf), np.full(rounds, np.inf)
+    chosen, loss = np.zeros(n_arms, np.bool_), np.empty(arms.shape[0])
     for j in range(arms.shape[0]):
         chosen[arms[j]] = True
         for t in range(rounds):
@@ -107,7 +84,7 @@ def _best_swap(
                 gain += first[t] - cost
             else:
                 loss[nearest[t]] += min(cost, second[t]) - first[t]
-        j = lowest(loss)
+        j = int(np.argmin(loss))
         if loss[j] - gain < best[0]:
             best = (loss[j] - gain, j, arm)
     return best
@@ -193,6 +170,7 @@ def ascend(
     return best, step
 
 
+@compiled
 def exhaust(
     table: FloatArray,
     free: IntArray,
@@ -206,41 +184,11 @@ def exhaust(
     Tries all of them, depth first, each level in order of descending gain. Gains only shrink
     as arms are added, so the next `left` gains bound what the rest of a level can reach.
     """
-    n_free, rounds = free.size, table.shape[1]
-    levels = _Levels(
-        minima=np.empty((picks, rounds)),
-        candidates=np.empty((picks, n_free), np.int64),
-        gains=np.empty((picks, n_free)),
-        counts=np.empty(picks, np.int64),
-        places=np.zeros(picks, np.int64),
-        base=np.zeros(picks),
-    )
-    return _exhaust(table, free, picks, ceiling, limit, found, levels)
-
-
-class _Levels(NamedTuple):
-    """What `exhaust` knows at every depth: costs so far, arms to try with their gains, how far."""
-
-    minima: FloatArray
-    candidates: IntArray
-    gains: FloatArray
-    counts: IntArray
-    places: IntArray
-    base: FloatArray
-
-
-@borrowing
-def _exhaust(
-    table: FloatArray,
-    free: IntArray,
-    picks: int,
-    ceiling: FloatArray,
-    limit: float,
-    found: IntArray,
-    levels: _Levels,
-) -> float:
-    minima, candidates, gains, counts, places, base = levels
     n_free, rounds = free.shape[0], table.shape[1]
+    # At every depth: costs so far, arms to try with their gains, and how far they were tried.
+    minima, base = np.empty((picks, rounds)), np.zeros(picks)
+    candidates, gains = np.empty((picks, n_free), np.int64), np.empty((picks, n_free))
+    counts, places = np.empty(picks, np.int64), np.zeros(picks, np.int64)
     for t in range(rounds):
         minima[0, t] = ceiling[t]
         base[0] += ceiling[t]
@@ -300,17 +248,10 @@ def _exhaust(
 
 
 @functools.cache
-def load_exhaustive() -> None:
-    """Compile what small tables need, or load it from disk."""
-    table, arms = np.eye(4), np.arange(4)
+def load() -> None:
+    """Compile all kernels, or load them from disk, so that later calls can be timed."""
+    table, arms, scores = np.eye(4), np.arange(4), np.empty(4)
     mark_dominated(table, arms, 0, 4, np.ones(4, dtype=np.bool_))
     best_swap(table, arms[:2])
     exhaust(table, arms, 2, table[0], 1.0, arms[:2].copy())
-
-
-@functools.cache
-def load() -> None:
-    """Compile all kernels, or load them from disk, so that later calls can be timed."""
-    load_exhaustive()
-    table, arms, scores = np.eye(4), np.arange(4), np.empty(4)
     ascend(table, arms, 2, table[0], table[0].copy(), 1.0, 1.0, 1, scores)

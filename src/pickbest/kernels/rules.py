@@ -208,7 +208,10 @@ class CompiledLearner(Generic[Law, State, Work]):
             needed = self.rule.weighted and self.feedback is Feedback.PICKED
             weights = weights_of(choice) if needed else np.empty(choice.arms.shape)
         rows, costs = self.rule.learn_rows, seen.high
-        spread = np.ones(len(costs)) if seen.watch is None else 1.0 / seen.watch
+        spread = np.ones(len(costs))
+        if seen.watch is not None:
+            # Where no race is ever watched, there is nothing that weights could make up for.
+            np.divide(1.0, seen.watch, out=spread, where=seen.watch > 0.0)
         play = rows if len(costs) * self.n_arms > MOST_INTERPRETED else rows.gradually
         play(self.law, state, choice.arms, weights, costs, spread)
         return state

@@ -3,18 +3,27 @@
 Only the standard library is used here: every process of ours loads this.
 """
 
+from __future__ import annotations
+
 import contextlib
 import ctypes
 import os
+import re
 import sys
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
+
 LINUX = sys.platform.startswith("linux")
-PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
+PR_SET_PDEATHSIG, PR_GET_DUMPABLE, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 3, 4, 36
+TEMPORARY = "pickbest-"
 _libc = ctypes.CDLL(None, use_errno=True) if LINUX else None
 
 
@@ -105,10 +114,9 @@ def _namespace() -> int:
         return 0
 
 
-def prctl(option: int, value: int) -> None:
-    """Set something about this process, where the kernel is Linux."""
-    if _libc is not None:
-        _libc.prctl(option, value, 0, 0, 0)
+def prctl(option: int, value: int) -> int:
+    """Set or ask something about this process, where the kernel is Linux; elsewhere 1."""
+    return 1 if _libc is None else int(_libc.prctl(option, value, 0, 0, 0))
 
 
 def pidfd(pid: int) -> int | None:
@@ -119,6 +127,78 @@ def pidfd(pid: int) -> int | None:
         return os.pidfd_open(pid)
     except OSError:
         return None
+
+
+_undumpable = 0
+_undumpable_lock = threading.Lock()
+
+
+@contextlib.contextmanager
+def not_dumpable() -> Iterator[None]:
+    """While this lasts, no other process of an ordinary user can look into this one (Linux).
+
+    It can neither be traced, nor are its environment, memory and descriptors to be had from /proc
+    or by pidfd_getfd. It leaves no core file either.
+    """
+    global _undumpable
+    with _undumpable_lock:
+        if _undumpable == 0 and prctl(PR_GET_DUMPABLE, 0) != 1:
+            # Somebody else has seen to it, for good.
+            _undumpable = 1
+        _undumpable += 1
+        prctl(PR_SET_DUMPABLE, 0)
+    try:
+        yield
+    finally:
+        with _undumpable_lock:
+            _undumpable -= 1
+            if _undumpable == 0:
+                prctl(PR_SET_DUMPABLE, 1)
+
+
+def temporary_folder() -> TemporaryDirectory[str]:
+    """A folder for this process; those that killed processes left are removed."""
+    import shutil
+    import tempfile
+
+    place = Path(tempfile.gettempdir())
+    with contextlib.suppress(OSError):
+        for left in place.glob(f"{TEMPORARY}*"):
+            ours = left.lstat().st_uid == os.geteuid()
+            if ours and died(left.name.removeprefix(TEMPORARY)):
+                shutil.rmtree(left, ignore_errors=True)
+    return tempfile.TemporaryDirectory(prefix=f"{TEMPORARY}{name_here()}-")
+
+
+def passwords_in(words: Sequence[str]) -> list[str]:
+    """Passwords and tokens among the words of a command line.
+
+    >>> passwords_in(["status", "postgresql://me:secret@host/runs?password=other", "--token=x"])
+    ['secret', 'other', 'x']
+    """
+    found = [each for word in words for match in _PASSWORD.findall(word) for each in match if each]
+    token = [word.partition("=")[2] for word in words if word.startswith("--token=")]
+    after = [words[n + 1] for n, word in enumerate(words[:-1]) if word == "--token"]
+    return [*found, *token, *after]
+
+
+def without_passwords(text: str) -> str:
+    """A text as it may be printed.
+
+    >>> without_passwords("cannot reach host=x password='a b' at postgresql://me:secret@host/")
+    'cannot reach host=x password=*** at postgresql://me:***@host/'
+    """
+    return _PASSWORD.sub(
+        lambda match: match[0].replace(next(filter(None, match.groups())), "***", 1), text
+    )
+
+
+# In a URL between the user and the host; in a query or a connection string after its key.
+_PASSWORD = re.compile(
+    r"://[^:/@\s]*:([^\s]*)@"
+    r"|(?:password|passwd|pwd|secret|token)\s*=\s*('[^']*'|[^&\s]+)",
+    re.IGNORECASE,
+)
 
 
 def hide(secrets: Iterable[str]) -> None:

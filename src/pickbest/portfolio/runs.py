@@ -101,7 +101,8 @@ class Task(Place):
 
     argv: the command line; or, where it is None,
     call: a pickled (function, arguments) pair.
-    preload: modules that the function needs, imported once and not for every run.
+    preload: modules that the function needs, each with the folder where it may lie (""
+        where it is installed); they are imported once and not for every run.
     spool: a file for all of its standard output once that is long; "": only the end is kept.
     """
 
@@ -109,7 +110,7 @@ class Task(Place):
     deadline: float
     argv: tuple[str, ...] | None = None
     call: bytes | None = None
-    preload: tuple[str, ...] = ()
+    preload: tuple[tuple[str, str], ...] = ()
     spool: str = ""
     limits: Limits = field(default_factory=Limits)
 

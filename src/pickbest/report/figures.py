@@ -1,12 +1,9 @@
-"""Figures of a report, drawn from data to PNG and SVG, and kept while their data stay the same."""
+"""Figures of a report, drawn from data to PNG and SVG."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,28 +17,15 @@ if TYPE_CHECKING:
 # Small enough that text stays readable when a phone shows the figure at its own width.
 WIDTH, HEIGHT = 5.8, 3.9
 LINES = {"solid": "-", "dashed": "--", "dotted": ":", "none": ""}
-DIGESTS = ".digests.json"
 HEROES = ("fpml", "auto")
 
 
 def draw_all(figures: Iterable[Figure], folder: Path) -> None:
-    """Write NAME.png and NAME.svg for every figure that is new or has changed."""
+    """Write NAME.png and NAME.svg for every figure."""
     folder.mkdir(parents=True, exist_ok=True)
-    kept = _read_digests(folder)
-    style = hashlib.sha256(
-        b"".join(Path(module.__file__ or "").read_bytes() for module in (plots, palette))
-        + Path(__file__).read_bytes()
-    ).hexdigest()
     for figure in figures:
-        text = json.dumps(asdict(figure), sort_keys=True) + style
-        digest = hashlib.sha256(text.encode()).hexdigest()
-        places = [folder / f"{figure.name}.{suffix}" for suffix in ("png", "svg")]
-        if kept.get(figure.name) == digest and all(place.exists() for place in places):
-            continue
-        for place, content in zip(places, render(figure), strict=True):
-            write_atomically(place, content)
-        kept[figure.name] = digest
-        write_atomically(folder / DIGESTS, json.dumps(kept, indent=1).encode())
+        for suffix, content in zip(("png", "svg"), render(figure), strict=True):
+            write_atomically(folder / f"{figure.name}.{suffix}", content)
 
 
 def render(figure: Figure) -> tuple[bytes, bytes]:
@@ -50,10 +34,12 @@ def render(figure: Figure) -> tuple[bytes, bytes]:
     axes.set_xscale("log" if figure.log_x else "linear")
     axes.set_yscale("log" if figure.log_y else "linear")
     ends = []
+    named = [one.look for one in figure.series if one.x and not one.look.startswith("#")]
+    colours = {name: colour for name, (colour, _) in palette.looks(named).items()}
     # What the figure is about is drawn last, on top of all others.
     for series in sorted(figure.series, key=lambda one: one.look in HEROES):
         if series.x:
-            colour = _draw(axes, series)
+            colour = _draw(axes, series, colours.get(series.look, series.look))
             if series.label:
                 label = typeset(series.label)
                 ends.append((float(series.x[-1]), float(series.y[-1]), label, colour))
@@ -74,9 +60,8 @@ def typeset(label: str) -> str:
     return label.replace("OG_hybrid", r"OG$_{\mathrm{hybrid}}$")
 
 
-def _draw(axes: Axes, series: Series) -> str:
+def _draw(axes: Axes, series: Series, colour: str) -> str:
     """Draw one series and return its colour."""
-    colour = series.look if series.look.startswith("#") else palette.look(series.look)[0]
     hollow, hero = series.marker == "s", series.look in HEROES
     axes.errorbar(
         series.x,
@@ -128,11 +113,3 @@ def _tick(axes: Axes, figure: Figure) -> None:
             axis.set_minor_formatter(NullFormatter())
     if not figure.log_x:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-
-
-def _read_digests(folder: Path) -> dict[str, str]:
-    try:
-        kept = json.loads((folder / DIGESTS).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return kept if isinstance(kept, dict) else {}

@@ -1,37 +1,55 @@
-"""One colour per learner, the same everywhere, from a palette that colour-blind people can read.
+"""A colour of its own for each curve of a picture, that colour-blind people can tell apart.
 
-Okabe and Ito's eight colours; learners beyond them are told apart by their line style too.
+Okabe and Ito's colours, and grey; the paper's learners have theirs in every picture.
 """
 
-import hashlib
+from collections import Counter
+from collections.abc import Iterable
 
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 GREY = "#666666"
 STYLES = ("-", "--", ":", "-.")
 
 _FAMILIES = {
-    "fpml": (0, 0), "fpml-partial": (0, 0), "og-hybrid": (2, 0), "og": (1, 0), "exp3": (1, 1),
-    "hedge": (1, 2), "exp3-ix": (1, 3), "exp3-m": (4, 1), "thompson": (3, 0), "ucb": (3, 1),
-    "leaders": (4, 0), "fixed": (5, 1), "top": (5, 0), "greedy": (6, 1), "best": (6, 0),
+    "fpml": (0, 0), "fpml-partial": (0, 0), "auto": (6, 0), "og-hybrid": (2, 0), "og": (1, 0),
+    "exp3": (1, 1), "hedge": (4, 0), "hedge-partial": (4, 0), "exp3-m": (4, 1), "thompson": (3, 0),
+    "ucb": (5, 0), "leaders": (4, 0), "fixed": (5, 1), "top": (5, 0), "greedy": (6, 1),
+    "best": (6, 0),
 }  # fmt: skip
 
 
-def look(name: str) -> tuple[str, str]:
-    """(colour, line style) of a learner or benchmark; variants share their family's colour.
+def looks(names: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """(colour, line style) of each curve of one picture: no two have the same colour.
 
-    >>> look("fpml")
-    ('#0072B2', '-')
+    A name has its usual colour, unless a curve before it has that. Beyond eight curves colours come
+    again, with another line style.
+
+    >>> found = looks(["auto", "og", "exp3", "uniform"])
+    >>> found["og"], len({colour for colour, _ in found.values()})
+    (('#D55E00', '-'), 4)
     """
+    found: dict[str, tuple[str, str]] = {}
+    colours = (*OKABE_ITO, GREY)
+    for name in dict.fromkeys(names):
+        colour, style = _usual(name)
+        used = Counter(taken for taken, _ in found.values())
+        fewest = min(used[each] for each in colours)
+        if used[colour] > fewest:
+            colour = next(each for each in colours if used[each] == fewest)
+        if used[colour]:
+            taken = {line for each, line in found.values() if each == colour}
+            style = next((line for line in STYLES if line not in taken), style)
+        found[name] = colour, style
+    return found
+
+
+def _usual(name: str) -> tuple[str, str]:
+    """The look of a learner or benchmark where it stands alone."""
     family = name.split(":")[0].split(" ")[0].lower()
     if family in {"uniform", "random"}:
         return GREY, ":"
-    if family in _FAMILIES:
-        colour, style = _FAMILIES[family]
-        # Variants of one family (after a colon) differ by line style.
-        shift = _stable(name) % (len(STYLES) - 1) + 1 if ":" in name else 0
-        return OKABE_ITO[colour], STYLES[(style + shift) % len(STYLES)]
-    index = _stable(family)
-    return OKABE_ITO[index % len(OKABE_ITO)], STYLES[index % len(STYLES)]
+    colour, style = _FAMILIES.get(family, (0, 0))
+    return OKABE_ITO[colour], STYLES[style]
 
 
 def ink(colour: str) -> str:
@@ -50,7 +68,3 @@ def _luminance(channels: list[float]) -> float:
     """Relative luminance as in the Web Content Accessibility Guidelines."""
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def _stable(text: str) -> int:
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big")

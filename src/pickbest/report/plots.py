@@ -1,4 +1,4 @@
-"""Plots of simulations, drawn with Matplotlib (extra: plot)."""
+"""Plots of simulations and what all plots share, drawn with Matplotlib (extra: plot)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pickbest.core import MissingExtraError, PickbestError
-from pickbest.report.palette import ink, look
+from pickbest.report.palette import ink, looks
 from pickbest.simulation.result import Simulation
 from pickbest.simulation.summary import RIVALS
 
@@ -140,7 +140,7 @@ def plot_regret(
     budget: int | None = None,
     axes: Axes | None = None,
 ) -> Axes:
-    """Mean regret with 95% bands, one line a learner; see `Simulation.plot`."""
+    """Mean regret with 95% bands, one line per learner; see `Simulation.plot`."""
     if path is not None:
         path = check_plot_path(path)
     rival = simulation.matters if against is None else against
@@ -149,9 +149,9 @@ def plot_regret(
         axes = new_figure()[1] if path else _shown_axes()
     figure = axes.get_figure(root=True)
     rounds = np.arange(1, simulation.environment.rounds + 1)
-    ends = []
+    ends, styles = [], looks(bands)
     for name, band in bands.items():
-        colour, line = look(name)
+        colour, line = styles[name]
         axes.plot(rounds, band.mean, color=colour, linestyle=line)
         if simulation.replicates > 1:
             axes.fill_between(rounds, band.low, band.high, color=colour, alpha=0.15, linewidth=0)

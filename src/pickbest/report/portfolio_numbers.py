@@ -46,6 +46,7 @@ class SeenRun:
 class ArmNumbers:
     """An arm over the rounds in which it ran.
 
+    ended: how many runs ended with which status.
     par2: mean seconds, twice the deadline where it did not solve: (at least, at most).
     mean_cost: (at least, at most).
     """
@@ -54,11 +55,7 @@ class ArmNumbers:
     runs: int
     won: int
     solved: int
-    stopped: int
-    timeouts: int
-    no_answers: int
-    failed: int
-    wrong: int
+    ended: Counter[RunStatus]
     par2: tuple[float, float]
     mean_cost: tuple[float, float]
 
@@ -125,16 +122,16 @@ class PortfolioNumbers:
 
     def _arm(self, name: str, won: int) -> ArmNumbers:
         runs = self.seen[name]
-        statuses = Counter(each.run.status for each in runs)
-        pairs = [self.penalised(each) for each in runs]
-        costs = [self.cost_of(each) for each in runs]
         weights = np.array([each.weight for each in runs])
-        solved = sum(each.solved for each in runs)
-        stopped, timeouts = statuses[RunStatus.STOPPED], statuses[RunStatus.TIMEOUT]
-        failed = statuses[RunStatus.CRASHED] + statuses[RunStatus.BROKEN]
-        counts = (stopped, timeouts, statuses[RunStatus.NO_ANSWER], failed)
-        means = (_means(pairs, weights), _means(costs, weights))
-        return ArmNumbers(name, len(runs), won, solved, *counts, statuses[RunStatus.WRONG], *means)
+        return ArmNumbers(
+            name,
+            len(runs),
+            won,
+            sum(each.solved for each in runs),
+            Counter(each.run.status for each in runs),
+            _means([self.penalised(each) for each in runs], weights),
+            _means([self.cost_of(each) for each in runs], weights),
+        )
 
     def penalised(self, each: SeenRun) -> tuple[float, float]:
         """PAR2's seconds of a run: (at least, at most)."""
@@ -152,7 +149,11 @@ class PortfolioNumbers:
 
     def portfolio_par2(self) -> float:
         """Mean seconds until the winner had answered; twice the deadline where nobody did."""
-        return float(np.mean([self._winning(view) or 2.0 * self.deadline for view in self.rounds]))
+        return float(np.mean([self._seconds(view) for view in self.rounds]))
+
+    def _seconds(self, view: RoundView) -> float:
+        winning = self._winning(view)
+        return 2.0 * self.deadline if winning is None else winning
 
     def _winning(self, view: RoundView) -> float | None:
         return next((run.seconds for run in view.runs if run.arm == view.winner), None)
@@ -161,7 +162,7 @@ class PortfolioNumbers:
         """As the portfolio's, with the quickest answer that was ever seen on a problem."""
         best: dict[str, float] = {}
         for view in self.rounds:
-            quickest = self._winning(view) or 2.0 * self.deadline
+            quickest = self._seconds(view)
             best[view.problem] = min(best.get(view.problem, quickest), quickest)
         for runs in self.seen.values():
             for each in runs:
@@ -183,6 +184,10 @@ class PortfolioNumbers:
         steps = np.linspace(1, total, min(POINTS, total)).round().astype(int)
         return sorted(set(steps.tolist()))
 
+    def is_known(self, name: str) -> bool:
+        """Whether every cost of an arm is known."""
+        return all(each.run.cost is not None for each in self.seen[name])
+
     def arm_curve(self, name: str) -> tuple[list[int], list[float]]:
         """(rounds, lowest mean cost that the arm can have had up to there)."""
         runs = self.seen[name]
@@ -194,8 +199,8 @@ class PortfolioNumbers:
         last = [int(np.searchsorted(places, step, side="left")) - 1 for step in at]
         return at, [float(paid[place] / mass[place]) for place in last]
 
-    def random_sets(self, budget: int, until: int, alike: bool) -> float:
-        """The lowest mean cost of `budget` arms drawn at random, from what was seen until a round.
+    def random_sets(self, budget: int, alike: bool) -> float:
+        """The lowest mean cost of `budget` arms drawn at random, from what was seen.
 
         alike: every arm finds the same problems hard (a high answer); else arms are independent
         (a low one).
@@ -204,15 +209,12 @@ class PortfolioNumbers:
         levels = rng.random(DRAWS)
         columns = []
         for runs in self.seen.values():
-            known = [each for each in runs if each.place < until]
-            if known:
-                costs = np.array([self.cost_of(each)[0] for each in known])
-                weights = np.array([each.weight for each in known])
-                columns.append(
-                    weighted_quantiles(costs, weights, levels if alike else rng.random(DRAWS))
-                )
-        costs = np.stack(columns, axis=1)
-        return float(random_subset_costs(costs, min(budget, len(columns))).mean())
+            costs = np.array([self.cost_of(each)[0] for each in runs])
+            weights = np.array([each.weight for each in runs])
+            drawn = levels if alike else rng.random(DRAWS)
+            columns.append(weighted_quantiles(costs, weights, drawn))
+        table = np.stack(columns, axis=1)
+        return float(random_subset_costs(table, min(budget, len(columns))).mean())
 
     def places(self) -> dict[str, list[RoundView]]:
         """Rounds by kind of problem: its folder and suffix; by answer where all are alike."""

@@ -25,7 +25,7 @@ from pickbest.core.types import (
 from pickbest.core.workers import each_finished, start_ray
 from pickbest.core.wrapping import WrappingEnvironment
 from pickbest.environments import Table, WithFeatures, with_features
-from pickbest.environments.columns import Frame
+from pickbest.environments.tables import Frame
 from pickbest.simulation.games import Dealt, deal_all, play, play_dealt
 from pickbest.simulation.result import Run, Simulation
 

@@ -4,9 +4,7 @@ from pickbest.learners.adahedge import AdaHedge as AdaHedge
 from pickbest.submodular.learner import (
     OnlineGreedy as OnlineGreedy,
     PickedSchedules as PickedSchedules,
-    greedy_guarantee as greedy_guarantee,
     online_greedy as online_greedy,
     online_hybrid as online_hybrid,
 )
 from pickbest.submodular.play import JobRun as JobRun, play_jobs as play_jobs
-from pickbest.theory import og_adahedge_regret_bound as og_adahedge_regret_bound

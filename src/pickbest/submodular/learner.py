@@ -29,29 +29,21 @@ from pickbest.core import (
 )
 from pickbest.core.states import map_state
 from pickbest.kernels.rules import AnyCompiled, CompiledLearner
-from pickbest.kernels.slots import Fed, Filling, Plan, slot_loops
+from pickbest.kernels.slots import Fed, Filling, Plan
 from pickbest.learners import Hedge
 from pickbest.learners.adahedge import AdaHedge
 from pickbest.learners.greedy import (
     GreedyState,
     check_slot_learner,
     pick_slots,
-    slot_rows,
     start_slots,
 )
-from pickbest.submodular import slots
-from pickbest.submodular.jobs import (
-    NOTHING,
-    Action,
-    GreedySchedule,
-    RoundJobs,
-    Schedule,
-    check_schedule,
-    durations_of,
-    unit_actions,
-)
-from pickbest.submodular.jobs.actions import check_actions
+from pickbest.submodular import kernels
+from pickbest.submodular.jobs.actions import Schedule, check_actions, durations_of, unit_actions
+from pickbest.submodular.jobs.functions import NOTHING, FunctionRound
 from pickbest.submodular.jobs.tables import TableRound
+
+RoundJobs = TableRound | FunctionRound
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +67,6 @@ class OnlineGreedy:
         (Algorithm 3), so the *expected* length of a schedule is at most `slots`.
     distinct: a slot leaves out the actions that earlier slots pulled. Their gain in the slot
         is still known, and learned. For jobs that are blind to order.
-    hard_budget: leave out an action that would make the schedule longer than `slots`; then
-        the theorems' guarantees do not apply.
 
     >>> from pickbest.learners import Hedge
     >>> OnlineGreedy(Hedge(n_arms=5, rate=0.1), slots=3).budget
@@ -87,7 +77,6 @@ class OnlineGreedy:
     slots: int
     actions: Schedule | None = None
     distinct: bool = False
-    hard_budget: bool = False
 
     def __post_init__(self) -> None:
         check_count("slots", self.slots)
@@ -129,7 +118,7 @@ class OnlineGreedy:
             False,
             self.feedback is Feedback.FULL,
             np.empty(0, np.int64) if units else self.durations,
-            self.budget if self.hard_budget else 0,
+            0,
         )
 
     def start(self, replicates: int) -> GreedyState:
@@ -146,17 +135,6 @@ class OnlineGreedy:
 
     def learn(self, state: GreedyState, plan: PickedSchedules, job: RoundJobs) -> GreedyState:
         """Fold one round in; if the job fails, an error is raised and nothing is learned."""
-        if isinstance(job, TableRound):
-            self._check(plan, job)
-            arms, weights, kept = self._by_slot(plan)
-            game = slots.JobGame(
-                job.combine.value, job.entries[:, None], job.weights[:, None], self.durations
-            )
-            slot_loops(self.inner.rule, slots.JOBS).learn(
-                self.inner.law, slot_rows(state.slots), self.filling, game, self.n_arms,
-                arms, weights, kept,
-            )  # fmt: skip
-            return state
         replicates = len(plan.kept)
         for place, (choice, costs) in enumerate(self.fed(plan, job)):
             slot, r = divmod(place, replicates)
@@ -183,7 +161,7 @@ class OnlineGreedy:
     def fed(self, plan: PickedSchedules, job: RoundJobs) -> list[tuple[Choice, FloatArray]]:
         """What is told, slot by slot, to each replicate: a choice and costs, for `Learner.learn`.
 
-        Asked of the job one schedule at a time; compiled games do the same for tables.
+        Asked of the job one schedule at a time; the compiled games of `play_jobs` do the same.
         """
         self._check(plan, job)
         (arms, weights, kept), size = self._by_slot(plan), self.inner.budget
@@ -199,7 +177,7 @@ class OnlineGreedy:
             gains = job.gains(prefix, None if self.filling.full else asked)
             best = np.empty(len(kept), np.int64)
             for r in range(len(kept)):
-                count, best[r] = slots.tell_slot(
+                count, best[r] = kernels.tell_slot(
                     self.filling, self.durations, Plan(arms[r], weights[r], kept[r]), slot,
                     inside[r], gains[r], fed,
                 )  # fmt: skip
@@ -227,18 +205,12 @@ class OnlineGreedy:
     def _check(self, plan: PickedSchedules, job: RoundJobs) -> None:
         """A plan that is not ours is refused before anything is asked or learned."""
         arms = plan.choice.arms
-        if arms.ndim != 2 or arms.shape != plan.kept.shape or arms.shape[1] != self.budget:
+        fits = arms.ndim == 2 and arms.shape == plan.kept.shape and arms.shape[1] == self.budget
+        if not fits or (arms.size and not 0 <= arms.min() <= arms.max() < self.n_arms):
             raise PickbestError(
-                f"{job.label}: a plan has {self.budget} actions a replicate, got arms "
-                f"{arms.tolist()} for the budget of {self.budget}"
+                f"{job.label}: a plan has {self.budget} actions per replicate, each between 0 and "
+                f"{self.n_arms - 1}, got {arms.tolist()}"
             )
-        if arms.size and not 0 <= arms.min() <= arms.max() < self.n_arms:
-            raise PickbestError(
-                f"{job.label}: arms must be between 0 and {self.n_arms - 1}, got {arms.tolist()}"
-            )
-        if self.hard_budget:
-            for schedule in self.schedules(plan):
-                check_schedule(schedule, self.budget, f"{job.label}: ")
 
 
 def _one_slot(replicate: int, slot: int, array: FloatArray) -> FloatArray:
@@ -247,12 +219,11 @@ def _one_slot(replicate: int, slot: int, array: FloatArray) -> FloatArray:
 
 
 def online_greedy(
-    actions: int | Iterable[Action | Hashable],
+    actions: int | Iterable[Hashable],
     budget: int,
     rounds: int,
     feedback: str = "full",
     distinct: bool = False,
-    hard_budget: bool = False,
     tuning: str | None = None,
 ) -> OnlineGreedy:
     """OG(B, E), Algorithm 3: Hedge in each slot, or Exp3 with feedback "picked".
@@ -261,7 +232,7 @@ def online_greedy(
     tuning: of Hedge: "adaptive" (AdaHedge, the default) or "theorem" (`theory.og_hedge_rate`,
         whose bound is less, and which learns more slowly); of Exp3: those of the catalog.
     """
-    chosen = _actions(actions)
+    chosen = check_actions(actions)
     check_count("budget", budget)
     full = member(Feedback, "feedback", feedback) is Feedback.FULL
     inner: AnyCompiled
@@ -274,11 +245,11 @@ def online_greedy(
         inner = Hedge(len(chosen), rate)
     else:
         inner = _slot_learner("exp3", len(chosen), 1, rounds, tuning)
-    return OnlineGreedy(inner, budget, chosen, distinct, hard_budget)
+    return OnlineGreedy(inner, budget, chosen, distinct)
 
 
 def online_hybrid(
-    actions: int | Iterable[Action | Hashable],
+    actions: int | Iterable[Hashable],
     budget: int,
     rounds: int,
     slot_budget: int,
@@ -293,7 +264,7 @@ def online_hybrid(
     >>> online_hybrid(20, budget=12, rounds=1_000, slot_budget=3).slots
     4
     """
-    chosen = _actions(actions)
+    chosen = check_actions(actions)
     check_count("budget", budget)
     if budget % check_count("slot_budget", slot_budget):
         raise PickbestError(
@@ -303,23 +274,6 @@ def online_hybrid(
     name = "fpml" if full else "fpml-partial"
     inner = _slot_learner(name, len(chosen), slot_budget, rounds, tuning)
     return OnlineGreedy(inner, budget // slot_budget, chosen, distinct)
-
-
-def greedy_guarantee(greedy: GreedySchedule, best_value: float, target_budget: float) -> float:
-    """Lemma 11 for a greedy schedule: it is worth at least this, if OPT(B') is `best_value`.
-
-    B' is target_budget; the errors and durations of the steps are those of the schedule.
-    """
-    return theory.greedy_guarantee(
-        best_value=best_value,
-        target_budget=target_budget,
-        errors=greedy.errors,
-        durations=greedy.durations,
-    )
-
-
-def _actions(actions: int | Iterable[Action | Hashable]) -> Schedule:
-    return unit_actions(actions) if isinstance(actions, int) else check_actions(actions)
 
 
 def _slot_learner(

@@ -15,9 +15,11 @@ from pickbest.core import (
 )
 from pickbest.kernels.slots import play_slots
 from pickbest.learners.greedy import slot_rows
-from pickbest.submodular.jobs import Jobs, TableJobs, durations_of
+from pickbest.submodular.jobs.actions import durations_of
+from pickbest.submodular.jobs.offline import Jobs
+from pickbest.submodular.jobs.tables import TableJobs
+from pickbest.submodular.kernels import JOBS, JobGame
 from pickbest.submodular.learner import OnlineGreedy
-from pickbest.submodular.slots import JOBS, JobGame
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +45,7 @@ class JobRun:
 
 
 def play_jobs(learner: OnlineGreedy, jobs: Jobs, replicates: int = 20, seed: int = 0) -> JobRun:
-    """Independent games of a learner on the same jobs (or each replicate on its own).
+    """Independent games of a learner on the same jobs.
 
     >>> from pickbest.submodular.jobs import coverage
     >>> from pickbest.submodular import online_greedy
@@ -54,7 +56,12 @@ def play_jobs(learner: OnlineGreedy, jobs: Jobs, replicates: int = 20, seed: int
     """
     state = learner.start(check_count("replicates", replicates))
     keys = replicate_keys(check_seed(seed), replicates)
-    check_match(learner, jobs, replicates)
+    if learner.n_arms != len(jobs.actions):
+        raise PickbestError(
+            f"the learner has n_arms={learner.n_arms}, the jobs have {len(jobs.actions)} actions"
+        )
+    if not np.array_equal(learner.durations, durations_of(jobs.actions)):
+        raise PickbestError("the durations of the learner's actions are not those of the jobs")
     shape = (replicates, jobs.rounds)
     run = JobRun(np.empty(shape), np.zeros(shape, np.int64))
     if isinstance(jobs, TableJobs):
@@ -63,7 +70,8 @@ def play_jobs(learner: OnlineGreedy, jobs: Jobs, replicates: int = 20, seed: int
         stretch = max(1, 20_000 // replicates)
         for first in range(0, jobs.rounds, stretch):
             played = slice(first, first + stretch)
-            entries, weights = _stretch(jobs.entries, played), _stretch(jobs.weights, played)
+            entries = jobs.entries[played] if len(jobs.entries) > 1 else jobs.entries
+            weights = jobs.weights[played] if len(jobs.weights) > 1 else jobs.weights
             game = JobGame(jobs.combine.value, entries, weights, learner.durations)
             values = np.empty(run.values[:, played].shape)
             lengths = np.empty(values.shape, np.int64)
@@ -93,19 +101,3 @@ def play_jobs(learner: OnlineGreedy, jobs: Jobs, replicates: int = 20, seed: int
         run.lengths[:, t] = np.where(plan.kept, spans, 0).sum(axis=1)
         state = learner.learn(state, plan, round_jobs)
     return run
-
-
-def check_match(learner: OnlineGreedy, jobs: Jobs, replicates: int) -> None:
-    """The learner's arms are the jobs' actions, and there are jobs for every replicate."""
-    if learner.n_arms != len(jobs.actions):
-        raise PickbestError(
-            f"the learner has n_arms={learner.n_arms}, the jobs have {len(jobs.actions)} actions"
-        )
-    if not np.array_equal(learner.durations, durations_of(jobs.actions)):
-        raise PickbestError("the durations of the learner's actions are not those of the jobs")
-    if isinstance(jobs, TableJobs) and jobs.replicates not in (1, replicates):
-        raise PickbestError(f"there are jobs for {jobs.replicates} replicates, got {replicates}")
-
-
-def _stretch(array: FloatArray, played: slice) -> FloatArray:
-    return np.ascontiguousarray(array[:, played]) if array.shape[1] > 1 else array

@@ -15,6 +15,7 @@ from pickbest.core import (
     Choice,
     Environment,
     Feedback,
+    FloatArray,
     Learner,
     Seen,
     State,
@@ -163,22 +164,31 @@ def check_intervals(learner: Learner) -> None:
 
 
 def check_features(learner: Learner, n_features: int = 3) -> None:
-    """With features, too, pick is pure and learn a fold; rounds without them may come between."""
-    known = np.random.default_rng(17).random((20, 2, n_features))
-    states: list[State] = []
-    for _ in range(2):
-        state, keys = start_state(learner, 2, n_features), replicate_keys(18, 2)
-        for t in range(20):
-            features = known[t] if t % 5 else None
-            before = copy_state(state)
-            choice = learner.pick(state, rng_for(keys, t), features)
-            assert same_state(before, state), "pick with features changed the state"
-            costs = (choice.arms % 2 == 0).astype(np.float64)
-            if learner.feedback is Feedback.FULL:
-                costs = np.tile(np.arange(learner.n_arms) % 2.0, (2, 1))
-            state = learner.learn(state, choice, Seen.of(costs), features)
-        states.append(state)
-    assert same_state(states[0], states[1]), "the same rounds gave two different states"
+    """With features, too, pick is pure and learn a fold, interpreted and compiled alike.
+
+    Rounds without features may come between.
+    """
+    known = np.random.default_rng(17).random((20, 2, n_features)).round(1)
+    with always("interpreted"):
+        first = _with_features(learner, known)
+    with always("compiled"):
+        second = _with_features(learner, known)
+    assert same_state(first, second), "the same rounds gave two different states"
+
+
+def _with_features(learner: Learner, known: FloatArray) -> State:
+    """The state after rounds with these features (rounds, 2, n_features)."""
+    state, keys = start_state(learner, 2, known.shape[2]), replicate_keys(18, 2)
+    for t in range(len(known)):
+        features = known[t] if t % 5 else None
+        before = copy_state(state)
+        choice = learner.pick(state, rng_for(keys, t), features)
+        assert same_state(before, state), "pick with features changed the state"
+        costs = (choice.arms % 2 == 0).astype(np.float64)
+        if learner.feedback is Feedback.FULL:
+            costs = np.tile(np.arange(learner.n_arms) % 2.0, (2, 1))
+        state = learner.learn(state, choice, Seen.of(costs), features)
+    return state
 
 
 def check_unbiased(learner: Learner, replicates: int = 40_000, rounds: int = 5) -> None:

@@ -57,10 +57,7 @@ from pickbest.theory.fpml_lemmas import (
 )
 from pickbest.theory.fpml_tunings import (
     fpml_anytime as fpml_anytime,
-    fpml_anytime_epsilon as fpml_anytime_epsilon,
-    fpml_anytime_sharp as fpml_anytime_sharp,
     fpml_epsilon as fpml_epsilon,
-    fpml_least_epsilon as fpml_least_epsilon,
     partial_epsilon as partial_epsilon,
     partial_epsilon_as_run as partial_epsilon_as_run,
     partial_epsilon_as_written as partial_epsilon_as_written,
@@ -72,6 +69,7 @@ from pickbest.theory.fpml_tunings import (
 from pickbest.theory.linear_programs import (
     accuracy_after as accuracy_after,
     oracle_calls as oracle_calls,
+    program_calls as program_calls,
     program_epsilon as program_epsilon,
 )
 from pickbest.theory.lower_bounds import (
@@ -94,10 +92,8 @@ from pickbest.theory.online_greedy import (
     og_exp3_regret_bound as og_exp3_regret_bound,
     og_hedge_regret_bound as og_hedge_regret_bound,
     og_regret_bound as og_regret_bound,
-    og_separate_hedge_regret_bound as og_separate_hedge_regret_bound,
     online_lower_bound_as_written as online_lower_bound_as_written,
     slots_regret_bound as slots_regret_bound,
-    slots_sharp_regret_bound as slots_sharp_regret_bound,
 )
 from pickbest.theory.partial_feedback import (
     exact_weights_regret_bound_at as exact_weights_regret_bound_at,
@@ -128,11 +124,9 @@ from pickbest.theory.sets_of_arms import (
 )
 from pickbest.theory.two_picks import (
     constant_rate as constant_rate,
-    gumbel_bound as gumbel_bound,
     hedge_bound as hedge_bound,
     lower_bound_nested as lower_bound_nested,
     prior_bound as prior_bound,
-    program_calls as program_calls,
     subset_bound as subset_bound,
     tail_bound as tail_bound,
     tail_rate as tail_rate,

@@ -11,7 +11,7 @@ import numpy as np
 from pickbest.core import PickbestError, check_budget, check_count, check_positive
 from pickbest.core.checks import check_not_negative
 from pickbest.theory.common import harmonic_number, leader_factor
-from pickbest.theory.fpml_tunings import fpml_anytime_epsilon
+from pickbest.theory.fpml_tunings import fpml_anytime
 
 _SUMMED_ROUNDS = 10_000
 
@@ -101,10 +101,8 @@ def fpml_sharp_regret_bound_at(*, n_arms: int, budget: int, rounds: int, epsilon
     return float((harmonic_number(n_arms) - 1.0) / epsilon + rounds * overtaking)
 
 
-def anytime_regret_bound(
-    *, n_arms: int, budget: int, rounds: int, epsilon_first: float | None = None
-) -> float:
-    """FPML with epsilon_t = epsilon_first / t^(1/(B+1)): expected regret after `rounds` rounds.
+def anytime_regret_bound(*, n_arms: int, budget: int, rounds: int) -> float:
+    """FPML with `fpml_anytime`, epsilon_t = ((1 + ln N) / t)^(1/(B+1)): expected regret.
 
     Ours; the horizon need not be known. ln N / epsilon_T + sum over t of epsilon_t^B. Proof:
     scale one perturbation p as p / epsilon_t. The leaders a_t after each round satisfy
@@ -113,8 +111,7 @@ def anytime_regret_bound(
     ln N / epsilon_T; and c_t(S_t) > c_t(a_t) only if a_t is not picked, which Lemma 4 at
     epsilon_t bounds by epsilon_t^B. Fresh perturbations cost the same in expectation.
 
-    epsilon_first defaults to (1 + ln N)^(1/(B+1)), as in Theorem 2; then the bound is at most
-    (B + 2) T^(1/(B+1)) (1 + ln N)^(B/(B+1)). `fpml_anytime_sharp` lowers the factor.
+    At most (B + 2) T^(1/(B+1)) (1 + ln N)^(B/(B+1)).
     Past 10,000 rounds the sum is replaced by the integral above it.
 
     >>> round(anytime_regret_bound(n_arms=9, budget=2, rounds=368), 2)
@@ -122,14 +119,11 @@ def anytime_regret_bound(
     """
     check_budget(budget, n_arms)
     check_count("rounds", rounds)
-    if epsilon_first is None:
-        epsilon_first = fpml_anytime_epsilon(n_arms=n_arms, budget=budget, round_number=1)
-    check_positive("epsilon_first", epsilon_first)
-    share = 1.0 / (budget + 1)
+    first, share = fpml_anytime(n_arms=n_arms, budget=budget)
     summed = min(rounds, _SUMMED_ROUNDS)
     powers = float(np.sum(np.arange(1.0, summed + 1) ** (share - 1.0)))
     powers += (rounds**share - summed**share) / share
-    return float(math.log(n_arms) * rounds**share / epsilon_first + epsilon_first**budget * powers)
+    return float(math.log(n_arms) * rounds**share / first + first**budget * powers)
 
 
 def doubling_regret_bound(*, n_arms: int, budget: int, rounds: int) -> float:

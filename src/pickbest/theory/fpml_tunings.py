@@ -14,27 +14,13 @@ from pickbest.theory.common import check_slot_budget, leader_factor, tuning_log
 def fpml_epsilon(*, n_arms: int, budget: int, rounds: int) -> float:
     """Theorem 2's epsilon for FPML: ((1 + ln N) / T)^(1/(B+1)).
 
-    It balances the two terms of the first form; `fpml_least_epsilon` minimises them.
+    It balances the two terms of the first form.
 
     >>> round(fpml_epsilon(n_arms=9, budget=2, rounds=368), 4)
     0.2056
     """
     check_budget(budget, n_arms)
     return float((leader_factor(n_arms) / check_count("rounds", rounds)) ** (1.0 / (budget + 1)))
-
-
-def fpml_least_epsilon(*, n_arms: int, budget: int, rounds: int) -> float:
-    """The epsilon that minimises Theorem 2's T epsilon^B + (1 + ln N)/epsilon exactly.
-
-    ((1 + ln N) / (B T))^(1/(B+1)). The minimum is (1 + 1/B) B^(1/(B+1)) / 2 times the tuned
-    bound: the same at B = 1, and half of it in the limit of large B.
-
-    >>> round(fpml_least_epsilon(n_arms=9, budget=2, rounds=368), 4)
-    0.1632
-    """
-    return float(
-        fpml_epsilon(n_arms=n_arms, budget=budget, rounds=rounds) / budget ** (1.0 / (budget + 1))
-    )
 
 
 def fpml_anytime(*, n_arms: int, budget: int) -> tuple[float, float]:
@@ -47,30 +33,6 @@ def fpml_anytime(*, n_arms: int, budget: int) -> tuple[float, float]:
     (1.4732, 0.3333)
     """
     return fpml_epsilon(n_arms=n_arms, budget=budget, rounds=1), 1.0 / (budget + 1)
-
-
-def fpml_anytime_epsilon(*, n_arms: int, budget: int, round_number: int) -> float:
-    """FPML without a horizon: epsilon_t = ((1 + ln N) / t)^(1/(B+1)) in round t = 1, 2, …
-
-    >>> round(fpml_anytime_epsilon(n_arms=9, budget=2, round_number=368), 4)
-    0.2056
-    """
-    check_count("round_number", round_number)
-    return fpml_epsilon(n_arms=n_arms, budget=budget, rounds=round_number)
-
-
-def fpml_anytime_sharp(*, n_arms: int, budget: int) -> tuple[float, float]:
-    """As `fpml_anytime`, with the epsilon_1 that minimises its closed bound.
-
-    epsilon_1 = ((1 + ln N) / (B (B + 1)))^(1/(B+1)) lowers the bound's factor from B + 2 to
-    (1 + 1/B) (B (B + 1))^(1/(B+1)), which is below 3 for every B.
-
-    >>> first, decay = fpml_anytime_sharp(n_arms=9, budget=2)
-    >>> round(first, 4), round(decay, 4)
-    (0.8107, 0.3333)
-    """
-    first, decay = fpml_anytime(n_arms=n_arms, budget=budget)
-    return float(first / (budget * (budget + 1)) ** decay), decay
 
 
 def partial_epsilon(*, n_arms: int, budget: int, rounds: int, estimate_cap: float) -> float:

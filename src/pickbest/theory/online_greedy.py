@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pickbest.core import PickbestError, check_budget, check_count, check_positive
 from pickbest.core.checks import check_not_negative
 from pickbest.theory.common import check_slot_budget
-from pickbest.theory.exponential_weights import exp3_regret_bound, hedge_regret_bound, og_hedge_rate
+from pickbest.theory.exponential_weights import exp3_regret_bound, og_hedge_rate
 from pickbest.theory.fpml_bounds import (
     constant_regret_bound,
     constant_regret_budget,
@@ -166,24 +166,6 @@ def slots_regret_bound(*, slot_regret: float, slots: int, target_budget: int, ro
     return slots * slot_regret + rounds * math.exp(-slots / target_budget)
 
 
-def slots_sharp_regret_bound(
-    *, slot_regret: float, slots: int, target_budget: int, rounds: int
-) -> float:
-    """Lemma 12, sharpened: B' q slot_regret + T (1 - q), where 1 - q = (1 - 1/B')^L.
-
-    Ours, for any number of slots. The gap to OPT(B') shrinks by 1 - 1/B' in every slot, and
-    so do the errors of the slots before it; the paper's proof of Lemma 11 drops that. The
-    slots' regrets thus count at most B' times, not B' ln T times as in Theorem 6.
-
-    >>> bound = slots_sharp_regret_bound(slot_regret=10.0, slots=12, target_budget=2, rounds=368)
-    >>> round(bound, 2)
-    20.08
-    """
-    _check_slots(slot_regret, slots, target_budget, rounds)
-    left = (1.0 - 1.0 / target_budget) ** slots
-    return float(target_budget * (1.0 - left) * slot_regret + rounds * left)
-
-
 def og_regret_bound(*, n_arms: int, budget: int, target_budget: int, rounds: int) -> float:
     """Lemma 12 for OG with Hedge in its slots: `og_hedge_regret_bound` + 1, against OPT(B').
 
@@ -213,17 +195,6 @@ def og_hedge_regret_bound(*, n_arms: int, budget: int, rounds: int) -> float:
     """
     rate = og_hedge_rate(n_arms=n_arms, budget=budget, rounds=rounds)
     return (math.e - 2.0) * rate * rounds + budget * math.log(n_arms) / rate
-
-
-def og_separate_hedge_regret_bound(*, n_arms: int, budget: int, rounds: int) -> float:
-    """OG with Hedge at the usual rate sqrt(8 ln N / T), against (1 - 1/e) OPT(B).
-
-    B sqrt(T ln N / 2): every slot's own bound, added up.
-
-    >>> round(og_separate_hedge_regret_bound(n_arms=9, budget=4, rounds=368), 2)
-    80.43
-    """
-    return check_count("budget", budget) * hedge_regret_bound(n_arms=n_arms, rounds=rounds)
 
 
 def og_exp3_regret_bound(*, n_arms: int, budget: int, rounds: int) -> float:

@@ -50,15 +50,6 @@ def hedge_bound(*, n_arms: int, budget: int, best: int = 1) -> float:
     return math.log(n_arms / best) / constant_rate(budget=budget)
 
 
-def gumbel_bound(*, n_arms: int, budget: int, best: int = 1) -> float:
-    """The same for FPML with Gumbel noise at the rate η_B: its arms contain those of B draws.
-
-    >>> gumbel_bound(n_arms=32, budget=2) == hedge_bound(n_arms=32, budget=2)
-    True
-    """
-    return hedge_bound(n_arms=n_arms, budget=budget, best=best)
-
-
 def prior_bound(*, prior: float, budget: int) -> float:
     """ln(1 / prior) / η_B: expected regret against an arm that has this prior weight.
 
@@ -191,20 +182,6 @@ def _nested(n_arms: int, budget: int) -> float:
             missed *= (size - smaller - taken) / (size - taken)
         values[place] = float((missed + values[: len(smaller)]).max())
     return float(values[-1])
-
-
-def program_calls(*, n_constraints: int, width: float, epsilon: float, budget: int) -> int:
-    """⌈2 width ln n / (η_B epsilon)⌉: oracle calls after which all constraints hold up to epsilon.
-
-    The product law of B draws in place of Proposition 8's tuples.
-
-    >>> program_calls(n_constraints=1_000, width=1.0, epsilon=0.01, budget=2)
-    1100
-    """
-    check_count("n_constraints", n_constraints, least=2)
-    width, epsilon = check_positive("width", width), check_positive("epsilon", epsilon)
-    rate = constant_rate(budget=budget)
-    return max(1, math.ceil(2.0 * width * math.log(n_constraints) / (rate * epsilon)))
 
 
 def several(budget: int) -> int:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from pickbest.core import PickbestError
-from pickbest.environments.aslib.arff import read_arff, split_cells
+from pickbest.environments.arff import read_arff, split_cells
 
 MIXED = (
     "% a comment\r\n"
@@ -63,7 +63,7 @@ HEAD = "@relation r\n@attribute a string\n@attribute b numeric\n"
         (f"{HEAD}surprise\n@data\n", "line 4: expected @attribute or @data, got 'surprise'"),
         (f"{HEAD}@attribute c complex\n@data\n", "line 4: an attribute must be numeric"),
         (f"{HEAD}@attribute c {{'x, y}}\n@data\n", "line 4: a quote is not closed"),
-        (f"{HEAD}@data\nx,1\ny\n", "line 6: expected 2 cells, one an attribute, got 1"),
+        (f"{HEAD}@data\nx,1\ny\n", "line 6: expected 2 cells, one per attribute, got 1"),
         (f"{HEAD}@data\nx,1,2\n", "line 5: expected 2 cells"),
         (f"{HEAD}@data\n'x,1\n", "line 5: a quote is not closed"),
         (f"{HEAD}@data\n'x'y,1\n", "line 5: a comma must follow"),

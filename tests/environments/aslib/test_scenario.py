@@ -1,16 +1,12 @@
 """Scenarios of ASlib: every variation of the format, the eleven at hand, and the command."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 
 from pickbest.catalog import make_environment
 from pickbest.core import PickbestError
-from pickbest.environments.aslib.scenario import read_scenario, read_scenarios, scenario_folders
+from pickbest.environments.aslib import read_scenario, read_scenarios
 from pickbest.environments.runtimes import read_runtimes
-from pickbest.hindsight import subset_cost
-from pickbest.hindsight.comparators import random_subset_costs
 
 NEW = """\
 scenario_id: TOY
@@ -83,20 +79,15 @@ def test_runtimes_statuses_and_cutoff(tmp_path):
     # 100 seconds with status ok are no longer within the cutoff; a crash is not solved either.
     np.testing.assert_array_equal(toy.solved, [[1, 1], [0, 0], [1, 0]])
     np.testing.assert_array_equal(toy.performance, [[10, 50], [100, 100], [99.9, 100]])
-    assert (toy.missing_runs, toy.repetitions) == (0, 1)
-    assert toy.statuses == {"ok": 4, "crash": 1, "timeout": 1}
-    assert toy.description.entries["feature_steps"] == {"base": {"provides": ["size"]}}
     assert toy.costs().arm_names == toy.algorithms
     np.testing.assert_array_equal(toy.costs().costs_table, 1.0 - toy.solved)
     np.testing.assert_allclose(toy.costs("runtime").costs_table, toy.performance / 100)
-    np.testing.assert_allclose(toy.par10(), [[10, 50], [1000, 1000], [99.9, 1000]])
-    assert (toy.features.shape, toy.feature_costs) == ((3, 0), None)
+    assert (toy.features.shape, toy.feature_seconds.tolist()) == ((3, 0), [0, 0, 0])
 
 
 def test_missing_runs_count_as_unsolved(tmp_path):
     rows = "i1,1,a,5,ok\ni2,1,b,7,ok\ni3,1,a,1,ok\n"
     toy = read_scenario(scenario(tmp_path, runs=RUNS + rows))
-    assert toy.missing_runs == 3
     np.testing.assert_array_equal(toy.costs("solved").costs_table, [[0, 1], [1, 0], [0, 1]])
     np.testing.assert_allclose(toy.costs("runtime").costs_table, [[0.05, 1], [1, 0.07], [0.01, 1]])
 
@@ -104,11 +95,9 @@ def test_missing_runs_count_as_unsolved(tmp_path):
 def test_repetitions_are_averaged(tmp_path):
     rows = "i1,1,a,10,ok\ni1,2,a,30,ok\ni1,3,a,20,timeout\ni1,1,b,60,ok\n"
     toy = read_scenario(scenario(tmp_path, runs=RUNS + rows))
-    assert toy.repetitions == 3
     np.testing.assert_allclose(toy.solved, [[2 / 3, 1]])
     np.testing.assert_allclose(toy.costs("solved").costs_table, [[1 / 3, 0]])
     np.testing.assert_allclose(toy.costs("runtime").costs_table, [[(0.1 + 0.3 + 1) / 3, 0.6]])
-    np.testing.assert_allclose(toy.par10(), [[(10 + 30 + 1000) / 3, 60]])
 
 
 def test_no_repetition_column_and_any_case(tmp_path):
@@ -127,7 +116,6 @@ def test_without_a_cutoff_the_longest_run_takes_its_place(tmp_path, cutoff):
     assert (toy.cutoff, toy.limit) == (None, 80.0)
     np.testing.assert_array_equal(toy.solved, [[1, 0], [1, 1]])
     np.testing.assert_allclose(toy.costs("runtime").costs_table, [[0.25, 1], [1, 0.5]])
-    np.testing.assert_allclose(toy.par10(), [[20, 800], [80, 40]])
 
 
 def test_large_cutoffs_with_exponents_and_runs_of_no_time(tmp_path):
@@ -161,9 +149,7 @@ def test_quality_is_scaled_between_the_best_and_the_worst(tmp_path, maximize):
     np.testing.assert_array_equal(
         toy.costs("solved").costs_table, [[0, 0, 0], [0, 0, 1], [1, 1, 1], [0, 0, 1]]
     )
-    assert (toy.cutoff, toy.missing_runs) == (None, 1)
-    with pytest.raises(PickbestError, match="PAR10 needs a runtime, the measure score"):
-        toy.par10()
+    assert toy.cutoff is None
 
 
 def test_quality_with_repetitions(tmp_path):
@@ -203,7 +189,7 @@ def test_several_measures_in_all_versions(tmp_path, version):
     assert read_scenario(folder, "quality").measure == "quality_of"
     with pytest.raises(PickbestError, match="unknown measure 'tme'; did you mean 'time'"):
         read_scenario(folder, "tme")
-    with pytest.raises(PickbestError, match=r"is solved or quality, got runtime; choose .*time"):
+    with pytest.raises(PickbestError, match="is solved or quality, got runtime: choose"):
         first.costs("runtime")
     with pytest.raises(PickbestError, match="unknown cost 'speed'"):
         first.costs("speed")
@@ -241,8 +227,7 @@ def test_features_and_their_costs(tmp_path):
     nan = np.nan
     assert toy.feature_names == ("size, in all", "hue", "lost")
     np.testing.assert_array_equal(toy.features, [[nan, 0, nan], [nan, nan, nan], [20, 1, nan]])
-    assert toy.feature_steps == ("base", "deep")
-    np.testing.assert_array_equal(toy.feature_costs, [[0.5, nan], [nan, nan], [1, 2]])
+    np.testing.assert_array_equal(toy.feature_seconds, [0.5, 0, 3])
 
 
 # What is wrong --------------------------------------------------------------------------------
@@ -255,9 +240,8 @@ def test_features_and_their_costs(tmp_path):
         (NEW, None, "must be a folder with algorithm_runs.arff"),
         (NEW, "", "algorithm_runs.arff: there is no @data line"),
         (NEW, RUNS, "algorithm_runs.arff: there are no runs"),
-        (NEW, RUNS + ROWS[:-9], "line 13: expected 5 cells, one an attribute, got 3"),
+        (NEW, RUNS + ROWS[:-9], "line 13: expected 5 cells, one per attribute, got 3"),
         (NEW, RUNS + ROWS[:-12], "line 13: a quote is not closed"),
-        (NEW, RUNS + "i,1,a,5,o\n", "line 8: runstatus must be one of crash, .* got 'o'"),
         (NEW, RUNS + "i,1,a,soon,ok\n", "line 8: runtime must be a number or"),
         (NEW, RUNS + "?,1,a,5,ok\n", "line 8: instance_id must not be missing"),
         (NEW, RUNS.replace("runtime", "PAR10") + ROWS, "must be an attribute runtime, got inst"),
@@ -292,9 +276,8 @@ def test_folders_of_scenarios(tmp_path):
         scenario(tmp_path / name, described(scenario_id=name))
     (tmp_path / "notes").mkdir()
     assert [each.name for each in read_scenarios(tmp_path)] == ["A", "B"]
-    assert scenario_folders(tmp_path / "A") == [tmp_path / "A"]
     for nothing in (tmp_path / "notes", tmp_path / "nowhere"):
-        with pytest.raises(PickbestError, match=r"neither this folder nor one in it"):
+        with pytest.raises(PickbestError, match="no folder in it has a description"):
             read_scenarios(nothing)
 
 
@@ -325,11 +308,3 @@ def test_a_scenario_as_an_environment(tmp_path):
 def test_options_that_do_not_go_together(name, options, message):
     with pytest.raises(PickbestError, match=message):
         make_environment(name, **options)
-
-
-def test_random_subsets_by_formula_equal_all_subsets():
-    costs = np.random.default_rng(0).random((7, 6)).round(1)
-    for budget in range(1, 7):
-        subsets = list(combinations(range(6), budget))
-        mean = np.mean([subset_cost(costs, arms) for arms in subsets]) / 7
-        assert random_subset_costs(costs, budget).mean() == pytest.approx(mean)

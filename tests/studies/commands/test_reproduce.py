@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -159,12 +158,3 @@ def test_a_file_in_the_way_is_named(tmp_path: Path) -> None:
     with pytest.raises(PickbestError, match="is not a folder"):
         run(path, PART)
     assert path.read_text() == "mine"
-
-
-def test_figures_are_drawn_once(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    run(out, "uniform")
-    before = (out / "figures" / "uniform.svg").stat().st_mtime_ns
-    run(out, "uniform")
-    assert (out / "figures" / "uniform.svg").stat().st_mtime_ns == before
-    assert "uniform" in json.loads((out / "figures" / ".digests.json").read_text())

@@ -133,7 +133,9 @@ def nearness(away: FloatArray) -> FloatArray:
 @inlined
 def _order(first: float, second: float) -> float:
     """1 if the first is larger, 0 if the second is, else a half."""
-    return 0.5 * ((first > second) + (first >= second))
+    if first == second:
+        return 0.5
+    return 1.0 if first > second else 0.0
 
 
 @allocating
@@ -258,18 +260,25 @@ def _correct_alike(
     sum e / (n + RIDGE). One after the other, they would follow the last result.
     """
     usual, pulls = usual_reward(pairs, row, 0), problems.pulls[row]
-    like = np.exp(-_rate(problems, row) * around)
+    rate, like = _rate(problems, row), np.empty(around.shape[0])
+    for i in range(around.shape[0]):
+        like[i] = math.exp(-rate * around[i])
     like[alike] = 0.0
     for a in range(pulls.shape[1]):
-        ran = problems.ran[row, alike, a]
-        if not ran.any():
+        count = 0.0
+        for i in alike:
+            count += problems.ran[row, i, a]
+        if count == 0.0:
             continue
-        expected = arm_mean(pairs, row, 0, a, usual)
+        expected, total = arm_mean(pairs, row, 0, a, usual), 0.0
         for i in range(like.shape[0]):
             expected += like[i] * pulls[i, a]
-        errors = ran * (problems.rewards[row, alike, a] - expected)
-        shared = errors.sum() / (ran.sum() + RIDGE)
-        pulls[alike, a] = (errors - ran * shared) / RIDGE
+        for i in alike:
+            total += problems.ran[row, i, a] * (problems.rewards[row, i, a] - expected)
+        shared = total / (count + RIDGE)
+        for i in alike:
+            error = problems.rewards[row, i, a] - expected - shared
+            pulls[i, a] = problems.ran[row, i, a] * error / RIDGE
 
 
 # Sets --------------------------------------------------------------------------------------------
@@ -365,7 +374,8 @@ def learn_problems(
                 lead += (free - reward) ** 2 - (means[arms[row, j]] - reward) ** 2
             problems.better[row] += lead
             problems.squares[row] += lead * lead
-            problems.apart[row] += away.sum()
+            for i in range(away.shape[0]):
+                problems.apart[row] += away[i]
             problems.compared[row] += away.shape[0]
         correct(
             problems, pairs, row, remember(problems, row, arms[row], seen[row], features[row], own)

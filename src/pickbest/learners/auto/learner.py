@@ -164,7 +164,7 @@ class Auto:
         known, replicates = self._checked(state, features), len(draws.keys)
         blended = start_pairs(replicates, self.n_arms, 1)
         follows = np.empty(replicates, np.int64)
-        blend_rows(state.problems, state.sets.pairs, known, blended, follows)
+        blend_rows.gradually(state.problems, state.sets.pairs, known, blended, follows)
         if not follows.any():
             return free
         near = self.sets.pick(state.sets._replace(pairs=blended), draws)
@@ -179,7 +179,9 @@ class Auto:
     ) -> AutoState:
         if features is not None:
             known, pairs = self._checked(state, features), state.sets.pairs
-            learn_problems(state.problems, pairs, self.budget, choice.arms, seen.high, known)
+            learn_problems.gradually(
+                state.problems, pairs, self.budget, choice.arms, seen.high, known
+            )
         return state._replace(sets=self.sets.learn(state.sets, choice, seen))
 
     def play_table(

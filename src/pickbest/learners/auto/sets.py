@@ -143,11 +143,13 @@ def propose(
 ) -> None:
     """Fill arms with a set, of which the anchor draws the first half; scores: (n_arms,) scratch."""
     budget = arms.shape[0]
-    half = budget // 2
-    if half > 0:
-        build_set(pairs, row, 0, sharpness, slot_key(key, 1), 0, half, arms, scores)
-    memory = memory_in_use(pairs, row, share_of_arms(budget, scores.shape[0]))
-    build_set(pairs, row, memory, sharpness, key, half, budget, arms, scores)
+    memory, own, begin = 0, slot_key(key, 1), 0
+    # One call in a loop, not two calls: a kernel is compiled anew in each place where it is called.
+    for end in (budget // 2, budget):
+        if end > begin:
+            build_set(pairs, row, memory, sharpness, own, begin, end, arms, scores)
+        memory = memory_in_use(pairs, row, share_of_arms(budget, scores.shape[0]))
+        begin, own = end, key
 
 
 @kernel

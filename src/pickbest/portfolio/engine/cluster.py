@@ -12,7 +12,6 @@ times, and the deadline counts for each arm from its own start.
 import os
 import pickle
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,6 +20,7 @@ from typing import Any, cast
 
 from pickbest.core.workers import start_ray
 from pickbest.portfolio.engine.local import LocalEngine
+from pickbest.portfolio.processes import temporary_folder
 from pickbest.portfolio.runs import EndsRace, GivenUp, Run, RunStatus, Task
 
 PATIENCE = 0.2
@@ -116,7 +116,7 @@ def run_here(task: Task, paths: Sequence[str]) -> tuple[Run, bytes]:
         sys.path += [path for path in paths if path not in sys.path and os.path.isdir(path)]
         # Ray's own program need not be imported where functions run.
         _engine = LocalEngine(imports_program=False)
-    with tempfile.TemporaryDirectory(prefix="pickbest-") as folder:
+    with temporary_folder() as folder:
         here = replace(task, spool=os.path.join(folder, "output") if task.spool else "")
         (run,) = _engine.race([here], lambda run: False, lambda: False)
         return run, Path(run.spool).read_bytes() if run.spool else b""

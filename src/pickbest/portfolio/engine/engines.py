@@ -53,7 +53,7 @@ def make_engine(name: str | Engine, options: Mapping[str, Any] | None = None) ->
 # What programs look up to find their way, and what sets how they compute.
 USUAL = re.compile(
     "PATH|HOME|USER|LOGNAME|SHELL|TERM|COLUMNS|LINES|TZ|TMPDIR|TMP|TEMP|LANG|LANGUAGE|JAVA_HOME|"
-    "VIRTUAL_ENV|CONDA_PREFIX|LD_LIBRARY_PATH|LD_PRELOAD|PYTHON.*|"
+    "VIRTUAL_ENV|PICKBEST_SOLVE_INSIDE|CONDA_PREFIX|LD_LIBRARY_PATH|LD_PRELOAD|"
     "(LC|XDG|DYLD|SSL_CERT|OMP|OPENBLAS|MKL|BLIS|GOTO|NUMEXPR|NUMBA|KMP|CUDA|NVIDIA|ROCR|HIP)_.*"
 )
 # Names under which secrets travel; such a variable reaches an arm only if it is asked for.

@@ -21,7 +21,8 @@ from pickbest.portfolio.engine import keeper, limits, wire
 from pickbest.portfolio.engine.engines import environment
 from pickbest.portfolio.processes import pidfd
 
-PROGRAM = "this program"
+# Stands for the program that runs among the modules that a keeper has imported.
+PROGRAM = ("", "")
 # Seconds that a keeper or a guard without an arm may take to react, and a new keeper to start.
 REACT_SECONDS, START_SECONDS = 5.0, 60.0
 # Guards that wait for their next arm; more than so many are let go.
@@ -77,13 +78,13 @@ class Guards:
         self._lock = threading.Lock()
         self._keeper: subprocess.Popen[bytes] | ForkedKeeper | None = None
         self._control: socket.socket | None = None
-        self._prepared: set[str] = set()
+        self._prepared: set[tuple[str, str]] = set()
         self._generation = 0
         self._idle: list[Link] = []
         self._group: limits.Group | None = None
         self._group_sought = False
 
-    def take(self, modules: Sequence[str] | None) -> Link:
+    def take(self, modules: Sequence[tuple[str, str]] | None) -> Link:
         """A guard for one run; modules: what its function needs, None for a command."""
         with self._lock:
             for last in (False, True):
@@ -152,7 +153,7 @@ class Guards:
             ours.close()
             raise
 
-    def _prepare(self, modules: Sequence[str]) -> None:
+    def _prepare(self, modules: Sequence[tuple[str, str]]) -> None:
         """Let the keeper import this program and modules, so that runs need not do it again."""
         control = self._live()
         wanted = {PROGRAM, *modules} - self._prepared
@@ -198,8 +199,8 @@ class Guards:
         home = str(Path(pickbest.__file__).parents[1])
         code = _LAUNCH.format(home=home, control=control.fileno(), portfolio=os.getpid())
         return subprocess.Popen(
-            # -P: the folder in which this runs must not shadow standard modules.
-            [sys.executable, "-P", "-c", code],
+            # -I: neither the folder in which this runs nor PYTHON* variables bring in modules.
+            [sys.executable, "-I", "-c", code],
             pass_fds=[control.fileno()],
             stdin=subprocess.DEVNULL,
             start_new_session=True,

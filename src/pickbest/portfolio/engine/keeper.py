@@ -12,6 +12,7 @@ import traceback
 from importlib import import_module
 from typing import Any
 
+from pickbest.core.references import import_from
 from pickbest.portfolio.engine import guard, tree, wire
 from pickbest.portfolio.processes import (
     PR_SET_CHILD_SUBREAPER,
@@ -130,8 +131,8 @@ def prepare(request: dict[str, Any], _: bytes) -> dict[str, str]:
     try:
         if request["program"] is not None:
             spawn.prepare(request["program"])
-        for module in request["modules"]:
-            import_module(module)
+        for module, folder in request["modules"]:
+            import_from(folder, module) if folder else import_module(module)
         gc.freeze()
     except BaseException:
         return {"error": traceback.format_exc(limit=-1).strip().splitlines()[-1]}

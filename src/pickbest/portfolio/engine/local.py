@@ -17,6 +17,7 @@ from pickbest.portfolio.engine import arm, limits, wire
 from pickbest.portfolio.engine.engines import environment
 from pickbest.portfolio.engine.guards import Guards, Link
 from pickbest.portfolio.engine.limits import Group
+from pickbest.portfolio.processes import not_dumpable
 from pickbest.portfolio.runs import EndsRace, GivenUp, Run, RunStatus, Task
 
 # How often a race asks whether it was given up.
@@ -46,7 +47,8 @@ class LocalEngine:
         try:
             race.make_groups(tasks)
             race.waiting = dict(enumerate(tasks))
-            return race.run(ends_race, given_up)
+            with not_dumpable():
+                return race.run(ends_race, given_up)
         finally:
             race.remove_groups()
 

@@ -79,6 +79,7 @@ class Function(Place):
     pickled), because it runs in another process. What it may return: see `engine.wire`.
 
     preload: modules that it imports when it runs; they are then imported once, not every time.
+    origin: its module and the folder where that lies, where it is not installed.
     answer: how its answers are read; None: as the portfolio says, else as they are.
     cwd, env, pass_env: they hold when it is called, not yet when its module is imported.
     """
@@ -87,6 +88,7 @@ class Function(Place):
     arguments: tuple[Any, ...] = ()
     preload: tuple[str, ...] = ()
     answer: AnswerFormat | None = None
+    origin: tuple[str, str] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -94,8 +96,8 @@ class Function(Place):
 
     def task(self, name: str, problem: Any, deadline: float, limits: Limits) -> Task:
         call = _pickled((self.function, (problem, *self.arguments)), f"the problem of arm {name!r}")
-        place = _place(self)
-        return Task(name, deadline, call=call, preload=self.preload, limits=limits, **place)
+        preload = (*((self.origin,) if self.origin else ()), *((each, "") for each in self.preload))
+        return Task(name, deadline, call=call, preload=preload, limits=limits, **_place(self))
 
     def solved(self, run: Run) -> bool:
         return run.exit_code == 0 and run.answer is not None

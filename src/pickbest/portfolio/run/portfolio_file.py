@@ -1,7 +1,6 @@
 """portfolio.toml: arms, budget, deadline, cost, learner and storage in one small file."""
 
 import math
-import sys
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -214,7 +213,8 @@ def _arm(name: str, table: Any, folder: Path) -> tuple[Arm, bool]:
         "answer": _format(table["answer"], folder) if "answer" in table else None,
     }
     if "python" in table:
-        return Function(_imported(table["python"], folder), **place), paused
+        origin = (table["python"].partition(":")[0], str(folder))
+        return Function(_imported(table["python"], folder), origin=origin, **place), paused
     success = table.get("success")
     if success is not None:
         if not success or not all(isinstance(code, int) for code in success):
@@ -232,10 +232,8 @@ def _names(what: str, given: list[Any]) -> tuple[str, ...]:
 
 
 def _imported(reference: str, folder: Path) -> Callable[..., Any]:
-    """module:function, looked up beside the file first."""
-    if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
-    found = imported(reference, "function")
+    """module:function; the module may lie beside the file."""
+    found = imported(reference, "function", str(folder))
     if not callable(found):
         raise PickbestError(f"{reference!r} must be a function, got {found!r}")
     result: Callable[..., Any] = found

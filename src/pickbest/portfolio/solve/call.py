@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any
 
 from pickbest.core import PickbestError, unknown_name
 from pickbest.core.codec import plain
@@ -16,21 +16,29 @@ from pickbest.core.text import printable
 from pickbest.core.tickets import Ticket
 from pickbest.portfolio.engine.guards import ForkedGuards
 from pickbest.portfolio.engine.local import LocalEngine
-from pickbest.portfolio.run.answers.formats import as_format
-from pickbest.portfolio.run.answers.handling import Answers, Evaluator
+from pickbest.portfolio.run.answers.dimacs import Dimacs
+from pickbest.portfolio.run.answers.handling import Answers, Evaluator, Outputs
+from pickbest.portfolio.run.answers.problems import suffix_of
+from pickbest.portfolio.run.answers.reading import AnswerFormat
+from pickbest.portfolio.run.answers.smtlib import SmtLib
 from pickbest.portfolio.run.arms import Command
 from pickbest.portfolio.run.costs import Solved
 from pickbest.portfolio.run.race import Race
 from pickbest.portfolio.runs import Limits, Result, Run, RunStatus
-from pickbest.portfolio.solve.known import DIMACS, INSIDE, Solver, installed, solver_table
+from pickbest.portfolio.solve.known import (
+    DIMACS,
+    INSIDE,
+    Solver,
+    installed,
+    solver_table,
+)
 from pickbest.portfolio.solve.learning import due, learn_in_background
 from pickbest.portfolio.solve.memory import Memory
-from pickbest.portfolio.solve.problem import Problem, opened
-from pickbest.portfolio.solve.stock import Stock
+from pickbest.portfolio.solve.problem import SUFFIXES, Problem, opened
+from pickbest.portfolio.solve.stock import Stock, Streams, TimeUp
 from pickbest.portfolio.solve.words import DAY, Arguments
-from pickbest.portfolio.store.records import Finished
 
-UNANSWERED, BAD_INPUT, CONTRADICTION = 1, 2, 3
+UNANSWERED, CONTRADICTION = 1, 3
 CODES = {"SAT": 10, "UNSAT": 20}
 SAID = {"SAT": "s SATISFIABLE", "UNSAT": "s UNSATISFIABLE"}
 # Seconds: who solved this very problem more quickly goes first alone, for twice as long and a
@@ -65,27 +73,6 @@ class LogRuntime(Solved):
 COST = LogRuntime()
 
 
-@dataclass(frozen=True)
-class Streams:
-    """Standard input, output and error."""
-
-    stdin: BinaryIO
-    stdout: BinaryIO
-    stderr: BinaryIO
-
-    def write(self, pieces: Iterable[bytes]) -> None:
-        for piece in pieces:
-            self.stdout.write(piece)
-        self.stdout.flush()
-
-    def say(self, text: str) -> None:
-        try:
-            self.stderr.write(f"{printable(text)}\n".encode())
-            self.stderr.flush()
-        except OSError:  # nobody listens
-            pass
-
-
 class Caller:
     """What the problems of one call share. started: by time.monotonic."""
 
@@ -99,7 +86,8 @@ class Caller:
         self.stock = Stock(folder)
         self.table = solver_table(arguments.tables)
         self.engine = LocalEngine(guards=ForkedGuards())
-        self.answers = Answers(evaluate=Evaluator(self.engine))
+        self.answers = Answers(outputs=_outputs())
+        os.environ[INSIDE] = "1"  # solvers inherit it
         self.learn = False
 
     def run(self) -> int:
@@ -117,21 +105,22 @@ class Caller:
             self.answers.outputs.close()
             if self.learn and self.folder is not None:
                 learn_in_background(self.folder)
-        solved, code = zip(*codes, strict=True)
-        if len(code) == 1 or CONTRADICTION in code:
-            return CONTRADICTION if CONTRADICTION in code else code[0]
-        return 0 if all(solved) else UNANSWERED
+            if notice := self.stock.notice():
+                self.streams.say(f"note: {notice}")
+        if len(codes) == 1:
+            return codes[0]
+        return next((code for code in (CONTRADICTION, UNANSWERED) if code in codes), 0)
 
-    def _one(self, problem: Problem) -> tuple[bool, int]:
-        """(whether it was solved, what a solver would end with)."""
+    def _one(self, problem: Problem) -> int:
+        """What a solver would end with."""
         call, streams = self.arguments, self.streams
         if len(call.files) > 1 and not call.as_json:
             comment = "c" if problem.format == DIMACS else ";"
             streams.write([f"{comment} {printable(problem.name)}\n".encode()])
-        arms = solvers_for(problem, call, self.table)
+        arms = solvers_for(problem, call, self.table, self.started + call.deadline)
         if problem.checks == 0:
             return self._without_question(problem, arms)
-        memory = Memory(self.folder, problem)
+        memory = Memory(self.folder, problem.digest, problem.place)
         result = self._raced(problem, arms, memory)
         winner = next((run for run in result.runs if run.arm == result.winner), None)
         disputes = [text for run in result.runs if (text := memory.contradicted(run))]
@@ -149,13 +138,12 @@ class Caller:
         self._say_who(problem, result, winner)
         if winner is not None and not call.frozen:
             memory.remember(winner)
-        return winner is not None, code
+        return code
 
     def _raced(self, problem: Problem, arms: Mapping[str, Command], memory: Memory) -> Result:
         """Race solvers on a problem, and keep on disk what came of it."""
         call = self.arguments
         names, budget = tuple(arms), min(call.budget, len(arms))
-        learns = not call.solvers and not call.frozen and budget < len(arms)
         key = f"{problem.kind}-{budget}"
         chosen_by = problem.digest if call.frozen else b""
         offered, weights = self.stock.picked(key, names, budget, chosen_by)
@@ -177,26 +165,28 @@ class Caller:
         timed = {name: replace(arms[name], after=seconds) for name, seconds in after.items()}
         answers = replace(
             self.answers,
+            evaluate=Evaluator(self.engine, ends),
             check=lambda run: memory.refuted(run) or None,
             wanted=2 if call.confirm else 1,
         )
         race = Race(timed, self.engine, COST, left, Limits(call.memory), answers=answers)
         result, _ = race.run(ticket, problem.path)
         ran = [run for run in result.runs if run.status is not RunStatus.STOPPED or run.seconds > 0]
-        for record in lessons(ran, picked, budget) if learns else ():
-            as_offered = tuple(run.arm for run in record.runs) == offered
-            self.stock.tell(key, names, problem.name, weights if as_offered else (), record)
-        self.learn = self.learn or (learns and due(self.stock, key))
-        return replace(result, runs=tuple(ran))
+        result = replace(result, runs=tuple(ran))
+        if not call.solvers and not call.frozen:
+            own = weights if picked == offered else ()
+            self.stock.tell(logged(problem, key, names, picked, own, result))
+            self.learn = self.learn or (budget < len(arms) and due(self.stock, key))
+        return result
 
-    def _without_question(self, problem: Problem, arms: Mapping[str, Command]) -> tuple[bool, int]:
+    def _without_question(self, problem: Problem, arms: Mapping[str, Command]) -> int:
         """A script that asks nothing: one solver may say what it has to say."""
         (name, arm), *_ = arms.items()
         left = max(self.started + self.arguments.deadline - time.monotonic(), SHORTEST)
         task = arm.task(name, problem.path, left, Limits(self.arguments.memory))
         (run,) = self.engine.race([task], lambda run: False, lambda: False)
         self.streams.write([run.stdout.encode(errors="replace")])
-        return True, run.exit_code or 0
+        return run.exit_code or 0
 
     def _code(
         self, problem: Problem, result: Result, winner: Run | None, disputes: Sequence[str]
@@ -206,23 +196,26 @@ class Caller:
         if winner is not None:
             formula = problem.format == DIMACS
             return CODES.get(winner.verdict, 0) if formula else winner.exit_code or 0
-        failed = (RunStatus.CRASHED, RunStatus.BROKEN, RunStatus.WRONG)
-        if all(run.status in failed for run in result.runs):
-            return UNANSWERED
-        return UNANSWERED if self.arguments.fail_unknown else 0
+        failed = all(_failed(run) for run in result.runs)
+        return UNANSWERED if failed or self.arguments.fail_unknown else 0
 
     def _say_who(self, problem: Problem, result: Result, winner: Run | None) -> None:
         """What nobody asked to see is said all the same: who is wrong, why there is no answer."""
         for run in result.runs:
-            bad = run.status in (RunStatus.CRASHED, RunStatus.BROKEN)
+            bad = _failed(run)
             if self.arguments.who or run.status is RunStatus.WRONG or (bad and winner is None):
                 won = "answered" if run is winner else run.reason or str(run.status)
                 verdict = f" {run.verdict}" if run.verdict else ""
                 self.streams.say(f"{problem.name}: {run.arm}:{verdict} {won}, {run.seconds:.3f} s")
 
 
-def solvers_for(problem: Problem, call: Arguments, table: Sequence[Solver]) -> dict[str, Command]:
-    """The arms of a call by name: installed, fit for the problem, and wanted."""
+def solvers_for(
+    problem: Problem, call: Arguments, table: Sequence[Solver], until: float = math.inf
+) -> dict[str, Command]:
+    """The arms of a call by name: installed, fit for the problem, and wanted.
+
+    until: when a check of their models must be done, by time.monotonic.
+    """
     names = list(dict.fromkeys(solver.name for solver in table))
     for name in call.solvers:
         if name not in names:
@@ -237,42 +230,57 @@ def solvers_for(problem: Problem, call: Arguments, table: Sequence[Solver]) -> d
             f"{', '.join([name for name in fit if name in wanted] or fit)}"
         )
     arms = {}
+    format: AnswerFormat = SmtLib(asked=problem.checks, until=until)
+    if problem.format == DIMACS:
+        format = Dimacs()
     for name in dict.fromkeys(wanted):
         if name in found:
             argv = found[name].on(problem.path_for(found[name].solver.needs_logic))
             if name == call.called:
                 argv = (argv[0], *call.passed, *argv[1:])
-            format = as_format(problem.format)
-            arms[name] = Command(argv, answer=format, env=((INSIDE, "1"),))
+            arms[name] = Command(argv, answer=format)
     return arms
 
 
-def lessons(ran: Sequence[Run], picked: Sequence[str], budget: int) -> Iterator[Finished]:
-    """What a race teaches: of those that were picked, and of one that answered in their place.
-
-    A solver that was stopped counts as if it had not answered: it is credited for what it adds to
-    the solvers beside it, not for what another would have delivered anyway.
-    """
-    first = sorted((run for run in ran if run.arm in picked), key=lambda run: picked.index(run.arm))
-    later = sorted((run for run in ran if run.arm not in picked), key=lambda run: not run.accepted)
-    for runs in (first, later[:budget] if any(run.accepted for run in later) else []):
-        if len(runs) == budget:
-            winner = min((run for run in runs if run.accepted), key=_quickest, default=None)
-            costs = tuple(run.high for run in runs)
-            yield Finished(
-                0,
-                tuple(run.kept() for run in runs),
-                low=costs,
-                high=costs,
-                times=costs,
-                winner=winner.arm if winner else None,
-                cost=winner.cost if winner else 1.0,
-                at=time.time(),
-            )
-
-
-def _quickest(run: Run) -> float:
-    return run.seconds
+def logged(
+    problem: Problem,
+    key: str,
+    arms: Sequence[str],
+    picked: Sequence[str],
+    weights: Sequence[float],
+    result: Result,
+) -> dict[str, Any]:
+    """A call as the log keeps it; runs are those that started."""
+    winner = next((run for run in result.runs if run.arm == result.winner), None)
+    return {
+        "at": time.time(),
+        "key": key,
+        "problem": problem.name[-200:],
+        "content": problem.digest.hex(),
+        "place": problem.place.hex(),
+        "arms": list(arms),
+        "picked": list(picked),
+        "weights": list(weights),
+        "learns": len(picked) < len(arms),
+        "seconds": round(result.seconds, 6),
+        "winner": result.winner,
+        "verdict": winner.verdict[:100] if winner else "",
+        "proved": winner.checked if winner else False,
+        "runs": [
+            {
+                "arm": run.arm,
+                "status": run.status.value,
+                "cost": run.cost,
+                "seconds": round(run.seconds, 6),
+                "cpu": round(run.cpu_seconds, 6),
+                "reason": run.reason[:200],
+                "verdict": run.verdict[:100],
+                "checked": run.checked,
+                "accepted": run.accepted,
+            }
+            for run in result.runs
+        ],
+    }
 
 
 def _confirmed(
@@ -325,11 +333,22 @@ def _values(lines: Iterator[bytes], variables: int) -> Iterator[bytes]:
 
 def _no_answer(problem: Problem, result: Result) -> Iterator[bytes]:
     """Unknown; where no solver understood the script, what the first of them says of it."""
-    crashed = [run for run in result.runs if run.status is RunStatus.CRASHED and run.stdout]
-    if problem.format != DIMACS and crashed and len(crashed) == len(result.runs):
-        yield crashed[0].stdout.encode(errors="replace")
+    errors = [
+        line
+        for run in result.runs
+        for line in run.stdout.splitlines()
+        if line.startswith("(error") and problem.format != DIMACS
+    ]
+    if errors and all(_failed(run) for run in result.runs):
+        yield f"{errors[0]}\n".encode()
     else:
         yield b"s UNKNOWN\n" if problem.format == DIMACS else b"unknown\n"
+
+
+def _failed(run: Run) -> bool:
+    """Whether a solver could make nothing of the problem."""
+    failed = (RunStatus.CRASHED, RunStatus.BROKEN, RunStatus.WRONG)
+    return run.status in failed or "(error" in run.reason
 
 
 def _as_json(problem: Problem, result: Result, code: int, contradictions: list[str]) -> bytes:
@@ -339,6 +358,34 @@ def _as_json(problem: Problem, result: Result, code: int, contradictions: list[s
     return f"{json.dumps(told)}\n".encode()
 
 
-def nested() -> bool:
-    """Whether this call is a solver of another call: a race within a race would never end."""
-    return INSIDE in os.environ
+class _NoOutputs(Outputs):
+    """Where there is no room for long outputs, their ends are kept in memory."""
+
+    def __init__(self) -> None:
+        pass
+
+    def spool(self, number: int, place: int) -> str:
+        return ""
+
+    def keep(self, number: int, winner: Run | None, runs: Iterable[Run]) -> str:
+        return ""
+
+    def close(self) -> None:
+        pass
+
+
+def _outputs() -> Outputs:
+    try:
+        return Outputs()
+    except OSError:
+        return _NoOutputs()
+
+
+def late_answer(call: Arguments, streams: Streams) -> int:
+    """What is printed when the deadline ended a call before it knew, or could print, anything."""
+    format = SUFFIXES.get(suffix_of(call.files[0]))
+    try:
+        streams.write([b"s UNKNOWN\n" if format == DIMACS else b"unknown\n"])
+    except (TimeUp, OSError):  # nobody reads what is printed
+        return UNANSWERED
+    return UNANSWERED if call.fail_unknown else 0

@@ -111,6 +111,19 @@ PROFILES = (
 )
 
 
+# As these say it, where we stand for one that is not here.
+VERSIONS = {
+    "z3": "Z3 version 4.13.0 - 64 bit\n",
+    "cvc5": "This is cvc5 version 1.2.0\n",
+    "cvc4": "This is CVC4 version 1.8\n",
+    "yices-smt2": "Yices 2.6.5\n",
+    "bitwuzla": "0.7.0\n",
+    "boolector": "3.2.4\n",
+    "kissat": "4.0.1\n",
+    "cadical": "2.1.0\n",
+}
+
+
 class Installed(NamedTuple):
     """A solver of the table that can be started: argv is complete but for the problem."""
 
@@ -295,3 +308,41 @@ def _words(content: Mapping[str, Any], key: str) -> list[str]:
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise PickbestError(f"{key} must be a list of words, got {words!r:.80}")
     return words
+
+
+def version_of(called: str) -> str:
+    """What a solver says of its version: the one that is here, or one as good as any."""
+    if not called:
+        from pickbest._version import __version__
+
+        return f"pickbest {__version__}\n"
+    program = which(called, places())
+    return (said_version(program) if program else "") or VERSIONS.get(called, "1.0\n")
+
+
+def said_version(program: str) -> str:
+    """What a program says of its version; "": nothing."""
+    import subprocess
+
+    try:
+        command = [program, "--version"]
+        done = subprocess.run(command, capture_output=True, timeout=10, check=True, text=True)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return ""
+    return done.stdout
+
+
+def module_version(module: str) -> str:
+    """The version of a Python module; "": nobody knows."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    name = module.partition(":")[0]
+    try:
+        return version({"pysat": "python-sat"}.get(name, name))
+    except PackageNotFoundError:
+        return ""
+
+
+def nested() -> bool:
+    """Whether this call is a solver of another call: a race within a race would never end."""
+    return INSIDE in os.environ

@@ -1,36 +1,151 @@
-"""From the results of calls to the journal, and new picks for the next calls; in the background.
+"""From the log of calls to the journal, and new picks for the next calls; in the background.
 
 python -m pickbest.portfolio.solve.learning FOLDER
 
-Opening a journal and asking a learner takes longer than many a problem. So calls leave results in
-the `stock`, and this process takes them to the journal and offers new sets of solvers.
+Opening a journal and asking a learner takes longer than many a problem. So calls leave a line in
+the log, and this process takes it to the journal and offers new sets of solvers (see `stock`).
 """
 
 from __future__ import annotations
 
 import os
+import re
+import shutil
+import stat
 import subprocess
 import sys
+import tempfile
+import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pickbest.core.codec import decode, encode
 from pickbest.core.errors import PickbestError
-from pickbest.portfolio.solve.stock import TOLD, Stock, alone
-from pickbest.portfolio.store.records import Finished
+from pickbest.portfolio.runs import Run, RunStatus
+from pickbest.portfolio.solve.known import (
+    INSIDE,
+    RUNNER,
+    located,
+    module_version,
+    places,
+    said_version,
+    solver_table,
+)
+from pickbest.portfolio.solve.stock import VERSIONS_FILE, Stock, alone
+from pickbest.portfolio.store.records import DamagedError, Finished
 
 if TYPE_CHECKING:
     from pickbest.portfolio.run.ask_tell import AskTell
 
 # Sets of solvers that are offered: a sample of what the learner would pick.
 READY = 16
-# Results that one commit takes in.
+# Calls that one commit takes in.
 BATCH = 256
-# Learning starts when so many results wait, or when nothing is offered yet.
-ENOUGH = 4
+# Bytes of the log that wait before learning starts, about four calls; less, where nothing is known.
+ENOUGH = 2_000
 JOURNAL = "solve.db"
+# What SQLite says of a file that is none of its own, or no more.
+_DAMAGED = re.compile("not a database|malformed")
+
+
+class Lesson(NamedTuple):
+    """One round for the journal; arms: all that could have been picked."""
+
+    problem: str
+    arms: tuple[str, ...]
+    weights: tuple[float, ...]
+    record: Finished
+
+
+def lessons(call: Mapping[str, Any]) -> Iterator[Lesson]:
+    """What a call teaches: of those that were picked, and of one that answered in their place.
+
+    A solver that was stopped counts as if it had not answered: it is credited for what it adds to
+    the solvers beside it, not for what another would have delivered anyway. ValueError, TypeError
+    or KeyError for a line that no call wrote.
+    """
+    picked, arms = [str(arm) for arm in call["picked"]], tuple(map(str, call["arms"]))
+    ran = [
+        Run(
+            str(run["arm"]), RunStatus(run["status"]), run["cost"], float(run["seconds"]),
+            str(run["reason"]), verdict=str(run["verdict"]), checked=run["checked"] is True,
+            accepted=run["accepted"] is True,
+        )
+        for run in call["runs"]
+    ]  # fmt: skip
+    first = sorted((r for r in ran if r.arm in picked), key=lambda run: picked.index(run.arm))
+    later = sorted((r for r in ran if r.arm not in picked), key=lambda run: not run.accepted)
+    later = later[: len(picked)] if any(run.accepted for run in later) else []
+    for place, runs in enumerate((first, later)):
+        if len(runs) != len(picked):  # the others never started
+            continue
+        winner = min((r for r in runs if r.accepted), key=lambda run: run.seconds, default=None)
+        costs = tuple(run.high for run in runs)
+        record = Finished(
+            0,
+            tuple(run.kept() for run in runs),
+            low=costs,
+            high=costs,
+            times=costs,
+            winner=winner.arm if winner else None,
+            cost=winner.cost if winner else 1.0,
+            # Of two rounds of one call, each has a time of its own.
+            at=float(call["at"]) + 1e-6 * place,
+        )
+        weights = tuple(map(float, call["weights"])) if place == 0 else ()
+        yield Lesson(str(call["problem"]), arms, weights, record)
+
+
+def learn(folder: Path) -> int:
+    """Take in all calls that are not learned, and offer new sets; how many calls there were."""
+    stock = Stock(folder)
+    start = place = stock.learned
+    count = 0
+    by_key: dict[str, list[Lesson]] = defaultdict(list)
+    for end, call in stock.calls(start):
+        place = end
+        try:
+            found = list(lessons(call)) if call["learns"] is True else []
+        except (KeyError, TypeError, ValueError, PickbestError):
+            continue
+        by_key[str(call["key"])] += found
+        count += 1
+        if count == BATCH:
+            break
+    try:
+        for key, taught in by_key.items():
+            if taught:
+                _learn(stock, folder, key, taught)
+    except PickbestError as error:
+        if not isinstance(error, DamagedError) and not _DAMAGED.search(str(error)):
+            raise
+        # All that it held is in the log: it is learned anew.
+        stock.set_aside(JOURNAL, str(error))
+        place = 0
+    stock.mark_learned(place)
+    return count
+
+
+def _learn(stock: Stock, folder: Path, key: str, taught: Sequence[Lesson]) -> None:
+    arms, budget = taught[-1].arms, len(taught[-1].record.runs)
+    with book_for(folder, key, arms, budget) as book:
+        # A process that was killed after its commit left calls that are in the journal.
+        known = {view.at for view in book.history(2 * BATCH)}
+        new = [
+            (each.problem, each.weights, each.record)
+            for each in taught
+            if each.record.at not in known
+            and len(each.record.runs) == budget
+            and {run.arm for run in each.record.runs} <= set(arms)
+        ]
+        if new:
+            book.ledger.note(new)
+        sets = book.ledger.look(
+            lambda state: [state.live.pick(state.next_round + each)[:2] for each in range(READY)]
+        )
+    stock.offer(key, sets)
 
 
 def book_for(folder: Path, key: str, arms: Sequence[str], budget: int) -> AskTell:
@@ -51,61 +166,9 @@ def book_for(folder: Path, key: str, arms: Sequence[str], budget: int) -> AskTel
     return AskTell(all_of_them, budget, path, name=key, paused=paused)
 
 
-def learn(folder: Path) -> int:
-    """Take in all results there are and offer new sets; how many results there were."""
-    stock = Stock(folder)
-    by_key: dict[str, list[tuple[str, dict[str, Any]]]] = defaultdict(list)
-    for name in stock.waiting():
-        told = stock.read(f"{TOLD}/{name}")
-        if isinstance(told, dict) and isinstance(told.get("key"), str):
-            by_key[told["key"]].append((name, told))
-        elif told is not None:
-            stock.set_aside(f"{TOLD}/{name}", "not what a call writes")
-    for key, told in by_key.items():
-        for start in range(0, len(told), BATCH):
-            _learn(stock, folder, key, told[start : start + BATCH])
-    return sum(map(len, by_key.values()))
-
-
-def _learn(
-    stock: Stock, folder: Path, key: str, told: Sequence[tuple[str, dict[str, Any]]]
-) -> None:
-    rounds = []
-    for name, content in told:
-        try:
-            record = decode(Finished, encode(content["finished"]))
-            weights = tuple(map(float, content["weights"]))
-            arms = [*map(str, content["arms"])]
-            rounds.append((name, str(content["problem"]), weights, arms, record))
-        except (KeyError, TypeError, ValueError) as error:
-            stock.set_aside(f"{TOLD}/{name}", repr(error))
-    if not rounds:
-        return
-    *_, arms, latest = rounds[-1]
-    budget = len(latest.runs)
-    with book_for(folder, key, arms, budget) as book:
-        # A process that was killed after its commit left results that are in the journal.
-        known = {view.at for view in book.history(BATCH)}
-        new = [
-            (problem, weights, record)
-            for _, problem, weights, _, record in rounds
-            if record.at not in known
-            and len(record.runs) == budget
-            and {run.arm for run in record.runs} <= set(arms)
-        ]
-        if new:
-            book.ledger.note(new)
-        sets = book.ledger.look(
-            lambda state: [state.live.pick(state.next_round + each)[:2] for each in range(READY)]
-        )
-    stock.offer(key, sets)
-    for name, *_ in rounds:
-        (folder / TOLD / name).unlink(missing_ok=True)
-
-
 def due(stock: Stock, key: str) -> bool:
     """Whether it is time to learn."""
-    return len(stock.waiting()) >= ENOUGH or not stock.sets(key)
+    return stock.size - stock.learned >= ENOUGH or not stock.sets(key)
 
 
 def learn_in_background(folder: Path) -> None:
@@ -126,12 +189,59 @@ def learn_in_background(folder: Path) -> None:
         pass
 
 
+def learn_all(folder: Path, wait: bool = True) -> int:
+    """Until nothing is left to learn; how many calls there were. wait: for another that learns."""
+    count = 0
+    with alone(folder, wait) as first:
+        while first and (more := learn(folder)):
+            count += more
+    return count
+
+
+def note_versions(stock: Stock) -> None:
+    """Keep which versions of solvers were seen; programs that have not changed are not asked."""
+    found = stock.read(VERSIONS_FILE)
+    known = found if isinstance(found, dict) else {}
+    asked, seen = dict(known.get("asked") or {}), stock.versions()
+    for solver in solver_table():
+        here = located(solver, places())
+        if here is None:
+            continue
+        is_module = RUNNER in here.argv
+        place = solver.module if is_module else here.argv[0]
+        stamp = module_version(place) if is_module else str(os.stat(place).st_mtime_ns)
+        if asked.get(place) == stamp:
+            continue
+        text = stamp if is_module else said_version(place)
+        version = re.search(r"\d+(\.\d+)+", text)
+        asked[place] = stamp
+        if version and version[0] not in seen.setdefault(solver.name, []):
+            seen[solver.name].append(version[0])
+    if known.get("asked") != asked:
+        stock.write_json(VERSIONS_FILE, {"asked": asked, "solvers": seen})
+
+
+def sweep_temporary(folder: Path, older: float = 3600.0) -> None:
+    """Remove what killed calls left behind.
+
+    What is young stays: it may belong to a container whose processes are not seen here.
+    """
+    for path in folder.glob("pickbest-*-*"):
+        pid = path.name.split("-")[1]
+        with suppress(OSError):
+            status = path.lstat()
+            mine = status.st_uid == os.geteuid() and time.time() - status.st_mtime > older
+            if mine and pid.isdigit() and not os.path.exists(f"/proc/{pid}"):
+                shutil.rmtree(path) if stat.S_ISDIR(status.st_mode) else path.unlink()
+
+
 def main(folder: Path) -> None:
-    """Until nothing is left to learn."""
     os.nice(10)
-    with alone(folder) as first:
-        while first and learn(folder):
-            pass
+    os.environ[INSIDE] = "1"
+    learn_all(folder, wait=False)
+    with suppress(OSError, PickbestError):
+        note_versions(Stock(folder))
+    sweep_temporary(Path(tempfile.gettempdir()))
 
 
 if __name__ == "__main__":

@@ -7,13 +7,13 @@ written as a whole, and one that is not whole fits no problem.
 
 import os
 import struct
+from collections.abc import Mapping
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pickbest.portfolio.runs import Run, RunStatus
-from pickbest.portfolio.solve.problem import Problem
 
 FILE = "memory"
 PLACES = 65_536
@@ -37,17 +37,17 @@ class Solved(NamedTuple):
 
 
 class Memory:
-    """What is known of one problem.
+    """What is known of one problem, by the digests of its content and of its name.
 
     before: of this content; favourite: of this content, else of this name.
     folder: None where nothing can be kept.
     """
 
-    def __init__(self, folder: Path | None, problem: Problem) -> None:
+    def __init__(self, folder: Path | None, content: bytes, place: bytes) -> None:
         self._path = folder and folder / FILE
-        self._problem = problem
-        self.before = self._read(problem.digest)
-        self.favourite = self.before or (self._read(problem.place) if problem.place else None)
+        self._digests = [digest for digest in (content, place) if digest]
+        self.before = self._read(content)
+        self.favourite = self.before or (self._read(place) if place else None)
 
     def refuted(self, run: Run) -> str:
         """Why a verdict is wrong for certain; "": it may be right."""
@@ -72,7 +72,7 @@ class Memory:
             return
         proved = winner.checked or bool(before and before.proved)
         solved = Solved(_short(winner), winner.arm, proved, winner.seconds)
-        for digest in filter(None, (self._problem.digest, self._problem.place)):
+        for digest in self._digests:
             self._write(digest, solved)
 
     def _read(self, digest: bytes) -> Solved | None:
@@ -100,6 +100,17 @@ class Memory:
                 os.pwrite(file, _sealed(record), _place(digest))
             finally:
                 os.close(file)
+
+
+def remember_call(folder: Path, call: Mapping[str, Any]) -> None:
+    """Remember a call of the log: one that was made elsewhere."""
+    verdict, solver, proved = str(call["verdict"]), call["winner"], call["proved"] is True
+    if not isinstance(solver, str) or not verdict:
+        return
+    seconds = next(float(run["seconds"]) for run in call["runs"] if run["arm"] == solver)
+    run = Run(solver, RunStatus.FINISHED, seconds=seconds, verdict=verdict, checked=proved)
+    digests = (bytes.fromhex(str(call[name])) for name in ("content", "place"))
+    Memory(folder, *digests).remember(run)
 
 
 def _place(digest: bytes) -> int:

@@ -6,6 +6,7 @@
 It writes what a solver's own program would write.
 """
 
+import os
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -97,8 +98,56 @@ MODULES: dict[str, Callable[[str, bool], int]] = {
 }
 
 
+def talk(module: str) -> int:
+    """Answer commands of standard input, one by one, until it ends or something is refused."""
+    from pickbest.portfolio.solve.script import Splitter, error, head_of
+
+    splitter, invoke = Splitter(), _bitwuzla_session() if module == "bitwuzla" else _cvc5_session()
+    while data := os.read(0, 1 << 16):
+        for command in splitter.feed(data):
+            if head_of(command) == "exit":
+                return 0
+            try:
+                said = invoke(command.decode(errors="surrogateescape"), head_of(command))
+            except Exception as problem:  # the parser is of no use from then on
+                sys.stdout.buffer.write(error(str(problem)) + b"\n")
+                sys.stdout.flush()
+                return 1
+            sys.stdout.write(said)
+            sys.stdout.flush()
+    return 0
+
+
+def _bitwuzla_session() -> Callable[[str, str], str]:
+    parser = _bitwuzla_parser()
+
+    def invoke(command: str, head: str) -> str:
+        if ":print-success" not in command:  # which it would do in its own time
+            parser.parse(command, False, False)
+        return "" if head.startswith(("check-sat", "get-", "echo")) else "success\n"
+
+    return invoke
+
+
+def _cvc5_session() -> Callable[[str, str], str]:
+    import cvc5
+
+    solver, symbols, _ = _cvc5(True, False)
+
+    def invoke(text: str, head: str) -> str:
+        # What was declared is in the symbols; a parser that came to its end is of no more use.
+        parser = cvc5.InputParser(solver, symbols)
+        parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "session")
+        said = str(parser.nextCommand().invoke(solver, symbols))
+        return said or "success\n"
+
+    return invoke
+
+
 def main(words: list[str]) -> int:
     module, _, solver = words[0].partition(":")
+    if "--session" in words:
+        return talk(module)
     code = (
         pysat(words[-1], solver)
         if module == "pysat"

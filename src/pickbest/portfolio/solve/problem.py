@@ -115,7 +115,7 @@ class Problem:
             return self.path
         if not self._copies:
             with tempfile.NamedTemporaryFile(
-                prefix="pickbest-", suffix=".smt2", delete=False
+                prefix=f"pickbest-{os.getpid()}-", suffix=".smt2", delete=False
             ) as file:
                 self._copies[self.logic] = file.name
                 # On the first line, so that the line numbers of errors stay what they are.
@@ -244,7 +244,7 @@ def _plain_file(name: str, content: bytes, format: str, is_plain: bool) -> Itera
         return
     suffix = next(end for end, kind in SUFFIXES.items() if kind == format)
     try:
-        file: Any = tempfile.NamedTemporaryFile(prefix="pickbest-", suffix=suffix)  # noqa: SIM115
+        file: Any = tempfile.NamedTemporaryFile(prefix=f"pickbest-{os.getpid()}-", suffix=suffix)  # noqa: SIM115
         with file:
             file.write(content)
             file.flush()

@@ -1,14 +1,16 @@
-"""What calls leave on disk for each other and for learning: small files in the user's data folder.
+"""What calls leave on disk for each other and for learning, in the user's data folder.
 
+    calls.log        one line of JSON per call: all else here follows from these
+    learned.json     up to where the lines are learned
     picks/KEY.json   sets of solvers that the learner picked ahead; a call takes one of them
-    told/NAME.json   what became of a call, until it is learned
-    aside/           what could not be read, and why
     memory           who solved which problem: see `memory`
     solve.db         the journal: see `learning`
+    aside/           what could not be read
 
 A call picks at random among the sets, so that calls that come in bursts need no lock and never run
-out: the sets are a sample of what the learner would pick now. Every file is written to a temporary
-one, synced and renamed. Whatever is damaged is set aside, and counts as not there.
+out: the sets are a sample of what the learner would pick now. A line is on disk before its call
+ends; one that is not whole is passed over. Every other file is written to a temporary one, synced
+and renamed; one that is damaged is set aside, and counts as not there.
 """
 
 import contextlib
@@ -17,18 +19,48 @@ import json
 import os
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, NamedTuple
 
-from pickbest.core.codec import encode, plain
-from pickbest.portfolio.store.records import Finished
+from pickbest.core.text import printable
 
-# No file here is longer.
-LONGEST = 1 << 20
-PICKS, TOLD, ASIDE = "picks", "told", "aside"
-# Results that wait when learning is not possible; later ones are not kept.
-MOST_WAITING = 10_000
+# No file here is longer but the log, and no line of it.
+LONGEST, CHUNK = 1 << 20, 1 << 16
+LOG, LEARNED, PICKS, ASIDE, NOTICE = "calls.log", "learned.json", "picks", "aside", "notice"
+VERSIONS_FILE = "versions.json"
+# A log that is longer, and learned, is put beside the new one, in the place of the one before.
+LONGEST_LOG = 1 << 26
+
+
+class Streams(NamedTuple):
+    """Standard input, and the numbers of standard output and error."""
+
+    stdin: BinaryIO
+    stdout: int = 1
+    stderr: int = 2
+
+    def write(self, pieces: Iterable[bytes]) -> None:
+        """Nothing is held back: a call whose time is over must not wait for its reader."""
+        held = bytearray()
+        for piece in pieces:
+            held += piece
+            if len(held) > CHUNK:
+                _write(self.stdout, held)
+        _write(self.stdout, held)
+
+    def say(self, text: str) -> None:
+        with contextlib.suppress(OSError):  # nobody listens
+            _write(self.stderr, bytearray(f"{printable(text)}\n".encode()))
+
+
+def _write(descriptor: int, data: bytearray) -> None:
+    while data:
+        del data[: os.write(descriptor, data[:CHUNK])]
+
+
+class TimeUp(BaseException):
+    """The deadline of the whole call, with reading, checking and printing, is over."""
 
 
 def data_folder() -> Path | None:
@@ -37,18 +69,18 @@ def data_folder() -> Path | None:
     folder = Path(home, "pickbest", "solve")
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        mine = folder.stat().st_uid == os.geteuid()
     except OSError:
         return None
-    mine = folder.stat().st_uid == os.geteuid()
     return folder if mine and os.access(folder, os.W_OK | os.X_OK) else None
 
 
 @contextlib.contextmanager
-def alone(folder: Path) -> Iterator[bool]:
+def alone(folder: Path, wait: bool = False) -> Iterator[bool]:
     """Whether no other process is learning in this folder, for as long as this one does."""
-    with open(folder / "learning.lock", "w") as lock:
+    with open(os.open(folder / "learning.lock", os.O_RDWR | os.O_CREAT, 0o600), "w") as lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except OSError:
             yield False
         else:
@@ -81,38 +113,89 @@ class Stock:
         return (*arms[:1], *(rest if chosen_by else rng.sample(rest, len(rest))))[:budget], ()
 
     def sets(self, key: str) -> list[tuple[tuple[str, ...], tuple[float, ...]]]:
-        """What the learner picked ahead: arms and weights."""
+        """What the learner picked ahead: names without versions, and weights."""
         try:
             listed = self.read(f"{PICKS}/{key}.json")["sets"]
-            return [(tuple(map(str, arms)), tuple(map(float, all_of))) for arms, all_of in listed]
+            return [
+                (tuple(str(arm).partition(" ")[0] for arm in arms), tuple(map(float, weights)))
+                for arms, weights in listed
+            ]
         except (TypeError, ValueError, LookupError):
             return []
 
     def offer(self, key: str, sets: Sequence[tuple[Sequence[str], Sequence[float] | None]]) -> None:
         content = [(list(arms), list(weights or ())) for arms, weights in sets]
-        self.write(f"{PICKS}/{key}.json", json.dumps({"sets": content}))
+        self.write_json(f"{PICKS}/{key}.json", {"sets": content})
 
-    def tell(
-        self,
-        key: str,
-        arms: Sequence[str],
-        problem: str,
-        weights: Sequence[float],
-        record: Finished,
-    ) -> None:
-        """Keep what became of a call until it is learned; on disk when this returns."""
-        if self.folder is None or len(self.waiting()) > MOST_WAITING:
+    def tell(self, call: dict[str, Any]) -> None:
+        """Keep what became of a call; on disk when this returns."""
+        self.append([{"id": f"{time.time_ns():x}-{os.urandom(4).hex()}", **call}])
+
+    def append(self, calls: Sequence[dict[str, Any]]) -> None:
+        """Add lines to the log; nothing where the disk is full, or read only."""
+        if self.folder is None:
             return
-        told = {"key": key, "arms": list(arms), "problem": problem, "weights": list(weights)}
-        told["finished"] = plain(record)
-        self.write(f"{TOLD}/{time.time_ns()}-{os.getpid()}.json", encode(told))
-
-    def waiting(self) -> list[str]:
-        """Names of results that are not learned yet, oldest first."""
+        text = "".join(f"{json.dumps(call, separators=(',', ':'))}\n" for call in calls)
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
         with contextlib.suppress(OSError):
-            names = os.listdir(self.folder / TOLD) if self.folder else []
-            return sorted(name for name in names if name.endswith(".json") and name[0] != ".")
-        return []
+            file = os.open(self.folder / LOG, flags, 0o600)
+            try:
+                size = os.fstat(file).st_size
+                # A line that was cut off must not take this one with it.
+                whole = size == 0 or os.pread(file, 1, size - 1) == b"\n"
+                os.write(file, ("" if whole else "\n").encode() + text.encode())
+                os.fsync(file)
+            finally:
+                os.close(file)
+
+    def calls(self, start: int = 0, name: str = LOG) -> Iterator[tuple[int, dict[str, Any]]]:
+        """(where its line ends, call) of the calls in the log, from a place on."""
+        if self.folder is None:
+            return
+        with contextlib.suppress(OSError), open(self.folder / name, "rb") as file:
+            file.seek(start)
+            while line := file.readline(LONGEST):
+                if not line.endswith(b"\n"):
+                    return
+                with contextlib.suppress(ValueError, RecursionError):
+                    call = json.loads(line)
+                    if isinstance(call, dict):
+                        yield file.tell(), call
+
+    def every_call(self) -> Iterator[dict[str, Any]]:
+        """All calls that are still known."""
+        for name in (f"{LOG}.1", LOG):
+            for _, call in self.calls(name=name):
+                yield call
+
+    @property
+    def learned(self) -> int:
+        """Up to where the log is learned."""
+        found = self.read(LEARNED)
+        place = found.get("place") if isinstance(found, dict) else None
+        return place if isinstance(place, int) and 0 <= place <= self.size else 0
+
+    def mark_learned(self, place: int) -> None:
+        if place > LONGEST_LOG and self.folder is not None:
+            with contextlib.suppress(OSError):
+                os.replace(self.folder / LOG, self.folder / f"{LOG}.1")
+                place = 0
+        self.write_json(LEARNED, {"place": place})
+
+    @property
+    def size(self) -> int:
+        try:
+            return os.stat(self.folder / LOG).st_size if self.folder else 0
+        except OSError:
+            return 0
+
+    def versions(self) -> dict[str, list[str]]:
+        """Versions of solvers that were seen, the newest last."""
+        found = self.read(VERSIONS_FILE)
+        try:
+            return {str(name): [*map(str, known)] for name, known in found["solvers"].items()}
+        except (TypeError, ValueError, LookupError, AttributeError):
+            return {}
 
     def read(self, name: str) -> Any:
         """What a file holds; None where there is none, or nothing that we wrote."""
@@ -126,6 +209,9 @@ class Stock:
         except (ValueError, RecursionError) as error:
             self.set_aside(name, str(error))
             return None
+
+    def write_json(self, name: str, content: Any) -> None:
+        self.write(name, json.dumps(content))
 
     def write(self, name: str, text: str) -> None:
         """The whole file or nothing of it; nothing where the disk is full, or read only."""
@@ -147,10 +233,21 @@ class Stock:
                 raise
 
     def set_aside(self, name: str, reason: str) -> None:
-        """Put a file that is of no use where it can be looked at; the reason beside it."""
+        """Put a file that is of no use where it can be looked at; the next call says so."""
         if self.folder is None:
             return
         with contextlib.suppress(OSError):
             (self.folder / ASIDE).mkdir(mode=0o700, exist_ok=True)
             os.replace(self.folder / name, self.folder / ASIDE / os.path.basename(name))
-            self.write(f"{ASIDE}/{os.path.basename(name)}.reason", f"{reason[:500]}\n")
+            self.write(NOTICE, f"{name} was damaged, and is set aside in {ASIDE} ({reason[:200]})")
+
+    def notice(self) -> str:
+        """What the next call should say once; "": nothing."""
+        if self.folder is None:
+            return ""
+        try:
+            text = (self.folder / NOTICE).read_text(encoding="utf-8", errors="replace")
+            (self.folder / NOTICE).unlink()
+        except OSError:
+            return ""
+        return text

@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from pickbest.core import MissingExtraError, PickbestError
+from pickbest.portfolio.processes import without_passwords
 from pickbest.portfolio.store.records import DamagedError
 
 try:
@@ -43,7 +44,7 @@ def as_url(storage: str | Path) -> sa.URL:
         url = sa.engine.make_url(text)
     except (sa.exc.ArgumentError, ValueError) as error:
         raise PickbestError(
-            f"storage is not a database URL: {_without_password(text)!r}"
+            f"storage is not a database URL: {without_passwords(text)!r}"
         ) from error
     if url.drivername in ("postgresql", "postgres"):
         url = url.set(drivername="postgresql+psycopg")
@@ -62,17 +63,8 @@ def shown(storage: str | Path | sa.URL) -> str:
     """
     url = storage if isinstance(storage, sa.URL) else as_url(storage)
     query = {key: "***" if _SECRET.search(key) else value for key, value in url.query.items()}
-    text = url.set(query=query).render_as_string(hide_password=True)
+    text = without_passwords(url.set(query=query).render_as_string(hide_password=True))
     return text.replace("%2A%2A%2A", "***").replace("postgresql+psycopg://", "postgresql://", 1)
-
-
-def secrets_in(storage: str) -> list[str]:
-    """The passwords that a storage holds."""
-    if "://" not in storage:
-        return []
-    url = as_url(storage)
-    hidden = [str(value) for key, value in url.query.items() if _SECRET.search(key)]
-    return [*hidden, *([str(url.password)] if url.password else [])]
 
 
 def in_memory(url: sa.URL) -> bool:
@@ -164,11 +156,6 @@ def _configure(connection: Any, pragmas: Iterable[str]) -> None:
 def _begin_sqlite(connection: Connection) -> None:
     writes = connection.get_execution_options().get(WRITES, False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-
-def _without_password(text: str) -> str:
-    hidden = re.sub(r"(://[^:/@]*):[^@]*@", r"\1:***@", text)
-    return re.sub(r"(?i)((?:password|passwd|pwd|secret|token)[^=&]*=)[^&]*", r"\1***", hidden)
 
 
 # Tables ----------------------------------------------------------------------------------------

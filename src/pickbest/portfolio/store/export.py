@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 FORMAT, VERSION = "pickbest-journal", 1
+# Problems and answers are for whoever may read the journal.
+PRIVATE = 0o600
 FORMATS = ("jsonl", "csv", "parquet")
 COLUMNS = (
     "round", "problem", "at", "state", "winner", "round_cost", "learned", "contradicted",
@@ -42,7 +44,7 @@ def export_file(entries: Iterable[Entry], path: Path) -> None:
     """Write a journal to a file."""
     content = "".join(line + "\n" for line in export_lines(entries))
     try:
-        write_atomically(path, content.encode())
+        write_atomically(path, content.encode(), PRIVATE)
     except OSError as error:
         raise PickbestError(f"{path}: cannot be written ({error.strerror})") from error
 
@@ -114,7 +116,17 @@ def to_pandas(views: Iterable[RoundView]) -> DataFrame:
 
 def as_csv(views: Iterable[RoundView]) -> str:
     """The rows as text, with a header."""
-    return csv_text([COLUMNS, *run_rows(views)])
+    return csv_text([COLUMNS, *(map(_harmless, row) for row in run_rows(views))])
+
+
+def _harmless(cell: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula: names and answers may be anybody's.
+
+    >>> _harmless("=cmd|' /C calc'!A0"), _harmless(-1.5), _harmless("p1.cnf")
+    ("'=cmd|' /C calc'!A0", -1.5, 'p1.cnf')
+    """
+    risky = isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+    return f"'{cell}" if risky else cell
 
 
 def chosen_format(form: str | None, out: Path | None) -> str:
@@ -132,7 +144,7 @@ def write_table(views: Iterable[RoundView], form: str, out: Path) -> None:
     """Write the rows to a file, whole or not at all."""
     content = _as_parquet(views) if form == "parquet" else as_csv(views).encode(errors="replace")
     try:
-        write_atomically(out, content)
+        write_atomically(out, content, PRIVATE)
     except OSError as error:
         raise PickbestError(f"{out}: cannot be written ({error.strerror})") from error
 

@@ -19,6 +19,7 @@ from sqlalchemy.engine import Connection
 
 from pickbest.core import PickbestError
 from pickbest.core.codec import encode
+from pickbest.portfolio.processes import without_passwords
 from pickbest.portfolio.store import databases
 from pickbest.portfolio.store.databases import WRITES, as_url, file_of, in_memory, shown
 from pickbest.portfolio.store.records import (
@@ -165,8 +166,13 @@ class Journal:
         self.shared = not in_memory(self.url)
         self._where = shown(self.url)
         file = file_of(self.url)
-        if file is not None and (readonly or not create) and not file.exists():
-            raise NoPortfolioError(f"{file}: there is no such database; `pickbest run` makes one")
+        place = without_passwords(str(file))[:200]
+        try:
+            missing = file is not None and (readonly or not create) and not file.exists()
+        except OSError as error:  # the name is too long
+            raise PickbestError(f"{place}: cannot be opened ({error.strerror})") from error
+        if missing:
+            raise NoPortfolioError(f"{place}: there is no such database; `pickbest run` makes one")
         self._engine = databases.open_engine(self.url, readonly)
         try:
             with self._errors():
@@ -236,6 +242,12 @@ class Journal:
         """Keep a snapshot in place of an older one, whole or not at all."""
         with self._errors(), self._writing() as connection:
             connection.execute(_KEEP, {"portfolio": self._portfolio, **asdict(snapshot)})
+
+    def forget_snapshot(self) -> None:
+        """Take the snapshot away: the next one is made from the records."""
+        table = databases.snapshots
+        with self._errors(), self._writing() as connection:
+            connection.execute(table.delete().where(table.c.portfolio == self._portfolio))
 
     def ages(self, rounds: Iterable[int]) -> Mapping[int, float]:
         """Seconds since these rounds were opened, by the database's own clock."""
@@ -315,12 +327,18 @@ class Journal:
         try:
             yield
         except sa.exc.DBAPIError as error:
-            reason = " ".join(str(error.orig).split())
+            reason = self._shown(error.orig)
             kind = OutageError if _may_pass(error) else StorageError
             raise kind(f"{self._where}: {reason}") from error
         except (sa.exc.SQLAlchemyError, UnicodeError, OverflowError) as error:
-            reason = " ".join(str(error).split())[:300]
+            reason = self._shown(error)[:300]
             raise DamagedError(f"{self._where}: the database is damaged ({reason})") from error
+
+    def _shown(self, error: object) -> str:
+        """What a database says, in one line, without the password in any form."""
+        text = " ".join(str(error).split())
+        password = self.url.password
+        return without_passwords(text.replace(str(password), "***") if password else text)
 
 
 def _portfolios(connection: Connection) -> dict[str, int]:

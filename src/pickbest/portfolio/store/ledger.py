@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import logging
 import os
 import threading
 import time
@@ -32,6 +33,7 @@ from pickbest.portfolio.store.records import (
     check_roster,
 )
 from pickbest.portfolio.store.snapshots import (
+    OtherVersionError,
     digest_of,
     replayed,
     restore_snapshot,
@@ -53,6 +55,8 @@ if TYPE_CHECKING:
 SNAPSHOT_EVERY = 2_000
 # Seconds between attempts while the database is away.
 PATIENCE: tuple[float, ...] = (0.1, 0.5, 2.0, 5.0)
+
+LOG = logging.getLogger("pickbest.portfolio")
 
 T = TypeVar("T")
 
@@ -395,10 +399,17 @@ class Ledger:
 
     def _opened(self, trusted: Opened | None) -> tuple[PortfolioState, int]:
         """(the state of the newest snapshot that can be used, its position)."""
-        with suppress(DamagedError):
+        try:
             if (snapshot := self.journal.snapshot()) is not None:
                 last = self._at(snapshot.position)
                 return restore_snapshot(snapshot, last, trusted), snapshot.position
+        except OtherVersionError:
+            pass  # every release has its own
+        except DamagedError as error:
+            LOG.warning("%s; it is made again from the records", error)
+            # Named once: whoever may write takes it away.
+            with suppress(PickbestError):
+                self.journal.forget_snapshot()
         return PortfolioState(trusted), 0
 
     def _at(self, position: int) -> Entry | None:

@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pickbest.catalog import learner_names
-from pickbest.catalog.spec import Spec
 from pickbest.core import PickbestError, check_budget, check_count, check_seed, unknown_name
 from pickbest.core.codec import SPARSE, decode
 from pickbest.portfolio.processes import Owner
@@ -308,7 +306,15 @@ def _within(numbers: Iterable[float], low: float, high: float) -> bool:
 
 def _module_in(value: Any) -> str | None:
     """The first name in settings that only a module could resolve."""
+    # Here, because calls of `pickbest solve` write records and wait for no learner to be loaded.
+    from pickbest.catalog import learner_names
+    from pickbest.catalog.spec import Spec
+
     if isinstance(value, str):
+        # Not before it is needed: the catalog loads NumPy and Numba, and `solve` needs neither.
+        from pickbest.catalog import learner_names
+        from pickbest.catalog.spec import Spec
+
         try:
             spec = Spec.parse(value)
         except PickbestError:

@@ -30,6 +30,10 @@ VERSION = 1
 _NUMBERS = ("position", "next_round", "finished", "learned", "lost", "late", "paid", "priced")
 
 
+class OtherVersionError(DamagedError):
+    """A snapshot that another version made: it is sound, and of no use here."""
+
+
 def digest_of(state: PortfolioState) -> str:
     """A digest of everything that the fold knows; equal folds have equal ones, bit for bit."""
     return checksum(*_content(state))
@@ -52,6 +56,8 @@ def restore_snapshot(
     """
     try:
         return _restored(snapshot, last, trusted)
+    except OtherVersionError:
+        raise
     except (PickbestError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise DamagedError(
             f"the snapshot of record {snapshot.position} cannot be used ({error})"
@@ -61,7 +67,7 @@ def restore_snapshot(
 def _restored(snapshot: Snapshot, last: Entry | None, trusted: Opened | None) -> PortfolioState:
     made, arrays = from_npz(snapshot.body)
     if (made["version"], made["made_by"]) != (VERSION, __version__):
-        raise PickbestError("it was made by another version")
+        raise OtherVersionError(f"the snapshot of record {snapshot.position} is of another version")
     header = made["content"]
     if checksum(header, arrays) != snapshot.digest or header["position"] != snapshot.position:
         raise PickbestError("its digest does not match")

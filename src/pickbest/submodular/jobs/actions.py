@@ -38,60 +38,31 @@ def action_grid(activities: int | Sequence[Hashable], durations: Sequence[int]) 
     return check_actions(Action(name, span) for name in activities for span in durations)
 
 
-def check_actions(actions: Iterable[Action | Hashable]) -> Schedule:
+def check_actions(actions: int | Iterable[Hashable]) -> Schedule:
     """The actions of a game: at least one, no two the same, durations of at least 1.
 
-    Whatever is not an Action is taken as an activity of duration 1.
+    Whatever is not an Action is taken as an activity of duration 1, a number as so many of them.
     """
+    if isinstance(actions, int):
+        return unit_actions(actions)
     checked = tuple(a if isinstance(a, Action) else Action(a) for a in actions)
     if not checked:
         raise PickbestError("there must be at least one action, got none")
-    for action in checked:
-        check_duration(action)
+    for activity, span in checked:
+        if isinstance(span, bool) or not isinstance(span, int | np.integer) or span < 1:
+            raise PickbestError(
+                f"the duration of activity {activity!r} must be a whole number of at least 1, "
+                f"got {span!r}"
+            )
     if len(set(checked)) < len(checked):
         twice = next(action for action in checked if checked.count(action) > 1)
         raise PickbestError(f"actions must differ, got {show((twice,))} twice")
     return checked
 
 
-def check_duration(action: Action) -> None:
-    """A duration is a whole number of at least 1."""
-    span = action.duration
-    if isinstance(span, bool) or not isinstance(span, int | np.integer) or span < 1:
-        raise PickbestError(
-            f"the duration of activity {action.activity!r} must be a whole number of at least 1, "
-            f"got {span!r}"
-        )
-
-
 def durations_of(actions: Schedule) -> IntArray:
     """(n_arms,) durations; arm a of a learner is action a."""
     return np.array([action.duration for action in actions], np.int64)
-
-
-def length(schedule: Schedule) -> int:
-    """The length of a schedule: the sum of its durations.
-
-    >>> length((Action("a"), Action("b", 3)))
-    4
-    """
-    return sum(action.duration for action in schedule)
-
-
-def check_schedule(schedule: Iterable[Action], budget: int, where: str = "") -> Schedule:
-    """A schedule whose durations are valid and add up to at most the budget.
-
-    where: put before the message, say "round 7: ".
-    """
-    checked = tuple(schedule)
-    for action in checked:
-        check_duration(action)
-    if length(checked) > budget:
-        raise PickbestError(
-            f"{where}the schedule {show(checked)} has length {length(checked)}, "
-            f"over the budget of {budget}"
-        )
-    return checked
 
 
 def show(schedule: Schedule) -> str:

@@ -4,20 +4,24 @@ The value of a schedule is its total over the rounds of one replicate, f = f_1 +
 job (`Total`). OPT(B') is the value of the best fixed schedule of length at most B'.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from pickbest.core import FloatArray, IntArray, check_count
+from pickbest.core.errors import load_extra
 from pickbest.submodular.jobs.actions import durations_of
-from pickbest.submodular.jobs.milp import best_by_program
-from pickbest.submodular.jobs.rounds import Jobs, RoundJobs
+from pickbest.submodular.jobs.functions import FunctionJobs, FunctionRound
 from pickbest.submodular.jobs.tables import Combine, TableJobs, TableRound
 
+Jobs = TableJobs | FunctionJobs
+
 TOLERANCE = 1e-9
-# So few schedules are searched here; more of them by the MILP solver, where it applies.
+# A search looks at so many schedules before it gives up, or the MILP solver takes over.
 FEW_SCHEDULES = 20_000
-# Where it does not, a search may read so many entries (a few seconds) before it gives up.
+# For tables it may read so many entries (a few seconds); far fewer where there is the MILP solver.
 MOST_WORK = 3e9
 
 
@@ -51,7 +55,7 @@ class BestSchedule:
     proven: bool
 
 
-def greedy_schedule(jobs: Jobs, budget: int, replicate: int = 0) -> GreedySchedule:
+def greedy_schedule(jobs: Jobs, budget: int) -> GreedySchedule:
     """Actions added one at a time, each with the largest gain per unit of time that fits.
 
     It ends when nothing fits or nothing gains; the first of equals is taken.
@@ -60,122 +64,88 @@ def greedy_schedule(jobs: Jobs, budget: int, replicate: int = 0) -> GreedySchedu
     >>> greedy_schedule(best_of([[0.5, 0.25, 0.0], [0.5, 0.0, 1.0]]), budget=2)
     GreedySchedule(arms=(0, 2), value=1.5, durations=(1, 1), errors=(0.0, 0.0))
     """
-    return _greedy(total_of(jobs, replicate), check_count("budget", budget))
+    return _greedy(total_of(jobs), check_count("budget", budget))
 
 
-def best_schedule(
-    jobs: Jobs, budget: int, replicate: int = 0, time_limit: float | None = None
-) -> BestSchedule:
-    """OPT(budget) and a schedule that reaches it: by search where there are few schedules, by
-    MILP for the families that are one; else the best that is found soon, with an upper bound.
+def best_schedule(jobs: Jobs, budget: int) -> BestSchedule:
+    """OPT(budget) and a schedule that reaches it: by search, or by MILP for the families that are
+    one; else the best that is found soon, with an upper bound.
 
-    time_limit: seconds for the MILP solver. Functions are searched without assuming that they
-    are jobs, if there are few schedules; the bound for more of them is one for jobs.
+    Functions are searched without assuming that they are jobs, if there are few schedules; the
+    bound for more of them is one for jobs.
 
     >>> from pickbest.submodular.jobs import best_of
     >>> best_schedule(best_of([[0.5, 0.75, 0.0], [0.5, 0.0, 0.75]]), budget=2)
     BestSchedule(arms=(1, 2), value=1.5, bound=1.5, proven=True)
     """
-    total = total_of(jobs, replicate)
+    total, visits = total_of(jobs), float(FEW_SCHEDULES)
+    program = isinstance(jobs, TableJobs) and jobs.combine is Combine.MAX
+    if isinstance(jobs, TableJobs):
+        work = MOST_WORK / jobs.entries.size
+        visits = min(visits, work / 30.0) if program else work
     start = _greedy(total, check_count("budget", budget))
-    arms, value, bound = start.arms, start.value, _upper_bound(total, budget)
-    if _count(total, budget) <= FEW_SCHEDULES:
-        arms, value, _ = _search(total, budget, start, np.inf)
-        bound = value
-    elif isinstance(jobs, TableJobs) and jobs.combine is Combine.MAX:
-        found = best_by_program(jobs, budget, replicate, time_limit)
-        if found is not None:
-            bound = min(bound, found[2])
-            arms, value = max((arms, value), found[:2], key=lambda one: one[1])
-    elif isinstance(jobs, TableJobs):
-        visits = MOST_WORK / jobs.as_replicates(replicate).entries.size
-        arms, value, finished = _search(total, budget, start, visits)
-        bound = value if finished else bound
+    arms, value, finished = _search(total, budget, start, visits)
+    bound = value if finished else _upper_bound(total, budget)
+    if isinstance(jobs, TableJobs) and program and not finished:
+        best_arms, best_value, proved = best_by_program(jobs, budget)
+        bound = min(bound, proved)
+        if best_value > value:
+            arms, value = best_arms, best_value
     bound = max(bound, value)
     return BestSchedule(arms, value, bound, value >= bound - TOLERANCE * max(1.0, bound))
 
 
-def schedule_bound(jobs: Jobs, budget: int, replicate: int = 0) -> float:
-    """An upper bound on OPT(budget): for any schedule S, f(S) + the largest gains over S.
-
-    The least of these over the prefixes of a greedy schedule that is twice as long.
-    """
-    return _upper_bound(total_of(jobs, replicate), check_count("budget", budget))
-
-
 @dataclass(frozen=True)
-class TableTotal:
-    """Rounds stand where replicates do in a game: one compiled call for all of them.
+class Total:
+    """The sum of all rounds, as a job of its own.
 
+    parts: a summary has `rows` rows for each of them: one part with a row per round for tables, so
+        that all rounds take one compiled call; else one part per round. scale: times its value.
     ordered: whether the order of actions may matter. repeats: whether an action may add something
-    when it is taken again.
+        when it is taken again.
     """
 
-    every: TableRound
+    parts: Sequence[TableRound | FunctionRound]
     rows: int
     scale: float
     durations: IntArray
-    ordered = False
-
-    @property
-    def repeats(self) -> bool:
-        return self.every.combine is Combine.MISS
+    ordered: bool
+    repeats: bool
 
     def start(self, longest: int) -> FloatArray:
-        return self.every.start(self.rows, longest)
+        return np.vstack([part.start(self.rows, longest) for part in self.parts])
 
     def gains(self, summary: FloatArray) -> FloatArray:
-        gains: FloatArray = self.scale * self.every.gains(summary).sum(axis=0)
+        """(n_arms,) gains of each action."""
+        rows = [part.gains(own) for part, own in self._split(summary)]
+        gains: FloatArray = self.scale * np.vstack(rows).sum(axis=0)
         return gains
 
     def extend(self, summary: FloatArray, arm: int) -> FloatArray:
-        rows = len(summary)
-        return self.every.extend(summary, np.full(rows, arm), np.ones(rows, np.bool_))
+        same, kept = np.full(self.rows, arm), np.ones(self.rows, np.bool_)
+        return np.vstack([part.extend(own, same, kept) for part, own in self._split(summary)])
 
     def value(self, summary: FloatArray) -> float:
-        return self.scale * float(self.every.values(summary).sum())
+        return self.scale * float(sum(part.values(own).sum() for part, own in self._split(summary)))
+
+    def _split(self, summary: FloatArray) -> Any:
+        return zip(self.parts, np.split(summary, len(self.parts)), strict=True)
 
 
-@dataclass(frozen=True)
-class AnyTotal:
-    """Round by round, for jobs of any kind."""
-
-    rounds: tuple[RoundJobs, ...]
-    durations: IntArray
-    ordered = True
-    repeats = True
-
-    def start(self, longest: int) -> FloatArray:
-        return np.vstack([job.start(1, longest) for job in self.rounds])
-
-    def gains(self, summary: FloatArray) -> FloatArray:
-        rows = [job.gains(summary[t : t + 1]) for t, job in enumerate(self.rounds)]
-        gains: FloatArray = np.vstack(rows).sum(axis=0)
-        return gains
-
-    def extend(self, summary: FloatArray, arm: int) -> FloatArray:
-        one, kept = np.array([arm]), np.ones(1, np.bool_)
-        rows = [job.extend(summary[t : t + 1], one, kept) for t, job in enumerate(self.rounds)]
-        return np.vstack(rows)
-
-    def value(self, summary: FloatArray) -> float:
-        return float(sum(job.values(summary[t : t + 1])[0] for t, job in enumerate(self.rounds)))
-
-
-Total = TableTotal | AnyTotal
-
-
-def total_of(jobs: Jobs, replicate: int = 0) -> Total:
-    """The total of a replicate, in the fastest form that there is."""
+def total_of(jobs: Jobs) -> Total:
+    """The total of all rounds, in the fastest form that there is."""
+    durations = durations_of(jobs.actions)
     if not isinstance(jobs, TableJobs):
-        rounds = tuple(jobs.round(t) for t in range(jobs.rounds))
-        return AnyTotal(rounds, durations_of(jobs.actions))
-    every = jobs.as_replicates(replicate)
-    if len(every.entries) > 1:
-        return TableTotal(every, jobs.rounds, 1.0, jobs.durations)
-    # The same entries in all rounds: one job with the mean weights, times the rounds.
-    mean = TableRound(jobs.combine, every.entries, every.weights.mean(axis=0, keepdims=True))
-    return TableTotal(mean, 1, float(jobs.rounds), jobs.durations)
+        rounds = [jobs.round(t) for t in range(jobs.rounds)]
+        return Total(rounds, 1, 1.0, durations, ordered=True, repeats=True)
+    every, rows, scale = jobs.every_round(), jobs.rounds, 1.0
+    if len(jobs.entries) == 1:
+        # The same entries in all rounds: one job with the mean weights, times the rounds.
+        mean = jobs.weights.mean(axis=0, keepdims=True)
+        every, rows = TableRound(jobs.combine, jobs.entries, mean, every.label), 1
+        scale = float(jobs.rounds)
+    repeats = jobs.combine is Combine.MISS
+    return Total([every], rows, scale, durations, ordered=False, repeats=repeats)
 
 
 def _greedy(total: Total, budget: int) -> GreedySchedule:
@@ -197,20 +167,6 @@ def _greedy(total: Total, budget: int) -> GreedySchedule:
         summary = total.extend(summary, arm)
     spans = tuple(int(total.durations[arm]) for arm in arms)
     return GreedySchedule(tuple(arms), value, spans, tuple(errors))
-
-
-def _count(total: Total, budget: int) -> int:
-    """How many schedules there are to search, of length at most the budget."""
-    ways = [1] + [0] * budget
-    if total.ordered:
-        for size in range(1, budget + 1):
-            ways[size] = sum(ways[size - span] for span in total.durations if span <= size)
-        return sum(ways)
-    for span in map(int, total.durations):
-        sizes = range(span, budget + 1) if total.repeats else range(budget, span - 1, -1)
-        for size in sizes:
-            ways[size] += ways[size - span]
-    return sum(ways)
 
 
 def _search(
@@ -253,6 +209,10 @@ def _search(
 
 
 def _upper_bound(total: Total, budget: int) -> float:
+    """No schedule is worth more: for any schedule S, f(S) + the largest gains over S.
+
+    The least of these over the prefixes of a greedy schedule that is twice as long.
+    """
     longest = 2 * budget
     summary, used, lowest = total.start(longest), 0, np.inf
     while True:
@@ -273,11 +233,67 @@ def _most(gains: FloatArray, durations: IntArray, left: int, repeats: bool) -> f
     density = gains / durations
     if repeats:
         return left * float(density.max())
-    most = 0.0
-    for arm in np.argsort(-density, kind="stable"):
-        if left <= 0:
-            break
-        # The last one may be a fraction: an upper bound on the knapsack.
-        most += float(density[arm]) * min(int(durations[arm]), left)
-        left -= int(durations[arm])
-    return most
+    order = np.argsort(-density, kind="stable")
+    spans = durations[order]
+    # The last one may be a fraction: an upper bound on the knapsack.
+    fitting = np.clip(left - (np.cumsum(spans) - spans), 0, spans)
+    return float((density[order] * fitting).sum())
+
+
+def best_by_program(jobs: TableJobs, budget: int) -> tuple[tuple[int, ...], float, float]:
+    """(arms, value, proved upper bound): the best set of arms whose durations fit into the budget.
+
+    A mixed-integer linear program, solved by HiGHS through SciPy (extra: lp), for every family
+    whose arms combine by their maximum. Coverage needs one variable per item, the others one for
+    each item and arm that serves it.
+    """
+    purpose = "the best schedule of this size"
+    optimize = load_extra("scipy.optimize", "lp", purpose)
+    sparse = load_extra("scipy.sparse", "lp", purpose)
+    entries, weights = _items(jobs)
+    binary = bool(np.all((entries == 0.0) | (entries == 1.0)))
+    item, arm = np.nonzero(entries)
+    n_arms, n_items = jobs.n_arms, len(entries)
+    served = sparse.csr_array((np.ones(len(item)), (item, arm)), shape=(n_items, n_arms))
+    if binary:
+        # z_i ≤ Σ_a x_a over the arms that cover item i: a variable per item.
+        worth = weights
+        rules = sparse.hstack([-served, sparse.eye_array(n_items)]).tocsc()
+        limits: list[Any] = [optimize.LinearConstraint(rules, -np.inf, 0.0)]
+    else:
+        # y_ia ≤ x_a and Σ_a y_ia ≤ 1: item i is served by one open arm.
+        worth = weights[item] * entries[item, arm]
+        shares = np.arange(len(item))
+        size = (len(item), n_arms)
+        opened = sparse.csr_array((np.ones(len(item)), (shares, arm)), shape=size)
+        only_open = sparse.hstack([-opened, sparse.eye_array(len(item))]).tocsc()
+        size = (n_items, len(item))
+        once = sparse.csr_array((np.ones(len(item)), (item, shares)), shape=size)
+        no_arms = sparse.csr_array((n_items, n_arms))
+        limits = [
+            optimize.LinearConstraint(only_open, -np.inf, 0.0),
+            optimize.LinearConstraint(sparse.hstack([no_arms, once]).tocsc(), -np.inf, 1.0),
+        ]
+    spent = np.concatenate([jobs.durations, np.zeros(len(worth))])[None]
+    limits.append(optimize.LinearConstraint(spent, -np.inf, budget))
+    result = optimize.milp(
+        np.concatenate([np.zeros(n_arms), -worth]),
+        constraints=limits,
+        integrality=np.concatenate([np.ones(n_arms), np.zeros(len(worth))]),
+        bounds=optimize.Bounds(0, 1),
+        options={"mip_rel_gap": 1e-9},
+    )
+    arms = np.flatnonzero(result.x[:n_arms] > 0.5)
+    value = float((weights * entries[:, arms].max(axis=1, initial=0.0)).sum())
+    return tuple(arms.tolist()), value, -float(result.mip_dual_bound)
+
+
+def _items(jobs: TableJobs) -> tuple[FloatArray, FloatArray]:
+    """(items, n_arms) entries and their total weights: equal items of all rounds are merged."""
+    weights = np.broadcast_to(jobs.weights, (jobs.rounds, jobs.weights.shape[1]))
+    if len(jobs.entries) == 1:
+        weights = weights.sum(axis=0)
+    entries = jobs.entries.reshape(-1, jobs.n_arms)
+    merged, place = np.unique(entries, axis=0, return_inverse=True)
+    total = np.bincount(place.ravel(), weights.ravel(), len(merged))
+    return merged, total.astype(np.float64, copy=False)

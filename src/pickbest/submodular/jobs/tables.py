@@ -1,6 +1,12 @@
-"""Jobs that are arrays: a weighted sum over items, combined over the pulled arms."""
+"""Jobs that are arrays: a weighted sum over items, combined over the pulled arms.
 
-from collections.abc import Hashable, Iterable
+The families `best_of`, `coverage`, `facility_location`, `probabilistic_coverage` and
+`time_to_solve` make them. All are monotone, submodular, and blind to order. Their arrays may have
+an axis of rounds in front; whatever lacks it is the same in every round. `actions` names the arms
+and gives them durations; left out, arms are activities 0, 1, … of duration 1.
+"""
+
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -8,18 +14,18 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pickbest.core import BoolArray, FloatArray, IntArray, PickbestError
-from pickbest.submodular.jobs import kernels
+from pickbest.core import BoolArray, FloatArray, IntArray, PickbestError, check_positive
+from pickbest.submodular import kernels
 from pickbest.submodular.jobs.actions import (
-    Action,
     Schedule,
+    action_grid,
     check_actions,
-    check_schedule,
     durations_of,
     show,
     unit_actions,
 )
-from pickbest.submodular.jobs.rounds import Job
+
+Actions = Iterable[Hashable]
 
 # Weights are sums of many numbers: so much rounding is forgiven.
 ROUNDING = 1e-9
@@ -27,7 +33,7 @@ _EVERY_ARM = np.empty((0, 0), np.int64)
 
 
 class Combine(Enum):
-    """How the arms of a schedule act on one item: see `jobs.kernels`."""
+    """How the arms of a schedule act on one item: see `submodular.kernels`."""
 
     MAX = kernels.MAX
     MISS = kernels.MISS
@@ -35,10 +41,10 @@ class Combine(Enum):
 
 @dataclass(frozen=True, eq=False)
 class TableJobs:
-    """Jobs of a built-in family; `families` makes them.
+    """Jobs of a built-in family, the same for all replicates.
 
-    entries: (replicates or 1, rounds or 1, n_items, n_arms), in [0, 1].
-    weights: (replicates or 1, rounds or 1, n_items), adding up to at most 1.
+    entries: (rounds or 1, n_items, n_arms), in [0, 1].
+    weights: (rounds or 1, n_items), adding up to at most 1.
     """
 
     combine: Combine
@@ -51,50 +57,25 @@ class TableJobs:
     def n_arms(self) -> int:
         return len(self.actions)
 
-    @property
-    def replicates(self) -> int:
-        """How many replicates have jobs of their own; 1: all meet the same."""
-        return max(len(self.entries), len(self.weights))
-
     @cached_property
     def durations(self) -> IntArray:
         return durations_of(self.actions)
 
     def round(self, index: int) -> "TableRound":
+        """The jobs of round `index`, counted from 0."""
         if not 0 <= index < self.rounds:
             raise PickbestError(f"round must be between 0 and {self.rounds - 1}, got {index}")
-        entries = self.entries[:, index if self.entries.shape[1] > 1 else 0]
-        weights = self.weights[:, index if self.weights.shape[1] > 1 else 0]
-        return TableRound(
-            self.combine,
-            np.ascontiguousarray(entries),
-            np.ascontiguousarray(weights),
-            label=f"round {index}",
-        )
+        entries = self.entries[index if len(self.entries) > 1 else 0]
+        weights = self.weights[index if len(self.weights) > 1 else 0]
+        return TableRound(self.combine, entries[None], weights[None], f"round {index}")
 
-    def job(self, index: int, replicate: int = 0) -> Job:
-        every = self.round(index)
-        entries, weights = _part(every.entries, replicate), _part(every.weights, replicate)
-        own = TableRound(self.combine, entries[None], weights[None])
-        places = {action: arm for arm, action in enumerate(self.actions)}
+    def every_round(self) -> "TableRound":
+        """All rounds side by side, as if they were replicates of one round."""
+        return TableRound(self.combine, self.entries, self.weights, "all rounds")
 
-        def value(schedule: Schedule) -> float:
-            summary = own.start(1, len(schedule))
-            for action in schedule:
-                if action not in places:
-                    raise PickbestError(
-                        f"round {index}: {show((action,))} in the schedule {show(schedule)} "
-                        "is not one of the job's actions"
-                    )
-                kernels.extend(self.combine.value, own.entries[0], places[action], summary[0])
-            return float(own.values(summary)[0])
+    def values(self, arms: ArrayLike) -> FloatArray:
+        """(rounds,) values of the schedule of these arms: one for all rounds, or a row per round.
 
-        return value
-
-    def values(self, arms: ArrayLike, replicate: int = 0, budget: int | None = None) -> FloatArray:
-        """(rounds,) values of the schedule of these arms: one for all rounds, or a row a round.
-
-        >>> from pickbest.submodular.jobs import best_of
         >>> best_of([[0.5, 0.2, 0.0], [0.0, 0.1, 0.7]]).values([0, 1])
         array([0.5, 0.1])
         """
@@ -103,21 +84,11 @@ class TableJobs:
             raise PickbestError(f"arms must have 1 or {self.rounds} rows, got {len(rows)}")
         if rows.size and not 0 <= rows.min() <= rows.max() < self.n_arms:
             raise PickbestError(f"arms must be between 0 and {self.n_arms - 1}, got {arms!r}")
-        if budget is not None:
-            for t, row in enumerate(rows):
-                check_schedule((self.actions[a] for a in row), budget, f"round {t}: ")
-        pulled = np.broadcast_to(rows, (self.rounds, rows.shape[1]))
-        every = self.as_replicates(replicate)
+        every, kept = self.every_round(), np.ones(self.rounds, np.bool_)
         summary = every.start(self.rounds, rows.shape[1])
-        kept = np.ones(self.rounds, np.bool_)
-        for j in range(rows.shape[1]):
-            summary = every.extend(summary, pulled[:, j], kept)
+        for pulled in np.broadcast_to(rows, (self.rounds, rows.shape[1])).T:
+            summary = every.extend(summary, pulled, kept)
         return every.values(summary)
-
-    def as_replicates(self, replicate: int = 0) -> "TableRound":
-        """All rounds of one replicate side by side, as if they were replicates of one round."""
-        entries, weights = _part(self.entries, replicate), _part(self.weights, replicate)
-        return TableRound(self.combine, entries, weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +98,7 @@ class TableRound:
     combine: Combine
     entries: FloatArray
     weights: FloatArray
-    label: str = "all rounds"
+    label: str
 
     def start(self, replicates: int, longest: int) -> FloatArray:
         empty = 0.0 if self.combine is Combine.MAX else 1.0
@@ -152,81 +123,136 @@ class TableRound:
         return out
 
 
+def best_of(rewards: ArrayLike, actions: Actions | None = None) -> TableJobs:
+    """The largest reward among the pulled arms: the game of the learners, as a job.
+
+    rewards: (rounds, n_arms).
+
+    >>> best_of([[0.25, 0.75, 0.5]]).values([0, 2])
+    array([0.5])
+    """
+    table = np.asarray(rewards)
+    if table.ndim != 2:
+        raise PickbestError(f"rewards must be (rounds, n_arms), got shape {table.shape}")
+    return table_jobs(Combine.MAX, table[..., None], [1.0], actions, "rewards")
+
+
+def coverage(covers: ArrayLike, weights: ArrayLike, actions: Actions | None = None) -> TableJobs:
+    """The total weight of the items that at least one pulled arm covers.
+
+    covers: (n_arms, n_items), true where the arm covers the item. weights: (n_items,).
+
+    >>> coverage([[1, 1, 0], [0, 1, 1]], weights=[0.5, 0.25, 0.25]).values([1, 0])
+    array([1.])
+    """
+    table = np.asarray(covers)
+    if not np.all((table == 0) | (table == 1)):
+        raise PickbestError("covers must be 0 or 1 (use probabilistic_coverage for chances)")
+    return table_jobs(Combine.MAX, table, weights, actions, "covers")
+
+
+def facility_location(
+    benefits: ArrayLike, weights: ArrayLike, actions: Actions | None = None
+) -> TableJobs:
+    """Every item (a customer, say) is served by the pulled arm that benefits it most.
+
+    benefits: (n_arms, n_items). weights: (n_items,).
+    """
+    return table_jobs(Combine.MAX, benefits, weights, actions, "benefits")
+
+
+def probabilistic_coverage(
+    chances: ArrayLike, weights: ArrayLike, actions: Actions | None = None
+) -> TableJobs:
+    """The expected weight of the items on which at least one pull succeeds.
+
+    chances: (n_arms, n_items), independent of each other; an arm that is pulled twice tries
+    twice. weights: (n_items,).
+
+    >>> probabilistic_coverage([[0.5], [0.25]], weights=[1.0]).values([0, 1])
+    array([0.625])
+    """
+    return table_jobs(Combine.MISS, chances, weights, actions, "chances")
+
+
+def time_to_solve(
+    times: ArrayLike,
+    durations: Sequence[int],
+    horizon: float,
+    activities: Sequence[Hashable] | None = None,
+) -> TableJobs:
+    """A problem is solved by a run that lasts long enough; a quicker solution is worth more.
+
+    Action (v, τ) runs activity v from scratch for τ units and solves the problem if that takes
+    at most τ. The reward is 1 - (time that the quickest such run took) / horizon.
+
+    times: (rounds, n_activities), infinite where an activity never solves the problem.
+    durations: those that every activity can be run for; arms are activity by activity.
+
+    Time counts within the run, and runs do not resume one another: a reward that falls with
+    the time since the schedule began is not monotone, and one for resumed runs is not
+    submodular (`check_job` shows both).
+
+    >>> jobs = time_to_solve([[2.0, 6.0]], durations=[1, 2, 8], horizon=8)
+    >>> [float(jobs.values([arm])[0]) for arm in range(jobs.n_arms)]
+    [0.0, 0.75, 0.75, 0.0, 0.0, 0.25]
+    """
+    check_positive("horizon", horizon)
+    needed = np.asarray(times, np.float64)
+    if needed.ndim != 2 or not np.all(needed >= 0.0):
+        raise PickbestError(
+            "times must be (rounds, n_activities), of numbers that are at least 0 (or infinite)"
+        )
+    rounds, n_activities = needed.shape
+    if activities is not None and len(activities) != n_activities:
+        raise PickbestError(f"{len(activities)} activities for times of {n_activities}")
+    actions = action_grid(activities or n_activities, durations)
+    solved = needed[:, :, None] <= np.asarray(durations, np.float64)
+    worth = np.clip(1.0 - needed / horizon, 0.0, 1.0)[:, :, None]
+    return best_of(np.where(solved, worth, 0.0).reshape(rounds, len(actions)), actions)
+
+
 def table_jobs(
-    combine: Combine,
-    entries: ArrayLike,
-    weights: ArrayLike,
-    actions: Iterable[Action | Hashable] | None,
-    what: str,
+    combine: Combine, entries: ArrayLike, weights: ArrayLike, actions: Actions | None, what: str
 ) -> TableJobs:
     """Check the arrays and give them all their axes.
 
-    entries: (…, n_arms, n_items) with up to two axes before: rounds, or replicates and rounds.
-    weights: (…, n_items) likewise.
-    what: the word for entries in messages.
+    entries: (n_arms, n_items), weights: (n_items,), both with an axis of rounds before them or
+        without. what: the word for entries in messages.
     """
-    matrix, shares = _numbers(entries, what), _numbers(weights, "weights")
-    if not 2 <= matrix.ndim <= 4 or not 1 <= shares.ndim <= 3 or 0 in matrix.shape:
+    try:
+        matrix = np.asarray(entries, np.float64)
+        shares = np.asarray(weights, np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise PickbestError(f"{what} and weights must be arrays of numbers: {error}") from error
+    if matrix.ndim not in (2, 3) or shares.ndim not in (1, 2) or 0 in matrix.shape:
         raise PickbestError(
-            f"{what} must be (n_arms, n_items) with axes for rounds and replicates before, and "
+            f"{what} must be (n_arms, n_items) with an axis for rounds before, or without, and "
             f"weights (n_items,) likewise; got {matrix.shape} and {shares.shape}"
         )
-    matrix = matrix.reshape((1,) * (4 - matrix.ndim) + matrix.shape)
-    shares = shares.reshape((1,) * (3 - shares.ndim) + shares.shape)
-    rounds = max(matrix.shape[1], shares.shape[1])
-    replicates = max(matrix.shape[0], shares.shape[0])
-    fits = (
-        matrix.shape[3] == shares.shape[2]
-        and {matrix.shape[1], shares.shape[1]} <= {1, rounds}
-        and {matrix.shape[0], shares.shape[0]} <= {1, replicates}
-    )
-    if not fits:
+    matrix = matrix.reshape((1,) * (3 - matrix.ndim) + matrix.shape)
+    shares = np.atleast_2d(shares)
+    rounds = max(len(matrix), len(shares))
+    if matrix.shape[2] != shares.shape[1] or not {len(matrix), len(shares)} <= {1, rounds}:
         raise PickbestError(
             f"{what} {np.shape(entries)} and weights {np.shape(weights)} do not fit together"
         )
-    chosen = unit_actions(matrix.shape[2]) if actions is None else check_actions(actions)
-    if len(chosen) != matrix.shape[2]:
-        raise PickbestError(f"{len(chosen)} actions for {matrix.shape[2]} arms of {what}")
-    _check_range(matrix, chosen, what)
-    _check_weights(shares)
-    by_item = np.ascontiguousarray(np.swapaxes(matrix, 2, 3))
-    return TableJobs(combine, by_item, shares, chosen, rounds)
-
-
-def _part(array: FloatArray, replicate: int) -> FloatArray:
-    part: FloatArray = array[replicate if len(array) > 1 else 0]
-    return part
-
-
-def _numbers(values: ArrayLike, what: str) -> FloatArray:
-    try:
-        return np.asarray(values, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as error:
-        raise PickbestError(f"{what} must be an array of numbers: {error}") from error
-
-
-def _check_range(matrix: FloatArray, actions: Schedule, what: str) -> None:
-    if matrix.min() >= 0.0 and matrix.max() <= 1.0:
-        return
-    replicate, index, arm, item = np.argwhere(~((matrix >= 0.0) & (matrix <= 1.0)))[0]
-    value = matrix[replicate, index, arm, item]
-    raise PickbestError(
-        f"round {index}: {what} must be between 0 and 1, got {value:g} on item {item} "
-        f"for the schedule {show((actions[arm],))}"
-    )
-
-
-def _check_weights(shares: FloatArray) -> None:
-    low, total = shares.min(axis=2), shares.sum(axis=2)
-    bad = ~((low >= 0.0) & (total <= 1.0 + ROUNDING))
-    if not bad.any():
-        return
-    replicate, index = np.argwhere(bad)[0]
-    if not low[replicate, index] >= 0.0:
+    chosen = unit_actions(matrix.shape[1]) if actions is None else check_actions(actions)
+    if len(chosen) != matrix.shape[1]:
+        raise PickbestError(f"{len(chosen)} actions for {matrix.shape[1]} arms of {what}")
+    for index, arm, item in np.argwhere(~((matrix >= 0.0) & (matrix <= 1.0)))[:1]:
         raise PickbestError(
-            f"round {index}: weights must be numbers of at least 0, got {low[replicate, index]:g}"
+            f"round {index}: {what} must be between 0 and 1, got {matrix[index, arm, item]:g} on "
+            f"item {item} for the schedule {show((chosen[arm],))}"
         )
-    raise PickbestError(
-        f"round {index}: weights must add up to at most 1, so that a schedule of all arms stays "
-        f"in [0, 1]; got {total[replicate, index]:g}"
-    )
+    for index, item in np.argwhere(~(shares >= 0.0))[:1]:
+        raise PickbestError(
+            f"round {index}: weights must be numbers of at least 0, got {shares[index, item]:g}"
+        )
+    for index in np.flatnonzero(~(shares.sum(axis=1) <= 1.0 + ROUNDING))[:1]:
+        raise PickbestError(
+            f"round {index}: weights must add up to at most 1, so that a schedule of all arms "
+            f"stays in [0, 1]; got {shares[index].sum():g}"
+        )
+    by_item = np.ascontiguousarray(np.swapaxes(matrix, 1, 2))
+    return TableJobs(combine, by_item, shares, chosen, rounds)

@@ -1,16 +1,21 @@
 """What a race needs to know of answers: how they are read and checked, and where they are kept."""
 
 import contextlib
+import errno
+import math
 import os
 import re
+import secrets
 import shutil
 import sys
-import tempfile
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 from pickbest.portfolio.engine.local import LocalEngine
+from pickbest.portfolio.processes import temporary_folder
 from pickbest.portfolio.run.answers.reading import (
     AnswerFormat,
     BadAnswerError,
@@ -34,7 +39,7 @@ class Outputs:
     """
 
     def __init__(self, beside: Path | None = None) -> None:
-        self._spools = tempfile.TemporaryDirectory(prefix="pickbest-")
+        self._spools = temporary_folder()
         self._kept = beside and beside.with_name(f"{beside.name}.outputs")
 
     def spool(self, number: int, place: int) -> str:
@@ -62,20 +67,59 @@ class Outputs:
         """The output of a run, beside the journal where there is one."""
         if self._kept is None:
             return run.spool
-        name = re.sub(r"[^\w.+-]", "_", run.arm)[:80]
-        kept = self._kept / f"{number}-{name}.txt"
+        arm = re.sub(r"[^\w.+-]", "_", run.arm)[:80]
+        name = f"{number}-{arm}.txt"
         try:
-            self._kept.mkdir(mode=0o700, exist_ok=True)
-            if run.spool:
-                return str(shutil.move(run.spool, kept))
-            kept.touch(0o600)
-            kept.write_text(run.stdout, encoding="utf-8", errors="replace")
-            return str(kept)
+            with own_folder(self._kept) as folder, new_file(folder, name) as file:
+                if run.spool:
+                    with open(run.spool, "rb") as spool:
+                        shutil.copyfileobj(spool, file)
+                else:
+                    file.write(run.stdout.encode(errors="replace"))
         except OSError:  # the journal still has the beginning and the end
             return run.spool
+        if run.spool:
+            with contextlib.suppress(OSError):
+                os.unlink(run.spool)
+        return str(self._kept / name)
 
     def close(self) -> None:
         self._spools.cleanup()
+
+
+@contextlib.contextmanager
+def own_folder(path: Path) -> Iterator[int]:
+    """A descriptor of a folder of this user's, made where there is none; OSError for others.
+
+    A link, or a folder that others may write to, would let them choose what is written.
+    """
+    with contextlib.suppress(FileExistsError):
+        path.mkdir(mode=0o700)
+    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        found = os.fstat(folder)
+        if found.st_uid != os.geteuid() or found.st_mode & 0o022:
+            raise PermissionError(errno.EPERM, "not a folder of this user's alone", str(path))
+        yield folder
+    finally:
+        os.close(folder)
+
+
+@contextlib.contextmanager
+def new_file(folder: int, name: str) -> Iterator[BinaryIO]:
+    """A file for its owner only that appears whole, in the place of an older one or a link."""
+    temporary = f".{secrets.token_hex(8)}"
+    flags = os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_WRONLY | os.O_CLOEXEC
+    with open(os.open(temporary, flags, 0o600, dir_fd=folder), "wb") as file:
+        try:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary, dir_fd=folder)
+            raise
 
 
 def abridged(path: str, longest: int) -> str:
@@ -136,29 +180,40 @@ def installed_evaluators() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Evaluator:
-    """Asks the solvers that are installed, but never the one whose answer is in doubt.
+    """Asks the solvers that are installed side by side, but never the one that is in doubt.
 
     engine: runs them under guards, with limits, so that nothing of them is left behind.
+    until: when they must be done, by time.monotonic.
     """
 
     engine: LocalEngine
+    until: float = math.inf
 
     def __call__(self, script: str, besides: str) -> str:
         """ "sat" or "unsat" of the first that knows; "": none does, or none is there."""
         found = installed_evaluators()
         found.pop(Path(besides).name, None)
-        if not found:
+        seconds = min(SECONDS, self.until - time.monotonic())
+        if not found or seconds <= 0.0:
             return ""
-        with tempfile.TemporaryDirectory(prefix="pickbest-") as folder:
+        with temporary_folder() as folder:
             path = Path(folder, "model.smt2")
             path.write_text(script, encoding="utf-8")
-            said = (self._asked(name, program, path) for name, program in found.items())
-            return next((word for word in said if word), "")
+            limits = Limits(memory_bytes=MEMORY_BYTES)
+            tasks = [
+                Task(
+                    name,
+                    seconds,
+                    argv=(program, *PROGRAMS[name].split(), str(path)),
+                    cwd=folder,
+                    limits=limits,
+                )
+                for name, program in found.items()
+            ]
+            runs = self.engine.race(tasks, lambda run: _verdict(run) != "", lambda: False)
+            return next((word for run in runs if (word := _verdict(run))), "")
 
-    def _asked(self, name: str, program: str, path: Path) -> str:
-        argv = (program, *PROGRAMS[name].split(), str(path))
-        limits = Limits(memory_bytes=MEMORY_BYTES)
-        task = Task(name, SECONDS, argv=argv, cwd=str(path.parent), limits=limits)
-        (run,) = self.engine.race([task], lambda run: False, lambda: False)
-        words = run.stdout.split()
-        return words[0] if words in (["sat"], ["unsat"]) else ""
+
+def _verdict(run: Run) -> str:
+    words = run.stdout.split()
+    return words[0] if words in (["sat"], ["unsat"]) else ""

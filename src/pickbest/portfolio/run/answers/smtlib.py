@@ -4,7 +4,10 @@ A model is checked by putting its definitions in the place of the formula's decl
 letting another solver say whether what is left holds. SMT-LIB 2.6: https://smt-lib.org/language.shtml
 """
 
+import math
+import os
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +24,8 @@ _TOKEN = re.compile(r';[^\n]*|"(?:[^"]|"")*"|\|[^|]*\||[()]|[^\s()";|]+')
 _NOT_THERE = re.compile(rb"model|value|core|proof|assignment")
 # Formulas and models beyond this are not checked: reading them here would take longer than a race.
 LONGEST_CHECK = 16 * 1024**2
+# How quickly models are read here, at least.
+BYTES_PER_SECOND = 1_000_000
 # So deep do definitions of a model build on each other; a model may be anything.
 MOST_STEPS = 30
 _SORTS = ("declare-sort", "define-sort", "declare-datatype", "declare-datatypes")
@@ -39,10 +44,14 @@ class SmtLib:
     """The format of SMT solvers.
 
     Exit code 1 is fine beside a verdict: solvers end so when a model is asked for after unsat.
+    asked: how many verdicts the script asks for; None: it is read. until: when a check of a model
+    must be done, by time.monotonic.
     """
 
     name: str = "smtlib"
     exit_codes: tuple[int, ...] = (0, 1, 10, 20)
+    asked: int | None = None
+    until: float = math.inf
 
     def read(self, run: Run, evaluate: Evaluate) -> Reading:
         words, error = _said(run)
@@ -52,10 +61,10 @@ class SmtLib:
             return no_answer(f"an error before its verdict: {error}")
         if not words or "" in words:
             return no_answer("unknown" if words else "it names no verdict")
-        if reason := _missing(len(words), run.problem):
+        if reason := self._missing(len(words), run.problem):
             return no_answer(reason)
         verdict = " ".join(words)
-        if verdict != "SAT" or run.cut:
+        if verdict != "SAT" or run.cut or not self._has_time(run):
             return Reading(verdict=verdict)
         try:
             script = substituted(run)
@@ -65,6 +74,16 @@ class SmtLib:
         if said == "unsat":
             return wrong(verdict, "its model does not satisfy the formula, says another solver")
         return Reading(verdict=verdict, checked=said == "sat")
+
+    def _missing(self, found: int, problem: Any) -> str:
+        """Whether a verdict is missing, or there is one too many."""
+        asked = _asked(found, problem) if self.asked is None else self.asked
+        return "" if asked in (0, found) else f"{found} verdicts for {asked} check-sat commands"
+
+    def _has_time(self, run: Run) -> bool:
+        """Whether a model of this length can be read before it must be done."""
+        size = os.path.getsize(run.spool) if run.spool else len(run.stdout)
+        return time.monotonic() + size / BYTES_PER_SECOND < self.until
 
 
 def _said(run: Run) -> tuple[list[str], str]:
@@ -86,20 +105,20 @@ def _said(run: Run) -> tuple[list[str], str]:
     return verdicts, error if verdicts else pending
 
 
-def _missing(found: int, problem: Any) -> str:
-    """Whether a verdict is missing, or there is one too many."""
+def _asked(found: int, problem: Any) -> int:
+    """How many verdicts a script asks for; found: how many there are. 0: nobody knows."""
     try:
         text = read_problem(problem) if isinstance(problem, str | Path) else b""
     except PickbestError:
-        return ""
+        return 0
     asked = text.count(b"(check-sat")
     if asked != found and asked != 0 and len(text) <= LONGEST_CHECK:
         commands = split_commands(text.decode(errors="replace"))
         try:
             asked = sum(name.startswith("check-sat") for name, _ in commands)
         except ValueError:  # its brackets do not match: solvers read on in their own ways
-            return ""
-    return "" if asked in (0, found) else f"{found} verdicts for {asked} check-sat commands"
+            return 0
+    return asked
 
 
 def split_commands(text: str) -> Iterator[tuple[str, str]]:

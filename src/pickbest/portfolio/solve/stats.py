@@ -1,0 +1,197 @@
+"""What is known after many calls: `--list`, `--stats`, `--export` and `--import`."""
+
+import json
+import os
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pickbest.core import PickbestError
+from pickbest.portfolio.solve.known import PROFILES, located, places, solver_table
+from pickbest.portfolio.solve.learning import lessons
+from pickbest.portfolio.solve.memory import remember_call
+from pickbest.portfolio.solve.stock import Stock
+from pickbest.portfolio.solve.words import Arguments
+
+FORMAT, VERSION = "pickbest-solve-calls", 1
+RESAMPLINGS = 200
+# An import that is longer is none of ours.
+LONGEST_IMPORT = 1 << 30
+
+
+def listed(call: Arguments, stock: Stock) -> str:
+    """One line per solver of the table: its version where it is known, and how it is called."""
+    path = places()
+    table = solver_table(call.tables)
+    versions = stock.versions()
+    lines = []
+    for solver in table:
+        here = located(solver, path)
+        shown = " ".join(here.argv) if here else "-"
+        known = ", ".join(versions.get(solver.name, ())) if here else ""
+        lines.append(f"{solver.format:7} {solver.name:14} {known:16} {shown}")
+    unused = [name for name, _, _ in PROFILES if name not in {each.name for each in table}]
+    if unused:
+        lines.append(f"profiles that solvers.toml may use: {', '.join(unused)}")
+    return "\n".join(lines) + "\n"
+
+
+class Alone(NamedTuple):
+    """What a solver would have taken alone for all calls that it could have been run on.
+
+    ran, answered, stopped: calls in which it did. seconds: an estimate, and what 90% of the
+    resamplings lie between.
+    """
+
+    solver: str
+    ran: int
+    won: int
+    answered: int
+    stopped: int
+    calls: int
+    seconds: float
+    low: float
+    high: float
+
+
+def stats(stock: Stock, as_json: bool = False) -> str:
+    """Calls, answers, winners, seconds, and an estimate of each solver alone."""
+    calls = [call for call in stock.every_call() if _is_call(call)]
+    solved = [call for call in calls if call["winner"]]
+    wall = sum(float(call["seconds"]) for call in calls)
+    cpu = sum(float(run["cpu"]) for call in calls for run in call["runs"])
+    alone = estimates(calls)
+    if as_json:
+        told = {"calls": len(calls), "answered": len(solved), "seconds": wall, "processor": cpu}
+        return json.dumps({**told, "solvers": [each._asdict() for each in alone]}) + "\n"
+    lines = [
+        f"{len(calls)} calls, {len(solved)} answered; {wall:.1f} s, {cpu:.1f} s of processor time",
+        "",
+        "solver          ran   won  answered  stopped  alone, of so many calls: seconds [90%]",
+    ]
+    for each in alone:
+        lines.append(
+            f"{each.solver:14} {each.ran:4}  {each.won:4}  {each.answered:8}  {each.stopped:7}  "
+            f"{each.calls:6}: {each.seconds:.1f} [{each.low:.1f}, {each.high:.1f}]"
+        )
+    lines += [
+        "",
+        "Alone: what one solver would have taken for all calls whose problems it takes, if it had "
+        "been",
+        "the only one. A run that was stopped would have taken longer than it did; how much longer "
+        "is",
+        "estimated from the runs of the same solver, on problems of the same kind, that went on.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def estimates(calls: Sequence[dict[str, Any]]) -> list[Alone]:
+    """Of each solver, most wins first."""
+    names = list(dict.fromkeys(str(arm) for call in calls for arm in call["arms"]))
+    won = Counter(str(call["winner"]) for call in calls if call["winner"])
+    found = []
+    for name in names:
+        able = [call for call in calls if name in call["arms"]]
+        runs = [run for call in able for run in call["runs"] if run["arm"] == name]
+        if not runs:
+            continue
+        rng = random.Random(name)
+        totals = sorted(_total(name, rng.choices(able, k=len(able))) for _ in range(RESAMPLINGS))
+        cut = RESAMPLINGS // 20
+        found.append(
+            Alone(
+                name, len(runs), won[name], sum(run["accepted"] is True for run in runs),
+                sum(run["status"] == "stopped" for run in runs), len(able),
+                _total(name, able), totals[cut], totals[-1 - cut],
+            )
+        )  # fmt: skip
+    return sorted(found, key=lambda each: (-each.won, each.solver))
+
+
+def _total(name: str, calls: Iterable[dict[str, Any]]) -> float:
+    """Seconds for all calls: by kind, the number of calls times the mean run."""
+    kinds: dict[str, int] = Counter()
+    runs: dict[str, list[tuple[float, bool]]] = defaultdict(list)
+    everywhere = []
+    for call in calls:
+        kinds[str(call["key"])] += 1
+        for run in call["runs"]:
+            if run["arm"] == name:
+                seen = float(run["seconds"]), run["status"] != "stopped"
+                runs[str(call["key"])].append(seen)
+                everywhere.append(seen)
+    return sum(count * mean_duration(runs.get(kind) or everywhere) for kind, count in kinds.items())
+
+
+def mean_duration(runs: Iterable[tuple[float, bool]]) -> float:
+    """The mean of durations, some of which were cut off: the area under Kaplan and Meier's curve.
+
+    runs: (seconds, whether it ended then). It counts up to the longest run that is known.
+
+    >>> mean_duration([(1.0, True), (3.0, True)])
+    2.0
+    >>> mean_duration([(1.0, False), (3.0, True)])
+    3.0
+    """
+    area = before = 0.0
+    share = 1.0
+    ordered = sorted(runs, key=lambda run: (run[0], not run[1]))
+    for place, (seconds, ended) in enumerate(ordered):
+        area += share * (seconds - before)
+        before = seconds
+        if ended:
+            share *= 1.0 - 1.0 / (len(ordered) - place)
+    return area
+
+
+def export(stock: Stock, path: str) -> int:
+    """Write all calls to a file; how many there are."""
+    calls = [call for call in stock.every_call() if _is_call(call)]
+    draft = Path(f"{path}.{os.getpid()}.draft")
+    try:
+        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(json.dumps({"format": FORMAT, "version": VERSION}) + "\n")
+            file.writelines(json.dumps(call) + "\n" for call in calls)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise PickbestError(f"{path}: cannot be written ({error.strerror})") from error
+    return len(calls)
+
+
+def import_calls(stock: Stock, path: str) -> int:
+    """Add the calls of an export that are not known yet; how many there were."""
+    if stock.folder is None:
+        raise PickbestError("the data folder cannot be used, so nothing can be imported")
+    try:
+        with open(path, encoding="utf-8") as file:
+            lines = file.read(LONGEST_IMPORT).splitlines()
+        header, *calls = [json.loads(line) for line in lines]
+        known = isinstance(header, dict) and header.get("format") == FORMAT
+    except (OSError, ValueError, RecursionError) as error:
+        raise PickbestError(f"{path}: not an export of pickbest solve ({error})") from error
+    if not known or header.get("version") != VERSION:
+        raise PickbestError(f"{path}: not an export of pickbest solve, or of another version")
+    for number, call in enumerate(calls, 2):
+        if not _is_call(call):
+            raise PickbestError(f"{path}: line {number} is no call")
+    here = {call.get("id") for call in stock.every_call()}
+    new = [call for call in calls if call["id"] not in here]
+    for start in range(0, len(new), 100):
+        stock.append(new[start : start + 100])
+    for call in new:
+        remember_call(stock.folder, call)
+    return len(new)
+
+
+def _is_call(call: Any) -> bool:
+    try:
+        list(lessons(call))
+        float(call["seconds"]) + sum(float(run["cpu"]) for run in call["runs"])
+        return isinstance(call["id"], str) and isinstance(call["key"], str)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return False

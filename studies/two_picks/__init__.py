@@ -1,0 +1,1 @@
+"""Two picks are enough: what docs/two-picks.md measures, and the page itself."""

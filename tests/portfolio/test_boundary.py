@@ -1,0 +1,390 @@
+"""The boundary: nothing runs that was not asked for, and neighbours find and plant nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from pickbest.core import PickbestError
+from pickbest.portfolio import AskTell, Portfolio
+from pickbest.portfolio.processes import TEMPORARY, passwords_in, without_passwords
+from pickbest.portfolio.run.answers.handling import Outputs
+from pickbest.portfolio.runs import Run, RunStatus
+from pickbest.portfolio.store.export import as_csv, export_file, write_table
+from pickbest.portfolio.store.journal import Journal
+from pickbest.portfolio.store.ledger import Ledger
+from tests.portfolio.helpers import eventually
+
+# As the installed program starts: without the current folder on the path.
+START = [sys.executable, "-P", "-c", "from pickbest.cli.main import main; main()"]
+TOML = """
+budget = 1
+deadline = 10
+learner = "thompson"
+[arms.mine]
+python = "my_arm:solve"
+[arms.true]
+command = ["true"]
+"""
+
+
+def command(*words: str, cwd: Path, **options: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*START, *words], cwd=cwd, capture_output=True, text=True, check=False, **options
+    )  # type: ignore[call-overload, no-any-return]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A portfolio with an arm of its own beside it, and a round."""
+    folder = tmp_path_factory.mktemp("portfolio")
+    (folder / "portfolio.toml").write_text(TOML)
+    (folder / "my_arm.py").write_text("def solve(problem):\n    return 1\n")
+    done = command("run", "portfolio.toml", "p", "q", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+# Imports ------------------------------------------------------------------------------------------
+
+COMMANDS = (
+    ["--help"],
+    ["status", "portfolio.toml"],
+    ["history", "portfolio.db", "--json"],
+    ["export", "portfolio.toml"],
+    ["verify", "portfolio.toml"],
+    ["run", "portfolio.toml", "r"],
+    ["learners"],
+    ["simulate", "uniform", "thompson:prior=2", "--rounds", "20", "--replicates", "2"],
+)
+
+
+def test_no_file_of_the_current_folder_is_imported_by_any_command(folder: Path) -> None:
+    """For every module that a start looks for in vain there is a file here; none of them is run."""
+    missed = folder / "missed"
+    trace = (
+        "import sys\n"
+        "class Missed:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        open({str(missed)!r}, 'a').write(name + '\\n')\n"
+        "sys.meta_path.append(Missed())\n"
+    )
+    for words in COMMANDS:
+        traced = [*START[:-1], trace + START[-1]]
+        subprocess.run([*traced, *words], cwd=folder, capture_output=True, check=False)
+    names = {line.partition(".")[0] for line in missed.read_text().split()} - {"my_arm"}
+    assert len(names) > 3, "a start looks for modules that are not there"
+    ran = folder / "ran"
+    for name in (*names, "sitecustomize", "usercustomize"):
+        (folder / f"{name}.py").write_text(f"open({str(ran)!r}, 'a').write(__name__ + ' ')\n")
+    hostile = {**os.environ, "PYTHONSTARTUP": str(folder / "sitecustomize.py")}
+    for words in COMMANDS:
+        done = command(*words, cwd=folder, env=hostile)
+        assert done.returncode in (0, 2), (words, done.stderr)
+        assert not ran.exists(), f"pickbest {' '.join(words)} ran {ran.read_text()}"
+    assert command("status", "portfolio.toml", cwd=folder).returncode == 0
+
+
+def test_a_reference_finds_its_own_module_and_no_other(tmp_path: Path) -> None:
+    (tmp_path / "my_learner.py").write_text(
+        "from pickbest.learners import Uniform\n"
+        "try:\n    import my_neighbour\nexcept ImportError:\n    pass\n"
+        "def make(n_arms, budget):\n    return Uniform(n_arms, budget)\n"
+    )
+    (tmp_path / "my_neighbour.py").write_text("raise SystemExit('the neighbour was run')\n")
+    (tmp_path / "json.py").write_text("raise SystemExit('a standard module was shadowed')\n")
+    words = ["simulate", "my_learner:make", "--rounds", "9", "--replicates", "1", "--json"]
+    done = command(*words, "--environment", "paper-static", cwd=tmp_path)
+    if "No such option" in done.stderr or done.returncode == 2:
+        done = command("simulate", "paper-static", "-l", "my_learner:make", cwd=tmp_path)
+    assert "was run" not in done.stderr
+    assert "was shadowed" not in done.stderr
+    from pickbest.catalog.spec import imported
+
+    before = list(sys.path)
+    assert callable(imported("my_learner:make", "learner", str(tmp_path)))
+    assert sys.path == before
+    assert "my_neighbour" not in sys.modules
+
+
+def test_variables_of_python_reach_neither_arms_nor_the_keeper(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An empty entry of PYTHONPATH is the current folder, with what lies there."""
+    ran = tmp_path / "ran"
+    (tmp_path / "sitecustomize.py").write_text(f"open({str(ran)!r}, 'a').write('x')\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", f":{tmp_path}")
+    arms = {"env": ["env"], "python": [sys.executable, "-c", "print(1)"]}
+    with Portfolio(arms, 2, 20.0, stop="deadline", learner="thompson") as portfolio:
+        runs = {run.arm: run for run in portfolio.solve("p").runs}
+    assert runs["python"].answer == "1\n"
+    assert "PYTHONPATH" not in runs["env"].answer
+    assert not ran.exists()
+
+
+def test_a_journal_imports_nothing(tmp_path: Path) -> None:
+    store = tmp_path / "runs.db"
+    AskTell(("a", "b"), 1, store, learner="thompson").close()
+    ran = tmp_path / "ran"
+    (tmp_path / "evil.py").write_text(f"open({str(ran)!r}, 'w')\n")
+    with closing(sqlite3.connect(store)) as database:
+        body = json.dumps({"seed": 0, "learner": "evil:Learner"})
+        database.execute("UPDATE pickbest_records SET body = ? WHERE kind = 'opened'", (body,))
+        database.commit()
+    for words in (["status"], ["history"], ["verify"], ["advise"], ["export", "--format", "csv"]):
+        command(words[0], str(store), *words[1:], cwd=tmp_path)
+    assert not ran.exists()
+
+
+# Neighbours ---------------------------------------------------------------------------------------
+
+PEEK = """
+import ctypes, os, sys
+portfolio = os.getppid()
+for _ in range(2):
+    portfolio = int(open(f"/proc/{portfolio}/stat").read().rpartition(")")[2].split()[1])
+found = []
+try:
+    found.append("SECRET" if b"hush" in open(f"/proc/{portfolio}/environ", "rb").read() else "")
+except OSError:
+    pass
+libc = ctypes.CDLL(None, use_errno=True)
+pidfd = libc.syscall(434, portfolio, 0)
+found += [f"fd {n}" for n in range(20) if libc.syscall(438, pidfd, n, 0) >= 0]
+print(portfolio, *filter(None, found))
+"""
+
+
+def test_an_arm_of_the_same_user_finds_nothing_in_the_portfolio() -> None:
+    """Neither its environment nor its descriptors; as an ordinary user, as root can do anything."""
+    code = (
+        "import os, sys; from pickbest.portfolio import Portfolio\n"
+        "arms = {'peek': [sys.executable, '-S', '-c', sys.argv[1]]}\n"
+        "with Portfolio(arms, 1, 20.0, learner='thompson') as portfolio:\n"
+        "    result = portfolio.solve('p')\n"
+        "    print(os.getpid(), result.answer or result.runs)\n"
+    )
+    ordinary: list[str] = []
+    if os.geteuid() == 0:
+        if shutil.which("setpriv") is None:
+            pytest.skip("as root, this needs setpriv")
+        dropped = "-sys_ptrace,-sys_admin,-perfmon"
+        ordinary = ["setpriv", f"--bounding-set={dropped}", f"--inh-caps={dropped}"]
+    done = subprocess.run(
+        [*ordinary, sys.executable, "-P", "-c", code, PEEK],
+        env={**os.environ, "MY_SECRET": "hush"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    portfolio, *answer = done.stdout.split()
+    assert answer == [portfolio], f"an arm found {answer[1:]} {done.stderr}"
+
+
+def kept(beside: Path) -> str:
+    outputs = Outputs(beside)
+    try:
+        run = Run("a", RunStatus.WRONG, stdout="evidence", verdict="SAT")
+        return outputs._kept_file(3, run)
+    finally:
+        outputs.close()
+
+
+def test_long_outputs_follow_no_link_and_need_a_folder_of_ours(tmp_path: Path) -> None:
+    target = tmp_path / "precious"
+    target.write_text("precious")
+    store = tmp_path / "runs.db"
+    folder = tmp_path / "runs.db.outputs"
+    assert Path(kept(store)).read_text() == "evidence"
+    assert stat.S_IMODE(os.stat(kept(store)).st_mode) == 0o600
+    (folder / "3-a.txt").unlink()
+    (folder / "3-a.txt").symlink_to(target)
+    assert Path(kept(store)).read_text() == "evidence"
+    assert target.read_text() == "precious"
+    folder.chmod(0o777)
+    assert kept(store) == "", "others may write to this folder"
+    for each in folder.iterdir():
+        each.unlink()
+    folder.rmdir()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir(mode=0o700)
+    folder.symlink_to(elsewhere)
+    assert kept(store) == ""
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_temporary_folders_of_killed_processes_are_removed(tmp_path: Path) -> None:
+    code = (
+        "import os, sys; from pickbest.portfolio import Portfolio; "
+        "held = Portfolio({'a': ['true']}, 1, 9.0, learner='thompson'); held.solve('p'); "
+        "os.kill(os.getpid(), 9)"
+    )
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=False)
+    left = list(tmp_path.glob(f"{TEMPORARY}*"))
+    assert left, "a killed process leaves its folder"
+    (tmp_path / f"{TEMPORARY}mine").mkdir()
+    code = code.replace("os.kill(os.getpid(), 9)", "pass")
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    assert not any(each.exists() for each in left)
+    assert (tmp_path / f"{TEMPORARY}mine").exists(), "a folder of another kind was removed"
+
+
+def test_passwords_leave_the_list_of_processes_in_every_command(tmp_path: Path) -> None:
+    url = "postgresql://me:hush-hush@127.0.0.1:1/runs?password=hush-too"
+    process = subprocess.Popen([*START, "status", url], stderr=subprocess.PIPE, text=True)
+
+    def hidden() -> bool:
+        line = Path(f"/proc/{process.pid}/cmdline").read_bytes()
+        return b"hush" not in line
+
+    try:
+        assert eventually(lambda: process.poll() is not None or hidden())
+        line = Path(f"/proc/{process.pid}/cmdline").read_bytes()
+        assert not line or b"hush" not in line
+    finally:
+        _, said = process.communicate(timeout=120)
+    assert "hush" not in said
+    assert process.returncode == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "postgresql://me:hush@host/db",
+        "postgresql+psycopg://me:hush@host/db?sslmode=x",
+        "postgresql://host/db?user=me&password=hush&x=1",
+        "host=h user=me password=hush dbname=d",
+        "host=h password='hush hush' dbname=d",
+        "postgresql://me:hu@sh@host/db",
+    ],
+)
+def test_no_form_of_address_shows_its_password(text: str) -> None:
+    assert "hu" not in without_passwords(text)
+    assert passwords_in(["status", text]) != []
+    with pytest.raises(PickbestError) as caught:
+        Journal(text, create=False)
+    assert "hush" not in str(caught.value)
+
+
+def test_exports_are_private_and_no_formulas(tmp_path: Path) -> None:
+    with AskTell(("=cmd|' /C calc'!A0", "b"), 2, learner="thompson") as book:
+        book.tell(book.ask("@SUM(1)"), [0.5, 0.25])
+        views, entries = book.history(), list(book.ledger.journal.entries())
+    for line in as_csv(views).splitlines()[1:]:
+        for cell in line.split(","):
+            assert not cell.strip('"').startswith(("=", "+", "@"))
+    export_file(entries, tmp_path / "journal.jsonl")
+    write_table(views, "csv", tmp_path / "runs.csv")
+    for path in tmp_path.iterdir():
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+# Surroundings -------------------------------------------------------------------------------------
+
+
+def test_a_ticket_that_was_asked_with_the_clock_ahead_expires(tmp_path: Path) -> None:
+    store = tmp_path / "runs.db"
+    with AskTell(("a", "b"), 1, store, learner="thompson") as book:
+        ticket = book.ask("p", lifetime=0.2)
+    with closing(sqlite3.connect(store)) as database:
+        database.execute("UPDATE pickbest_records SET written_at = written_at + 31536000")
+        database.commit()
+    with AskTell.reopened(store) as book:
+        assert book.status().open == 1
+        time.sleep(0.3)
+        with pytest.raises(PickbestError, match="no result came in time"):
+            book.tell(ticket, [0.5])
+
+
+def test_a_damaged_snapshot_is_named_once_and_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("pickbest.portfolio.store.ledger.SNAPSHOT_EVERY", 10)
+    store = tmp_path / "runs.db"
+    with AskTell(("a", "b"), 1, store, learner="thompson") as book:
+        for _ in range(10):
+            book.tell(book.ask(), [0.5])
+    with closing(sqlite3.connect(store)) as database:
+        database.execute("UPDATE pickbest_snapshots SET body = X'00'")
+        database.commit()
+    monkeypatch.setattr("pickbest.portfolio.store.ledger.SNAPSHOT_EVERY", 10_000)
+    for _ in range(3):
+        with AskTell.reopened(store) as book:
+            assert book.status().finished >= 10
+        assert caplog.text.count("cannot be used") == 1
+    monkeypatch.setattr("pickbest.portfolio.store.ledger.SNAPSHOT_EVERY", 10)
+    with AskTell.reopened(store) as book:
+        book.tell(book.ask(), [0.5])
+    with closing(Journal(str(store))) as journal:
+        assert journal.snapshot() is not None
+        Ledger(journal).verify()
+
+
+def test_output_that_cannot_be_written_is_one_sentence(folder: Path) -> None:
+    for words in (["status", "portfolio.toml", "--json"], ["history", "portfolio.db"], ["--help"]):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(
+                [*START, *words], cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True
+            )
+        assert done.returncode != 0
+        assert "Traceback" not in done.stderr, done.stderr
+        assert "No space left" in done.stderr
+
+
+def test_a_name_of_9000_letters_is_one_sentence(tmp_path: Path) -> None:
+    for words in (["status", "x" * 9000], ["status", "x" * 9000 + ".toml"], ["verify", "y" * 9000]):
+        done = command(*words, cwd=tmp_path)
+        assert done.returncode == 2
+        assert "Traceback" not in done.stderr
+        assert len(done.stderr) < 2000
+
+
+def test_problems_may_be_pipes(folder: Path) -> None:
+    fifo = folder / "list.fifo"
+    os.mkfifo(fifo)
+    writer = subprocess.Popen(["sh", "-c", f"printf 's\\nt\\n' > {fifo}"])
+    words = " ".join(f"'{word}'" for word in START)
+    done = command("run", "portfolio.toml", "--problems", str(fifo), cwd=folder)
+    writer.wait()
+    assert done.returncode == 0, done.stderr
+    script = f"{words} run portfolio.toml --problems <(printf 'u\\n')"
+    done = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    script = f"printf 'v\\n' | {words} run portfolio.toml --problems /dev/stdin"
+    done = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_model_that_keeps_its_reader_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models = pytest.importorskip("pickbest.feasibility.models")
+    pytest.importorskip("highspy")
+    path = tmp_path / "model.mps"
+    path.write_text(
+        "NAME\nROWS\n N obj\n G r\nCOLUMNS\n x obj 1 r 1\nRHS\n rhs r 1\n"
+        "BOUNDS\n UP b x 9\nENDATA\n"
+    )
+    assert models.read_model(path).A.shape == (1, 1)
+    monkeypatch.setattr(models, "_READER", "import time; time.sleep(60)")
+    monkeypatch.setattr(models, "READ_SECONDS", 1.0)
+    started = time.monotonic()
+    with pytest.raises(PickbestError, match="did not read this file as a model in 1 seconds"):
+        models.read_model(path)
+    assert time.monotonic() - started < 20.0
+    monkeypatch.undo()
+    monkeypatch.setattr(models, "READ_BYTES", 1_000_000)
+    with pytest.raises(PickbestError, match="cannot read this file as a model"):
+        models.read_model(path)

@@ -1,0 +1,82 @@
+"""The page of two picks: as its functions say, as its measurements say, and as LaTeX."""
+
+import json
+import re
+from functools import partial
+
+import numpy as np
+import pytest
+
+from studies.two_picks import measure, page, probing
+from studies.two_picks.tex import latex
+
+
+def test_the_page_is_what_its_functions_and_measurements_say():
+    """After a change: python -m studies two-picks."""
+    assert page.page() == page.PAGE.read_text(encoding="utf-8")
+
+
+def test_no_measured_mean_is_above_its_bound():
+    found = json.loads(measure.KEPT.read_text(encoding="utf-8"))
+    assert len(found) > 60
+    for name, rows in found.items():
+        if name.startswith("guard/"):
+            continue
+        for mean, error, *bound in rows:
+            assert not bound or mean <= bound[0] + 3 * error, name
+
+
+def test_measured_cells_are_kept(tmp_path, monkeypatch):
+    kept, played = tmp_path / "cells.json", []
+
+    def play(name, replicates):
+        played.append(name)
+        return [[1.0, 0.1, replicates]]
+
+    def cells(most):
+        yield from ((name, partial(play, name)) for name in "ab"[:most])
+
+    monkeypatch.setattr(measure, "cells", cells)
+    measure.measure(1, 5, kept)
+    measure.measure(2, 7, kept)
+    assert played == ["a", "b"]
+    assert json.loads(kept.read_text()) == {"a": [[1.0, 0.1, 5]], "b": [[1.0, 0.1, 7]]}
+
+
+def test_all_names_of_cells_are_different():
+    names = [name for name, _ in measure.cells(10**6)]
+    assert len(names) == len(set(names)) > 70
+
+
+def test_guans_law_and_regret():
+    scaled = np.random.default_rng(0).exponential(size=(50, 9)) * 10.0
+    np.testing.assert_allclose((probing.tsallis_roots(scaled) ** 2).sum(axis=1), 1.0, rtol=1e-9)
+    costs = np.ones(4)
+    costs[2] = 0.0
+    paid = probing.guan_costs(costs, 3_000, 20, seed=0)
+    assert paid[:, -500:].mean() < 0.05
+    assert paid.sum(axis=1).mean() < 32 * (4 - 2)
+
+
+@pytest.fixture(scope="module")
+def tex():
+    return latex(page.page())
+
+
+def test_the_latex_version_is_whole(tex):
+    begun, ended = (re.findall(rf"\\{word}\{{(\w+)\}}", tex) for word in ("begin", "end"))
+    assert sorted(begun) == sorted(ended)
+    assert begun[0] == "document"
+    text = re.sub(r"\\begin\{Verbatim\}.*?\\end\{Verbatim\}", "", tex, flags=re.S)
+    text = text.split(r"\begin{document}")[1]
+    assert text.count("{") == text.count("}")
+    plain = re.sub(r"\\begin\{longtable\}.*?\\end\{longtable\}", "", text, flags=re.S)
+    plain = re.sub(r"\\includegraphics.*", "", plain)
+    assert not re.search(r"(?<!\\)[&%$#_^]", plain)
+    for heading in ("Setting", "Full feedback", "Semi-bandit feedback", "Related work"):
+        assert f"\\section{{{heading}}}" in tex
+
+
+def test_scripts_and_code(tex):
+    assert latex("# T\n\nx^(a+b) and η_B, `a_b` **c**").count("script") == 2
+    assert r"\texttt{a\_b} \textbf{c}" in latex("# T\n\nx^(a+b) and η_B, `a_b` **c**")
