@@ -1,6 +1,8 @@
 """What MkDocs needs to show pages and docstrings that were written for the repository."""
 
+import json
 import re
+from pathlib import Path
 from typing import Any
 
 import griffe
@@ -16,6 +18,14 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     Pages in folders link to their neighbours by ../, and stay as they are.
     """
     return markdown if "/" in page.file.src_uri else OUTSIDE.sub(r"`\1`", markdown)
+
+
+def on_post_build(config: Any, **_: Any) -> None:
+    """The search index as a script: a page that was opened from a file may load no JSON."""
+    folder = Path(config.site_dir) / "search"
+    index = json.loads((folder / "search_index.json").read_text(encoding="utf-8"))["docs"]
+    text = f"window.searchPages = {json.dumps(index)};\n"
+    (folder / "pages.js").write_text(text, encoding="utf-8")
 
 
 class Docstrings(griffe.Extension):

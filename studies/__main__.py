@@ -3,6 +3,7 @@
 import typer
 
 from pickbest.cli.main import main
+from studies.commands.ablate import ablate
 from studies.commands.benchmark import benchmark, peers, resampled
 from studies.commands.measure import measure
 from studies.commands.models import models
@@ -19,7 +20,7 @@ app = typer.Typer(
     help="Rebuild the paper's results, the benchmark and the other measurements.",
 )
 for command in (
-    *(reproduce, sabotage, benchmark, peers, resampled, races, models),
+    *(reproduce, sabotage, benchmark, peers, resampled, ablate, races, models),
     *(linear_programs, jobs, small_games, two_picks, measure, ship_rewards),
 ):
     app.command()(command)

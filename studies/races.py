@@ -27,7 +27,7 @@ from pickbest.simulation.replay import (
     replay_plans,
 )
 from pickbest.simulation.statistics import standard_error
-from studies.censored_thompson import CensoredThompson
+from studies.peers.bandits import CensoredThompson
 
 COSTS = ("solved", "runtime")
 RULES = {
@@ -35,10 +35,8 @@ RULES = {
     "intervals": 1.0,
     "intervals, 1/4": 0.25,
     "unwatched": 0.0,
-    "thompson": 1.0,
-    "buckley-james": 1.0,
+    "censored Thompson": 1.0,
 }
-PLAIN = ("unwatched",)
 PRICES = (0.0, 0.1, 0.3, 1.0)
 Row = dict[str, Any]
 
@@ -129,57 +127,36 @@ def _means(played: Replay, races: Races) -> Row:
 
 
 def _learner(rule: str, races: Races, cost: str, budget: int) -> Learner:
-    if rule in ("thompson", "buckley-james"):
-        filled = rule == "buckley-james"
-        return CensoredThompson(races.n_arms, budget, cost == "runtime", filled)
+    if rule == "censored Thompson":
+        return CensoredThompson(races.n_arms, budget, penalty=1.0, timed=cost == "runtime")
     return racing(make_learner("auto", races.n_arms, budget))
 
 
-def summary_of_censoring(rows: list[Row]) -> str:
-    """Means over cells of every rule; processor time compared with the leanest rule."""
-    cells = {(row["table"], row["cost"], row["budget"]) for row in rows}
-    lean = min(np.mean([row["cpu"] for row in rows if row["rule"] == rule]) for rule in PLAIN)
-    lines = [f"{len(cells)} cells; rule, mean share, processor time, times the leanest"]
-    for rule in dict.fromkeys(row["rule"] for row in rows):
-        own = [row for row in rows if row["rule"] == rule]
-        share, cpu = (float(np.mean([row[key] for row in own])) for key in ("share", "cpu"))
-        worse = [row for row in own if row["share"] < -2.0 * row["error"]]
-        named = ", ".join(f"{row['table']} {row['cost']} B={row['budget']}" for row in worse)
-        lines.append(
-            f"{rule:14s} {share:.3f} {cpu:.3f} {cpu / lean:.3f}  worse than random: {named}"
-        )
-    return "\n".join(lines)
+def summary_of(rows: Sequence[Row]) -> list[Row]:
+    """Means over cells, for every rule (and price); and in how many cells it is worse than random.
+
+    With prices, `beside` compares the total with that of the best fixed budget of all tables.
+    """
+    groups: dict[tuple[str, float | None], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["rule"], row.get("price")), []).append(row)
+    found = []
+    for (rule, price), own in groups.items():
+        shown: Row = {"rule": rule, "cells": len(own)}
+        if price is None:
+            shown["share"] = _mean(own, "share")
+            shown["worse_than_random"] = sum(one["share"] < -2.0 * one["error"] for one in own)
+        else:
+            fixed = [_mean(all_of, "total") for (name, at), all_of in groups.items()
+                     if at == price and name != "schedules"]  # fmt: skip
+            shown |= {"price": price, "total": _mean(own, "total")}
+            shown["beside"] = shown["total"] / min(fixed) - 1.0
+        found.append({**shown, **{key: _mean(own, key) for key in ("paid", "cpu", "solved")}})
+    return found
 
 
-def summary_of_prices(rows: list[Row]) -> str:
-    """Mean total costs over tables; and how far below auto with each fixed budget."""
-    lines = [
-        "price, mean total cost of each rule; schedules beside the best fixed budget of all "
-        "tables (± standard error over orders), and beside that of each table"
-    ]
-    for price in sorted({row["price"] for row in rows}):
-        own = [row for row in rows if row["price"] == price]
-        rules = sorted({row["rule"] for row in own})
-        tables = sorted({(row["table"], row["cost"]) for row in own})
-        cost = {(row["table"], row["cost"], row["rule"]): row["total"] for row in own}
-        whole = [t for t in tables if all((*t, rule) in cost for rule in rules)]
-        means = {rule: float(np.mean([cost[(*t, rule)] for t in whole])) for rule in rules}
-        fixed = [rule for rule in rules if rule != "schedules"]
-        rival = min(fixed, key=lambda rule: means[rule])
-        best = means[rival]
-        orders_of = {
-            (row["table"], row["cost"], row["rule"]): np.array(row["totals"]) for row in own
-        }
-        gaps = [orders_of[(*t, "schedules")] - orders_of[(*t, rival)] for t in whole]
-        error = standard_error(np.mean(gaps, axis=0)) / best
-        each = float(np.mean([min(cost[(*t, rule)] for rule in fixed) for t in whole]))
-        lines.append(
-            f"{price:g}: "
-            + ", ".join(f"{rule} {mean:.4f}" for rule, mean in means.items())
-            + f"; {means['schedules'] / best - 1.0:+.1%} ± {error:.1%}"
-            + f", {means['schedules'] / each - 1.0:+.1%}"
-        )
-    return "\n".join(lines)
+def _mean(rows: Sequence[Row], key: str) -> float:
+    return float(np.mean([row[key] for row in rows]))
 
 
 def draw(rows: list[Row], path: Path) -> None:
@@ -210,7 +187,7 @@ def draw(rows: list[Row], path: Path) -> None:
 
 def _point(rows: list[Row], rule: str, price: float) -> tuple[float, float]:
     own = [row for row in rows if row["rule"] == rule and row["price"] == price]
-    return float(np.mean([row["cpu"] for row in own])), float(np.mean([row["paid"] for row in own]))
+    return _mean(own, "cpu"), _mean(own, "paid")
 
 
 def play(

@@ -36,6 +36,12 @@ def test_help_waits_for_nothing_heavy():
     assert run(code).splitlines()[-1] == "set()"
 
 
+def test_solve_waits_for_nothing_heavy():
+    heavy = "{'numpy', 'numba', 'sqlalchemy', 'typer', 'rich'}"
+    code = f"import sys, pickbest.portfolio.solve.call; print({heavy} & set(sys.modules))"
+    assert run(code).strip() == "set()"
+
+
 def test_import_compiles_nothing():
     code = (
         "import pickbest, pickbest.simulation.simulate, pickbest.player, pickbest.hindsight\n"

@@ -99,7 +99,7 @@ command = ["false"]
 PRINTED = {
     "simulate task-1 -l uniform -r 2": "environment learners settings target_budget",
     "hindsight task-1": "best_arm best_subset budget environment greedy n_arms rounds top",
-    "bounds -n 9 -b 3 -t 100": "bounds budget n_arms rounds slot_budget target_budget",
+    "bounds --arms 9 -b 3 --rounds 100": "bounds budget n_arms rounds slot_budget target_budget",
     "learners": "learners",
     "replay runtimes.csv --deadline 10 -l uniform -r 2": "best_fixed random runs",
     "feasible A.csv b.csv": (

@@ -1,12 +1,8 @@
-"""Who is better: ranks with bootstrap intervals, and paired comparisons of two learners.
-
-Ranks are over environments and budgets, intervals over families of environments.
-"""
+"""Which learner is better: mean shares with bootstrap intervals, and paired comparisons of two."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 
@@ -25,15 +21,11 @@ Block = Mapping[str, Cell]
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over families with its bootstrap interval.
-
-    level: whether the interval of the difference to the leader contains 0.
-    """
+    """A mean over families with its bootstrap interval."""
 
     mean: float
     low: float
     high: float
-    level: bool
 
 
 def blocks_of(cells: Sequence[Cell]) -> dict[tuple[str, int], Block]:
@@ -45,7 +37,7 @@ def blocks_of(cells: Sequence[Cell]) -> dict[tuple[str, int], Block]:
 
 
 def complete_learners(cells: Sequence[Cell]) -> list[str]:
-    """The learners that play in every environment at every budget: only they can be ranked."""
+    """The learners that play in every environment at every budget."""
     blocks = blocks_of(cells).values()
     return [
         label
@@ -54,60 +46,26 @@ def complete_learners(cells: Sequence[Cell]) -> list[str]:
     ]
 
 
-def average_ranks(rewards: FloatArray) -> FloatArray:
-    """Rank 1 for the largest reward; equals share the mean of their ranks.
-
-    >>> average_ranks(np.array([0.5, 0.9, 0.5]))
-    array([2.5, 1. , 2.5])
-    """
-    ahead = (rewards[None, :] > rewards[:, None] + EQUAL).sum(axis=1)
-    equal = (np.abs(rewards[None, :] - rewards[:, None]) <= EQUAL).sum(axis=1)
-    ranks: FloatArray = ahead + (equal + 1) / 2
-    return ranks
-
-
-def mean_ranks(cells: Sequence[Cell]) -> dict[str, Estimate]:
-    """The mean rank of each complete learner; every family counts once."""
-    return _estimates(cells, lambda own: average_ranks(np.array([c.reward for c in own])), True)
-
-
 def mean_share_intervals(cells: Sequence[Cell]) -> dict[str, Estimate]:
     """The mean share of each complete learner; every family counts once."""
-    return _estimates(cells, lambda own: np.array([c.share for c in own], np.float64), False)
-
-
-def _estimates(
-    cells: Sequence[Cell], values_of: Callable[[list[Cell]], FloatArray], smallest_leads: bool
-) -> dict[str, Estimate]:
-    """values_of: of the cells of a block, learner by learner; NaN where there are none."""
     labels = complete_learners(cells)
     families: dict[str, list[FloatArray]] = {}
     for block in blocks_of(cells).values():
         own = [block[label] for label in labels]
-        if own and not np.isnan(found := values_of(own)).any():
+        # Whether there is a share depends on the costs alone.
+        if own and own[0].share is not None:
+            found = np.array([cell.share for cell in own], np.float64)
             families.setdefault(own[0].place.family, []).append(found)
     if not families:
         return {}
     values = np.array([np.mean(rows, axis=0) for rows in families.values()])
-    means = values.mean(axis=0)
-    leader = int(means.argmin() if smallest_leads else means.argmax())
-    random = np.random.default_rng(0)
-    drawn = random.integers(len(values), size=(RESAMPLES, len(values)))
-    resampled = values[drawn].mean(axis=1)
-    low, high = _interval(resampled)
-    below, above = _interval(resampled - resampled[:, [leader]])
-    return {
-        label: Estimate(
-            float(means[i]), float(low[i]), float(high[i]), bool(below[i] <= 0.0 <= above[i])
-        )
-        for i, label in enumerate(labels)
-    }
-
-
-def _interval(resampled: FloatArray) -> tuple[FloatArray, FloatArray]:
+    drawn = np.random.default_rng(0).integers(len(values), size=(RESAMPLES, len(values)))
     tail = (1.0 - CONFIDENCE) / 2.0
-    low, high = np.quantile(resampled, [tail, 1.0 - tail], axis=0)
-    return low, high
+    low, high = np.quantile(values[drawn].mean(axis=1), [tail, 1.0 - tail], axis=0)
+    return {
+        label: Estimate(float(mean), float(low[i]), float(high[i]))
+        for i, (label, mean) in enumerate(zip(labels, values.mean(axis=0), strict=True))
+    }
 
 
 @dataclass(frozen=True)
@@ -148,12 +106,3 @@ def contrasts(cells: Sequence[Cell], first: str, second: str) -> list[Contrast]:
         for block in blocks_of(cells).values()
         if first in block and second in block
     ]
-
-
-def bonferroni(comparisons: int) -> float:
-    """The |z| beyond which not one of so many comparisons errs, with 95% confidence.
-
-    >>> round(bonferroni(200), 2)
-    3.66
-    """
-    return NormalDist().inv_cdf(1.0 - 0.025 / max(comparisons, 1))

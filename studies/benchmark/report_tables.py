@@ -10,10 +10,9 @@ from pickbest.core.text import csv_text
 from pickbest.report.document import Cell as CellValue, Column, Table, alike
 from pickbest.simulation.statistics import standard_error
 from studies.benchmark.comparisons import (
-    Contrast,
-    blocks_of,
+    Estimate,
+    complete_learners,
     contrasts,
-    mean_ranks,
     mean_share_intervals,
 )
 from studies.benchmark.environments import GROUPS, REAL, SHUFFLED
@@ -53,23 +52,19 @@ def scope(cells: Sequence[Cell]) -> str:
 
 
 def headline(cells: Sequence[Cell]) -> Table:
-    """Each learner that plays everywhere: mean shares, intervals and ranks; the best first."""
-    real, ranks = mean_share_intervals(judged(cells)), mean_ranks(cells)
+    """Each learner that plays everywhere: mean shares and intervals; the best first."""
+    shares = mean_share_intervals(judged(cells))
     rows: list[list[CellValue]] = []
-    for label in sorted(ranks, key=lambda label: -real[label].mean if label in real else math.inf):
-        rank, share = ranks[label], real.get(label)
+    for label in sorted(complete_learners(cells), key=lambda label: -_or_least(shares.get(label))):
+        share = shares.get(label)
         error = _error([cell for cell in judged(cells) if cell.learner == label])
         everywhere = _mean([cell for cell in cells if cell.learner == label])
-        rows.append([label, *((share.mean, error, share.low, share.high) if share else [None] * 4),
-                     everywhere, rank.mean, rank.low, rank.high,
-                     "yes" if rank.level else "no"])  # fmt: skip
-    group = f"share of the gap, {scope(cells)}"
+        numbers = (share.mean, error, share.low, share.high) if share else (None,) * 4
+        rows.append([label, *numbers, everywhere])
     columns = [
         Column("learner"),
-        *alike("mean", "SE", "low", "high", digits=3, group=group),
+        *alike("mean", "SE", "low", "high", digits=3, group=f"share of the gap, {scope(cells)}"),
         Column("share, all environments", 3),
-        *alike("mean", "low", "high", digits=2, group="rank, all environments"),
-        Column("level", group="rank, all environments"),
     ]
     return Table(
         "headline",
@@ -79,10 +74,13 @@ def headline(cells: Sequence[Cell]) -> Table:
         "A share is (reward − random) / (best − random): 0 is B distinct arms at random, 1 the "
         "best fixed subset in hindsight. A recorded table counts once: mean of its own order and "
         f"shuffled, over budgets. Cells with a gap below {LEAST_GAP} and adversaries that react "
-        "to the player (each learner meets other costs there) have no share and count in ranks "
-        "only. SE: over replicates, the environments given. Low and high: 95% bootstrap over "
-        "environments. Level: the interval of the difference to the first contains 0.",
+        "to the player (each learner meets other costs there) have no share. SE: over "
+        "replicates, the environments given. Low and high: 95% bootstrap over environments.",
     )
+
+
+def _or_least(share: Estimate | None) -> float:
+    return -math.inf if share is None else share.mean
 
 
 def by_budget(cells: Sequence[Cell]) -> Table:
@@ -119,37 +117,6 @@ def by_family(cells: Sequence[Cell]) -> Table:
     return Table("share-by-environment", "Mean share of the gap over budgets", columns, rows)
 
 
-def environment_table(cells: Sequence[Cell]) -> Table:
-    """All learners in one environment: reward, standard error and share at each budget."""
-    place = cells[0].place
-    blocks = {budget: block for (_, budget), block in blocks_of(cells).items()}
-    reacts = place.environment.adaptive
-    last = "behind best arm" if reacts else "share"
-    columns = [Column("learner")]
-    for budget in blocks:
-        group = f"B = {budget}"
-        columns += [Column("reward", 3, group=group), Column("SE", 4, group=group)]
-        columns.append(Column(last, 3, signed=reacts, group=group))
-    rows: list[list[CellValue]] = []
-    for label in labels_of(cells):
-        row: list[CellValue] = [label]
-        for block in blocks.values():
-            if (cell := block.get(label)) is None:
-                row += [None, None, None]
-                continue
-            shown = cell.behind_best_arm if reacts else cell.share
-            row += [cell.reward, cell.standard_error, shown]
-        rows.append(row)
-    if not reacts:
-        results = [next(iter(block.values())).result for block in blocks.values()]
-        for name, of in (("B random arms (exact)", "random"), ("best B arms in hindsight", "best")):
-            means = [float(np.mean(getattr(result, of))) for result in results]
-            rows.append([name, *(value for mean in means for value in (mean, None, None))])
-    environment = place.environment
-    title = f"{place.name}: {environment.n_arms} arms, {environment.rounds} rounds"
-    return Table(f"environment-{slug(place.name)}", title, columns, rows)
-
-
 def standings(cells: Sequence[Cell], pairs: Sequence[tuple[str, str]], name: str) -> Table:
     """For each pair: in how many cells of each group the first is worse and better."""
     groups = [group for group in GROUPS if any(cell.place.group == group for cell in cells)]
@@ -167,18 +134,6 @@ def standings(cells: Sequence[Cell], pairs: Sequence[tuple[str, str]], name: str
         columns += alike("worse", "better", "cells", group=group)
     columns.append(Column("largest loss", 3))
     return Table(name, "Cells in which a learner is significantly worse or better", columns, rows)
-
-
-def where_worse(found: Sequence[Contrast], name: str, title: str) -> Table:
-    """The cells in which the first learner of each contrast is significantly worse."""
-    rows: list[list[CellValue]] = [
-        [each.first, each.second, each.place.name, each.budget, each.difference, each.z]
-        for each in found
-        if each.worse
-    ]
-    columns = alike("learner", "worse than", "environment", "B")
-    columns += [Column("reward lost", 4, signed=True), Column("z", 1)]
-    return Table(name, title, columns, rows)
 
 
 def _mean(cells: Sequence[Cell]) -> float | None:

@@ -283,10 +283,9 @@ def _headline(found: Mapping[str, Any]) -> Table:
     """Short enough for a terminal."""
     rows = []
     for values in found["learners"]:
-        learner, share, _, low, high, everywhere, rank, best, worst, _ = values.values()
+        learner, share, _, low, high, everywhere = values.values()
         shares = ["-", "-"] if share is None else [f"{share:.3f}", f"{low:.2f} to {high:.2f}"]
-        all_over = "-" if everywhere is None else f"{everywhere:.3f}"
-        rows.append([learner, *shares, all_over, f"{rank:.2f}", f"{best:.2f} to {worst:.2f}"])
-    columns = ("learner", "share", "95% interval", "share\neverywhere", "rank", "95% interval")
-    title = f"Mean share of the gap over {found['scope']}, and mean rank over all"
+        rows.append([learner, *shares, "-" if everywhere is None else f"{everywhere:.3f}"])
+    columns = ("learner", "share", "95% interval", "share everywhere")
+    title = f"Mean share of the gap over {found['scope']}"
     return tables.table(title, columns, rows)

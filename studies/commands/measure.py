@@ -30,8 +30,8 @@ def measure(
     data: Annotated[
         str,
         Option(
-            help="A folder of NAME.tsv.gz, .tsv, .csv or .csv.gz; one such file; `pmlb` (the "
-            "package downloads); or `embedded`: scikit-learn's iris, wine, breast_cancer, digits.",
+            help="A folder of NAME.tsv.gz, .tsv, .csv or .csv.gz, whose column `target` is "
+            "predicted; or `embedded`: scikit-learn's iris, wine, breast_cancer, digits.",
         ),
     ] = "embedded",
     tasks: Annotated[
@@ -51,7 +51,6 @@ def measure(
     pool: Annotated[int, Option(help="Random evaluations a task, which define reward 0.")] = 60,
     repetitions: Annotated[int, Option(help="Runs of each optimizer.")] = 1,
     seed: SeedOption = 0,
-    label: Annotated[str, Option(help="The column to predict.")] = "target",
     max_rows: Annotated[int, Option(help="Rows kept of a set.")] = 1000,
     max_features: Annotated[int, Option(help="Features kept.")] = 100,
     workers: Annotated[
@@ -69,12 +68,12 @@ def measure(
     Each task is a model on a data set. Each optimizer gets `--calls` evaluations; its reward is
     0 where random search ends on average, 1 at the best loss that anybody found.
 
-    Kill it at any time and start it again with the same options: it goes on, and ends with the
-    same tables. More tasks, optimizers, repetitions or a larger pool may be added later.
+    Kill it at any time and start it again with the same options: it goes on with the runs that are
+    missing, and ends with the same tables. More tasks, optimizers, repetitions or a larger pool
+    may be added later.
 
     In the folder: `rewards.csv` (for `pickbest simulate --rewards`), `losses.csv`, `pool.csv`,
-    `tasks.csv`, `provenance.json`, `timings.json`, and `journal.jsonl`, from which all of them
-    are made.
+    `tasks.csv`, `provenance.json`, `timings.json`, and `units`, from which all of them are made.
 
     **Examples**
 
@@ -87,7 +86,7 @@ def measure(
 
     chosen, counts = optimizer_names(optimizers), (calls, pool, repetitions, seed)
     caps = Caps(max_rows, max_features)
-    settings = Settings(chosen, *counts, data, label, caps)
+    settings = Settings(chosen, *counts, data, caps)
     names = [] if tasks == "all" else tasks.split(",")
     plan = make_plan(settings, names, models.split(","), max_tasks)
     if workers is None:
@@ -107,8 +106,7 @@ def optimizer_names(text: str) -> tuple[str, ...]:
 
 def measure_tables(plan: MeasurementPlan, folder: Path, workers: int | None, as_json: bool) -> bool:
     """Measure (if there are workers), write the tables, show them; whether it was to the end."""
-    from studies.tuning.measurement import loop
-    from studies.tuning.measurement.journal import read_journal
+    from studies.tuning.measurement import run
     from studies.tuning.measurement.tables import write_tables
 
     interrupted = False
@@ -117,12 +115,12 @@ def measure_tables(plan: MeasurementPlan, folder: Path, workers: int | None, as_
     if workers is not None:
         try:
             with progress_bar("measuring", _now_and_then()) as progress:
-                loop.measure(plan, folder, workers, progress, _warn)
+                run.measure(plan, folder, workers, progress, _warn)
         except KeyboardInterrupt:
             interrupted = True
             _warn("interrupted; the same command goes on from here")
-    records = read_journal(folder, plan.settings.fixed(), plan.checksums())
-    measured = write_tables(plan, records, folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    measured = write_tables(plan, run.kept_records(plan, folder), folder)
     summary = summarize(plan, measured)
     tables.show(summary, as_json, lambda found: shown(found, str(folder)))
     return not interrupted

@@ -11,6 +11,7 @@ from pickbest.cli import tables
 from pickbest.cli.options import JsonOption
 from pickbest.core import PickbestError, unknown_name
 from pickbest.core.progress import progress_bar
+from studies.commands.theory import rows_table
 
 STUDIES = ("censoring", "prices")
 
@@ -68,11 +69,6 @@ def races(
         rows = study_of.play(runtimes, out, study, study_of.Options(*whole), progress)
     if plot is not None and study == "prices":
         study_of.draw(rows, plot)
-    if as_json:
-        tables.print_json({"study": study, "rows": rows})
-    elif rows:
-        summary = {
-            "censoring": study_of.summary_of_censoring,
-            "prices": study_of.summary_of_prices,
-        }[study]
-        tables.say(summary(rows))
+    found = {"study": study, "rows": rows}
+    title = "Means over cells; cpu: processor time per round, in deadlines"
+    tables.show(found, as_json, lambda _: rows_table(title, study_of.summary_of(rows)))

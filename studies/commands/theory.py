@@ -25,7 +25,7 @@ def linear_programs(
         str,
         Argument(
             help="rates: calls against accuracy, verdicts and times compared with HiGHS. "
-            "two-draws: the product law compared with FPML. boosting: votes of decision stumps."
+            "two-draws: the product law compared with FPML."
         ),
     ] = "rates",
     replicates: ReplicatesOption = 3,
@@ -45,7 +45,6 @@ def linear_programs(
     studies: dict[str, Callable[[int, int, Progress | None], dict[str, Any]]] = {
         "rates": _rates,
         "two-draws": _two_draws,
-        "boosting": _boosting,
     }
     if study not in studies:
         raise unknown_name("study", study, studies)
@@ -66,12 +65,6 @@ def _two_draws(seed: int, replicates: int, progress: Progress | None) -> dict[st
     return two_draws(seed, replicates, progress=progress)
 
 
-def _boosting(seed: int, replicates: int, progress: Progress | None) -> dict[str, Any]:
-    from studies.linear_programs.boosting import boosting
-
-    return boosting(progress=progress)
-
-
 def _shown(study: str, found: dict[str, Any]) -> list[tuple[str, Sequence[dict[str, Any]]]]:
     if study == "rates":
         return [
@@ -80,17 +73,15 @@ def _shown(study: str, found: dict[str, Any]) -> list[tuple[str, Sequence[dict[s
             ("Applications", found["applications"]),
             ("A zero-sum game", found["game"]),
         ]
-    if study == "two-draws":
-        calls = [
-            {
-                "family": row["family"],
-                "problem": row["problem"],
-                **{key: own["calls"] for key, own in row.items() if isinstance(own, dict)},
-            }
-            for row in found["calls"]
-        ]
-        return [("Calls by tuning, B = 2", calls), ("Growth with 1/epsilon", found["slopes"])]
-    return [(f"Rounds until every margin is at least {found['target']:.4f}", found["rows"])]
+    calls = [
+        {
+            "family": row["family"],
+            "problem": row["problem"],
+            **{key: own["calls"] for key, own in row.items() if isinstance(own, dict)},
+        }
+        for row in found["calls"]
+    ]
+    return [("Calls by tuning, B = 2", calls), ("Growth with 1/epsilon", found["slopes"])]
 
 
 def jobs(

@@ -10,8 +10,6 @@ from studies.peers.linear import Linear, LinearState, normals, predicted
 
 # A runtime of 0 counts as that share of the limit.
 SHORTEST = 1e-4
-# What an unsolved run costs, in limits.
-PENALTY = 10.0
 
 
 @dataclass(frozen=True)
@@ -72,29 +70,44 @@ class RetrainedRidge(Linear):
 
 @dataclass(frozen=True)
 class CensoredThompson(Linear):
-    """Log runtimes, censored at the limit, by Buckley and James; draws; the least expected PAR10.
+    """Log runtimes, censored where a run was stopped, by Buckley and James; draws; least cost.
 
     After Tornede, Bengs and Hüllermeier (AAAI 2022), their Thompson variant with the revised
-    loss; built from the paper. Costs are runtimes in limits; 1 is unsolved.
+    loss; built from the paper. Costs are runtimes in limits; 1 is unsolved. A run that was stopped
+    counts with the expectation of its log runtime beyond that (Buckley and James 1979).
+
+    penalty: what an unsolved run costs, in limits. timed: whether time costs anything.
     """
 
     width: float = 0.3
+    penalty: float = 10.0
+    timed: bool = True
 
     def scores(self, state: LinearState, inputs: FloatArray, rng: Draws) -> FloatArray:
         drawn = normals(rng, self.n_arms) * self.widths(state, inputs)
         means = self.predictions(state, inputs) + self.width * _deviation(state) * drawn
-        return -_expected_par10(means, _deviation(state))
+        return -self.expected_cost(means, _deviation(state))
 
     def targets(
-        self, state: LinearState, inputs: FloatArray, arms: IntArray, costs: FloatArray
+        self, state: LinearState, inputs: FloatArray, arms: IntArray, seen: Seen
     ) -> FloatArray:
+        times = seen.high if seen.times is None else seen.times
+        answered = (seen.low == seen.high) & (times < 1.0)
         means = np.take_along_axis(self.predictions(state, inputs), arms, axis=1)
         deviation = np.take_along_axis(_deviation(state), arms, axis=1)
-        z = -means / deviation
+        ended = np.log(np.maximum(times, SHORTEST))
+        z = (ended - means) / deviation
         density = np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
         beyond = means + deviation * density / np.maximum(1.0 - ndtr(z), 1e-6)
-        known = np.log(np.maximum(costs, SHORTEST))
-        return np.where(costs >= 1.0, np.clip(beyond, 0.0, 5.0), known)
+        return np.where(answered, ended, np.clip(beyond, ended, 5.0))
+
+    def expected_cost(self, means: FloatArray, deviation: FloatArray) -> FloatArray:
+        """Of log-normal runtimes whose limit is 1."""
+        cost: FloatArray = self.penalty * (1.0 - ndtr(-means / deviation))
+        if self.timed:
+            moment = np.exp(np.minimum(means + 0.5 * deviation**2, 50.0))
+            cost = cost + moment * ndtr((-means - deviation**2) / deviation)
+        return cost
 
 
 @dataclass(frozen=True)
@@ -107,7 +120,7 @@ class CensoredUCB(CensoredThompson):
         deviation = _deviation(state)
         means = self.predictions(state, inputs)
         means = means - self.width * deviation * self.widths(state, inputs)
-        return -_expected_par10(means, deviation)
+        return -self.expected_cost(means, deviation)
 
 
 @dataclass(frozen=True)
@@ -162,13 +175,3 @@ _ERFC = np.frompyfunc(math.erfc, 1, 1)
 def _deviation(state: LinearState) -> FloatArray:
     deviation: FloatArray = np.sqrt(state.errors / (state.plays + 1.0))
     return deviation
-
-
-def _expected_par10(means: FloatArray, deviation: FloatArray) -> FloatArray:
-    """Of a log-normal runtime whose limit is 1."""
-    late = 1.0 - ndtr(-means / deviation)
-    within = np.exp(np.minimum(means + 0.5 * deviation**2, 50.0)) * ndtr(
-        (-means - deviation**2) / deviation
-    )
-    expected: FloatArray = PENALTY * late + within
-    return expected

@@ -52,10 +52,11 @@ class Linear:
         """(replicates, n_arms): the larger, the sooner it is picked."""
         return self.predictions(state, inputs)
 
-    def targets(self, state: LinearState, inputs: FloatArray, arms: IntArray,
-                costs: FloatArray) -> FloatArray:  # fmt: skip
+    def targets(
+        self, state: LinearState, inputs: FloatArray, arms: IntArray, seen: Seen
+    ) -> FloatArray:
         """(replicates, budget): what is regressed."""
-        return 1.0 - costs
+        return 1.0 - seen.high
 
     # The learner --------------------------------------------------------------------------------
 
@@ -84,7 +85,7 @@ class Linear:
         self, state: LinearState, choice: Choice, seen: Seen, features: FloatArray | None = None
     ) -> LinearState:
         inputs = self.inputs(state, features)
-        values = self.targets(state, inputs, choice.arms, seen.high)
+        values = self.targets(state, inputs, choice.arms, seen)
         rows = np.arange(len(inputs))
         for j in range(choice.arms.shape[1]):
             arm, value = choice.arms[:, j], values[:, j]

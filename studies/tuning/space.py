@@ -37,16 +37,6 @@ class Integer:
     high: int
     log: bool = False
 
-    def __post_init__(self) -> None:
-        _check_name(self.name)
-        if type(self.low) is not int or type(self.high) is not int or self.low >= self.high:
-            raise PickbestError(
-                f"{self.name}: low and high must be whole numbers with low < high, "
-                f"got {self.low!r} and {self.high!r}"
-            )
-        if self.log and self.low < 1:
-            raise PickbestError(f"{self.name}: low must be at least 1 with log, got {self.low}")
-
     def to_unit(self, value: Value) -> float:
         """The middle of the value's interval (on the log scale: its own logarithm)."""
         first, last = self._edges()
@@ -84,32 +74,6 @@ class Real:
     low: float
     high: float
     warp: Warp = Warp.LINEAR
-
-    def __post_init__(self) -> None:
-        _check_name(self.name)
-        for bound in (self.low, self.high):
-            if type(bound) not in (int, float) or not math.isfinite(bound):
-                raise PickbestError(f"{self.name}: bounds must be finite numbers, got {bound!r}")
-        try:
-            object.__setattr__(self, "warp", Warp(self.warp))
-        except ValueError as error:
-            known = ", ".join(Warp)
-            raise PickbestError(
-                f"{self.name}: warp must be one of {known}, got {self.warp!r}"
-            ) from error
-        object.__setattr__(self, "low", float(self.low))
-        object.__setattr__(self, "high", float(self.high))
-        if self.low >= self.high:
-            raise PickbestError(
-                f"{self.name}: low must be below high, got {self.low} and {self.high}"
-            )
-        if self.warp is Warp.LOG and self.low <= 0:
-            raise PickbestError(f"{self.name}: low must be above 0 with log, got {self.low}")
-        if self.warp is Warp.LOGIT and not 0 < self.low < self.high < 1:
-            raise PickbestError(
-                f"{self.name}: bounds must lie inside (0, 1) with logit, "
-                f"got {self.low} and {self.high}"
-            )
 
     def to_unit(self, value: Value) -> float:
         """The value's place between the bounds on the warped scale."""
@@ -154,17 +118,6 @@ class Categorical:
     name: str
     choices: tuple[str, ...]
 
-    def __post_init__(self) -> None:
-        _check_name(self.name)
-        if isinstance(self.choices, str):
-            raise PickbestError(f"{self.name}: choices must be several texts, got {self.choices!r}")
-        object.__setattr__(self, "choices", tuple(self.choices))
-        texts = all(type(choice) is str for choice in self.choices)
-        if not texts or len(set(self.choices)) != len(self.choices) or len(self.choices) < 2:
-            raise PickbestError(
-                f"{self.name}: choices must be at least two different texts, got {self.choices!r}"
-            )
-
     def to_unit(self, value: Value) -> float:
         """The middle of the choice's interval."""
         return (self.choices.index(str(value)) + 0.5) / len(self.choices)
@@ -194,18 +147,6 @@ class Space:
 
     parameters: tuple[Parameter, ...]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "parameters", tuple(self.parameters))
-        for parameter in self.parameters:
-            if not isinstance(parameter, Parameter):
-                raise PickbestError(
-                    f"a space holds Integer, Real and Categorical parameters, got {parameter!r}"
-                )
-        if not self.parameters or len(set(self.names)) != len(self.names):
-            raise PickbestError(
-                f"a space needs at least one parameter and different names, got {self.names}"
-            )
-
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(parameter.name for parameter in self.parameters)
@@ -234,8 +175,3 @@ class Space:
             raise PickbestError(f"a point must be a dict with the names {self.names}, got {point}")
         for parameter in self.parameters:
             parameter.check(point[parameter.name])
-
-
-def _check_name(name: object) -> None:
-    if not isinstance(name, str) or not name:
-        raise PickbestError(f"a parameter's name must be a text that is not empty, got {name!r}")

@@ -116,7 +116,7 @@ def test_exit_codes_say_the_verdict(model: Path, tmp_path: Path) -> None:
     assert "objective (at least)" in text
     code, text = run(model, "-e", 0.0001, "--target", 11.9999, "--max-calls", 2)
     assert code == 4
-    assert "not decided" in text
+    assert "undecided" in text
 
 
 def test_json_of_tables(tables: list[Path]) -> None:

@@ -181,14 +181,14 @@ def test_identifiers_in_the_first_column_are_labels(tmp_path, text, rows, arms):
 @pytest.mark.parametrize("text", ["c,a\n0.5,0\nx,1\n", "c,a\n1,0\n1,1\nx,1\n"])
 def test_costs_with_a_slip_are_no_labels(tmp_path, text):
     with pytest.raises(
-        PickbestError, match=r"column 1 must be a number, got 'x'.*label and columns"
+        PickbestError, match=r"column 'c' must be a number, got 'x'.*label and columns"
     ):
         read_table(write(tmp_path, text))
 
 
 def test_labels_and_arms_by_hand(tmp_path):
     path = write(tmp_path, "first,name,b,c\n0.5,x,1,0\n0,y,0,1\n")
-    with pytest.raises(PickbestError, match="row 2, column 2 must be a number, got 'x'"):
+    with pytest.raises(PickbestError, match="row 2, column 'name' must be a number, got 'x'"):
         read_table(path)
     table = read_table(path, label="name")
     assert (table.arm_names, table.row_names) == (("first", "b", "c"), ("x", "y"))
@@ -239,8 +239,10 @@ def test_parquet_and_numpy_hold_the_same_table(tmp_path):
         ("", "the file is empty"),
         ("a,b\n", "there is a header but no round"),
         ("a,b\n0.1,0.2\n0.3\n", "row 3 has 1 cells, expected 2"),
-        ("a,b\n0.1,oops\n", "row 2, column 2 must be a number, got 'oops'"),
-        ("a,b\n0.1,\n", "row 2, column 2 must be a number, got ''"),
+        ("a,b\n0.1,oops\n", "row 2, column 'b' must be a number, got 'oops'"),
+        ("a,b\n0.1,\n", "row 2, column 'b' is empty: fill it in"),
+        ("p,a,b\nx,0.1,\n", r"row 2 \('x'\), column 'b' is empty"),
+        ("a,b\n0.1,12.5\n", "got 12.5. If these are seconds, use `pickbest replay"),
         ("a,b\n0.1,nan\n", r"costs must be finite numbers, got nan at index \(0, 1\)"),
         ("a,b\n0.1,inf\n", "costs must be finite numbers, got inf"),
         ("a,b\n0.1,1.5\n", "costs must be between 0 and 1, got 1.5"),
@@ -289,3 +291,11 @@ def test_other_bad_files(tmp_path):
 def test_bad_parameters_are_refused(build, message):
     with pytest.raises(PickbestError, match=message):
         build()
+
+
+def test_semicolons_and_decimal_commas_are_read(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("problem;a;b\np1;0,25;1\np2;,5;0.75\n")
+    table = read_table(path)
+    assert table.arm_names == ("a", "b")
+    assert table.costs_table.tolist() == [[0.25, 1.0], [0.5, 0.75]]

@@ -105,7 +105,7 @@ def test_a_broken_arm_gives_exit_code_2_and_the_others_go_on(
     problems = [f"p{n}" for n in range(8)]
     assert exit_of(monkeypatch, "run", config, *problems) == 2
     refused = " ".join(capsys.readouterr().err.split())
-    assert "arms that cannot start: 'missing' (no-such-solver: there is no such" in refused
+    assert "these arms cannot start: 'missing' (no-such-solver: there is no such" in refused
     assert not (folder / "runs.db").exists()
     assert exit_of(monkeypatch, "run", config, *problems, "--json", "--unchecked") == 2
     printed = capsys.readouterr()
@@ -133,7 +133,7 @@ def test_which_problems_are_run_and_in_which_order(
     assert problems_of("--problems", listed, "--shuffle") == shuffled
     capsys.readouterr()
     assert exit_of(monkeypatch, "run", config) == 2
-    assert "no problems: name some" in capsys.readouterr().err
+    assert "run needs at least one problem" in capsys.readouterr().err
     assert exit_of(monkeypatch, "run", config, "--problems", folder / "none") == 2
 
 
@@ -155,7 +155,7 @@ def test_a_missing_file_is_the_users_error_and_no_round(
     assert exit_of(monkeypatch, "run", config, "gone.cnf", "p", "--unchecked", "--json") == 2
     printed = capsys.readouterr()
     assert [json.loads(line)["problem"] for line in printed.out.splitlines()] == ["p"], printed.err
-    assert printed.err == "error: gone.cnf: there is no such file any more\n"
+    assert printed.err == "error: gone.cnf: the file has disappeared\n"
     (folder / "tool").write_text("#!/bin/sh")
     config.write_text('budget = 1\ndeadline = 9\n[arms]\nmine = ["./tool"]\n')
     assert exit_of(monkeypatch, "run", config, "p") == 2

@@ -31,7 +31,7 @@ def live_names() -> list[str]:
 def play(live: LiveLearner, rounds: int, first: int, rng: random.Random) -> None:
     """Rounds in which each arm has its own typical cost; picks are checked."""
     for number in range(first, first + rounds):
-        arms, weights, _, _ = live.pick(number)
+        arms, weights, *_ = live.pick(number)
         assert set(arms) <= set(live.arms), "an arm was picked that is not there"
         assert len(set(arms)) == len(arms), f"picked {arms}"
         if weights is not None:

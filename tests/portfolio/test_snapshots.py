@@ -254,7 +254,7 @@ def test_verify_on_the_command_line(tmp_path: Path) -> None:
     done = subprocess.run([*COMMAND, "verify", str(store)], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (
         0,
-        "12 records, 5 rounds: all as a replay finds them\n",
+        "12 records, 5 rounds: the replay agrees\n",
     )
     with closing(sqlite3.connect(store)) as database:
         (body,) = database.execute(

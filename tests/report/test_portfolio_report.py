@@ -113,10 +113,13 @@ def test_the_page_needs_nothing_else_and_names_everything(store: Path, tmp_path:
     assert "https://" not in page
     assert "<script" not in page
     for words in ("In 1 cases two arms contradict", "boom", "wrong: no", "virtual best", "x/*.cnf",
-                  "at least", "at most", "Cactus plot", "random sets"):  # fmt: skip
+                  "Cactus plot", "What random sets would have paid is not known"):  # fmt: skip
         assert words in page
-    table = list(csv.DictReader((out / "tables" / "par2.csv").open()))
-    assert table[0]["who"] == "the portfolio"
+    table = {row["who"]: row for row in csv.DictReader((out / "tables" / "par2.csv").open())}
+    # What was measured is a number; what is not known is never a bound alone.
+    assert table["the portfolio"]["PAR2, seconds"] == "5.3"
+    assert table["b"]["PAR2, seconds"] == "between 6.125 and 10.88"
+    assert table["b"]["mean cost"] == "between 0.3625 and 0.5875"
     assert {path.name for path in (out / "figures").glob("*.png")} == {
         "cactus.png",
         "cost-over-time.png",
@@ -186,3 +189,24 @@ def test_status_says_what_auto_does_differently(tmp_path: Path) -> None:
     assert mode.startswith(("spreading its picks", "forgetting"))
     assert mode in " ".join(pickbest("status", store).split())
     assert json.loads(pickbest("status", store, "--json"))["mode"] == mode
+
+
+def test_an_answer_in_no_time_is_an_answer() -> None:
+    """0.0 is a number."""
+    quick = run("a", "finished", 0.0)
+    records: list[Record] = [
+        Opened(0, "uniform"),
+        Roster(("a",), 1),
+        Picked(0, ("a",), (1.0,), 1e9, problem="p", at=1e9),
+        Finished(0, (quick,), *[(1.0,)] * 3, winner="a", cost=0.0),
+    ]
+    numbers = PortfolioNumbers.of([Entry(n, record) for n, record in enumerate(records, 1)], 10.0)
+    assert numbers.portfolio_par2() == numbers.virtual_best_par2() == 0.0
+
+
+def test_random_sets_are_compared_where_every_cost_is_known() -> None:
+    known = [entry for entry in entries() if "stopped" not in repr(entry.record)]
+    gone = {0}  # the round in which a run was stopped
+    kept = [entry for entry in known if getattr(entry.record, "round", None) not in gone]
+    made = portfolio_report(PortfolioNumbers.of(kept, 10.0), 2, "name", "command")
+    assert "Random sets of 2 arms would have paid" in repr(made)

@@ -20,7 +20,8 @@ from pickbest.report.document import (
 )
 from pickbest.report.figures import draw_all, render
 from pickbest.report.html import inline, to_csv, to_html
-from pickbest.report.plots import ink, look, spread_levels
+from pickbest.report.palette import ink, looks
+from pickbest.report.plots import spread_levels
 
 TABLE = Table(
     "numbers",
@@ -109,9 +110,13 @@ def test_code_is_not_typeset() -> None:
     assert inline("`T^(1/2) OG_hybrid`") == "<code>T^(1/2) OG_hybrid</code>"
 
 
-def test_same_learner_same_colour_and_readable_text() -> None:
-    assert look("fpml") == look("fpml-partial")
-    assert len({look(name)[0] for name in ("fpml", "og", "og-hybrid", "best", "thompson")}) == 5
+def test_no_two_curves_of_a_picture_look_alike() -> None:
+    names = ["auto", "fpml", "fpml-partial", "og", "exp3", "thompson", "mine:A", "mine:B"]
+    found = looks(names)
+    assert len({colour for colour, _ in found.values()}) == len(names)
+    assert found["fpml"] == looks(["fpml"])["fpml"]
+    many = looks(f"learner {n}" for n in range(24))
+    assert len(set(many.values())) == 24
     assert ink("#000000") == "#000000"
 
 

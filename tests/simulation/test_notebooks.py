@@ -1,6 +1,7 @@
 """What notebooks and scripts hold: data frames in, readable results out, bars, notebook classes."""
 
 import json
+import re
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -39,7 +40,7 @@ def test_a_column_of_names_in_a_frame_is_no_arm():
 
 
 def test_frames_that_are_no_tables_are_refused():
-    with pytest.raises(PickbestError, match="row 1, column 2 must be a number, got 'x'"):
+    with pytest.raises(PickbestError, match="column 'cvc5' must be a number, got 'x'"):
         Table(FRAME.assign(cvc5=["0.5", "x", "1"]))
     with pytest.raises(PickbestError, match="two columns 'z3'"):
         Table(FRAME.rename(columns={"cvc5": "z3"}))
@@ -92,6 +93,8 @@ def test_results_can_be_read(played):
     latex = played.to_latex()
     assert r"the\_good \& <best>" in latex
     assert r"$\pm$" in latex
+    assert latex.count(r"\textbf{") == len(played.summary().columns) - 2
+    assert not re.search(r"[& {]-\d", latex)  # a true minus
     assert latex.count(r"\\") == 3
     frame = played.summary().to_pandas()
     assert list(frame.index) == list(played.runs)

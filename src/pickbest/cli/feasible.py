@@ -16,49 +16,55 @@ def feasible(
     files: Annotated[
         list[Path],
         Argument(
-            metavar="FILES", help="A model (.mps, .lp), or A and b (.csv, .npy; A also .npz)."
+            metavar="FILES", help="A model (.mps, .lp), or A and b (.csv or .npy; A also as .npz)."
         ),
     ],
     epsilon: Annotated[
-        float, Option("--epsilon", "-e", help="How much x may violate a constraint.")
+        float, Option("--epsilon", "-e", help="Most that x may violate a constraint.")
     ] = 0.1,
     budget: Annotated[
-        int, Option("--budget", "-b", help="Constraints that each call answers at once.")
+        int,
+        Option(
+            "--budget", "-b", help="Number of constraints that each oracle call satisfies at once."
+        ),
     ] = 1,
     box: Annotated[
         tuple[float, float] | None,
-        Option(help="x between LOW and HIGH, for A and b (0 and 1 if no set is given)."),
+        Option(
+            metavar="LOW HIGH", help="Keep x between LOW and HIGH, for A and b; 0 and 1 by default."
+        ),
     ] = None,
     simplex: Annotated[
-        float | None, Option(help="x at least 0 with this sum, for A and b.")
+        float | None, Option(help="Keep x at least 0 with this sum, for A and b.")
+    ] = None,
+    ball: Annotated[
+        float | None, Option(help="Keep x within this distance of 0, for A and b.")
     ] = None,
     target: Annotated[
-        float | None, Option(help="The model's objective must be at least this good.")
+        float | None, Option(help="Require the model's objective to be at least this good.")
     ] = None,
     bound: Annotated[
-        float | None, Option(help="Bound of the model's variables that have none.")
+        float | None, Option(help="Bound for the model's variables that have none.")
     ] = None,
     learner: Annotated[
         str | None,
-        Option("--learner", "-l", help="A learner's name instead of the tuning's own."),
+        Option("--learner", "-l", help="Learner to use instead of the tuning's own."),
     ] = None,
     tuning: Annotated[
-        str | None, Option(help="product (B ≥ 2; the default there), eager or proposition_8.")
+        str | None, Option(help="One of product (the default for B ≥ 2), eager, proposition_8.")
     ] = None,
     width: Annotated[
-        float | None, Option(help="A bound on every |A_i x - b_i|; computed if not given.")
+        float | None, Option(help="Bound on every |A_i x - b_i|; computed by default.")
     ] = None,
-    max_calls: Annotated[
-        int | None, Option(help="Stop undecided after so many oracle calls.")
-    ] = None,
+    max_calls: Annotated[int | None, Option(help="Most oracle calls; then stop undecided.")] = None,
     seed: SeedOption = 0,
-    out: Annotated[Path | None, Option(help="Write x to a .csv file.")] = None,
+    out: Annotated[Path | None, Option("--out", "-o", help="Write x to this .csv file.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Find x with A x ≥ b - epsilon in a convex set, or prove that A x ≥ b has no solution.
 
-    Exit code 0: feasible to epsilon; 3: infeasible, with a certificate (within --bound, where it
-    says so); 4: not decided within the calls allowed; 2: bad input.
+    Exit code 0: feasible up to epsilon. 3: infeasible, with a certificate (within --bound if it
+    says so). 4: undecided after --max-calls. 2: bad input.
 
     **Examples**
 
@@ -70,7 +76,7 @@ def feasible(
     from pickbest.feasibility.models import feasibility_summary, read_files, write_solution
 
     if out is not None and out.suffix != ".csv":
-        raise PickbestError(f"{out}: x must go to a .csv file")
+        raise PickbestError(f"--out must be a .csv file, got {out}")
     model = read_files(files, box=box, simplex=simplex, target=target, bound=bound)
     with progress_bar("asking the oracle") as progress:
         found = solve_feasibility(

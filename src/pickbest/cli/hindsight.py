@@ -14,7 +14,7 @@ def hindsight(
     time_limit: Annotated[
         float | None,
         Option(
-            help="Seconds after which the best subset found is given with a bound on its gap.",
+            help="Seconds to search; then the best subset so far is shown with a bound on its gap.",
         ),
     ] = None,
     seed: options.SeedOption = 0,
@@ -24,7 +24,7 @@ def hindsight(
     columns: options.ColumnsOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Which arms would have been best: best subset (exact), greedy, top B, best arm.
+    """Show which arms would have been best: the best subset (exact), and simpler choices.
 
     **Example**
 
@@ -43,17 +43,19 @@ def hindsight(
 
 
 def bounds(
-    arms: Annotated[int, Option("--arms", "-n", help="Number of arms, N.")],
+    arms: Annotated[int, Option("--arms", help="Number of arms, N.")],
     budget: options.BudgetOption,
-    rounds: Annotated[int, Option("--rounds", "-t", help="Number of rounds, T.")],
-    slot_budget: Annotated[int, Option(help="Arms in each slot of OG_hybrid.")] = 1,
-    target_budget: Annotated[int, Option(help="The B' of OPT(B') in Theorem 6.")] = 1,
+    rounds: Annotated[int, Option("--rounds", help="Number of rounds, T.")],
+    slot_budget: Annotated[int, Option(help="Number of arms in each slot of OG_hybrid.")] = 1,
+    target_budget: Annotated[
+        int, Option(help="Size of the subsets that Theorem 6 compares with, its B'.")
+    ] = 1,
     regret: Annotated[
-        float | None, Option(help="Also say which budget reaches this regret.")
+        float | None, Option(help="Also show the smallest budget with at most this regret.")
     ] = None,
     as_json: options.JsonOption = False,
 ) -> None:
-    """What the theorems promise for a game of N arms, budget B and T rounds.
+    """Show what the theorems guarantee for N arms, budget B and T rounds.
 
     **Example**
 
@@ -70,7 +72,7 @@ def bounds(
 
 
 def learners(as_json: options.JsonOption = False) -> None:
-    """List the learners, their tunings and options."""
+    """List the learners with their tunings and options."""
     from pickbest.cli.summaries import learners_summary
 
     tables.show(learners_summary(), as_json, tables.learners_table)

@@ -78,7 +78,7 @@ class LiveTable:
             left = (now - self._started) / self._done * (self._total - self._done)
             line += f", about {_clock(left)} left"
         if self.finishing:
-            line += "; finishing what runs (Ctrl-C again kills it)"
+            line += "; finishing the current rounds (Ctrl-C again kills them)"
         return line
 
 

@@ -1,4 +1,4 @@
-"""The command line put together: its commands, its errors and its exit codes."""
+"""The command line put together: its commands in groups, its errors and its exit codes."""
 
 import errno
 import io
@@ -6,12 +6,13 @@ import logging
 import os
 import sys
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from typer import Option
+from typer.core import TyperCommand, TyperGroup
 
 from pickbest._version import __version__
 from pickbest.cli.feasible import feasible
@@ -24,12 +25,45 @@ from pickbest.core import MissingExtraError, PickbestError
 from pickbest.core.text import printable
 from pickbest.portfolio.processes import hide, passwords_in
 
+BAD_INPUT, INTERRUPTED = 2, 130
+# Typer's errors about how a command is called have this parent, which it does not export.
+CallError: type[Any] = typer.BadParameter.__mro__[1]
+
+
+def solve(context: typer.Context) -> None:
+    """Solve SAT and SMT problems: race the installed solvers, and learn which to pick."""
+    from pickbest.cli.solve import main
+
+    raise typer.Exit(main(context.args))
+
+
 # In the order of the help; a command is called as its function.
-FUNCTIONS: tuple[Callable[..., None], ...] = (
-    *(simulate, hindsight, bounds, learners, environments, feasible, run, replay),
-    *(status, history, report, export, verify, advise, serve, import_),
-)
-COMMANDS = {each.__name__.rstrip("_").replace("_", "-"): each for each in FUNCTIONS}
+GROUPS: dict[str, tuple[Callable[..., None], ...]] = {
+    "Solve and run": (solve, run, serve),
+    "Look back": (status, history, report, advise, export, import_, verify),
+    "Try learners": (simulate, replay, hindsight, learners, environments),
+    "Mathematics": (bounds, feasible),
+}
+COMMANDS = {each.__name__.rstrip("_"): each for functions in GROUPS.values() for each in functions}
+
+
+class _PlainFlags:
+    """Parameters of a command, whose help shows no type where an option is a flag."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for each in params:
+            if getattr(each, "is_flag", False):
+                each.metavar = ""
+        return params
+
+
+class Command(_PlainFlags, TyperCommand):
+    """One command."""
+
+
+class Group(_PlainFlags, TyperGroup):
+    """All commands."""
 
 
 def command_line(asked: str | None = None) -> typer.Typer:
@@ -40,16 +74,23 @@ def command_line(asked: str | None = None) -> typer.Typer:
     """
     app = typer.Typer(
         name="pickbest",
-        no_args_is_help=True,
+        cls=Group,
         rich_markup_mode="markdown",
         pretty_exceptions_enable=False,
         help="Each round, pick B of N arms, keep the best result, and learn which B to pick next.",
     )
     app.callback(invoke_without_command=True)(_options)
-    for name, command in COMMANDS.items():
-        app.command(name)(command if asked in (None, name) else _only_named(command))
     passed_on = {"ignore_unknown_options": True, "allow_extra_args": True}
-    app.command("solve", context_settings=passed_on, add_help_option=False)(_solve)
+    for group, functions in GROUPS.items():
+        for each in functions:
+            name = each.__name__.rstrip("_")
+            app.command(
+                name,
+                cls=Command,
+                rich_help_panel=group,
+                context_settings=passed_on if each is solve else None,
+                add_help_option=each is not solve,
+            )(each if asked in (None, name) else _only_named(each))
     return app
 
 
@@ -62,24 +103,17 @@ def _only_named(command: Callable[..., None]) -> Callable[[], None]:
 
 
 def _options(
-    version: Annotated[bool, Option("--version", help="Show the version.")] = False,
+    version: Annotated[bool, Option("--version", help="Show the version and exit.")] = False,
 ) -> None:
     if version:
         typer.echo(f"pickbest {__version__}")
         raise typer.Exit
 
 
-def _solve(context: typer.Context) -> None:
-    """In place of a SAT or SMT solver: race those that are installed, and learn which."""
-    from pickbest.cli.solve import main as solve
-
-    raise typer.Exit(solve(context.args))
-
-
 app = command_line()
 
 
-def main(commands: Callable[[], None] | None = None) -> None:
+def main(commands: Callable[..., Any] | None = None) -> None:
     """Run the command line (or another): exit code 2 for bad input, 130 for Ctrl-C."""
     # A name that is not text of this terminal's encoding must not end a command.
     for stream in (sys.stdout, sys.stderr):
@@ -90,11 +124,13 @@ def main(commands: Callable[[], None] | None = None) -> None:
     log = logging.getLogger("pickbest")
     log.addHandler(logging.StreamHandler())
     log.setLevel(logging.INFO)
-    asked = None if "_PICKBEST_COMPLETE" in os.environ else " ".join(sys.argv[1:2])
-    run_command = commands or command_line(asked)
+    completing = "_PICKBEST_COMPLETE" in os.environ
+    words = sys.argv[1:] or ["--help"]
+    run_command = commands or command_line(None if completing else words[0])
     try:
+        name = {} if commands else {"prog_name": "pickbest"}
         try:
-            run_command()
+            code = run_command(words, standalone_mode=False, **name) or 0
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
@@ -105,17 +141,26 @@ def main(commands: Callable[[], None] | None = None) -> None:
         if error.errno not in (errno.ENOSPC, errno.EIO, errno.EBADF):
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        Console(stderr=True).print(
-            f"[bold red]error:[/] the output cannot be written ({error.strerror})", highlight=False
-        )
-        sys.exit(2)
+        code = _refused(f"the output cannot be written ({error.strerror})")
     except (PickbestError, MissingExtraError) as error:
-        text = escape(_shortened(printable(error)))
-        Console(stderr=True).print(f"[bold red]error:[/] {text}", highlight=False)
-        sys.exit(2)
+        code = _refused(str(error))
+    except CallError as error:
+        context = error.ctx
+        if getattr(error, "possibilities", None):
+            error.possibilities = error.possibilities[:1]  # the others are not near
+        help_of = f"; see `{context.command_path} --help`" if context else ""
+        code = _refused(error.format_message().rstrip(".") + help_of)
     except KeyboardInterrupt:
+        code = INTERRUPTED
+    if code == INTERRUPTED:
         Console(stderr=True).print("interrupted", highlight=False)
-        sys.exit(130)
+    sys.exit(code)
+
+
+def _refused(reason: str) -> int:
+    text = escape(_shortened(printable(reason)))
+    Console(stderr=True).print(f"[bold red]error:[/] {text}", highlight=False, soft_wrap=True)
+    return BAD_INPUT
 
 
 def _shortened(text: str) -> str:

@@ -24,27 +24,33 @@ TableArgument = Annotated[
     Argument(
         metavar="TABLE",
         autocompletion=_environments,
-        help="A table (.csv, .tsv, .csv.gz, .parquet, .npy, .npz; one row a round, one column an "
-        "arm), an environment (task-1, …; see `pickbest environments`), or your own as "
-        "module:Name, with options: bernoulli:n_arms=20.",
+        help="A table with one row per round and one column per arm (.csv, .tsv, .csv.gz, "
+        ".parquet, .npy, .npz), an environment (task-1; see `pickbest environments`) with or "
+        "without options (bernoulli:n_arms=20), or your own as module:Name.",
     ),
 ]
-RewardsOption = Annotated[bool, Option("--rewards", help="The file holds rewards, not costs.")]
+RewardsOption = Annotated[
+    bool, Option("--rewards", help="Read the table as rewards (higher is better).")
+]
 LabelOption = Annotated[
     str | None,
-    Option("--label", help="The column of a file that names its rows, if it is not seen."),
+    Option("--label", help="Name of the column that labels the rows, if it is not detected."),
 ]
 ColumnsOption = Annotated[
     str | None,
-    Option("--columns", help="Which columns of a file are arms, with commas: z3,cvc5."),
+    Option("--columns", help="Columns to use as arms, separated by commas: z3,cvc5."),
 ]
-JsonOption = Annotated[bool, Option("--json", help="Print JSON, for scripts.")]
-BudgetOption = Annotated[int, Option("--budget", "-b", help="Arms per round.")]
-SeedOption = Annotated[int, Option("--seed", help="Same seed, same numbers.")]
-WorkersOption = Annotated[int, Option("--workers", "-w", help="Processes.")]
-RoundsOption = Annotated[int | None, Option("--rounds", help="Rounds of a named environment.")]
+JsonOption = Annotated[bool, Option("--json", help="Print JSON.")]
+BudgetOption = Annotated[int, Option("--budget", "-b", help="Number of arms to pick per round.")]
+SeedOption = Annotated[
+    int, Option("--seed", help="Random seed; the same seed gives the same numbers.")
+]
+WorkersOption = Annotated[int, Option("--workers", help="Most processes to use.")]
+RoundsOption = Annotated[
+    int | None, Option("--rounds", help="Number of rounds, for named environments.")
+]
 ArmsOption = Annotated[
-    int | None, Option("--arms", help="Arms of a named environment that has no own number.")
+    int | None, Option("--arms", help="Number of arms, for environments that let you choose.")
 ]
 LearnersOption = Annotated[
     list[str],
@@ -54,8 +60,9 @@ LearnersOption = Annotated[
         autocompletion=complete_learner,
         default_factory=lambda: ["auto"],
         show_default="auto",
-        help="A name from `pickbest learners`, repeatable; options may follow: "
-        "og-hybrid:slot_budget=2,tuning=as_run. Your own: module:Name.",
+        metavar="LEARNER",
+        help="Learner to play, repeatable: a name from `pickbest learners`, with or without "
+        "options (og-hybrid:slot_budget=2,tuning=as_run), or your own as module:Name.",
     ),
 ]
 

@@ -20,19 +20,21 @@ def replay(
         Path,
         Argument(
             metavar="RUNTIMES",
-            help="A CSV file or CSV.gz: one row a problem, its name, text columns, and the seconds "
-            "of each solver, empty where it gave no answer; or a folder of ASlib.",
+            help="A .csv or .csv.gz file with one row per problem: its name, columns of text, and "
+            "the seconds that each solver took (empty if it gave no answer). Or an ASlib folder.",
         ),
     ],
     deadline: Annotated[
         float | None,
-        Option(help="Seconds for each arm; a folder of ASlib has its own cutoff."),
+        Option(help="Seconds that each arm may run; an ASlib folder has its own cutoff."),
     ] = None,
     budget: BudgetOption = 2,
-    cost: Annotated[str, Option(help="What a run costs: solved or runtime.")] = "runtime",
+    cost: Annotated[
+        str, Option(help="Cost of a run: runtime (share of the deadline) or solved (0 or 1).")
+    ] = "runtime",
     stop: Annotated[
         str | None,
-        Option(help="first: losers are stopped; deadline: all run on; else both ways."),
+        Option(help="When to stop the other arms: first (answer) or deadline; both by default."),
     ] = None,
     learner: Annotated[
         list[str] | None,
@@ -40,29 +42,32 @@ def replay(
             "--learner",
             "-l",
             autocompletion=complete_learner,
-            help="A name from `pickbest learners`, repeatable, with options or not.",
+            metavar="LEARNER",
+            help="Learner to replay, repeatable: a name from `pickbest learners`, with or without "
+            "options.",
         ),
     ] = None,
     price: Annotated[
         float,
-        Option(help="Of a processor for as long as the deadline, beside a cost of 0 to 1."),
+        Option(help="Price of one processor for one deadline; a run costs between 0 and 1."),
     ] = 0.0,
     features: Annotated[
         bool,
         Option(
             "--features",
-            help="Learners see features: text columns, or ASlib's, whose time is charged.",
+            help="Show learners the features: text columns, or ASlib's (their time is charged).",
         ),
     ] = False,
-    replicates: Annotated[int, Option("--replicates", "-r", help="Random orders.")] = 20,
+    replicates: Annotated[int, Option("--replicates", "-r", help="Number of random orders.")] = 20,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Replay races from recorded runtimes, exactly as live ones would be seen, and compare.
+    """Replay races from recorded runtimes and compare learners.
 
-    Each problem is a round, each replicate a random order. **random**: B different arms at random.
-    **best fixed**: the best B arms in hindsight. **solved**: the share of problems with an answer.
-    **cpu seconds**: processor time a round, of all arms together.
+    A learner sees exactly what it would see in a live race. Each problem is a round, and each
+    replicate is a random order of the problems. **random sets**: B different arms at random.
+    **best fixed**: the best B arms in hindsight. **solved**: share of problems with an answer.
+    **cpu s / round**: processor time per round, all arms together.
 
     **Examples**
 
@@ -83,7 +88,7 @@ def replay(
     table = read_runtimes(runtimes)
     deadline = table.cutoff if deadline is None else deadline
     if deadline is None:
-        raise PickbestError("a file of runtimes needs --deadline: the seconds that an arm may take")
+        raise PickbestError("a file of runtimes needs --deadline SECONDS: how long an arm may run")
     races = Races.of(table, deadline, as_cost(cost))
     check_budget(budget, races.n_arms)
     met = Races.with_features(table, races.deadline, races.cost) if features else races

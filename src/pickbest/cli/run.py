@@ -36,39 +36,48 @@ MOST_NAMED = 5
 
 
 def run(
-    config: Annotated[Path, Argument(metavar="PORTFOLIO.TOML", help="What to run.")],
+    config: Annotated[
+        Path,
+        Argument(metavar="PORTFOLIO.TOML", help="The portfolio: arms, budget, deadline, storage."),
+    ],
     problems: Annotated[
-        list[str] | None, Argument(help="Problems, often files: problems/*.cnf")
+        list[str] | None, Argument(help="Problems, usually files: problems/*.cnf")
     ] = None,
     listed: Annotated[
         Path | None,
-        Option("--problems", metavar="LIST", help="A file with a problem a line; -: stdin."),
+        Option(
+            "--problems",
+            metavar="LIST",
+            help="File with one problem per line; - for standard input.",
+        ),
     ] = None,
     skip_done: Annotated[
         bool,
-        Option("--skip-done", help="Leave out problems that have a finished round already."),
+        Option("--skip-done", help="Skip problems that already have a finished round."),
     ] = False,
     shuffle: Annotated[
-        bool, Option("--shuffle", help="In an order drawn from the portfolio's seed.")
+        bool, Option("--shuffle", help="Shuffle the problems with the portfolio's seed.")
     ] = False,
     unchecked: Annotated[
         bool,
-        Option("--unchecked", help="Start without looking for files and programs first."),
+        Option("--unchecked", help="Start without checking first that files and programs exist."),
     ] = False,
     concurrency: Annotated[
-        int | None, Option("--concurrency", "-c", help="Problems at a time.")
+        int | None, Option("--concurrency", "-c", help="Number of problems to run at a time.")
     ] = None,
     as_json: Annotated[
-        bool, Option("--json", help="Print one JSON object a round, with the answer.")
+        bool, Option("--json", help="Print one JSON object per round, with the answer.")
     ] = False,
 ) -> None:
-    """Run a portfolio on problems: pick arms, race them, keep the best answer, learn.
+    """Run a portfolio of solvers on problems: pick arms, race them, keep the best answer, learn.
 
-    Before the first round, every file must exist and every arm must have its program. Ctrl-C
-    finishes the rounds that run, a second one kills them; `--skip-done` goes on later.
+    Every file must exist and every arm must find its program before the first round starts.
+    Ctrl-C lets the current rounds finish, a second Ctrl-C kills them, and `--skip-done` continues
+    later.
 
-    Exit code 0: all done, solved or not; 2: bad input, or an arm is set up wrongly (the other arms
-    went on); 3: two arms contradict each other (named on stderr); 130: interrupted.
+    Exit code 0: every problem was run, solved or not. 2: bad input, or an arm is set up wrongly
+    (the other arms carried on). 3: two arms contradict each other (named on standard error).
+    130: interrupted.
 
     **Examples**
 
@@ -103,11 +112,12 @@ def chosen_problems(
             raise PickbestError(f"{listed}: cannot be read ({error.strerror})") from error
         problems += [os.fsdecode(line) for line in text.splitlines() if line.strip()]
     if not problems:
-        raise PickbestError("no problems: name some, or give a list with --problems LIST")
+        raise PickbestError("run needs at least one problem: name some, or give --problems LIST")
     if skip_done:
         done = _done(config)
         left = [problem for problem in problems if problem not in done]
-        say(f"{len(problems) - len(left)} of {len(problems)} problems are done", stderr=True)
+        skipped = len(problems) - len(left)
+        say(f"skipped {skipped} of {len(problems)} problems: already finished", stderr=True)
         problems = left
     if shuffle:
         random.Random(config.settings.seed).shuffle(problems)
@@ -134,13 +144,17 @@ def check_first(config: PortfolioFile, problems: Sequence[str]) -> None:
     if missing := missing_files(problems):
         named = ", ".join(map(printable, missing[:MOST_NAMED]))
         more = f" and {len(missing) - MOST_NAMED} more" if len(missing) > MOST_NAMED else ""
-        raise PickbestError(f"no such file: {named}{more} (--unchecked: problems are not files)")
+        raise PickbestError(
+            f"no such file: {named}{more} (use --unchecked if problems are not files)"
+        )
     active = {
         name: arm for name, arm in config.arms.items() if name not in (config.settings.paused or ())
     }
     if idle := idle_arms(active, config.settings.pass_env):
         reasons = "; ".join(f"{name!r} ({reason})" for name, reason in idle.items())
-        raise PickbestError(f"arms that cannot start: {reasons} (--unchecked: start the others)")
+        raise PickbestError(
+            f"these arms cannot start: {reasons} (use --unchecked to run the others)"
+        )
 
 
 def run_problems(
@@ -165,7 +179,6 @@ def run_problems(
             Console().print(store_tables.status_table(portfolio.status()))
     notices.sum_up()
     if finishing.is_set():
-        say("interrupted", stderr=True)
         return INTERRUPTED
     return notices.exit_code
 
@@ -197,12 +210,12 @@ class _Notices:
 
         if self._guesses and (guessed := guess_format(problem)) is not TEXT:
             self._say(
-                f'answers are read as "{guessed.name}", as the problems\' names suggest; answer = '
-                "in portfolio.toml says otherwise"
+                f'reading answers as "{guessed.name}", guessed from the file names; set answer = '
+                "in portfolio.toml to choose"
             )
 
     def missing(self, problem: str) -> None:
-        self._wrong_input(f"{problem}: there is no such file any more")
+        self._wrong_input(f"{problem}: the file has disappeared")
 
     def sum_up(self) -> None:
         """Say what could not be said while a table was drawn."""

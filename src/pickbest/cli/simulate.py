@@ -14,16 +14,18 @@ def simulate(
     learner: options.LearnersOption,
     budget: options.BudgetOption = 1,
     rewards: options.RewardsOption = False,
-    replicates: Annotated[int, Option("--replicates", "-r", help="Independent games.")] = 100,
+    replicates: Annotated[
+        int, Option("--replicates", "-r", help="Number of independent games.")
+    ] = 100,
     seed: options.SeedOption = 0,
     unknown_rounds: Annotated[
         bool,
-        Option("--unknown-rounds", help="Learners are not told how many rounds are played."),
+        Option("--unknown-rounds", help="Do not tell learners how many rounds there are."),
     ] = False,
     target_budget: Annotated[
         int | None,
         Option(
-            help="Compare with subsets of this size, the B' of OPT(B'), instead of the budget's.",
+            help="Size of the subsets to compare with (the B' of OPT(B')); the budget by default.",
         ),
     ] = None,
     rounds: options.RoundsOption = None,
@@ -32,10 +34,11 @@ def simulate(
     columns: options.ColumnsOption = None,
     workers: options.WorkersOption = 1,
     plot: Annotated[
-        Path | None, Option(help="Draw regret curves to a .png, .svg or .pdf file.")
+        Path | None, Option(help="Write a plot of the regret to this .png, .svg or .pdf file.")
     ] = None,
     out: Annotated[
-        Path | None, Option(help="Write every round's costs to a .csv or .parquet file.")
+        Path | None,
+        Option("--out", "-o", help="Write the cost of every round to this .csv or .parquet file."),
     ] = None,
     as_json: options.JsonOption = False,
 ) -> None:
@@ -52,8 +55,8 @@ def simulate(
 
         pickbest simulate times.csv.gz --label id --columns z3,cvc5 -l auto -l mymodule:MyLearner
 
-    The table shows mean costs, or mean rewards with --rewards, and regret against the best
-    subset of B arms (B = 1: the best arm), with 95% confidence intervals of the means.
+    The printed table shows the mean cost per round (with --rewards, the mean reward) and the
+    regret against the best subset of B arms, each with a 95% confidence interval.
     """
     from pickbest.catalog import make_environment, make_learner
     from pickbest.cli.summaries import simulation_summary
@@ -63,7 +66,7 @@ def simulate(
     if plot is not None:
         plots.check_plot_path(plot)
     if out is not None and out.suffix not in {".csv", ".parquet"}:
-        raise PickbestError(f"{out}: results must go to a .csv or .parquet file")
+        raise PickbestError(f"--out must be a .csv or .parquet file, got {out}")
     chosen = options.file_options(label, columns)
     environment = make_environment(table, rewards, rounds, arms, **chosen)
     if target_budget is not None:

@@ -15,6 +15,7 @@ from typer import Argument, Option
 from pickbest.cli import store_tables, tables
 from pickbest.cli.options import JsonOption
 from pickbest.cli.tables import say
+from pickbest.core import PickbestError
 from pickbest.core.codec import plain
 
 if TYPE_CHECKING:
@@ -28,12 +29,13 @@ StoreArgument = Annotated[
     Argument(metavar="STORE", help="A portfolio.toml, an SQLite file, or a database URL."),
 ]
 NameOption = Annotated[
-    str, Option("--name", help="Which portfolio of the database, unless STORE is a .toml.")
+    str,
+    Option("--name", help="Name of the portfolio in the database; a portfolio.toml has its own."),
 ]
 
 
 def status(store: StoreArgument, name: NameOption = "default", as_json: JsonOption = False) -> None:
-    """Show a portfolio's arms: picks, wins, costs, and how likely each is picked next."""
+    """Show the arms of a portfolio: picks, wins, costs, and the chance of being picked next."""
     from pickbest.portfolio.engine.limits import in_force
     from pickbest.portfolio.store.views import overview
 
@@ -47,13 +49,13 @@ def status(store: StoreArgument, name: NameOption = "default", as_json: JsonOpti
 
 def history(
     store: StoreArgument,
-    last: Annotated[int, Option("--last", "-n", help="How many rounds.")] = 20,
+    last: Annotated[int, Option("--last", help="Number of rounds to show.")] = 20,
     name: NameOption = "default",
-    as_json: Annotated[bool, Option("--json", help="Print one JSON object a round.")] = False,
+    as_json: Annotated[bool, Option("--json", help="Print one JSON object per round.")] = False,
 ) -> None:
-    """Show the last rounds: problem, who won, beside whom, the answer, the cost, what was lost.
+    """Show the last rounds: problem, winner, other arms, answer, cost.
 
-    An answer with ! is contradicted by another arm, in this round or another.
+    An answer marked with ! is contradicted by another arm, in this round or another.
     """
     with opened(store, name) as ledger:
         views = ledger.rounds(last)
@@ -70,18 +72,21 @@ def history(
 
 def export(
     store: StoreArgument,
-    out: Annotated[Path | None, Option("--out", "-o", help="A file; else printed.")] = None,
+    out: Annotated[
+        Path | None, Option("--out", "-o", help="File to write; standard output by default.")
+    ] = None,
     form: Annotated[
         str | None,
         Option(
-            "--format", help="jsonl (the journal), csv or parquet (a row a run); else by the file."
+            "--format",
+            help="jsonl (the journal), csv or parquet (one row per run); by default as --out ends.",
         ),
     ] = None,
     name: NameOption = "default",
 ) -> None:
-    """Write the whole journal as JSON lines, or its runs as a table.
+    """Export the journal as JSON lines, or the runs as a table.
 
-    Only JSON lines can be imported again. Parquet needs --out, and the extra `data`.
+    Only JSON lines can be imported again. Parquet needs --out and the extra `data`.
 
     **Example**
 
@@ -114,11 +119,11 @@ def export(
 
 
 def import_(
-    file: Annotated[Path, Argument(help="A file that `pickbest export` wrote.")],
+    file: Annotated[Path, Argument(help="File that `pickbest export` wrote as JSON lines.")],
     store: StoreArgument,
     name: NameOption = "default",
 ) -> None:
-    """Fill an empty portfolio from an exported journal."""
+    """Import an exported journal into an empty portfolio."""
     from pickbest.portfolio.store.export import read_export
 
     records = read_export(file)
@@ -128,17 +133,18 @@ def import_(
 
 
 def verify(store: StoreArgument, name: NameOption = "default") -> None:
-    """Replay the journal from its beginning: every pick and the stored state must come out again.
+    """Check a journal: replaying it must give the same picks and the same state.
 
-    Right also beside processes that write. Exit code 0: all is well; 2: what differs is named.
+    Other processes may write meanwhile. Exit code 0: nothing differs. 2: the first difference is
+    named.
     """
     with opened(store, name) as ledger:
         state = ledger.verify()
-    typer.echo(f"{state.position} records, {state.next_round} rounds: all as a replay finds them")
+    typer.echo(f"{state.position} records, {state.next_round} rounds: the replay agrees")
 
 
 def advise(store: StoreArgument, name: NameOption = "default", as_json: JsonOption = False) -> None:
-    """Say what more or fewer arms a round would have brought."""
+    """Estimate what a larger or smaller budget would have gained."""
     from pickbest.portfolio.run.advise import advise as advice
 
     with opened(store, name) as ledger:
@@ -150,20 +156,44 @@ def advise(store: StoreArgument, name: NameOption = "default", as_json: JsonOpti
 def serve(
     store: StoreArgument,
     host: Annotated[str, Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, Option(help="Port; 0: any that is free.")] = 8000,
+    port: Annotated[int, Option(help="Port to listen on; 0 for any free one.")] = 8000,
     token: Annotated[
         str | None,
-        Option(envvar="PICKBEST_TOKEN", help="What clients must send; needed beyond loopback."),
+        Option(
+            envvar="PICKBEST_TOKEN",
+            help="Token that clients must send; required unless the address is loopback.",
+        ),
     ] = None,
+    token_file: Annotated[
+        Path | None, Option(help="File that holds the token; better than --token.")
+    ] = None,
+    read_token_file: Annotated[
+        Path | None, Option(help="File that holds a second token, which may only read.")
+    ] = None,
+    log_format: Annotated[str, Option(help="Format of the log: plain or json.")] = "plain",
     name: NameOption = "default",
 ) -> None:
-    """Offer ask, tell and history over HTTP, and a page that shows the portfolio at work.
+    """Serve a portfolio over HTTP: ask, tell, history, metrics, and a live page.
 
-    STORE must hold a portfolio (`pickbest run` makes one), or be a portfolio.toml.
+    STORE is a portfolio.toml, or a database in which `pickbest run` has made a portfolio.
     """
     from pickbest.portfolio.service.server import serve_store
 
-    serve_store(store, name, host, port, token)
+    if token_file is not None:
+        token = _token_in(token_file)
+    reader = None if read_token_file is None else _token_in(read_token_file)
+    serve_store(store, name, host, port, token, reader, log_format)
+
+
+def _token_in(path: Path) -> str:
+    """The token that is all of a file."""
+    try:
+        token = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise PickbestError(f"{path}: the token cannot be read ({error})") from error
+    if not token or len(token.split()) != 1:
+        raise PickbestError(f"{path}: a token file must hold one word, and nothing else")
+    return token
 
 
 @contextmanager
@@ -197,21 +227,20 @@ def located(store: str, name: str) -> tuple[str, str, PortfolioFile | None]:
 
 def report(
     store: StoreArgument,
-    out: Annotated[Path, Option("--out", "-o", help="Folder for the report.")] = Path(
-        "portfolio-report"
-    ),
+    out: Annotated[
+        Path, Option("--out", "-o", help="Folder for the page, its tables and its figures.")
+    ] = Path("portfolio-report"),
     deadline: Annotated[
         float | None,
-        Option(help="Seconds that an arm may take, where STORE is not a portfolio.toml."),
+        Option(help="Seconds that an arm may run, if STORE is not a portfolio.toml."),
     ] = None,
     name: NameOption = "default",
     open_page: Annotated[bool, Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
-    """Write a page about a portfolio: who wins where, costs over time, PAR2, what went wrong.
+    """Write a page about a portfolio: who wins, costs over time, PAR2, failures.
 
-    The page needs no network and no other file; its tables lie beside it as CSV, its figures as
-    PNG and SVG. Times and costs of runs that were stopped early are not known, and are shown as
-    what they are at least and at most.
+    The page is one file that needs no network. Its tables are also written as CSV, and its
+    figures as PNG and SVG.
 
     **Example**
 

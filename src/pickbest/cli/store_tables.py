@@ -25,14 +25,14 @@ def status_table(status: Status) -> Table:
     title = (
         f"{status.finished} rounds finished, {status.lost} lost, {status.open} open; "
         f"mean cost {mean}; learner {escape(printable(status.learner))}, "
-        f"{status.budget} arms a round; limits by {status.limits}"
+        f"{status.budget} arms per round; limits by {status.limits}"
     )
     if status.stages:
         title += f"; plan: {', then '.join(map(_stage, status.stages))}"
     if status.mode:
         title += f"; {status.mode}"
     if status.late:
-        title += f"; {status.late} results came late and were not learned"
+        title += f"; {status.late} results came too late to be learned"
     columns = ("arm", "state", "picked", "won", "failed", "mean cost", "seconds", "picked next")
     rows = [
         (arm.name, _marked(arm), arm.picked, arm.won, arm.failed, arm.mean_cost, *took)
@@ -54,14 +54,14 @@ def _marked(arm: ArmView) -> str:
 
 
 def contradiction_lines(found: Sequence[Contradiction]) -> list[str]:
-    """Who cannot be right beside whom, for the end of every view."""
+    """Answers that cannot both be right, for the end of every view."""
     shown = [f"contradiction: {printable(each)}" for each in found[:10]]
     return [*shown, *([f"… and {len(found) - 10} more (--json)"] if len(found) > 10 else [])]
 
 
 def history_table(views: Sequence[RoundView], width: int = 80) -> Table:
-    """What `pickbest history` prints: a line a round, also on a narrow terminal."""
-    # What is left beside the round, the time, the answer and the cost, and the gaps.
+    """What `pickbest history` prints: one line per round, also on a narrow terminal."""
+    # What is left next to the round, the time, the answer, the cost and the gaps.
     room = max(width - 45, 30)
     rows = [
         (
@@ -75,7 +75,7 @@ def history_table(views: Sequence[RoundView], width: int = 80) -> Table:
         )
         for view in views
     ]
-    columns = ("round", "when", "problem", "winner", "beside", "answer", "cost")
+    columns = ("round", "when", "problem", "winner", "other arms", "answer", "cost")
     return narrow(table("Rounds", columns, rows, text_columns=6))
 
 
@@ -106,12 +106,12 @@ def advice_tables(advised: Advised) -> list[Table]:
     labels = {
         "seen": "every cost was seen",
         "independent": "unseen costs drawn independently (optimistic)",
-        "alike": "unseen costs as if problems were equally hard for all arms (pessimistic)",
+        "alike": "unseen costs drawn as if problems were equally hard for all arms (pessimistic)",
     }
     tables = [_estimates_table(advised)] if advised.estimates else []
     for way, rows in advised.fills.items():
         title = (
-            f"Mean cost a round by budget, {advised.rounds} rounds, {advised.seen:.0%} of the "
+            f"Mean cost per round by budget, {advised.rounds} rounds, {advised.seen:.0%} of the "
             f"costs seen: {labels[way]}"
         )
         columns = ("B", "best subset", "top B", "learner", "Theorem 2", "best arms in hindsight")
@@ -134,13 +134,13 @@ def _estimates_table(advised: Advised) -> Table:
             f"{each.budget}{' (now)' if each.budget == advised.budget else ''}",
             each.realised,
             *(f"{i.mean:.3f} ({i.low:.3f} to {i.high:.3f})" for i in (each.cost, each.processor)),
-            ", ".join(each.arms) or "these rounds do not tell",
+            ", ".join(each.arms) or "not known from these rounds",
         )
         for each in advised.estimates
     ]
     columns = ("B", "paid", "estimated cost (90%)", "processor time, deadlines", "best arms")
     title = (
-        f"{advised.advice}. Mean cost a round by budget, from {advised.rounds} rounds in which "
+        f"{advised.advice}. Mean cost per round by budget, from {advised.rounds} rounds in which "
         f"{advised.stopped:.0%} of the runs were stopped"
     )
     return table(title, columns, rows, text_columns=0)

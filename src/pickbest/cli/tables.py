@@ -50,7 +50,7 @@ def table(
 ) -> Table:
     """A table whose text stands on the left and whose numbers line up on the right.
 
-    text_columns: so many of the first columns are text; by what they hold if not given.
+    text_columns: how many of the first columns are text; by their contents if not given.
     """
     built = Table(title=title, title_justify="left", header_style="bold")
     for index, column in enumerate(columns):
@@ -128,20 +128,20 @@ def environments_table(summary: Mapping[str, Any]) -> Table:
 def feasible_table(summary: Mapping[str, Any]) -> Table:
     """What `pickbest feasible` prints."""
     verdicts = {
-        "feasible": f"feasible: no constraint is violated by more than {summary['epsilon']:g}",
+        "feasible": f"feasible: x violates no constraint by more than {summary['epsilon']:g}",
         "infeasible": "infeasible: no x in the set satisfies every constraint",
-        "undecided": "not decided within the calls allowed",
+        "undecided": "undecided after the calls allowed",
     }
     if summary["needs_bound_of"]:
         verdicts["infeasible"] = (
-            f"infeasible within --bound {summary['bound']:g}: a larger one may allow a solution"
+            f"infeasible within --bound {summary['bound']:g}: a larger bound may allow a solution"
         )
     rows: list[list[object]] = [
-        ["oracle calls", f"{summary['calls']:,} (at most {summary['calls_bound']:,} needed)"],
+        ["oracle calls", f"{summary['calls']:,} (at most {summary['calls_bound']:,} are needed)"],
         ["width", f"{summary['width']:.6g}"],
     ]
     if summary["samples"] is not None:
-        rows.append(["draws for each law", f"{summary['samples']:,}"])
+        rows.append(["draws per law", f"{summary['samples']:,}"])
     if summary["worst_slack"] is not None:
         rows.append(
             ["smallest slack", f"{summary['worst_slack']:.6g} ({summary['worst_constraint']})"]
@@ -157,7 +157,7 @@ def feasible_table(summary: Mapping[str, Any]) -> Table:
     if summary["certificate"]:
         rows.append(["its largest value over the set", f"{summary['certificate']['value']:.6g}"])
     if summary["needs_bound_of"]:
-        rows.append(["needs the bound of", ", ".join(summary["needs_bound_of"][:8])])
+        rows.append(["relies on the bound of", ", ".join(summary["needs_bound_of"][:8])])
     size = f"{summary['n_constraints']:,} constraints, {summary['dimension']:,} variables"
     return table(
         f"{verdicts[summary['status']]} ({size})", ("", "B = " + str(summary["budget"])), rows

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import re
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,13 +19,14 @@ from pickbest.environments.tables import Arms, Columns, Table, choose_arms, is_n
 MOST_UNPACKED = 1_000
 MOST_CELLS = 10**9
 TEXT_SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+DECIMAL_COMMA = re.compile(r"^\s*(-?\d*),(\d+)\s*$")
 SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".npy", ".npz")
 
 
 def read_table(
     path: str | Path, rewards: bool = False, label: str | None = None, columns: Sequence[str] = ()
 ) -> Table:
-    """Read a table of costs, or of rewards (then cost = 1 - reward), one row a round.
+    """Read a table of costs, or of rewards (then cost = 1 - reward), one row per round.
 
     A first row of text names the arms. A first column of identifiers names the rows and is no
     arm: texts, or whole numbers of which some are beyond 1, all different.
@@ -51,15 +53,27 @@ def read_table(
             f"{path}: a table needs at least one round and one arm, got shape {values.shape}"
         )
     kind = "rewards" if rewards else "costs"
+    if not rewards and values.min() >= 0.0 and 1.0 < values.max() < np.inf:
+        raise PickbestError(
+            f"{path}: costs must be between 0 and 1, got {values.max():g}. If these are "
+            f"seconds, use `pickbest replay {path} --deadline SECONDS`; otherwise divide by the "
+            "largest value that matters"
+        )
     checked = check_costs(values, values.shape, name=f"{path}: {kind}")
     return Table(1.0 - checked if rewards else checked, names, str(path), rows)
 
 
 def _read_text(path: Path) -> Columns:
     try:
-        text = io.StringIO(unpacked(path).decode("utf-8-sig"), newline="")
-        cells = csv.reader(text, delimiter="\t" if ".tsv" in path.suffixes else ",")
+        text = unpacked(path).decode("utf-8-sig")
+        first = text.partition("\n")[0]
+        # Some spreadsheets write semicolons, and then commas in numbers.
+        semicolons = ".tsv" not in path.suffixes and first.count(";") > first.count(",")
+        separator = ";" if semicolons else "\t" if ".tsv" in path.suffixes else ","
+        cells = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
         rows = [row for row in cells if any(row)]
+        if semicolons:
+            rows = [[DECIMAL_COMMA.sub(r"\1.\2", cell) for cell in row] for row in rows]
     except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
         raise PickbestError(f"{path}: not a text table ({error})") from error
     if not rows:

@@ -14,7 +14,7 @@ from pickbest.core.wrapping import WrappingEnvironment
 
 # A table of more arms than this does not list them all.
 MOST_NAMED = 12
-BY_HAND = "the options label and columns choose by hand"
+BY_HAND = "choose columns with the options label and columns"
 
 
 class Oblivious:
@@ -190,7 +190,7 @@ def choose_arms(
     if named is not None:
         cells = table.columns[named]
         rows = tuple(cell.strip() if isinstance(cell, str) else f"{cell:.17g}" for cell in cells)
-    values = [_numbers(table, place, source) for place in places]
+    values = [_numbers(table, place, source, rows) for place in places]
     names = tuple(table.names[place] for place in places) if table.names else ()
     return np.stack(values, axis=1) if values else np.empty((len(rows), 0)), names, rows
 
@@ -227,12 +227,18 @@ def is_number(cell: str | float) -> bool:
     return True
 
 
-def _numbers(table: Columns, place: int, source: str) -> FloatArray:
+def _numbers(table: Columns, place: int, source: str, rows: tuple[str, ...]) -> FloatArray:
     cells = table.columns[place]
-    for row, cell in enumerate(cells if isinstance(cells, list | tuple) else ()):
+    column = repr(table.names[place]) if table.names else str(place + 1)
+    for number, cell in enumerate(cells if isinstance(cells, list | tuple) else ()):
         if not is_number(cell):
+            row = f"row {number + table.first_row}" + (f" ({rows[number]!r})" if rows else "")
+            if not cell.strip():
+                raise PickbestError(
+                    f"{source}: {row}, column {column} is empty: fill it in (1 where an arm gave "
+                    "no answer), or leave the row out"
+                )
             raise PickbestError(
-                f"{source}: row {row + table.first_row}, column {place + 1} must be a number, "
-                f"got {cell!r} ({BY_HAND})"
+                f"{source}: {row}, column {column} must be a number, got {cell!r} ({BY_HAND})"
             )
     return np.array(cells, dtype=np.float64)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pickbest.core.savefile import write_atomically
-from pickbest.report import plots
+from pickbest.report import palette, plots
 from pickbest.report.document import Figure, Series
 
 if TYPE_CHECKING:
@@ -34,10 +34,12 @@ def render(figure: Figure) -> tuple[bytes, bytes]:
     axes.set_xscale("log" if figure.log_x else "linear")
     axes.set_yscale("log" if figure.log_y else "linear")
     ends = []
+    named = [one.look for one in figure.series if one.x and not one.look.startswith("#")]
+    colours = {name: colour for name, (colour, _) in palette.looks(named).items()}
     # What the figure is about is drawn last, on top of all others.
     for series in sorted(figure.series, key=lambda one: one.look in HEROES):
         if series.x:
-            colour = _draw(axes, series)
+            colour = _draw(axes, series, colours.get(series.look, series.look))
             if series.label:
                 label = typeset(series.label)
                 ends.append((float(series.x[-1]), float(series.y[-1]), label, colour))
@@ -58,9 +60,8 @@ def typeset(label: str) -> str:
     return label.replace("OG_hybrid", r"OG$_{\mathrm{hybrid}}$")
 
 
-def _draw(axes: Axes, series: Series) -> str:
+def _draw(axes: Axes, series: Series, colour: str) -> str:
     """Draw one series and return its colour."""
-    colour = series.look if series.look.startswith("#") else plots.look(series.look)[0]
     hollow, hero = series.marker == "s", series.look in HEROES
     axes.errorbar(
         series.x,
@@ -89,7 +90,7 @@ def _label(axes: Axes, ends: list[tuple[float, float, str, str]]) -> None:
         if to_fraction.transform((x, y))[0] > last - 0.15:
             at_edge.append((right, y, label, colour))
         else:
-            shown = plots.ink(colour)
+            shown = palette.ink(colour)
             axes.annotate(
                 label, (x, y), (5, 2), textcoords="offset points", color=shown, fontsize=9.5
             )

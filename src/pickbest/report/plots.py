@@ -1,12 +1,7 @@
-"""Plots of simulations and what all plots share, drawn with Matplotlib (extra: plot).
-
-Each learner has one colour everywhere, of Okabe and Ito's palette, which colour-blind people can
-read; learners beyond its colours are told apart by their line style too.
-"""
+"""Plots of simulations and what all plots share, drawn with Matplotlib (extra: plot)."""
 
 from __future__ import annotations
 
-import hashlib
 import io
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pickbest.core import MissingExtraError, PickbestError
+from pickbest.report.palette import ink, looks
 from pickbest.simulation.result import Simulation
 from pickbest.simulation.summary import RIVALS
 
@@ -22,59 +18,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-GREY = "#666666"
-STYLES = ("-", "--", ":", "-.")
-
-_FAMILIES = {
-    "fpml": (0, 0), "fpml-partial": (0, 0), "og-hybrid": (2, 0), "og": (1, 0), "exp3": (1, 1),
-    "hedge": (1, 2), "exp3-ix": (1, 3), "exp3-m": (4, 1), "thompson": (3, 0), "ucb": (3, 1),
-    "leaders": (4, 0), "fixed": (5, 1), "top": (5, 0), "greedy": (6, 1), "best": (6, 0),
-}  # fmt: skip
-
 SUFFIXES = (".png", ".svg", ".pdf")
 # From this share of the height on, a label does not stand at the end of its line any more.
 MOVED = 0.035
-
-
-def look(name: str) -> tuple[str, str]:
-    """(colour, line style) of a learner or benchmark; variants share their family's colour.
-
-    >>> look("fpml")
-    ('#0072B2', '-')
-    """
-    family = name.split(":")[0].split(" ")[0].lower()
-    if family in {"uniform", "random"}:
-        return GREY, ":"
-    if family in _FAMILIES:
-        colour, style = _FAMILIES[family]
-        # Variants of one family (after a colon) differ by line style.
-        shift = _stable(name) % (len(STYLES) - 1) + 1 if ":" in name else 0
-        return OKABE_ITO[colour], STYLES[(style + shift) % len(STYLES)]
-    index = _stable(family)
-    return OKABE_ITO[index % len(OKABE_ITO)], STYLES[index % len(STYLES)]
-
-
-def ink(colour: str) -> str:
-    """The colour, darkened where text in it would be hard to read on white (contrast 4.5).
-
-    >>> ink("#0072B2"), ink("#56B4E9")
-    ('#0072b2', '#39779a')
-    """
-    channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    while 1.05 / (_luminance(channels) + 0.05) < 4.5:
-        channels = [channel * 0.92 for channel in channels]
-    return "#" + "".join(f"{round(255 * channel):02x}" for channel in channels)
-
-
-def _luminance(channels: list[float]) -> float:
-    """Relative luminance as in the Web Content Accessibility Guidelines."""
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def _stable(text: str) -> int:
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big")
 
 
 def need_package(package: str, extra: str, purpose: str) -> None:
@@ -194,7 +140,7 @@ def plot_regret(
     budget: int | None = None,
     axes: Axes | None = None,
 ) -> Axes:
-    """Mean regret with 95% bands, one line a learner; see `Simulation.plot`."""
+    """Mean regret with 95% bands, one line per learner; see `Simulation.plot`."""
     if path is not None:
         path = check_plot_path(path)
     rival = simulation.matters if against is None else against
@@ -203,9 +149,9 @@ def plot_regret(
         axes = new_figure()[1] if path else _shown_axes()
     figure = axes.get_figure(root=True)
     rounds = np.arange(1, simulation.environment.rounds + 1)
-    ends = []
+    ends, styles = [], looks(bands)
     for name, band in bands.items():
-        colour, line = look(name)
+        colour, line = styles[name]
         axes.plot(rounds, band.mean, color=colour, linestyle=line)
         if simulation.replicates > 1:
             axes.fill_between(rounds, band.low, band.high, color=colour, alpha=0.15, linewidth=0)

@@ -149,7 +149,11 @@ class PortfolioNumbers:
 
     def portfolio_par2(self) -> float:
         """Mean seconds until the winner had answered; twice the deadline where nobody did."""
-        return float(np.mean([self._winning(view) or 2.0 * self.deadline for view in self.rounds]))
+        return float(np.mean([self._seconds(view) for view in self.rounds]))
+
+    def _seconds(self, view: RoundView) -> float:
+        winning = self._winning(view)
+        return 2.0 * self.deadline if winning is None else winning
 
     def _winning(self, view: RoundView) -> float | None:
         return next((run.seconds for run in view.runs if run.arm == view.winner), None)
@@ -158,7 +162,7 @@ class PortfolioNumbers:
         """As the portfolio's, with the quickest answer that was ever seen on a problem."""
         best: dict[str, float] = {}
         for view in self.rounds:
-            quickest = self._winning(view) or 2.0 * self.deadline
+            quickest = self._seconds(view)
             best[view.problem] = min(best.get(view.problem, quickest), quickest)
         for runs in self.seen.values():
             for each in runs:
@@ -179,6 +183,10 @@ class PortfolioNumbers:
         total = len(self.rounds)
         steps = np.linspace(1, total, min(POINTS, total)).round().astype(int)
         return sorted(set(steps.tolist()))
+
+    def is_known(self, name: str) -> bool:
+        """Whether every cost of an arm is known."""
+        return all(each.run.cost is not None for each in self.seen[name])
 
     def arm_curve(self, name: str) -> tuple[list[int], list[float]]:
         """(rounds, lowest mean cost that the arm can have had up to there)."""

@@ -26,10 +26,10 @@ from pickbest.report.portfolio_numbers import ArmNumbers, PortfolioNumbers
 MOST_ROWS = 50
 CENSORED = (
     "A run that was stopped because another arm had answered has no known time and no known cost. "
-    "It counts twice: **at least**, as if it had answered at that moment, and **at most**, as if "
-    "it never would have. Arms are seen only where they were picked; rounds in which an arm was "
-    'unlikely to be picked count more. With `stop = "deadline"` or a budget of all arms nothing '
-    "is censored, and both numbers agree."
+    "Numbers that depend on it are shown as **between** two values: as if the run had answered at "
+    "that moment, and as if it never would have. Arms are seen only where they were picked; rounds "
+    'in which an arm was unlikely to be picked count more. With `stop = "deadline"` every number '
+    "is known."
 )
 
 
@@ -40,7 +40,7 @@ def portfolio_report(numbers: PortfolioNumbers, budget: int, name: str, command:
     facts = (
         ("pickbest", __version__),
         ("rounds", f"{len(numbers.rounds)} finished, {solved} solved"),
-        ("arms", f"{budget} of {len(numbers.seen)} a round"),
+        ("arms", f"{budget} of {len(numbers.seen)} per round"),
         ("deadline", f"{numbers.deadline:g} s{guess}"),
     )
     arms = numbers.arms()
@@ -91,36 +91,36 @@ def _winners(numbers: PortfolioNumbers, arms: Sequence[ArmNumbers]) -> Section:
 def _times(numbers: PortfolioNumbers, arms: Sequence[ArmNumbers]) -> Section:
     ours, virtual = numbers.portfolio_par2(), numbers.virtual_best_par2()
     single = min(arms, key=lambda row: row.par2[1])
-    exact = single.par2[0] == single.par2[1]
-    low = f"{single.par2[0]:.4g}"
-    about = low if exact else f"{low} to {single.par2[1]:.4g}"
     verdict = Verdict(
-        "Beside the single best arm",
-        f"PAR2 of the portfolio: {ours:.4g} s. Of its best single arm, "
-        f"{printable(single.name)}, over the rounds in which it ran: {about} s. Of the virtual "
-        f"best (the quickest answer that anyone was seen to give): {virtual:.4g} s.",
+        "Compared with the single best arm",
+        f"PAR2 of the portfolio: {ours:.4g} s. PAR2 of its best single arm, "
+        f"{printable(single.name)}, over the rounds in which it ran: {_span(single.par2, 4)} s. "
+        f"PAR2 of the virtual best (the quickest answer that any arm gave): {virtual:.4g} s.",
     )
-    rows: list[list[str | float | int | None]] = [
-        ["the portfolio", len(numbers.rounds), ours, ours, *[float(numbers.costs.mean())] * 2],
-        ["virtual best of what was seen", len(numbers.rounds), virtual, virtual, None, None],
+    rounds = len(numbers.rounds)
+    rows: list[list[str | int]] = [
+        ["the portfolio", rounds, _span((ours, ours), 4), _span((numbers.costs.mean(),) * 2, 4)],
+        ["virtual best of what was seen", rounds, _span((virtual, virtual), 4), "–"],
     ]
     rows += [
-        [printable(row.name) + (" (single best)" if row is single else ""), row.runs, *row.par2,
-         *row.mean_cost]
+        [printable(row.name) + (" (single best)" if row is single else ""), row.runs,
+         _span(row.par2, 4), _span(row.mean_cost, 4)]
         for row in sorted(arms, key=lambda row: row.par2[1])
     ]  # fmt: skip
-    columns = [
-        *alike("who", "rounds"),
-        *alike("at least", "at most", digits=3, group="PAR2, seconds"),
-        *alike("at least", "at most", digits=4, group="mean cost"),
-    ]
     note = (
-        "PAR2: seconds until solved, twice the deadline otherwise. Single arms are seen on other "
-        "rounds than the portfolio. The virtual best knows only the arms that ran: it is at least "
-        "as good with all of them."
+        "PAR2: seconds until solved, and twice the deadline otherwise. Single arms are seen on "
+        "other rounds than the portfolio. The virtual best knows only the arms that ran: with all "
+        "of them it would be at least as good. `pickbest advise` estimates other budgets."
     )
+    columns = alike("who", "rounds", "PAR2, seconds", "mean cost")
     table = Table("par2", "PAR2 and mean cost", columns, rows, note)
     return Section("par2", "PAR2, single best and virtual best", [verdict, table])
+
+
+def _span(ends: tuple[float, float], digits: int) -> str:
+    """A number that is known, or between which two it lies."""
+    low, high = (f"{end:.{digits}g}" for end in ends)
+    return low if low == high else f"between {low} and {high}"
 
 
 def _over_time(numbers: PortfolioNumbers, budget: int) -> Section:
@@ -128,26 +128,33 @@ def _over_time(numbers: PortfolioNumbers, budget: int) -> Section:
     costs = np.cumsum(numbers.costs)
     ours = [float(costs[step - 1] / step) for step in at]
     series = [Series("portfolio", at, ours, "fpml", marker="")]
-    for name in numbers.seen:
+    known = [name for name in numbers.seen if numbers.is_known(name)]
+    for name in known:
         rounds, means = numbers.arm_curve(name)
         series.append(Series(printable(name), rounds, means, name, line="dashed", marker=""))
-    low, high = sorted(numbers.random_sets(budget, same) for same in (False, True))
-    verdict = Verdict(
-        "Beside random sets",
-        f"The portfolio paid {ours[-1]:.4f} a round; random sets of {budget} arms would have paid "
-        f"at least {low:.4f} (arms independent) to {high:.4f} (all find the same problems hard).",
-        holds=True if ours[-1] < low else None,
+    told = (
+        f"The portfolio paid {ours[-1]:.4f} per round. What random sets would have paid is not "
+        "known, because runs were stopped."
     )
+    beaten = None
+    if len(known) == len(numbers.seen):
+        low, high = sorted(numbers.random_sets(budget, same) for same in (False, True))
+        beaten = True if ours[-1] < low else None
+        told = (
+            f"The portfolio paid {ours[-1]:.4f} per round. Random sets of {budget} arms would have "
+            f"paid {low:.4f} (if arms were independent) to {high:.4f} (if all found the same "
+            "problems hard)."
+        )
     figure = Figure(
         "cost-over-time",
-        "Mean cost up to each round: of the portfolio (solid) and of each arm where it ran "
-        "(dashed). Costs that are not known count as low as they can have been, so all curves but "
-        "the portfolio's are lower bounds.",
-        "Mean cost over rounds of the portfolio and of each arm",
+        "Mean cost up to each round: of the portfolio (solid), and of arms that were never stopped "
+        "(dashed).",
+        "Mean cost over rounds of the portfolio, and of arms that were never stopped",
         "round",
         "mean cost",
         series,
     )
+    verdict = Verdict("Compared with random sets", told, holds=beaten)
     return Section("over-time", "Cost over time", [verdict, figure])
 
 

@@ -1,5 +1,6 @@
 """One learner's games against an environment, all replicates at once."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -12,6 +13,8 @@ from pickbest.core.seat import Seat
 from pickbest.core.types import Environment, Learner, keep_best, uses_features, visible
 from pickbest.environments import Table, WithFeatures
 from pickbest.simulation.result import Run
+
+STRETCH_SECONDS = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,14 +59,18 @@ def play_dealt(
     """One learner's games on costs that are known beforehand, compiled where it can be."""
     seat, rounds = Seat(learner, seed, replicates, first_replicate), dealt.table.shape[1]
     paid = np.empty((replicates, rounds))
-    # Short stretches, so that a progress bar moves and Ctrl-C is heard.
-    stretch = max(1, 50_000 // replicates)
-    for first in range(0, rounds, stretch):
+    first, stretch = 0, max(1, 10_000 // replicates)
+    while first < rounds:
+        began = time.monotonic()
         part = dealt.table[:, first : first + stretch]
         played = slice(first, first + part.shape[1])
         paid[:, played] = seat.play_table(np.ascontiguousarray(part), first)
+        first = played.stop
+        # Compiled code does not hear Ctrl-C: it is left after at most about half a second.
+        if time.monotonic() - began < STRETCH_SECONDS:
+            stretch *= 2
         if report:
-            report(played.stop)
+            report(first)
     return Run(paid, dealt.best_arm, dealt.totals, dealt.table)
 
 

@@ -44,13 +44,16 @@ class Summary:
     @property
     def columns(self) -> tuple[str, ...]:
         """The headings of a table."""
-        rivals = self.learners[0].regret
-        regrets = (f"regret to {RIVALS[rival]}" for rival in rivals)
+        regrets = (f"regret to {RIVALS[rival]}" for rival in self._rivals)
         return ("learner", "B", f"mean {self.shows}", *regrets)
 
     @property
+    def _rivals(self) -> tuple[str, ...]:
+        return tuple(self.learners[0].regret)
+
+    @property
     def rows(self) -> list[tuple[str, ...]]:
-        """The cells of a table, one row a learner."""
+        """The cells of a table, one row per learner."""
         return [
             (row.name, str(row.budget), str(row.paid), *map(str, row.regret.values()))
             for row in self.learners
@@ -79,15 +82,28 @@ class Summary:
         )
 
     def to_latex(self) -> str:
-        """A tabular with the rules of the package booktabs."""
-        lines = [" & ".join(map(_latex, line)) + r" \\" for line in (self.columns, *self.rows)]
+        """A tabular with the rules of the package booktabs; the best of each column in bold."""
+        best = self._best_cells()
+        cells = [list(map(_latex, row)) for row in self.rows]
+        for row, column in best:
+            cells[row][column] = rf"\textbf{{{cells[row][column]}}}"
+        lines = [" & ".join(line) + r" \\" for line in (map(_latex, self.columns), *cells)]
         note = " ".join(f"{self.title}; {self.note}".split())
         begin = rf"\begin{{tabular}}{{l{'r' * (len(self.columns) - 1)}}}"
         top = [f"% {note}", begin, r"\toprule", lines[0], r"\midrule"]
         return "\n".join([*top, *lines[1:], r"\bottomrule", r"\end{tabular}"])
 
+    def _best_cells(self) -> list[tuple[int, int]]:
+        """(row, column) of the best mean of each column; nothing where there is one row."""
+        if len(self.learners) < 2:
+            return []
+        sign = 1.0 if self.shows == "cost" else -1.0
+        columns = [[sign * row.paid.mean for row in self.learners]]
+        columns += [[row.regret[rival].mean for row in self.learners] for rival in self._rivals]
+        return [(means.index(min(means)), place) for place, means in enumerate(columns, start=2)]
+
     def to_pandas(self) -> pd.DataFrame:
-        """One row a learner; of each estimate the mean and both ends of its interval."""
+        """One row per learner: the mean of each estimate and both ends of its interval."""
         rows = []
         for row in self.learners:
             found = {self.shows: row.paid, **{f"regret_{k}": v for k, v in row.regret.items()}}
@@ -111,4 +127,4 @@ def _padded(place: int, cell: str, width: int) -> str:
 
 def _latex(cell: str) -> str:
     quoted = re.sub(r"[\\~^&%$#_{}]", lambda each: _OF_LATEX.get(each[0], rf"\{each[0]}"), cell)
-    return quoted.replace("±", r"$\pm$")
+    return re.sub(r"(?<![\w.])-(?=[\d.])", "$-$", quoted).replace("±", r"$\pm$")

@@ -1,5 +1,5 @@
 """Measuring optimizers on tasks.
 
-A `plan` lists `units` of work; the `loop` has `processes` play them, and keeps every evaluation in
-the `journal`; from it come `rewards` and `tables`.
+A `plan` lists `units` of work; `run` plays each in a process of its own and keeps it; from what is
+kept come `rewards` and `tables`.
 """

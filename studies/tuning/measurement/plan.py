@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -21,7 +22,8 @@ PROTOCOL = 1
 class Settings:
     """What a measurement is made of.
 
-    seed, calls, caps, data and label cannot change once it has begun; the rest may grow.
+    With other optimizers, a larger pool or more repetitions, a measurement grows; with anything
+    else changed, it is another one.
     """
 
     optimizers: tuple[str, ...]
@@ -30,7 +32,6 @@ class Settings:
     repetitions: int = 1
     seed: int = 0
     data: str = "embedded"
-    label: str = "target"
     caps: Caps = DEFAULT_CAPS
 
     def __post_init__(self) -> None:
@@ -46,13 +47,12 @@ class Settings:
             raise PickbestError(f"optimizers must be different names, got {self.optimizers}")
 
     def fixed(self) -> dict[str, Any]:
-        """What a journal that goes on must agree with."""
+        """What all losses depend on."""
         return {
             "protocol": PROTOCOL,
             "seed": self.seed,
             "calls": self.calls,
             "caps": plain(self.caps),
-            "label": self.label,
             "versions": versions(self.optimizers),
         }
 
@@ -119,18 +119,19 @@ def make_plan(
         if most is not None and len(tasks) >= most:
             break
         try:
-            datasets[name] = load_dataset(settings.data, name, settings.label, settings.caps)
+            datasets[name] = load_dataset(settings.data, name, settings.caps)
         except PickbestError as error:
             refused[name] = str(error)
             continue
-        tasks += [Task(m, name, settings.data, settings.label, settings.caps) for m in models]
+        tasks += [Task(m, name, settings.data, settings.caps) for m in models]
     if not tasks:
         reasons = "; ".join(refused.values())
         raise PickbestError(f"there is nothing to measure{': ' if reasons else ''}{reasons}")
     return MeasurementPlan(settings, tuple(tasks[:most]), datasets, refused)
 
 
-def versions(optimizers: Sequence[str]) -> dict[str, str]:
+@cache
+def versions(optimizers: tuple[str, ...]) -> dict[str, str]:
     """Versions of the packages that matter; Python's own is not among them."""
     packages = ["numpy", "scipy", "scikit-learn"]
     for name in optimizers:

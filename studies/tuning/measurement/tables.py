@@ -11,9 +11,7 @@ from typing import Any
 from pickbest._version import __version__
 from pickbest.core.savefile import write_atomically
 from pickbest.core.text import csv_text
-from studies.tuning.measurement.journal import Record, Records
 from studies.tuning.measurement.plan import MeasurementPlan
-from studies.tuning.measurement.processes import PINNED
 from studies.tuning.measurement.rewards import (
     REWARD_RULES,
     Losses,
@@ -22,6 +20,7 @@ from studies.tuning.measurement.rewards import (
     is_degenerate,
     rewards_of,
 )
+from studies.tuning.measurement.run import PINNED, Records
 from studies.tuning.measurement.units import POOL
 from studies.tuning.optimizers import OPTIMIZERS
 from studies.tuning.tasks import MODELS, Task
@@ -73,12 +72,10 @@ def _collect_task(plan: MeasurementPlan, task: Task, records: Records) -> Measur
     pool: list[float | None] = []
     seconds = 0.0
     for unit in plan.units_of(task):
-        known = records.get(unit.name, {})
-        if any(call not in known for call in unit.calls):
+        if unit.name not in records:
             return None
-        here: list[Record] = [known[call] for call in unit.calls]
-        losses = [record.loss for record in here]
-        seconds += sum(record.seconds for record in here)
+        losses = [record.loss for record in records[unit.name]]
+        seconds += sum(record.seconds for record in records[unit.name])
         if unit.optimizer == POOL:
             pool += losses
         else:

@@ -1,22 +1,18 @@
-"""Units of work, and how one is played: a stream of messages, what is tried and what came out."""
+"""Units of work, and how one is played: every call with its point and what came out."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from pickbest.core import MissingExtraError
-from pickbest.core.codec import plain
+from pickbest.core import MissingExtraError, PickbestError
 from studies.tuning.optimizers import make_optimizer
 from studies.tuning.space import Point
 from studies.tuning.tasks import Task, evaluate
 from studies.tuning.tasks.task import loss_of_frequencies
 
 POOL = "pool"
-
-Message = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -34,41 +30,31 @@ class Unit:
 
     @property
     def name(self) -> str:
-        """As it stands in the journal."""
         return f"{self.task.name}/{self.optimizer}/{self.part}"
 
     @property
     def calls(self) -> range:
         return range(self.first, self.stop)
 
-    @property
-    def is_pool(self) -> bool:
-        """Whether the evaluations are independent of each other."""
-        return self.optimizer == POOL
-
 
 @dataclass(frozen=True)
-class Known:
-    """What came out of a call before."""
+class Record:
+    """What was tried at a call, and its loss; None with the reason where it failed."""
 
-    call: int
     point: Point | None
     loss: float | None
+    reason: str = ""
+    seconds: float = 0.0
 
 
-@dataclass(frozen=True)
-class Request:
-    """A unit to be played, and what is known of it."""
-
-    unit: Unit
-    seed: int
-    past: tuple[Known, ...] = ()
+def failed(reason: str) -> Record:
+    """A call that was not made."""
+    return Record(None, None, " ".join(reason.split())[:300])
 
 
-def play(request: Request) -> Iterator[Message]:
-    """Play a unit in this process."""
-    past = {known.call: known for known in request.past}
-    yield from (play_pool if request.unit.is_pool else play_run)(request.unit, request.seed, past)
+def play(unit: Unit, seed: int) -> Iterator[Record]:
+    """Play a unit in this process, which should be a fresh one: libraries have global state."""
+    return (_play_pool if unit.optimizer == POOL else _play_run)(unit, seed)
 
 
 def stable_seed(*parts: str | int) -> int:
@@ -81,60 +67,38 @@ def stable_seed(*parts: str | int) -> int:
     return int.from_bytes(digest[:4], "big") >> 1
 
 
-def play_pool(unit: Unit, seed: int, past: Mapping[int, Known]) -> Iterator[Message]:
-    """Evaluate the points of a chunk of the pool that are still unknown."""
+def _play_pool(unit: Unit, seed: int) -> Iterator[Record]:
+    """Independent random points."""
     for call in unit.calls:
-        if call not in past:
-            rng = np.random.default_rng(stable_seed(seed, unit.task.name, unit.optimizer, call))
-            yield from _try(unit.task, call, unit.task.space.sample(rng))
+        rng = np.random.default_rng(stable_seed(seed, unit.task.name, POOL, call))
+        yield _evaluated(unit.task, unit.task.space.sample(rng))
 
 
-def play_run(unit: Unit, seed: int, past: Mapping[int, Known]) -> Iterator[Message]:
-    """Ask, evaluate, tell; what is past is told again instead of being evaluated.
-
-    An optimizer that asks for another point than it did before is no longer the same run: the
-    message `mismatch` says so, and nothing follows.
-    """
-    task = unit.task
+def _play_run(unit: Unit, seed: int) -> Iterator[Record]:
+    """Ask, evaluate, tell; what an optimizer that fails leaves undone are failures."""
+    task, made = unit.task, 0
+    # A failure is told as the worst loss so far.
     worst = loss_of_frequencies(task)
-    reached = 0
     try:
         own_seed = stable_seed(seed, task.name, unit.optimizer, unit.part)
         optimizer = make_optimizer(unit.optimizer, task.space, own_seed, len(unit.calls))
-        for call in unit.calls:
+        for _ in unit.calls:
             point = optimizer.ask()
             task.space.check(point)
-            if call in past:
-                if past[call].point != point:
-                    yield {"mismatch": call}
-                    return
-                loss = past[call].loss
-            else:
-                loss = None
-                for message in _try(task, call, point):
-                    loss = message.get("loss")
-                    yield message
-            reached = call + 1
-            if loss is not None:
-                worst = max(worst, loss)
-            optimizer.tell(point, worst if loss is None else loss)
+            record = _evaluated(task, point)
+            yield record
+            made += 1
+            worst = worst if record.loss is None else max(worst, record.loss)
+            optimizer.tell(point, worst if record.loss is None else record.loss)
     except MissingExtraError:
         raise
     except Exception as error:
-        yield from _given_up(unit, reached, past, f"optimizer: {type(error).__name__}: {error}")
+        if made == 0 and isinstance(error, PickbestError):
+            raise
+        reason = f"optimizer: {type(error).__name__}: {error}"
+        yield from (failed(reason) for _ in range(made, len(unit.calls)))
 
 
-def _try(task: Task, call: int, point: Point) -> Iterator[Message]:
-    yield {"started": call, "point": point}
+def _evaluated(task: Task, point: Point) -> Record:
     result = evaluate(task, point)
-    yield {"call": call, "point": point, **plain(result)}
-
-
-def _given_up(
-    unit: Unit, reached: int, past: Mapping[int, Known], reason: str
-) -> Iterator[Message]:
-    """Failures for all calls that are left."""
-    text = " ".join(reason.split())[:300]
-    for left in range(reached, unit.stop):
-        if left not in past:
-            yield {"call": left, "point": None, "loss": None, "reason": text, "seconds": 0.0}
+    return Record(point, result.loss, result.reason, result.seconds)

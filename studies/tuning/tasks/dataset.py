@@ -15,6 +15,8 @@ MISSING = frozenset({"", "?", "na", "nan", "null", "none"})
 MOST_CATEGORIES = 10
 FEWEST_MEMBERS = 7
 CAP_SEED = 0
+# The column to predict.
+LABEL = "target"
 DATA_RULES = {
     "rows": "a stratified sample (largest remainders), drawn with a fixed seed",
     "classes": f"classes with fewer than {FEWEST_MEMBERS} rows in the sample are left out",
@@ -62,9 +64,9 @@ class Dataset:
         return digest.hexdigest()
 
 
-def prepare(name: str, cells: Cells, label: str, caps: Caps) -> Dataset:
+def prepare(name: str, cells: Cells, caps: Caps) -> Dataset:
     """Cap the rows, leave rare classes out, encode and cap the columns."""
-    header, place = _header(name, cells, label)
+    header, place = _header(name, cells)
     labels = _labels(name, cells, place, len(header))
     kept = sample_rows(labels, caps.rows)
     members = Counter(labels[row] for row in kept)
@@ -116,13 +118,13 @@ def sample_rows(labels: Sequence[str], most: int) -> list[int]:
     return sorted(chosen)
 
 
-def _header(name: str, cells: Cells, label: str) -> tuple[list[str], int]:
+def _header(name: str, cells: Cells) -> tuple[list[str], int]:
     header = next(cells(), [])
-    if label not in header:
-        raise PickbestError(f"{name}: there is no column {label!r} (columns: {', '.join(header)})")
+    if LABEL not in header:
+        raise PickbestError(f"{name}: there is no column {LABEL!r} (columns: {', '.join(header)})")
     # As pandas reads it: of columns with the same name, the first keeps it.
     unique = [n if n not in header[:k] else f"{n}.{k}" for k, n in enumerate(header)]
-    return unique, header.index(label)
+    return unique, header.index(LABEL)
 
 
 def _labels(name: str, cells: Cells, place: int, width: int) -> list[str]:

@@ -86,7 +86,6 @@ class Task:
     model: str
     dataset: str
     data: str = "embedded"
-    label: str = "target"
     caps: Caps = DEFAULT_CAPS
 
     @property
@@ -147,7 +146,7 @@ def loss_of_frequencies(task: Task) -> float:
 @lru_cache(maxsize=4)
 def folds_of(task: Task) -> tuple[Fold, ...]:
     """The folds of the visible part."""
-    return make_folds(load_dataset(task.data, task.dataset, task.label, task.caps))
+    return make_folds(load_dataset(task.data, task.dataset, task.caps))
 
 
 def make_folds(dataset: Dataset) -> tuple[Fold, ...]:

@@ -1,4 +1,4 @@
-"""Ranks, paired comparisons and verdicts on made-up results."""
+"""Paired comparisons and verdicts on made-up results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from studies.benchmark.comparisons import (
     complete_learners,
     contrast,
     contrasts,
-    mean_ranks,
     mean_share_intervals,
 )
 from studies.benchmark.lineup import AUTO, YARDSTICK
@@ -37,17 +36,7 @@ def cells(make_cell):  # type: ignore[no-untyped-def]
     return found
 
 
-def test_mean_ranks(cells) -> None:  # type: ignore[no-untyped-def]
-    ranks = mean_ranks(cells)
-    assert [ranks[label].mean for label in ("good", "even", "odd")] == [1.0, 2.5, 2.5]
-    assert (ranks["good"].low, ranks["good"].high) == (1.0, 1.0)
-    assert ranks["even"].low < 2.5 < ranks["even"].high
-    assert ranks["good"].level
-    assert not ranks["even"].level
-    assert mean_ranks([cell for cell in cells if cell.learner != "good"])["odd"].level
-
-
-def test_only_learners_that_play_everywhere_are_ranked(cells) -> None:  # type: ignore[no-untyped-def]
+def test_only_learners_that_play_everywhere_are_compared(cells) -> None:  # type: ignore[no-untyped-def]
     assert complete_learners(cells) == ["good", "even", "odd"]
     assert [row[0] for row in headline(cells).rows] == ["good", "even", "odd"]
     last = by_budget(cells).rows[-1]

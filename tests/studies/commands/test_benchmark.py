@@ -43,9 +43,11 @@ def test_small_benchmark(app: typer.Typer, tmp_path: Path, rewards: Path) -> Non
     assert found["cells"] == 15
     assert {row["learner"] for row in found["learners"]} == {"fpml-partial as run", "uniform"}
     page = (out / "index.html").read_text()
-    assert page.count("<figure") == 2
     assert "http" not in page.replace("http://www.w3.org", "")
-    for text in ("paper-rewards shuffled", "best B arms in hindsight", "Against fpml-partial"):
+    for text in (
+        "paper-rewards",
+        "Against fpml-partial as run",
+    ):
         assert text in page
     assert "pickbest reproduce" not in page
     assert "Learners that play every budget" in (out / "summary.md").read_text()

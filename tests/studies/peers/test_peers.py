@@ -12,7 +12,6 @@ from pickbest.simulation.simulate import simulate
 from pickbest.testing.learners import check_picks, check_split_replicates
 from studies.benchmark.lineup import INFORMED, PEERS, peer_entries
 from studies.benchmark.report import build_report
-from studies.benchmark.report_peers import peers_section
 from studies.benchmark.run_cells import BenchmarkPlan, run_cells
 from studies.peers.environments import peer_environments
 from studies.report.markdown import to_markdown
@@ -78,11 +77,7 @@ def test_the_page_has_them(data, tmp_path):
     labels = {entry.label for entry in peer_entries()}
     assert {cell.learner for cell in cells} == labels
     text = to_markdown(build_report(plan, cells))
-    assert "Against peers" in text
-    assert "auto + features" in text
-    shares = {row[0]: row[1] for row in peers_section(cells).blocks[1].rows}
-    assert shares["single best arm"].startswith("1.000")
-    assert float(shares["virtual best"].split()[0]) >= 1.0
+    assert all(label in text for label in labels)
 
 
 def test_features_are_charged(data):

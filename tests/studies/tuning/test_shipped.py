@@ -21,12 +21,10 @@ from studies.paper.recorded_rewards import (
     measured_rewards,
 )
 from studies.paper.ship_rewards import ship
-from studies.tuning.measurement.plan import versions
-from studies.tuning.measurement.processes import Processes
+from studies.tuning.measurement.plan import MeasurementPlan, Settings, make_plan, versions
 from studies.tuning.measurement.rewards import best_loss, expected_best, is_degenerate, rewards_of
-from studies.tuning.measurement.units import Request, Unit
+from studies.tuning.measurement.run import measure
 from studies.tuning.optimizers import OPTIMIZERS
-from studies.tuning.tasks import Task
 
 ROOT = Path(__file__).parents[3]
 PMLB = Path(os.environ.get("PICKBEST_DATA", ROOT.parent / "shared" / "data")) / "pmlb"
@@ -147,7 +145,7 @@ def test_shipping_gives_the_same_files(tmp_path):
 
 
 @pytest.mark.slow
-def test_random_cells_measured_again_are_the_same():
+def test_random_cells_measured_again_are_the_same(tmp_path):
     """Four cells of cheap tasks, a longer one, and two of later optimizers; a cell is 20 calls."""
     if not PMLB.is_dir():
         pytest.skip(f"the data sets of PMLB are not shipped; looked for {PMLB}, see PICKBEST_DATA")
@@ -164,30 +162,21 @@ def test_random_cells_measured_again_are_the_same():
     cells = [(task, rng.choice(sorted(facts["optimizers"]))) for task in tasks]
     cells += [(rng.choice(cheap), label) for label in rng.sample(sorted(later["optimizers"]), 2)]
     losses = measured_losses(more=True)
-    again = remeasured([(task, names[label]) for task, label in cells])
+    again = remeasured([(task, names[label]) for task, label in cells], tmp_path)
     for task, label in cells:
         assert again[task, names[label]] == losses[task].runs[label], f"{label} on {task}"
 
 
-def remeasured(cells):
-    units = {
-        (task, optimizer): Unit(Task(*task.split("-", 1), str(PMLB)), optimizer, 0, 20)
-        for task, optimizer in cells
-    }
-    waiting, playing = dict(units), dict[str, tuple[str, str]]()
-    losses = {cell: [] for cell in cells}
-    processes = Processes(2, sorted({optimizer for _, optimizer in cells}))
-    try:
-        while waiting or playing:
-            while waiting and processes.free:
-                cell, unit = waiting.popitem()
-                playing[unit.name] = cell
-                processes.submit(Request(unit, seed=0))
-            for name, message in processes.wait(1.0):
-                if "call" in message:
-                    losses[playing[name]].append(message["loss"])
-                elif "finished" in message or "died" in message:
-                    del playing[name]
-    finally:
-        processes.close()
-    return losses
+class OneRun(MeasurementPlan):
+    def units(self):
+        yield self.units_of(self.tasks[0])[0]
+
+
+def remeasured(cells, folder):
+    found = {}
+    for task, optimizer in cells:
+        model, dataset = task.split("-", 1)
+        plan = make_plan(Settings((optimizer,), data=str(PMLB)), [dataset], [model])
+        (records,) = measure(OneRun(**vars(plan)), folder).values()
+        found[task, optimizer] = [record.loss for record in records]
+    return found

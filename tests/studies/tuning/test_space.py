@@ -111,37 +111,3 @@ def test_wrong_names_are_refused() -> None:
 def test_a_bad_place_is_refused(coordinates: Any) -> None:
     with pytest.raises(PickbestError, match="a place needs 6 numbers"):
         SPACE.from_unit(coordinates)
-
-
-@pytest.mark.parametrize(
-    ("build", "message"),
-    [
-        (lambda: Integer("n", 3, 3), "low < high"),
-        (lambda: Integer("n", 1, 2.0), "whole numbers"),
-        (lambda: Integer("n", False, True), "whole numbers"),
-        (lambda: Integer("n", 0, 5, log=True), "at least 1"),
-        (lambda: Real("x", 1.0, 1.0), "low must be below high"),
-        (lambda: Real("x", 0.0, math.inf), "finite"),
-        (lambda: Real("x", math.nan, 1.0), "finite"),
-        (lambda: Real("x", 0.0, 1.0, Warp.LOG), "above 0"),
-        (lambda: Real("x", 0.0, 0.5, Warp.LOGIT), "inside"),
-        (lambda: Real("x", 0.1, 1.0, Warp.LOGIT), "inside"),
-        (lambda: Real("x", 0.1, 1.0, "cubic"), "linear, log, logit"),
-        (lambda: Categorical("c", ()), "at least two"),
-        (lambda: Categorical("c", ("a",)), "at least two"),
-        (lambda: Categorical("c", ("a", "a")), "different"),
-        (lambda: Categorical("c", ("a", 1)), "texts"),
-        (lambda: Categorical("c", "abc"), "several texts"),
-        (lambda: Real("", 0.0, 1.0), "not empty"),
-        (lambda: Space(()), "at least one parameter"),
-        (lambda: Space((Real("x", 0.0, 1.0), Integer("x", 0, 1))), "different names"),
-        (lambda: Space(("x",)), "Integer, Real and Categorical"),
-    ],
-)
-def test_a_bad_space_is_refused(build: Any, message: str) -> None:
-    with pytest.raises(PickbestError, match=message):
-        build()
-
-
-def test_texts_name_warps() -> None:
-    assert Real("x", 0.1, 0.9, "logit").warp is Warp.LOGIT  # type: ignore[arg-type]

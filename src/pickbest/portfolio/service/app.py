@@ -24,6 +24,7 @@ from pickbest.core.features import LONGEST_TEXT, MOST_FEATURES, FeaturesError
 from pickbest.core.tickets import ClosedRoundError, Ticket, UnknownRoundError
 from pickbest.portfolio.run.ask_tell import AskTell
 from pickbest.portfolio.service.gate import Gate
+from pickbest.portfolio.service.metrics import MEDIA_TYPE, metrics_of
 from pickbest.portfolio.store.records import DamagedError, StorageError
 from pickbest.portfolio.store.state import Curve, curve_of
 from pickbest.portfolio.store.views import RoundView, Status
@@ -119,7 +120,7 @@ class Health(BaseModel):
 Responses = dict[int | str, dict[str, Any]]
 REFUSED: Responses = {
     401: {"model": Refusal, "description": "The token is missing or wrong."},
-    403: {"model": Refusal, "description": "A page of another site sent this."},
+    403: {"model": Refusal, "description": "The token may only read, or another site sent this."},
     408: {"model": Refusal, "description": "The body did not come in time."},
     413: {"model": Refusal, "description": "The body is too large."},
     422: {"model": Refusal, "description": "The request does not fit the schema."},
@@ -139,11 +140,15 @@ CLOSED: Responses = {
 
 
 def create_app(
-    book: AskTell, token: str | None = None, hosts: tuple[str, ...] | None = None
+    book: AskTell,
+    token: str | None = None,
+    hosts: tuple[str, ...] | None = None,
+    reader: str | None = None,
 ) -> FastAPI:
     """The service for one portfolio.
 
     token: what clients must send as `Authorization: Bearer …`; None: nothing.
+    reader: another token, with which clients may only read.
     hosts: names under which browsers may call it; None: any. Without a token this keeps pages
         of other sites from reaching a service on loopback under a name of their own.
     """
@@ -158,7 +163,7 @@ def create_app(
     )
     if hosts is not None:
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
-    app.add_middleware(Gate, token=token)
+    app.add_middleware(Gate, token=token, reader=reader)
     # The gate checks the token, before the body is read; this only describes it.
     guarded = [Depends(HTTPBearer(auto_error=False))] if token else []
     _handle_errors(app)
@@ -178,6 +183,11 @@ def create_app(
         """The service can answer: its database does."""
         book.ledger.refresh()
         return Health(status="ready")
+
+    @app.get("/metrics", dependencies=guarded, include_in_schema=False)
+    def metrics() -> Response:
+        """The status as Prometheus reads it."""
+        return Response(metrics_of(book.status()), media_type=MEDIA_TYPE)
 
     @app.get("/api/status", dependencies=guarded, responses=REFUSED, response_model=Status)
     def status() -> Response:

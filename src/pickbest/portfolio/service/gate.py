@@ -23,11 +23,15 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class Gate:
-    """An ASGI application around another: token, origin, size and time of a request."""
+    """An ASGI application around another: token, origin, size and time of a request.
 
-    def __init__(self, app: App, token: str | None) -> None:
+    reader: a second token, which may look and change nothing.
+    """
+
+    def __init__(self, app: App, token: str | None, reader: str | None = None) -> None:
         self._app = app
         self._token = None if token is None else token.encode()
+        self._reader = None if reader is None else reader.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -55,9 +59,13 @@ class Gate:
         is_open = path in OPEN_PATHS or path.startswith("/static/")
         if self._token is not None and not is_open:
             scheme, _, sent = headers.get(b"authorization", b"").partition(b" ")
-            right = secrets.compare_digest(sent.strip(), self._token)
-            if scheme.lower() != b"bearer" or not right:
-                return 401, "send the token as Authorization: Bearer …"
+            sent = sent.strip() if scheme.lower() == b"bearer" else b""
+            if not secrets.compare_digest(sent, self._token):
+                reads = self._reader and secrets.compare_digest(sent, self._reader)
+                if not reads:
+                    return 401, "send the token as Authorization: Bearer …"
+                if method not in ("GET", "HEAD"):
+                    return 403, "this token may only read"
         if method not in ("GET", "HEAD", "OPTIONS") and _from_elsewhere(headers):
             return 403, "pages of other sites may not call this service"
         length = headers.get(b"content-length", b"0")

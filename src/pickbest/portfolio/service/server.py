@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ipaddress
+import json
+import logging
 import os
 import socket
-import sys
 import threading
+from datetime import UTC, datetime
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from pickbest.core import PickbestError
-from pickbest.core.errors import load_extra
+from pickbest.core.errors import load_extra, unknown_name
 from pickbest.portfolio.run.ask_tell import AskTell
 from pickbest.portfolio.store.databases import shown
 from pickbest.portfolio.store.records import NoPortfolioError
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     import uvicorn
 
 
+LOG = logging.getLogger("pickbest.service")
 LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]", "::1")
 # A connection on which nothing is asked for is closed, also one in the middle of its headers.
 IDLE_SECONDS = 10.0
@@ -42,6 +45,34 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+class JsonLines(logging.Formatter):
+    """One JSON object per record."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        said = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if record.exc_info:
+            said["error"] = self.formatException(record.exc_info)
+        return json.dumps(said)
+
+
+def start_log(form: str) -> None:
+    """Log to standard error, with time and level; form: plain or json."""
+    if form not in ("plain", "json"):
+        raise unknown_name("log format", form, ("plain", "json"))
+    handler = logging.StreamHandler()
+    plain = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
+    handler.setFormatter(JsonLines() if form == "json" else plain)
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    ours = logging.getLogger("pickbest")
+    ours.handlers.clear()  # what the command line shows without time and level
+    ours.setLevel(logging.INFO)
+
+
 def opened_book(store: str, name: str) -> AskTell:
     """The portfolio of a database, or of a portfolio.toml (made where there is none).
 
@@ -58,8 +89,19 @@ def opened_book(store: str, name: str) -> AskTell:
         return AskTell(tuple(file.arms), file.budget, file.storage, settings=file.settings)
 
 
-def serve_store(store: str, name: str, host: str, port: int, token: str | None) -> None:
-    """Serve until Ctrl-C."""
+def serve_store(
+    store: str,
+    name: str,
+    host: str,
+    port: int,
+    token: str | None,
+    reader: str | None = None,
+    log_format: str = "plain",
+) -> None:
+    """Serve until Ctrl-C. reader: a token that may only read. log_format: plain or json."""
+    start_log(log_format)
+    if reader and not token:
+        raise PickbestError("a token that may only read needs another that may write: --token")
     if not is_loopback(host) and not token:
         raise PickbestError(
             f"{host} can be reached from other machines: give a --token, or serve on 127.0.0.1"
@@ -73,13 +115,12 @@ def serve_store(store: str, name: str, host: str, port: int, token: str | None) 
             # The port is known now, also where any free one was asked for.
             address = f"http://{host}:{listener.getsockname()[1]}/"
             place = shown(store) if "://" in store else store
-            sys.stderr.write(f"pickbest serves {place} on {address}\n")
-            sys.stderr.flush()
-            app = create_app(book, token, None if token else (*LOCAL_NAMES, host))
+            LOG.info("serving %s on %s", place, address)
+            app = create_app(book, token, None if token else (*LOCAL_NAMES, host), reader)
             config = uvicorn.Config(
                 app,
                 http=impatient_protocol(),
-                log_level="warning",
+                log_config=None,
                 timeout_keep_alive=int(IDLE_SECONDS),
                 timeout_graceful_shutdown=GRACE_SECONDS,
                 limit_concurrency=MOST_CONNECTIONS,

@@ -311,6 +311,10 @@ def _module_in(value: Any) -> str | None:
     from pickbest.catalog.spec import Spec
 
     if isinstance(value, str):
+        # Not before it is needed: the catalog loads NumPy and Numba, and `solve` needs neither.
+        from pickbest.catalog import learner_names
+        from pickbest.catalog.spec import Spec
+
         try:
             spec = Spec.parse(value)
         except PickbestError:

@@ -20,13 +20,6 @@ class Honest:
         pass
 
 
-class Fickle(Honest):
-    """Asks for other points in every process."""
-
-    def __init__(self, space, seed, calls):
-        super().__init__(space, seed + os.getpid(), calls)
-
-
 class Tired(Honest):
     """Gives up at its third call."""
 

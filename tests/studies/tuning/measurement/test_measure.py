@@ -1,10 +1,9 @@
-"""Measuring: resumable to the single evaluation, the same bytes, clean ends."""
+"""Measuring: what is finished is kept, the same bytes come out, and processes end cleanly."""
 
 import csv
 import json
 import os
 import platform
-import random
 import signal
 import subprocess
 import sys
@@ -17,25 +16,25 @@ from pickbest.core import PickbestError
 from pickbest.environments import read_table
 from studies.commands.measure import measure_tables
 from studies.tuning.measurement import units
-from studies.tuning.measurement.journal import Record, Records, open_journal, read_journal
-from studies.tuning.measurement.loop import measure
 from studies.tuning.measurement.plan import Settings, make_plan
-from studies.tuning.measurement.processes import PINNED
+from studies.tuning.measurement.run import PINNED, kept_records, measure
 from studies.tuning.measurement.tables import collect, reward_rows, write_tables
+from studies.tuning.measurement.units import Record
 from studies.tuning.tasks import Caps, Evaluation
 from studies.tuning.tasks.task import loss_of_frequencies
 
-pytestmark = pytest.mark.slow
 pytest.importorskip("sklearn")
+pytestmark = pytest.mark.slow
 
 HERE = Path(__file__).parent
-TABLES = ("losses.csv", "pool.csv", "rewards.csv", "tasks.csv", "provenance.json")
 ROOT = HERE.parents[3]
+TABLES = ("losses.csv", "pool.csv", "rewards.csv", "tasks.csv", "provenance.json")
 
 
 @pytest.fixture(autouse=True)
 def _own_optimizers(monkeypatch):
-    """Workers find the optimizers of these tests."""
+    """Measurers find the optimizers of these tests."""
+    monkeypatch.syspath_prepend(HERE)
     monkeypatch.setenv("PYTHONPATH", f"{HERE}{os.pathsep}{ROOT}")
 
 
@@ -45,8 +44,7 @@ def plan_for(*optimizers: str, calls=3, pool=4, sets=("iris",), models=("lasso",
 
 
 def measured(plan, folder, **options):
-    journal = measure(plan, folder, **options)
-    write_tables(plan, journal.records, folder)
+    write_tables(plan, measure(plan, folder, **options), folder)
     return {name: (folder / name).read_bytes() for name in TABLES}
 
 
@@ -57,7 +55,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 def command(folder: Path, *options: str) -> subprocess.Popen[str]:
     settings = ["--tasks", "iris", "--optimizers", "random,measured_optimizers:Honest"]
-    settings += ["--calls", "12", "--pool", "12", "--workers", "2", "--out", str(folder)]
+    settings += ["--calls", "6", "--pool", "100", "--workers", "2", "--out", str(folder)]
     return subprocess.Popen(
         [sys.executable, "-m", "studies", "measure", *settings, *options],
         stdout=subprocess.PIPE,
@@ -66,50 +64,25 @@ def command(folder: Path, *options: str) -> subprocess.Popen[str]:
     )
 
 
-def records_of(folder: Path) -> Records:
-    lines = map(json.loads, (folder / "journal.jsonl").read_text().splitlines())
-    return read_journal(folder, next(lines)["fixed"], {})
-
-
-def evaluations(folder: Path) -> int:
-    journal = folder / "journal.jsonl"
-    return journal.read_bytes().count(b'"loss"') if journal.exists() else 0
-
-
 def wait_for(folder: Path, count: int, running: subprocess.Popen[str]) -> None:
     deadline = time.monotonic() + 60
-    while evaluations(folder) < count and running.poll() is None:
+    while len(list(folder.glob("units/*.json"))) < count and running.poll() is None:
         assert time.monotonic() < deadline, "the measurement does not get on"
         time.sleep(0.02)
 
 
-def workers_of(pid: int) -> list[str]:
-    """Command lines of living worker processes that a measurer has started."""
-    listed = subprocess.run(
-        ["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True
-    )
-    rows = [line.split(None, 2) for line in listed.stdout.splitlines()]
-    own = {row[0] for row in rows if row[1] == str(pid)}
-    return [row[2] for row in rows if row[0] in own or row[1] in own]
-
-
-def test_three_kills_leave_the_same_bytes(tmp_path):
-    running = command(tmp_path / "whole")
+def test_kills_leave_the_same_bytes(tmp_path):
+    running = command(tmp_path / "whole", "--models", "lasso")
     out, errors = running.communicate(timeout=120)
     assert running.returncode == 0, errors
-    assert "2 of 2 tasks complete" in out
-    rng = random.Random(5)
-    for stretch in (1, 16, 32):
-        running = command(tmp_path / "killed")
-        wait_for(tmp_path / "killed", stretch + rng.randrange(16), running)
-        time.sleep(rng.uniform(0, 0.2))
+    assert "1 of 1 tasks complete" in out
+    for count in (2, 4):
+        running = command(tmp_path / "killed", "--models", "lasso")
+        wait_for(tmp_path / "killed", count, running)
         running.kill()
         running.communicate()
-    before = evaluations(tmp_path / "killed")
-    assert 0 < before < 72
-    with (tmp_path / "killed" / "journal.jsonl").open("ab") as file:
-        file.write(b'{"unit": "lasso-iris/random/0", "ca')
-    running = command(tmp_path / "killed")
+    assert 0 < len(list((tmp_path / "killed").glob("units/*.json"))) < 7
+    running = command(tmp_path / "killed", "--models", "lasso")
     _, errors = running.communicate(timeout=120)
     assert running.returncode == 0, errors
     for name in TABLES:
@@ -117,35 +90,34 @@ def test_three_kills_leave_the_same_bytes(tmp_path):
         assert same, name
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interruption_ends_all_processes_and_says_how_to_go_on(tmp_path, number):
-    running = command(tmp_path, "--models", "mlp")
-    wait_for(tmp_path, 2, running)
-    assert workers_of(running.pid)
-    running.send_signal(number)
-    _, errors = running.communicate(timeout=30)
-    assert running.returncode == 130, errors
-    assert "the same command goes on" in errors
-    assert not workers_of(running.pid)
-    assert (tmp_path / "rewards.csv").exists()
+def children_of(pid: int) -> list[int]:
+    """The processes that a measurer has started, and those that they have."""
+    listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True)
+    pairs = [tuple(map(int, line.split())) for line in listed.stdout.splitlines()]
+    own = {child for child, parent in pairs if parent == pid}
+    return [child for child, parent in pairs if child in own or parent in own]
 
 
-def test_a_killed_measurer_leaves_no_process(tmp_path):
-    running = command(tmp_path, "--models", "mlp")
-    wait_for(tmp_path, 2, running)
-    pids = [int(line) for line in _children(running.pid)]
-    assert pids
-    running.kill()
-    running.communicate()
-    deadline = time.monotonic() + 10
+def assert_all_end(pids: list[int]) -> None:
+    deadline = time.monotonic() + 20
     while any(Path(f"/proc/{pid}").exists() for pid in pids):
-        assert time.monotonic() < deadline
+        assert time.monotonic() < deadline, "processes were left behind"
         time.sleep(0.05)
 
 
-def _children(pid: int) -> list[str]:
-    listed = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True, check=False)
-    return listed.stdout.split()
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_whatever_ends_a_measurer_ends_its_processes(tmp_path, number):
+    running = command(tmp_path, "--models", "mlp")
+    wait_for(tmp_path, 1, running)
+    pids = children_of(running.pid)
+    assert pids
+    running.send_signal(number)
+    _, errors = running.communicate(timeout=30)
+    assert_all_end(pids)
+    if number != signal.SIGKILL:
+        assert running.returncode == 130, errors
+        assert "the same command goes on" in errors
+        assert (tmp_path / "rewards.csv").exists()
 
 
 def test_tables_have_their_layout(tmp_path):
@@ -165,30 +137,34 @@ def test_tables_have_their_layout(tmp_path):
     assert (facts["rows"], facts["features"], facts["classes"]) == ("150", "4", "3")
     assert float(facts["opt"]) <= float(facts["rand"])
     provenance = json.loads(files["provenance.json"])
-    assert provenance["versions"]["scikit-learn"]
     assert provenance["environment"]["OPENBLAS_CORETYPE"] == "Haswell"
     assert provenance["tasks"] == {"planned": 2, "complete": 2, "degenerate": []}
-    assert json.loads((tmp_path / "timings.json").read_text())["seconds"].keys() == {
-        "mlp-iris",
-        "lasso-iris",
-    }
 
 
-def test_a_measurement_can_grow(tmp_path):
-    measured(plan_for("random"), tmp_path)
-    grown = plan_for("random", "measured_optimizers:Honest", pool=6, repetitions=2)
+def test_a_measurement_can_grow_and_other_settings_are_another_one(tmp_path):
+    plan = plan_for("random")
+    measured(plan, tmp_path)
+    assert len(kept_records(plan, tmp_path)) == 2
+    for changed in ({"seed": 1}, {"caps": Caps(50, 3)}):
+        assert not kept_records(plan_for("random", **changed), tmp_path)
+    # The pool does not depend on how many calls a run has.
+    assert list(kept_records(plan_for("random", calls=2), tmp_path)) == ["lasso-iris/pool/0"]
+    grown = plan_for("random", "measured_optimizers:Honest", pool=24, repetitions=2)
+    assert len(kept_records(grown, tmp_path)) == 1
     files = measured(grown, tmp_path)
-    assert files == measured(grown, tmp_path / "fresh")
+    assert files == measured(grown, tmp_path / "fresh", workers=2)
     names = [row["task"] for row in rows_of(tmp_path / "rewards.csv")]
     assert names == ["lasso-iris#1", "lasso-iris#2"]
 
 
-def test_the_environment_of_the_measurer_does_not_matter(tmp_path, monkeypatch):
-    plan = plan_for("random", calls=2, pool=2, sets=("wine",), models=("mlp",))
-    files = measured(plan, tmp_path / "one")
-    monkeypatch.setenv("OPENBLAS_CORETYPE", "Nehalem")
-    monkeypatch.setenv("OMP_NUM_THREADS", "2")
-    assert measured(plan, tmp_path / "two") == files
+def test_the_environment_of_the_measurer_does_not_matter(tmp_path):
+    options = ["--tasks", "wine", "--models", "mlp", "--optimizers", "random", "--calls", "2"]
+    for name, changed in (("one", {}), ("two", {"OPENBLAS_CORETYPE": "Nehalem"})):
+        line = [sys.executable, "-m", "studies", "measure", *options, "--pool", "2"]
+        environment = {**os.environ, **changed, "OMP_NUM_THREADS": "2"}
+        subprocess.run([*line, "--out", str(tmp_path / name)], env=environment, check=True)
+    one, two = ((tmp_path / name / "losses.csv").read_bytes() for name in ("one", "two"))
+    assert one == two
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="about x86-64 instructions")
@@ -199,88 +175,24 @@ def test_every_wide_instruction_set_of_numpy_is_disabled():
     assert set(PINNED["NPY_DISABLE_CPU_FEATURES"].split()) == wide
 
 
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"seed": 1}, "seed 0, and now it is 1"),
-        ({"calls": 2}, "calls 3, and now it is 2"),
-        ({"caps": Caps(50, 3)}, "caps"),
-    ],
-)
-def test_other_settings_are_refused(tmp_path, changed, message):
-    plan = plan_for("random")
-    open_journal(tmp_path, plan.settings.fixed(), {}).close()
-    with pytest.raises(PickbestError, match=message):
-        measure(plan_for("random", **changed), tmp_path)
-
-
-def test_other_versions_and_data_are_refused(tmp_path):
-    fixed = plan_for("random").settings.fixed()
-    open_journal(tmp_path, fixed, {"iris": "old"}).close()
-    with pytest.raises(PickbestError, match="'iris' has changed"):
-        open_journal(tmp_path, fixed, {"iris": "new"})
-    newer = {**fixed, "versions": {**fixed["versions"], "numpy": "99.0"}}
-    with pytest.raises(PickbestError, match=r"now it is 99\.0"):
-        open_journal(tmp_path, newer, {})
-
-
-def test_one_measurer_at_a_time(tmp_path):
-    fixed = plan_for("random").settings.fixed()
-    journal = open_journal(tmp_path, fixed, {})
-    with pytest.raises(PickbestError, match="another process"):
-        open_journal(tmp_path, fixed, {})
-    journal.close()
-    open_journal(tmp_path, fixed, {}).close()
-
-
-def test_a_torn_line_is_dropped_and_a_broken_one_is_an_error(tmp_path):
-    fixed = plan_for("random").settings.fixed()
-    journal = open_journal(tmp_path, fixed, {})
-    journal.append("a/random/0", 0, Record({"C": 0.1}, 0.25))
-    journal.close()
-    path = tmp_path / "journal.jsonl"
-    whole = path.read_bytes()
-    path.write_bytes(whole + b'{"unit": "a/ran')
-    again = open_journal(tmp_path, fixed, {})
-    assert again.records == {"a/random/0": {0: Record({"C": 0.1}, 0.25)}}
-    again.close()
-    assert path.read_bytes() == whole
-    path.write_bytes(whole + b"{nonsense}\n" + whole)
-    with pytest.raises(PickbestError, match="line 3"):
-        read_journal(tmp_path, fixed, {})
-
-
-def test_a_run_that_asks_otherwise_starts_again(tmp_path):
-    plan = plan_for("measured_optimizers:Fickle", calls=4)
-    journal = open_journal(tmp_path, plan.settings.fixed(), {})
-    journal.append("lasso-iris/measured_optimizers:Fickle/0", 0, Record({"C": 0.5}, 0.1))
-    journal.close()
-    said: list[str] = []
-    journal = measure(plan, tmp_path, warn=said.append)
-    assert "another point than before at call 1" in said[0]
-    records = journal.records["lasso-iris/measured_optimizers:Fickle/0"]
-    assert sorted(records) == [0, 1, 2, 3]
-    assert records[0].loss != 0.1
-
-
 def test_an_optimizer_that_fails_is_recorded(tmp_path):
-    measured(plan_for("measured_optimizers:Tired", calls=4), tmp_path)
+    plan = plan_for("measured_optimizers:Tired", calls=4)
+    measured(plan, tmp_path)
     (row,) = rows_of(tmp_path / "losses.csv")
     assert row["2"] != ""
     assert (row["3"], row["4"]) == ("", "")
     assert rows_of(tmp_path / "tasks.csv")[0]["failures"] == "2"
-    records = records_of(tmp_path)["lasso-iris/measured_optimizers:Tired/0"]
+    records = kept_records(plan, tmp_path)["lasso-iris/measured_optimizers:Tired/0"]
     assert records[3].reason == "optimizer: RuntimeError: no idea"
 
 
 def test_a_process_that_dies_thrice_is_a_failure(tmp_path):
     said: list[str] = []
     plan = plan_for("measured_optimizers:Deadly", calls=4)
-    measure(plan, tmp_path, warn=said.append)
+    records = measure(plan, tmp_path, warn=said.append)["lasso-iris/measured_optimizers:Deadly/0"]
     assert len(said) == 3
-    records = records_of(tmp_path)["lasso-iris/measured_optimizers:Deadly/0"]
     assert records[0].loss is not None
-    assert all("process died (SIGKILL)" in records[call].reason for call in (1, 2, 3))
+    assert all("process died (SIGKILL)" in record.reason for record in records[1:])
 
 
 def test_a_failure_is_told_as_the_worst_loss(monkeypatch):
@@ -297,18 +209,20 @@ def test_a_failure_is_told_as_the_worst_loss(monkeypatch):
     monkeypatch.setattr(units, "make_optimizer", lambda *settings: Listener())
     monkeypatch.setattr(units, "evaluate", lambda task, point: Evaluation(next(losses)))
     unit = next(plan_for("random", calls=4).units())
-    messages = list(units.play_run(unit, 0, {}))
-    assert [message["loss"] for message in messages if "call" in message] == [None, 0.5, 3.0, None]
+    assert [record.loss for record in units.play(unit, 0)] == [None, 0.5, 3.0, None]
     assert told == [loss_of_frequencies(unit.task), 0.5, 3.0, 3.0]
 
 
-def test_only_what_is_complete_can_be_written_from_a_journal(tmp_path):
-    plan = plan_for("random")
-    measure(plan, tmp_path)
+def test_only_what_is_complete_is_in_the_tables(tmp_path):
+    plan = plan_for("random", sets=("iris", "wine"))
+    all_but_one = list(plan.units())[:-1]
+    records = {u.name: [Record({}, 1.0 / (c + 2)) for c in u.calls] for u in all_but_one}
+    found = collect(plan, records)
+    assert [one.task.name for one in found] == ["lasso-iris"]
+    assert len(reward_rows(plan, found)) == 1
+    measure(plan_for("random"), tmp_path)
     assert measure_tables(plan, tmp_path, None, as_json=True)
     assert len(rows_of(tmp_path / "losses.csv")) == 1
-    with pytest.raises(PickbestError, match="seed"):
-        measure_tables(plan_for("random", seed=3), tmp_path, None, as_json=True)
 
 
 def test_an_unknown_optimizer_stops_everything(tmp_path):
@@ -321,25 +235,16 @@ def test_an_unknown_optimizer_stops_everything(tmp_path):
 def test_degenerate_tasks_are_listed_and_left_out(tmp_path):
     plan = plan_for("random", sets=("iris", "wine"))
     records = {
-        unit.name: {
-            call: Record({}, 0.5 if unit.task.dataset == "iris" else 1.0 / (call + 1))
+        unit.name: [
+            Record({}, 0.5 if unit.task.dataset == "iris" else 1.0 / (call + 1))
             for call in unit.calls
-        }
+        ]
         for unit in plan.units()
     }
     write_tables(plan, records, tmp_path)
     assert [row["task"] for row in rows_of(tmp_path / "rewards.csv")] == ["lasso-wine"]
     provenance = json.loads((tmp_path / "provenance.json").read_text())
     assert provenance["tasks"]["degenerate"] == ["lasso-iris"]
-
-
-def test_tasks_that_are_not_complete_are_not_in_the_tables():
-    plan = plan_for("random", sets=("iris", "wine"))
-    all_but_one = list(plan.units())[:-1]
-    records = {u.name: {c: Record({}, 1.0 / (c + 2)) for c in u.calls} for u in all_but_one}
-    found = collect(plan, records)
-    assert [one.task.name for one in found] == ["lasso-iris"]
-    assert len(reward_rows(plan, found)) == 1
 
 
 def test_refused_sets_are_listed(tmp_path):
