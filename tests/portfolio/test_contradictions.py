@@ -151,7 +151,7 @@ def test_every_view_tells_and_so_does_the_exit_code(
     told = f"{formula}: SAT by right (round 0) contradicts UNSAT by liar (round 0)"
     other = f"{formula}: UNSAT by liar (round 0) contradicts SAT by right (round 0)"
     assert f"contradiction: {told}" in printed.err or f"contradiction: {other}" in printed.err
-    assert 'answers are read as "dimacs"' in printed.err
+    assert 'reading answers as "dimacs"' in printed.err
     assert "UNSAT, won by liar" in printed.out
     assert "no answer: unknown" in printed.out
     for view in ("status", "history"):

@@ -116,7 +116,7 @@ def _portfolio(content: dict[str, Any], folder: Path) -> PortfolioFile:
     settings["stages"] = _stages(settings.get("stages", []), float(content["deadline"]))
     place = {name: settings.pop(name) for name in _NO_SETTINGS if name in settings}
     place["storage"] = _beside(place.get("storage", "sqlite:///portfolio.db"), folder)
-    cost = settings.get("cost", "solved")
+    cost = settings.get("cost", "runtime")
     if isinstance(cost, dict) and isinstance(cost.get("function"), str):
         cost = {**cost, "function": _imported(cost["function"], folder)}
     settings["cost"] = as_cost(cost)

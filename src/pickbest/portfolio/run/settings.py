@@ -104,7 +104,7 @@ class RaceSettings(Settings):
     call_price: float = 0.0
     call_prices: Mapping[str, float] | None = None
     stages: Sequence[Stage] = ()
-    cost: CostSpec = "solved"
+    cost: CostSpec = "runtime"
     answer: FormatSpec | None = None
     check: Check | None = None
     double_check: float = 0.0
