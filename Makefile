@@ -68,10 +68,10 @@ test-all: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/mkdocs build --strict
 
-TEX ?= $(firstword $(shell command -v tectonic xelatex lualatex))
+ENGINE ?= $(firstword $(shell command -v tectonic xelatex lualatex))
 paper: $(REPRODUCE)
 	$(BIN)/python -m studies two-picks --tex out/paper
-	@if [ -n "$(TEX)" ]; then cd out/paper && $(TEX) two-picks.tex && $(TEX) two-picks.tex; \
+	@if [ -n "$(ENGINE)" ]; then cd out/paper && $(ENGINE) two-picks.tex && $(ENGINE) two-picks.tex; \
 	else echo "out/paper/two-picks.tex is written; to compile it, install tectonic, xelatex or lualatex"; fi
 
 bench: $(STAMP)

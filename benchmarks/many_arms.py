@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from pickbest.catalog import make_learner
 from pickbest.core import replicate_keys, rng_for
+from pickbest.kernels.compiled import compiled
 from pickbest.kernels.many_arms.blocks import (
     add_costs,
     block_minima,
@@ -50,7 +50,7 @@ def seconds(work: Callable[[], object], repeats: int = 5) -> float:
     return float(best)
 
 
-@njit(cache=True)
+@compiled
 def play(law, state, budget, rounds, counter, weigh):  # type: ignore[no-untyped-def]
     """Semi-bandit rounds; without weights, every arm learns as if its weight were n / budget."""
     arms, weights, seen = np.empty(budget, np.int64), np.empty(budget), np.empty(budget)
@@ -68,7 +68,7 @@ def play(law, state, budget, rounds, counter, weigh):  # type: ignore[no-untyped
         for j in range(budget):
             counter += STEP
             seen[j] = uniform_at(counter)
-        learn_row(law, state, 0, work, Told(arms, weights, seen))
+        learn_row(law, state, 0, work, Told(arms, weights, seen, 1.0))
 
 
 def round_seconds(n_arms: int, budget: int, weigh: bool, spread: float, rounds: int) -> float:

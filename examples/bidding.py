@@ -16,7 +16,8 @@ import numpy as np
 
 from pickbest.core import replicate_keys, rng_for
 from pickbest.learners import Uniform
-from pickbest.report.plots import GREY, OKABE_ITO, check_plot_path, label_ends, new_figure
+from pickbest.report.palette import GREY, OKABE_ITO
+from pickbest.report.plots import check_plot_path, label_ends, new_figure
 from pickbest.submodular import online_greedy, online_hybrid, play_jobs
 from pickbest.submodular.jobs import TableJobs, best_of, best_schedule
 

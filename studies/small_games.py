@@ -67,7 +67,7 @@ def hedge_worst_case(n_arms: int, budget: int, rounds: int, distinct: bool = Fal
         return max(_all_bad(law, c, budget, distinct) + value(left - 1, _next(state, c))
                    for c in vectors)  # fmt: skip
 
-    return value(check_count("rounds", rounds), (0,) * n_arms)
+    return float(value(check_count("rounds", rounds), (0,) * n_arms))
 
 
 def _all_bad(law: FloatArray, costs: State, budget: int, distinct: bool) -> float:

@@ -29,7 +29,7 @@ from studies.two_picks.measure import (
 )
 
 ROOT = Path(__file__).parents[2]
-TEMPLATE, PAGE = Path(__file__).with_name("page.md"), ROOT / "docs" / "two-picks.md"
+TEMPLATE, PAGE = Path(__file__).with_name("page.template"), ROOT / "docs" / "two-picks.md"
 PICTURE = ROOT / "docs" / "img" / "two_picks.svg"
 ARMS = 32
 NAMES = {"bose-einstein": "Bose-Einstein", "shannon": "Shannon", "guan": "Guan"}

@@ -99,6 +99,8 @@ def test_a_verdict_for_every_check(query: str, tmp_path: Path) -> None:
     twice.write_text("(check-sat) ; (check-sat)\n(push 1)(check-sat)(pop 1)")
     assert "1 verdicts for 2 check-sat" in read(SMTLIB, "sat\n", problem=twice).reason
     assert read(SMTLIB, "sat\nunsat\n", problem=twice).verdict == "SAT UNSAT"
+    twice.write_text("(check-sat)(assert (unclosed) (check-sat)")
+    assert read(SMTLIB, "sat\n", problem=twice).verdict == "SAT"
 
 
 def test_number_and_text() -> None:

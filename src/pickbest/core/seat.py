@@ -7,7 +7,7 @@ import numpy as np
 from pickbest.core.arrays import BoolArray, FloatArray, KeyArray
 from pickbest.core.errors import PickbestError
 from pickbest.core.features import Features, FeaturesError, encoded, feature_names
-from pickbest.core.randomness import LEARNER_STREAM, Draws, replicate_keys, rng_for
+from pickbest.core.randomness import LEARNER_STREAM, replicate_keys, rng_for
 from pickbest.core.states import arrays_of, restore_arrays
 from pickbest.core.types import (
     Choice,
@@ -46,10 +46,6 @@ class Seat:
         self._keys = replicate_keys(seed, replicates, first_replicate, LEARNER_STREAM)
         self._watch_keys = replicate_keys(seed, replicates, first_replicate, WATCH_STREAM)
 
-    def draws(self, number: int) -> Draws:
-        """The randomness of a round."""
-        return rng_for(self._keys, number)
-
     def expect(self, names: tuple[str, ...]) -> None:
         """From now on, problems that come with features come with these."""
         if names and not self.names:
@@ -68,7 +64,7 @@ class Seat:
         state = self.state
         if features is not None and not self.names:
             state = self._with_room(features.shape[1])
-        return self.learner.pick(state, self.draws(number), features)
+        return self.learner.pick(state, rng_for(self._keys, number), features)
 
     def watched(
         self, number: int, choice: Choice, most: float | None
@@ -93,7 +89,7 @@ class Seat:
 
     def plan(self, number: int) -> Plans:
         """The plan of a round, of a learner that plans; changes nothing."""
-        return self._planner().plan(self.state, self.draws(number))
+        return self._planner().plan(self.state, rng_for(self._keys, number))
 
     def learn_runs(self, plans: Plans, runs: Runs) -> None:
         """Fold in what came of a plan."""

@@ -1,6 +1,6 @@
 """Recorded runtimes: how many seconds each solver took on each problem.
 
-A CSV file (or CSV.gz) has one row a problem: its name, columns of text (features), and one column
+A CSV file (or CSV.gz) has one row per problem: its name, columns of text (features), and one column
 of seconds for each solver, empty where it gave no answer. A folder in the format of ASlib will do.
 """
 

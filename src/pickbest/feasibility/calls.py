@@ -27,7 +27,7 @@ Progress = Callable[[int, int], None]
 ROUNDING = 1e-9
 SOLVER_ROUNDING = 1e-6
 
-# Rows enter as they are violated, so many at a time, until none is by more than this.
+# Rows enter as they are violated, this many at a time, until none is by more than this.
 _ROWS_AT_ONCE = 10
 _CLOSED = 1e-7
 # Answers that had no share in the last mix are kept while there are few.

@@ -63,7 +63,7 @@ class Law:
 
 @dataclass(frozen=True)
 class ProductLaw:
-    """probabilities: (n,), one a constraint, summing to 1. budget: B, the number of draws."""
+    """probabilities: (n,), one per constraint, summing to 1. budget: B, the number of draws."""
 
     probabilities: FloatArray
     budget: int

@@ -84,7 +84,7 @@ def read_model(
         names.append("objective")
     below, above = np.isfinite(lower), np.isfinite(upper)
     if not (below.any() or above.any()):
-        raise PickbestError(f"{path}: the model has no constraints beside the bounds of variables")
+        raise PickbestError(f"{path}: the model has no rows, only bounds of variables")
     named = np.array(names, dtype=object)
     columns = _padded(told["columns"], shape[1])
     least, most = arrays["col_lower"], arrays["col_upper"]

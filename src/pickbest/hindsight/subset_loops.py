@@ -1,6 +1,6 @@
 """Compiled loops of the search for the best subset in hindsight.
 
-Tables here are (n_arms, rounds), a row an arm, so that every sum over rounds reads memory in
+Tables here are (n_arms, rounds), one row per arm, so that every sum over rounds reads memory in
 order. `ceiling` is what a round costs at most because of arms that are already chosen.
 """
 

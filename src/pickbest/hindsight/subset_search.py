@@ -29,7 +29,7 @@ WORTHWHILE_GAIN, WORTHWHILE_SETTLED = 0.2, 0.1
 PROMISING = 1.02
 # After these nodes, swaps start once more from the best subset with half its arms replaced.
 KICK_AFTER = range(4, 401, 4)
-# Open nodes hold at most so many numbers (400 MB) before the search turns depth first.
+# Open nodes hold at most this many numbers (400 MB) before the search turns depth first.
 OPEN_NODE_NUMBERS = 5e7
 
 

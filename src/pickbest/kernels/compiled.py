@@ -94,8 +94,11 @@ class Compiled(Generic[Given, Result]):
 
     def gradually(self, *args: Given.args, **kwargs: Given.kwargs) -> Result:
         """Run it as Python until that has taken as long as compiling would, then compiled."""
-        way = _WAY.get()
-        if way == "compiled" or (way is None and "_machine" in self.__dict__):
+        way, machine = _WAY.get(), self.__dict__.get("_machine")
+        if way is None and machine is not None:
+            found: Result = machine(*args)
+            return found
+        if way == "compiled":
             return self._machine(*args, **kwargs)
         if way == "interpreted":
             return interpreted(self.plain, *args, **kwargs)

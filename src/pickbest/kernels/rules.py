@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -73,8 +73,9 @@ Law = TypeVar("Law")
 State = TypeVar("State")
 Work = TypeVar("Work")
 
-PickRows = Compiled[[Law, State, KeyArray, IntArray, FloatArray], None]
-LearnRows = Compiled[[Law, State, IntArray, FloatArray, FloatArray, FloatArray], None]
+Fields = tuple[object, ...]
+PickRows = Compiled[[Fields, Fields, KeyArray, IntArray, FloatArray], None]
+LearnRows = Compiled[[Fields, Fields, IntArray, FloatArray, FloatArray, FloatArray], None]
 PlayGames = Compiled[
     [Law, State, Work, Hand, FloatArray, KeyArray, int, bool, bool, FloatArray], None
 ]
@@ -93,41 +94,6 @@ class Rule(Generic[Law, State, Work]):
     learn_row: Callable[[Law, State, int, Work, Told], None]
     weighted: bool = True
     fills_slots: bool = False
-
-    @cached_property
-    def pick_rows(self) -> PickRows[Law, State]:
-        """Picks one round of every replicate."""
-        new_work, pick_row = self.new_work, self.pick_row
-
-        def pick_rows(
-            law: Law, state: State, keys: KeyArray, arms: IntArray, weights: FloatArray
-        ) -> None:
-            work, nobody = new_work(law, state, arms.shape[1]), np.empty(0, np.bool_)
-            for row in range(keys.shape[0]):
-                pick = Pick(nobody, keys[row], arms[row], weights[row])
-                pick_row(law, state, row, work, pick)
-
-        return compiled(pick_rows)
-
-    @cached_property
-    def learn_rows(self) -> LearnRows[Law, State]:
-        """Learns one round of every replicate."""
-        new_work, learn_row = self.new_work, self.learn_row
-
-        def learn_rows(
-            law: Law,
-            state: State,
-            arms: IntArray,
-            weights: FloatArray,
-            seen: FloatArray,
-            spread: FloatArray,
-        ) -> None:
-            work = new_work(law, state, arms.shape[1])
-            for row in range(arms.shape[0]):
-                told = Told(arms[row], weights[row], seen[row], spread[row])
-                learn_row(law, state, row, work, told)
-
-        return compiled(learn_rows)
 
     @cached_property
     def play_games(self) -> PlayGames[Law, State, Work]:
@@ -166,6 +132,42 @@ class Rule(Generic[Law, State, Work]):
         return borrowing(play_games)
 
 
+@cache
+def rows_of(
+    rule: Rule[Law, State, Work], as_law: Callable[..., Law], as_state: Callable[..., State]
+) -> tuple[PickRows, LearnRows]:
+    """(picks, learns) one round of every replicate.
+
+    Laws and states cross into compiled code as plain tuples, in half of the time.
+    """
+    new_work, pick_row, learn_row = rule.new_work, rule.pick_row, rule.learn_row
+
+    def pick_rows(
+        numbers: Fields, arrays: Fields, keys: KeyArray, arms: IntArray, weights: FloatArray
+    ) -> None:
+        law, state = as_law(*numbers), as_state(*arrays)
+        work, nobody = new_work(law, state, arms.shape[1]), np.empty(0, np.bool_)
+        for row in range(keys.shape[0]):
+            pick = Pick(nobody, keys[row], arms[row], weights[row])
+            pick_row(law, state, row, work, pick)
+
+    def learn_rows(
+        numbers: Fields,
+        arrays: Fields,
+        arms: IntArray,
+        weights: FloatArray,
+        seen: FloatArray,
+        spread: FloatArray,
+    ) -> None:
+        law, state = as_law(*numbers), as_state(*arrays)
+        work = new_work(law, state, arms.shape[1])
+        for row in range(arms.shape[0]):
+            told = Told(arms[row], weights[row], seen[row], spread[row])
+            learn_row(law, state, row, work, told)
+
+    return compiled(pick_rows), compiled(learn_rows)
+
+
 class CompiledLearner(Generic[Law, State, Work]):
     """A learner that is played by its rule; law: the learner's numbers.
 
@@ -190,13 +192,22 @@ class CompiledLearner(Generic[Law, State, Work]):
         def rule(self) -> Rule[Law, State, Work]: ...
         def start(self, replicates: int) -> State: ...
 
+    @cached_property
+    def _rows(self) -> tuple[PickRows, LearnRows]:
+        law, state = type(self.law), type(self.start(1))
+        return rows_of(self.rule, law, state)  # type: ignore[arg-type]
+
+    @cached_property
+    def _numbers(self) -> Fields:
+        return tuple(self.law)  # type: ignore[arg-type]
+
     def pick(self, state: State, draws: Draws, features: FloatArray | None = None) -> Choice:
         keys = draws.keys if self.fresh else draws.lasting
         shape = (len(keys), self.budget)
         arms, weights = np.empty(shape, np.int64), np.empty(shape)
-        rows = self.rule.pick_rows
+        rows = self._rows[0]
         play = rows if len(keys) * self.n_arms > MOST_INTERPRETED else rows.gradually
-        play(self.law, state, keys, arms, weights)
+        play(self._numbers, tuple(state), keys, arms, weights)  # type: ignore[arg-type]
         return Choice(arms, weights if self.rule.weighted else None)
 
     def learn(
@@ -206,14 +217,15 @@ class CompiledLearner(Generic[Law, State, Work]):
         weights = choice.weights
         if weights is None:
             needed = self.rule.weighted and self.feedback is Feedback.PICKED
-            weights = weights_of(choice) if needed else np.empty(choice.arms.shape)
-        rows, costs = self.rule.learn_rows, seen.high
-        spread = np.ones(len(costs))
+            weights = weights_of(choice) if needed else ones(choice.arms.shape)
+        rows, costs = self._rows[1], seen.high
+        spread = ones((len(costs),))
         if seen.watch is not None:
             # Where no race is ever watched, there is nothing that weights could make up for.
-            np.divide(1.0, seen.watch, out=spread, where=seen.watch > 0.0)
+            spread = np.divide(1.0, seen.watch, out=spread.copy(), where=seen.watch > 0.0)
         play = rows if len(costs) * self.n_arms > MOST_INTERPRETED else rows.gradually
-        play(self.law, state, choice.arms, weights, costs, spread)
+        arrays: Fields = tuple(state)  # type: ignore[arg-type]
+        play(self._numbers, arrays, choice.arms, weights, costs, spread)
         return state
 
     def play_table(
@@ -234,6 +246,12 @@ class CompiledLearner(Generic[Law, State, Work]):
 
 # One whose types do not matter.
 AnyCompiled = CompiledLearner[Any, Any, Any]
+
+
+@lru_cache(maxsize=8)
+def ones(shape: tuple[int, ...]) -> FloatArray:
+    """Nobody changes them; marked so, they would be another type to compiled code."""
+    return np.ones(shape)
 
 
 def weights_of(choice: Choice) -> FloatArray:

@@ -28,7 +28,7 @@ from pickbest.core import (
 from pickbest.core.states import map_state
 from pickbest.core.wrapping import WrappingLearner
 from pickbest.kernels.compiled import allocating, inlined, kernel
-from pickbest.kernels.rules import AnyCompiled, CompiledLearner
+from pickbest.kernels.rules import MOST_INTERPRETED, AnyCompiled, CompiledLearner
 from pickbest.kernels.slots import (
     COINS,
     Fed,
@@ -201,7 +201,9 @@ class Greedy(WrappingLearner):
             costs = np.ones((replicates, self.n_arms))
             np.put_along_axis(costs, choice.arms, seen.high, axis=1)
         weights = np.empty(shape) if choice.weights is None else choice.weights.reshape(shape)
-        slot_loops(self.inner.rule, COSTS).learn(
+        loop = slot_loops(self.inner.rule, COSTS).learn
+        play = loop if replicates * self.n_arms > MOST_INTERPRETED else loop.gradually
+        play(
             self.inner.law,
             slot_rows(state.slots),
             self.filling,
@@ -265,7 +267,9 @@ def pick_slots(
     shape = (len(keys), slots, inner.budget)
     arms, weights = np.empty(shape, np.int64), np.empty(shape)
     kept = np.empty(shape[:2], np.bool_)
-    slot_loops(inner.rule, COSTS).pick(
+    loop = slot_loops(inner.rule, COSTS).pick
+    play = loop if len(keys) * inner.n_arms > MOST_INTERPRETED else loop.gradually
+    play(
         inner.law,
         slot_rows(state),
         filling,

@@ -177,9 +177,7 @@ def passwords_in(words: Sequence[str]) -> list[str]:
     ['secret', 'other', 'x']
     """
     found = [each for word in words for match in _PASSWORD.findall(word) for each in match if each]
-    token = [word.partition("=")[2] for word in words if word.startswith("--token=")]
-    after = [words[n + 1] for n, word in enumerate(words[:-1]) if word == "--token"]
-    return [*found, *token, *after]
+    return [*found, *(words[n + 1] for n, word in enumerate(words[:-1]) if word == "--token")]
 
 
 def without_passwords(text: str) -> str:

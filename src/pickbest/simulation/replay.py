@@ -107,7 +107,8 @@ class Races:
         winner = np.take_along_axis(arms, times.argmin(axis=1)[:, None], axis=1)
         low = np.where(stopped, self.low[rows, winner], costs)
         high = np.where(stopped, self.high[rows, winner], costs)
-        return Seen(low, high, ran, watch, watched), ran
+        # Where no round is ever watched, nothing is weighed by how likely it was.
+        return Seen(low, high, ran, np.where(watch > 0.0, watch, 1.0), watched), ran
 
     def run(self, problems: IntArray, plans: Plans) -> tuple[Runs, FloatArray]:
         """(what comes of plans, when there is an answer: 1 where there is none)."""

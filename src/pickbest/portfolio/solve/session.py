@@ -152,7 +152,6 @@ class Session:
         self._last_check = b""
         self._only = ""
         self._owed: deque[tuple[Command | None, Frame, bool]] = deque()
-        self._acks: deque[tuple[Command, bytes]] = deque()
         self._recent: deque[float] = deque(maxlen=RECENT)
         self._vain = 0
         self._rival: Worker | None = None
@@ -268,8 +267,6 @@ class Session:
             self._say(error("no solver that is installed takes this"))
             return
         self._owed.append((said, frame, self._is_loud))
-        if lead.refused is not None and self._is_live(lead.refused):  # of another dialect
-            self._settle()
 
     def _level(self, command: bytes, head: str) -> None:
         found = _NUMBER.search(command)
@@ -361,10 +358,15 @@ class Session:
         return sorted(live, key=lambda each: each is not self._lead)
 
     def _has_refused(self, worker: Worker) -> bool:
-        return worker.refused is not None and self._is_live(worker.refused)
+        """Whether it does not take something that is asserted.
 
-    def _is_live(self, frame: Frame) -> bool:
-        return any(each is frame for each in self._frames)
+        What is not settled yet does not count: it may be taken back.
+        """
+        owed = {command for command, _, _ in self._owed} if worker.refused else ()
+        return any(
+            command not in owed and any(command in each.commands for each in self._frames)
+            for command in worker.refused
+        )
 
     def _owe(self, command: Command | None) -> None:
         self._owed.append((command, self._frames[-1], self._is_loud))
@@ -379,47 +381,34 @@ class Session:
                 answer = self._acknowledged(command, frame)
             if answer not in SUCCESS or is_loud or self._is_loud:
                 self._say(answer)
-        self._acks.clear()
 
     def _acknowledged(self, command: Command, frame: Frame) -> bytes:
-        """What the lead says to a command; where it refuses, what the others say."""
+        """Whether the lead takes a command, or else another solver; what the first says if not."""
         first = b""
         ended: list[Worker] = []
-        while (lead := self._led()) is not None:
+        while not command.taken and (lead := self._led()) is not None:
             said = self._wait_for(lead, command)
-            if said in SUCCESS:
-                return said
             if not said and lead not in ended:  # it may have ended for another reason
                 ended.append(lead)
-                continue
-            first = first or said
-            lead.refused, lead.error = frame, said
+            elif not command.taken:
+                first = first or said
+                lead.refused[command] = said
+        if command.taken:
+            return b"success"
         # Nobody takes it: it is as if it had never come, and those that live go on.
         frame.commands.remove(command)
         for worker in self.workers:
-            if worker.refused is frame:
-                worker.refused = None
-                self._forget(worker, frame) if worker.goes_on else worker.kill()
+            if worker.refused.pop(command, None) is not None:
+                worker.forget(frame) if worker.goes_on else worker.kill()
         return first or error("every solver that is installed ends at this")
 
-    @staticmethod
-    def _forget(worker: Worker, frame: Frame) -> None:
-        """One command of a frame less: a refused one changed nothing."""
-        worker.stack = [
-            (each, count - 1 if each is frame else count) for each, count in worker.stack
-        ]
-
     def _wait_for(self, lead: Worker, command: Command) -> bytes:
-        while True:
-            while self._acks:
-                said, answer = self._acks.popleft()
-                if said is command:
-                    return answer
+        """Until a solver took a command, or refused it: what it says then; b"": it ended."""
+        while not command.taken and command not in lead.refused:
             if lead.process is None:
                 return b""
-            if not any(about is command for _, about in lead.answers):
-                return b"success"  # it was told before, as another lead had to be replaced
             self._pump(None)
+        return lead.refused.get(command, b"success")
 
     # Checks
 
@@ -641,16 +630,13 @@ class Session:
             return [(kind, about, b"ended") for kind, about in lost]
         found = []
         for kind, about, answer in said:
-            if kind == STATE and worker is self._lead:
-                self._acks.append((about, answer))
-            elif kind == STATE and answer not in SUCCESS:
-                worker.refused, worker.error = self._frame_of(about), answer
+            if kind == STATE and answer not in SUCCESS:
+                worker.refused[about] = answer
+            elif kind == STATE:
+                about.taken = True
             elif kind in (CHECK, ASK):
                 found.append((kind, about, answer))
         return found
-
-    def _frame_of(self, command: Command) -> Frame | None:
-        return next((each for each in self._frames if command in each.commands), None)
 
     def _take_input(self) -> None:
         try:

@@ -25,9 +25,13 @@ _libc = ctypes.CDLL(None)
 
 
 class Command:
-    """A command that changes the state. dialect: for solvers that speak it only; "": for all."""
+    """A command that changes the state.
 
-    __slots__ = ("dialect", "is_global", "kind", "text")
+    dialect: for solvers that speak it only; "": for all. is_global: it outlives its level.
+    taken: some solver said success to it.
+    """
+
+    __slots__ = ("dialect", "is_global", "kind", "taken", "text")
 
     def __init__(
         self, text: bytes, kind: str = STATE, dialect: str = "", is_global: bool = False
@@ -36,6 +40,7 @@ class Command:
         self.kind = kind
         self.dialect = dialect
         self.is_global = is_global
+        self.taken = False
 
 
 # What was said between a push and its pop; two are the same only if they are one.
@@ -52,7 +57,8 @@ class Worker:
     command: from a logic to the command line, None where it does not take the logic.
     memory: bytes that it may use.
     stack: (frame, how many of its commands were sent) for each level that it has.
-    refused: the frame with a command that it does not take; as long as that lives, it cannot help.
+    refused: commands that it does not take, and what it says of them; as long as one of them is
+        asserted, it cannot help.
     watch: is told processes that start, and, as negative numbers, those that ended.
     """
 
@@ -66,8 +72,7 @@ class Worker:
         self.name = name
         self.command = command
         self.dialect = name.partition("-")[0]
-        self.refused: Frame | None = None
-        self.error = b""
+        self.refused: dict[Command, bytes] = {}
         self.generation = 0
         self.stack: list[tuple[Frame, int]] = []
         self.answers: deque[tuple[str, Any]] = deque()
@@ -115,7 +120,7 @@ class Worker:
 
     def start(self, generation: int, logic: str) -> bool:
         """Start the process; False where it cannot be started."""
-        self.stack, self.generation, self.error = [], generation, b""
+        self.stack, self.generation = [], generation
         self.answers.clear()
         self._pending.clear()
         self._splitter = Splitter()
@@ -139,8 +144,7 @@ class Worker:
                 start_new_session=True,
                 preexec_fn=with_us,
             )
-        except (OSError, ValueError, subprocess.SubprocessError) as error:
-            self.error = str(error).encode()
+        except (OSError, ValueError, subprocess.SubprocessError):
             return False
         self.starts += 1
         self._watch(self.process.pid)
@@ -187,13 +191,17 @@ class Worker:
                 if not command.dialect or command.dialect == self.dialect:
                     self.send(command.text, command.kind, command)
                 elif command.kind == STATE:
-                    self.refused = frame
+                    self.refused[command] = b"unsupported"
             entry = frame, len(frame.commands)
             if level < known:
                 self.stack[level] = entry
             else:
                 self.stack.append(entry)
         return True
+
+    def forget(self, frame: Frame) -> None:
+        """A command of a frame that it refused is taken back: it changed nothing here."""
+        self.stack = [(each, count - (each is frame)) for each, count in self.stack]
 
     def send(self, text: bytes, kind: str, about: Any = None) -> None:
         self.answers.append((kind, about))
