@@ -52,11 +52,11 @@ def test_what_is_sound_passes(numbers):
     [
         ({"costs": np.nan}, "no finite numbers in costs"),
         ({"changes": np.inf}, "no finite numbers in part/changes"),
-        ({"rounds": -1}, "in round that count nothing"),
-        ({"rounds": MOST_ROUNDS + 1}, "in round that count nothing"),
-        ({"plays": -0.5}, "in part/plays that count nothing"),
-        ({"plays": 2 * MOST_COUNTED}, "in part/plays that count nothing"),
-        ({"changes": -2 * MOST_COUNTED}, "in part/changes that count nothing"),
+        ({"rounds": -1}, "round: counts must be between"),
+        ({"rounds": MOST_ROUNDS + 1}, "round: counts must be between"),
+        ({"plays": -0.5}, "part/plays: counts must be between"),
+        ({"plays": 2 * MOST_COUNTED}, "part/plays: counts must be between"),
+        ({"changes": -2 * MOST_COUNTED}, "part/changes: counts must be between"),
     ],
 )
 def test_what_is_not_is_named(numbers, path):

@@ -1,4 +1,4 @@
-"""What more or fewer arms would have brought: exact where it is known, else a bracket."""
+"""What a larger or smaller budget would have gained: exact where it is known, else a bracket."""
 
 from __future__ import annotations
 

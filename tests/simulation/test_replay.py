@@ -57,7 +57,7 @@ def test_a_live_race_and_its_replay_agree(watch: float) -> None:
         f"arm {n}": Command(("sh", "-c", f"sleep $(echo {{problem}} | cut -d: -f{n + 1})"))
         for n in range(3)
     }
-    with Portfolio(arms, 2, 2.4, watch=watch, seed=4) as portfolio:
+    with Portfolio(arms, 2, 2.4, cost="solved", watch=watch, seed=4) as portfolio:
         for row in LIVE:
             portfolio.solve(":".join(map(str, row)))
         portfolio.verify()

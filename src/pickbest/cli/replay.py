@@ -1,4 +1,4 @@
-"""`pickbest replay`: what learning from races would have brought, from recorded runtimes."""
+"""`pickbest replay`: what learning from races would have gained, from recorded runtimes."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ done with a row). What slots are fed depends on the game, which gives four compi
     feed_slot(game, filling, r, t, slot, plan, prefix, fed)   what a slot learns; returns how much
     value_round(game, r, t, prefix)                           what the round is worth
 
-`learners.greedy` has the game in which the smallest cost is paid, `submodular.slots` the one of
+`learners.greedy` has the game in which the smallest cost is paid, `submodular.kernels` the one of
 monotone submodular jobs.
 """
 

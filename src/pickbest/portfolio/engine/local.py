@@ -166,7 +166,7 @@ class _Race:
                     judging = time.monotonic()
                     if ends_race(run):
                         self.stop_all(runs)
-                    # Guards that were not listened to, as an answer was checked, were not silent.
+                    # Time spent checking an answer must not count against the guards' deadlines.
                     for lane in self.lanes.values():
                         lane.due += time.monotonic() - judging
                 if self.lanes and given_up():

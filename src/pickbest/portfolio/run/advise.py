@@ -1,4 +1,4 @@
-"""What more or fewer cores would have brought, from the rounds that a portfolio has played.
+"""What a larger or smaller budget would have gained, from the rounds that a portfolio has played.
 
 A journal knows the costs of the arms that ran, not of the others. Where costs are missing
 they are filled in twice, each from the arm's own seen costs (weighted, so that rounds in which
