@@ -20,8 +20,6 @@ DOCUMENTS = [
     *sorted((ROOT / "docs").rglob("*.md")),
     *sorted((ROOT / "studies").rglob("*.md")),
 ]
-# What docs/two-picks.md is filled in from: its links begin there.
-DOCUMENTS.remove(ROOT / "studies" / "two_picks" / "page.md")
 # Set-up that this very test run is part of, or that needs what is not shipped.
 NOT_HERE = ("make ", "pip ", "git ", "#")
 PROGRAMS = {"pickbest", "python", "curl"}

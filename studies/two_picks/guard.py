@@ -43,7 +43,9 @@ def guard_rows(
                 progress(number, len(places), f"guard, B = {budget}")
         table = np.array([row for row in rows if row is not None])
         lost = np.median(table[:, :1] - table[:, 1:], axis=0)
-        found[f"guard/{budget}"] = [[round(float(np.median(table[:, 0])), 4), *lost.round(4)]]
+        found[f"guard/{budget}"] = [
+            [round(float(value), 4) for value in (np.median(table[:, 0]), *lost)]
+        ]
     return found
 
 

@@ -150,7 +150,7 @@ def check_state(state: State) -> State:
             raise PickbestError(f"the saved state has no finite numbers in {path}")
         most = MOST_ROUNDS if array.dtype.kind == "i" else MOST_COUNTED
         if counted and not (least <= low and high <= most):
-            raise PickbestError(f"{path}: counts must be between 0 and {MOST_COUNTED:g}")
+            raise PickbestError(f"{path}: counts must be between {least:g} and {most:g}")
     _check_parts(state)
     return state
 
