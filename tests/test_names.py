@@ -17,7 +17,22 @@ TEXTS = [
 # CHANGELOG.md tells of what was.
 TEXTS.remove(ROOT / "CHANGELOG.md")
 DOTTED = re.compile(r"`([a-z_]\w*(?:\.\w+)+)`")
-FILES = ("c", "csv", "db", "gz", "html", "json", "jsonl", "md", "npz", "py", "sh", "toml", "txt")
+FILES = (
+    "c",
+    "csv",
+    "db",
+    "gz",
+    "html",
+    "json",
+    "jsonl",
+    "log",
+    "md",
+    "npz",
+    "py",
+    "sh",
+    "toml",
+    "txt",
+)
 # Files of Linux's control groups, and what belongs to others.
 OTHERS = ("memory.", "pids.", "cpu.", "cgroup.", "numpy.", "logging.", "ray.", "os.", "sys.")
 

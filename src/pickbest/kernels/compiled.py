@@ -88,6 +88,10 @@ class Compiled(Generic[Given, Result]):
         self._counts = counts
         self._interpreted = 0.0
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Without machine code: another process must tell Numba of the kernels first."""
+        return Compiled, (self.plain, self._counts)
+
     def __call__(self, *args: Given.args, **kwargs: Given.kwargs) -> Result:
         """Run it compiled; the first call of a process compiles it, or loads what was kept."""
         return self._machine(*args, **kwargs)

@@ -114,11 +114,11 @@ class FPML(Perturbed[FPMLState, Scratch]):
     noise: EXPONENTIAL, the paper's, or GUMBEL, which makes a pick the draw of B arms from Hedge's
         law, P(arm) ∝ exp(-epsilon · cumulative cost), without replacement.
 
-    >>> from pickbest.core import replicate_keys, rng_for
+    >>> from pickbest.core import Seen, replicate_keys, rng_for
     >>> learner = FPML(n_arms=3, budget=2, epsilon=1.0)
     >>> state = learner.start(replicates=1)
     >>> choice = learner.pick(state, rng_for(replicate_keys(0, 1), 0))
-    >>> learner.learn(state, choice, np.array([[0.2, 1.0, 0.5]])).costs
+    >>> learner.learn(state, choice, Seen.of(np.array([[0.2, 1.0, 0.5]]))).costs
     array([[0.2, 1. , 0.5]])
     """
 

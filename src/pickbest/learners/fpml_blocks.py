@@ -59,14 +59,14 @@ class FPMLFullManyArms(Perturbed[BlocksState, BlockWork]):
     kernels.many_arms).
 
     >>> import numpy as np
-    >>> from pickbest.core import replicate_keys, rng_for
+    >>> from pickbest.core import Seen, replicate_keys, rng_for
     >>> learner = FPMLFullManyArms(n_arms=5_000, budget=2, epsilon=1.0)
     >>> state = learner.start(replicates=1)
     >>> costs = np.ones((1, 5_000))
     >>> costs[0, 17] = 0.0
     >>> choice = learner.pick(state, rng_for(replicate_keys(0, 1), 0))
     >>> for _ in range(60):
-    ...     state = learner.learn(state, choice, costs)
+    ...     state = learner.learn(state, choice, Seen.of(costs))
     >>> int(learner.pick(state, rng_for(replicate_keys(0, 1), 1)).arms[0, 0])
     17
     """

@@ -103,13 +103,13 @@ class FPMLManyArms(CompiledLearner[Law, FPMLManyArmsState, Work]):
     grows with the square of the budget, for the weights, and hardly with n_arms. A cost below 0 is
     refused, and its replicate stays as it was.
 
-    >>> from pickbest.core import replicate_keys, rng_for
+    >>> from pickbest.core import Seen, replicate_keys, rng_for
     >>> learner = FPMLManyArms(n_arms=1_000, budget=2, epsilon=0.01)
     >>> state = learner.start(replicates=1)
     >>> choice = learner.pick(state, rng_for(replicate_keys(0, 1), 0))
     >>> choice.weights.round(9)
     array([[500., 500.]])
-    >>> state = learner.learn(state, choice, np.array([[0.5, 1.0]]))
+    >>> state = learner.learn(state, choice, Seen.of(np.array([[0.5, 1.0]])))
     >>> learner.costs(state)[0, choice.arms[0]].round(9)
     array([250., 500.])
     """

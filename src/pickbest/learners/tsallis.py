@@ -202,13 +202,13 @@ class Tsallis(CompiledLearner[Law, TsallisState, Work]):
     costs are drawn independently, and for B ≤ N / 2 of order √(B N T) whatever they are. For
     B = 1 that is the regret of this game; for B ≥ 2 it is not one against the best arm.
 
-    >>> from pickbest.core import replicate_keys, rng_for
+    >>> from pickbest.core import Seen, replicate_keys, rng_for
     >>> learner = Tsallis(n_arms=4, budget=2)
     >>> state = learner.start(replicates=1)
     >>> choice = learner.pick(state, rng_for(replicate_keys(0, 1), 0))
     >>> choice.weights
     array([[2., 2.]])
-    >>> learner.learn(state, choice, np.array([[1.0, 0.0]])).law.sum().round(9)
+    >>> learner.learn(state, choice, Seen.of(np.array([[1.0, 0.0]]))).law.sum().round(9)
     np.float64(2.0)
     """
 
