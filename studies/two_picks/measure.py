@@ -49,7 +49,6 @@ RACERS = {
     "hedge-partial, 1 in 10 watched": "hedge-partial:watched=0.1",
     "hedge-partial, half watched": "hedge-partial:watched=0.5",
     "fpml-partial, winners only": "fpml-partial",
-    "auto, winners only": "auto",
 }
 
 # What a cell holds: [mean regret, standard error, bound or nothing]; a curve: several of these.
