@@ -83,12 +83,12 @@ def test_contradictions_wrong_answers_and_late_results_are_shown(
             Run(good, RunStatus.FINISHED, 0.1, 0.5, verdict="SAT", checked=True),
             Run(bad, RunStatus.WRONG, 1.0, 0.4, "wrong", verdict="UNSAT"),
         )
-        book.ledger.finish(Finished(ticket.round, runs, (0.1, 1.0), winner=good, cost=0.1))
+        book.ledger.finish(Finished(ticket.round, runs, *[(0.1, 1.0)] * 3, winner=good, cost=0.1))
         late = book.ask("late")
         book.ledger.lose([late.round], "its process died")
         runs = (Run(late.arms[0], RunStatus.FINISHED, 0.2), Run(late.arms[1], RunStatus.STOPPED))
         assert not book.ledger.finish(
-            Finished(late.round, runs, None, winner=late.arms[0], cost=0.2)
+            Finished(late.round, runs, *[(0.2,)] * 3, winner=late.arms[0], cost=0.2)
         )
     browser.get(address)
     until(

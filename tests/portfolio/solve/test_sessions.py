@@ -430,3 +430,10 @@ def test_the_callers_limits_hold_for_solvers(calls: Calls) -> None:
         stdin=script.encode(),
     )  # fmt: skip
     assert (calls.folder / "limit").read_text() == "4000000\n"
+
+
+@pytest.mark.skipif("yices" not in TALKING, reason="yices-smt2 is not installed")
+def test_a_check_after_one_under_assumptions_is_right(calls: Calls) -> None:
+    """yices 2.6.5 alone says sat to the second check of this script, which is unsat."""
+    said = spoken(calls, Scripts(2807).text(), "--solver", "yices")
+    assert [each for each in said if each in ("sat", "unsat")] == ["sat", "unsat", "unsat", "unsat"]

@@ -35,6 +35,9 @@ from pickbest.portfolio.solve.worker import (
 SHORTEST_WAIT, LONGEST_WAIT, USUAL_TIMES = 0.05, 1.0, 3.0
 # A first `unknown` waits so long for an answer, or as long as it took.
 GRACE = 0.1
+# After a check under assumptions that is unsat, yices 2.6.5 may call the next check sat although
+# what is asserted alone is unsat: it is started anew before it is asked again.
+FORGETFUL = "yices"
 # So often the others may wait for an `unknown` in vain; then it is final at once.
 VAIN = 3
 # A rival is tried at check 2, 8, 32, …: it is started at one check and races the lead at the next
@@ -417,6 +420,9 @@ class Session:
         self.checks += 1
         self._last_check = command
         self._answerer, self._reason = None, b""
+        for worker in self.workers:
+            if worker.is_doubtful:
+                worker.kill()
         lead = self._led()
         if lead is None:
             return error("no solver that is installed takes what is asserted")
@@ -456,6 +462,9 @@ class Session:
         if self._answerer is not None and winner is None:
             answer = b"unknown"
         self._ended(winner, racers, time.monotonic() - began)
+        if b"check-sat-assuming" in command:
+            for each in racers:
+                each.is_doubtful = each.name.startswith(FORGETFUL)
         if len(racers) > 1 and not on_trial and self.record is not None:
             self.record.joined(winner is not None and winner is not lead)
         return answer

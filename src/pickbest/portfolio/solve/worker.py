@@ -73,6 +73,7 @@ class Worker:
         self.command = command
         self.dialect = name.partition("-")[0]
         self.refused: dict[Command, bytes] = {}
+        self.is_doubtful = False
         self.generation = 0
         self.stack: list[tuple[Frame, int]] = []
         self.answers: deque[tuple[str, Any]] = deque()
@@ -257,5 +258,5 @@ class Worker:
         for stream in (self.process.stdin, self.process.stdout):
             if stream is not None:
                 stream.close()
-        self.process, self.stack = None, []
+        self.process, self.stack, self.is_doubtful = None, [], False
         self.answers.clear()
