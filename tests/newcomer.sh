@@ -45,7 +45,7 @@ fi
 step "an empty environment" "$python" -m venv venv
 . venv/bin/activate
 # The extras of the README's own install lines, so that what it shows needs nothing beyond them.
-extras=$(sed -n "s/^pip install '[^[]*\[\([a-z,]*\)\]'.*/\1/p" "$root/README.md" | paste -sd,)
+extras=$(sed -n "s/^ *pip install '[^[]*\[\([a-z,]*\)\]'.*/\1/p" "$root/README.md" | paste -sd,)
 step "pip install 'pickbest[$extras]'" pip install --quiet --constraint "$root/constraints.txt" "$wheel[$extras]"
 printf '%8s on disk\n' "$(du -sh venv | cut -f1)"
 step "pickbest --help, the first time" pickbest --help
