@@ -180,15 +180,17 @@ LIARS = {
 
 @needs_z3
 def test_whoever_does_not_answer_does_not_win(calls: Calls) -> None:
-    """All but one say nothing of use; the call goes on until the one that knows had its turn."""
+    """All but one say nothing of use; the call goes on until the one that knows has answered."""
     for name, text in LIARS.items():
         calls.fake(name, text)
+    # It answers last: a solver that has not spoken by then is stopped, and says nothing.
+    calls.fake("z3", "#!/bin/sh\nsleep 3\necho sat\n")
     named = [
         word
         for name in ("cvc5", "yices", "bitwuzla", "boolector", "z3")
         for word in ("--solver", name)
     ]
-    done = calls.run("--who", *named, "sat.smt2")
+    done = calls.run("--who", "--budget", "5", *named, "sat.smt2")
     assert (done.returncode, done.stdout) == (0, "sat\n")
     for arm, reason in (
         ("cvc5", "no answer: unknown"),
