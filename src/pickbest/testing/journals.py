@@ -179,7 +179,7 @@ def check_rounds_are_closed_once(opened: Open) -> None:
 
 
 def check_a_cut_journal_is_noticed(opened: Open) -> None:
-    """Who has seen more than there is must not go on writing: the journal was replaced."""
+    """A writer that has seen more than there is must stop: the journal was replaced."""
     with _two(opened) as (journal, _):
         with journal.turn(0) as turn:
             turn.append(RECORDS[0])

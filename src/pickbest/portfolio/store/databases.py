@@ -208,7 +208,7 @@ snapshots = sa.Table(
     sa.Column("body", sa.LargeBinary, nullable=False),
 )
 
-# Who has rounds open renews its lease; see `leases`.
+# A process with open rounds renews its lease; see `leases`.
 leases = sa.Table(
     "pickbest_leases",
     metadata,

@@ -66,7 +66,7 @@ class Lifetimes:
         self._good_until |= {each.round: now + each.expires - each.at for each in tickets}
 
     def expired(self, rounds: Iterable[Picked]) -> list[Picked]:
-        """Those of the open tickets without an owner that are good no more.
+        """The open tickets without an owner that have expired.
 
         How old a ticket of another process is, the journal's clock says.
         """

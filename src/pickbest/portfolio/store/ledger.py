@@ -366,7 +366,7 @@ class Ledger:
         patiently(once, self.patience)
 
     def sweep(self) -> list[Lost]:
-        """Close every round whose process died, or whose ticket is good no more."""
+        """Close every round whose process died, or whose ticket has expired."""
         with self.lock:
             self.refresh()
             reasons = self._lifetimes.abandoned(self.state.open.values())
