@@ -36,15 +36,11 @@ from pickbest.learners.auto.guard import (
     start_guard,
 )
 from pickbest.learners.auto.sets import (
-    FEW,
     MEMORIES,
-    MOST,
-    SHARPNESS,
     PairsState,
     learn_memories,
     memory_in_use,
     propose,
-    share_of_arms,
     start_pairs,
 )
 
@@ -64,10 +60,9 @@ class AutoState(NamedTuple):
 
 
 class Law(NamedTuple):
-    """discounts: MEMORIES; sharpness: trials that a result counts as; many: see `many_arms`."""
+    """discounts: MEMORIES; many: see `many_arms`."""
 
     discounts: FloatArray
-    sharpness: float
     many: bool | None
 
 
@@ -87,7 +82,7 @@ def new_work(law: Law, state: SetsState, budget: int) -> Work:
 @inlined
 def pick_row(law: Law, state: SetsState, row: int, work: Work, pick: Pick) -> None:
     """The proposal, whose last arm may give way to the guard's leader."""
-    propose(state.pairs, row, law.sharpness, pick.key, pick.arms, work.scores)
+    propose(state.pairs, row, pick.key, pick.arms, work.scores)
     guard_last(state.guard, row, law.many, work.spread, pick)
 
 
@@ -112,8 +107,7 @@ class GuardedSets(CompiledLearner[Law, SetsState, Work]):
 
     @cached_property
     def law(self) -> Law:
-        sharpness = SHARPNESS * min(max(self.n_arms / FEW, 1.0), MOST)
-        return Law(np.array(MEMORIES), sharpness, many_arms(self.n_arms))
+        return Law(np.array(MEMORIES), many_arms(self.n_arms))
 
     def start(self, replicates: int) -> SetsState:
         pairs = start_pairs(replicates, self.n_arms, len(MEMORIES))
@@ -193,7 +187,7 @@ class Auto:
 
     def mode(self, state: AutoState) -> str:
         """What it does differently at the moment, in words; "" where it forgets nothing."""
-        memory = memory_in_use(state.sets.pairs, 0, share_of_arms(self.budget, self.n_arms))
+        memory = memory_in_use(state.sets.pairs, 0)
         if memory == 0:
             return ""
         rounds = 1.0 / (1.0 - MEMORIES[memory])

@@ -6,10 +6,9 @@ rewards of 0 and 1 would give the gain m_a (1 - m_b). The data scale that guess 
 it counts as PRIOR observations. So a set becomes complementary where pairs differ from it, and
 else is the top B.
 
-All of it is kept once for each memory, a discount by round. What is stored is divided by the
-memory's unit, so that discounting is one product. The first memory forgets nothing: it is the
-anchor, from which sets take the first half of their arms (rounded down). The others come from the
-memory that has predicted best lately.
+All of it is kept twice: in the anchor, which forgets nothing, and in a memory that forgets. Sets
+come from the anchor unless the memory has predicted clearly better lately. What is stored is
+divided by a unit, so that forgetting is one product.
 """
 
 import math
@@ -20,25 +19,18 @@ import numpy as np
 from pickbest.core import FloatArray, IntArray, PickbestError
 from pickbest.core.states import counts
 from pickbest.kernels.compiled import inlined, kernel
-from pickbest.kernels.random import beta_from, slot_key
+from pickbest.kernels.random import beta_from
 
 # With more arms than this, the table of pairs would not fit: sets are the top B then.
 MOST_PAIRED = 500
 # How many observations the guess of a gain is worth.
 PRIOR = 16.0
-# The discounts of the memories; the anchor comes first.
-MEMORIES = (1.0, 0.97, 0.88)
-# A result counts as `sharpness` trials of the Beta posteriors if rewards are 0 or 1; as more where
-# they vary less, at most by the factor MOST_SHARPER.
-SHARPNESS, MOST_SHARPER = 4.0, 3.0
-# The more arms there are, the less can be learned of each: the trials that a result counts as
-# grow with the arms beyond FEW, at most by the factor MOST.
-FEW, MOST = 9, 4.0
+# The discounts by round of the anchor and of the memory that forgets.
+MEMORIES = (1.0, 0.95)
+# The memory is used when it has predicted better by PATIENCE standard deviations, lately: in a sum
+# that is discounted by LATELY.
+PATIENCE, LATELY = 0.75, 0.97
 SMALLEST_UNIT = 1e-6
-# Another memory is used when it predicts better by that many standard deviations, if B = 1;
-# fewer where more arms run, because a short memory then sees more.
-DRIFT, DRIFT_FALL = 1.25, 2.5
-DRIFT_DISCOUNT = 0.97
 
 
 class PairsState(NamedTuple):
@@ -48,8 +40,6 @@ class PairsState(NamedTuple):
     gains, together: sums of each ordered pair; empty above MOST_PAIRED arms.
     unit: what rewards, plays, gains and together must be multiplied by.
     gained, guessed: the gains of all pairs, and their guesses.
-    varied, could_vary: the squared distances of rewards from their means, and what they would
-        be for rewards of 0 and 1.
     better, squares: by how much the memory predicted rewards better than the anchor, and the
         squares of that, lately.
     """
@@ -61,14 +51,12 @@ class PairsState(NamedTuple):
     unit: Annotated[FloatArray, counts()]
     gained: Annotated[FloatArray, counts()]
     guessed: Annotated[FloatArray, counts()]
-    varied: Annotated[FloatArray, counts()]
-    could_vary: Annotated[FloatArray, counts()]
     better: Annotated[FloatArray, counts()]
     squares: Annotated[FloatArray, counts()]
 
     def check(self) -> None:
         """See core.states.Checked: samplers would look for ever beyond these."""
-        seen = (self.varied, self.could_vary, self.squares, self.gained, self.guessed)
+        seen = (self.squares, self.gained, self.guessed)
         if self.unit.min() <= 0.0 or self.unit.max() > 1.0 or any(np.any(n < 0.0) for n in seen):
             raise PickbestError("the saved pairs have numbers that no round can have left")
 
@@ -85,17 +73,9 @@ def start_pairs(replicates: int, n_arms: int, memories: int) -> PairsState:
         unit=np.ones(shape),
         gained=np.ones(shape),
         guessed=np.ones(shape),
-        varied=np.ones(shape),
-        could_vary=np.ones(shape),
         better=np.zeros(shape),
         squares=np.zeros(shape),
     )
-
-
-@inlined
-def share_of_arms(budget: int, n_arms: int) -> float:
-    """0 where one arm runs, 1 where all do."""
-    return float((budget - 1) / max(n_arms - 1, 1))
 
 
 @inlined
@@ -117,12 +97,6 @@ def expected_gain(gains: float, together: float, unit: float, guess: float) -> f
 
 
 @inlined
-def trials_of(sharpness: float, varied: float, could_vary: float) -> float:
-    """How many trials a result counts as."""
-    return sharpness * min(max(could_vary / varied, 1.0), MOST_SHARPER)
-
-
-@inlined
 def highest(scores: FloatArray) -> int:
     """Where the largest score stands; ties: lowest index."""
     best = 0
@@ -132,57 +106,28 @@ def highest(scores: FloatArray) -> int:
     return best
 
 
-@inlined
-def propose(
-    pairs: PairsState,
-    row: int,
-    sharpness: float,
-    key: np.uint64,
-    arms: IntArray,
-    scores: FloatArray,
-) -> None:
-    """Fill arms with a set, of which the anchor draws the first half; scores: (n_arms,) scratch."""
-    budget = arms.shape[0]
-    memory, own, begin = 0, slot_key(key, 1), 0
-    # One call in a loop, not two calls: a kernel is compiled anew in each place where it is called.
-    for end in (budget // 2, budget):
-        if end > begin:
-            build_set(pairs, row, memory, sharpness, own, begin, end, arms, scores)
-        memory = memory_in_use(pairs, row, share_of_arms(budget, scores.shape[0]))
-        begin, own = end, key
-
-
 @kernel
-def build_set(
-    state: PairsState,
-    row: int,
-    memory: int,
-    sharpness: float,
-    key: np.uint64,
-    first: int,
-    end: int,
-    chosen: IntArray,
-    scores: FloatArray,
+def propose(
+    state: PairsState, row: int, key: np.uint64, chosen: IntArray, scores: FloatArray
 ) -> None:
     """Arms one by one: a posterior draw of the mean, times what each earlier arm leaves of it.
 
-    Fills the places from `first` to `end` (excluded) of `chosen`, behind the arms that are
-    there. scores: scratch of length n_arms.
+    The more arms there are, the less can be learned of each: a result counts as n_arms trials of
+    the Beta posteriors. Fills chosen. scores: scratch of length n_arms.
     """
+    memory = memory_in_use(state, row)
     rewards, plays = state.rewards[row, memory], state.plays[row, memory]
     gains, together = state.gains[row, memory], state.together[row, memory]
     n_arms, unit = rewards.shape[0], state.unit[row, memory]
     factor = state.gained[row, memory] / state.guessed[row, memory]
-    trials = trials_of(sharpness, state.varied[row, memory], state.could_vary[row, memory]) * unit
-    counter = key
+    trials, counter = n_arms * unit, key
     for a in range(n_arms):
         bad = trials * max(plays[a] - rewards[a], 0.0)
         counter, scores[a] = beta_from(counter, 1.0 + trials * rewards[a], 1.0 + bad)
-    for place in range(end):
-        last = chosen[place - 1] if place > 0 else -1
-        if last >= 0:
-            scores[last] = -1.0
-        if last >= 0 and gains.shape[0] > 0:
+    for place in range(chosen.shape[0]):
+        last = highest(scores)
+        chosen[place], scores[last] = last, -1.0
+        if gains.shape[0] > 0:
             other = mean_reward(rewards[last], plays[last], unit)
             for a in range(n_arms):
                 if scores[a] < 0.0:
@@ -191,8 +136,6 @@ def build_set(
                 guess = guessed_gain(factor, mean, other)
                 gain = expected_gain(gains[a, last], together[a, last], unit, guess)
                 scores[a] *= min(gain / mean, 1.0)
-        if place >= first:
-            chosen[place] = highest(scores)
 
 
 @kernel
@@ -203,14 +146,10 @@ def learn_memory(
     rewards, plays = state.rewards[row, memory], state.plays[row, memory]
     gains, together = state.gains[row, memory], state.together[row, memory]
     unit, paired = state.unit[row, memory], gains.shape[0] > 0
-    varied = discount * state.varied[row, memory]
-    could_vary = discount * state.could_vary[row, memory]
     gained, guessed = 0.0, 0.0
     for i in range(arms.shape[0]):
         first = arms[i]
         mean = mean_reward(rewards[first], plays[first], unit)
-        varied += (1.0 - seen[i] - mean) ** 2
-        could_vary += mean * (1.0 - mean)
         for j in range(arms.shape[0] if paired else 0):
             if i == j:
                 continue
@@ -218,7 +157,6 @@ def learn_memory(
             other = mean_reward(rewards[second], plays[second], unit)
             gained += max(seen[j] - seen[i], 0.0)
             guessed += mean * (1.0 - other)
-    state.varied[row, memory], state.could_vary[row, memory] = varied, could_vary
     if paired:
         state.gained[row, memory] = discount * state.gained[row, memory] + gained
         state.guessed[row, memory] = discount * state.guessed[row, memory] + guessed
@@ -242,12 +180,9 @@ def learn_memory(
 
 
 @inlined
-def memory_in_use(state: PairsState, row: int, running: float) -> int:
-    """The anchor, unless another memory has predicted clearly better lately.
-
-    running: see `share_of_arms`.
-    """
-    used, most = 0, max(DRIFT - DRIFT_FALL * running, 0.0)
+def memory_in_use(state: PairsState, row: int) -> int:
+    """0, the anchor, unless the memory has predicted clearly better lately."""
+    used, most = 0, PATIENCE
     for m in range(1, state.unit.shape[1]):
         lead = state.better[row, m] / math.sqrt(state.squares[row, m] + 1e-300)
         if lead > most:
@@ -267,8 +202,8 @@ def learn_memories(
             usual = errors
             continue
         better = usual - errors
-        state.better[row, m] = DRIFT_DISCOUNT * state.better[row, m] + better
-        state.squares[row, m] = DRIFT_DISCOUNT * state.squares[row, m] + better * better
+        state.better[row, m] = LATELY * state.better[row, m] + better
+        state.squares[row, m] = LATELY * state.squares[row, m] + better * better
     for m in range(discounts.shape[0]):
         learn_memory(state, row, m, discounts[m], arms, seen)
 
