@@ -4,7 +4,7 @@ import typer
 
 from pickbest.cli.main import main
 from studies.commands.ablate import ablate
-from studies.commands.benchmark import benchmark, peers, resampled
+from studies.commands.benchmark import benchmark, peers
 from studies.commands.measure import measure
 from studies.commands.models import models
 from studies.commands.paper import reproduce, sabotage
@@ -20,7 +20,7 @@ app = typer.Typer(
     help="Rebuild the paper's results, the benchmark and the other measurements.",
 )
 for command in (
-    *(reproduce, sabotage, benchmark, peers, resampled, ablate, races, models),
+    *(reproduce, sabotage, benchmark, peers, ablate, races, models),
     *(linear_programs, jobs, small_games, two_picks, measure),
 ):
     app.command()(command)
