@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from pathlib import Path
 
 import pytest
@@ -171,24 +170,6 @@ def test_reprs_are_short_and_say_what_matters(tmp_path: Path) -> None:
     assert len(repr(result)) < 200
     assert "a: picked 1, won 1, failed 0, wrong 0, picked next 100%" in status
     assert frame["won"].tolist() == [True]
-
-
-def test_status_says_what_auto_does_differently(tmp_path: Path) -> None:
-    """Arms that get worse with use make it spread its picks; see learners/auto."""
-    store = tmp_path / "r.db"
-    used = dict.fromkeys("abcdef", 0.0)
-    with AskTell(tuple("abcdef"), 2, store, learner="auto") as book:
-        assert book.status().mode == ""
-        for number in range(400):
-            ticket = book.ask()
-            book.tell(ticket, [min(1.0, used[arm] / 4) for arm in ticket.arms])
-            used = {arm: 0.9 * use + (arm in ticket.arms) for arm, use in used.items()}
-            if number > 50 and book.ledger.state.live.mode():
-                break
-        mode = book.status().mode
-    assert mode.startswith(("spreading its picks", "forgetting"))
-    assert mode in " ".join(pickbest("status", store).split())
-    assert json.loads(pickbest("status", store, "--json"))["mode"] == mode
 
 
 def test_an_answer_in_no_time_is_an_answer() -> None:

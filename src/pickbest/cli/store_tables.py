@@ -14,7 +14,6 @@ from pickbest.core.text import printable
 
 if TYPE_CHECKING:
     from pickbest.portfolio.run.advise import Advised
-    from pickbest.portfolio.runs import Stage
     from pickbest.portfolio.store.verdicts import Contradiction
     from pickbest.portfolio.store.views import ArmView, RoundView, Status
 
@@ -27,10 +26,6 @@ def status_table(status: Status) -> Table:
         f"mean cost {mean}; learner {escape(printable(status.learner))}, "
         f"{status.budget} arms per round; limits by {status.limits}"
     )
-    if status.stages:
-        title += f"; plan: {', then '.join(map(_stage, status.stages))}"
-    if status.mode:
-        title += f"; {status.mode}"
     if status.late:
         title += f"; {status.late} results came too late to be learned"
     columns = ("arm", "state", "picked", "won", "failed", "mean cost", "seconds", "picked next")
@@ -40,11 +35,6 @@ def status_table(status: Status) -> Table:
         for took in [(f"{arm.seconds:.1f}", f"{arm.share:.0%}")]
     ]
     return table(title, columns, rows, text_columns=2)
-
-
-def _stage(stage: Stage) -> str:
-    end = "" if stage.until == 1.0 else f" until {stage.until:.1%} of the deadline"
-    return escape(printable(" with ".join(stage.arms))) + end
 
 
 def _marked(arm: ArmView) -> str:
