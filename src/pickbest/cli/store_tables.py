@@ -91,34 +91,8 @@ def _outcome(view: RoundView) -> str:
     return view.winner or lost or "-"
 
 
-def advice_tables(advised: Advised) -> list[Table]:
+def advice_table(advised: Advised) -> Table:
     """What `pickbest advise` prints."""
-    labels = {
-        "seen": "every cost was seen",
-        "independent": "unseen costs drawn independently (optimistic)",
-        "alike": "unseen costs drawn as if problems were equally hard for all arms (pessimistic)",
-    }
-    tables = [_estimates_table(advised)] if advised.estimates else []
-    for way, rows in advised.fills.items():
-        title = (
-            f"Mean cost per round by budget, {advised.rounds} rounds, {advised.seen:.0%} of the "
-            f"costs seen: {labels[way]}"
-        )
-        columns = ("B", "best subset", "top B", "learner", "Theorem 2", "best arms in hindsight")
-        cells = [
-            (
-                f"{row.budget}{' (now)' if row.budget == advised.budget else ''}",
-                *(row.best_subset, row.top, row.learner),
-                f"≤ {row.promise:.4f}",
-                ", ".join(row.best_arms),
-            )
-            for row in rows
-        ]
-        tables.append(table(title, columns, cells, text_columns=0))
-    return tables
-
-
-def _estimates_table(advised: Advised) -> Table:
     rows = [
         (
             f"{each.budget}{' (now)' if each.budget == advised.budget else ''}",
