@@ -7,7 +7,7 @@ from studies.commands.ablate import ablate
 from studies.commands.benchmark import benchmark, peers, resampled
 from studies.commands.measure import measure
 from studies.commands.models import models
-from studies.commands.paper import reproduce, sabotage, ship_rewards
+from studies.commands.paper import reproduce, sabotage
 from studies.commands.races import races
 from studies.commands.theory import jobs, linear_programs, small_games, two_picks
 
@@ -21,7 +21,7 @@ app = typer.Typer(
 )
 for command in (
     *(reproduce, sabotage, benchmark, peers, resampled, ablate, races, models),
-    *(linear_programs, jobs, small_games, two_picks, measure, ship_rewards),
+    *(linear_programs, jobs, small_games, two_picks, measure),
 ):
     app.command()(command)
 
