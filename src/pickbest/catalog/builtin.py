@@ -12,7 +12,6 @@ from pickbest.catalog.learners import LearnerEntry, Retuned, register_kinds, reg
 from pickbest.learners import (
     UCB,
     Auto,
-    FixedSchedule,
     Leaders,
     Schedules,
     Thompson,
@@ -55,7 +54,6 @@ BUILT_IN = (
     LearnerEntry("schedules",
                  "how many arms, and one before others, where processor time has a price",
                  Schedules),
-    LearnerEntry("schedule", "a plan by hand: one arm for a while, then others", FixedSchedule),
     LearnerEntry("tsallis", "regularised leader over subsets, best of both worlds", Tsallis),
     LearnerEntry("leaders", "the B leaders so far, no noise, sees all costs", Leaders),
     LearnerEntry("uniform", "B distinct arms at random", Uniform),
