@@ -11,6 +11,7 @@ from pickbest.core.savefile import write_atomically
 from pickbest.core.text import csv_text
 from pickbest.report import html
 from pickbest.report.document import (
+    Block,
     Cell as CellValue,
     Chapter,
     Column,
@@ -68,7 +69,7 @@ def build_report(plan: BenchmarkPlan, cells: Sequence[Cell]) -> Report:
         ("seed", str(plan.seed)),
         ("time spent playing", f"{seconds / 60:.1f} min of one core"),
     )
-    leaders = [*verdicts(cells), *picture(cells), headline(cells)]
+    leaders: list[Block] = [*verdicts(cells), *picture(cells), headline(cells)]
     gains = [
         Section("headline", "All environments", leaders),
         Section("by-budget", "By budget", [by_budget(cells)]),
