@@ -17,10 +17,7 @@ PEERS = {
     INFORMED: AUTO,
     "LinUCB": _PEERS + "bandits:LinUCB",
     "linear Thompson": _PEERS + "bandits:LinThompson",
-    "epsilon-greedy ridge": _PEERS + "bandits:EpsilonRidge",
-    "retrained ridge": _PEERS + "bandits:RetrainedRidge",
     "censored Thompson": _PEERS + "bandits:CensoredThompson",
-    "censored UCB": _PEERS + "bandits:CensoredUCB",
     "CPPL": _PEERS + "bandits:CPPL",
 }
 # It plays the first arms of the table, whatever they are.
