@@ -38,7 +38,7 @@ def simulate(
     ] = None,
     out: Annotated[
         Path | None,
-        Option("--out", "-o", help="Write the cost of every round to this .csv or .parquet file."),
+        Option("--out", "-o", help="Write the cost of every round to this .csv file."),
     ] = None,
     as_json: options.JsonOption = False,
 ) -> None:
@@ -65,8 +65,8 @@ def simulate(
 
     if plot is not None:
         plots.check_plot_path(plot)
-    if out is not None and out.suffix not in {".csv", ".parquet"}:
-        raise PickbestError(f"--out must be a .csv or .parquet file, got {out}")
+    if out is not None and out.suffix != ".csv":
+        raise PickbestError(f"--out must be a .csv file, got {out}")
     chosen = options.file_options(label, columns)
     environment = make_environment(table, rewards, rounds, arms, **chosen)
     if target_budget is not None:
@@ -80,7 +80,7 @@ def simulate(
     if plot is not None:
         simulation.plot(budget=target_budget, path=plot)
     if out is not None:
-        (simulation.to_csv if out.suffix == ".csv" else simulation.to_parquet)(out)
+        simulation.to_csv(out)
     if as_json:
         tables.print_json(simulation_summary(simulation, table, target_budget))
     else:
