@@ -28,8 +28,6 @@ def simulate(
             help="Size of the subsets to compare with (the B' of OPT(B')); the budget by default.",
         ),
     ] = None,
-    rounds: options.RoundsOption = None,
-    arms: options.ArmsOption = None,
     label: options.LabelOption = None,
     columns: options.ColumnsOption = None,
     workers: options.WorkersOption = 1,
@@ -67,8 +65,7 @@ def simulate(
         plots.check_plot_path(plot)
     if out is not None and out.suffix != ".csv":
         raise PickbestError(f"--out must be a .csv file, got {out}")
-    chosen = options.file_options(label, columns)
-    environment = make_environment(table, rewards, rounds, arms, **chosen)
+    environment = make_environment(table, rewards, **options.file_options(label, columns))
     if target_budget is not None:
         check_budget(target_budget, environment.n_arms)
     horizon = None if unknown_rounds else environment.rounds

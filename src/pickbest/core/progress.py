@@ -64,4 +64,3 @@ def _on_terminal(what: str) -> Iterator[Progress]:
             bar.update(task, completed=done, total=total, description=named)
 
         yield update
-
