@@ -93,7 +93,7 @@ HAND_SET = {
     "exp3:gamma=0.2": Exp3(9, 0.2),
     "og:gamma=0.2": Greedy(Exp3(9, 0.2), 3),
     "og:feedback=full,rate=0.4": Greedy(Hedge(9, 0.4), 3),
-    "og-hybrid:epsilon=0.2": Greedy(FPMLPartial(9, 1, 0.2), 3, shared=True),
+    "og-hybrid:epsilon=0.2": Greedy(FPMLPartial(9, 1, 0.2), 3),
 }
 
 

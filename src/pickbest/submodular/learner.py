@@ -113,13 +113,8 @@ class OnlineGreedy:
     def filling(self) -> Filling:
         """How slots are filled and fed, for compiled code."""
         units = bool(np.all(self.durations == 1))
-        return Filling(
-            self.distinct,
-            False,
-            self.feedback is Feedback.FULL,
-            np.empty(0, np.int64) if units else self.durations,
-            0,
-        )
+        durations = np.empty(0, np.int64) if units else self.durations
+        return Filling(self.distinct, self.feedback is Feedback.FULL, durations)
 
     def start(self, replicates: int) -> GreedyState:
         return GreedyState(start_slots(self.inner, replicates, self.slots))
