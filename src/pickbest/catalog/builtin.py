@@ -12,7 +12,6 @@ from pickbest.catalog.learners import LearnerEntry, Retuned, register_kinds, reg
 from pickbest.learners import (
     UCB,
     Auto,
-    FixedSchedule,
     Leaders,
     Schedules,
     Thompson,
@@ -52,7 +51,6 @@ BUILT_IN = (
     LearnerEntry("schedules",
                  "how many arms, and one before others, where processor time has a price",
                  Schedules),
-    LearnerEntry("schedule", "a plan by hand: one arm for a while, then others", FixedSchedule),
     LearnerEntry("leaders", "the B leaders so far, no noise, sees all costs", Leaders),
     LearnerEntry("uniform", "B distinct arms at random", Uniform),
     LearnerEntry("fixed", "the same arms in every round", builders.fixed),

@@ -1,12 +1,7 @@
 """Rules that pick arms, one file each, all through the protocol `core.Learner`."""
 
 from pickbest.learners.adahedge import AdaHedge as AdaHedge
-from pickbest.learners.auto import (
-    Auto as Auto,
-    FixedSchedule as FixedSchedule,
-    Racing as Racing,
-    Schedules as Schedules,
-)
+from pickbest.learners.auto import Auto as Auto, Racing as Racing, Schedules as Schedules
 from pickbest.learners.baselines import Fixed as Fixed, Leaders as Leaders, Uniform as Uniform
 from pickbest.learners.doubling import Doubling as Doubling
 from pickbest.learners.exp3 import Exp3 as Exp3
