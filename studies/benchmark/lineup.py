@@ -40,7 +40,7 @@ class Entry:
 
 
 def all_entries(full: bool = False) -> list[Entry]:
-    """Every learner of the catalog, and the paper's as run; with `full`, those that see all.
+    """Every learner of the catalog, and the paper's as run. full: also those that see all costs.
 
     >>> [entry.label for entry in all_entries()][:2]
     ['fpml-partial as run', 'og as run']
@@ -63,13 +63,13 @@ def peer_entries(labels: Sequence[str] = ()) -> list[Entry]:
     return [entry for label, entry in entries.items() if not labels or label in labels]
 
 
-def chosen_entries(labels: Sequence[str], full: bool = False) -> list[Entry]:
+def chosen_entries(labels: Sequence[str]) -> list[Entry]:
     """The entries with these labels, and learners with options; all entries where none is named.
 
     >>> chosen_entries(["og:slots=independent"])
     [Entry(label='og:slots=independent', spec='og:slots=independent')]
     """
-    entries = {entry.label: entry for entry in all_entries(full or bool(labels))}
+    entries = {entry.label: entry for entry in all_entries(full=bool(labels))}
     for label in labels:
         if label not in entries:
             if ":" not in label:

@@ -20,7 +20,6 @@ from pickbest.learners import (
     UCB,
     Doubling,
     Exp3,
-    Exp3M,
     FPMLPartial,
     Greedy,
     Hedge,
@@ -92,10 +91,9 @@ HAND_SET = {
     "fpml-partial:epsilon=0.2,weights=explore": FPMLPartial(9, 3, 0.2, Weights.EXPLORE),
     "hedge:rate=0.4": Hedge(9, 0.4),
     "exp3:gamma=0.2": Exp3(9, 0.2),
-    "exp3-m:gamma=0.2": Exp3M(9, 3, 0.2),
     "og:gamma=0.2": Greedy(Exp3(9, 0.2), 3),
     "og:feedback=full,rate=0.4": Greedy(Hedge(9, 0.4), 3),
-    "og-hybrid:epsilon=0.2": Greedy(FPMLPartial(9, 1, 0.2), 3, shared=True),
+    "og-hybrid:epsilon=0.2": Greedy(FPMLPartial(9, 1, 0.2), 3),
 }
 
 
@@ -126,8 +124,7 @@ def test_what_still_depends_on_the_rounds_is_named(text, missing):
 @pytest.mark.parametrize(
     "text",
     ["fpml:epsilon=0", "fpml-partial:epsilon=0", "fpml-partial:resamples=0", "hedge:rate=0",
-     "exp3:gamma=0", "exp3-m:gamma=0",
-     "og:gamma=0", "og:feedback=full,rate=0", "og-hybrid:epsilon=0"],
+     "exp3:gamma=0", "og:gamma=0", "og:feedback=full,rate=0", "og-hybrid:epsilon=0"],
 )  # fmt: skip
 @pytest.mark.parametrize("rounds", [100, None])
 def test_zero_by_hand_is_zero_and_refused_where_it_makes_no_sense(text, rounds):

@@ -54,7 +54,7 @@ def test_any_text_is_a_spec_or_gets_one_sentence(text):
     [
         ("og", "og", {}),
         ("og:tuning=as_run,slots=distinct", "og", {"tuning": "as_run", "slots": "distinct"}),
-        ("og: shared = true , gamma = .5", "og", {"shared": True, "gamma": 0.5}),
+        ("og: rewards = true , gamma = .5", "og", {"rewards": True, "gamma": 0.5}),
         ("fixed:arms=0+2+5", "fixed", {"arms": (0, 2, 5)}),
         ("fixed:arms=5+", "fixed", {"arms": (5,)}),
         ("fixed:arms=+", "fixed", {"arms": ()}),

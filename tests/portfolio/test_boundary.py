@@ -20,7 +20,7 @@ from pickbest.portfolio import AskTell, Portfolio
 from pickbest.portfolio.processes import TEMPORARY, passwords_in, without_passwords
 from pickbest.portfolio.run.answers.handling import Outputs
 from pickbest.portfolio.runs import Run, RunStatus
-from pickbest.portfolio.store.export import as_csv, export_file, write_table
+from pickbest.portfolio.store.export import as_csv, export_lines, write_file
 from pickbest.portfolio.store.journal import Journal
 from pickbest.portfolio.store.ledger import Ledger
 from tests.portfolio.helpers import eventually
@@ -284,8 +284,8 @@ def test_exports_are_private_and_no_formulas(tmp_path: Path) -> None:
     for line in as_csv(views).splitlines()[1:]:
         for cell in line.split(","):
             assert not cell.strip('"').startswith(("=", "+", "@"))
-    export_file(entries, tmp_path / "journal.jsonl")
-    write_table(views, "csv", tmp_path / "runs.csv")
+    write_file("".join(export_lines(entries)), tmp_path / "journal.jsonl")
+    write_file(as_csv(views), tmp_path / "runs.csv")
     for path in tmp_path.iterdir():
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 

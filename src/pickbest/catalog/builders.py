@@ -12,7 +12,6 @@ from pickbest.core import PickbestError, UnknownRoundsError, check_count, unknow
 from pickbest.learners import (
     FPML,
     Exp3,
-    Exp3M,
     Fixed,
     FPMLFullManyArms,
     FPMLManyArms,
@@ -199,13 +198,6 @@ def exp3(n_arms: int, rounds: int | None, tuning: str | None, gamma: float | Non
         }[tuning or "auer"]
         gamma = tuned(n_arms=n_arms, rounds=known_rounds(rounds, "gamma"))
     return Exp3(n_arms, gamma)
-
-
-def exp3_m(n_arms: int, budget: int, rounds: int | None, gamma: float | None = None) -> Exp3M:
-    if gamma is None:
-        known = known_rounds(rounds, "gamma")
-        gamma = theory.exp3_m_gamma(n_arms=n_arms, budget=budget, rounds=known)
-    return Exp3M(n_arms, budget, gamma)
 
 
 # Arms by hand -------------------------------------------------------------------------------

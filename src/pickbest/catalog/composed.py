@@ -20,7 +20,6 @@ def og(
     tuning: str | None,
     feedback: str = "picked",
     slots: str | None = None,
-    shared: bool = False,
     gamma: float | None = None,
     rate: float | None = None,
 ) -> Greedy:
@@ -32,7 +31,7 @@ def og(
     else:
         _refuse("og with feedback of picked arms", tuning, EXP3_TUNINGS, rate=rate)
         inner = builders.exp3(n_arms, rounds, tuning, gamma)
-    return Greedy(inner, budget, _distinct(slots, tuning), _flag("shared", shared))
+    return Greedy(inner, budget, _distinct(slots, tuning))
 
 
 def og_hybrid(
@@ -47,7 +46,6 @@ def og_hybrid(
     epsilon: float | None = None,
     resamples: int | None = None,
     explore: float = 1.0,
-    shared: bool | None = None,
     slot_learner: str = "fpml",
 ) -> Greedy:
     """slot_learner: fpml, or, with full feedback, hedge: slot_budget draws at a constant rate."""
@@ -67,12 +65,7 @@ def og_hybrid(
                 n_arms, slot_budget, rounds, tuning, weights, epsilon, resamples, explore
             )
         )
-    distinct = _distinct(slots, tuning)
-    # It pays where slots are distinct and weights unbiased: docs/learners.md has the numbers.
-    if shared is None:
-        partial = inner.feedback is Feedback.PICKED
-        shared = partial and distinct and inner.unbiased and tuning not in AS_IN_THE_PAPER
-    return Greedy(inner, budget // slot_budget, distinct, _flag("shared", shared))
+    return Greedy(inner, budget // slot_budget, _distinct(slots, tuning))
 
 
 def _single(n_arms: int, rounds: int | None, rate: float | None) -> Hedge:
@@ -109,12 +102,6 @@ def _one_pass(built: FPML | FPMLFullManyArms | FPMLPartial | FPMLManyArms) -> An
     if isinstance(built, FPMLFullManyArms):
         return FPML(built.n_arms, built.budget, built.epsilon, built.decay, noise=built.noise)
     return built
-
-
-def _flag(name: str, value: bool) -> bool:
-    if value not in (True, False):
-        raise PickbestError(f"{name} must be true or false (or 1 or 0), got {value!r}")
-    return bool(value)
 
 
 def _distinct(slots: str | None, tuning: str | None) -> bool:
