@@ -26,7 +26,7 @@ from tests.fuzz.mutations import (
 )
 
 ARMS = ("a", "b", "c", "d", "e")
-LEARNERS = ("fpml-partial", "thompson", "og-hybrid", "exp3-m", "auto", "uniform", "ucb")
+LEARNERS = ("fpml-partial", "thompson", "og-hybrid", "hedge-partial", "auto", "uniform", "ucb")
 
 # Saves of players -----------------------------------------------------------------------------
 

@@ -65,7 +65,7 @@ COMMANDS = (
     ["verify", "portfolio.toml"],
     ["run", "portfolio.toml", "r"],
     ["learners"],
-    ["simulate", "uniform", "thompson:prior=2", "--rounds", "20", "--replicates", "2"],
+    ["simulate", "task-1:rounds=20", "--learner", "thompson:prior=2", "--replicates", "2"],
 )
 
 
@@ -103,10 +103,9 @@ def test_a_reference_finds_its_own_module_and_no_other(tmp_path: Path) -> None:
     )
     (tmp_path / "my_neighbour.py").write_text("raise SystemExit('the neighbour was run')\n")
     (tmp_path / "json.py").write_text("raise SystemExit('a standard module was shadowed')\n")
-    words = ["simulate", "my_learner:make", "--rounds", "9", "--replicates", "1", "--json"]
-    done = command(*words, "--environment", "paper-static", cwd=tmp_path)
-    if "No such option" in done.stderr or done.returncode == 2:
-        done = command("simulate", "paper-static", "-l", "my_learner:make", cwd=tmp_path)
+    words = ["simulate", "task-1:rounds=9", "--replicates", "1", "--learner", "my_learner:make"]
+    done = command(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
     assert "was run" not in done.stderr
     assert "was shadowed" not in done.stderr
     from pickbest.catalog.spec import imported

@@ -26,7 +26,7 @@ class Settings:
 
     name: several portfolios may share one database.
     learner: a name, with options (`thompson:prior=2.0`) or not, a table with the key `name`, or
-        a LearnerSpec. learner_options: further options. rounds: how many are expected. These and
+        a Spec. learner_options: further options. rounds: how many are expected. These and
         the seed are fixed when it is created.
     stop: "first": the losers of a round are stopped when an arm has answered; "deadline": all
         arms run to their own end. AskTell assumes "deadline".
