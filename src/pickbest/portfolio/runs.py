@@ -34,14 +34,6 @@ class RunStatus(StrEnum):
     WRONG = "wrong"
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """Arms that run at the same time, until a share of the deadline; then the next ones start."""
-
-    arms: tuple[str, ...]
-    until: float
-
-
 @dataclass(frozen=True, kw_only=True)
 class Place:
     """Where an arm runs, and with what around it.
