@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 from pickbest.portfolio import AskTell
-from pickbest.portfolio.solve.learning import sweep_temporary
 from pickbest.portfolio.solve.stock import ASIDE
 from tests.portfolio.solve.conftest import PROGRAM, SAT_SMT, SLEEPS, UNSAT_CNF, Calls
 
@@ -279,23 +278,3 @@ def test_state_is_private(quick: Calls) -> None:
     for path in quick.data.rglob("*"):
         assert path.stat().st_mode & 0o077 == 0, path
     assert json.loads((quick.data / "calls.log").read_text())["problem"] == "sat.smt2"
-
-
-def test_what_a_killed_call_left_is_removed_later(tmp_path: Path) -> None:
-    dead = subprocess.Popen(["true"])
-    dead.wait()
-    for pid in (dead.pid, os.getpid()):
-        (tmp_path / f"pickbest-{pid}-abc").mkdir()
-        (tmp_path / f"pickbest-{pid}-abc" / "0-1").write_text("")
-        (tmp_path / f"pickbest-{pid}-def.smt2").write_text("")
-    (tmp_path / "pickbest-notes-of-mine").write_text("")
-    sweep_temporary(tmp_path)
-    assert len(list(tmp_path.iterdir())) == 5
-    sweep_temporary(tmp_path, older=-1.0)
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
-        [
-            f"pickbest-{os.getpid()}-abc",
-            f"pickbest-{os.getpid()}-def.smt2",
-            "pickbest-notes-of-mine",
-        ]
-    )

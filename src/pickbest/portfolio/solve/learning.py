@@ -10,12 +10,8 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import stat
 import subprocess
 import sys
-import tempfile
-import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -221,27 +217,12 @@ def note_versions(stock: Stock) -> None:
         stock.write_json(VERSIONS_FILE, {"asked": asked, "solvers": seen})
 
 
-def sweep_temporary(folder: Path, older: float = 3600.0) -> None:
-    """Remove what killed calls left behind.
-
-    What is young stays: it may belong to a container whose processes are not seen here.
-    """
-    for path in folder.glob("pickbest-*-*"):
-        pid = path.name.split("-")[1]
-        with suppress(OSError):
-            status = path.lstat()
-            mine = status.st_uid == os.geteuid() and time.time() - status.st_mtime > older
-            if mine and pid.isdigit() and not os.path.exists(f"/proc/{pid}"):
-                shutil.rmtree(path) if stat.S_ISDIR(status.st_mode) else path.unlink()
-
-
 def main(folder: Path) -> None:
     os.nice(10)
     os.environ[INSIDE] = "1"
     learn_all(folder, wait=False)
     with suppress(OSError, PickbestError):
         note_versions(Stock(folder))
-    sweep_temporary(Path(tempfile.gettempdir()))
 
 
 if __name__ == "__main__":
