@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from pickbest.catalog import make_learner
 from pickbest.core import replicate_keys, rng_for
 from pickbest.kernels.compiled import compiled
 from pickbest.kernels.many_arms.blocks import (
@@ -207,7 +206,7 @@ def one_pass_curve() -> dict[int, float]:
     """The same with one pass over all arms (kernels.leaders), up to 10^5."""
     times = {}
     for n_arms in (9, 30, 100, 300, 1_000, 10_000, 100_000):
-        learner = make_learner("fpml-partial", n_arms, 1, 4_000, epsilon=0.01, selection="one-pass")
+        learner = FPMLPartial(n_arms, 1, 0.01)
         player = Player(learner, seed=0)
 
         def play(player: Player = player) -> None:
@@ -222,7 +221,7 @@ def bucket_curve() -> dict[int, float]:
     """Bucketed selection as a player uses it, so that it compares with one_pass_curve."""
     times = {}
     for n_arms in (30, 100, 300, 1_000, 10_000, 100_000, MILLION, 10 * MILLION):
-        learner = make_learner("fpml-partial", n_arms, 1, 4_000, epsilon=0.01, selection="buckets")
+        learner = FPMLManyArms(n_arms, 1, 0.01)
         player = Player(learner, seed=0)
 
         def play(player: Player = player) -> None:

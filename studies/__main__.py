@@ -4,12 +4,12 @@ import typer
 
 from pickbest.cli.main import main
 from studies.commands.ablate import ablate
-from studies.commands.benchmark import benchmark, peers, resampled
+from studies.commands.benchmark import benchmark, peers
 from studies.commands.measure import measure
 from studies.commands.models import models
-from studies.commands.paper import reproduce, sabotage, ship_rewards
+from studies.commands.paper import reproduce, sabotage
 from studies.commands.races import races
-from studies.commands.theory import jobs, linear_programs, small_games, two_picks
+from studies.commands.theory import linear_programs, small_games, two_picks
 
 app = typer.Typer(
     name="python -m studies",
@@ -20,8 +20,8 @@ app = typer.Typer(
     help="Rebuild the paper's results, the benchmark and the other measurements.",
 )
 for command in (
-    *(reproduce, sabotage, benchmark, peers, resampled, ablate, races, models),
-    *(linear_programs, jobs, small_games, two_picks, measure, ship_rewards),
+    *(reproduce, sabotage, benchmark, peers, ablate, races, models),
+    *(linear_programs, small_games, two_picks, measure),
 ):
     app.command()(command)
 

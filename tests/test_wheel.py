@@ -119,7 +119,7 @@ PRINTED = {
     "history portfolio.toml": (
         "answer arms at cost late learned problem reason round runs state winner"
     ),
-    "advise portfolio.toml": "arms budget fills rounds seen",
+    "advise portfolio.toml": "advice arms budget estimates rounds seen stopped",
 }
 SATISFIABLE = 10
 

@@ -9,7 +9,7 @@ from pickbest.core import Environment, PickbestError, unknown_name
 from pickbest.environments import Table, WithFeatures, read_table
 from pickbest.environments.aslib import read_scenarios
 from pickbest.environments.tables import Shuffled
-from studies.paper.recorded_rewards import measured_rewards
+from studies.paper.recorded_rewards import PUBLISHED, measured_rewards
 
 REAL, SYNTHETIC, ADVERSARY = "real", "synthetic", "adversary"
 GROUPS = (REAL, SYNTHETIC, ADVERSARY)
@@ -47,14 +47,9 @@ class NamedEnvironment:
     informed: WithFeatures | None = None
 
 
-def environments_at_hand(
-    aslib: Path | None = None, paper_rewards: Path | None = None
-) -> list[NamedEnvironment]:
-    """Every environment that the given files and this package have."""
-    tables: list[tuple[str, Table]] = []
-    if paper_rewards is not None:
-        tables.append((PAPER, read_table(paper_rewards, rewards=True)))
-    tables.append((MEASURED, measured_rewards()))
+def environments_at_hand(aslib: Path | None = None) -> list[NamedEnvironment]:
+    """Every environment that the studies and a folder of ASlib scenarios have."""
+    tables = [(PAPER, read_table(PUBLISHED, rewards=True)), (MEASURED, measured_rewards())]
     if aslib is not None:
         tables += [(scenario.name, scenario.costs()) for scenario in read_scenarios(aslib)]
     found = [place for name, table in tables for place in recorded(name, table)]

@@ -64,11 +64,6 @@ class Cell:
         return standard_error(self.rewards)
 
     @property
-    def behind_best_arm(self) -> float:
-        """Regret of a round against the best single arm, on the costs that the learner met."""
-        return float(np.mean(self.result.best_arm)) - self.reward
-
-    @property
     def gap(self) -> float | None:
         """Best in hindsight minus random; None where costs depend on the player."""
         if not self.result.best:

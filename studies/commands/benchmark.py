@@ -1,4 +1,4 @@
-"""`benchmark`, `peers`, `resampled`: learners compared in all environments at hand."""
+"""`benchmark`, `peers`: learners compared in all environments at hand."""
 
 from __future__ import annotations
 
@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     from studies.benchmark.shares import Cell
 
 DATA_VARIABLE = "PICKBEST_DATA"
-# Where recorded data lie in the data folder.
-ASLIB = Path("aslib")
-PAPER_REWARDS = Path("paper_rewards/rewards.csv")
-
+DataOption = Annotated[
+    Path | None,
+    Option(
+        envvar=DATA_VARIABLE,
+        help="Folder of recorded data: ASlib scenarios in aslib; for peers also smtcomp22, limeqo.",
+    ),
+]
 LearnersOption = Annotated[
     list[str] | None,
     Option(
@@ -57,24 +60,7 @@ def benchmark(
     replicates: ReplicatesOption = 100,
     seed: SeedOption = 0,
     workers: WorkersOption = 1,
-    full: Annotated[
-        bool, Option("--full", help="Also learners that see the costs of all arms.")
-    ] = False,
-    data: Annotated[
-        Path | None,
-        Option(
-            envvar=DATA_VARIABLE,
-            help=f"Folder of recorded data: scenarios in {ASLIB}, the paper's rewards in "
-            f"{PAPER_REWARDS}.",
-        ),
-    ] = None,
-    aslib: Annotated[
-        Path | None, Option(help="Folder of ASlib scenarios, instead of the data folder's.")
-    ] = None,
-    paper_rewards: Annotated[
-        Path | None,
-        Option(help="The paper's recorded rewards, instead of the shipped ones."),
-    ] = None,
+    data: DataOption = None,
     out: OutOption = Path("out/benchmark"),
     as_json: JsonOption = False,
 ) -> None:
@@ -82,7 +68,7 @@ def benchmark(
 
     Each learner has one setting for all environments. Its score is the share of the gap that it
     closes: 0 is B distinct arms at random, 1 the best B arms in hindsight. Recorded tables are
-    played in their own order and shuffled. OUT gets index.html, summary.md and cells.csv.
+    played in their own order and shuffled. OUT gets report.html, summary.md and cells.csv.
 
     Every finished cell (a learner in an environment at a budget) is kept in OUT/cells: an
     interrupted run goes on where it was, and a new learner adds only its own cells.
@@ -93,18 +79,15 @@ def benchmark(
 
         python -m studies benchmark --environments real --learners thompson
 
-        python -m studies benchmark --aslib scenarios --budgets 1-3 --replicates 30 --json
+        python -m studies benchmark --data FOLDER --budgets 1-3 --replicates 30 --json
     """
     from studies.benchmark.environments import REAL, environments_at_hand
     from studies.benchmark.lineup import chosen_entries
-    from studies.paper.recorded_rewards import PUBLISHED
 
-    if data is not None:
-        aslib, paper_rewards = recorded_data(data, aslib, paper_rewards)
-    at_hand = environments_at_hand(aslib, paper_rewards or PUBLISHED)
-    entries = chosen_entries(learners or [], full)
-    if aslib is None and (not environments or REAL in environments):
-        missing = "the scenarios of ASlib (give --aslib FOLDER, or --data FOLDER)"
+    at_hand = environments_at_hand(data / "aslib" if data else None)
+    entries = chosen_entries(learners or [])
+    if data is None and (not environments or REAL in environments):
+        missing = "the scenarios of ASlib (give --data FOLDER, which holds them in aslib)"
         tables.say(f"left out: {missing}", stderr=True)
     games = (parse_budgets(budgets), replicates, seed, workers)
     _play(out, at_hand, environments, entries, games, as_json)
@@ -124,10 +107,7 @@ def peers(
     replicates: ReplicatesOption = 5,
     seed: SeedOption = 0,
     workers: WorkersOption = 1,
-    data: Annotated[
-        Path | None,
-        Option(envvar=DATA_VARIABLE, help="Folder of recorded data: aslib, smtcomp22, limeqo."),
-    ] = None,
+    data: DataOption = None,
     out: OutOption = Path("out/peers"),
     as_json: JsonOption = False,
 ) -> None:
@@ -187,46 +167,6 @@ def _play(
         _show(found)
 
 
-def resampled(
-    folder: Annotated[Path, Argument(help="Folder of ASlib scenarios.")],
-    each: Annotated[int, Option(help="Tables drawn from each scenario.")] = 12,
-    replicates: ReplicatesOption = 100,
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
-) -> None:
-    """Compare `auto` with FPML-partial as run on tables drawn from scenarios.
-
-    A table is a random subset of a scenario's algorithms on a random stretch of its instances,
-    forwards or backwards; it is played in that order and shuffled, B = 1 to 6.
-
-    **Example**
-
-        python -m studies resampled scenarios --each 3 --replicates 20
-    """
-    from studies.benchmark.resampled import compare
-
-    with progress_bar("playing", after=2.0) as progress:
-        found = compare(folder, each, replicates, seed, progress)
-    columns = ("order", "cells", "gain per round", "better", "worse", "loss there")
-    rows = [list(row.values()) for row in found["orders"]]
-    title = "auto compared with FPML-partial as run (better, worse: by three standard errors)"
-    tables.show(found, as_json, lambda _: tables.table(title, columns, rows))
-
-
-def recorded_data(
-    folder: Path, aslib: Path | None, paper_rewards: Path | None
-) -> tuple[Path | None, Path | None]:
-    """Scenarios and the paper's rewards: as given, else where the folder has them."""
-    inside = [
-        folder / name if (folder / name).exists() else None for name in (ASLIB, PAPER_REWARDS)
-    ]
-    if not any(inside):
-        raise PickbestError(
-            f"{folder}: a data folder must hold {ASLIB} or {PAPER_REWARDS}, found neither"
-        )
-    return aslib or inside[0], paper_rewards or inside[1]
-
-
 def parse_budgets(text: str) -> list[int]:
     """Budgets as ranges and single numbers.
 
@@ -251,8 +191,7 @@ def summary(
 ) -> dict[str, Any]:
     """What the command prints."""
     from pickbest.report.html import heading
-    from studies.benchmark.report_tables import headline, scope
-    from studies.benchmark.verdicts import verdicts
+    from studies.benchmark.report import headline, scope, verdicts
 
     table = headline(cells)
     names = [heading(column) for column in table.columns]

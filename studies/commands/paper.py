@@ -1,4 +1,4 @@
-"""`reproduce`, `sabotage`, `ship-rewards`: the paper's parts, and the report about them."""
+"""`reproduce`, `sabotage`: the paper's parts, and the report about them."""
 
 from __future__ import annotations
 
@@ -118,33 +118,6 @@ def sabotage(
         say(f"{len(rows)} verdicts, {len(new)} not as recorded")
     if new:
         raise typer.Exit(1)
-
-
-def ship_rewards(
-    folder: Annotated[Path, Argument(help="What `python -m studies measure` wrote.")],
-    date: Annotated[str, Option(help="When it was measured.")],
-    machine: Annotated[list[str], Option(help="Where; once for each machine.")],
-    how: Annotated[str, Option(help="A sentence on how the machines were used.")] = "",
-    more: Annotated[
-        bool, Option("--more", help="Further optimizers on the tasks that are shipped.")
-    ] = False,
-) -> None:
-    """Put a measurement into studies/data: rewards, compressed losses, tasks and provenance.
-
-    The same folder and options give the same bytes.
-
-    **Example**
-
-        python -m studies ship-rewards table --date 2026-11-15 --machine "2 cores, AMD"
-    """
-    from studies.paper.recorded_rewards import DATA, measured_rewards
-    from studies.paper.ship_rewards import ship, ship_more
-
-    facts: dict[str, object] = {"date": date, "machines": machine, "how": how}
-    (ship_more if more else ship)(folder, DATA, facts)
-    size = sum(path.stat().st_size for path in DATA.iterdir())
-    table = measured_rewards(more=more)
-    say(f"{table.rounds} rounds, {table.n_arms} arms, {size:,} bytes in {DATA}")
 
 
 @dataclass(frozen=True)

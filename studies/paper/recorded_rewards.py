@@ -21,7 +21,7 @@ from pickbest.core import FloatArray, PickbestError
 from pickbest.environments import Table, read_table
 from studies.paper.estimates import ROUNDING
 from studies.paper.printed import BEST, TABLE_2
-from studies.tuning.measurement.rewards import Losses, best_loss, expected_best, rewards_of
+from studies.tuning.rewards import Losses, best_loss, expected_best, rewards_of
 
 DATA = Path(__file__).parents[1] / "data"
 PUBLISHED, MEASURED = DATA / "paper_rewards.csv", DATA / "rewards.csv"

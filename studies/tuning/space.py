@@ -1,4 +1,4 @@
-"""Search spaces: named integers, reals and categories, and their map to the unit cube."""
+"""Search spaces: named integers and reals, and their map from the unit cube."""
 
 import math
 from dataclasses import dataclass
@@ -7,26 +7,24 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pickbest.core import FloatArray, PickbestError
+from pickbest.core import PickbestError
 
-Value = int | float | str
+Value = int | float
 Point = dict[str, Value]
 
 
 class Warp(StrEnum):
     """The scale on which a real parameter is uniform."""
 
-    LINEAR = "linear"
     LOG = "log"
     LOGIT = "logit"
 
 
 @dataclass(frozen=True)
 class Integer:
-    """A whole number from low to high, both included; `log` searches orders of magnitude.
+    """A whole number from low to high, both included.
 
-    Each integer owns an interval of the unit line, so that a uniform coordinate is a uniform
-    integer (on the log scale: one that is log-uniform before it is rounded).
+    Each integer owns an interval of the unit line: a uniform coordinate is a uniform integer.
 
     >>> Integer("depth", 1, 4).from_unit(0.6)
     3
@@ -35,18 +33,11 @@ class Integer:
     name: str
     low: int
     high: int
-    log: bool = False
-
-    def to_unit(self, value: Value) -> float:
-        """The middle of the value's interval (on the log scale: its own logarithm)."""
-        first, last = self._edges()
-        return (self._scale(float(value)) - first) / (last - first)
 
     def from_unit(self, coordinate: float) -> int:
         """The integer in whose interval the coordinate lies."""
-        first, last = self._edges()
-        place = first + coordinate * (last - first)
-        return min(max(round(math.exp(place) if self.log else place), self.low), self.high)
+        place = self.low - 0.5 + coordinate * (self.high - self.low + 1)
+        return min(max(round(place), self.low), self.high)
 
     def check(self, value: object) -> None:
         """A plain int from low to high."""
@@ -54,12 +45,6 @@ class Integer:
             raise PickbestError(
                 f"{self.name} must be a plain int from {self.low} to {self.high}, got {value!r}"
             )
-
-    def _edges(self) -> tuple[float, float]:
-        return self._scale(self.low - 0.5), self._scale(self.high + 0.5)
-
-    def _scale(self, value: float) -> float:
-        return math.log(value) if self.log else value
 
 
 @dataclass(frozen=True)
@@ -73,12 +58,7 @@ class Real:
     name: str
     low: float
     high: float
-    warp: Warp = Warp.LINEAR
-
-    def to_unit(self, value: Value) -> float:
-        """The value's place between the bounds on the warped scale."""
-        first, last = self._scale(self.low), self._scale(self.high)
-        return min(max((self._scale(float(value)) - first) / (last - first), 0.0), 1.0)
+    warp: Warp
 
     def from_unit(self, coordinate: float) -> float:
         """The value at this place; 0 and 1 give the bounds exactly."""
@@ -86,11 +66,8 @@ class Real:
             return self.low if coordinate <= 0.0 else self.high
         first, last = self._scale(self.low), self._scale(self.high)
         place = first + coordinate * (last - first)
-        if self.warp is Warp.LOG:
-            place = math.exp(place)
-        elif self.warp is Warp.LOGIT:
-            place = 1.0 / (1.0 + math.exp(-place))
-        return min(max(place, self.low), self.high)
+        value = math.exp(place) if self.warp is Warp.LOG else 1.0 / (1.0 + math.exp(-place))
+        return min(max(value, self.low), self.high)
 
     def check(self, value: object) -> None:
         """A plain float from low to high; NaN is none."""
@@ -100,40 +77,10 @@ class Real:
             )
 
     def _scale(self, value: float) -> float:
-        if self.warp is Warp.LOG:
-            return math.log(value)
-        if self.warp is Warp.LOGIT:
-            return math.log(value) - math.log1p(-value)
-        return value
+        return math.log(value) - (math.log1p(-value) if self.warp is Warp.LOGIT else 0.0)
 
 
-@dataclass(frozen=True)
-class Categorical:
-    """One of at least two different texts, without order.
-
-    >>> Categorical("kernel", ("rbf", "linear")).from_unit(0.7)
-    'linear'
-    """
-
-    name: str
-    choices: tuple[str, ...]
-
-    def to_unit(self, value: Value) -> float:
-        """The middle of the choice's interval."""
-        return (self.choices.index(str(value)) + 0.5) / len(self.choices)
-
-    def from_unit(self, coordinate: float) -> str:
-        """The choice in whose interval the coordinate lies."""
-        count = len(self.choices)
-        return self.choices[min(int(coordinate * count), count - 1)]
-
-    def check(self, value: object) -> None:
-        """One of the choices."""
-        if type(value) is not str or value not in self.choices:
-            raise PickbestError(f"{self.name} must be one of {self.choices}, got {value!r}")
-
-
-Parameter = Integer | Real | Categorical
+Parameter = Integer | Real
 
 
 @dataclass(frozen=True)
@@ -155,16 +102,12 @@ class Space:
         """A point that is uniform on the scales of the parameters."""
         return self.from_unit(rng.random(len(self.parameters)))
 
-    def to_unit(self, point: Point) -> FloatArray:
-        """The point's place in the unit cube, one coordinate a parameter."""
-        return np.array([p.to_unit(point[p.name]) for p in self.parameters])
-
     def from_unit(self, coordinates: ArrayLike) -> Point:
         """The point at a place in the unit cube; coordinates outside it are moved to its edge."""
         places = np.asarray(coordinates, dtype=np.float64)
         if places.shape != (len(self.parameters),) or np.isnan(places).any():
             raise PickbestError(
-                f"a place needs {len(self.parameters)} numbers, one a parameter, got {places}"
+                f"a place needs {len(self.parameters)} numbers, one per parameter, got {places}"
             )
         inside = np.clip(places, 0.0, 1.0).tolist()
         return {p.name: p.from_unit(c) for p, c in zip(self.parameters, inside, strict=True)}

@@ -14,7 +14,6 @@ from pickbest.core import Environment
 from pickbest.core.progress import Progress
 from pickbest.simulation.simulate import simulate
 from studies.benchmark.environments import environments_at_hand
-from studies.paper.recorded_rewards import PUBLISHED
 
 GUARDED = (3, 4)
 # Environments in which the best set is no better than random ones have no gap to share.
@@ -29,9 +28,7 @@ def guard_rows(
     Shares of the gap between random sets and the best set in hindsight, medians over environments.
     """
     places = [
-        place.environment
-        for place in environments_at_hand(aslib, PUBLISHED)
-        if not place.environment.adaptive
+        place.environment for place in environments_at_hand(aslib) if not place.environment.adaptive
     ]
     found: dict[str, list[list[float]]] = {}
     for budget in GUARDED:

@@ -8,7 +8,7 @@ import pytest
 from pickbest import theory
 from pickbest.catalog import (
     LearnerEntry,
-    LearnerSpec,
+    Spec,
     learner_entry,
     learner_names,
     make_learner,
@@ -20,7 +20,6 @@ from pickbest.learners import (
     UCB,
     Doubling,
     Exp3,
-    Exp3M,
     FPMLPartial,
     Greedy,
     Hedge,
@@ -92,10 +91,9 @@ HAND_SET = {
     "fpml-partial:epsilon=0.2,weights=explore": FPMLPartial(9, 3, 0.2, Weights.EXPLORE),
     "hedge:rate=0.4": Hedge(9, 0.4),
     "exp3:gamma=0.2": Exp3(9, 0.2),
-    "exp3-m:gamma=0.2": Exp3M(9, 3, 0.2),
     "og:gamma=0.2": Greedy(Exp3(9, 0.2), 3),
     "og:feedback=full,rate=0.4": Greedy(Hedge(9, 0.4), 3),
-    "og-hybrid:epsilon=0.2": Greedy(FPMLPartial(9, 1, 0.2), 3, shared=True),
+    "og-hybrid:epsilon=0.2": Greedy(FPMLPartial(9, 1, 0.2), 3),
 }
 
 
@@ -126,8 +124,7 @@ def test_what_still_depends_on_the_rounds_is_named(text, missing):
 @pytest.mark.parametrize(
     "text",
     ["fpml:epsilon=0", "fpml-partial:epsilon=0", "fpml-partial:resamples=0", "hedge:rate=0",
-     "exp3:gamma=0", "exp3-m:gamma=0",
-     "og:gamma=0", "og:feedback=full,rate=0", "og-hybrid:epsilon=0"],
+     "exp3:gamma=0", "og:gamma=0", "og:feedback=full,rate=0", "og-hybrid:epsilon=0"],
 )  # fmt: skip
 @pytest.mark.parametrize("rounds", [100, None])
 def test_zero_by_hand_is_zero_and_refused_where_it_makes_no_sense(text, rounds):
@@ -150,7 +147,7 @@ def test_text_table_spec_and_options_say_the_same():
     text = "og:tuning=as_run,slots=distinct"
     assert make_learner(text, **GAME) == expected
     assert make_learner({"name": "og", "tuning": "as_run", "slots": "distinct"}, **GAME) == expected
-    assert LearnerSpec.parse(text).build(**GAME) == expected
+    assert make_learner(Spec.parse(text), **GAME) == expected
     assert (
         make_learner("og:slots=independent", **GAME, tuning="as_run", slots="distinct") == expected
     )
@@ -206,7 +203,7 @@ def test_a_module_without_the_learner(own, name, message):
         (lambda: make_learner("fmpl", 9), "unknown learner 'fmpl'; did you mean 'fpml'"),
         (lambda: make_learner("fpml", 9, 10), "budget must be between 1 and n_arms=9, got 10"),
         (lambda: make_learner("fpml", 9, 0), "budget must be between 1 and n_arms=9, got 0"),
-        (lambda: make_learner("exp3", 9, 2), "exp3 picks one arm a round"),
+        (lambda: make_learner("exp3", 9, 2), "exp3 picks one arm per round"),
         (lambda: make_learner("fpml", 9, 2, 0), "rounds must be a whole number"),
         (lambda: make_learner("fpml", 9, 2, 5, "theorem"), "did you mean 'theorem_2'"),
         (lambda: make_learner("ucb", 9, 2, 5, "as_run"), "ucb has nothing to tune"),

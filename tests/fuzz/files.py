@@ -26,7 +26,7 @@ from tests.fuzz.mutations import (
 )
 
 ARMS = ("a", "b", "c", "d", "e")
-LEARNERS = ("fpml-partial", "thompson", "og-hybrid", "exp3-m", "auto", "uniform", "ucb")
+LEARNERS = ("fpml-partial", "thompson", "og-hybrid", "hedge-partial", "auto", "uniform", "ucb")
 
 # Saves of players -----------------------------------------------------------------------------
 
@@ -194,7 +194,7 @@ def _mutate_row(database: sqlite3.Connection, position: int, body: str, rng: ran
 def use_journal(path: Path) -> None:
     """What `pickbest history`, `status`, `verify`, `export` and `advise` do."""
     from pickbest.core import PickbestError
-    from pickbest.portfolio.run.advise import seen_costs
+    from pickbest.portfolio.run.advise import timed_rounds
     from pickbest.portfolio.store.export import export_lines
     from pickbest.portfolio.store.journal import Journal
     from pickbest.portfolio.store.ledger import Ledger
@@ -207,7 +207,7 @@ def use_journal(path: Path) -> None:
             lambda: "".join(export_lines(journal.read_from(0))),
             lambda: Ledger(journal).look(overview),
             lambda: Ledger(journal).verify(),
-            lambda: seen_costs(list(journal.entries())),
+            lambda: timed_rounds(list(journal.entries())),
         ):
             try:
                 act()
@@ -228,14 +228,14 @@ def shown_history(views: Sequence[Any]) -> None:
 
 
 def export_seeds(folder: Path) -> list[Path]:
-    from pickbest.portfolio.store.export import export_file
+    from pickbest.portfolio.store.export import export_lines, write_file
     from pickbest.portfolio.store.journal import Journal
 
     paths = []
     for path in journal_seeds(folder):
         with closing(Journal(str(path), readonly=True)) as journal:
             paths.append(path.with_suffix(".jsonl"))
-            export_file(journal.read_from(0), paths[-1])
+            write_file("".join(export_lines(journal.read_from(0))), paths[-1])
     return paths
 
 

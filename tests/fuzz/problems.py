@@ -167,7 +167,7 @@ def use_request(path: Path) -> None:
             content=text.encode(errors="surrogatepass"),
             headers={"content-type": "application/json"},
         )
-        for page in ("/api/status", "/api/history", "/api/curve"):
+        for page in ("/api/status", "/api/history", "/api/course"):
             if client.get(page).status_code != 200:
                 raise RuntimeError(f"{page} failed after {text[:200]}")
         if answer.status_code >= 500:

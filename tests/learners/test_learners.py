@@ -21,7 +21,6 @@ from pickbest.learners import (
     FPML,
     Doubling,
     Exp3,
-    Exp3M,
     Fixed,
     FPMLPartial,
     Greedy,
@@ -165,13 +164,6 @@ def test_hedge_follows_exponential_weights():
     share = np.bincount(choice.arms[:, 0], minlength=3) / 20_000
     assert np.all(np.abs(share - law) < 6 * np.sqrt(law / 20_000))
     assert np.allclose(choice.weights[:, 0], 1 / law[choice.arms[:, 0]])
-
-
-def test_exp3_m_leaves_capped_arms_alone():
-    learner = Exp3M(n_arms=3, budget=2, gamma=0.3)
-    choice = Choice(np.array([[0, 1]]), np.array([[1.0, 2.0]]))
-    state = learner.learn(learner.start(1), choice, Seen.of(np.array([[0.0, 0.0]])))
-    assert np.allclose(state.scores, [[0.0, 2 * 0.3 / 3 * 2.0, 0.0]])
 
 
 def test_thompson_counts_shares_of_success():

@@ -8,7 +8,7 @@ import pytest
 from pickbest.core import PickbestError, Plans, replicate_keys, rng_for
 from pickbest.core.states import copy_state, same_state
 from pickbest.environments.runtimes import Runtimes
-from pickbest.learners import FixedSchedule, Schedules
+from pickbest.learners import Schedules
 from pickbest.portfolio.run.costs import Runtime, Solved
 from pickbest.simulation.replay import Races, Replay, orders, replay_plans
 from pickbest.testing.learners import check_learner
@@ -125,11 +125,3 @@ def test_plans_are_drawn_and_states_are_folds() -> None:
 def test_bad_prices(options: dict[str, object], message: str) -> None:
     with pytest.raises(PickbestError, match=message):
         Schedules(3, 2, **options)  # type: ignore[arg-type]
-
-
-def test_bad_schedules_by_hand() -> None:
-    for options in ({"arms": (3,)}, {"arms": (1, 1)}, {"arms": (0,), "first": 0}):
-        with pytest.raises(PickbestError, match="a schedule must have"):
-            FixedSchedule(3, 2, slice=0.5, **options)  # type: ignore[arg-type]
-    with pytest.raises(PickbestError, match="a slice must be"):
-        FixedSchedule(3, 2, (1,), first=0)

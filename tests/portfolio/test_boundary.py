@@ -20,7 +20,7 @@ from pickbest.portfolio import AskTell, Portfolio
 from pickbest.portfolio.processes import TEMPORARY, passwords_in, without_passwords
 from pickbest.portfolio.run.answers.handling import Outputs
 from pickbest.portfolio.runs import Run, RunStatus
-from pickbest.portfolio.store.export import as_csv, export_file, write_table
+from pickbest.portfolio.store.export import as_csv, export_lines, write_file
 from pickbest.portfolio.store.journal import Journal
 from pickbest.portfolio.store.ledger import Ledger
 from tests.portfolio.helpers import eventually
@@ -65,7 +65,7 @@ COMMANDS = (
     ["verify", "portfolio.toml"],
     ["run", "portfolio.toml", "r"],
     ["learners"],
-    ["simulate", "uniform", "thompson:prior=2", "--rounds", "20", "--replicates", "2"],
+    ["simulate", "task-1:rounds=20", "--learner", "thompson:prior=2", "--replicates", "2"],
 )
 
 
@@ -103,10 +103,9 @@ def test_a_reference_finds_its_own_module_and_no_other(tmp_path: Path) -> None:
     )
     (tmp_path / "my_neighbour.py").write_text("raise SystemExit('the neighbour was run')\n")
     (tmp_path / "json.py").write_text("raise SystemExit('a standard module was shadowed')\n")
-    words = ["simulate", "my_learner:make", "--rounds", "9", "--replicates", "1", "--json"]
-    done = command(*words, "--environment", "paper-static", cwd=tmp_path)
-    if "No such option" in done.stderr or done.returncode == 2:
-        done = command("simulate", "paper-static", "-l", "my_learner:make", cwd=tmp_path)
+    words = ["simulate", "task-1:rounds=9", "--replicates", "1", "--learner", "my_learner:make"]
+    done = command(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
     assert "was run" not in done.stderr
     assert "was shadowed" not in done.stderr
     from pickbest.catalog.spec import imported
@@ -285,8 +284,8 @@ def test_exports_are_private_and_no_formulas(tmp_path: Path) -> None:
     for line in as_csv(views).splitlines()[1:]:
         for cell in line.split(","):
             assert not cell.strip('"').startswith(("=", "+", "@"))
-    export_file(entries, tmp_path / "journal.jsonl")
-    write_table(views, "csv", tmp_path / "runs.csv")
+    write_file("".join(export_lines(entries)), tmp_path / "journal.jsonl")
+    write_file(as_csv(views), tmp_path / "runs.csv")
     for path in tmp_path.iterdir():
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 

@@ -14,7 +14,7 @@ from pickbest.core import PickbestError
 from pickbest.core.states import same_state
 from pickbest.portfolio import AskTell, Portfolio, RepeatedTellError
 from pickbest.portfolio.store.databases import as_url, versions
-from pickbest.portfolio.store.export import export_file, read_export
+from pickbest.portfolio.store.export import export_lines, read_export, write_file
 from tests.portfolio.clients import ARMS
 
 HERE = Path(__file__).parent
@@ -95,7 +95,7 @@ def test_export_and_import_on_either_database(any_database: str, tmp_path: Path)
     for _ in range(6):
         book.tell(book.ask("p"), [0.25, 0.75])
     book.pause_arm("a")
-    export_file(list(book.ledger.journal.entries()), tmp_path / "journal.jsonl")
+    write_file("".join(export_lines(book.ledger.journal.entries())), tmp_path / "journal.jsonl")
     other = AskTell(("only",), 1, any_database, name="occupied", learner="uniform")
     with pytest.raises(PickbestError, match="an import needs an empty portfolio"):
         other.ledger.restore(read_export(tmp_path / "journal.jsonl"))

@@ -52,7 +52,7 @@ def learned(name: str, played: int = 200, **options: object) -> tuple[AskTell, d
     return book, costs
 
 
-@pytest.mark.parametrize("name", ["auto", "fpml-partial", "thompson", "og-hybrid", "exp3-m", "ucb"])
+@pytest.mark.parametrize("name", ["auto", "fpml-partial", "thompson", "og-hybrid", "ucb"])
 def test_arms_keep_what_is_known_of_them(name: str) -> None:
     book, _ = learned(name)
     held = arrays_of(copy_state(book.ledger.state.live.state))
@@ -181,7 +181,7 @@ def test_axes_of_arms_are_declared() -> None:
 
 def test_a_learner_of_another_kind_begins_again() -> None:
     def make(n_arms: int) -> Learner:
-        return make_learner("thompson" if n_arms < 3 else "exp3-m", n_arms, 1, 100)
+        return make_learner("thompson" if n_arms < 3 else "ucb", n_arms, 1, 100)
 
     state = make(2).learn(
         make(2).start(1), Choice(np.array([[0]]), np.array([[1.0]])), Seen.of(np.array([[0.5]]))

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from pickbest.core import PickbestError
-from pickbest.core.tickets import ClosedRoundError
+from pickbest.core.tickets import ClosedRoundError, RepeatedTellError
 from pickbest.portfolio import AskTell, Portfolio
 from pickbest.portfolio.processes import Owner
 from pickbest.portfolio.store import leases
@@ -86,15 +86,16 @@ def test_what_is_told_too_late_is_kept_and_refused(any_database: str) -> None:
     with AskTell(["a", "b"], 1, any_database, learner="thompson") as book:
         late, good = book.ask("late", lifetime=0.05), book.ask("good")
         time.sleep(0.1)
-        for _ in range(2):  # a second time changes nothing
-            with pytest.raises(ClosedRoundError, match="kept, and not learned \\(round 0\\)"):
-                book.tell_many([(late, [0.25]), (good, [0.5])], ["the answer", None])
-        book.tell(good, [0.5])
-        book.forget(given_up := book.ask("given up"))
-        with pytest.raises(ClosedRoundError, match=r"given up.*kept"):
-            book.tell(given_up, [0.0])
         with pytest.raises(PickbestError, match="1 arms, got 2 costs"):
             book.tell(late, [0.25, 0.5])
+        with pytest.raises(ClosedRoundError, match=r"round 0 was closed as lost.*not learned"):
+            book.tell_many([(late, [0.25]), (good, [0.5])], ["the answer", None])
+        for again in (late, good):  # a second time changes nothing
+            with pytest.raises(RepeatedTellError, match="told already"):
+                book.tell(again, [0.75])
+        book.forget(given_up := book.ask("given up"))
+        with pytest.raises(ClosedRoundError, match=r"given up.*not learned"):
+            book.tell(given_up, [0.0])
         first, second, third = book.history()
         assert (first.state, first.late, first.cost, first.answer) == (
             "lost", True, 0.25, "the answer",

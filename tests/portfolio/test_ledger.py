@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,6 @@ from pickbest.portfolio.store.ledger import Ledger
 from pickbest.portfolio.store.records import (
     Entry,
     Finished,
-    Late,
     Opened,
     Picked,
     decode_record,
@@ -96,10 +96,10 @@ def test_only_a_round_that_was_lost_has_a_late_result(number: int) -> None:
     state = copy.deepcopy(book.ledger.state)
     book.close()
     runs = tuple(Run(arm, RunStatus.STOPPED) for arm in lost.arms)
-    entry = Entry(state.position + 1, Late(number, runs))
+    entry = Entry(state.position + 1, Finished(number, runs, (0, 0), (1, 1), (0, 0), late=True))
     with pytest.raises(PickbestError, match=f"round {number} has a late result, but was not lost"):
         state.apply(entry)
-    state.apply(Entry(entry.position, Late(0, runs)))
+    state.apply(Entry(entry.position, replace(entry.record, round=0)))
     assert (state.lost, state.late) == (1, 1)
 
 

@@ -45,7 +45,7 @@ def client(book: AskTell) -> TestClient:
     return TestClient(create_app(book), base_url="http://localhost")
 
 
-def test_ask_tell_status_history_curve(client: TestClient, book: AskTell) -> None:
+def test_ask_tell_status_history_course(client: TestClient, book: AskTell) -> None:
     ticket = client.post("/api/ask", json={"problem": "p <1>"}).json()
     assert len(ticket["arms"]) == 2
     told = client.post("/api/tell", json={"round": 0, "costs": [0.25, None], "answer": {"x": 1}})
@@ -62,9 +62,9 @@ def test_ask_tell_status_history_curve(client: TestClient, book: AskTell) -> Non
     )
     assert (second["state"], second["reason"]) == ("lost", "given up")
     assert client.get("/api/history?last=1&before=1").json() == [first]
-    curve = client.get("/api/curve").json()
-    assert (curve["rounds"], curve["portfolio"]) == ([0], [0.25])
-    assert curve["arms"][ticket["arms"][1]] == [None]
+    ((finished, at, paid),) = client.get("/api/course").json()["points"]
+    assert (finished, paid) == (1, 0.25)
+    assert abs(at - time.time()) < 60.0
     book.verify()
 
 
@@ -191,7 +191,7 @@ def test_names_that_are_not_utf8_come_out_as_escapes(client: TestClient, book: A
     book.tell(ticket, [0.0, 1.0], "answer \ud800")
     (view,) = client.get("/api/history").json()
     assert (view["problem"], view["answer"]) == ("p\udcff\x1b[2J", "answer \ud800")
-    assert client.get("/api/status").status_code == client.get("/api/curve").status_code == 200
+    assert client.get("/api/status").status_code == client.get("/api/course").status_code == 200
 
 
 def test_a_ticket_says_whether_its_round_is_watched(tmp_path: Path) -> None:

@@ -73,19 +73,14 @@ def test_time_to_solve_rewards_the_quickest_run_that_is_long_enough() -> None:
     assert jobs.values([0, 1, 2, 3])[2] == 0.0
 
 
-def test_gains_and_summaries_agree_with_values(jobs: TableJobs) -> None:
-    round_jobs = jobs.round(3)
-    summary = round_jobs.start(2, 3)
+def test_gains_and_rounds_agree_with_values(jobs: TableJobs) -> None:
+    summary = jobs.start()
     for arm in (0, 4, 2):
-        before = round_jobs.values(summary)
-        gains = round_jobs.gains(summary)
-        few = round_jobs.gains(summary, np.array([[arm, -1], [1, arm]]))
-        np.testing.assert_array_equal(few, [[gains[0, arm], 0.0], [gains[1, 1], gains[1, arm]]])
-        longer = round_jobs.extend(summary, np.full(2, arm), np.array([True, False]))
-        after = round_jobs.values(longer)
-        assert after[0] - before[0] == pytest.approx(gains[0, arm], abs=1e-12)
-        assert after[1] == before[1]
-        summary = longer
+        before, gains = jobs.worth(summary), jobs.gains(summary)
+        summary = jobs.extend(summary, np.full(jobs.rounds, arm))
+        np.testing.assert_allclose(jobs.worth(summary) - before, gains[:, arm], atol=1e-12)
+    schedule = tuple(jobs.actions[arm] for arm in (0, 4, 2))
+    assert jobs.round(3).value(schedule) == jobs.worth(summary)[3]
 
 
 def test_every_family_is_a_job(jobs: TableJobs) -> None:

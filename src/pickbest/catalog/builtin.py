@@ -12,11 +12,9 @@ from pickbest.catalog.learners import LearnerEntry, Retuned, register_kinds, reg
 from pickbest.learners import (
     UCB,
     Auto,
-    FixedSchedule,
     Leaders,
     Schedules,
     Thompson,
-    Tsallis,
     Uniform,
 )
 
@@ -48,15 +46,11 @@ BUILT_IN = (
                  "online greedy: FPML with slot_budget arms in each slot (Algorithm 2)",
                  composed.og_hybrid, (*builders.PARTIAL_TUNINGS, *builders.EXPONENTIAL_TUNINGS),
                  needs_rounds=True, by_hand=("epsilon",)),
-    LearnerEntry("exp3-m", "Exp3 for subsets and sums of rewards", builders.exp3_m, ("uchiya",),
-                 needs_rounds=True, by_hand=("gamma",)),
     LearnerEntry("thompson", "the B best Beta posterior draws", Thompson),
     LearnerEntry("ucb", "the B best upper confidence bounds", UCB),
     LearnerEntry("schedules",
                  "how many arms, and one before others, where processor time has a price",
                  Schedules),
-    LearnerEntry("schedule", "a plan by hand: one arm for a while, then others", FixedSchedule),
-    LearnerEntry("tsallis", "regularised leader over subsets, best of both worlds", Tsallis),
     LearnerEntry("leaders", "the B leaders so far, no noise, sees all costs", Leaders),
     LearnerEntry("uniform", "B distinct arms at random", Uniform),
     LearnerEntry("fixed", "the same arms in every round", builders.fixed),

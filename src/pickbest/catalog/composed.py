@@ -6,17 +6,11 @@ from pickbest.catalog.builders import (
     AS_IN_THE_PAPER,
     EXP3_TUNINGS,
     EXPONENTIAL_TUNINGS,
-    ONE_PASS,
     PARTIAL_TUNINGS,
 )
-from pickbest.core import (
-    Feedback,
-    PickbestError,
-    check_budget,
-    unknown_name,
-)
+from pickbest.core import Feedback, PickbestError, check_budget, unknown_name
 from pickbest.kernels.rules import AnyCompiled
-from pickbest.learners import Greedy, Hedge
+from pickbest.learners import FPML, FPMLFullManyArms, FPMLManyArms, FPMLPartial, Greedy, Hedge
 
 
 def og(
@@ -26,7 +20,6 @@ def og(
     tuning: str | None,
     feedback: str = "picked",
     slots: str | None = None,
-    shared: bool = False,
     gamma: float | None = None,
     rate: float | None = None,
 ) -> Greedy:
@@ -38,7 +31,7 @@ def og(
     else:
         _refuse("og with feedback of picked arms", tuning, EXP3_TUNINGS, rate=rate)
         inner = builders.exp3(n_arms, rounds, tuning, gamma)
-    return Greedy(inner, budget, _distinct(slots, tuning), _flag("shared", shared))
+    return Greedy(inner, budget, _distinct(slots, tuning))
 
 
 def og_hybrid(
@@ -53,7 +46,6 @@ def og_hybrid(
     epsilon: float | None = None,
     resamples: int | None = None,
     explore: float = 1.0,
-    shared: bool | None = None,
     slot_learner: str = "fpml",
 ) -> Greedy:
     """slot_learner: fpml, or, with full feedback, hedge: slot_budget draws at a constant rate."""
@@ -68,15 +60,12 @@ def og_hybrid(
     else:
         _refuse("og-hybrid with feedback of picked arms", tuning, PARTIAL_TUNINGS)
         builders.word("slot_learner", slot_learner, ("fpml",))
-        inner = builders.fpml_partial(
-            n_arms, slot_budget, rounds, tuning, weights, epsilon, resamples, explore, ONE_PASS
+        inner = _one_pass(
+            builders.fpml_partial(
+                n_arms, slot_budget, rounds, tuning, weights, epsilon, resamples, explore
+            )
         )
-    distinct = _distinct(slots, tuning)
-    # It pays where slots are distinct and weights unbiased: docs/learners.md has the numbers.
-    if shared is None:
-        partial = inner.feedback is Feedback.PICKED
-        shared = partial and distinct and inner.unbiased and tuning not in AS_IN_THE_PAPER
-    return Greedy(inner, budget // slot_budget, distinct, _flag("shared", shared))
+    return Greedy(inner, budget // slot_budget, _distinct(slots, tuning))
 
 
 def _single(n_arms: int, rounds: int | None, rate: float | None) -> Hedge:
@@ -103,13 +92,16 @@ def _full_slot(
     _refuse("og-hybrid with full feedback", tuning, EXPONENTIAL_TUNINGS)
     if epsilon is None:
         builders.known_rounds(rounds, "epsilon")
-    return builders.fpml(n_arms, slot_budget, rounds, tuning, epsilon, selection=ONE_PASS)
+    return _one_pass(builders.fpml(n_arms, slot_budget, rounds, tuning, epsilon))
 
 
-def _flag(name: str, value: bool) -> bool:
-    if value not in (True, False):
-        raise PickbestError(f"{name} must be true or false (or 1 or 0), got {value!r}")
-    return bool(value)
+def _one_pass(built: FPML | FPMLFullManyArms | FPMLPartial | FPMLManyArms) -> AnyCompiled:
+    """Slots hold the classes that pass over all arms in each round."""
+    if isinstance(built, FPMLManyArms):
+        return FPMLPartial(built.n_arms, built.budget, built.epsilon)
+    if isinstance(built, FPMLFullManyArms):
+        return FPML(built.n_arms, built.budget, built.epsilon, built.decay, noise=built.noise)
+    return built
 
 
 def _distinct(slots: str | None, tuning: str | None) -> bool:

@@ -37,9 +37,6 @@ def feasible(
     simplex: Annotated[
         float | None, Option(help="Keep x at least 0 with this sum, for A and b.")
     ] = None,
-    ball: Annotated[
-        float | None, Option(help="Keep x within this distance of 0, for A and b.")
-    ] = None,
     target: Annotated[
         float | None, Option(help="Require the model's objective to be at least this good.")
     ] = None,

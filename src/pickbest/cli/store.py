@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -79,43 +79,35 @@ def export(
         str | None,
         Option(
             "--format",
-            help="jsonl (the journal), csv or parquet (one row per run); by default as --out ends.",
+            help="jsonl (the journal) or csv (one row per run); by default as --out ends.",
         ),
     ] = None,
     name: NameOption = "default",
 ) -> None:
     """Export the journal as JSON lines, or the runs as a table.
 
-    Only JSON lines can be imported again. Parquet needs --out and the extra `data`.
+    Only JSON lines can be imported again.
 
     **Example**
 
         pickbest export portfolio.toml --out runs.csv
     """
-    from pickbest.portfolio.store.export import (
-        as_csv,
-        chosen_format,
-        export_file,
-        export_lines,
-        write_table,
-    )
+    from pickbest.portfolio.store.export import as_csv, chosen_format, export_lines, write_file
     from pickbest.portfolio.store.views import rounds_of, verdicts_of, with_contradictions
 
     chosen = chosen_format(form, out)
     with reading(store, name) as journal:
         entries = journal.entries()
-        if chosen == "jsonl" and out is not None:
-            export_file(entries, out)
-        elif chosen == "jsonl":
-            for line in export_lines(entries):
-                typer.echo(line)
+        if chosen == "jsonl":
+            lines: Iterable[str] = export_lines(entries)
         else:
             views = rounds_of(entries)
-            views = with_contradictions(views, verdicts_of(views))
-            if out is not None:
-                write_table(views, chosen, out)
-            else:
-                typer.echo(as_csv(views), nl=False)
+            lines = [as_csv(with_contradictions(views, verdicts_of(views)))]
+        if out is not None:
+            write_file("".join(lines), out)
+        else:
+            for line in lines:
+                typer.echo(line, nl=False)
 
 
 def import_(
@@ -150,7 +142,7 @@ def advise(store: StoreArgument, name: NameOption = "default", as_json: JsonOpti
     with opened(store, name) as ledger:
         roster = ledger.state.roster
         advised = advice(list(ledger.journal.entries()), roster.budget if roster else 1)
-    tables.show(plain(advised), as_json, lambda _: store_tables.advice_tables(advised))
+    tables.show(plain(advised), as_json, lambda _: store_tables.advice_table(advised))
 
 
 def serve(

@@ -14,7 +14,6 @@ from pickbest.core.text import printable
 
 if TYPE_CHECKING:
     from pickbest.portfolio.run.advise import Advised
-    from pickbest.portfolio.runs import Stage
     from pickbest.portfolio.store.verdicts import Contradiction
     from pickbest.portfolio.store.views import ArmView, RoundView, Status
 
@@ -27,10 +26,6 @@ def status_table(status: Status) -> Table:
         f"mean cost {mean}; learner {escape(printable(status.learner))}, "
         f"{status.budget} arms per round; limits by {status.limits}"
     )
-    if status.stages:
-        title += f"; plan: {', then '.join(map(_stage, status.stages))}"
-    if status.mode:
-        title += f"; {status.mode}"
     if status.late:
         title += f"; {status.late} results came too late to be learned"
     columns = ("arm", "state", "picked", "won", "failed", "mean cost", "seconds", "picked next")
@@ -40,11 +35,6 @@ def status_table(status: Status) -> Table:
         for took in [(f"{arm.seconds:.1f}", f"{arm.share:.0%}")]
     ]
     return table(title, columns, rows, text_columns=2)
-
-
-def _stage(stage: Stage) -> str:
-    end = "" if stage.until == 1.0 else f" until {stage.until:.1%} of the deadline"
-    return escape(printable(" with ".join(stage.arms))) + end
 
 
 def _marked(arm: ArmView) -> str:
@@ -101,34 +91,8 @@ def _outcome(view: RoundView) -> str:
     return view.winner or lost or "-"
 
 
-def advice_tables(advised: Advised) -> list[Table]:
+def advice_table(advised: Advised) -> Table:
     """What `pickbest advise` prints."""
-    labels = {
-        "seen": "every cost was seen",
-        "independent": "unseen costs drawn independently (optimistic)",
-        "alike": "unseen costs drawn as if problems were equally hard for all arms (pessimistic)",
-    }
-    tables = [_estimates_table(advised)] if advised.estimates else []
-    for way, rows in advised.fills.items():
-        title = (
-            f"Mean cost per round by budget, {advised.rounds} rounds, {advised.seen:.0%} of the "
-            f"costs seen: {labels[way]}"
-        )
-        columns = ("B", "best subset", "top B", "learner", "Theorem 2", "best arms in hindsight")
-        cells = [
-            (
-                f"{row.budget}{' (now)' if row.budget == advised.budget else ''}",
-                *(row.best_subset, row.top, row.learner),
-                f"≤ {row.promise:.4f}",
-                ", ".join(row.best_arms),
-            )
-            for row in rows
-        ]
-        tables.append(table(title, columns, cells, text_columns=0))
-    return tables
-
-
-def _estimates_table(advised: Advised) -> Table:
     rows = [
         (
             f"{each.budget}{' (now)' if each.budget == advised.budget else ''}",

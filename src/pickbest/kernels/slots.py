@@ -38,17 +38,13 @@ class Filling(NamedTuple):
     """How slots are filled and fed.
 
     distinct: a slot leaves out the arms that earlier slots took.
-    shared: a slot also learns from the arms of other slots.
     full: slots see all costs.
     durations: (n_arms,); an arm of duration τ is kept with probability 1/τ. (0,): all are 1.
-    longest: what a schedule must not exceed; 0: nothing.
     """
 
     distinct: bool
-    shared: bool
     full: bool
     durations: IntArray
-    longest: int
 
 
 class Plan(NamedTuple):
@@ -140,8 +136,6 @@ def slot_loops(
                 for j in range(size):
                     span += filling.durations[arms[j]]
                 kept = uniform_at(coins) * filling.durations[arms[0]] < 1.0
-            if filling.longest > 0 and length + span > filling.longest:
-                kept = False
             plan.kept[slot] = kept
             if kept:
                 length += span

@@ -1,16 +1,10 @@
 """Rules that pick arms, one file each, all through the protocol `core.Learner`."""
 
 from pickbest.learners.adahedge import AdaHedge as AdaHedge
-from pickbest.learners.auto import (
-    Auto as Auto,
-    FixedSchedule as FixedSchedule,
-    Racing as Racing,
-    Schedules as Schedules,
-)
+from pickbest.learners.auto import Auto as Auto, Racing as Racing, Schedules as Schedules
 from pickbest.learners.baselines import Fixed as Fixed, Leaders as Leaders, Uniform as Uniform
 from pickbest.learners.doubling import Doubling as Doubling
 from pickbest.learners.exp3 import Exp3 as Exp3
-from pickbest.learners.exp3_m import Exp3M as Exp3M
 from pickbest.learners.fpml import FPML as FPML
 from pickbest.learners.fpml_blocks import FPMLFullManyArms as FPMLFullManyArms
 from pickbest.learners.fpml_buckets import FPMLManyArms as FPMLManyArms
@@ -20,5 +14,4 @@ from pickbest.learners.hedge import Hedge as Hedge
 from pickbest.learners.hedge_partial import HedgePartial as HedgePartial
 from pickbest.learners.hedge_subsets import HedgeSubsets as HedgeSubsets
 from pickbest.learners.thompson import Thompson as Thompson
-from pickbest.learners.tsallis import Tsallis as Tsallis
 from pickbest.learners.ucb import UCB as UCB

@@ -27,7 +27,7 @@ from pickbest.core import (
 )
 from pickbest.core.states import map_state
 from pickbest.core.wrapping import WrappingLearner
-from pickbest.kernels.compiled import allocating, inlined, kernel
+from pickbest.kernels.compiled import allocating, inlined
 from pickbest.kernels.rules import MOST_INTERPRETED, AnyCompiled, CompiledLearner
 from pickbest.kernels.slots import (
     COINS,
@@ -72,15 +72,13 @@ def _feed_slot(
 ) -> int:
     """Algorithm 2: one minus what an arm adds to the best of the slots before."""
     costs = game.costs[r if game.costs.shape[0] > 1 else 0, t]
-    slots, size = plan.arms.shape
-    lowest, count = prefix[0], 0
+    lowest, count, size = prefix[0], 0, plan.arms.shape[1]
     if filling.full:
         for a in range(costs.shape[0]):
             fed.costs[a] = costs[a] if slot == 0 else 1.0 - max(lowest - costs[a], 0.0)
         count = costs.shape[0]
     else:
-        first = 0 if filling.distinct or filling.shared else slot
-        for k in range(first, slots if filling.shared else slot + 1):
+        for k in range(0 if filling.distinct else slot, slot + 1):
             for j in range(size):
                 arm = plan.arms[k, j]
                 cost = costs[arm]
@@ -88,8 +86,6 @@ def _feed_slot(
                 fed.costs[count] = cost if slot == 0 else 1.0 - max(lowest - cost, 0.0)
                 # What earlier slots took costs 1 here, with certainty.
                 fed.weights[count] = plan.weights[k, j] if k >= slot else 1.0
-                if filling.shared:
-                    fed.weights[count] = _shared_weight(plan, slot, k, j)
                 count += 1
     for j in range(size):
         prefix[0] = min(prefix[0], costs[plan.arms[slot, j]])
@@ -99,22 +95,6 @@ def _feed_slot(
 @inlined
 def _value_round(game: CostGame, r: int, t: int, prefix: FloatArray) -> float:
     return float(prefix[0])
-
-
-@kernel
-def _shared_weight(plan: Plan, slot: int, own: int, column: int) -> float:
-    """The weight in `slot` of the arm that slot `own` picked as its column-th.
-
-    0 where the arm was picked before. See Greedy.shared.
-    """
-    slots, size = plan.arms.shape
-    for k in range(own + 1):
-        for j in range(column if k == own else size):
-            if plan.arms[k, j] == plan.arms[own, column]:
-                return 0.0
-    if own < slot:
-        return 1.0
-    return float((plan.weights[own, column] + (slots - 1 - own)) / (slots - slot))
 
 
 COSTS = SlotGame(_no_prefix, _start_round, _feed_slot, _value_round)
@@ -136,15 +116,6 @@ class Greedy(WrappingLearner):
         of a slot are unbiased, given what the slots before it picked.
     Without it slots pick independently, as in the paper's experiments, and arms may repeat.
 
-    shared: slot i also learns from the arms of later slots. Given the picks of the slots
-        before j ≥ i, slot j estimates slot i's costs without bias, too: they are known for the
-        arms that slots i to j - 1 took, and an arm that is first picked in slot j counts with
-        its weight there. Slot i learns the mean of these estimates over all j ≥ i, in which an
-        arm that is first picked in slot m has the weight
-        (its weight in m + number of slots after m) / number of slots from i on.
-        What slots before i took costs 1 in slot i, with certainty. All this holds for distinct
-        and for independent slots.
-
     >>> from pickbest.learners.hedge import Hedge
     >>> Greedy(Hedge(n_arms=5, rate=0.1), slots=3).budget
     3
@@ -153,16 +124,10 @@ class Greedy(WrappingLearner):
     inner: AnyCompiled
     slots: int
     distinct: bool = True
-    shared: bool = False
 
     def __post_init__(self) -> None:
         check_count("slots", self.slots)
         check_slot_learner(self.inner)
-        if self.shared and self.inner.feedback is Feedback.FULL:
-            raise PickbestError(
-                "shared needs slots that see picked arms only: with full feedback each slot "
-                "sees all costs already"
-            )
         if self.distinct:
             check_budget(self.budget, self.n_arms)
 
@@ -178,7 +143,7 @@ class Greedy(WrappingLearner):
     @cached_property
     def filling(self) -> Filling:
         full = self.feedback is Feedback.FULL
-        return Filling(self.distinct, self.shared, full, np.empty(0, np.int64), 0)
+        return Filling(self.distinct, full, np.empty(0, np.int64))
 
     def start(self, replicates: int) -> GreedyState:
         return GreedyState(start_slots(self.inner, replicates, self.slots))

@@ -17,7 +17,6 @@ import numpy as np
 
 from pickbest.core import FloatArray, PickbestError
 from pickbest.hindsight.comparators import random_subset_costs
-from pickbest.portfolio.run.advise import weighted_quantiles
 from pickbest.portfolio.runs import Run, RunStatus
 from pickbest.portfolio.store.records import Entry, Picked
 from pickbest.portfolio.store.verdicts import Verdicts
@@ -241,3 +240,12 @@ def _grouped(
     for view in views:
         groups[key(view)].append(view)
     return dict(sorted(groups.items(), key=lambda item: -len(item[1])))
+
+
+def weighted_quantiles(values: FloatArray, weights: FloatArray, levels: FloatArray) -> FloatArray:
+    """The values at these levels of their weighted law."""
+    order = np.argsort(values, kind="stable")
+    mass = np.cumsum(weights[order])
+    places = np.searchsorted(mass / mass[-1], levels, side="left")
+    result: FloatArray = values[order][np.minimum(places, len(values) - 1)]
+    return result

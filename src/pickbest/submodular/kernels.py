@@ -84,42 +84,26 @@ def value_of(kind: int, weights: FloatArray, summary: FloatArray) -> float:
 
 @borrowing
 def fill_values(kind: int, weights: FloatArray, summary: FloatArray, out: FloatArray) -> None:
-    """out[r] = value of replicate r's schedule; weights are (replicates or 1, n_items)."""
-    for r in range(out.shape[0]):
-        out[r] = value_of(kind, weights[r if weights.shape[0] > 1 else 0], summary[r])
+    """out[t] = value of the schedule in round t; weights are (rounds or 1, n_items)."""
+    for t in range(out.shape[0]):
+        out[t] = value_of(kind, weights[t if weights.shape[0] > 1 else 0], summary[t])
 
 
 @borrowing
 def fill_gains(
-    kind: int,
-    entries: FloatArray,
-    weights: FloatArray,
-    summary: FloatArray,
-    arms: IntArray,
-    out: FloatArray,
+    kind: int, entries: FloatArray, weights: FloatArray, summary: FloatArray, out: FloatArray
 ) -> None:
-    """out[r, j] = gain of arm arms[r, j], 0 for arm -1; of arm j where arms has no columns.
-
-    entries are (replicates or 1, n_items, n_arms), weights (replicates or 1, n_items).
-    """
-    for r in range(out.shape[0]):
-        own = entries[r if entries.shape[0] > 1 else 0]
-        weight = weights[r if weights.shape[0] > 1 else 0]
-        if arms.shape[1] == 0:
-            all_gains(kind, own, weight, summary[r], out[r])
-        for j in range(arms.shape[1]):
-            arm = arms[r, j]
-            out[r, j] = gain_of(kind, own, arm, weight, summary[r]) if arm >= 0 else 0.0
+    """out[t, a] = gain of arm a in round t; entries are (rounds or 1, n_items, n_arms)."""
+    for t in range(out.shape[0]):
+        own = entries[t if entries.shape[0] > 1 else 0]
+        all_gains(kind, own, weights[t if weights.shape[0] > 1 else 0], summary[t], out[t])
 
 
 @borrowing
-def extend_all(
-    kind: int, entries: FloatArray, arms: IntArray, kept: BoolArray, summary: FloatArray
-) -> None:
-    """Every replicate's summary with its arm, where the arm is kept."""
-    for r in range(summary.shape[0]):
-        if kept[r]:
-            extend(kind, entries[r if entries.shape[0] > 1 else 0], arms[r], summary[r])
+def extend_all(kind: int, entries: FloatArray, arms: IntArray, summary: FloatArray) -> None:
+    """Every round's summary with its arm."""
+    for t in range(summary.shape[0]):
+        extend(kind, entries[t if entries.shape[0] > 1 else 0], arms[t], summary[t])
 
 
 # The game of jobs: a slot is fed 1 - what an action adds, per unit of time, to the slots before it.

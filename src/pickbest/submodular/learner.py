@@ -40,10 +40,7 @@ from pickbest.learners.greedy import (
 )
 from pickbest.submodular import kernels
 from pickbest.submodular.jobs.actions import Schedule, check_actions, durations_of, unit_actions
-from pickbest.submodular.jobs.functions import NOTHING, FunctionRound
-from pickbest.submodular.jobs.tables import TableRound
-
-RoundJobs = TableRound | FunctionRound
+from pickbest.submodular.jobs.functions import RoundJob
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,21 +102,21 @@ class OnlineGreedy:
         return self.inner.feedback
 
     @cached_property
+    def all_actions(self) -> Schedule:
+        """What the arms stand for."""
+        return unit_actions(self.n_arms) if self.actions is None else self.actions
+
+    @cached_property
     def durations(self) -> IntArray:
         """(n_arms,) durations of the actions."""
-        return durations_of(unit_actions(self.n_arms) if self.actions is None else self.actions)
+        return durations_of(self.all_actions)
 
     @cached_property
     def filling(self) -> Filling:
         """How slots are filled and fed, for compiled code."""
         units = bool(np.all(self.durations == 1))
-        return Filling(
-            self.distinct,
-            False,
-            self.feedback is Feedback.FULL,
-            np.empty(0, np.int64) if units else self.durations,
-            0,
-        )
+        durations = np.empty(0, np.int64) if units else self.durations
+        return Filling(self.distinct, self.feedback is Feedback.FULL, durations)
 
     def start(self, replicates: int) -> GreedyState:
         return GreedyState(start_slots(self.inner, replicates, self.slots))
@@ -133,64 +130,67 @@ class OnlineGreedy:
         choice = Choice(arms, weights.reshape(replicates, -1) if weighted else None)
         return PickedSchedules(choice, kept)
 
-    def learn(self, state: GreedyState, plan: PickedSchedules, job: RoundJobs) -> GreedyState:
+    def learn(self, state: GreedyState, plan: PickedSchedules, job: RoundJob) -> GreedyState:
         """Fold one round in; if the job fails, an error is raised and nothing is learned."""
-        replicates = len(plan.kept)
-        for place, (choice, costs) in enumerate(self.fed(plan, job)):
-            slot, r = divmod(place, replicates)
+        for r, slot, choice, costs in self.fed(plan, job):
             own = map_state(partial(_one_slot, r, slot), state.slots)
             self.inner.learn(own, choice, Seen.of(costs))
         return state
 
     def schedules(self, plan: PickedSchedules) -> list[Schedule]:
         """The schedule of each replicate: the actions that were kept, in slot order."""
-        actions = unit_actions(self.n_arms) if self.actions is None else self.actions
         return [
-            tuple(actions[arm] for arm in row[keep])
+            tuple(self.all_actions[arm] for arm in row[keep])
             for row, keep in zip(plan.choice.arms, plan.kept, strict=True)
         ]
 
-    def values(self, plan: PickedSchedules, job: RoundJobs) -> FloatArray:
+    def values(self, plan: PickedSchedules, job: RoundJob) -> FloatArray:
         """(replicates,) values of the schedules."""
         self._check(plan, job)
-        summary = job.start(len(plan.kept), self.budget)
-        for j in range(self.budget):
-            summary = job.extend(summary, plan.choice.arms[:, j], plan.kept[:, j])
-        return job.values(summary)
+        return np.array([job.value(schedule) for schedule in self.schedules(plan)])
 
-    def fed(self, plan: PickedSchedules, job: RoundJobs) -> list[tuple[Choice, FloatArray]]:
-        """What is told, slot by slot, to each replicate: a choice and costs, for `Learner.learn`.
+    def fed(
+        self, plan: PickedSchedules, job: RoundJob
+    ) -> list[tuple[int, int, Choice, FloatArray]]:
+        """(replicate, slot, choice, costs): what each slot is told, for `Learner.learn`.
 
         Asked of the job one schedule at a time; the compiled games of `play_jobs` do the same.
         """
         self._check(plan, job)
-        (arms, weights, kept), size = self._by_slot(plan), self.inner.budget
-        pulled = np.where(plan.kept, plan.choice.arms, NOTHING)
-        prefix, inside = job.start(len(kept), self.slots), np.zeros(pulled.shape, np.bool_)
+        arms, weights, kept = self._by_slot(plan)
         most = max(self.n_arms, self.budget)
         fed = Fed(np.empty(most, np.int64), np.empty(most), np.empty(most))
         told = []
-        for slot in range(self.slots):
-            asked = pulled.copy()
-            asked[:, (slot + 1) * size :] = NOTHING
-            asked[:, : 0 if self.distinct else slot * size] = NOTHING
-            gains = job.gains(prefix, None if self.filling.full else asked)
-            best = np.empty(len(kept), np.int64)
-            for r in range(len(kept)):
-                count, best[r] = kernels.tell_slot(
-                    self.filling, self.durations, Plan(arms[r], weights[r], kept[r]), slot,
-                    inside[r], gains[r], fed,
-                )  # fmt: skip
+        for r in range(len(kept)):
+            own = Plan(arms[r], weights[r], kept[r])
+            prefix: Schedule = ()
+            inside = np.zeros(self.budget, np.bool_)
+            for slot in range(self.slots):
+                gains = self._gains(job, prefix, own, slot)
+                count, best = kernels.tell_slot(
+                    self.filling, self.durations, own, slot, inside, gains, fed
+                )
                 known, shares = fed.arms[:count], fed.weights[:count]
                 if self.filling.full:
-                    known, shares = arms[r, slot], weights[r, slot]
+                    known, shares = own.arms[slot], own.weights[slot]
                 choice = Choice(known[None].copy(), shares[None].copy())
-                told.append((choice, fed.costs[None, :count].copy()))
-            found = np.flatnonzero(best >= 0)
-            inside[found, best[found]] = True
-            grown = plan.choice.arms[np.arange(len(kept)), best]
-            prefix = job.extend(prefix, grown, best >= 0)
+                told.append((r, slot, choice, fed.costs[None, :count].copy()))
+                if best >= 0:
+                    inside[best] = True
+                    prefix = (*prefix, self.all_actions[own.arms.flat[best]])
         return told
+
+    def _gains(self, job: RoundJob, prefix: Schedule, plan: Plan, slot: int) -> FloatArray:
+        """What actions add to the prefix: all of them, or those at the places that were pulled."""
+        size = self.inner.budget
+        asked = dict(enumerate(range(self.n_arms)))
+        if not self.filling.full:
+            places = range(0 if self.distinct else slot * size, (slot + 1) * size)
+            asked = {k: int(plan.arms.flat[k]) for k in places if plan.kept[k // size]}
+        gains, before = np.zeros(max(self.n_arms, self.budget)), job.value(prefix)
+        for place, arm in asked.items():
+            gains[place] = max(job.value((*prefix, self.all_actions[arm])) - before, 0.0)
+        return gains
 
     def _by_slot(self, plan: PickedSchedules) -> tuple[IntArray, FloatArray, BoolArray]:
         """(arms, weights, kept): (replicates, slots, slot_budget) twice, (replicates, slots)."""
@@ -202,7 +202,7 @@ class OnlineGreedy:
             np.ascontiguousarray(plan.kept[:, :: self.inner.budget]),
         )
 
-    def _check(self, plan: PickedSchedules, job: RoundJobs) -> None:
+    def _check(self, plan: PickedSchedules, job: RoundJob) -> None:
         """A plan that is not ours is refused before anything is asked or learned."""
         arms = plan.choice.arms
         fits = arms.ndim == 2 and arms.shape == plan.kept.shape and arms.shape[1] == self.budget

@@ -16,7 +16,7 @@ from pickbest.core import (
 from pickbest.kernels.slots import play_slots
 from pickbest.learners.greedy import slot_rows
 from pickbest.submodular.jobs.actions import durations_of
-from pickbest.submodular.jobs.offline import Jobs
+from pickbest.submodular.jobs.functions import FunctionJobs
 from pickbest.submodular.jobs.tables import TableJobs
 from pickbest.submodular.kernels import JOBS, JobGame
 from pickbest.submodular.learner import OnlineGreedy
@@ -44,7 +44,9 @@ class JobRun:
         return regret
 
 
-def play_jobs(learner: OnlineGreedy, jobs: Jobs, replicates: int = 20, seed: int = 0) -> JobRun:
+def play_jobs(
+    learner: OnlineGreedy, jobs: TableJobs | FunctionJobs, replicates: int = 20, seed: int = 0
+) -> JobRun:
     """Independent games of a learner on the same jobs.
 
     >>> from pickbest.submodular.jobs import coverage

@@ -8,7 +8,7 @@
     lower_bounds         Propositions 1 and 10
     online_greedy        Theorem 6, Lemmas 11 and 12: OG and OG_hybrid
     linear_programs      Proposition 8
-    exponential_weights  tunings and bounds of Hedge, Exp3, Exp3-IX, Exp3.M
+    exponential_weights  tunings and bounds of Hedge and Exp3
     two_picks            full feedback, B ≥ 2: regret that does not grow with time
     relative_costs       the same for semi-bandit feedback: hedge-partial; others' bounds
     adaptive_rates       learners with a rate that adapts, and the guard of `auto`
@@ -26,8 +26,6 @@ from pickbest.theory.exponential_weights import (
     exp3_gamma as exp3_gamma,
     exp3_gamma_as_run as exp3_gamma_as_run,
     exp3_gamma_as_written as exp3_gamma_as_written,
-    exp3_m_gamma as exp3_m_gamma,
-    exp3_m_regret_bound as exp3_m_regret_bound,
     exp3_regret_bound as exp3_regret_bound,
     hedge_rate as hedge_rate,
     hedge_regret_bound as hedge_regret_bound,

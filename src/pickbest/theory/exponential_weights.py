@@ -1,4 +1,4 @@
-"""Tunings and bounds of the learners with weights: Hedge, Exp3, Exp3-IX and Exp3.M.
+"""Tunings and bounds of the learners with weights: Hedge and Exp3.
 
 As in `fpml_tunings`, one arm is tuned as if it were two, and probabilities are at most 1. The
 bounds are for costs that are fixed in advance.
@@ -6,7 +6,7 @@ bounds are for costs that are fixed in advance.
 
 import math
 
-from pickbest.core import check_budget, check_count, check_positive
+from pickbest.core import check_count, check_positive
 from pickbest.theory.common import tuning_log
 
 
@@ -88,34 +88,3 @@ def exp3_regret_bound(*, n_arms: int, rounds: int, gain_bound: float | None = No
     check_count("rounds", rounds)
     gain = float(rounds) if gain_bound is None else check_positive("gain_bound", gain_bound)
     return 2.0 * math.sqrt((math.e - 1.0) * gain * n_arms * math.log(n_arms))
-
-
-def exp3_m_gamma(*, n_arms: int, budget: int, rounds: int) -> float:
-    """Exp3.M's gamma (Uchiya, Nakamura, Kudo 2010): min(1, sqrt(N ln(N/B) / ((e - 1) B T))).
-
-    1 where every arm is picked, since then nothing depends on it.
-
-    >>> round(exp3_m_gamma(n_arms=9, budget=3, rounds=368), 4)
-    0.0722
-    """
-    check_budget(budget, n_arms)
-    check_count("rounds", rounds)
-    if budget == n_arms:
-        return 1.0
-    spread = n_arms * math.log(n_arms / budget)
-    return min(1.0, math.sqrt(spread / ((math.e - 1.0) * budget * rounds)))
-
-
-def exp3_m_regret_bound(*, n_arms: int, budget: int, rounds: int) -> float:
-    """Exp3.M's expected regret with `exp3_m_gamma`: 2 sqrt(e - 1) sqrt(B T N ln(N/B)).
-
-    For the *sum* of the picked arms' rewards, against the best B arms by that sum; not for
-    the best of them. The constant, 2.622, is printed as 2.63.
-
-    >>> round(exp3_m_regret_bound(n_arms=9, budget=3, rounds=368), 2)
-    273.91
-    """
-    check_budget(budget, n_arms)
-    check_count("rounds", rounds)
-    spread = budget * rounds * n_arms * math.log(n_arms / budget)
-    return 2.0 * math.sqrt((math.e - 1.0) * spread)

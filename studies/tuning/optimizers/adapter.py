@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol, TypeGuard, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 
-from studies.tuning.space import Categorical, Integer, Parameter, Point, Space, Value
+from studies.tuning.space import Integer, Point, Space
 
 
-@runtime_checkable
 class Optimizer(Protocol):
     """Proposes points one at a time and is told their losses: ask, tell, ask, tell, …
 
@@ -50,53 +49,35 @@ class OptimizerEntry:
     factory: Factory
     packages: tuple[str, ...]
     paper: bool
-    says: str
 
 
 def entries(
     kind: Callable[..., Optimizer], *rows: tuple[Any, ...], paper: bool = False
 ) -> list[OptimizerEntry]:
-    """Those of one library. rows: name, label, packages, what it does, and the kind's settings."""
+    """Those of one library. rows: name, label, packages, and the kind's settings."""
     return [
-        OptimizerEntry(name, label, partial(kind, *settings), tuple(packages.split()), paper, says)
-        for name, label, packages, says, *settings in rows
+        OptimizerEntry(name, label, partial(kind, *settings), tuple(packages.split()), paper)
+        for name, label, packages, *settings in rows
     ]
 
 
-# A library knows numbers and choices, but not our scales: integers go in as integers and
-# categories as choices; reals, and integers on the log scale, as coordinates between 0 and 1,
-# which every library can search in the same way.
+# A library knows numbers, but not our scales: integers go in as integers, and reals as coordinates
+# between 0 and 1, which every library can search in the same way.
 
 
 def dimensions(
-    space: Space,
-    choice: Callable[[Categorical], Any],
-    integer: Callable[[Integer], Any],
-    unit: Callable[[Parameter], Any],
+    space: Space, integer: Callable[[Integer], Any], unit: Callable[[str], Any]
 ) -> list[Any]:
-    """The parameters as a library has them. unit: a coordinate between 0 and 1."""
-
-    def dimension(parameter: Parameter) -> Any:
-        if isinstance(parameter, Categorical):
-            return choice(parameter)
-        return integer(parameter) if _plain_integer(parameter) else unit(parameter)
-
-    return [dimension(parameter) for parameter in space.parameters]
+    """The parameters as a library has them. unit: a coordinate between 0 and 1, by its name."""
+    return [integer(p) if isinstance(p, Integer) else unit(p.name) for p in space.parameters]
 
 
 def decoded(space: Space, values: Iterable[Any]) -> Point:
     """The point for a library's values, given in the order of the parameters."""
-    return {p.name: _value(p, v) for p, v in zip(space.parameters, values, strict=True)}
-
-
-def _value(parameter: Parameter, value: Any) -> Value:
-    if isinstance(parameter, Categorical):
-        return str(value)
-    return int(value) if _plain_integer(parameter) else parameter.from_unit(float(value))
-
-
-def _plain_integer(parameter: Parameter) -> TypeGuard[Integer]:
-    return isinstance(parameter, Integer) and not parameter.log
+    return {
+        p.name: int(value) if isinstance(p, Integer) else p.from_unit(float(value))
+        for p, value in zip(space.parameters, values, strict=True)
+    }
 
 
 # Many libraries draw from the generators of `random` and `numpy.random`. Each optimizer gets

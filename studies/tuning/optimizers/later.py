@@ -29,9 +29,8 @@ class Optuna:
             kinds = optuna.distributions
             parts = dimensions(
                 space,
-                choice=lambda p: kinds.CategoricalDistribution(p.choices),
                 integer=lambda p: kinds.IntDistribution(p.low, p.high),
-                unit=lambda p: kinds.FloatDistribution(0.0, 1.0),
+                unit=lambda _: kinds.FloatDistribution(0.0, 1.0),
             )
             self._dimensions = dict(zip(space.names, parts, strict=True))
 
@@ -62,9 +61,8 @@ class Nevergrad:
             kinds = nevergrad.p
             parts = dimensions(
                 space,
-                choice=lambda p: kinds.Choice(p.choices),
                 integer=lambda p: kinds.Scalar(lower=p.low, upper=p.high).set_integer_casting(),
-                unit=lambda p: kinds.Scalar(lower=0.0, upper=1.0),
+                unit=lambda _: kinds.Scalar(lower=0.0, upper=1.0),
             )
             box = kinds.Tuple(*parts)
             box.random_state = np.random.RandomState(small_seed(seed))
@@ -130,9 +128,8 @@ class Smac:
             self._box = ConfigurationSpace()
             parts = dimensions(
                 space,
-                choice=lambda p: kinds.CategoricalHyperparameter(p.name, p.choices),
                 integer=lambda p: kinds.UniformIntegerHyperparameter(p.name, p.low, p.high),
-                unit=lambda p: kinds.UniformFloatHyperparameter(p.name, 0.0, 1.0),
+                unit=lambda name: kinds.UniformFloatHyperparameter(name, 0.0, 1.0),
             )
             self._box.add(parts)
             scenario = Scenario(
@@ -211,52 +208,14 @@ def _finite_logarithms(scenario: Any) -> Any:
 
 
 OPTIMIZERS = [
-    # Without scrambling the Sobol sequence would be the same for every seed.
     *entries(
         Optuna,
-        ("optuna-tpe", "Optuna-TPE", "optuna", "tree of Parzen estimators", "TPESampler", {}),
-        (
-            "optuna-cmaes",
-            "Optuna-CMAES",
-            "optuna cmaes",
-            "covariance matrix adaptation",
-            "CmaEsSampler",
-            {},
-        ),
-        (
-            "optuna-qmc",
-            "Optuna-QMC",
-            "optuna scipy",
-            "a Sobol sequence",
-            "QMCSampler",
-            {"scramble": True},
-        ),
+        ("optuna-tpe", "Optuna-TPE", "optuna", "TPESampler", {}),
+        ("optuna-cmaes", "Optuna-CMAES", "optuna cmaes", "CmaEsSampler", {}),
+        # Without scrambling the Sobol sequence would be the same for every seed.
+        ("optuna-qmc", "Optuna-QMC", "optuna scipy", "QMCSampler", {"scramble": True}),
     ),
-    *entries(
-        Nevergrad,
-        (
-            "nevergrad-ngopt",
-            "Nevergrad-NGOpt",
-            "nevergrad",
-            "an optimizer chosen by the space and the number of calls",
-            "NGOpt",
-        ),
-        (
-            "nevergrad-portfolio",
-            "Nevergrad-Portfolio",
-            "nevergrad",
-            "several optimizers in turn",
-            "Portfolio",
-        ),
-    ),
-    *entries(CmaEs, ("cmaes", "CMAES", "cmaes", "covariance matrix adaptation, unit cube")),
-    *entries(
-        Smac,
-        (
-            "smac",
-            "SMAC",
-            "smac ConfigSpace",
-            "a random forest, acquisition by expected improvement",
-        ),
-    ),
+    *entries(Nevergrad, ("nevergrad-ngopt", "Nevergrad-NGOpt", "nevergrad", "NGOpt")),
+    *entries(CmaEs, ("cmaes", "CMAES", "cmaes")),
+    *entries(Smac, ("smac", "SMAC", "smac ConfigSpace")),
 ]

@@ -27,9 +27,8 @@ class HyperOpt:
             self._trials = Trials()
             self._dimensions = dimensions(
                 space,
-                choice=lambda p: hp.choice(p.name, p.choices),
                 integer=lambda p: hp.quniform(p.name, p.low, p.high, 1),
-                unit=lambda p: hp.uniform(p.name, 0.0, 1.0),
+                unit=lambda name: hp.uniform(name, 0.0, 1.0),
             )
             self._domain = Domain(lambda point: 0.0, self._dimensions)
 
@@ -74,9 +73,8 @@ class OpenTuner:
             box = manipulator.ConfigurationManipulator()
             for dimension in dimensions(
                 space,
-                choice=lambda p: manipulator.EnumParameter(p.name, p.choices),
                 integer=lambda p: manipulator.IntegerParameter(p.name, p.low, p.high),
-                unit=lambda p: manipulator.FloatParameter(p.name, 0.0, 1.0),
+                unit=lambda name: manipulator.FloatParameter(name, 0.0, 1.0),
             ):
                 box.add_parameter(dimension)
             args = opentuner.default_argparser().parse_args(
@@ -185,9 +183,8 @@ class SkOpt:
             self._optimizer = skopt.Optimizer(
                 dimensions(
                     space,
-                    choice=lambda p: kinds.Categorical(p.choices),
                     integer=lambda p: kinds.Integer(p.low, p.high, transform="normalize"),
-                    unit=lambda p: kinds.Real(0.0, 1.0, transform="normalize"),
+                    unit=lambda _: kinds.Real(0.0, 1.0, transform="normalize"),
                 ),
                 base_estimator=_boosted_trees(state) if estimator == "GBRT" else estimator,
                 acq_func=acquisition,
@@ -225,65 +222,25 @@ def _boosted_trees(seed: int) -> Any:
     return Quantiles(base_estimator=trees, random_state=seed)
 
 
+_SKOPT = "scikit-optimize scikit-learn"
 OPTIMIZERS = [
-    *entries(
-        HyperOpt, ("hyperopt", "HyperOpt", "hyperopt", "tree of Parzen estimators"), paper=True
-    ),
-    *entries(
-        OpenTuner,
+    entry
+    for kind, *rows in (
+        (HyperOpt, ("hyperopt", "HyperOpt", "hyperopt")),
         (
-            "opentuner-bandit",
-            "OpenTuner-BanditA",
-            "opentuner",
-            "a bandit over evolution and simplex (AUCBanditMetaTechniqueA)",
-            "AUCBanditMetaTechniqueA",
+            OpenTuner,
+            ("opentuner-bandit", "OpenTuner-BanditA", "opentuner", "AUCBanditMetaTechniqueA"),
+            ("opentuner-ga", "OpenTuner-GA", "opentuner", "PSO_GA_Bandit"),
+            ("opentuner-ga-de", "OpenTuner-GA-DE", "opentuner", "PSO_GA_DE"),
         ),
+        (PySOT, ("pysot", "PySOT", "pySOT POAP")),
+        (RandomSearch, ("random", "RandomSearch", "")),
         (
-            "opentuner-ga",
-            "OpenTuner-GA",
-            "opentuner",
-            "a bandit over swarms and genetic search (PSO_GA_Bandit)",
-            "PSO_GA_Bandit",
+            SkOpt,
+            ("skopt-gbrt-hedge", "Scikit-GBRT-Hedge", _SKOPT, "GBRT", "gp_hedge"),
+            ("skopt-gp-hedge", "Scikit-GP-Hedge", _SKOPT, "GP", "gp_hedge"),
+            ("skopt-gp-lcb", "Scikit-GP-LCB", _SKOPT, "GP", "LCB"),
         ),
-        (
-            "opentuner-ga-de",
-            "OpenTuner-GA-DE",
-            "opentuner",
-            "a bandit over swarms, genetic search and differential evolution (PSO_GA_DE)",
-            "PSO_GA_DE",
-        ),
-        paper=True,
-    ),
-    *entries(
-        PySOT, ("pysot", "PySOT", "pySOT POAP", "stochastic radial basis functions"), paper=True
-    ),
-    *entries(RandomSearch, ("random", "RandomSearch", "", "uniform random search"), paper=True),
-    *entries(
-        SkOpt,
-        (
-            "skopt-gbrt-hedge",
-            "Scikit-GBRT-Hedge",
-            "scikit-optimize scikit-learn",
-            "boosted trees, acquisition by gp_hedge",
-            "GBRT",
-            "gp_hedge",
-        ),
-        (
-            "skopt-gp-hedge",
-            "Scikit-GP-Hedge",
-            "scikit-optimize scikit-learn",
-            "a Gaussian process, acquisition by gp_hedge",
-            "GP",
-            "gp_hedge",
-        ),
-        (
-            "skopt-gp-lcb",
-            "Scikit-GP-LCB",
-            "scikit-optimize scikit-learn",
-            "a Gaussian process, lower confidence bound",
-            "GP",
-            "LCB",
-        ),
-        paper=True,
-    ),
+    )
+    for entry in entries(kind, *rows, paper=True)
 ]

@@ -30,49 +30,6 @@ def test_descriptions_are_read_as_a_yaml_package_writes_them(tree, indent):
     assert parse_yaml(text) == tree
 
 
-def test_folded_and_literal_text_anchors_and_long_keys():
-    text = """---
-measures: &m   # an anchor
-- runtime   # a comment
-- 'it''s # no comment'
-again: *m
-folded: one
-  two
-  - three
-literal: |
-    first
-    second
-quoted: "a \\"b\\"
-  c"
-flow: [a, "b, c",
-  {d: e, f: }
-]
-? a long key
-: inner: 1
-  other: ?
-items:
-  - name: x
-    size: 2
-  -
-  - y
-empty:
-tagged: !!str 12
-    """
-    assert parse_yaml(text) == {
-        "measures": ["runtime", "it's # no comment"],
-        "again": ["runtime", "it's # no comment"],
-        "folded": "one two - three",
-        "literal": "first\nsecond\n",
-        "quoted": 'a "b" c',
-        "flow": ["a", "b, c", {"d": "e", "f": ""}],
-        "a long key": {"inner": "1", "other": "?"},
-        "items": [{"name": "x", "size": "2"}, "", "y"],
-        "empty": "",
-        "tagged": "12",
-    }
-    assert parse_yaml("") == {}
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [

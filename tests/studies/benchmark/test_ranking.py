@@ -14,8 +14,7 @@ from studies.benchmark.comparisons import (
     mean_share_intervals,
 )
 from studies.benchmark.lineup import AUTO, YARDSTICK
-from studies.benchmark.report_tables import by_budget, headline
-from studies.benchmark.verdicts import verdicts
+from studies.benchmark.report import by_budget, headline, picture, verdicts
 
 ENVIRONMENTS = [f"w{index}" for index in range(12)]
 
@@ -85,3 +84,15 @@ def test_verdicts_on_auto(make_cell, reward: float, kept: list[bool]) -> None:  
     first, *promises = verdicts(found)
     assert first.holds is None
     assert [verdict.holds for verdict in promises] == kept
+    _, *alone = verdicts([cell for cell in found if cell.place.name == ENVIRONMENTS[0]])
+    assert len(alone) == 3
+    for verdict in alone:
+        assert verdict.holds is None
+        assert verdict.text.startswith("Not judged: only one environment was played.")
+
+
+def test_the_picture_has_a_curve_for_each_learner(cells) -> None:  # type: ignore[no-untyped-def]
+    (figure,) = picture(cells)
+    assert [line.label for line in figure.series] == ["good", "even", "odd"]
+    assert figure.series[0].y == pytest.approx([0.8, 0.8])
+    assert picture([cell for cell in cells if cell.budget == 1]) == []

@@ -48,7 +48,6 @@ def test_share_of_a_cell(make_cell) -> None:  # type: ignore[no-untyped-def]
     assert cell.share == pytest.approx(0.5)
     assert cell.shares == pytest.approx([0.25, 0.75])
     assert cell.standard_error == pytest.approx(0.1)
-    assert cell.behind_best_arm == pytest.approx(0.2)
     assert make_cell("w", "x", [0.5, 0.5], random=0.5, best=0.504).share is None
 
 

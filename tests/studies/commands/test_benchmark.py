@@ -6,13 +6,11 @@ import csv
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 import typer
 from typer.testing import CliRunner
 
 from pickbest.core import PickbestError
-from pickbest.environments import Table
 from studies.commands.benchmark import benchmark
 
 
@@ -24,25 +22,19 @@ def app(monkeypatch: pytest.MonkeyPatch) -> typer.Typer:
     return built
 
 
-@pytest.fixture
-def rewards(tmp_path: Path, table: Table) -> Path:
-    path = tmp_path / "rewards.csv"
-    np.savetxt(path, 1 - table.costs_table, delimiter=",")
-    return path
-
-
-def test_small_benchmark(app: typer.Typer, tmp_path: Path, rewards: Path) -> None:
+def test_small_benchmark(app: typer.Typer, tmp_path: Path) -> None:
     out = tmp_path / "out"
     words = [
         "--environments", "paper-rewards", "--environments", "chasing-5", "-b", "1-2", "-r", "6",
         "-l", "fpml-partial as run", "-l", "uniform", "-l", "exp3",
-        "--paper-rewards", str(rewards), "--out", str(out), "--json",
+        "--out", str(out), "--json",
     ]  # fmt: skip
     result = CliRunner().invoke(app, words, catch_exceptions=False)
     found = json.loads(result.stdout)
     assert found["cells"] == 15
     assert {row["learner"] for row in found["learners"]} == {"fpml-partial as run", "uniform"}
-    page = (out / "index.html").read_text()
+    page = (out / "report.html").read_text()
+    assert (out / "figures" / "share-by-budget.svg").exists()
     assert "http" not in page.replace("http://www.w3.org", "")
     for text in (
         "paper-rewards",
@@ -63,7 +55,7 @@ def test_small_benchmark(app: typer.Typer, tmp_path: Path, rewards: Path) -> Non
             assert float(row["share"]) == pytest.approx(share)
     again = CliRunner().invoke(app, words[:-1], catch_exceptions=False)
     assert "15 cells" in again.stdout
-    assert (out / "index.html").read_text() == page
+    assert (out / "report.html").read_text() == page
 
 
 def test_errors_are_clear(app: typer.Typer, tmp_path: Path) -> None:
@@ -72,29 +64,9 @@ def test_errors_are_clear(app: typer.Typer, tmp_path: Path) -> None:
         (["--learners", "thomson"], "unknown learner 'thomson'"),
         (["--environments", "task1"], "unknown environment 'task1'"),
         (["--budgets", "0"], "budgets must be"),
-        (["--aslib", str(tmp_path)], "ASlib"),
-        (["--paper-rewards", "nowhere.csv"], "no such file"),
-        (["--data", str(tmp_path)], "a data folder must hold aslib or paper_rewards/rewards.csv"),
+        (["--data", str(tmp_path)], "aslib"),
     ):
         result = CliRunner().invoke(app, [*words, "--out", str(out)])
         assert isinstance(result.exception, PickbestError)
         assert message in str(result.exception)
     assert not out.exists()
-
-
-def test_the_data_folder_is_given_and_its_absence_said(
-    app: typer.Typer, tmp_path: Path, rewards: Path
-) -> None:
-    folder = tmp_path / "data" / "paper_rewards"
-    folder.mkdir(parents=True)
-    rewards.rename(folder / "rewards.csv")
-    words = ["--environments", "paper-rewards", "-l", "uniform", "-l", "og:slots=independent",
-             "-b", "2", "-r", "2", "--out", str(tmp_path / "out"), "--json"]  # fmt: skip
-    shipped = CliRunner().invoke(app, words, catch_exceptions=False)
-    assert json.loads(shipped.stdout)["cells"] == 4
-    variables = {"PICKBEST_DATA": str(tmp_path / "data")}
-    result = CliRunner().invoke(app, words, env=variables, catch_exceptions=False)
-    found = json.loads(result.stdout)
-    assert found["cells"] == 4
-    assert {row["learner"] for row in found["learners"]} == {"uniform", "og:slots=independent"}
-    assert found["learners"] != json.loads(shipped.stdout)["learners"]

@@ -6,5 +6,5 @@ where processor time has a price.
 """
 
 from pickbest.learners.auto.learner import Auto as Auto
-from pickbest.learners.auto.schedules import FixedSchedule as FixedSchedule, Schedules as Schedules
+from pickbest.learners.auto.schedules import Schedules as Schedules
 from pickbest.learners.auto.stopped import Racing as Racing, racing as racing

@@ -6,7 +6,6 @@ and plays the plan that would be cheapest if they were true (`auto.prices`).
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -23,7 +22,6 @@ from pickbest.core import (
     Seen,
     check_budget,
 )
-from pickbest.core.states import counts
 from pickbest.kernels.compiled import allocating, compiled
 from pickbest.learners.auto.kinds import (
     BINS,
@@ -113,68 +111,6 @@ class Schedules:
         times = seen.high if seen.times is None else seen.times
         answered = (seen.low == seen.high) & (times < 1.0)
         _learn_rows.gradually(state, choice.arms, times, answered.astype(float))
-        return state
-
-
-class NothingState(NamedTuple):
-    """rounds: (replicates,) how many were learned."""
-
-    rounds: Annotated[FloatArray, counts()]
-
-
-@dataclass(frozen=True)
-class FixedSchedule:
-    """The same plan in every round: `first` alone for a slice (-1: nobody), then `arms`.
-
-    arms: () for the first ones.
-    """
-
-    n_arms: int
-    budget: int
-    arms: tuple[int, ...] = ()
-    first: int = -1
-    slice: float = 0.0
-    feedback = Feedback.PICKED
-    unbiased = False
-
-    def __post_init__(self) -> None:
-        check_budget(self.budget, self.n_arms)
-        others = [arm for arm in range(self.n_arms) if arm != self.first]
-        object.__setattr__(self, "arms", tuple(self.arms or others[: self.budget]))
-        named = (*self.arms, *([self.first] if self.first >= 0 else []))
-        known = all(isinstance(a, int) and 0 <= a < self.n_arms for a in named)
-        if not known or len(set(named)) < len(named) or not 1 <= len(self.arms) <= self.budget:
-            raise PickbestError(
-                f"a schedule must have 1 to {self.budget} different arms between 0 and "
-                f"{self.n_arms - 1}, and another one before them or none, got {named}"
-            )
-        if not 0.0 <= self.slice < 1.0 or (self.slice > 0.0) != (self.first >= 0):
-            raise PickbestError(
-                f"a slice must be a share of the deadline below 1, got {self.slice!r}"
-            )
-
-    def start(self, replicates: int) -> NothingState:
-        return NothingState(np.zeros(replicates))
-
-    def plan(self, state: NothingState, draws: Draws) -> Plans:
-        places = (self.first, *self.arms, *[-1] * (self.budget - len(self.arms)))
-        shape = (len(draws.keys), 1)
-        return Plans(np.tile(np.array(places, np.int64), shape), np.full(shape[0], self.slice))
-
-    def learn_runs(self, state: NothingState, plans: Plans, runs: Runs) -> NothingState:
-        state.rounds[:] += 1.0
-        return state
-
-    def pick(self, state: NothingState, draws: Draws, features: FloatArray | None = None) -> Choice:
-        """The arms of the schedule, those that run to the end first, then any."""
-        others = [a for a in range(self.n_arms) if a not in self.arms]
-        chosen = [*self.arms, *others][: self.budget]
-        return Choice(np.tile(np.array(chosen, np.int64), (len(draws.keys), 1)))
-
-    def learn(
-        self, state: NothingState, choice: Choice, seen: Seen, features: FloatArray | None = None
-    ) -> NothingState:
-        state.rounds[:] += 1.0
         return state
 
 

@@ -1,188 +1,217 @@
-"""What a larger or smaller budget would have gained, from the rounds that a portfolio has played.
+"""What a larger or smaller budget would have cost, from the rounds that a portfolio has played.
 
-A journal knows the costs of the arms that ran, not of the others. Where costs are missing
-they are filled in twice, each from the arm's own seen costs (weighted, so that rounds in which
-it was likely to be picked do not count double): once `independent` of the other arms in the
-round, once `alike` (easy problems are easy for every arm). How much a larger budget brings
-depends on how differently arms behave, so the two are usually an optimistic and a pessimistic
-answer; with every cost seen there is nothing to fill in, and both are exact.
-
-Where arms were stopped because another had answered, the costs that were seen are not typical, and
-nothing is filled in: see `estimates`.
+A journal knows nothing of arms that did not run, and of a stopped run only that it took longer, so
+no cost is filled in. The rounds are folded into the mixture of `auto.kinds`, which takes a stopped
+run for what it is, once for each of some resamplings of the rounds (Efron 1979). What a set of arms
+costs that ran together was seen itself, and counts beside the mixture, which is worth MIXTURE
+rounds. Every estimate is a mean over the resamplings, with an interval that holds 90% of them.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from pickbest import hindsight, theory
-from pickbest.catalog import make_learner
-from pickbest.core import FloatArray, PickbestError, play_table, replicate_keys
-from pickbest.core.codec import SPARSE
-from pickbest.portfolio.run.estimates import BudgetEstimate, estimates, sentence, timed_rounds
+from pickbest.core import BoolArray, FloatArray, IntArray, PickbestError
+from pickbest.core.types import Plans, Runs
+from pickbest.learners.auto import Schedules
+from pickbest.learners.auto.kinds import EDGES, KindsState, survivals
 from pickbest.portfolio.runs import RunStatus
 from pickbest.portfolio.store.records import (
     DamagedError,
     Entry,
     Finished,
-    Opened,
     Picked,
     check_finished,
-    check_picked,
 )
 
-REPLICATES = 10
-SUBSET_SECONDS = 5.0
-LEAST_SEEN = 3
+RESAMPLINGS = 40
+# Kinds of problems become clear when rounds are looked at again, knowing what came later.
+PASSES = 8
+# Of a long journal, the last rounds count.
+MOST_ROUNDS = 2_000
+FEWEST_ROUNDS = 5
+MIXTURE = 10.0
+# An estimate is clear if so many of the resamplings agree.
+CLEAR = 0.9
+_COUNTED = ("no", "one", "a second", "a third", "a fourth", "a fifth", "a sixth")
 
 
 @dataclass(frozen=True)
-class Advice:
-    """Mean costs a round for one budget.
+class Interval:
+    """A mean over resamplings, and what 90% of them lie between."""
 
-    best_subset: the best fixed arms in hindsight (best_arms names them); top: the arms with the
-    lowest mean costs; learner: the portfolio's learner, played with this budget; promise: what
-    Theorem 2 guarantees a learner that sees all costs.
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class BudgetEstimate:
+    """What the best arms of a budget would cost, all started at once and the losers stopped.
+
+    cost: as the portfolio counts it. processor: time of all arms, in deadlines. arms: empty where
+    the rounds do not tell which are best. realised: what rounds with so many arms did cost.
     """
 
     budget: int
-    best_subset: float
-    best_arms: tuple[str, ...]
-    top: float
-    learner: float
-    promise: float
+    cost: Interval
+    processor: Interval
+    arms: tuple[str, ...]
+    realised: float | None
 
 
 @dataclass(frozen=True)
 class Advised:
-    """Advice for every budget, for each way to fill in costs that were not seen.
+    """The advice in one sentence, and what it comes from.
 
-    stopped: the share of runs that were stopped because another arm had answered; where there are
-        any, nothing is filled in, and there are `estimates` and the `advice` in one sentence.
+    seen: the share of all costs that are known. stopped: the share of runs that were stopped
+    because another arm had answered.
     """
 
     arms: tuple[str, ...]
     rounds: int
     seen: float
     budget: int
-    fills: dict[str, tuple[Advice, ...]]
-    stopped: float = field(default=0.0, metadata=SPARSE)
-    estimates: tuple[BudgetEstimate, ...] = field(default=(), metadata=SPARSE)
-    advice: str = field(default="", metadata=SPARSE)
-
-
-def seen_costs(entries: Sequence[Entry]) -> tuple[tuple[str, ...], FloatArray, FloatArray]:
-    """(arms, costs, weights), both (rounds, arms); NaN where a cost is not known."""
-    opened: dict[int, Picked] = {}
-    seen: list[tuple[int, str, float, float]] = []
-    rounds = 0
-    for record in (entry.record for entry in entries):
-        if isinstance(record, Picked):
-            opened[record.round] = record
-        elif isinstance(record, Finished):
-            picked = opened.get(record.round)
-            if picked is None:
-                raise DamagedError(f"round {record.round} is finished, but was never opened")
-            check_picked(picked, picked.arms, len(picked.arms))
-            check_finished(record, picked)
-            weights = picked.weights or (1.0,) * len(picked.arms)
-            for run, weight in zip(record.runs, weights, strict=True):
-                if run.cost is not None:
-                    seen.append((rounds, run.arm, run.cost, weight))
-            rounds += 1
-    arms = tuple(dict.fromkeys(arm for _, arm, _, _ in seen))
-    costs, weighed = np.full((2, rounds, len(arms)), np.nan)
-    for place, arm, cost, weight in seen:
-        costs[place, arms.index(arm)], weighed[place, arms.index(arm)] = cost, weight
-    return arms, costs, weighed
+    stopped: float
+    estimates: tuple[BudgetEstimate, ...]
+    advice: str
 
 
 def advise(entries: Sequence[Entry], budget: int, seed: int = 0) -> Advised:
-    """Advice from a journal, over the arms of which enough is known."""
-    settings = next((e.record for e in entries if isinstance(e.record, Opened)), None)
-    arms, costs, weights = seen_costs(entries)
-    runs = [run for e in entries if isinstance(e.record, Finished) for run in e.record.runs]
-    stopped = sum(run.status is RunStatus.STOPPED for run in runs) / max(len(runs), 1)
-    if stopped and (rounds := timed_rounds(entries)) is not None:
-        found = estimates(rounds, seed)
-        share = float((~np.isnan(costs)).mean())
-        said = sentence(found, budget, rounds.timed)
-        return Advised(rounds.names, len(costs), share, budget, {}, stopped, found, said)
-    known = np.flatnonzero((~np.isnan(costs)).sum(axis=0) >= LEAST_SEEN)
-    if settings is None or len(known) == 0:
+    """Advice from a journal."""
+    rounds = timed_rounds(entries)
+    told = [e.record.runs for e in entries if isinstance(e.record, Finished)]
+    runs = [run for each in told for run in each]
+    stopped = sum(run.status is RunStatus.STOPPED for run in runs) / len(runs)
+    known = sum(run.cost is not None for run in runs) / (len(told) * len(rounds.names))
+    found = estimates(rounds, seed)
+    said = sentence(found, budget, rounds.timed)
+    return Advised(rounds.names, len(told), known, budget, stopped, found, said)
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Finished rounds with times: arms that ran, (rounds, most arms), -1 where there is none."""
+
+    names: tuple[str, ...]
+    arms: IntArray
+    times: FloatArray
+    answered: BoolArray
+    costs: FloatArray
+    sizes: IntArray
+
+    @property
+    def timed(self) -> bool:
+        """Whether costs are times: else they are 0 or 1."""
+        return bool(np.any((self.costs > 0.0) & (self.costs < 1.0)))
+
+
+def timed_rounds(entries: Sequence[Entry]) -> Rounds:
+    """The last rounds that say when arms answered or were stopped."""
+    opened = {e.record.round: e.record for e in entries if isinstance(e.record, Picked)}
+    told = [e.record for e in entries if isinstance(e.record, Finished) and not e.record.late]
+    told = [each for each in told if each.cost is not None][-MOST_ROUNDS:]
+    if len(told) < FEWEST_ROUNDS:
         raise PickbestError(
-            f"advice needs arms whose cost is known from at least {LEAST_SEEN} rounds; play more"
+            f"advice needs at least {FEWEST_ROUNDS} finished rounds, got {len(told)}: play more"
         )
-    names = tuple(arms[place] for place in known)
-    costs, weights = costs[:, known], weights[:, known]
-    share = float((~np.isnan(costs)).mean())
-    rng = np.random.default_rng(seed)
-    ways = ("seen",) if share == 1.0 else ("independent", "alike")
-    fills = {
-        way: tuple(
-            _advice(filled, names, size, settings)
-            for filled in [_filled(costs, weights, way, rng)]
-            for size in range(1, len(names) + 1)
-        )
-        for way in ways
-    }
-    return Advised(names, len(costs), share, budget, fills, stopped)
+    for each in told:
+        if each.round not in opened:
+            raise DamagedError(f"round {each.round} is finished, but was never opened")
+        check_finished(each, opened[each.round])
+    names = tuple(dict.fromkeys(run.arm for each in told for run in each.runs))
+    width = max(len(each.runs) for each in told)
+    shape = (len(told), width)
+    costs = np.array([each.cost for each in told], np.float64)
+    sizes = np.array([len(each.runs) if not opened[each.round].until else 0 for each in told])
+    empty = np.full(shape, -1), np.zeros(shape), np.zeros(shape, np.bool_)
+    rounds = Rounds(names, *empty, costs, sizes)
+    for row, each in enumerate(told):
+        for place, (run, time) in enumerate(zip(each.runs, each.times, strict=True)):
+            if run.status is RunStatus.STOPPED and time == 0.0:
+                continue
+            rounds.arms[row, place] = names.index(run.arm)
+            rounds.times[row, place] = time
+            rounds.answered[row, place] = run.cost is not None and time < 1.0 and run.cost < 1.0
+    return rounds
 
 
-def _advice(table: FloatArray, arms: Sequence[str], budget: int, settings: Opened) -> Advice:
-    rounds, n_arms = table.shape
-    best = hindsight.best_subset(table, budget, time_limit=SUBSET_SECONDS)
-    single = hindsight.best_arm(table).mean_cost(rounds)
-    regret = theory.fpml_regret_bound(n_arms=n_arms, budget=budget, rounds=rounds) / rounds
-    named, top = tuple(arms[arm] for arm in best.arms), hindsight.top_arms(table, budget)
-    promise = min(1.0, single + (regret if budget < n_arms else 0.0))
-    played = _played(table, budget, settings)
-    return Advice(budget, best.mean_cost(rounds), named, top.mean_cost(rounds), played, promise)
+def estimates(rounds: Rounds, seed: int = 0) -> tuple[BudgetEstimate, ...]:
+    """For every budget."""
+    n_arms, count = len(rounds.names), len(rounds.costs)
+    planner = Schedules(n_arms, min(rounds.arms.shape[1], n_arms))
+    state = planner.start(RESAMPLINGS)
+    drawn = np.random.default_rng(seed).integers(count, size=(count, RESAMPLINGS))
+    for rows in np.tile(drawn, (PASSES, 1)):
+        arms = rounds.arms[rows]
+        seen = Runs(rounds.times[rows], rounds.answered[rows], arms >= 0)
+        state = planner.learn_runs(state, Plans(arms, np.zeros(RESAMPLINGS)), seen)
+    return tuple(_estimate(rounds, state, drawn, size) for size in range(1, n_arms + 1))
 
 
-def _played(table: FloatArray, budget: int, settings: Opened) -> float:
-    learner = make_learner(
-        settings.learner, table.shape[1], budget, settings.rounds, **dict(settings.options)
-    )
-    keys = replicate_keys(settings.seed, REPLICATES)
-    state = learner.start(REPLICATES)
-    _, paid = play_table(learner, state, np.ascontiguousarray(table[None]), keys, 0)
-    return float(paid.mean())
+def _estimate(rounds: Rounds, state: KindsState, drawn: IntArray, budget: int) -> BudgetEstimate:
+    sets = np.sort(rounds.arms, axis=1)
+    first = np.where(rounds.answered, rounds.times, 1.0).min(axis=1)
+    survival = survivals(state)
+    weights = state.mass / state.mass.sum(axis=1, keepdims=True)
+
+    def judged(arms: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+        """(cost, time) in every resampling."""
+        together = survival[:, :, list(arms)].prod(axis=2)
+        middle = 0.5 * (together[:, :, 1:] + together[:, :, :-1])
+        time = (weights * (middle @ np.diff(EDGES))).sum(axis=1)
+        cost = time if rounds.timed else (weights * together[:, :, -1]).sum(axis=1)
+        if len(arms) != sets.shape[1]:
+            return cost, time
+        ran = (sets == np.sort(arms)).all(axis=1) & (rounds.sizes == len(arms))
+        count = MIXTURE + ran[drawn].sum(axis=0)
+        paid, took = ((ran * each)[drawn].sum(axis=0) for each in (rounds.costs, first))
+        return (MIXTURE * cost + paid) / count, (MIXTURE * time + took) / count
+
+    chosen: list[int] = []
+    for _ in range(budget):
+        others = [arm for arm in range(len(rounds.names)) if arm not in chosen]
+        chosen.append(min(others, key=lambda arm: float(judged([*chosen, arm])[0].mean())))
+    cost, time = judged(chosen)
+    swaps = [
+        [*(arm for arm in chosen if arm != out), new]
+        for out in chosen
+        for new in range(len(rounds.names))
+        if new not in chosen
+    ]
+    clear = all((judged(swap)[0] > cost).mean() >= CLEAR for swap in swaps)
+    same = rounds.sizes == budget
+    best = tuple(rounds.names[arm] for arm in chosen) if clear else ()
+    realised = float(rounds.costs[same].mean()) if same.any() else None
+    return BudgetEstimate(budget, _interval(cost), _interval(budget * time), best, realised)
 
 
-def _filled(
-    costs: FloatArray, weights: FloatArray, way: str, rng: np.random.Generator
-) -> FloatArray:
-    """The table with every gap filled from its arm's own seen costs."""
-    missing = np.isnan(costs)
-    ranks = np.full_like(costs, np.nan)
-    for arm in range(costs.shape[1]):
-        seen = ~missing[:, arm]
-        ranks[seen, arm] = _ranks(costs[seen, arm], weights[seen, arm], rng)
-    unseen = np.asarray(missing.all(axis=1))
-    hardness = np.nanmean(np.where(unseen[:, None], 0.5, ranks), axis=1)
-    filled = costs.copy()
-    for arm in range(costs.shape[1]):
-        gaps = missing[:, arm]
-        levels = hardness[gaps] if way == "alike" else rng.random(int(gaps.sum()))
-        filled[gaps, arm] = weighted_quantiles(costs[~gaps, arm], weights[~gaps, arm], levels)
-    return filled
+def _interval(values: FloatArray) -> Interval:
+    low, high = np.quantile(values, [0.05, 0.95])
+    return Interval(float(values.mean()), float(low), float(high))
 
 
-def _ranks(values: FloatArray, weights: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Where each value stands in its weighted law, in (0, 1); ties in random order."""
-    order = np.lexsort((rng.random(len(values)), values))
-    mass = np.cumsum(weights[order])
-    ranks = np.empty(len(values))
-    ranks[order] = (mass - 0.5 * weights[order]) / mass[-1]
-    return ranks
-
-
-def weighted_quantiles(values: FloatArray, weights: FloatArray, levels: FloatArray) -> FloatArray:
-    """The values at these levels of their weighted law."""
-    order = np.argsort(values, kind="stable")
-    mass = np.cumsum(weights[order])
-    places = np.searchsorted(mass / mass[-1], levels, side="left")
-    result: FloatArray = values[order][np.minimum(places, len(values) - 1)]
-    return result
+def sentence(found: Sequence[BudgetEstimate], budget: int, timed: bool) -> str:
+    """The advice: what one arm more would bring, or one less would lose."""
+    by_size = {each.budget: each for each in found}
+    if budget not in by_size:
+        return f"of {len(found)} arms enough is known: too few to say what {budget} of them cost"
+    now, more, less = by_size[budget], by_size.get(budget + 1), by_size.get(budget - 1)
+    what = "of the time" if timed else "of the failures"
+    nth = _COUNTED[budget + 1] if budget + 1 < len(_COUNTED) else f"arm number {budget + 1}"
+    if more is not None:
+        saved, paid = 1.0 - more.cost.mean / now.cost.mean, more.processor.mean / now.processor.mean
+        if more.cost.high < now.cost.mean and saved > 0.0:
+            return (
+                f"{nth} arm would save about {saved:.0%} {what} for "
+                f"{abs(paid - 1.0):.0%} {'more' if paid >= 1.0 else 'less'} processor time"
+            ).capitalize()
+    if less is not None and less.cost.low <= now.cost.mean:
+        spared = 1.0 - less.processor.mean / now.processor.mean
+        return (
+            f"one arm less would cost about as much, for {spared:.0%} less processor time"
+        ).capitalize()
+    if more is None:
+        return "All arms run already, and one less would cost more"
+    return f"These rounds do not tell whether {nth} arm would save anything"

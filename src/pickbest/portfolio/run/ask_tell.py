@@ -171,7 +171,7 @@ class AskTell:
         results: Iterable[tuple[Ticket[str] | int, Costs]],
         answers: Sequence[Any] | None = None,
     ) -> None:
-        """Close many rounds in one commit, all or none."""
+        """Close many rounds in one commit, all or none; late ones are kept, and then refused."""
         results = list(results)
         told = list(answers) if answers is not None else [None] * len(results)
         records = []
@@ -181,17 +181,14 @@ class AskTell:
             # Nobody says how long arms took: the less a result costs, the sooner it came.
             times = [result.cost or 0.0 if run.cost is None else run.cost for run in result.runs]
             records.append(finished(result, times))
-        try:
-            self.ledger.tell(records)
-        except ClosedRoundError as error:
-            if late := self.ledger.keep_late(records):
-                rounds = ", ".join(map(str, late))
-                raise ClosedRoundError(
-                    f"{error}; what came late is kept, and not learned (round {rounds})"
-                ) from error
-            raise
+        late = self.ledger.tell(records)
         with self._mine_lock:
             self._mine.difference_update(record.round for record in records)
+        for number, reason in late.items():
+            raise ClosedRoundError(
+                f"round {number} was closed as lost ({reason}); what came late is kept, and not "
+                "learned"
+            )
 
     def forget(self, ticket: Ticket[str] | int) -> None:
         """Give a round up: it is closed as lost and never learned."""

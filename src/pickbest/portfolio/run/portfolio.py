@@ -169,7 +169,7 @@ class Portfolio(AskTell):
             self._progress.lost(ticket)
             raise
         result = replace(result, seconds=result.seconds + spent)
-        self.ledger.finish(record)
+        self.ledger.tell([record])
         if disputed := self.contradictions(ticket.round):
             result = replace(result, contradictions=tuple(map(str, disputed)))
         self._progress.finished(ticket, result)

@@ -17,7 +17,7 @@ from pickbest.portfolio.run.costs import as_cost
 from pickbest.portfolio.run.portfolio import Portfolio
 from pickbest.portfolio.run.race import Progress
 from pickbest.portfolio.run.settings import RaceSettings
-from pickbest.portfolio.runs import Limits, Stage
+from pickbest.portfolio.runs import Limits
 
 _NUMBER = (int, float)
 # Seeds are the largest numbers that a portfolio has.
@@ -113,7 +113,6 @@ def _portfolio(content: dict[str, Any], folder: Path) -> PortfolioFile:
     for key, own in (("price", "prices"), ("call_price", "call_prices")):
         given = {name: t[key] for name, t in tables.items() if isinstance(t, dict) and key in t}
         settings |= {own: given} if given else {}
-    settings["stages"] = _stages(settings.get("stages", []), float(content["deadline"]))
     place = {name: settings.pop(name) for name in _NO_SETTINGS if name in settings}
     place["storage"] = _beside(place.get("storage", "sqlite:///portfolio.db"), folder)
     cost = settings.get("cost", "runtime")
@@ -133,24 +132,6 @@ def _portfolio(content: dict[str, Any], folder: Path) -> PortfolioFile:
         settings["learner"] = Spec.of(settings["learner"])
     built = {name: arm for name, (arm, _) in arms.items()}
     return PortfolioFile(built, settings=RaceSettings(**settings), **place)
-
-
-def _stages(tables: list[Any], deadline: float) -> tuple[Stage, ...]:
-    """A schedule by hand: [{arms = ["a"], seconds = 2.0}, {arms = ["b", "c"]}]."""
-    stages, begin = [], 0.0
-    for number, table in enumerate(tables, 1):
-        if not isinstance(table, dict):
-            raise PickbestError(f"stage {number} must be a table with arms, got {table!r:.200}")
-        _check_keys(f"key of stage {number}", table, {"arms": (list,), "seconds": _NUMBER})
-        last = number == len(tables)
-        if last == ("seconds" in table):
-            raise PickbestError("all stages but the last must say for how many seconds they run")
-        begin += 0.0 if last else table["seconds"] / deadline
-        if not last and not 0.0 < begin < 1.0:
-            raise PickbestError(f"stage {number} must end after 0 and before {deadline:g} seconds")
-        names = _names(f"arms of stage {number}", table.get("arms", []))
-        stages.append(Stage(names, 1.0 if last else begin))
-    return tuple(stages)
 
 
 def _check_keys(

@@ -12,8 +12,8 @@ from pickbest.portfolio.run.answers.formats import FormatSpec
 from pickbest.portfolio.run.answers.handling import Check
 from pickbest.portfolio.run.costs import CostSpec
 from pickbest.portfolio.run.features import FeatureFunction
-from pickbest.portfolio.runs import Limits, Stage
-from pickbest.portfolio.store.live_learner import BY_HAND, DEFAULT_LEARNER, PLANNER
+from pickbest.portfolio.runs import Limits
+from pickbest.portfolio.store.live_learner import DEFAULT_LEARNER, PLANNER
 from pickbest.portfolio.store.records import Opened
 
 # When the arms of a round are stopped: at the first acceptable answer, or at the deadline.
@@ -26,7 +26,7 @@ class Settings:
 
     name: several portfolios may share one database.
     learner: a name, with options (`thompson:prior=2.0`) or not, a table with the key `name`, or
-        a LearnerSpec. learner_options: further options. rounds: how many are expected. These and
+        a Spec. learner_options: further options. rounds: how many are expected. These and
         the seed are fixed when it is created.
     stop: "first": the losers of a round are stopped when an arm has answered; "deadline": all
         arms run to their own end. AskTell assumes "deadline".
@@ -91,7 +91,6 @@ class RaceSettings(Settings):
     price: of processor time, for as long as the deadline, beside a cost of 0 to 1; prices: of arms
         that have their own. call_price, call_prices: of a start. With any of them the budget is
         the most arms at a time, and the learner is "schedules".
-    stages: a schedule by hand, instead of a learner: see `fixed_schedule`.
     pass_env: names of environment variables that all arms get beside the usual ones; "*": all.
     engine, engine_options: "local", or "ray" with what ray.init takes.
     features: what computes a problem's features: "dimacs" or "smtlib" for files of that kind, or
@@ -103,7 +102,6 @@ class RaceSettings(Settings):
     prices: Mapping[str, float] | None = None
     call_price: float = 0.0
     call_prices: Mapping[str, float] | None = None
-    stages: Sequence[Stage] = ()
     cost: CostSpec = "runtime"
     answer: FormatSpec | None = None
     check: Check | None = None
@@ -128,27 +126,12 @@ class RaceSettings(Settings):
             for name, (usual, each) in own.items()
             if usual or each
         }
-        if not priced and not self.stages:
+        if not priced:
             return plain
         cost = self.cost if isinstance(self.cost, str) else type(self.cost).__name__.lower()
         if cost not in ("solved", "runtime"):
-            raise PickbestError(f"prices and stages need the cost solved or runtime, got {cost}")
+            raise PickbestError(f"prices need the cost solved or runtime, got {cost}")
         if plain.learner not in (DEFAULT_LEARNER, PLANNER):
-            raise PickbestError(
-                f"prices and stages need the learner {PLANNER!r}, got {plain.learner!r}"
-            )
-        if self.stages:
-            return replace(plain, learner=BY_HAND, options=fixed_schedule(self.stages))
+            raise PickbestError(f"prices need the learner {PLANNER!r}, got {plain.learner!r}")
         options = {**plain.options, **priced, "cost": cost}
         return replace(plain, learner=PLANNER, options=read_back(options))
-
-
-def fixed_schedule(stages: Sequence[Stage]) -> dict[str, Any]:
-    """The options of a schedule by hand: a set of arms, or one arm and then a set instead."""
-    *before, last = stages
-    if last.until != 1.0 or len(before) > 1 or any(len(each.arms) != 1 for each in before):
-        raise PickbestError(
-            "stages must be one set of arms, or one arm for some time and then a set of arms"
-        )
-    first, until = (before[0].arms[0], before[0].until) if before else ("", 0.0)
-    return {"first": first, "slice": until, "arms": list(last.arms)}

@@ -26,7 +26,7 @@ from pickbest.portfolio.run.ask_tell import AskTell
 from pickbest.portfolio.service.gate import Gate
 from pickbest.portfolio.service.metrics import MEDIA_TYPE, metrics_of
 from pickbest.portfolio.store.records import DamagedError, StorageError
-from pickbest.portfolio.store.state import Curve, curve_of
+from pickbest.portfolio.store.state import Course
 from pickbest.portfolio.store.views import RoundView, Status
 
 # One page without anything from elsewhere, drawn from the service's own data.
@@ -204,10 +204,10 @@ def create_app(
         """The last rounds, oldest first; `before` pages back."""
         return _json(book.ledger.rounds(last, before))
 
-    @app.get("/api/curve", dependencies=guarded, responses=REFUSED, response_model=Curve)
-    def curve(points: Annotated[int, Query(ge=1, le=MOST_ROUNDS)] = 200) -> Response:
-        """Mean cost over time, of the portfolio and of each arm where it was seen."""
-        return _json(book.ledger.look(lambda state: curve_of(state.course, points)))
+    @app.get("/api/course", dependencies=guarded, responses=REFUSED, response_model=Course)
+    def course() -> Response:
+        """What was paid over time: sums at some moments, in the order of finishing."""
+        return _json(book.ledger.look(lambda state: state.course))
 
     @app.post("/api/ask", dependencies=guarded, responses=ASKED, response_model=Ticket[str])
     def ask(body: Ask) -> Response:

@@ -17,7 +17,6 @@ from pickbest.core import PickbestError, unknown_name
 from pickbest.core.codec import plain
 from pickbest.core.text import printable
 from pickbest.core.tickets import Ticket
-from pickbest.portfolio.engine.guards import ForkedGuards
 from pickbest.portfolio.engine.local import LocalEngine
 from pickbest.portfolio.run.answers.dimacs import Dimacs
 from pickbest.portfolio.run.answers.handling import Answers, Evaluator, Outputs
@@ -88,7 +87,7 @@ class Caller:
         self.started = started
         self.keep = Keep(folder)
         self.table = solver_table(arguments.tables)
-        self.engine = LocalEngine(guards=ForkedGuards())
+        self.engine = LocalEngine(forked=True)
         self.answers = Answers(outputs=_outputs())
         os.environ[INSIDE] = "1"  # solvers inherit it
         self.learn = False

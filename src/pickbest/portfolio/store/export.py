@@ -1,18 +1,17 @@
 """Journals as files that other tools can read, written whole or not at all.
 
-JSON lines hold the journal itself, and can be imported again. Tables (CSV, Parquet, data frames)
-have one row for each run.
+JSON lines hold the journal itself, and can be imported again. Tables (CSV, data frames) have
+one row for each run.
 """
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pickbest.core import MissingExtraError, PickbestError, unknown_name
+from pickbest.core import PickbestError, unknown_name
 from pickbest.core.codec import encode, parsed
 from pickbest.core.errors import load_extra
 from pickbest.core.savefile import write_atomically
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 FORMAT, VERSION = "pickbest-journal", 1
 # Problems and answers are for whoever may read the journal.
 PRIVATE = 0o600
-FORMATS = ("jsonl", "csv", "parquet")
+FORMATS = ("jsonl", "csv")
 COLUMNS = (
     "round", "problem", "at", "state", "winner", "round_cost", "learned", "contradicted",
     "arm", "won", "status", "verdict", "checked", "cost", "seconds", "value", "reason",
@@ -35,22 +34,13 @@ COLUMNS = (
 
 def export_lines(entries: Iterable[Entry]) -> Iterator[str]:
     """A header, then one record a line."""
-    yield json.dumps({"format": FORMAT, "version": VERSION})
+    yield json.dumps({"format": FORMAT, "version": VERSION}) + "\n"
     for entry in entries:
-        yield encode({"kind": kind_of(entry.record), "record": entry.record})
-
-
-def export_file(entries: Iterable[Entry], path: Path) -> None:
-    """Write a journal to a file."""
-    content = "".join(line + "\n" for line in export_lines(entries))
-    try:
-        write_atomically(path, content.encode(), PRIVATE)
-    except OSError as error:
-        raise PickbestError(f"{path}: cannot be written ({error.strerror})") from error
+        yield encode({"kind": kind_of(entry.record), "record": entry.record}) + "\n"
 
 
 def read_export(path: Path) -> list[Record]:
-    """The records of a file that `export_file` wrote, checked line by line."""
+    """The records of a file of `export_lines`, checked line by line."""
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
@@ -135,27 +125,12 @@ def chosen_format(form: str | None, out: Path | None) -> str:
     chosen = form or (suffix if suffix in FORMATS else "jsonl")
     if chosen not in FORMATS:
         raise unknown_name("format", chosen, FORMATS)
-    if chosen == "parquet" and out is None:
-        raise PickbestError("parquet cannot be printed: give a file with --out")
     return chosen
 
 
-def write_table(views: Iterable[RoundView], form: str, out: Path) -> None:
-    """Write the rows to a file, whole or not at all."""
-    content = _as_parquet(views) if form == "parquet" else as_csv(views).encode(errors="replace")
+def write_file(content: str, out: Path) -> None:
+    """Write a journal or its rows to a file, whole or not at all."""
     try:
-        write_atomically(out, content, PRIVATE)
+        write_atomically(out, content.encode(errors="replace"), PRIVATE)
     except OSError as error:
         raise PickbestError(f"{out}: cannot be written ({error.strerror})") from error
-
-
-def _as_parquet(views: Iterable[RoundView]) -> bytes:
-    frame = to_pandas(views)
-    for name in ("problem", "arm", "reason"):  # names that are not UTF-8 cannot be stored
-        frame[name] = [str(text).encode(errors="replace").decode() for text in frame[name]]
-    content = io.BytesIO()
-    try:
-        frame.to_parquet(content, index=False)
-    except ImportError as error:
-        raise MissingExtraError("pyarrow", "data", "Parquet") from error
-    return content.getvalue()

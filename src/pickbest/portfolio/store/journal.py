@@ -26,7 +26,6 @@ from pickbest.portfolio.store.records import (
     DamagedError,
     Entry,
     Finished,
-    Late,
     Lost,
     NoPortfolioError,
     OutageError,
@@ -352,9 +351,9 @@ def _closed_by(record: Record) -> int | None:
 
     A late result comes beside the record that closed its round, so it counts below 0.
     """
-    if isinstance(record, Finished | Lost):
-        return record.round
-    return -1 - record.round if isinstance(record, Late) else None
+    if isinstance(record, Finished):
+        return -1 - record.round if record.late else record.round
+    return record.round if isinstance(record, Lost) else None
 
 
 def _entries(

@@ -10,18 +10,17 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from pickbest.core import PickbestError
 from pickbest.core.features import Feature, Features, by_name, encoded
-from pickbest.core.tickets import ClosedRoundError, RepeatedTellError, Ticket, not_open
+from pickbest.core.tickets import RepeatedTellError, Ticket, not_open
 from pickbest.portfolio.processes import this_process
 from pickbest.portfolio.store.leases import Lifetimes, lease_of
 from pickbest.portfolio.store.records import (
     DamagedError,
     Entry,
     Finished,
-    Late,
     Lost,
     Opened,
     Picked,
@@ -255,7 +254,7 @@ class Ledger:
     def picked(self, number: int, or_lost: bool = False) -> Picked:
         """The open round of that number; says why if there is none, or if it has expired.
 
-        or_lost: also a round that was closed as lost, for a result that comes late.
+        or_lost: also one that was closed as lost, for a result that comes late.
         """
         with self.lock:
             if number not in self.state.open:
@@ -265,36 +264,12 @@ class Ledger:
                 if not self._lifetimes.expired([picked]):
                     return picked
                 self.lose([number], "no result came in time")
-            error = self._why_closed(number)
-            if not or_lost or not _is_lost(error):
-                raise error
-            return next(each for each in self._records(number) if isinstance(each, Picked))
-
-    def tell(self, results: Sequence[Finished]) -> None:
-        """Close rounds with results, all in one commit, all or none."""
-        tried = False
-
-        def once() -> None:
-            nonlocal tried
-            if tried:
-                self.refresh()
-                if all(self._closing(result.round) == result for result in results):
-                    return  # The attempt that seemed to fail had counted.
-            tried = True
-            with self.turn() as write:
-                closed = [each.round for each in results if each.round not in self.state.open]
-                seen: set[int] = set()
-                for result in results if not closed else ():
-                    if result.round in seen:
-                        raise RepeatedTellError(f"round {result.round} is told twice at once")
-                    seen.add(result.round)
-                    check_finished(result, self.state.open[result.round])
-                    write(result)
-            if closed:  # why is looked up when the turn is over
-                raise self._why_closed(closed[0])
-
-        with self.lock:
-            patiently(once, self.patience)
+            is_number = isinstance(number, int) and not isinstance(number, bool)
+            opened, lost, told = _parts(self._records(number) if is_number else [])
+            if or_lost and opened is not None and lost is not None and told is None:
+                return opened
+            why = {} if lost is None or told is not None else {number: lost.reason}
+            raise not_open(number, self.state.next_round, why)
 
     def note(self, results: Sequence[tuple[str, tuple[float, ...], Finished]]) -> None:
         """Rounds that were played elsewhere: (problem, weights, result), all in one commit.
@@ -316,40 +291,49 @@ class Ledger:
                 write(picked)
                 write(replace(result, round=number))
 
-    def finish(self, result: Finished) -> bool:
-        """Close a round with a result; False if it had been closed as lost, and this came late.
+    def tell(self, results: Sequence[Finished]) -> dict[int, str]:
+        """Close rounds with results, all in one commit, all or none; which came late, and why.
 
-        Then the result is kept as a late one, and nothing is learned of it.
+        A round that had been closed as lost keeps its result, and nothing is learned of it.
         """
-        with self.lock:
-            try:
-                self.tell([result])
-            except ClosedRoundError as error:
-                if not _is_lost(error):
-                    raise
-                self.keep_late([result])
-                return False
-        return True
+        tried = False
 
-    def keep_late(self, results: Sequence[Finished]) -> list[int]:
-        """Keep results of rounds that were closed as lost, unlearned; which rounds these are."""
-
-        def once() -> None:
-            late.clear()
-            new = []
+        def once() -> dict[int, str] | None:
+            nonlocal tried
+            self.refresh()
+            closed = {
+                each.round: _parts(self._records(each.round))
+                for each in results
+                if each.round not in self.state.open
+            }
+            late = {number: each.lost.reason for number, each in closed.items() if each.lost}
+            told = [closed[each.round].told for each in results if each.round in closed]
+            if tried and [each and replace(each, late=False) for each in told] == list(results):
+                return late  # The attempt that seemed to fail had counted.
+            tried = True
+            seen: set[int] = set()
             for result in results:
-                known = self._records(result.round)
-                if any(isinstance(record, Lost) for record in known):
-                    late.append(result.round)
-                    if not any(isinstance(record, Late) for record in known):
-                        new.append(result)
+                parts = closed.get(result.round)
+                if parts and (parts.lost is None or parts.told is not None):
+                    raise not_open(result.round, self.state.next_round, {})
+                if result.round in seen:
+                    raise RepeatedTellError(f"round {result.round} is told twice at once")
+                seen.add(result.round)
             with self.turn() as write:
-                for result in new:
-                    told = (result.winner, result.cost, result.answer, result.at)
-                    write(Late(result.round, result.runs, *told))
+                if any(n not in self.state.open and n not in closed for n in seen):
+                    return None  # Another process has closed one of them meanwhile.
+                for result in results:
+                    parts = closed.get(result.round)
+                    picked = parts.opened if parts else self.state.open[result.round]
+                    if picked is None:
+                        raise DamagedError(f"round {result.round} was lost, but never opened")
+                    check_finished(result, picked)
+                    write(replace(result, late=parts is not None))
+            return late
 
-        late: list[int] = []
-        patiently(once, self.patience)
+        with self.lock:
+            while (late := patiently(once, self.patience)) is None:
+                pass
         return late
 
     def lose(self, numbers: Iterable[int], reason: str) -> None:
@@ -429,22 +413,9 @@ class Ledger:
         trial = copy.deepcopy(self.state)
         trial.apply(Entry(trial.position + 1, roster))
 
-    def _closing(self, number: int) -> Finished | Lost | None:
-        """The record that closed a round."""
-        if number in self.state.open or not 0 <= number < self.state.next_round:
-            return None
-        records = self._records(number)
-        return next((each for each in records if isinstance(each, Finished | Lost)), None)
-
     def _records(self, number: int) -> list[Record]:
         """All of a round."""
         return [entry.record for entry in self.journal.of_rounds(number, number + 1)]
-
-    def _why_closed(self, number: int) -> PickbestError:
-        known = isinstance(number, int) and not isinstance(number, bool)
-        closing = self._closing(number) if known else None
-        lost = {number: closing.reason} if isinstance(closing, Lost) else {}
-        return not_open(number, self.state.next_round, lost)
 
 
 def patiently(
@@ -461,9 +432,18 @@ def patiently(
     return attempt()
 
 
-def _is_lost(error: PickbestError) -> bool:
-    """Whether a round cannot be told because it was closed without a result."""
-    return isinstance(error, ClosedRoundError) and not isinstance(error, RepeatedTellError)
+class _Parts(NamedTuple):
+    """What a journal holds of one round."""
+
+    opened: Picked | None
+    lost: Lost | None
+    told: Finished | None
+
+
+def _parts(records: Sequence[Record]) -> _Parts:
+    found = {type(record): record for record in records}
+    opened, lost, told = (found.get(kind) for kind in (Picked, Lost, Finished))
+    return _Parts(opened, lost, told)  # type: ignore[arg-type]
 
 
 def _known_features(

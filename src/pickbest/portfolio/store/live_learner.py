@@ -1,6 +1,5 @@
 """The learner of a portfolio at play: arms by name, and the state that it has learned of them."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -8,11 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pickbest.catalog import make_learner
-from pickbest.core.errors import PickbestError, unknown_name
+from pickbest.core.errors import PickbestError
 from pickbest.core.features import Features
-from pickbest.core.randomness import replicate_keys, rng_for
 from pickbest.core.seat import Seat
-from pickbest.core.states import AnyArray, arrays_of, repeat_state, restore_arrays, same_layout
+from pickbest.core.states import AnyArray, arrays_of, restore_arrays, same_layout
 from pickbest.core.types import (
     Choice,
     Feedback,
@@ -24,23 +22,14 @@ from pickbest.core.types import (
     State,
     start_state,
 )
-from pickbest.learners.auto import Auto
-from pickbest.learners.auto.stopped import Racing, racing
-from pickbest.portfolio.runs import RunStatus, Stage
-from pickbest.portfolio.store.learner_states import (
-    PROBE_SEED,
-    Archive,
-    LastSeen,
-    carried,
-    pick_shares,
-)
+from pickbest.learners.auto.stopped import racing
+from pickbest.portfolio.runs import RunStatus
+from pickbest.portfolio.store.learner_states import Archive, LastSeen, carried, pick_shares
 from pickbest.portfolio.store.records import Finished, Opened, Picked, Roster
 
 DEFAULT_LEARNER = "auto"
-# What plans where arms have prices, and what plays a schedule that was set by hand.
-PLANNER, BY_HAND = "schedules", "schedule"
-# Plans that are drawn to see which one is played most often.
-PLAN_PROBES = 64
+# What plans where arms have prices.
+PLANNER = "schedules"
 
 
 class PickedArms(NamedTuple):
@@ -104,7 +93,7 @@ class LiveLearner:
         """The arms of a round that opens now; changes nothing."""
         known = None if features is None else self._seat.encoded(features)
         if isinstance(self.learner, Planner):
-            arms, until = self._stages(self._seat.plan(number), 0)
+            arms, until = self._planned(self._seat.plan(number))
             return PickedArms(arms, None, until, 0.0)
         choice = self._seat.pick(number, known)
         names = tuple(self.arms[arm] for arm in choice.arms[0].tolist())
@@ -112,36 +101,16 @@ class LiveLearner:
         watch = 0.0 if choice.watch is None else float(choice.watch[0])
         return PickedArms(names, weights, (), watch)
 
-    def _stages(self, plans: Plans, row: int) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    def _planned(self, plans: Plans) -> tuple[tuple[str, ...], tuple[float, ...]]:
         """A plan as a ticket has it."""
-        ends = [plans.slices[row], *[1.0] * self._budget]
-        pairs = zip(plans.arms[row].tolist(), ends, strict=True)
+        ends = [plans.slices[0], *[1.0] * self._budget]
+        pairs = zip(plans.arms[0].tolist(), ends, strict=True)
         picked = [(self.arms[arm], float(end)) for arm, end in pairs if arm >= 0]
         return tuple(arm for arm, _ in picked), tuple(end for _, end in picked)
-
-    def stages(self) -> tuple[Stage, ...]:
-        """The plan that is played most often now; empty for learners that plan nothing."""
-        if not isinstance(self.learner, Planner):
-            return ()
-        draws = rng_for(replicate_keys(PROBE_SEED, PLAN_PROBES), 0)
-        plans = self.learner.plan(repeat_state(self.state, PLAN_PROBES), draws)
-        drawn = Counter(self._stages(plans, row) for row in range(PLAN_PROBES))
-        ((arms, until), _), *_ = drawn.most_common(1)
-        return tuple(
-            Stage(tuple(arm for arm, end in zip(arms, until, strict=True) if end == each), each)
-            for each in sorted(set(until))
-        )
 
     def watch_draw(self, number: int) -> float:
         """The uniform number of a round that decides whether it is watched to the end."""
         return float(self._seat.watch_draws(number)[0])
-
-    def mode(self) -> str:
-        """What the learner does differently at the moment, in words; "" for most."""
-        learner, state = self.learner, self.state
-        if isinstance(learner, Racing):
-            learner, state = learner.inner, state.inner
-        return learner.mode(state) if isinstance(learner, Auto) else ""
 
     def shares(self) -> dict[str, float]:
         """How likely each arm is picked next."""
@@ -223,8 +192,6 @@ class LiveLearner:
             if isinstance(own := options.get(name), Mapping):
                 usual = own.get("", 0.0)
                 options[name] = tuple(own.get(arm, usual) for arm in arms) or usual
-        if settings.learner == BY_HAND:
-            options = _by_number(options, arms or self.arms)
         try:
             learner = make_learner(settings.learner, n_arms, budget, settings.rounds, **options)
         except PickbestError:
@@ -240,17 +207,6 @@ class LiveLearner:
                 f"sees only those of the arms that it ran; use {DEFAULT_LEARNER!r}"
             )
         return learner if isinstance(learner, Planner) else racing(learner)
-
-
-def _by_number(options: Mapping[str, Any], arms: Sequence[str]) -> dict[str, Any]:
-    """The options of a schedule by hand, with places of arms for their names."""
-    places = {arm: place for place, arm in enumerate(arms)}
-    for arm in (named := [name for name in (options["first"], *options["arms"]) if name]):
-        if arm not in places:
-            raise unknown_name("arm of the stages", str(arm), arms)
-    chosen = tuple(places[arm] for arm in options["arms"])
-    first = places[named[0]] if options["first"] else -1
-    return {"first": first, "slice": options["slice"], "arms": chosen}
 
 
 def _below(prefix: str, arrays: Mapping[str, AnyArray]) -> dict[str, AnyArray]:

@@ -1,4 +1,4 @@
-"""What a journal holds: six kinds of records, stored as JSON; and which of them can be true.
+"""What a journal holds: five kinds of records, stored as JSON; and which of them can be true.
 
 The state of a portfolio is a fold over these records in the order of the journal, and of
 nothing else: no clock, no configuration, no randomness enters the fold. Everything is checked
@@ -109,6 +109,7 @@ class Finished:
     winner: the arm with the best answer; None when no arm gave one.
     answer: the winner's answer where it is JSON, else its repr; of a long one, the beginning and
         the end. output: the file that holds all of it, beside the journal; "": there is none.
+    late: the round had been closed as lost before: kept for people, never learned.
     """
 
     round: int
@@ -121,6 +122,7 @@ class Finished:
     answer: Any = None
     at: float = 0.0
     output: str = field(default="", metadata=SPARSE)
+    late: bool = field(default=False, metadata=SPARSE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,20 +134,7 @@ class Lost:
     at: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Late:
-    """The result of a round that was closed as lost before: kept for people, never learned."""
-
-    round: int
-    runs: tuple[Run, ...]
-    winner: str | None = None
-    cost: float | None = None
-    answer: Any = None
-    at: float = 0.0
-
-
-RoundRecord = Picked | Finished | Lost | Late
-Record = Opened | Roster | RoundRecord
+Record = Opened | Roster | Picked | Finished | Lost
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +154,7 @@ class Snapshot:
     body: bytes
 
 
-_RECORDS: tuple[type[Record], ...] = (Opened, Roster, Picked, Finished, Lost, Late)
+_RECORDS: tuple[type[Record], ...] = (Opened, Roster, Picked, Finished, Lost)
 KINDS = {kind.__name__.lower(): kind for kind in _RECORDS}
 
 
@@ -306,10 +295,6 @@ def _within(numbers: Iterable[float], low: float, high: float) -> bool:
 
 def _module_in(value: Any) -> str | None:
     """The first name in settings that only a module could resolve."""
-    # Here, because calls of `pickbest solve` write records and wait for no learner to be loaded.
-    from pickbest.catalog import learner_names
-    from pickbest.catalog.spec import Spec
-
     if isinstance(value, str):
         # Not before it is needed: the catalog loads NumPy and Numba, and `solve` needs neither.
         from pickbest.catalog import learner_names

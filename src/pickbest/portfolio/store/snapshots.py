@@ -24,7 +24,7 @@ from pickbest.portfolio.store.records import (
     Roster,
     Snapshot,
 )
-from pickbest.portfolio.store.state import Course, PortfolioState, Sum, Tally
+from pickbest.portfolio.store.state import Course, Point, PortfolioState, Tally
 
 VERSION = 1
 _NUMBERS = ("position", "next_round", "finished", "learned", "lost", "late", "paid", "priced")
@@ -86,9 +86,7 @@ def _restored(snapshot: Snapshot, last: Entry | None, trusted: Opened | None) ->
         state.open[picked.round] = picked
     state.tallies = {arm: Tally(**tally) for arm, tally in header["tallies"]}
     course = header["course"]
-    paid, arms = course["paid"], course["arms"]
-    sums = {arm: [Sum(*pair) for pair in pairs] for arm, pairs in arms}
-    state.course = Course(course["step"], course["rounds"], [Sum(*pair) for pair in paid], sums)
+    state.course = Course(course["step"], [Point(*point) for point in course["points"]])
     state.verdicts.restore(header["verdicts"], arrays)
     if roster is not None:
         state.live.expect(tuple(header.get("features", ())))
@@ -110,12 +108,7 @@ def _content(state: PortfolioState) -> tuple[dict[str, Any], Arrays]:
         "open": [plain(state.open[number]) for number in sorted(state.open)],
         # Pairs, not a table: their order is the order in which arms are listed.
         "tallies": [[arm, asdict(tally)] for arm, tally in state.tallies.items()],
-        "course": {
-            "step": state.course.step,
-            "rounds": state.course.rounds,
-            "paid": plain(state.course.paid),
-            "arms": plain(list(state.course.arms.items())),
-        },
+        "course": plain(state.course),
         "away": away,
         "verdicts": said,
     }

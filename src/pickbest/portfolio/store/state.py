@@ -5,7 +5,7 @@ not on how many rounds there were.
 A record that cannot have been written by us is refused before anything of it is taken in.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -16,7 +16,6 @@ from pickbest.portfolio.store.live_learner import LiveLearner
 from pickbest.portfolio.store.records import (
     Entry,
     Finished,
-    Late,
     Lost,
     Opened,
     Picked,
@@ -31,6 +30,33 @@ from pickbest.portfolio.store.records import (
 from pickbest.portfolio.store.verdicts import Verdicts
 
 Names = Iterable[str]
+# When a course has so many points, every other one is dropped.
+MOST_POINTS = 256
+
+
+class Point(NamedTuple):
+    """Sums up to a moment: rounds that were finished by then, and what they cost."""
+
+    finished: int
+    at: float
+    paid: float
+
+
+@dataclass
+class Course:
+    """What was paid over time, in bounded memory: a point every `step` finished rounds."""
+
+    step: int = 1
+    points: list[Point] = field(default_factory=list)
+
+    def note(self, point: Point) -> None:
+        """Take in that a round was finished."""
+        if point.finished % self.step:
+            return
+        self.points.append(point)
+        if len(self.points) == MOST_POINTS:
+            self.step *= 2
+            self.points = self.points[1::2]
 
 
 @dataclass
@@ -52,8 +78,8 @@ class PortfolioState:
 
     open: the rounds that run. lost: how many were closed without a result; late: how many of
     these got one afterwards. learned: how many rounds taught the learner something. paid: costs
-    of finished rounds, summed; priced: how many had one. course: the same over time. verdicts:
-    what arms said, and who contradicts whom.
+    of finished rounds, summed; priced: how many had one. course: the same over time, in the order
+    in which rounds were finished. verdicts: what arms said, and who contradicts whom.
 
     trusted: settings that the caller gave in code; where the journal has the same, they may name
         a learner of a module. Nothing that only a journal names is imported.
@@ -132,6 +158,13 @@ class PortfolioState:
             self.tallies[arm].picked += 1
 
     def _finished(self, record: Finished) -> None:
+        if record.late:
+            known = 0 <= record.round < self.next_round and record.round not in self.open
+            if not known or self.late == self.lost:
+                raise PickbestError(f"round {record.round} has a late result, but was not lost")
+            check_runs(record.runs, record.winner, record.cost)
+            self.late += 1
+            return
         picked = self._running(record.round)
         check_finished(record, picked)
         del self.open[record.round]
@@ -151,27 +184,12 @@ class PortfolioState:
                 tally.known_costs += 1
         self.verdicts.note(picked.problem, record.round, record.runs)
         self.learned += self.live.learn(picked, record)
-        if self.finished % self.course.step == 0:
-            self._note(record.round)
-
-    def _note(self, number: int) -> None:
-        arms = {
-            arm: Sum(tally.total_cost, tally.known_costs)
-            for arm, tally in self.tallies.items()
-            if tally.told
-        }
-        self.course.note(self.finished, number, Sum(self.paid, self.priced), arms)
+        self.course.note(Point(self.finished, record.at, self.paid))
 
     def _lost(self, record: Lost) -> None:
         self._running(record.round)
         del self.open[record.round]
         self.lost += 1
-
-    def _late(self, record: Late) -> None:
-        if record.round in self.open or record.round >= self.next_round or not self.lost:
-            raise PickbestError(f"round {record.round} has a late result, but was not lost")
-        check_runs(record.runs, record.winner, record.cost)
-        self.late += 1
 
     def _running(self, number: int) -> Picked:
         if number not in self.open:
@@ -185,7 +203,6 @@ _APPLY: dict[type[Record], Callable[[PortfolioState, Any], None]] = {
     Picked: PortfolioState._picked,
     Finished: PortfolioState._finished,
     Lost: PortfolioState._lost,
-    Late: PortfolioState._late,
 }
 
 
@@ -223,74 +240,3 @@ def changed(roster: Roster, add: Names, remove: Names, pause: Names, resume: Nam
     paused = ((paused | set(pause)) - set(resume)) & set(arms)
     kept = tuple(arm for arm in arms if arm in paused)
     return check_roster(replace(roster, arms=tuple(arms), paused=kept))
-
-
-# Mean cost over time, in bounded memory --------------------------------------------------------
-
-# When there are so many points, every other one is dropped.
-MOST_POINTS = 256
-
-
-class Sum(NamedTuple):
-    """A sum of costs, and of how many."""
-
-    total: float = 0.0
-    of: int = 0
-
-    @property
-    def mean(self) -> float | None:
-        return self.total / self.of if self.of else None
-
-
-@dataclass
-class Course:
-    """Sums of costs up to some rounds; a part of the fold.
-
-    step: a point is noted every so many finished rounds. rounds: their numbers. paid: what the
-    portfolio paid. arms: each arm's sums; those that came later begin with empty ones.
-    """
-
-    step: int = 1
-    rounds: list[int] = field(default_factory=list)
-    paid: list[Sum] = field(default_factory=list)
-    arms: dict[str, list[Sum]] = field(default_factory=dict)
-
-    def note(self, finished: int, number: int, paid: Sum, arms: Mapping[str, Sum]) -> None:
-        """Take in that a round was finished, as the `finished`-th."""
-        if finished % self.step:
-            return
-        for arm in arms:
-            self.arms.setdefault(arm, [Sum()] * len(self.rounds))
-        self.rounds.append(number)
-        self.paid.append(paid)
-        for arm, sums in self.arms.items():
-            sums.append(arms[arm])
-        if len(self.rounds) == MOST_POINTS:
-            self.step *= 2
-            self.rounds, self.paid = self.rounds[1::2], self.paid[1::2]
-            self.arms = {arm: sums[1::2] for arm, sums in self.arms.items()}
-
-
-@dataclass(frozen=True)
-class Curve:
-    """Mean cost up to and including each of some rounds.
-
-    rounds: their numbers. portfolio: what the portfolio paid. arms: each arm's mean over the
-    rounds in which its cost was seen; None before the first.
-    """
-
-    rounds: list[int] = field(default_factory=list)
-    portfolio: list[float | None] = field(default_factory=list)
-    arms: dict[str, list[float | None]] = field(default_factory=dict)
-
-
-def curve_of(course: Course, points: int) -> Curve:
-    """The course as means, at about so many points; the last one is always there."""
-    step = max(1, -(-len(course.rounds) // points))
-    last = len(course.rounds) - 1
-    places = [n for n in range(last + 1) if (n + 1) % step == 0 or n == last]
-    return Curve(
-        [course.rounds[n] for n in places],
-        [course.paid[n].mean for n in places],
-        {arm: [sums[n].mean for n in places] for arm, sums in course.arms.items()},
-    )

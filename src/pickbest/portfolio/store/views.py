@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pickbest.core.codec import SPARSE
-from pickbest.portfolio.runs import Run, Stage
-from pickbest.portfolio.store.records import Entry, Finished, Late, Lost, Picked
+from pickbest.portfolio.runs import Run
+from pickbest.portfolio.store.records import Entry, Finished, Lost, Picked
 from pickbest.portfolio.store.state import PortfolioState, Tally
 from pickbest.portfolio.store.verdicts import Contradiction, Verdicts
 
@@ -43,8 +43,6 @@ class Status:
 
     limits: how limits of arms are kept to on this machine: "cgroup v2" or "polling".
     late: how many of the lost rounds got a result afterwards; it is kept, and never learned.
-    stages: where arms have prices, the plan that is played most often now.
-    mode: what the learner does differently at the moment ("forgetting …"); "" for most.
     contradictions: arms that cannot both be right.
     """
 
@@ -60,15 +58,13 @@ class Status:
     arms: tuple[ArmView, ...]
     limits: str = ""
     late: int = 0
-    stages: tuple[Stage, ...] = field(default=(), metadata=SPARSE)
-    mode: str = field(default="", metadata=SPARSE)
     contradictions: tuple[Contradiction, ...] = field(default=(), metadata=SPARSE)
 
     def __repr__(self) -> str:
         cost = "" if self.mean_cost is None else f", mean cost {self.mean_cost:.4g}"
         lines = [
             f"{self.finished} rounds finished, {self.lost} lost, {self.open} open{cost}",
-            f"learner {self.learner}{self.mode and f' ({self.mode})'}, {self.budget} arms a round",
+            f"learner {self.learner}, {self.budget} arms per round",
             *(
                 f"  {arm.name}: picked {arm.picked}, won {arm.won}, failed {arm.failed}, "
                 f"wrong {arm.wrong}, picked next {arm.share:.0%}"
@@ -126,8 +122,6 @@ def overview(known: PortfolioState, limits: str = "") -> Status:
             for name, tally in known.tallies.items()
         ),
         limits=limits,
-        stages=known.live.stages() if roster else (),
-        mode=known.live.mode() if roster else "",
         contradictions=tuple(known.verdicts.found),
     )
 
@@ -152,18 +146,18 @@ def rounds_of(entries: Iterable[Entry]) -> list[RoundView]:
             views[record.round] = RoundView(
                 record.round, record.problem, record.arms, "open", record.at
             )
-        elif isinstance(record, Finished | Late | Lost) and record.round in views:
+        elif isinstance(record, Finished | Lost) and record.round in views:
             views[record.round] = _closed(views[record.round], record)
     return list(views.values())
 
 
-def _closed(view: RoundView, record: Finished | Late | Lost) -> RoundView:
+def _closed(view: RoundView, record: Finished | Lost) -> RoundView:
     if isinstance(record, Lost):
         return replace(view, state="lost", reason=record.reason)
     told = replace(
         view, winner=record.winner, cost=record.cost, runs=record.runs, answer=record.answer
     )
-    if isinstance(record, Late):
+    if record.late:
         return replace(told, late=True)
     return replace(told, state="finished", learned=True, output=record.output)
 

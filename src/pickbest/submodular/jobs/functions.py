@@ -1,25 +1,18 @@
-"""Any Python function as jobs, and a check whether it is one.
-
-A schedule that is being built is known by its summary, an array (replicates, width) that only
-the job understands. Everything else is pure: a summary goes in, numbers or a new one come out.
-"""
+"""Any Python function as jobs, and a check whether it is one."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import product
 
 import numpy as np
 
-from pickbest.core import BoolArray, FloatArray, IntArray, PickbestError, check_count
+from pickbest.core import PickbestError, check_count
 from pickbest.submodular.jobs.actions import Schedule, check_actions, show
 
 ROUNDING = 1e-9
 # `check_job` asks for the value of at most this many schedules.
 MOST_ASKED = 100_000
 Job = Callable[[Schedule], float]
-# In place of an arm whose gain is not asked for: the gain is 0.
-NOTHING = -1
 
 
 class FunctionJobs:
@@ -43,60 +36,28 @@ class FunctionJobs:
         self.actions = check_actions(actions)
         self.rounds = check_count("rounds", rounds)
 
-    def round(self, index: int) -> "FunctionRound":
-        """The job of round `index`, which remembers the values that it was asked for."""
-        if not 0 <= index < self.rounds:
-            raise PickbestError(f"round must be between 0 and {self.rounds - 1}, got {index}")
-        return FunctionRound(self.job(index), self.actions, f"round {index}")
+    def round(self, index: int) -> "RoundJob":
+        """The job of round `index`, counted from 0."""
+        check_round(index, self.rounds)
+        return RoundJob(self.job(index), f"round {index}")
 
     def job(self, index: int) -> Job:
         """The function in one round, with its values checked."""
         return partial(checked_value, partial(self.function, index), where=f"round {index}: ")
 
 
-@dataclass(frozen=True, eq=False)
-class FunctionRound:
-    """One round's job. A summary is the schedule: its arms, then -1 for places still free."""
+class RoundJob:
+    """The job of one round, which remembers the values that it was asked for."""
 
-    job: Job
-    actions: Schedule
-    label: str
-    _known: dict[Schedule, float] = field(default_factory=dict, repr=False)
+    def __init__(self, job: Job, label: str) -> None:
+        self.value = cache(job)
+        self.label = label
 
-    def start(self, replicates: int, longest: int) -> FloatArray:
-        return np.full((replicates, longest + 1), -1.0)
 
-    def gains(self, summary: FloatArray, arms: IntArray | None = None) -> FloatArray:
-        if arms is None:
-            arms = np.broadcast_to(np.arange(len(self.actions)), (len(summary), len(self.actions)))
-        gains = np.empty(arms.shape)
-        for r, row in enumerate(summary):
-            prefix = self._schedule(row)
-            before = self._value(prefix)
-            for j, arm in enumerate(arms[r]):
-                after = before
-                if arm != NOTHING:
-                    after = self._value((*prefix, self.actions[arm]))
-                gains[r, j] = max(after - before, 0.0)
-        return gains
-
-    def extend(self, summary: FloatArray, arms: IntArray, kept: BoolArray) -> FloatArray:
-        longer = summary.copy()
-        place = (summary >= 0.0).sum(axis=1)
-        rows = np.flatnonzero(kept)
-        longer[rows, place[rows]] = arms[rows]
-        return longer
-
-    def values(self, summary: FloatArray) -> FloatArray:
-        return np.array([self._value(self._schedule(row)) for row in summary])
-
-    def _schedule(self, row: FloatArray) -> Schedule:
-        return tuple(self.actions[int(arm)] for arm in row if arm >= 0.0)
-
-    def _value(self, schedule: Schedule) -> float:
-        if schedule not in self._known:
-            self._known[schedule] = self.job(schedule)
-        return self._known[schedule]
+def check_round(index: int, rounds: int) -> None:
+    """A round is counted from 0."""
+    if not 0 <= index < rounds:
+        raise PickbestError(f"round must be between 0 and {rounds - 1}, got {index}")
 
 
 def value_of(job: Job, schedule: Schedule, where: str = "") -> float:

@@ -4,7 +4,6 @@ The value of a schedule is its total over the rounds of one replicate, f = f_1 +
 job (`Total`). OPT(B') is the value of the best fixed schedule of length at most B'.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,17 +11,12 @@ import numpy as np
 
 from pickbest.core import FloatArray, IntArray, check_count
 from pickbest.core.errors import load_extra
-from pickbest.submodular.jobs.actions import durations_of
-from pickbest.submodular.jobs.functions import FunctionJobs, FunctionRound
-from pickbest.submodular.jobs.tables import Combine, TableJobs, TableRound
-
-Jobs = TableJobs | FunctionJobs
+from pickbest.submodular.jobs.tables import Combine, TableJobs
 
 TOLERANCE = 1e-9
-# A search looks at so many schedules before it gives up, or the MILP solver takes over.
-FEW_SCHEDULES = 20_000
-# For tables it may read so many entries (a few seconds); far fewer where there is the MILP solver.
-MOST_WORK = 3e9
+# A search may read so many entries of the table (a few seconds); where the MILP solver can take
+# over, far fewer, and it looks at so many schedules at most.
+MOST_WORK, FEW_SCHEDULES = 3e9, 20_000.0
 
 
 @dataclass(frozen=True)
@@ -55,7 +49,7 @@ class BestSchedule:
     proven: bool
 
 
-def greedy_schedule(jobs: Jobs, budget: int) -> GreedySchedule:
+def greedy_schedule(jobs: TableJobs, budget: int) -> GreedySchedule:
     """Actions added one at a time, each with the largest gain per unit of time that fits.
 
     It ends when nothing fits or nothing gains; the first of equals is taken.
@@ -67,26 +61,22 @@ def greedy_schedule(jobs: Jobs, budget: int) -> GreedySchedule:
     return _greedy(total_of(jobs), check_count("budget", budget))
 
 
-def best_schedule(jobs: Jobs, budget: int) -> BestSchedule:
+def best_schedule(jobs: TableJobs, budget: int) -> BestSchedule:
     """OPT(budget) and a schedule that reaches it: by search, or by MILP for the families that are
     one; else the best that is found soon, with an upper bound.
-
-    Functions are searched without assuming that they are jobs, if there are few schedules; the
-    bound for more of them is one for jobs.
 
     >>> from pickbest.submodular.jobs import best_of
     >>> best_schedule(best_of([[0.5, 0.75, 0.0], [0.5, 0.0, 0.75]]), budget=2)
     BestSchedule(arms=(1, 2), value=1.5, bound=1.5, proven=True)
     """
-    total, visits = total_of(jobs), float(FEW_SCHEDULES)
-    program = isinstance(jobs, TableJobs) and jobs.combine is Combine.MAX
-    if isinstance(jobs, TableJobs):
-        work = MOST_WORK / jobs.entries.size
-        visits = min(visits, work / 30.0) if program else work
+    total, program = total_of(jobs), jobs.combine is Combine.MAX
+    visits = MOST_WORK / jobs.entries.size
+    if program:
+        visits = min(FEW_SCHEDULES, visits / 30.0)
     start = _greedy(total, check_count("budget", budget))
     arms, value, finished = _search(total, budget, start, visits)
     bound = value if finished else _upper_bound(total, budget)
-    if isinstance(jobs, TableJobs) and program and not finished:
+    if program and not finished:
         best_arms, best_value, proved = best_by_program(jobs, budget)
         bound = min(bound, proved)
         if best_value > value:
@@ -97,59 +87,45 @@ def best_schedule(jobs: Jobs, budget: int) -> BestSchedule:
 
 @dataclass(frozen=True)
 class Total:
-    """The sum of all rounds, as a job of its own.
+    """The sum of all rounds, as a job of its own: `scale` times the rounds of `jobs`.
 
-    parts: a summary has `rows` rows for each of them: one part with a row per round for tables, so
-        that all rounds take one compiled call; else one part per round. scale: times its value.
-    ordered: whether the order of actions may matter. repeats: whether an action may add something
-        when it is taken again.
+    repeats: whether an action may add something when it is taken again.
     """
 
-    parts: Sequence[TableRound | FunctionRound]
-    rows: int
+    jobs: TableJobs
     scale: float
-    durations: IntArray
-    ordered: bool
-    repeats: bool
 
-    def start(self, longest: int) -> FloatArray:
-        return np.vstack([part.start(self.rows, longest) for part in self.parts])
+    @property
+    def durations(self) -> IntArray:
+        return self.jobs.durations
+
+    @property
+    def repeats(self) -> bool:
+        return self.jobs.combine is Combine.MISS
 
     def gains(self, summary: FloatArray) -> FloatArray:
         """(n_arms,) gains of each action."""
-        rows = [part.gains(own) for part, own in self._split(summary)]
-        gains: FloatArray = self.scale * np.vstack(rows).sum(axis=0)
+        gains: FloatArray = self.scale * self.jobs.gains(summary).sum(axis=0)
         return gains
 
     def extend(self, summary: FloatArray, arm: int) -> FloatArray:
-        same, kept = np.full(self.rows, arm), np.ones(self.rows, np.bool_)
-        return np.vstack([part.extend(own, same, kept) for part, own in self._split(summary)])
+        return self.jobs.extend(summary, np.full(self.jobs.rounds, arm))
 
     def value(self, summary: FloatArray) -> float:
-        return self.scale * float(sum(part.values(own).sum() for part, own in self._split(summary)))
-
-    def _split(self, summary: FloatArray) -> Any:
-        return zip(self.parts, np.split(summary, len(self.parts)), strict=True)
+        return self.scale * float(self.jobs.worth(summary).sum())
 
 
-def total_of(jobs: Jobs) -> Total:
-    """The total of all rounds, in the fastest form that there is."""
-    durations = durations_of(jobs.actions)
-    if not isinstance(jobs, TableJobs):
-        rounds = [jobs.round(t) for t in range(jobs.rounds)]
-        return Total(rounds, 1, 1.0, durations, ordered=True, repeats=True)
-    every, rows, scale = jobs.every_round(), jobs.rounds, 1.0
-    if len(jobs.entries) == 1:
-        # The same entries in all rounds: one job with the mean weights, times the rounds.
-        mean = jobs.weights.mean(axis=0, keepdims=True)
-        every, rows = TableRound(jobs.combine, jobs.entries, mean, every.label), 1
-        scale = float(jobs.rounds)
-    repeats = jobs.combine is Combine.MISS
-    return Total([every], rows, scale, durations, ordered=False, repeats=repeats)
+def total_of(jobs: TableJobs) -> Total:
+    """Rounds with the same entries are one job with their mean weights, times the rounds."""
+    if len(jobs.entries) > 1:
+        return Total(jobs, 1.0)
+    mean = jobs.weights.mean(axis=0, keepdims=True)
+    one = TableJobs(jobs.combine, jobs.entries, mean, jobs.actions, 1)
+    return Total(one, float(jobs.rounds))
 
 
 def _greedy(total: Total, budget: int) -> GreedySchedule:
-    summary = total.start(budget)
+    summary = total.jobs.start()
     value, left = total.value(summary), budget
     arms: list[int] = []
     errors: list[float] = []
@@ -188,22 +164,20 @@ def _search(
         if left < shortest or visits > most_visits:
             return
         gains = total.gains(summary)
-        first = 0
-        if not total.ordered and arms:
-            first = arms[-1] if total.repeats else arms[-1] + 1
+        # Values are blind to order: arms are tried in ascending order only.
+        first = arms[-1] + (not total.repeats) if arms else 0
         hope = value + _most(gains[first:], total.durations[first:], left, total.repeats)
-        # A function need not be submodular: its branches are never cut.
-        if not total.ordered and hope <= best_value + TOLERANCE:
+        if hope <= best_value + TOLERANCE:
             return
         for arm in range(first, len(gains)):
             span = int(total.durations[arm])
             # The last action of a schedule adds its gain: no need to look further.
-            last = not total.ordered and left - span < shortest
+            last = left - span < shortest
             if span <= left and not (last and value + gains[arm] <= best_value + TOLERANCE):
                 longer = total.extend(summary, arm)
                 visit((*arms, arm), longer, total.value(longer), left - span)
 
-    summary = total.start(budget)
+    summary = total.jobs.start()
     visit((), summary, total.value(summary), budget)
     return best_arms, best_value, visits <= most_visits
 
@@ -214,7 +188,7 @@ def _upper_bound(total: Total, budget: int) -> float:
     The least of these over the prefixes of a greedy schedule that is twice as long.
     """
     longest = 2 * budget
-    summary, used, lowest = total.start(longest), 0, np.inf
+    summary, used, lowest = total.jobs.start(), 0, np.inf
     while True:
         gains = total.gains(summary)
         most = _most(gains, total.durations, budget, total.repeats)

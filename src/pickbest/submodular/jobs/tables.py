@@ -9,14 +9,15 @@ and gives them durations; left out, arms are activities 0, 1, … of duration 1.
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pickbest.core import BoolArray, FloatArray, IntArray, PickbestError, check_positive
+from pickbest.core import FloatArray, IntArray, PickbestError, check_positive
 from pickbest.submodular import kernels
 from pickbest.submodular.jobs.actions import (
+    Action,
     Schedule,
     action_grid,
     check_actions,
@@ -24,12 +25,12 @@ from pickbest.submodular.jobs.actions import (
     show,
     unit_actions,
 )
+from pickbest.submodular.jobs.functions import RoundJob, check_round
 
 Actions = Iterable[Hashable]
 
 # Weights are sums of many numbers: so much rounding is forgiven.
 ROUNDING = 1e-9
-_EVERY_ARM = np.empty((0, 0), np.int64)
 
 
 class Combine(Enum):
@@ -61,18 +62,6 @@ class TableJobs:
     def durations(self) -> IntArray:
         return durations_of(self.actions)
 
-    def round(self, index: int) -> "TableRound":
-        """The jobs of round `index`, counted from 0."""
-        if not 0 <= index < self.rounds:
-            raise PickbestError(f"round must be between 0 and {self.rounds - 1}, got {index}")
-        entries = self.entries[index if len(self.entries) > 1 else 0]
-        weights = self.weights[index if len(self.weights) > 1 else 0]
-        return TableRound(self.combine, entries[None], weights[None], f"round {index}")
-
-    def every_round(self) -> "TableRound":
-        """All rounds side by side, as if they were replicates of one round."""
-        return TableRound(self.combine, self.entries, self.weights, "all rounds")
-
     def values(self, arms: ArrayLike) -> FloatArray:
         """(rounds,) values of the schedule of these arms: one for all rounds, or a row per round.
 
@@ -84,43 +73,50 @@ class TableJobs:
             raise PickbestError(f"arms must have 1 or {self.rounds} rows, got {len(rows)}")
         if rows.size and not 0 <= rows.min() <= rows.max() < self.n_arms:
             raise PickbestError(f"arms must be between 0 and {self.n_arms - 1}, got {arms!r}")
-        every, kept = self.every_round(), np.ones(self.rounds, np.bool_)
-        summary = every.start(self.rounds, rows.shape[1])
+        summary = self.start()
         for pulled in np.broadcast_to(rows, (self.rounds, rows.shape[1])).T:
-            summary = every.extend(summary, pulled, kept)
-        return every.values(summary)
+            summary = self.extend(summary, pulled)
+        return self.worth(summary)
 
+    def round(self, index: int) -> RoundJob:
+        """The job of round `index`, counted from 0, to be asked one schedule at a time."""
+        check_round(index, self.rounds)
+        entries = self.entries[index if len(self.entries) > 1 else 0][None]
+        weights = self.weights[index if len(self.weights) > 1 else 0][None]
+        alone = TableJobs(self.combine, entries, weights, self.actions, 1)
+        place = {action: arm for arm, action in enumerate(self.actions)}
+        job = partial(_value_alone, alone, place)
+        return RoundJob(job, f"round {index}")
 
-@dataclass(frozen=True, eq=False)
-class TableRound:
-    """The jobs of one round: entries (replicates or 1, n_items, n_arms), weights likewise."""
+    # A schedule that is being built is known by its summary: one number per round and item.
 
-    combine: Combine
-    entries: FloatArray
-    weights: FloatArray
-    label: str
-
-    def start(self, replicates: int, longest: int) -> FloatArray:
+    def start(self) -> FloatArray:
+        """(rounds, n_items): the summary of the empty schedule."""
         empty = 0.0 if self.combine is Combine.MAX else 1.0
-        return np.full((replicates, self.entries.shape[1]), empty)
+        return np.full((self.rounds, self.entries.shape[1]), empty)
 
-    def gains(self, summary: FloatArray, arms: IntArray | None = None) -> FloatArray:
-        asked = _EVERY_ARM if arms is None else np.ascontiguousarray(arms)
-        columns = self.entries.shape[2] if arms is None else asked.shape[1]
-        out = np.empty((len(summary), columns))
-        kernels.fill_gains(self.combine.value, self.entries, self.weights, summary, asked, out)
+    def gains(self, summary: FloatArray) -> FloatArray:
+        """(rounds, n_arms): what each arm adds."""
+        out = np.empty((len(summary), self.n_arms))
+        kernels.fill_gains(self.combine.value, self.entries, self.weights, summary, out)
         return out
 
-    def extend(self, summary: FloatArray, arms: IntArray, kept: BoolArray) -> FloatArray:
+    def extend(self, summary: FloatArray, arms: IntArray) -> FloatArray:
+        """The summary with one more arm in every round."""
         longer = summary.copy()
-        arms = np.ascontiguousarray(arms)
-        kernels.extend_all(self.combine.value, self.entries, arms, kept, longer)
+        kernels.extend_all(self.combine.value, self.entries, np.ascontiguousarray(arms), longer)
         return longer
 
-    def values(self, summary: FloatArray) -> FloatArray:
+    def worth(self, summary: FloatArray) -> FloatArray:
+        """(rounds,): the value of the schedule."""
         out = np.empty(len(summary))
         kernels.fill_values(self.combine.value, self.weights, summary, out)
         return out
+
+
+def _value_alone(jobs: TableJobs, place: dict[Action, int], schedule: Schedule) -> float:
+    """The value of a schedule in jobs of a single round."""
+    return float(jobs.values([place[action] for action in schedule])[0])
 
 
 def best_of(rewards: ArrayLike, actions: Actions | None = None) -> TableJobs:

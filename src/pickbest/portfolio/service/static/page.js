@@ -1,5 +1,6 @@
 "use strict";
-const colours = ["#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#888888"];
+// Points of the course that a mean is taken over.
+const WINDOW = 16;
 // The token stands after # so that it is never sent to anyone but this service.
 const token = new URLSearchParams(location.hash.slice(1)).get("token");
 const $ = id => document.getElementById(id);
@@ -37,7 +38,7 @@ function drawArms(status) {
   $("summary").textContent = status.finished + " rounds finished, " + status.lost + " lost" +
     (status.late ? " (" + status.late + " came late)" : "") + ", " + status.open + " open; mean cost " + number(status.mean_cost) + "; " + status.budget +
     " of " + status.arms.filter(arm => arm.state === "active").length + " arms a round, learner " +
-    status.learner + (status.mode ? " (" + status.mode + ")" : "");
+    status.learner;
   const said = each => each.verdict + " by " + each.arm + " (round " + each.round +
     (each.checked ? ", its model holds)" : ")");
   $("contradictions").replaceChildren(...(status.contradictions ?? []).slice(0, 10).map(each => {
@@ -62,21 +63,26 @@ function drawRounds(rounds) {
     cell(row, number(view.cost), "n");
   }
 }
-function drawCurve(curve) {
-  const svg = $("chart"), legend = $("legend");
+// The mean over a moving window of the points, in the order in which rounds were finished.
+function drawCourse(course) {
+  const svg = $("chart"), points = [[0, 0, 0], ...course.points];
   const width = svg.clientWidth || 800, height = 250, left = 38, bottom = 22;
   svg.setAttribute("viewBox", "0 0 " + width + " " + height);
-  svg.replaceChildren(); legend.replaceChildren();
+  svg.replaceChildren();
   const make = (kind, attributes, text) => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", kind);
     for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
     if (text !== undefined) made.textContent = text;
     svg.append(made);
   };
-  const last = Math.max(1, ...curve.rounds);
-  const x = round => left + round / last * (width - left - 8);
+  const means = points.slice(1).map((point, i) => {
+    const before = points[Math.max(0, i + 1 - WINDOW)];
+    return [point[0], (point[2] - before[2]) / (point[0] - before[0])];
+  });
+  const last = points.at(-1)[0] || 1;
+  const x = finished => left + finished / last * (width - left - 8);
   // The axis ends at 1, 2 or 5 times a power of ten: small costs are to be told apart, too.
-  const most = Math.max(1e-6, ...[curve.portfolio, ...Object.values(curve.arms)].flat());
+  const most = Math.max(1e-6, ...means.map(each => each[1]));
   const power = 10 ** Math.floor(Math.log10(most));
   const top = [1, 2, 5, 10].map(each => each * power).find(each => each >= most * .999);
   const y = cost => 8 + (1 - cost / top) * (height - bottom - 8);
@@ -85,27 +91,15 @@ function drawCurve(curve) {
     make("line", {x1: left, x2: width - 8, y1: y(cost), y2: y(cost), stroke: "#8884"});
     make("text", {x: 4, y: y(cost) + 4}, +cost.toPrecision(3));
   }
-  make("text", {x: width - 8, y: height - 6, "text-anchor": "end"}, "round " + last);
-  const draw = (name, values, colour, wide, dash) => {
-    const points = values.map((value, i) => value === null ? null : x(curve.rounds[i]) + "," +
-      y(value)).filter(point => point !== null);
-    make("polyline", {points: points.join(" "), fill: "none", stroke: colour,
-      "stroke-width": wide ? 3 : 1.3, "stroke-dasharray": dash, "data-name": name});
-    const entry = document.createElement("span"), mark = document.createElement("b");
-    mark.style.background = dash === "none" ? colour :
-      "repeating-linear-gradient(90deg, " + colour + " 0 5px, transparent 5px 8px)";
-    entry.append(mark, shown(name)); legend.append(entry);
-  };
-  Object.entries(curve.arms).forEach(([name, values], i) =>
-    draw(name, values, colours[i % colours.length], false,
-      ["none", "5 3", "2 2"][Math.floor(i / colours.length) % 3]));
-  draw("portfolio", curve.portfolio, "var(--hero)", true, "none");
+  make("text", {x: width - 8, y: height - 6, "text-anchor": "end"}, last + " rounds finished");
+  make("polyline", {points: means.map(each => x(each[0]) + "," + y(each[1])).join(" "),
+    fill: "none", stroke: "var(--hero)", "stroke-width": 2.5});
 }
 async function refresh() {
   try {
-    const [status, rounds, curve] =
-      await Promise.all([load("api/status"), load("api/history?last=20"), load("api/curve")]);
-    drawArms(status); drawRounds(rounds); drawCurve(curve);
+    const [status, rounds, course] =
+      await Promise.all([load("api/status"), load("api/history?last=20"), load("api/course")]);
+    drawArms(status); drawRounds(rounds); drawCourse(course);
     $("error").textContent = "";
   } catch (problem) { $("error").textContent = problem.message; }
   setTimeout(refresh, 2000);

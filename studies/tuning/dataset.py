@@ -1,15 +1,28 @@
-"""A table of text cells as a data set for models: capped and encoded, the same bits everywhere."""
+"""Data sets for models, from a folder of tables or scikit-learn's own: capped and encoded.
 
+The same bits on every machine.
+"""
+
+import csv
+import gzip
 import hashlib
+import io
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pickbest.core import FloatArray, IntArray, PickbestError
+from pickbest.core import FloatArray, IntArray, PickbestError, unknown_name
+from pickbest.core.errors import load_extra
+
+SUFFIXES = (".tsv.gz", ".csv.gz", ".tsv", ".csv")
+EMBEDDED = ("breast_cancer", "digits", "iris", "wine")
+# The most rows and (encoded) features that are kept of a data set.
+CAPS = {"rows": 1000, "features": 100}
 
 MISSING = frozenset({"", "?", "na", "nan", "null", "none"})
 MOST_CATEGORIES = 10
@@ -29,17 +42,6 @@ DATA_RULES = {
 
 Cells = Callable[[], Iterator[list[str]]]
 """Starts reading a table from its beginning: the header, then the rows."""
-
-
-@dataclass(frozen=True)
-class Caps:
-    """The most rows and (encoded) features that are kept of a data set."""
-
-    rows: int = 1000
-    features: int = 100
-
-
-DEFAULT_CAPS = Caps()
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,11 +66,56 @@ class Dataset:
         return digest.hexdigest()
 
 
-def prepare(name: str, cells: Cells, caps: Caps) -> Dataset:
+def dataset_names(data: str) -> list[str]:
+    """Names of the data sets that `data` offers: a folder, or "embedded"."""
+    if data == "embedded":
+        return list(EMBEDDED)
+    if not (folder := Path(data)).is_dir():
+        raise PickbestError(f"data must be a folder or 'embedded', and {data!r} is neither")
+    files = [path.name for path in folder.iterdir() if path.name != "index.csv"]
+    names = sorted({name.removesuffix(end) for name in files for end in SUFFIXES
+                    if name.endswith(end)})  # fmt: skip
+    if not names:
+        raise PickbestError(
+            f"{folder}: no data set here; a folder holds NAME{' or NAME'.join(SUFFIXES)}"
+        )
+    return names
+
+
+def load_dataset(data: str, name: str) -> Dataset:
+    """The data set of that name, capped and encoded."""
+    if name not in dataset_names(data):
+        raise unknown_name("data set", name, dataset_names(data))
+    if data == "embedded":
+        return prepare(name, lambda: _embedded(name))
+    places = [Path(data) / (name + end) for end in SUFFIXES]
+    place = next(path for path in places if path.is_file())
+    return prepare(name, lambda: _read(place))
+
+
+def _read(path: Path) -> Iterator[list[str]]:
+    delimiter = "\t" if ".tsv" in path.suffixes else ","
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+            yield from csv.reader(text, delimiter=delimiter)
+    except (OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
+        raise PickbestError(f"{path}: not a readable table ({error})") from error
+
+
+def _embedded(name: str) -> Iterator[list[str]]:
+    datasets = load_extra("sklearn.datasets", "tuning", "measuring", "scikit-learn")
+    features, labels = getattr(datasets, f"load_{name}")(return_X_y=True)
+    yield [f"x{column}" for column in range(features.shape[1])] + [LABEL]
+    for row, label in zip(features.tolist(), labels.tolist(), strict=True):
+        yield [repr(value) for value in row] + [str(label)]
+
+
+def prepare(name: str, cells: Cells) -> Dataset:
     """Cap the rows, leave rare classes out, encode and cap the columns."""
     header, place = _header(name, cells)
     labels = _labels(name, cells, place, len(header))
-    kept = sample_rows(labels, caps.rows)
+    kept = sample_rows(labels, CAPS["rows"])
     members = Counter(labels[row] for row in kept)
     classes = tuple(sorted(c for c, count in members.items() if count >= FEWEST_MEMBERS))
     dropped = sorted(set(labels) - set(classes))
@@ -84,7 +131,7 @@ def prepare(name: str, cells: Cells, caps: Caps) -> Dataset:
         for index, column in enumerate(header)
         if index != place
     }
-    features, left_out = encode(columns, caps.features, np.random.default_rng(CAP_SEED))
+    features, left_out = encode(columns, CAPS["features"], np.random.default_rng(CAP_SEED))
     if not features.shape[1]:
         raise PickbestError(f"{name}: no column is left that has at least two values")
     codes = np.array([classes.index(labels[row]) for row in kept], dtype=np.int64)

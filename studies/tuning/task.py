@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from pickbest.core import FloatArray, IntArray
+from studies.tuning.dataset import Dataset, load_dataset
 from studies.tuning.space import Integer, Point, Real, Space, Warp
-from studies.tuning.tasks.data_sources import load_dataset
-from studies.tuning.tasks.dataset import DEFAULT_CAPS, Caps, Dataset
 
 SPLIT_SEED = 0
 MODEL_SEED = 0
@@ -86,7 +85,6 @@ class Task:
     model: str
     dataset: str
     data: str = "embedded"
-    caps: Caps = DEFAULT_CAPS
 
     @property
     def name(self) -> str:
@@ -146,7 +144,7 @@ def loss_of_frequencies(task: Task) -> float:
 @lru_cache(maxsize=4)
 def folds_of(task: Task) -> tuple[Fold, ...]:
     """The folds of the visible part."""
-    return make_folds(load_dataset(task.data, task.dataset, task.caps))
+    return make_folds(load_dataset(task.data, task.dataset))
 
 
 def make_folds(dataset: Dataset) -> tuple[Fold, ...]:

@@ -19,20 +19,19 @@ import numpy as np
 import pytest
 
 from pickbest.core import MissingExtraError, PickbestError
-from studies.tuning.optimizers import OPTIMIZERS, Optimizer, make_optimizer
-from studies.tuning.space import Categorical, Integer, Point, Real, Space, Warp
+from studies.tuning.optimizers import OPTIMIZERS, make_optimizer
+from studies.tuning.optimizers.adapter import Optimizer
+from studies.tuning.space import Integer, Point, Real, Space, Warp
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[3]
 SPACE = Space(
     (
-        Real("linear", -1.0, 1.0),
         Real("log", 1e-5, 10.0, Warp.LOG),
         Real("logit", 0.01, 0.99, Warp.LOGIT),
         Integer("bit", 0, 1),
-        Integer("magnitude", 1, 1000, log=True),
-        Categorical("kernel", ("rbf", "linear", "poly")),
+        Integer("many", 50, 200),
     )
 )
 # Enough for every model to have its say: designs and random starts take up to 20 calls.
@@ -47,7 +46,7 @@ def play(optimizer: Optimizer, known: list[tuple[Point, float]], calls: int) -> 
         point = optimizer.ask()
         SPACE.check(point)
         # A quarter of the calls fail, which is told as a loss that is worse than all others.
-        bowl = float(np.square(SPACE.to_unit(point) - 0.3).sum())
+        bowl = (point["logit"] - 0.3) ** 2 + (point["many"] / 200 - 0.5) ** 2 + 0.1 * point["bit"]
         loss = 9.0 if call % 4 == 3 else bowl
         if call < len(known):
             assert [point, loss] == list(known[call]), f"another point at call {call + 1}"
@@ -100,18 +99,9 @@ def test_the_papers_labels_are_those_of_the_recorded_rewards(paper_rewards: Path
     assert set(header) == labels
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("hyperop", r"unknown optimizer 'hyperop'; did you mean 'hyperopt"),
-        ("no_such_module:Corner", "cannot be imported"),
-        (f"{__name__}:SPACE", "must be a class"),
-        ("builtins:object", r"constructed as ClassName\(space, seed, calls\)"),
-    ],
-)
-def test_an_unknown_optimizer_is_refused(name: str, message: str) -> None:
-    with pytest.raises(PickbestError, match=message):
-        make_optimizer(name, SPACE, 1, 10)
+def test_an_unknown_optimizer_is_refused() -> None:
+    with pytest.raises(PickbestError, match=r"unknown optimizer 'hyperop'; did you mean 'hyperopt"):
+        make_optimizer("hyperop", SPACE, 1, 10)
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,10 @@ from typing import Any
 from pickbest._version import __version__
 from pickbest.core.savefile import write_atomically
 from pickbest.core.text import csv_text
-from studies.tuning.measurement.plan import MeasurementPlan
-from studies.tuning.measurement.rewards import (
+from studies.tuning.dataset import DATA_RULES
+from studies.tuning.measurement import PINNED, POOL, MeasurementPlan, Records
+from studies.tuning.optimizers import OPTIMIZERS
+from studies.tuning.rewards import (
     REWARD_RULES,
     Losses,
     best_loss,
@@ -20,12 +22,7 @@ from studies.tuning.measurement.rewards import (
     is_degenerate,
     rewards_of,
 )
-from studies.tuning.measurement.run import PINNED, Records
-from studies.tuning.measurement.units import POOL
-from studies.tuning.optimizers import OPTIMIZERS
-from studies.tuning.tasks import MODELS, Task
-from studies.tuning.tasks.dataset import DATA_RULES
-from studies.tuning.tasks.task import LOSS_RULES
+from studies.tuning.task import LOSS_RULES, MODELS, Task
 
 TASK_COLUMNS = ("task", "rows", "features", "classes", "dropped_classes", "rand", "opt", "failures",
                 "evaluations")  # fmt: skip
@@ -33,10 +30,10 @@ TASK_COLUMNS = ("task", "rows", "features", "classes", "dropped_classes", "rand"
 
 @dataclass(frozen=True)
 class Measured:
-    """What came out on one task. runs: (optimizer, repetition) → losses of the calls."""
+    """What came out on one task. runs: optimizer → losses of the calls."""
 
     task: Task
-    runs: dict[tuple[str, int], Losses]
+    runs: dict[str, Losses]
     pool: Losses
     rand: float | None
     opt: float | None
@@ -50,11 +47,11 @@ class Measured:
     def failures(self) -> int:
         return sum(loss is None for losses in (*self.runs.values(), self.pool) for loss in losses)
 
-    def rewards(self, optimizers: Sequence[str], repetition: int) -> list[float]:
+    def rewards(self) -> list[float]:
         """One reward for each optimizer."""
         if self.rand is None or self.opt is None:
             return []
-        best = [best_loss(self.runs[name, repetition]) for name in optimizers]
+        best = [best_loss(losses) for losses in self.runs.values()]
         found: list[float] = rewards_of(best, self.rand, self.opt).tolist()
         return found
 
@@ -68,7 +65,7 @@ def collect(plan: MeasurementPlan, records: Records) -> list[Measured]:
 
 
 def _collect_task(plan: MeasurementPlan, task: Task, records: Records) -> Measured | None:
-    runs: dict[tuple[str, int], Losses] = {}
+    runs: dict[str, Losses] = {}
     pool: list[float | None] = []
     seconds = 0.0
     for unit in plan.units_of(task):
@@ -79,40 +76,28 @@ def _collect_task(plan: MeasurementPlan, task: Task, records: Records) -> Measur
         if unit.optimizer == POOL:
             pool += losses
         else:
-            runs[unit.optimizer, unit.part] = losses
+            runs[unit.optimizer] = losses
     best = best_loss([best_loss(losses) for losses in (*runs.values(), pool)])
     return Measured(task, runs, pool, expected_best(pool, plan.settings.calls), best, seconds)
 
 
-def reward_rows(
-    plan: MeasurementPlan, measured: Iterable[Measured]
-) -> list[tuple[str, list[float]]]:
-    """Rounds (task, or task#repetition) with a reward for each optimizer."""
-    settings = plan.settings
-    return [
-        (
-            one.task.name + (f"#{repetition + 1}" if settings.repetitions > 1 else ""),
-            one.rewards(settings.optimizers, repetition),
-        )
-        for one in measured
-        if not one.degenerate
-        for repetition in range(settings.repetitions)
-    ]
+def reward_rows(measured: Iterable[Measured]) -> list[tuple[str, list[float]]]:
+    """Rounds, named by their tasks, with a reward for each optimizer."""
+    return [(one.task.name, one.rewards()) for one in measured if not one.degenerate]
 
 
 def write_tables(plan: MeasurementPlan, records: Records, folder: Path) -> list[Measured]:
     """Write the files of the tasks that are complete, and return these."""
     measured = collect(plan, records)
     settings = plan.settings
-    labels = [label_of(name) for name in settings.optimizers]
     calls = [str(call + 1) for call in range(settings.calls)]
     _write_csv(
         folder / "losses.csv",
         ["task", "optimizer", "repetition", *calls],
         (
-            [one.task.name, label_of(name), repetition + 1, *map(_cell, losses)]
+            [one.task.name, label_of(name), 1, *map(_cell, losses)]
             for one in measured
-            for (name, repetition), losses in one.runs.items()
+            for name, losses in one.runs.items()
         ),
     )
     _write_csv(
@@ -122,8 +107,8 @@ def write_tables(plan: MeasurementPlan, records: Records, folder: Path) -> list[
     )
     _write_csv(
         folder / "rewards.csv",
-        ["task", *labels],
-        ([name, *map(_cell, row)] for name, row in reward_rows(plan, measured)),
+        ["task", *map(label_of, settings.optimizers)],
+        ([name, *map(_cell, row)] for name, row in reward_rows(measured)),
     )
     _write_csv(folder / "tasks.csv", TASK_COLUMNS, (_task_row(plan, one) for one in measured))
     write_json(folder / "provenance.json", provenance(plan, measured))
@@ -133,7 +118,7 @@ def write_tables(plan: MeasurementPlan, records: Records, folder: Path) -> list[
 
 def label_of(optimizer: str) -> str:
     """The heading of an optimizer's column."""
-    return OPTIMIZERS[optimizer].label if optimizer in OPTIMIZERS else optimizer
+    return OPTIMIZERS[optimizer].label
 
 
 def provenance(plan: MeasurementPlan, measured: Sequence[Measured]) -> dict[str, Any]:
@@ -142,10 +127,9 @@ def provenance(plan: MeasurementPlan, measured: Sequence[Measured]) -> dict[str,
     sets = sorted({one.task.dataset for one in measured} & plan.datasets.keys())
     return {
         "pickbest": __version__,
-        **settings.fixed(),
+        **settings.fixed(settings.optimizers),
         "optimizers": {label_of(name): name for name in settings.optimizers},
         "pool": settings.pool,
-        "repetitions": settings.repetitions,
         "data": Path(settings.data).name,
         "environment": PINNED,
         "rules": {**DATA_RULES, **LOSS_RULES, **REWARD_RULES},

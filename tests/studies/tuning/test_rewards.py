@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pickbest.core import PickbestError
-from studies.tuning.measurement.rewards import best_loss, expected_best, is_degenerate, rewards_of
+from studies.tuning.rewards import best_loss, expected_best, is_degenerate, rewards_of
 
 
 @pytest.mark.parametrize("calls", [1, 2, 3, 5, 7])

@@ -1,13 +1,21 @@
 """Tasks: losses are functions of task and point; failures have reasons."""
 
-import dataclasses
 import math
 
 import numpy as np
 import pytest
 
-from studies.tuning.tasks import MODELS, Model, Task, evaluate, load_dataset
-from studies.tuning.tasks.task import folds_of, loss_of_frequencies, make_folds, scaled
+from studies.tuning.dataset import load_dataset
+from studies.tuning.task import (
+    MODELS,
+    Model,
+    Task,
+    evaluate,
+    folds_of,
+    loss_of_frequencies,
+    make_folds,
+    scaled,
+)
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("sklearn")
@@ -80,8 +88,3 @@ def test_a_failure_is_recorded_with_its_reason(monkeypatch):
     monkeypatch.setitem(MODELS, "lasso", broken)
     failed = evaluate(task, {"C": 1.0, "intercept_scaling": 1.0})
     assert (failed.loss, failed.reason) == (None, "MemoryError: no memory")
-
-
-def test_names_are_those_of_the_tables():
-    assert Task("mlp", "adult").name == "mlp-adult"
-    assert dataclasses.replace(Task("mlp", "adult"), model="lasso").name == "lasso-adult"

@@ -1,4 +1,4 @@
-"""FPML-partial from buckets: rounds as FPML-partial's, and what is carried to other arms."""
+"""FPML and FPML-partial for very many arms: their rounds, and what is carried to other arms."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pickbest.core import (
     replicate_keys,
     rng_for,
 )
-from pickbest.core.states import arrays_of, copy_state, portable, restored, same_state
+from pickbest.core.states import arrays_of, portable, restored, same_state
 from pickbest.kernels import inclusion
 from pickbest.kernels.compiled import compiled
-from pickbest.learners import FPMLManyArms, FPMLPartial
+from pickbest.learners import FPML, FPMLFullManyArms, FPMLManyArms, FPMLPartial
 from pickbest.learners.fpml import FPMLState
 
 inclusions_of = compiled(inclusion.inclusions_of)
@@ -40,26 +40,6 @@ def rounds_of(learner, state, begin, end):
     return state
 
 
-def test_a_copied_state_goes_on_bit_for_bit():
-    learner = FPMLManyArms(n_arms=400, budget=3, epsilon=0.05)
-    whole = rounds_of(learner, learner.start(2), 0, 600)
-    half = rounds_of(learner, learner.start(2), 0, 300)
-    state = rounds_of(learner, copy_state(half), 300, 600)
-    assert same_state(state, whole)
-    np.testing.assert_array_equal(state.round, 600)
-
-
-def test_pick_leaves_the_state_as_it_is():
-    learner = FPMLManyArms(n_arms=400, budget=3, epsilon=0.05)
-    state = rounds_of(learner, learner.start(1), 0, 100)
-    before = copy_state(state)
-    rng = rng_for(replicate_keys(0, 1), 9)
-    first, second = learner.pick(state, rng), learner.pick(state, rng)
-    np.testing.assert_array_equal(first.arms, second.arms)
-    np.testing.assert_array_equal(first.weights, second.weights)
-    assert same_state(state, before)
-
-
 @pytest.mark.parametrize("bad", [-0.5, np.nan])
 def test_a_bad_cost_is_refused_and_changes_nothing(bad):
     learner = FPMLManyArms(n_arms=100, budget=2, epsilon=0.1)
@@ -77,16 +57,38 @@ def test_memory_is_at_most_64_bytes_an_arm():
     assert sum(array.nbytes for array in arrays_of(state).values()) <= 64 * 10_000
 
 
-def test_a_table_played_at_once_equals_rounds_one_by_one():
-    learner = FPMLManyArms(n_arms=150, budget=4, epsilon=0.1)
-    table, keys = np.random.default_rng(5).random((1, 80, 150)), replicate_keys(2, 3)
+@pytest.mark.parametrize(
+    "learner",
+    [
+        FPMLManyArms(n_arms=150, budget=4, epsilon=0.1),
+        FPMLFullManyArms(n_arms=1_100, budget=4, epsilon=0.3),
+        FPMLFullManyArms(n_arms=1_100, budget=4, epsilon=0.3, decay=0.25),
+    ],
+    ids=["buckets", "blocks", "blocks, decaying"],
+)
+def test_a_table_played_at_once_equals_rounds_one_by_one(learner):
+    table, keys = np.random.default_rng(5).random((1, 40, learner.n_arms)), replicate_keys(2, 3)
     rounds, paid = play_rounds(learner, learner.start(3), table, keys, 0)
     whole, paid_at_once = play_table(learner, learner.start(3), table, keys, 0)
     assert same_state(rounds, whole)
     np.testing.assert_array_equal(paid, paid_at_once)
-    table[0, 70, :] = np.nan
-    with pytest.raises(PickbestError, match="at least 0"):
-        play_table(learner, learner.start(3), table, keys, 0)
+    if isinstance(learner, FPMLManyArms):
+        table[0, 30, :] = np.nan
+        with pytest.raises(PickbestError, match="at least 0"):
+            play_table(learner, learner.start(3), table, keys, 0)
+
+
+def test_what_fpml_learned_is_carried_to_blocks_and_back():
+    table, keys = np.random.default_rng(1).random((1, 50, 9)), replicate_keys(0, 2)
+    few = FPML(n_arms=9, budget=2, epsilon=0.5)
+    state, _ = play_table(few, few.start(2), table, keys, 0)
+    known = portable(few, state)
+    more = FPMLState(np.hstack([known.costs, np.full((2, 1_000), 40.0)]), known.round)
+    many = FPMLFullManyArms(n_arms=1_009, budget=2, epsilon=0.5)
+    carried = restored(many, more)
+    np.testing.assert_array_equal(carried.lowest[:, 0], known.costs.min(axis=1).clip(max=40.0))
+    np.testing.assert_array_equal(carried.lowest[:, 1], 40.0)
+    assert same_state(portable(many, carried), more)
 
 
 def test_what_is_portable_restores_bits_and_buckets():
