@@ -76,7 +76,8 @@ class Function(Place):
     """A Python function of the problem; it answers by returning anything but None.
 
     The function must be importable (defined with def in a module, or an object that can be
-    pickled), because it runs in another process. What it may return: see `engine.wire`.
+    pickled), because it runs in another process. It may return None, booleans, numbers, text, and
+    lists and dictionaries of them. Tuples and NumPy arrays come back as lists.
 
     preload: modules that it imports when it runs; they are then imported once, not every time.
     origin: its module and the folder where that lies, where it is not installed.
