@@ -229,7 +229,7 @@ def report(
     name: NameOption = "default",
     open_page: Annotated[bool, Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
-    """Write a page about a portfolio: who wins, what each arm alone would take, costs over time, failures.
+    """Write a page about a portfolio: who wins, each arm alone, costs over time, failures.
 
     The page is one file that needs no network. Its tables are also written as CSV, and its
     figures as PNG and SVG.
