@@ -10,7 +10,7 @@ from pickbest.kernels.compiled import compiled
 from pickbest.kernels.random import STEP
 from pickbest.kernels.rules import Pick
 from pickbest.learners import HedgePartial
-from pickbest.learners.hedge_partial import fill_shares, new_work, pick_row
+from pickbest.learners.hedge_partial import fill_shares, fill_weights, new_work, pick_row
 from pickbest.simulation.games import play
 from pickbest.testing.learners import check_learner, check_long_run
 
@@ -65,18 +65,27 @@ def test_the_first_arm_has_the_law(law):
 def test_the_law_sums_to_one(n_arms):
     """Certified: whatever the estimates are, for few arms and many, B from 2 to N - 1."""
     rng = np.random.default_rng(n_arms)
-    weights, shares = np.empty(n_arms), np.empty(n_arms)
+    weights, shares, fresh = np.empty((3, n_arms))
     for budget in sorted({2, 3, max(n_arms // 2, 2), n_arms - 1}):
-        learner = make_learner("hedge-partial", n_arms, budget)
+        learner, known = make_learner("hedge-partial", n_arms, budget), np.full(n_arms + 1, np.nan)
         shapes = [np.zeros(n_arms), rng.random(n_arms), (rng.random(n_arms) < 0.5) + 0.0]
         shapes += [rng.exponential(size=n_arms) ** 4, np.arange(n_arms) / n_arms]
         for shape in shapes:
             for size in (1e-9, 1.0, 1e2, 1e4, 1e6, 1e9):
                 costs = size * shape - 0.3 * size
-                total = fill_shares(learner.law, costs, weights, shares)
+                best = fill_weights(learner.law, costs, known, weights)
+                total = fill_shares(learner.law, weights, best, shares)
+                # What is kept from round to round changes no bit.
+                fill_weights(learner.law, costs, np.full(n_arms + 1, np.nan), fresh)
+                assert np.array_equal(weights, fresh)
+                costs[:: max(n_arms // 7, 1)] += 0.01 * size
+                best = fill_weights(learner.law, costs, known, weights)
+                fill_weights(learner.law, costs, np.full(n_arms + 1, np.nan), fresh)
+                assert np.array_equal(weights, fresh)
+                total = fill_shares(learner.law, weights, best, shares)
                 assert abs(learner.law.odds * total - 1.0) <= 1e-12
                 assert shares.min() >= 0.0
-                assert np.all(np.diff(shares[np.argsort(costs, kind="stable")]) <= 0.0)
+                assert np.all(np.diff(shares[np.argsort(costs, kind="stable")]) <= 1e-15 * total)
 
 
 @pytest.mark.parametrize("budget", [2, 3, 4])
