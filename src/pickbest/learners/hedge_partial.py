@@ -31,6 +31,7 @@ from pickbest.core.states import sums
 from pickbest.kernels.compiled import allocating, inlined, kernel
 from pickbest.kernels.random import STEP, slot_key, uniform_at
 from pickbest.kernels.rules import CompiledLearner, Pick, Rule, Told, weights_of
+from pickbest.learners.hedge import check_prior
 
 # The search for τ ends where Σ p exceeds 1 by no more than this.
 CLOSED = 1e-13
@@ -99,8 +100,8 @@ def fill_shares(law: Law, weights: FloatArray, best: int, shares: FloatArray) ->
     """Fill shares with the law of these weights, up to a factor; returns their sum, 1 / ρ.
 
     With v the best arm's weight and y = e^(scale (base - τ)) - v, p = ρ w / (y + v - w). The others
-    add up to R(y) = Σ w / (y + v - w). 1 / R is concave, so A / (y + D) with the value and the slope
-    of R at any y is at most R everywhere, and the root of v / y + A / (y + D) = 1 / ρ is at most the
+    add up to R(y) = Σ w / (y + v - w). 1 / R is concave, so A / (y + D) with the value and slope of
+    R at any y is at most R everywhere, and the root of v / y + A / (y + D) = 1 / ρ is at most the
     wanted one. From such a root to the next the method rises to it, faster than Newton's; it begins
     with A and D for y → ∞, which are exact where the others' costs are equal.
     """
@@ -271,6 +272,7 @@ class HedgePartial(CompiledLearner[Law, HedgePartialState, Work]):
     rate: of the law, between 0 and 1. stretch: of the law; 1 is the plain one, infinity is Hedge's.
     explore: where the budget is 2, the chance that the second arm is drawn uniformly.
     watched: in races whose losers are stopped, the least chance that a round is watched.
+    prior: the first law, as positive numbers, one per arm; None: all arms are alike.
     `theory.relative_tuning` has the numbers that the bound is proved for.
 
     >>> from pickbest.core import replicate_keys, rng_for
@@ -285,6 +287,7 @@ class HedgePartial(CompiledLearner[Law, HedgePartialState, Work]):
     stretch: float
     explore: float = 0.23
     watched: float = 1.0
+    prior: tuple[float, ...] | None = None
     feedback = Feedback.PICKED
     unbiased = True
     rule = RULE
@@ -300,6 +303,7 @@ class HedgePartial(CompiledLearner[Law, HedgePartialState, Work]):
             raise PickbestError(f"explore must be between 0 and 1, got {self.explore!r}")
         if not 0.0 < self.watched <= 1.0:
             raise PickbestError(f"watched must be above 0 and at most 1, got {self.watched!r}")
+        check_prior(self.prior, self.n_arms)
 
     def in_races(self) -> "HedgePartial":
         """The learner for races whose losers are stopped: a tenth of them is watched."""
@@ -336,4 +340,12 @@ class HedgePartial(CompiledLearner[Law, HedgePartialState, Work]):
         return Law(self.watched * uniform * self.rate, self.stretch * uniform / own, self.explore)
 
     def start(self, replicates: int) -> HedgePartialState:
-        return HedgePartialState(np.zeros((replicates, self.n_arms)))
+        """An arm with a prior starts with the estimate that gives it that share of the law."""
+        costs = np.zeros((replicates, self.n_arms))
+        if self.prior is not None:
+            shares = np.array(self.prior) / sum(self.prior)
+            logs = (
+                -np.log(shares) if math.isinf(self.law.odds) else np.log1p(self.law.odds / shares)
+            )
+            costs += (logs - logs.min()) / self.law.scale
+        return HedgePartialState(costs)
