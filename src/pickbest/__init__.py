@@ -10,9 +10,8 @@ from pickbest._version import __version__ as __version__
 if TYPE_CHECKING:
     from pickbest.catalog import (
         EnvironmentEntry as EnvironmentEntry,
-        EnvironmentSpec as EnvironmentSpec,
         LearnerEntry as LearnerEntry,
-        LearnerSpec as LearnerSpec,
+        Spec as Spec,
         environment_names as environment_names,
         learner_names as learner_names,
         make_environment as make_environment,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pickbest.catalog import LearnerSpec, feedback_of, learner_entry, learner_names, make_learner
+from pickbest.catalog import Spec, feedback_of, learner_entry, learner_names, make_learner
 from pickbest.core import Environment, Feedback, Learner, PickbestError, unknown_name
 
 YARDSTICK = "fpml-partial as run"
@@ -17,10 +17,7 @@ PEERS = {
     INFORMED: AUTO,
     "LinUCB": _PEERS + "bandits:LinUCB",
     "linear Thompson": _PEERS + "bandits:LinThompson",
-    "epsilon-greedy ridge": _PEERS + "bandits:EpsilonRidge",
-    "retrained ridge": _PEERS + "bandits:RetrainedRidge",
     "censored Thompson": _PEERS + "bandits:CensoredThompson",
-    "censored UCB": _PEERS + "bandits:CensoredUCB",
     "CPPL": _PEERS + "bandits:CPPL",
 }
 # It plays the first arms of the table, whatever they are.
@@ -74,7 +71,7 @@ def chosen_entries(labels: Sequence[str]) -> list[Entry]:
         if label not in entries:
             if ":" not in label:
                 raise unknown_name("learner", label, entries)
-            learner_entry(LearnerSpec.parse(label).name)
+            learner_entry(Spec.parse(label).name)
             entries[label] = Entry(label, label)
     return [entry for label, entry in entries.items() if not labels or label in labels]
 

@@ -19,8 +19,6 @@ from studies.cache import Cache, code_digest, key_of, modules_of
 
 # Raise it when what a cell holds changes its meaning.
 FORMAT = 1
-# What every cell runs, beside its own learner and environment.
-LOOP = "pickbest.simulation.simulate"
 
 # finished(done, total), in rounds of learners.
 Finished = Callable[[int, int], None]
@@ -125,7 +123,7 @@ def cell_key(environment: Environment, learner: Learner, replicates: int, seed: 
             "format": FORMAT,
             "environment": describe(environment),
             "learner": describe(learner),
-            "code": code_digest({LOOP} | modules_of(environment) | modules_of(learner)),
+            "code": code_digest(modules_of(environment) | modules_of(learner)),
             "replicates": replicates,
             "seed": seed,
         }

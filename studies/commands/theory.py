@@ -1,4 +1,4 @@
-"""`linear-programs`, `jobs`, `small-games`, `two-picks`: theorems measured."""
+"""`linear-programs`, `small-games`, `two-picks`: theorems measured."""
 
 from __future__ import annotations
 
@@ -82,27 +82,6 @@ def _shown(study: str, found: dict[str, Any]) -> list[tuple[str, Sequence[dict[s
         for row in found["calls"]
     ]
     return [("Calls by tuning, B = 2", calls), ("Growth with 1/epsilon", found["slopes"])]
-
-
-def jobs(
-    replicates: ReplicatesOption = 10,
-    target_budget: Annotated[int, Option(help="B': the size of the schedule to follow.")] = 2,
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
-) -> None:
-    """Measure Theorem 6: OG_hybrid's regret against all of OPT(B'), on jobs with hidden arms.
-
-    **Example**
-
-        python -m studies jobs --replicates 3
-    """
-    from studies.jobs import theorem6_experiment
-
-    with progress_bar("jobs", after=2.0) as progress:
-        found = theorem6_experiment(seed, replicates, target_budget, progress=progress)
-    hidden = ("statement", "benchmark")
-    rows = [{key: row[key] for key in row if key not in hidden} for row in found["rows"]]
-    tables.show(found, as_json, lambda _: rows_table("Theorem 6 on jobs", rows))
 
 
 def small_games(

@@ -24,8 +24,6 @@ from studies.paper.recorded_rewards import DATA, MEASURED, MORE, Rewards, digest
 from studies.report.sections import section_from_json, section_to_json
 
 PARTS = "studies.paper.parts"
-# Recipes name learners and environments, so a part may need all that the catalog knows.
-NAMED = ("pickbest.catalog", "pickbest.learners", "pickbest.environments")
 # Tables that parts read beside the rewards that a run is asked for.
 SHIPPED = (MEASURED, MORE, DATA / "losses.csv.gz", DATA / "pool.csv.gz")
 
@@ -166,21 +164,17 @@ def part_key(recipe: Recipe, seed: int, replicates: int | None, rewards_digest: 
             "replicates": replicates,
             "rewards": [rewards_digest, *map(digest_of, SHIPPED)],
             "version": __version__,
-            "code": code_digest({_module(recipe), *NAMED}),
+            "code": code_digest(),
         }
     )
 
 
 def run_part(recipe: Recipe, setting: Setting) -> Section:
     """Run one recipe."""
-    module = import_module(_module(recipe))
-    experiment: Experiment = getattr(module, recipe.experiment.partition(":")[2])
+    module, _, name = recipe.experiment.partition(":")
+    experiment: Experiment = getattr(import_module(f"{PARTS}.{module}"), name)
     found = experiment(setting, **recipe.options)
     return Section(recipe.name, recipe.title, found.blocks, found.findings)
-
-
-def _module(recipe: Recipe) -> str:
-    return f"{PARTS}.{recipe.experiment.partition(':')[0]}"
 
 
 def _run(seed: int, replicates: int | None, rewards: Rewards, recipe: Recipe) -> Section:

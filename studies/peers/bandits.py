@@ -34,41 +34,6 @@ class LinThompson(Linear):
 
 
 @dataclass(frozen=True)
-class EpsilonRidge(Linear):
-    """Ridge regression; with probability epsilon, random arms."""
-
-    epsilon: float = 0.1
-
-    def scores(self, state: LinearState, inputs: FloatArray, rng: Draws) -> FloatArray:
-        tries = rng.child(2).uniforms(1) < self.epsilon
-        return np.where(tries, rng.uniforms(self.n_arms), self.predictions(state, inputs))
-
-
-@dataclass(frozen=True)
-class RetrainedRidge(Linear):
-    """Ridge regression on all rounds, trained anew every `every` rounds, and followed.
-
-    As offline selectors (ASF, AutoFolio) would be used online. Before the first training, arms
-    are random.
-    """
-
-    every: int = 10
-
-    def scores(self, state: LinearState, inputs: FloatArray, rng: Draws) -> FloatArray:
-        if state.rounds[0] < self.every:
-            return rng.uniforms(self.n_arms)
-        return predicted(state.used, inputs)
-
-    def learn(
-        self, state: LinearState, choice: Choice, seen: Seen, features: FloatArray | None = None
-    ) -> LinearState:
-        state = super().learn(state, choice, seen, features)
-        if state.rounds[0] % self.every == 0:
-            state.used[:] = self.weights(state)
-        return state
-
-
-@dataclass(frozen=True)
 class CensoredThompson(Linear):
     """Log runtimes, censored where a run was stopped, by Buckley and James; draws; least cost.
 
@@ -108,19 +73,6 @@ class CensoredThompson(Linear):
             moment = np.exp(np.minimum(means + 0.5 * deviation**2, 50.0))
             cost = cost + moment * ndtr((-means - deviation**2) / deviation)
         return cost
-
-
-@dataclass(frozen=True)
-class CensoredUCB(CensoredThompson):
-    """As CensoredThompson, with lower bounds of log runtimes in place of draws (their LinUCB)."""
-
-    width: float = 1.0
-
-    def scores(self, state: LinearState, inputs: FloatArray, rng: Draws) -> FloatArray:
-        deviation = _deviation(state)
-        means = self.predictions(state, inputs)
-        means = means - self.width * deviation * self.widths(state, inputs)
-        return -self.expected_cost(means, deviation)
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ def retuned(name):
         ({"kind": "Doubling", "for_rounds": {"kind": "Uniform", **GAME}}, "cannot be rebuilt"),
         ({"kind": "Doubling", "for_rounds": retuned("os:system")}, "to be tuned anew 'os:system'"),
         ({"kind": "Doubling", "for_rounds": retuned("thompson")}, "to be tuned anew 'thompson'"),
-        ({"kind": "Doubling", "for_rounds": retuned("exp3")}, "exp3 picks one arm a round"),
+        ({"kind": "Doubling", "for_rounds": retuned("exp3")}, "exp3 picks one arm per round"),
         (NESTED, "cannot be rebuilt from its description|unknown kind"),
     ],
 )

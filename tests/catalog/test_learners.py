@@ -8,7 +8,7 @@ import pytest
 from pickbest import theory
 from pickbest.catalog import (
     LearnerEntry,
-    LearnerSpec,
+    Spec,
     learner_entry,
     learner_names,
     make_learner,
@@ -147,7 +147,7 @@ def test_text_table_spec_and_options_say_the_same():
     text = "og:tuning=as_run,slots=distinct"
     assert make_learner(text, **GAME) == expected
     assert make_learner({"name": "og", "tuning": "as_run", "slots": "distinct"}, **GAME) == expected
-    assert LearnerSpec.parse(text).build(**GAME) == expected
+    assert make_learner(Spec.parse(text), **GAME) == expected
     assert (
         make_learner("og:slots=independent", **GAME, tuning="as_run", slots="distinct") == expected
     )
@@ -203,7 +203,7 @@ def test_a_module_without_the_learner(own, name, message):
         (lambda: make_learner("fmpl", 9), "unknown learner 'fmpl'; did you mean 'fpml'"),
         (lambda: make_learner("fpml", 9, 10), "budget must be between 1 and n_arms=9, got 10"),
         (lambda: make_learner("fpml", 9, 0), "budget must be between 1 and n_arms=9, got 0"),
-        (lambda: make_learner("exp3", 9, 2), "exp3 picks one arm a round"),
+        (lambda: make_learner("exp3", 9, 2), "exp3 picks one arm per round"),
         (lambda: make_learner("fpml", 9, 2, 0), "rounds must be a whole number"),
         (lambda: make_learner("fpml", 9, 2, 5, "theorem"), "did you mean 'theorem_2'"),
         (lambda: make_learner("ucb", 9, 2, 5, "as_run"), "ucb has nothing to tune"),

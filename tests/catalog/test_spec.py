@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from pickbest.catalog import LearnerSpec, Spec
+from pickbest.catalog import Spec
 from pickbest.core import PickbestError
 
 KEYS = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}", fullmatch=True).filter(lambda k: k != "name")
@@ -83,12 +83,6 @@ def test_none_is_no_option_and_zero_is_one():
 def test_values_of_numpy_become_plain():
     spec = Spec("fixed", {"arms": np.array([1, 2]), "x": np.float64(0.5)})
     assert str(spec) == "fixed:arms=1+2,x=0.5"
-
-
-def test_a_kind_of_spec_stays_that_kind():
-    spec = LearnerSpec.parse("og:gamma=0.5").with_options(slots="distinct")
-    assert isinstance(spec, LearnerSpec)
-    assert isinstance(LearnerSpec.of(Spec("og")), LearnerSpec)
 
 
 @pytest.mark.parametrize(

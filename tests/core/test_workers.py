@@ -1,7 +1,8 @@
-"""Work spread over processes: what comes back, and what is left when nobody wants more."""
+"""Work spread over processes, what is left when nobody wants more, and the bar that shows it."""
 
 from __future__ import annotations
 
+import io
 import multiprocessing
 import os
 import signal
@@ -12,6 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 import pytest
 
 from pickbest.core import MissingExtraError
+from pickbest.core.progress import progress_bar
 from pickbest.core.workers import each_finished, start_ray
 
 
@@ -42,13 +44,8 @@ def seconds(number: int) -> float:
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_every_item_comes_back_with_its_result(workers: int) -> None:
-    assert dict(each_finished(square, range(5), workers, seconds)) == {
-        0: 0,
-        1: 1,
-        2: 4,
-        3: 9,
-        4: 16,
-    }
+    squares = {number: number**2 for number in range(5)}
+    assert dict(each_finished(square, range(5), workers, seconds)) == squares
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -88,3 +85,22 @@ def test_it_is_said_who_connected_to_a_cluster() -> None:
         assert not start_ray("a test")[1]
     finally:
         ray.shutdown()
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_bar_shows_names_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Brackets are no markup: what is worked on may be called anything."""
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    with progress_bar("playing [bold]") as bar:
+        assert bar is not None
+        bar(1.0, 2.0, "[red]cnf[/red]")
+    assert "playing [bold]: [red]cnf[/red]" in terminal.getvalue()
+    with progress_bar("short", after=60.0) as bar:
+        assert bar is not None
+        bar(1.0, 2.0)
+    assert "short" not in terminal.getvalue()

@@ -201,7 +201,7 @@ def test_labels_and_arms_by_hand(tmp_path):
         read_table(path, label="nam")
     with pytest.raises(PickbestError, match="there is no header, so no column is called 'a'"):
         read_table(write(tmp_path, "0.1,0.2\n", "bare.csv"), columns=("a",))
-    with pytest.raises(PickbestError, match="label is for files, not for task-1"):
+    with pytest.raises(PickbestError, match="unknown option of task-1 'label'"):
         make_environment("task-1", label="a")
 
 
@@ -275,8 +275,8 @@ def test_other_bad_files(tmp_path):
     ("build", "message"),
     [
         (lambda: make_environment("task-9"), "unknown environment 'task-9'; did you mean 'task-"),
-        (lambda: make_environment("task-1", rewards=True), "rewards is for files"),
-        (lambda: make_environment("task-1", n_arms=3), "number of arms of task-1 is fixed"),
+        (lambda: make_environment("task-1", rewards=True), "unknown option of task-1 'rewards'"),
+        (lambda: make_environment("task-1", n_arms=3), "unknown option of task-1 'n_arms'"),
         (lambda: make_environment("bernoulli", rounds=0), "rounds must be a whole number"),
         (lambda: Halving(12, 3), "n_arms must be a power of 2, got 12"),
         (lambda: Task3(delta=0.6), "delta must be between 0 and 1/2"),

@@ -18,7 +18,8 @@ from pickbest.catalog import (
 )
 from pickbest.core import Choice, Feedback, TableLearner
 from pickbest.environments import OneGoodArm
-from pickbest.simulation.games import play
+from pickbest.learners import FPML, FPMLFullManyArms, FPMLManyArms, FPMLPartial
+from pickbest.simulation.games import deal_all, play_dealt
 from pickbest.testing.learners import (
     check_bound,
     check_learner,
@@ -105,13 +106,12 @@ def test_many_arms_conform(name, n_arms):
 
 def test_many_arms_have_the_law_of_few():
     """Bucketed and one-pass selection, blocks and one pass: the same mean cost of a game."""
-    for name, other in (("fpml-partial", "buckets"), ("fpml", "blocks")):
-        world = OneGoodArm(40, 150)
+    for kinds in ((FPMLPartial, FPMLManyArms), (FPML, FPMLFullManyArms)):
         paid = [
-            play(
-                make_learner(name, 40, 3, 150, epsilon=0.2, selection=way), world, 400, seed
+            play_dealt(
+                kind(40, 3, 0.2), deal_all(OneGoodArm(40, 150), 400, seed), 400, seed
             ).paid.mean(axis=1)
-            for seed, way in enumerate(("one-pass", other))
+            for seed, kind in enumerate(kinds)
         ]
         error = np.hypot(*(p.std() / 20 for p in paid))
         assert abs(paid[0].mean() - paid[1].mean()) < 5 * error

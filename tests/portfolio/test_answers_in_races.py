@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pickbest.portfolio import Command, Function, Limits, Portfolio, Run, RunStatus
-from pickbest.portfolio.run.answers.formats import (
-    DIMACS,
-    NUMBER,
-    TEXT,
-)
+from pickbest.portfolio import Command, Function, Portfolio, Run, RunStatus
+from pickbest.portfolio.engine import guard
+from pickbest.portfolio.engine.local import LocalEngine
+from pickbest.portfolio.run.answers.handling import DIMACS
+from pickbest.portfolio.run.answers.reading import NUMBER, TEXT
 from tests.portfolio.test_answers import runs_of, says
 
 BIG = (
@@ -84,7 +83,11 @@ def test_long_outputs_are_kept_whole_beside_the_journal(formula: str, tmp_path: 
     assert kept.stat().st_mode & 0o077 == 0
 
 
-def test_an_output_that_is_too_long_for_its_file_is_said_to_be(formula: str) -> None:
+def test_an_output_that_is_too_long_for_its_file_is_said_to_be(
+    formula: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard, "OUTPUT_BYTES", 1000)
+    monkeypatch.setattr(guard, "SPOOL_BYTES", 10_000)
     head = "print('s SATISFIABLE'); print('v 1 2 3 0');"
     tail = "print('s UNSATISFIABLE');"
     loud = "print('c x' * 1_000_000);"
@@ -93,8 +96,8 @@ def test_an_output_that_is_too_long_for_its_file_is_said_to_be(formula: str) -> 
         "tail": [sys.executable, "-c", loud + tail],
         "middle": [sys.executable, "-c", loud + tail + loud],
     }
-    limits = Limits(output_bytes=1000, spool_bytes=10_000)
-    with Portfolio(arms, 3, 20.0, limits=limits, stop="deadline") as portfolio:
+    # Guards of a keeper that is a fork know what was set here.
+    with Portfolio(arms, 3, 20.0, engine=LocalEngine(forked=True), stop="deadline") as portfolio:
         runs = runs_of(portfolio.solve(formula))
     assert all(run.cut and run.truncated for run in runs.values())
     assert runs["head"].reason == "no answer: its model is not whole in what was kept of its output"

@@ -37,9 +37,9 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalEngine]:
         monkeypatch.setattr(limits, "CONTROLLERS", ())
         monkeypatch.setenv("PICKBEST_CGROUP", str(V2))
     engine = LocalEngine()
-    if engine.guards.group() is None:
+    if engine.group() is None:
         pytest.skip("the cgroups of this machine may not be written")
-    engine.guards.give_back(engine.guards.take(None))  # its start is not to be measured
+    engine.guards.take(None).close()  # its start is not to be measured
     left = Path(limits.candidates()[0])
     yield engine
     engine.close()
@@ -150,7 +150,7 @@ def test_making_room_without_a_kernel(tmp_path: Path) -> None:
 def test_groups_of_killed_portfolios_are_removed(
     engine: LocalEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    base = engine.guards.group()
+    base = engine.group()
     assert base is not None
     namespace, _, _ = processes.name_here().split("-")
     left = base.path.parent / f"{limits.PREFIX}{namespace}-999999999-1-abcd"

@@ -9,7 +9,6 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from pickbest.portfolio import Command, Limits, Portfolio, Result, Run
@@ -27,7 +26,7 @@ def solve(arms: dict[str, object], deadline: float, problem: str = "p", **option
     settings = {"stop": "deadline", "learner": "thompson", **options}
     with Portfolio(arms, len(arms), deadline, **settings) as portfolio:  # type: ignore[arg-type]
         guards = portfolio.race.engine.guards  # type: ignore[attr-defined]
-        guards.give_back(guards.take(None))  # so that its start is not in what is measured
+        guards.take(None).close()  # so that its start is not in what is measured
         started = time.monotonic()
         result: Result = portfolio.solve(problem)
         seconds = time.monotonic() - started
@@ -105,12 +104,12 @@ def test_an_answer_that_is_too_long_is_a_failure() -> None:
 
 def test_functions_return_data_and_nothing_else() -> None:
     _, runs, _ = solve({"kinds": hostile.kinds, "object": hostile.not_data}, 30.0)
-    answer, expected = runs["kinds"].answer, hostile.kinds("p")
-    assert answer.keys() == expected.keys()
-    for key, value in expected.items():
-        assert type(answer[key]) is type(value)
-        np.testing.assert_equal(answer[key], value)
-    assert answer["array"].dtype == np.float32
+    assert runs["kinds"].answer == {
+        "plain": [None, True, 1, 2**200, -0.5, float("inf"), "é"],
+        "nested": [[1, [2.0, "three"]], [[], {}]],
+        "array": [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]],
+        "scalar": 7,
+    }
     assert runs["object"].reason.endswith("got tests.portfolio.hostile.Unsendable")
 
 
@@ -167,8 +166,10 @@ def test_what_a_kill_of_portfolio_keeper_and_guards_in_one_instant_leaves(tmp_pa
     try:
         assert eventually(lambda: noted.exists() and len(noted.read_text().split()) == 3)
         guards = {parent(int(pid)) for pid in noted.read_text().split()}
-        for pid in (portfolio, *{parent(guard) for guard in guards}, *guards):
-            os.kill(pid, signal.SIGKILL)
+        victims = (*guards, *{parent(guard) for guard in guards}, portfolio)
+        for number in (signal.SIGSTOP, signal.SIGKILL):  # none sees another die
+            for pid in victims:
+                os.kill(pid, number)
         os.waitpid(portfolio, 0)
         (quiet,) = running("72.25")
         others = {int(pid) for pid in noted.read_text().split()} - {quiet}

@@ -4,7 +4,6 @@ from pickbest.catalog.builtin import register_built_in
 from pickbest.catalog.describe import describe as describe, rebuild as rebuild
 from pickbest.catalog.environments import (
     EnvironmentEntry as EnvironmentEntry,
-    EnvironmentSpec as EnvironmentSpec,
     environment_entry as environment_entry,
     environment_names as environment_names,
     make_environment as make_environment,
@@ -13,7 +12,6 @@ from pickbest.catalog.environments import (
 )
 from pickbest.catalog.learners import (
     LearnerEntry as LearnerEntry,
-    LearnerSpec as LearnerSpec,
     feedback_of as feedback_of,
     learner_entry as learner_entry,
     learner_names as learner_names,
@@ -21,6 +19,6 @@ from pickbest.catalog.learners import (
     register_learner as register_learner,
     unregister_learner as unregister_learner,
 )
-from pickbest.catalog.spec import SYNTAX as SYNTAX, Spec as Spec
+from pickbest.catalog.spec import Spec as Spec
 
 register_built_in()

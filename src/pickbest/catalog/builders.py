@@ -37,11 +37,9 @@ EXP3_TUNINGS = ("auer", "as_run", "as_written")
 
 # From these numbers of arms on, one pass over all of them is the slower way, and another class with
 # the same law serves fpml (the blocks that may hold a leader) and fpml-partial (buckets of similar
-# weight). studies/notes/performance.md shows where the two cross; the option `selection` overrides
-# them.
+# weight). studies/notes/performance.md shows where the two cross.
 BLOCKS_FROM = 2_000
 BUCKETS_FROM, BUCKETS_ARMS_PER_BUDGET = 100, 10
-ONE_PASS = "one-pass"
 
 
 def fpml(
@@ -52,7 +50,6 @@ def fpml(
     epsilon: float | None = None,
     perturbations: str = "fresh",
     noise: str | None = None,
-    selection: str | None = None,
 ) -> FPML | FPMLFullManyArms:
     """noise: exponential, the paper's, or gumbel, at the constant rate where budget ≥ 2."""
     fresh = word("perturbations", perturbations, ("fresh", "fixed")) == "fresh"
@@ -62,13 +59,9 @@ def fpml(
     decay = 0.0
     if epsilon is None:
         epsilon, decay = _fpml_rate(n_arms, budget, rounds, tuning, kind)
-    if selection is None:
-        selection = "blocks" if fresh and n_arms >= BLOCKS_FROM else ONE_PASS
-    if word("selection", selection, (ONE_PASS, "blocks")) == ONE_PASS:
-        return FPML(n_arms, budget, epsilon, decay, fresh, kind)
-    if not fresh:
-        raise PickbestError("selection by blocks needs fresh perturbations")
-    return FPMLFullManyArms(n_arms, budget, epsilon, decay, kind)
+    if fresh and n_arms >= BLOCKS_FROM:
+        return FPMLFullManyArms(n_arms, budget, epsilon, decay, kind)
+    return FPML(n_arms, budget, epsilon, decay, fresh, kind)
 
 
 def _fpml_rate(
@@ -97,7 +90,6 @@ def fpml_partial(
     epsilon: float | None = None,
     resamples: int | None = None,
     explore: float = 1.0,
-    selection: str | None = None,
 ) -> FPMLPartial | FPMLManyArms:
     if weights is None:
         weights = "geometric" if tuning in AS_IN_THE_PAPER else "exact"
@@ -110,15 +102,8 @@ def fpml_partial(
         known = known_rounds(rounds, "epsilon")
         epsilon = _partial_epsilon(n_arms, budget, known, tuning, source, resamples, explore)
     one = FPMLPartial(n_arms, budget, epsilon, source, resamples, explore)
-    exact = source is Weights.EXACT
-    if selection is None:
-        many = n_arms >= max(BUCKETS_FROM, BUCKETS_ARMS_PER_BUDGET * budget)
-        selection = "buckets" if exact and many else ONE_PASS
-    if word("selection", selection, (ONE_PASS, "buckets")) == ONE_PASS:
-        return one
-    if not exact:
-        raise PickbestError("selection by buckets needs exact weights")
-    return FPMLManyArms(n_arms, budget, epsilon)
+    many = n_arms >= max(BUCKETS_FROM, BUCKETS_ARMS_PER_BUDGET * budget)
+    return FPMLManyArms(n_arms, budget, epsilon) if source is Weights.EXACT and many else one
 
 
 def _resamples(n_arms: int, budget: int, rounds: int | None, tuning: str, source: Weights) -> int:

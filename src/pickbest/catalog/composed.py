@@ -6,17 +6,11 @@ from pickbest.catalog.builders import (
     AS_IN_THE_PAPER,
     EXP3_TUNINGS,
     EXPONENTIAL_TUNINGS,
-    ONE_PASS,
     PARTIAL_TUNINGS,
 )
-from pickbest.core import (
-    Feedback,
-    PickbestError,
-    check_budget,
-    unknown_name,
-)
+from pickbest.core import Feedback, PickbestError, check_budget, unknown_name
 from pickbest.kernels.rules import AnyCompiled
-from pickbest.learners import Greedy, Hedge
+from pickbest.learners import FPML, FPMLFullManyArms, FPMLManyArms, FPMLPartial, Greedy, Hedge
 
 
 def og(
@@ -66,8 +60,10 @@ def og_hybrid(
     else:
         _refuse("og-hybrid with feedback of picked arms", tuning, PARTIAL_TUNINGS)
         builders.word("slot_learner", slot_learner, ("fpml",))
-        inner = builders.fpml_partial(
-            n_arms, slot_budget, rounds, tuning, weights, epsilon, resamples, explore, ONE_PASS
+        inner = _one_pass(
+            builders.fpml_partial(
+                n_arms, slot_budget, rounds, tuning, weights, epsilon, resamples, explore
+            )
         )
     return Greedy(inner, budget // slot_budget, _distinct(slots, tuning))
 
@@ -96,7 +92,16 @@ def _full_slot(
     _refuse("og-hybrid with full feedback", tuning, EXPONENTIAL_TUNINGS)
     if epsilon is None:
         builders.known_rounds(rounds, "epsilon")
-    return builders.fpml(n_arms, slot_budget, rounds, tuning, epsilon, selection=ONE_PASS)
+    return _one_pass(builders.fpml(n_arms, slot_budget, rounds, tuning, epsilon))
+
+
+def _one_pass(built: FPML | FPMLFullManyArms | FPMLPartial | FPMLManyArms) -> AnyCompiled:
+    """Slots hold the classes that pass over all arms in each round."""
+    if isinstance(built, FPMLManyArms):
+        return FPMLPartial(built.n_arms, built.budget, built.epsilon)
+    if isinstance(built, FPMLFullManyArms):
+        return FPML(built.n_arms, built.budget, built.epsilon, built.decay, noise=built.noise)
+    return built
 
 
 def _distinct(slots: str | None, tuning: str | None) -> bool:

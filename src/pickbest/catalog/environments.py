@@ -26,7 +26,6 @@ from pickbest.environments import (
 )
 from pickbest.environments.with_features import read_with_features
 
-ASLIB = "aslib"
 _OF_MODULE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 
@@ -55,40 +54,11 @@ class EnvironmentEntry:
 
     def make(self, given: Mapping[str, Any]) -> Environment:
         """The environment with these options."""
-        for option in given:
-            if option not in self.options:
-                raise self._refusal(option)
         check_options(self.name, given, self.options)
         built = self.build(**{**self.options, **given})
         if not isinstance(built, Environment):
             raise PickbestError(f"{self.name} must make an environment, got {built!r}")
         return built
-
-    def _refusal(self, option: str) -> PickbestError:
-        if option == "rewards":
-            return PickbestError(f"rewards is for files; {self.name} gives costs")
-        if option in ("label", "columns"):
-            return PickbestError(f"{option} is for files, not for {self.name}")
-        if option in ("folder", "cost", "measure"):
-            return PickbestError(f"{option} is for scenarios of ASlib, not for {self.name}")
-        if option == "n_arms":
-            return PickbestError(f"the number of arms of {self.name} is fixed; leave n_arms out")
-        return unknown_name(f"option of {self.name}", option, self.options)
-
-
-@dataclass(frozen=True)
-class EnvironmentSpec(Spec):
-    """An environment by name, file or folder, with options.
-
-    >>> EnvironmentSpec.parse("bernoulli:n_arms=20,rounds=500").build().n_arms
-    20
-    """
-
-    __hash__ = Spec.__hash__
-
-    def build(self) -> Environment:
-        """The environment; see `make_environment`."""
-        return make_environment(self)
 
 
 def _regime_change(rounds: int, inner: str = "task-2") -> RegimeChange:
@@ -148,27 +118,18 @@ def environment_entry(name: str) -> EnvironmentEntry:
 
 
 def make_environment(
-    name: str | Path | Mapping[str, Any] | Spec,
-    rewards: bool = False,
-    rounds: int | None = None,
-    n_arms: int | None = None,
-    folder: str | Path | None = None,
-    cost: str | None = None,
-    measure: str | None = None,
-    **options: Any,
+    name: str | Path | Mapping[str, Any] | Spec, rewards: bool = False, **options: Any
 ) -> Environment:
     """An environment by name, a recorded table by its file, or a scenario of ASlib by its folder.
 
     name: one of `environment_names()`, `module:Name` for a class or function of your own, a
         file or a folder; options may follow (`bernoulli:n_arms=20`, `times.csv:rewards=true`,
-        see `pickbest.catalog.spec`); or a table with the key `name`, or an EnvironmentSpec.
-    rewards: the file holds rewards, not costs. rounds, n_arms: for named environments only.
-    folder: the scenario of "aslib"; its path as the name does the same.
-    cost, measure: for scenarios only: "solved", "runtime" or "quality", and by which measure.
-    features: for scenarios, whether learners see them, at the costs that computing them has; for
-        .csv and .tsv files, the columns that are features: `times.csv:features=logic+size`.
-    options: those of the named environment; of a file label and columns, see `read_table`.
-        Whatever is given here wins over the name's own.
+        see `pickbest.catalog.spec`); or a table with the key `name`, or a Spec.
+    rewards: whether the file holds rewards, not costs.
+    options: those of the named environment. For a file: label, columns (see `read_table`) and
+        features, the columns that learners see (`times.csv:features=logic+size`). For a folder:
+        cost ("solved", "runtime" or "quality"), measure, and whether learners see the features.
+        Options given here win over those in the name; None means the default.
 
     >>> make_environment("task-3").n_arms
     4
@@ -177,34 +138,20 @@ def make_environment(
     """
     text, own = str(name), dict[str, Any]()
     if not isinstance(name, Path) and not (isinstance(name, str) and os.path.exists(name)):
-        spec = EnvironmentSpec.of(name)
+        spec = Spec.of(name)
         text, own = spec.name, dict(spec.options)
-    known = {"rounds": rounds, "n_arms": n_arms, "folder": folder, "cost": cost, "measure": measure}
-    beside = {"rewards": rewards or None, **known, **options}
-    given = {**own, **{option: value for option, value in beside.items() if value is not None}}
+    options |= {"rewards": rewards or None}
+    given = {**own, **{option: value for option, value in options.items() if value is not None}}
     if text in _ENTRIES:
         return _ENTRIES[text].make(given)
-    if _OF_MODULE.fullmatch(text) and not Path(text).exists():
+    path = Path(text)
+    if _OF_MODULE.fullmatch(text) and not path.exists():
         build = from_module(text, "environment", _ENTRIES)
         return EnvironmentEntry(text, "", build, rounds=None).make(given)
-    return _recorded(text, given)
-
-
-def _recorded(name: str, given: dict[str, Any]) -> Environment:
-    folder = given.pop("folder", None)
-    if (folder is None) == (name == ASLIB):
-        raise PickbestError(
-            f"a scenario of ASlib is the name {ASLIB!r} with its folder, or the folder as the "
-            f"name, got the name {name!r} and the folder {folder!r}"
-        )
-    path = Path(name if folder is None else folder)
-    scenario = folder is not None or path.is_dir()
-    if not scenario and not path.suffix and not path.exists():
-        raise unknown_name("environment", name, (*_ENTRIES, ASLIB))
-    if "rounds" in given or "n_arms" in given:
-        raise PickbestError("rounds and n_arms of a recorded table are those of the file")
-    if scenario:
+    if path.is_dir():
         return EnvironmentEntry(f"the scenario {path}", "", partial(_scenario, path)).make(given)
+    if not path.suffix and not path.exists():
+        raise unknown_name("environment", text, _ENTRIES)
     return EnvironmentEntry(f"the file {path}", "", partial(_table, path)).make(given)
 
 

@@ -51,36 +51,11 @@ class LearnerEntry:
         """Option names with their default values."""
         return {k: default for k, default in parameters(self.build).items() if k not in GAME}
 
-    @property
-    def needed_options(self) -> list[str]:
-        """Options that have no default value."""
-        return [k for k, default in self.options.items() if default is inspect.Parameter.empty]
-
     def make(self, options: Mapping[str, Any], **game: Any) -> Learner:
         """The learner of a game: n_arms, budget, rounds and tuning."""
         takes = parameters(self.build)
         built = self.build(**{k: v for k, v in game.items() if k in takes}, **options)
         return check_is_learner(built)
-
-
-@dataclass(frozen=True)
-class LearnerSpec(Spec):
-    """A learner by name with options; its tuning is an option like the others.
-
-    >>> LearnerSpec.parse("thompson:prior=0.5").build(n_arms=9, budget=3)
-    Thompson(n_arms=9, budget=3, prior=0.5)
-    """
-
-    __hash__ = Spec.__hash__
-
-    @property
-    def entry(self) -> LearnerEntry:
-        """What is known about the named learner."""
-        return learner_entry(self.name)
-
-    def build(self, n_arms: int, budget: int = 1, rounds: int | None = None) -> Learner:
-        """The learner for a game; see `make_learner`."""
-        return make_learner(self, n_arms, budget, rounds)
 
 
 _ENTRIES: dict[str, LearnerEntry] = {}
@@ -151,7 +126,7 @@ def make_learner(
 
     name: one of `learner_names()`; `module:Name` for a class or function of your own, which
         takes n_arms, budget and perhaps rounds; with options behind it (`og:slots=distinct`,
-        see `pickbest.catalog.spec`) or as a table with the key `name`; or a LearnerSpec.
+        see `pickbest.catalog.spec`) or as a table with the key `name`; or a Spec.
     rounds: how many rounds will be played; None: unknown, then an anytime tuning or the
         doubling trick is used, unless the parameters are set by hand.
     tuning, options: see `pickbest learners` or LearnerEntry. None: chosen for the game. They
@@ -162,10 +137,10 @@ def make_learner(
     >>> make_learner("thompson:prior=0.5", n_arms=9, budget=3)
     Thompson(n_arms=9, budget=3, prior=0.5)
     """
-    spec = LearnerSpec.of(name)
+    spec = Spec.of(name)
     given = {**spec.options, **{k: v for k, v in options.items() if v is not None}}
     tuning = given.pop("tuning", None) if tuning is None else tuning
-    entry = spec.entry
+    entry = learner_entry(spec.name)
     _check(entry, n_arms, budget, rounds, tuning, given)
     try:
         return entry.make(given, n_arms=n_arms, budget=budget, rounds=rounds, tuning=tuning)
@@ -190,7 +165,7 @@ def _check(
         check_count("rounds", rounds)
     if entry.single_arm and budget != 1:
         raise PickbestError(
-            f"{entry.name} picks one arm a round: budget must be 1, got {budget} "
+            f"{entry.name} picks one arm per round: budget must be 1, got {budget} "
             "(og fills every slot of a larger budget with such a learner)"
         )
     if tuning is not None and tuning not in entry.tunings:
@@ -229,6 +204,6 @@ def _retuned(spec: Retuned, rounds: int) -> Learner:
 
 def feedback_of(name: str | Spec) -> Feedback:
     """What a named learner sees, with its default options where it comes with none."""
-    spec = LearnerSpec.of(name)
-    budget = 1 if spec.entry.single_arm else 2
+    spec = Spec.of(name)
+    budget = 1 if learner_entry(spec.name).single_arm else 2
     return make_learner(spec, n_arms=4, budget=budget, rounds=2).feedback

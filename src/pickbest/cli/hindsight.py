@@ -18,8 +18,6 @@ def hindsight(
         ),
     ] = None,
     seed: options.SeedOption = 0,
-    rounds: options.RoundsOption = None,
-    arms: options.ArmsOption = None,
     label: options.LabelOption = None,
     columns: options.ColumnsOption = None,
     as_json: options.JsonOption = False,
@@ -34,8 +32,7 @@ def hindsight(
     from pickbest.cli.summaries import hindsight_summary
     from pickbest.simulation.games import deal
 
-    chosen = options.file_options(label, columns)
-    environment = make_environment(table, rewards, rounds, arms, **chosen)
+    environment = make_environment(table, rewards, **options.file_options(label, columns))
     costs = deal(environment, seed)
     summary = hindsight_summary(environment, costs, budget, table, time_limit)
     shows = "reward" if rewards else "cost"

@@ -26,7 +26,7 @@ TableArgument = Annotated[
         autocompletion=_environments,
         help="A table with one row per round and one column per arm (.csv, .tsv, .csv.gz, "
         ".parquet, .npy, .npz), an environment (task-1; see `pickbest environments`) with or "
-        "without options (bernoulli:n_arms=20), or your own as module:Name.",
+        "without options (bernoulli:n_arms=20,rounds=500), or your own as module:Name.",
     ),
 ]
 RewardsOption = Annotated[
@@ -45,13 +45,7 @@ BudgetOption = Annotated[int, Option("--budget", "-b", help="Number of arms to p
 SeedOption = Annotated[
     int, Option("--seed", help="Random seed; the same seed gives the same numbers.")
 ]
-WorkersOption = Annotated[int, Option("--workers", help="Most processes to use.")]
-RoundsOption = Annotated[
-    int | None, Option("--rounds", help="Number of rounds, for named environments.")
-]
-ArmsOption = Annotated[
-    int | None, Option("--arms", help="Number of arms, for environments that let you choose.")
-]
+WorkersOption = Annotated[int, Option("--workers", help="Number of processes.")]
 LearnersOption = Annotated[
     list[str],
     Option(

@@ -28,8 +28,6 @@ def simulate(
             help="Size of the subsets to compare with (the B' of OPT(B')); the budget by default.",
         ),
     ] = None,
-    rounds: options.RoundsOption = None,
-    arms: options.ArmsOption = None,
     label: options.LabelOption = None,
     columns: options.ColumnsOption = None,
     workers: options.WorkersOption = 1,
@@ -38,7 +36,7 @@ def simulate(
     ] = None,
     out: Annotated[
         Path | None,
-        Option("--out", "-o", help="Write the cost of every round to this .csv or .parquet file."),
+        Option("--out", "-o", help="Write the cost of every round to this .csv file."),
     ] = None,
     as_json: options.JsonOption = False,
 ) -> None:
@@ -65,10 +63,9 @@ def simulate(
 
     if plot is not None:
         plots.check_plot_path(plot)
-    if out is not None and out.suffix not in {".csv", ".parquet"}:
-        raise PickbestError(f"--out must be a .csv or .parquet file, got {out}")
-    chosen = options.file_options(label, columns)
-    environment = make_environment(table, rewards, rounds, arms, **chosen)
+    if out is not None and out.suffix != ".csv":
+        raise PickbestError(f"--out must be a .csv file, got {out}")
+    environment = make_environment(table, rewards, **options.file_options(label, columns))
     if target_budget is not None:
         check_budget(target_budget, environment.n_arms)
     horizon = None if unknown_rounds else environment.rounds
@@ -80,7 +77,7 @@ def simulate(
     if plot is not None:
         simulation.plot(budget=target_budget, path=plot)
     if out is not None:
-        (simulation.to_csv if out.suffix == ".csv" else simulation.to_parquet)(out)
+        simulation.to_csv(out)
     if as_json:
         tables.print_json(simulation_summary(simulation, table, target_budget))
     else:

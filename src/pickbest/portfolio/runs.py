@@ -62,17 +62,12 @@ class Limits:
     memory_bytes, cpu_seconds, processes: of all processes of an arm together, see
         `engine.limits`. memory_bytes is also the most that each process can ask for (RLIMIT_AS),
         so that one that asks for too much is told so.
-    output_bytes: how much of the end of its output is kept in memory; more goes to a file, up to
-        spool_bytes. answer_bytes: how long what a function returns may be, as it is sent.
     grace: seconds between SIGTERM and SIGKILL when it is stopped; 0: SIGKILL at once.
     """
 
     memory_bytes: int | None = None
     cpu_seconds: float | None = None
     processes: int | None = None
-    output_bytes: int = 65_536
-    spool_bytes: int = 256 * 1024**2
-    answer_bytes: int = 16 * 1024**2
     grace: float = 0.0
 
     def __post_init__(self) -> None:
@@ -128,7 +123,7 @@ class Run:
     accepted: whether the answer may win the round; ends_race: whether nobody need go on then.
     exit_code: negative: the signal that ended it.
     truncated: stdout is only the end of the output; spool: the file that holds all of it, and
-        cut: not even that, as it was longer than `Limits.spool_bytes`.
+        cut: not even that, as it was too long for one.
     """
 
     arm: str

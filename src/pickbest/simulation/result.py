@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,7 +21,7 @@ from pickbest.core.types import Environment, Learner
 from pickbest.environments import Table
 from pickbest.hindsight import Subset
 from pickbest.simulation.statistics import Estimate, half_width, standard_error
-from pickbest.simulation.summary import RIVALS, LearnerSummary, Summary, need_pandas
+from pickbest.simulation.summary import RIVALS, LearnerSummary, Summary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -198,7 +197,7 @@ class Simulation:
     ) -> Summary:
         """Mean cost of a round and regret over all rounds, with confidence intervals.
 
-        against, budget: as in `regret`; by itself what `matters`, and the best arm.
+        against, budget: as in `regret`; by default what `matters`, and the best arm.
         rewards: show mean rewards, 1 - cost.
         """
         rivals = dict.fromkeys((self.matters, "best_arm")) if against is None else (against,)
@@ -222,10 +221,6 @@ class Simulation:
         title = f"{self.environment!r}, {self.replicates} replicates, seed {self.seed}"
         return Summary(title, "reward" if rewards else "cost", confidence, tuple(rows))
 
-    def to_latex(self) -> str:
-        """`summary()` as a LaTeX table."""
-        return self.summary().to_latex()
-
     def plot(
         self,
         against: str | None = None,
@@ -233,10 +228,10 @@ class Simulation:
         path: str | Path | None = None,
         axes: Axes | None = None,
     ) -> Axes:
-        """Draw mean regret with 95% bands, one line a learner (extra: plot).
+        """Draw mean regret with 95% bands, one line per learner (extra: plot).
 
-        against, budget: as in `regret`; by itself what `matters`. path: a .png, .svg or .pdf
-        file; else it is drawn with pyplot, or into the axes that are given.
+        against, budget: as in `regret`; by default what `matters`. path: write a .png, .svg or .pdf
+        file. Without it, the plot is drawn into `axes`, or with pyplot.
         """
         from pickbest.report.plots import plot_regret
 
@@ -288,7 +283,8 @@ class Simulation:
 
         A table with names of rows adds the column `row`.
         """
-        frame: pd.DataFrame = need_pandas().DataFrame(self._columns())
+        pandas = load_extra("pandas", "data", "a data frame")
+        frame: pd.DataFrame = pandas.DataFrame(self._columns())
         frame.attrs.update(self.settings)
         return frame
 
@@ -299,14 +295,6 @@ class Simulation:
             writer = csv.writer(file)
             writer.writerow(columns)
             writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
-
-    def to_parquet(self, path: str | Path) -> None:
-        """Write what to_pandas returns as Parquet."""
-        parquet = load_extra("pyarrow.parquet", "data", "writing Parquet")
-        arrow = load_extra("pyarrow", "data", "writing Parquet")
-        table = arrow.table(self._columns())
-        table = table.replace_schema_metadata({"pickbest": json.dumps(self.settings)})
-        parquet.write_table(table, path)
 
     def _columns(self) -> dict[str, np.ndarray[Any, Any]]:
         shape = (len(self.runs), self.replicates, self.environment.rounds)

@@ -1,17 +1,12 @@
-"""A simulation in a few lines, for people: as text, HTML, LaTeX or a small data frame."""
+"""A simulation in a few lines, for people: as text, HTML or LaTeX."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
 
-from pickbest.core.errors import load_extra
 from pickbest.simulation.statistics import Estimate
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 RIVALS = {
     "best_arm": "best arm", "best_subset": "best subset", "greedy": "greedy subset", "top": "top B",
@@ -101,24 +96,6 @@ class Summary:
         columns = [[sign * row.paid.mean for row in self.learners]]
         columns += [[row.regret[rival].mean for row in self.learners] for rival in self._rivals]
         return [(means.index(min(means)), place) for place, means in enumerate(columns, start=2)]
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row per learner: the mean of each estimate and both ends of its interval."""
-        rows = []
-        for row in self.learners:
-            found = {self.shows: row.paid, **{f"regret_{k}": v for k, v in row.regret.items()}}
-            cells: dict[str, str | float] = {"learner": row.name, "budget": row.budget}
-            for name, each in found.items():
-                ends = {f"{name}_low": each.low, f"{name}_high": each.high}
-                cells |= {f"mean_{name}": each.mean, **ends}
-            rows.append(cells)
-        frame: pd.DataFrame = need_pandas().DataFrame(rows).set_index("learner")
-        return frame
-
-
-def need_pandas() -> Any:
-    """The package, or how to install it."""
-    return load_extra("pandas", "data", "a data frame")
 
 
 def _padded(place: int, cell: str, width: int) -> str:

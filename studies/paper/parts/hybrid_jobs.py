@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from pickbest.report.document import Cell, Figure, Series, Table, Text, Verdict, alike
-from studies.jobs import theorem6_experiment, unlearned
+from studies.jobs import N_ARMS, theorem6_experiment, unlearned
 from studies.paper.experiment import Found, Setting, against_rounds, shaded
 
 # What the arms that are not hidden do, of what they do by default: little, so that a learner that
@@ -42,7 +42,7 @@ def hybrid_jobs(setting: Setting, *, target_budget: int, rounds: Sequence[int]) 
         else f"A bound is exceeded: OG_hybrid's regret is up to {share:.0%} of its bound."
     )
     help_text = (
-        f"N = {measured['n_arms']} arms, of which {target_budget} hidden ones do the whole job "
+        f"N = {N_ARMS} arms, of which {target_budget} hidden ones do the whole job "
         "together; jobs are fixed in advance. OG with as many slots as OPT has arms is promised "
         "only (1 − 1/e) OPT(B'); its last row in each group says what that leaves open against "
         "OPT(B') itself."

@@ -286,23 +286,19 @@ def test_folders_of_scenarios(tmp_path):
 
 def test_a_scenario_as_an_environment(tmp_path):
     folder = scenario(tmp_path)
-    for table in (make_environment("aslib", folder=folder), make_environment(folder)):
-        assert (table.n_arms, table.rounds, table.arm_names) == (2, 3, ("fast, 1.0", "slow"))
-    slower = make_environment("aslib", folder=str(folder), cost="runtime", measure="runtime")
+    table = make_environment(folder)
+    assert (table.n_arms, table.rounds, table.arm_names) == (2, 3, ("fast, 1.0", "slow"))
+    slower = make_environment(f"{folder}:cost=runtime", measure="runtime")
     assert slower.costs_table[0, 1] == 0.5
 
 
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("aslib", {}, "a scenario of ASlib is the name 'aslib' with its folder"),
-        ("task-1", {"folder": "x"}, "folder is for scenarios of ASlib, not for task-1"),
-        ("task-1", {"cost": "solved"}, "cost is for scenarios of ASlib"),
-        ("table.csv", {"folder": "x"}, "or the folder as the name"),
-        ("table.csv", {"measure": "x"}, "measure is for scenarios of ASlib, not for the file"),
-        ("aslib", {"folder": ".", "rounds": 3}, "rounds and n_arms of a recorded table"),
-        ("aslib", {"folder": ".", "rewards": True}, "rewards is for files"),
-        ("asli", {}, "unknown environment 'asli'; did you mean 'aslib'"),
+        ("task-1", {"cost": "solved"}, "unknown option of task-1 'cost'"),
+        ("table.csv", {"measure": "x"}, "unknown option of the file table.csv 'measure'"),
+        (".", {"rounds": 3}, "unknown option of the scenario . 'rounds'"),
+        (".", {"rewards": True}, "unknown option of the scenario . 'rewards'"),
     ],
 )
 def test_options_that_do_not_go_together(name, options, message):

@@ -78,22 +78,15 @@ def test_finished_parts_are_kept_and_damage_is_mended(
     assert len(kept(out)) == 2
 
 
-def test_key_follows_recipe_seed_replicates_rewards_and_version(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_key_follows_all_that_a_part_depends_on(monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = recipe_named("task-3")
-    keys = [
-        recipes.part_key(recipe, 0, None, "abc"),
-        recipes.part_key(recipe, 1, None, "abc"),
-        recipes.part_key(recipe, 0, 5, "abc"),
-        recipes.part_key(recipe, 0, None, "def"),
-        recipes.part_key(replace(recipe, options={"budget": 2, "rounds": 300}), 0, None, "abc"),
-    ]
-    monkeypatch.setattr(recipes, "__version__", "99")
-    keys.append(recipes.part_key(recipe, 0, None, "abc"))
+    other = replace(recipe, options={"budget": 2, "rounds": 300})
+    plans = [(recipe, 0, None, "abc"), (recipe, 1, None, "abc"), (recipe, 0, 5, "abc"),
+             (recipe, 0, None, "def"), (other, 0, None, "abc")]  # fmt: skip
+    keys = [recipes.part_key(*plan) for plan in plans]
     for shipped in recipes.SHIPPED:
         monkeypatch.setattr(recipes, "digest_of", lambda path, own=shipped: str(path == own))
-        keys.append(recipes.part_key(recipe, 0, None, "abc"))
+        keys.append(recipes.part_key(*plans[0]))
     assert "more_losses.csv.gz" in {shipped.name for shipped in recipes.SHIPPED}
     assert len(set(keys)) == len(keys)
 
@@ -150,11 +143,7 @@ def test_bad_options_are_refused_before_anything_is_written(
     assert isinstance(result.exception, PickbestError)
     assert message in str(result.exception)
     assert not out.exists()
-
-
-def test_a_file_in_the_way_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "out"
-    path.write_text("mine")
+    out.write_text("mine")
     with pytest.raises(PickbestError, match="is not a folder"):
-        run(path, PART)
-    assert path.read_text() == "mine"
+        run(out, PART)
+    assert out.read_text() == "mine"

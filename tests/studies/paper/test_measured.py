@@ -10,7 +10,6 @@ import pytest
 
 from pickbest.environments import Table as Costs
 from pickbest.report.document import Table, Text, Verdict
-from studies.commands.paper import reproduce_parts
 from studies.paper.estimates import Estimate
 from studies.paper.experiment import Setting
 from studies.paper.parts.measured_tables import CLAIMS, measured
@@ -35,13 +34,6 @@ def test_without_a_file_the_papers_own_rewards_are_played() -> None:
     says = PUBLISHED.with_suffix(".md").read_text(encoding="utf-8")
     assert f"SHA-256: {rewards.digest}" in says, "not a digit was changed"
     assert "Licence: MIT (d-falck/blackboxbandits)" in says
-
-
-def test_our_own_table_is_known_as_ours() -> None:
-    rewards = find_rewards(MEASURED)
-    assert rewards.ours
-    assert not rewards.papers
-    np.testing.assert_array_equal(rewards.table.costs_table, measured_rewards().costs_table)
 
 
 def test_tables_1_and_2_show_printed_numbers_without_judging_ours() -> None:
@@ -112,11 +104,3 @@ def test_the_published_rewards_are_replayed_beside_ours(paper_rewards: Path) -> 
     best = rewards.rows[0]
     assert best[2] == pytest.approx(best[3], abs=0.0005)
     assert best[4] != pytest.approx(best[3], abs=0.0005)
-
-
-def test_the_page_has_the_section(tmp_path: Path) -> None:
-    written = reproduce_parts(["measured"], tmp_path, replicates=2)
-    page = written.page.read_text()
-    assert "The paper's findings on our own measurements" in page
-    assert "published by the paper's authors, d-falck/blackboxbandits, MIT (SHA-256" in page
-    assert (tmp_path / "tables" / "measured-optimisers.csv").exists()

@@ -3,8 +3,8 @@
     portfolio ─ keeper ─ guard ─ arm ─ whatever the arm starts
 
 The keeper (`keeper`) is one small process with one thread, so that forking is cheap and safe
-whatever the portfolio's own process holds. It forks guards (`guard`), each of which runs one arm
-at a time (`arm`), leaves no process of it behind, and then waits for the next. Keeper and guards
+whatever the portfolio's own process holds. It forks a guard (`guard`) for each run, which starts
+the arm (`arm`), reports, and leaves no process of it behind. Keeper and guards
 are child subreapers: what loses its parent becomes theirs (`tree`). Both watch the portfolio
 through a socket and a pidfd, which the kernel closes whatever happens.
 
@@ -22,9 +22,8 @@ limits in a control group is ended by the next portfolio that starts (`limits.re
 Any other command runs on until it ends on its own, exceeds its limit of processor time, or writes
 to its output, which nobody reads any more (SIGPIPE).
 
-Messages (`wire`) are JSON and bytes with their lengths before them, over sockets that have no
-name and that no arm inherits. What an arm itself says is bytes: its output is text, and what
-a function returns is read as data.
+Messages (`messages`) are JSON over sockets that have no name and that no arm inherits. What an arm
+itself says is text: its output, and what a function returns as JSON.
 
 Subreapers, pidfds and /proc exist on Linux only; elsewhere the arm's process group is killed,
 and a daemon that left the group may survive.

@@ -4,6 +4,7 @@ Neither inherits anything but standard input, output and error; a function also 
 for its own answer, which closes when it starts or forks another process.
 """
 
+import base64
 import contextlib
 import fcntl
 import gc
@@ -18,12 +19,12 @@ import traceback
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from pickbest.portfolio.engine import wire
+from pickbest.portfolio.engine import messages
 from pickbest.portfolio.processes import LINUX, PR_SET_DUMPABLE, PR_SET_PDEATHSIG, prctl
 
 LONGEST_REASON = 1000
 # What a function's side sends back begins with one of these.
-VALUE, RAISED, BROKEN = b"V", b"R", b"B"
+VALUE, RAISED, BROKEN = "V", "R", "B"
 RESULT = 3  # the descriptor on which it does
 
 
@@ -41,9 +42,9 @@ class Started:
     answer: int | None = None
 
 
-def start(request: dict[str, Any], call: bytes) -> Started:
+def start(request: dict[str, Any]) -> Started:
     """Start the arm of a request."""
-    return _function(request, call) if request["argv"] is None else _command(request)
+    return _function(request) if request["argv"] is None else _command(request)
 
 
 def _command(request: dict[str, Any]) -> Started:
@@ -77,20 +78,18 @@ def _command(request: dict[str, Any]) -> Started:
     return Started(process.pid, read_out, read_err)
 
 
-def _function(request: dict[str, Any], call: bytes) -> Started:
+def _function(request: dict[str, Any]) -> Started:
     ends = [os.pipe() for _ in range(3)]
     guard = os.getpid()
     pid = os.fork()
     if pid == 0:
-        _become_function(request, call, [write for _, write in ends], guard)
+        _become_function(request, [write for _, write in ends], guard)
     for _, write in ends:
         os.close(write)
     return Started(pid, *(read for read, _ in ends))
 
 
-def _become_function(
-    request: dict[str, Any], call: bytes, pipes: list[int], guard: int
-) -> NoReturn:
+def _become_function(request: dict[str, Any], pipes: list[int], guard: int) -> NoReturn:
     """In the forked child: descriptors, limits, environment, then the function."""
     message, code = BROKEN, 1
     try:
@@ -107,14 +106,14 @@ def _become_function(
         for name in ("SIGPIPE", "SIGXFSZ"):  # Python ignores these, and exec would pass that on
             signal.signal(getattr(signal, name), signal.SIG_DFL)
         os.chdir(request["cwd"])
-        message, code = _called(call)
+        message, code = _called(base64.b64decode(request["call"]))
     except OSError as error:
-        message = BROKEN + f"{error.filename}: {error.strerror}".encode()
+        message = f"{BROKEN}{error.filename}: {error.strerror}"
     except BaseException as error:
-        message = BROKEN + shortened(repr(error)).encode(errors="replace")
+        message = BROKEN + shortened(repr(error))
     finally:
         with contextlib.suppress(BaseException), os.fdopen(RESULT, "wb") as pipe:
-            pipe.write(message)
+            pipe.write(message.encode(errors="replace"))
         os._exit(code)
 
 
@@ -131,7 +130,7 @@ def _close_result() -> None:
         os.close(RESULT)
 
 
-def _called(call: bytes) -> tuple[bytes, int]:
+def _called(call: bytes) -> tuple[str, int]:
     """(what to send back, the exit code) of the function itself."""
     gc.enable()
     if "numpy" in sys.modules:  # a fork would repeat the keeper's random numbers in every run
@@ -139,14 +138,13 @@ def _called(call: bytes) -> tuple[bytes, int]:
     code = 0
     try:
         function, arguments = pickle.loads(call)
-        message = VALUE + wire.encode_value(function(*arguments))
+        message = VALUE + messages.encode_answer(function(*arguments))
     except SystemExit as error:
         code = error.code if isinstance(error.code, int) else 1
-        message = RAISED + (f"exit code {code}".encode() if code else b"")
+        message = RAISED + (f"exit code {code}" if code else "")
     except BaseException as error:
         traceback.print_exc()
-        text = shortened(f"{type(error).__name__}: {error}")
-        code, message = 1, RAISED + text.encode(errors="replace")
+        code, message = 1, RAISED + shortened(f"{type(error).__name__}: {error}")
     with contextlib.suppress(Exception):
         sys.stdout.flush()
         sys.stderr.flush()
@@ -171,10 +169,10 @@ def _limit(request: dict[str, Any], pid: int = 0) -> None:
     That of processor time is for where nobody can look at the whole tree.
     """
     limits = []
-    if request["memory_bytes"]:
-        limits.append((resource.RLIMIT_AS, (request["memory_bytes"],) * 2))
-    if request["cpu_seconds"]:
-        most = math.ceil(request["cpu_seconds"]) + (1 if LINUX else 0)
+    if request["limits"]["memory_bytes"]:
+        limits.append((resource.RLIMIT_AS, (request["limits"]["memory_bytes"],) * 2))
+    if request["limits"]["cpu_seconds"]:
+        most = math.ceil(request["limits"]["cpu_seconds"]) + (1 if LINUX else 0)
         limits.append((resource.RLIMIT_CPU, (most, most + 1)))
     for kind, most_and_hard in limits:
         if pid == 0:

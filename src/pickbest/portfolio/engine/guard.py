@@ -1,4 +1,4 @@
-"""A guard: runs one arm at a time, and leaves no process of it behind."""
+"""A guard: runs one arm, and leaves no process of it behind."""
 
 import contextlib
 import os
@@ -6,34 +6,30 @@ import selectors
 import signal
 import socket
 import time
-from dataclasses import fields
 from functools import partial
 from typing import Any, BinaryIO
 
-from pickbest.portfolio.engine import arm, limits, tree, wire
+from pickbest.portfolio.engine import arm, limits, messages, tree
 from pickbest.portfolio.engine.limits import Group
 from pickbest.portfolio.processes import LINUX, PR_SET_CHILD_SUBREAPER, pidfd, prctl
 from pickbest.portfolio.runs import Limits
 
 # How often a guard looks after its arm where the kernel offers no descriptor for that.
 LOOK_SECONDS = 0.02
+# How much of the end of an arm's output is kept in memory; how much of standard output goes to a
+# file then; how long what a function returns may be, as JSON.
+OUTPUT_BYTES, SPOOL_BYTES, ANSWER_BYTES = 1 << 16, 1 << 28, 1 << 24
 PRIVATE = partial(os.open, mode=0o600)
 
 
 def serve(connection: socket.socket, portfolio: int | None) -> None:
-    """Run what the portfolio asks for until it is gone; portfolio: its pidfd."""
+    """Run the arm that the portfolio names, and report; portfolio: its pidfd."""
     os.setsid()
     prctl(PR_SET_CHILD_SUBREAPER, 1)
-    connection.sendall(wire.packed({"pid": os.getpid()}))
-    with contextlib.suppress(OSError), selectors.DefaultSelector() as selector:
-        selector.register(connection, selectors.EVENT_READ)
-        if portfolio is not None:
-            selector.register(portfolio, selectors.EVENT_READ)
-        while portfolio not in {key.fd for key, _ in selector.select()}:
-            request, call = wire.receive(connection)
-            if "argv" in request:  # else: to stop a run that had ended already
-                run = GuardedRun(request, connection, portfolio)
-                connection.sendall(wire.packed(run.report(call), bytes(run.answer)))
+    with contextlib.suppress(OSError):
+        messages.send(connection, {"error": "", "pid": os.getpid()})
+        request = messages.receive(connection)
+        messages.send(connection, GuardedRun(request, connection, portfolio).report())
 
 
 class GuardedRun:
@@ -45,23 +41,22 @@ class GuardedRun:
         self.request = request
         self.connection = connection
         self.portfolio = portfolio
-        self.limits = Limits(**{each.name: request[each.name] for each in fields(Limits)})
+        self.limits = Limits(**request["limits"])
         self.group = Group(request["group"]) if request["group"] else None
         self.reaper = tree.Reaper()
-        self.output = {"stdout": bytearray(), "stderr": bytearray()}
-        self.answer = bytearray()
+        self.stdout, self.stderr, self.answer = bytearray(), bytearray(), bytearray()
         self.truncated = False
-        self.spool = Spool(request["spool"], self.limits.spool_bytes)
+        self.spool = Spool(request["spool"])
         self.reason = ""
 
-    def report(self, call: bytes) -> dict[str, Any]:
+    def report(self) -> dict[str, Any]:
         """Run the arm; what became of it."""
         started = time.monotonic()
         try:
-            running = self._start(call)
+            running = self._start()
         except arm.StartError as error:
             return {"status": "broken", "reason": str(error)}
-        pipes = {running.stdout: self.output["stdout"], running.stderr: self.output["stderr"]}
+        pipes = {running.stdout: self.stdout, running.stderr: self.stderr}
         if running.answer is not None:
             pipes[running.answer] = self.answer
         for read in pipes:
@@ -74,8 +69,6 @@ class GuardedRun:
                 pass
             os.close(read)
         status = self.reaper.statuses.get(running.pid)
-        if len(self.answer) > self.limits.answer_bytes:
-            self.answer.clear()
         return {
             "status": ending,
             "seconds": seconds,
@@ -86,19 +79,21 @@ class GuardedRun:
             "cut": self.spool.cut,
             "cpu_seconds": self.group.cpu_seconds if self.group else self.reaper.cpu_seconds,
             "peak_bytes": max(self.reaper.peak_bytes, self.group.peak_bytes if self.group else 0),
-            **{name: text.decode(errors="replace") for name, text in self.output.items()},
+            "stdout": self.stdout.decode(errors="replace"),
+            "stderr": self.stderr.decode(errors="replace"),
+            "answer": "" if self.reason else self.answer.decode(errors="replace"),
         }
 
-    def _start(self, call: bytes) -> arm.Started:
+    def _start(self) -> arm.Started:
         if self.group is None:
-            return arm.start(self.request, call)
+            return arm.start(self.request)
         # What a process starts is in its group from the first instant.
         try:
             self.group.enter()
         except OSError as error:
             raise arm.StartError(f"{self.group.path}: {error.strerror}") from error
         try:
-            return arm.start(self.request, call)
+            return arm.start(self.request)
         finally:
             Group(self.request["guards"]).enter()
 
@@ -128,7 +123,7 @@ class GuardedRun:
                     self.reaper.reap_all()
                 if pid in self.reaper.statuses or self.portfolio in ready:
                     break
-                if self.connection.fileno() in ready and self._told_to_stop():
+                if self.connection.fileno() in ready:  # its end: there is nothing else to say
                     selector.unregister(self.connection)
                     ending, deadline = "stopped", self._ask_to_end(pid)
                 if limited and time.monotonic() - polled >= limits.POLL_SECONDS:
@@ -139,12 +134,6 @@ class GuardedRun:
         if ended is not None:
             os.close(ended)
         return "finished" if self.reason else ending
-
-    def _told_to_stop(self) -> bool:
-        """Whether the message is for this run; a portfolio that is gone stops it too."""
-        with contextlib.suppress(OSError):
-            return bool(wire.receive(self.connection)[0]["stop"] == self.request["run"])
-        return True
 
     def _excess(self) -> str:
         """Which limit the arm exceeds of those that the kernel does not keep to by itself."""
@@ -181,34 +170,26 @@ class GuardedRun:
             return None
         target += chunk
         if target is self.answer:
-            most = self.limits.answer_bytes
-            if len(target) > most:
-                self.reason = f"its answer is larger than {most / 1024**2:g} MB"
-                del target[most + 1 :]
+            if len(target) > ANSWER_BYTES:
+                self.reason = f"its answer is larger than {ANSWER_BYTES >> 20} MB"
                 return b""
-        else:
-            self._keep_end(target, chunk)
-        return chunk
-
-    def _keep_end(self, target: bytearray, chunk: bytes) -> None:
-        """Keep the end of the output here, and all of standard output in a file."""
-        most = self.limits.output_bytes
-        if target is self.output["stdout"] and (self.truncated or len(target) > most):
-            self.spool.add(chunk if self.spool.begun else bytes(target))
-        if len(target) > most:
-            del target[: len(target) - most]
+        elif len(target) > OUTPUT_BYTES or (self.spool.begun and target is self.stdout):
+            if target is self.stdout:
+                self.spool.add(chunk if self.spool.begun else bytes(target))
+            del target[: len(target) - OUTPUT_BYTES]
             self.truncated = True
+        return chunk
 
 
 class Spool:
     """A file for what is too long for memory; it is made when there is something to write.
 
-    cut: it is not whole: it was to become longer than `most` bytes, or the disk is full.
+    cut: it is not whole: it was to become longer than SPOOL_BYTES, or the disk is full.
     """
 
-    def __init__(self, path: str, most: int) -> None:
+    def __init__(self, path: str) -> None:
         self.path = path
-        self.left = most
+        self.left = SPOOL_BYTES
         self.begun = self.cut = False
         self._file: BinaryIO | None = None
 

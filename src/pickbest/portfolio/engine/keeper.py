@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from pickbest.core.references import import_from
-from pickbest.portfolio.engine import guard, tree, wire
+from pickbest.portfolio.engine import guard, messages, tree
 from pickbest.portfolio.processes import (
     PR_SET_CHILD_SUBREAPER,
     PR_SET_DUMPABLE,
@@ -21,10 +21,8 @@ from pickbest.portfolio.processes import (
     prctl,
 )
 
-# What the portfolio may ask of a keeper; a socket comes with each.
-GUARD, PREPARE, SWEEP = b"G", b"P", b"S"
-# What a keeper says when it may be asked.
-READY = b"R"
+# What the portfolio asks of a keeper; a socket comes with it.
+GUARD = b"G"
 # Seconds in which orphans should be gone, and in which guards should follow their portfolio.
 SWEEP_SECONDS, FAREWELL_SECONDS = 0.3, 1.0
 
@@ -41,18 +39,20 @@ def main(control_fd: int, portfolio_pid: int) -> None:
     # Collecting garbage would copy pages that all forks could share.
     gc.disable()
     gc.freeze()
-    with contextlib.suppress(OSError):  # the portfolio was killed: `serve` sees it
-        control.sendall(READY)
     Keeper(control, pidfd(portfolio_pid)).serve()
 
 
 class Keeper:
-    """Its children are guards, and orphans of guards that were killed."""
+    """Its children are guards, and orphans of guards that were killed.
+
+    guards: by pid, each with its end of the connection to the portfolio. The keeper holds it until
+    nothing of a guard is left, so that the portfolio can wait for that.
+    """
 
     def __init__(self, control: socket.socket, portfolio: int | None) -> None:
         self.control = control
         self.portfolio = portfolio
-        self.guards: set[int] = set()
+        self.guards: dict[int, socket.socket] = {}
         self.reaper = tree.Reaper()
 
     def serve(self) -> None:
@@ -79,37 +79,34 @@ class Keeper:
                 if not message:
                     break
                 os.set_inheritable(descriptors[0], False)
-                with socket.socket(fileno=descriptors[0]) as connection:
-                    self._answer(message, connection)
+                with contextlib.suppress(OSError):  # the portfolio may not have waited
+                    self._start_guard(socket.socket(fileno=descriptors[0]))
         self._farewell()
 
     def sweep(self) -> None:
         """Reap what has ended, and end what is not a guard."""
         self.reaper.end_children(self.guards, SWEEP_SECONDS)
-        self.guards -= self.reaper.statuses.keys()
+        for pid in self.reaper.statuses:
+            if pid in self.guards:
+                self.guards.pop(pid).close()
         self.reaper.statuses.clear()
 
-    def _answer(self, message: bytes, connection: socket.socket) -> None:
-        if message == GUARD:
-            pid = os.fork()
-            if pid == 0:
-                self._become_guard(connection)
-            self.guards.add(pid)
+    def _start_guard(self, connection: socket.socket) -> None:
+        if error := prepare(messages.receive(connection)):
+            messages.send(connection, {"error": error})
             return
-        answer: dict[str, Any] = {}
-        if message == PREPARE:
-            answer = prepare(*wire.receive(connection))
-        else:
-            self.sweep()
-        with contextlib.suppress(OSError):  # the portfolio may not have waited
-            connection.sendall(wire.packed(answer))
+        pid = os.fork()
+        if pid == 0:
+            self._become_guard(connection)
+        self.guards[pid] = connection
 
     def _become_guard(self, connection: socket.socket) -> None:
         code = 1
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            self.control.close()
+            for other in (self.control, *self.guards.values()):
+                other.close()
             guard.serve(connection, self.portfolio)
             code = 0
         finally:
@@ -124,16 +121,18 @@ class Keeper:
         self.reaper.end_children(within=FAREWELL_SECONDS)
 
 
-def prepare(request: dict[str, Any], _: bytes) -> dict[str, str]:
-    """Import what the functions of Python arms need, once, as multiprocessing would."""
+def prepare(wanted: dict[str, Any]) -> str:
+    """Import what the functions of Python arms need, once, as multiprocessing would; the error."""
+    if not wanted["modules"] and wanted["program"] is None:
+        return ""
     from multiprocessing import spawn
 
     try:
-        if request["program"] is not None:
-            spawn.prepare(request["program"])
-        for module, folder in request["modules"]:
+        if wanted["program"] is not None:
+            spawn.prepare(wanted["program"])
+        for module, folder in wanted["modules"]:
             import_from(folder, module) if folder else import_module(module)
         gc.freeze()
     except BaseException:
-        return {"error": traceback.format_exc(limit=-1).strip().splitlines()[-1]}
-    return {"error": ""}
+        return traceback.format_exc(limit=-1).strip().splitlines()[-1]
+    return ""

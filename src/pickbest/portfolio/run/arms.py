@@ -12,8 +12,8 @@ from pickbest.core import PickbestError, unknown_name
 from pickbest.core.errors import load_extra
 from pickbest.portfolio.engine.engines import environment
 from pickbest.portfolio.run.answers.dimacs import solve_by_pysat
-from pickbest.portfolio.run.answers.formats import DIMACS, TEXT, guess_format
-from pickbest.portfolio.run.answers.reading import AnswerFormat
+from pickbest.portfolio.run.answers.handling import DIMACS, guess_format
+from pickbest.portfolio.run.answers.reading import TEXT, AnswerFormat
 from pickbest.portfolio.runs import Limits, Place, Run, Task
 
 PLACEHOLDER = "{problem}"
@@ -76,7 +76,8 @@ class Function(Place):
     """A Python function of the problem; it answers by returning anything but None.
 
     The function must be importable (defined with def in a module, or an object that can be
-    pickled), because it runs in another process. What it may return: see `engine.wire`.
+    pickled), because it runs in another process. It may return None, booleans, numbers, text, and
+    lists and dictionaries of them. Tuples and NumPy arrays come back as lists.
 
     preload: modules that it imports when it runs; they are then imported once, not every time.
     origin: its module and the folder where that lies, where it is not installed.

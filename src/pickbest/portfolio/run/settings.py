@@ -8,8 +8,7 @@ from pickbest.catalog.spec import Spec
 from pickbest.core import PickbestError, unknown_name
 from pickbest.core.codec import read_back
 from pickbest.portfolio.engine.engines import Engine
-from pickbest.portfolio.run.answers.formats import FormatSpec
-from pickbest.portfolio.run.answers.handling import Check
+from pickbest.portfolio.run.answers.handling import Check, FormatSpec
 from pickbest.portfolio.run.costs import CostSpec
 from pickbest.portfolio.run.features import FeatureFunction
 from pickbest.portfolio.runs import Limits
@@ -26,7 +25,7 @@ class Settings:
 
     name: several portfolios may share one database.
     learner: a name, with options (`thompson:prior=2.0`) or not, a table with the key `name`, or
-        a LearnerSpec. learner_options: further options. rounds: how many are expected. These and
+        a Spec. learner_options: further options. rounds: how many are expected. These and
         the seed are fixed when it is created.
     stop: "first": the losers of a round are stopped when an arm has answered; "deadline": all
         arms run to their own end. AskTell assumes "deadline".

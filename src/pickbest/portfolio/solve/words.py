@@ -1,16 +1,19 @@
-"""The words of a call: our own options, and those with which other solvers are called."""
+"""What a call is told and tells: our own options, those of other solvers, standard streams."""
 
 import argparse
+import contextlib
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import BinaryIO, NamedTuple, NoReturn
 
 from pickbest.core import PickbestError
+from pickbest.core.text import printable
 
 DAY = 86_400.0
 STDIN = "-"
+CHUNK = 1 << 16
 ABOUT = """\
 Solve SAT and SMT problems with the solvers that are installed here. The solvers that have been
 best on such problems run side by side; the first answer is printed, and the others are stopped.
@@ -105,6 +108,36 @@ class Arguments:
     called: str = ""
     passed: tuple[str, ...] = ()
     passed_over: tuple[str, ...] = ()
+
+
+class Streams(NamedTuple):
+    """Standard input, and the numbers of standard output and error."""
+
+    stdin: BinaryIO
+    stdout: int = 1
+    stderr: int = 2
+
+    def write(self, pieces: Iterable[bytes]) -> None:
+        """Nothing is held back: a call whose time is over must not wait for its reader."""
+        held = bytearray()
+        for piece in pieces:
+            held += piece
+            if len(held) > CHUNK:
+                _write(self.stdout, held)
+        _write(self.stdout, held)
+
+    def say(self, text: str) -> None:
+        with contextlib.suppress(OSError):  # nobody listens
+            _write(self.stderr, bytearray(f"{printable(text)}\n".encode()))
+
+
+def _write(descriptor: int, data: bytearray) -> None:
+    while data:
+        del data[: os.write(descriptor, data[:CHUNK])]
+
+
+class TimeUp(BaseException):
+    """The deadline of the whole call, with reading, checking and printing, is over."""
 
 
 class HelpShown(Exception):  # noqa: N818
