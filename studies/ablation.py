@@ -71,14 +71,19 @@ def guess_without_factor(factor: float, first: float, second: float) -> float:
     return min(0.99, first * (1.0 - second))
 
 
+@inlined
+def one_trial(n_arms: int) -> float:
+    """`trials_of` as it would be for rewards of 0 and 1 that are taken for what they are."""
+    return 1.0
+
+
 WHOLE = Part("nothing")
 PARTS = (
     Part("pairs", {"sets.MOST_PAIRED": 0}),
     Part("factor of gains", {"sets.guessed_gain": guess_without_factor}),
     Part("weight of the guess (1 observation, not 16)", {"sets.PRIOR": 1.0}),
-    Part("short memories", {"sets.MEMORIES": (1.0,)}),
-    Part("sharp posteriors (1 trial, not 4)", {"sets.SHARPNESS": 1.0}),
-    Part("sharper with more arms", {"sets.MOST": 1.0}),
+    Part("memory that forgets", {"sets.PATIENCE": 1e9}),
+    Part("sharp posteriors (1 trial, not n_arms)", {"sets.trials_of": one_trial}),
     Part("guard (1 round in 1,000, not in 32)", {"guard.FIRST_SHARE": 1e-3}),
     Part("four kinds of problems (two)", {"kinds.KINDS": 2}, races=True),
     Part("watching new pairs", {"stopped.SURE": 0.0}, races=True),

@@ -366,7 +366,7 @@ def learn_problems(
         away = distances(problems, row, own)
         if away.shape[0] > 0:
             means, _ = predict(problems, pairs, row, away)
-            memory, lead = memory_in_use(pairs, row), 0.0
+            memory, lead = memory_in_use(pairs, row, budget), 0.0
             usual = usual_reward(pairs, row, memory)
             for j in range(arms.shape[1]):
                 reward, free = 1.0 - seen[row, j], arm_mean(pairs, row, memory, arms[row, j], usual)

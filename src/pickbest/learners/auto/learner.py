@@ -36,10 +36,8 @@ from pickbest.learners.auto.guard import (
     start_guard,
 )
 from pickbest.learners.auto.sets import (
-    MEMORIES,
     PairsState,
-    learn_memories,
-    memory_in_use,
+    learn_pairs,
     propose,
     start_pairs,
 )
@@ -60,9 +58,8 @@ class AutoState(NamedTuple):
 
 
 class Law(NamedTuple):
-    """discounts: MEMORIES; many: see `many_arms`."""
+    """many: see `many_arms`."""
 
-    discounts: FloatArray
     many: bool | None
 
 
@@ -89,7 +86,7 @@ def pick_row(law: Law, state: SetsState, row: int, work: Work, pick: Pick) -> No
 @inlined
 def learn_row(law: Law, state: SetsState, row: int, work: Work, told: Told) -> None:
     learn_guard(state.guard, row, law.many, work.spread, told)
-    learn_memories(state.pairs, row, law.discounts, told.arms, told.costs)
+    learn_pairs(state.pairs, row, told.arms, told.costs)
 
 
 RULE = Rule(new_work, pick_row, learn_row)
@@ -107,10 +104,10 @@ class GuardedSets(CompiledLearner[Law, SetsState, Work]):
 
     @cached_property
     def law(self) -> Law:
-        return Law(np.array(MEMORIES), many_arms(self.n_arms))
+        return Law(many_arms(self.n_arms))
 
     def start(self, replicates: int) -> SetsState:
-        pairs = start_pairs(replicates, self.n_arms, len(MEMORIES))
+        pairs = start_pairs(replicates, self.n_arms)
         return SetsState(pairs, start_guard(replicates, self.n_arms))
 
 
@@ -156,7 +153,7 @@ class Auto:
         if features is None:
             return free
         known, replicates = self._checked(state, features), len(draws.keys)
-        blended = start_pairs(replicates, self.n_arms, 1)
+        blended = start_pairs(replicates, self.n_arms)
         follows = np.empty(replicates, np.int64)
         blend_rows.gradually(state.problems, state.sets.pairs, known, blended, follows)
         if not follows.any():
@@ -184,14 +181,6 @@ class Auto:
         """See core.TableLearner."""
         sets, paid = self.sets.play_table(state.sets, table, lasting, first_round)
         return state._replace(sets=sets), paid
-
-    def mode(self, state: AutoState) -> str:
-        """What it does differently at the moment, in words; "" where it forgets nothing."""
-        memory = memory_in_use(state.sets.pairs, 0)
-        if memory == 0:
-            return ""
-        rounds = 1.0 / (1.0 - MEMORIES[memory])
-        return f"forgetting: what is older than about {rounds:.0f} rounds counts little"
 
     def _checked(self, state: AutoState, features: FloatArray) -> FloatArray:
         """Features that compiled code may be given."""
