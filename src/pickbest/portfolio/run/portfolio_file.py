@@ -10,7 +10,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from pickbest.catalog.spec import Spec, imported
 from pickbest.core import PickbestError, unknown_name
-from pickbest.portfolio.run.answers.formats import as_format
+from pickbest.portfolio.run.answers.handling import as_format
 from pickbest.portfolio.run.answers.reading import AnswerFormat
 from pickbest.portfolio.run.arms import Arm, Command, Function, sat_solver
 from pickbest.portfolio.run.costs import as_cost

@@ -20,8 +20,7 @@ from pickbest.core.tickets import Ticket
 from pickbest.portfolio.engine.local import LocalEngine
 from pickbest.portfolio.run.answers.dimacs import Dimacs
 from pickbest.portfolio.run.answers.handling import Answers, Evaluator, Outputs
-from pickbest.portfolio.run.answers.problems import suffix_of
-from pickbest.portfolio.run.answers.reading import AnswerFormat
+from pickbest.portfolio.run.answers.reading import AnswerFormat, suffix_of
 from pickbest.portfolio.run.answers.smtlib import SmtLib
 from pickbest.portfolio.run.arms import Command
 from pickbest.portfolio.run.costs import Solved as SolvedCost
