@@ -235,12 +235,14 @@ def _random_arms(sources: Sources) -> str:
 
 
 def _figure(sources: Sources) -> Figure:
-    series = []
+    ours = sources[ON_OURS[AS_RUN]]
+    idle = [_gap(rows, UNIFORM) for rows in ours.values()]
+    series = [Series("random arms", [*ours], idle, "uniform", "dotted", "")]
     for label, learner, look in (("FPML", FPML, "fpml"), ("OG", OG, "og")):
         for name, line, marker, suffix in (
             (PRINTED, "none", "s", ""),
             (ON_OURS[AS_RUN], "solid", "o", ", as run"),
-            (ON_OURS[OURS], "dashed", "o", ", ours"),
+            (ON_OURS[OURS], "dashed", "", ", ours"),
         ):
             means = sources[name]
             y = [_gap(rows, learner if learner in rows else EXP3) for rows in means.values()]
@@ -248,11 +250,13 @@ def _figure(sources: Sources) -> Figure:
             series.append(Series(text, [*means], y, look, line, marker))
     return plot(
         "measured-gaps",
-        "How far learners stay below the best subset in hindsight. Lines: our measurements; "
-        "hollow squares: the printed numbers, on the paper's tasks. At B = 1 OG is Exp3.",
+        "How far learners stay below the best subset in hindsight, on a logarithmic axis. Lines: "
+        "our measurements; hollow squares: the printed numbers of the same learner, on the paper's "
+        "tasks. At B = 1 OG is Exp3.",
         "budget B",
         "mean reward below the best in hindsight",
         series,
+        "y",
     )
 
 
