@@ -153,7 +153,7 @@ def main(commands: Callable[..., Any] | None = None) -> None:
     except KeyboardInterrupt:
         code = INTERRUPTED
     if code == INTERRUPTED:
-        Console(stderr=True).print("interrupted", highlight=False)
+        sys.stderr.write("interrupted\n")
     sys.exit(code)
 
 

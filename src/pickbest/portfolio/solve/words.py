@@ -85,6 +85,7 @@ class Arguments:
     budget: how many solvers run side by side. deadline: seconds for a problem, with everything.
     check_seconds: for each check-sat; 0: no limit. memory: bytes for each solver.
     solvers: only these, where any are named. tables: files of further solvers.
+    finish: losers are run again in the background, for at most twice the winner's time.
     called: the solver under whose name we are called, else "". passed: words for that solver.
     passed_over: words that mean nothing to us.
     """
@@ -104,6 +105,7 @@ class Arguments:
     frozen: bool = False
     confirm: bool = False
     fail_unknown: bool = False
+    finish: bool = False
     target: str = ""
     called: str = ""
     passed: tuple[str, ...] = ()
@@ -187,8 +189,8 @@ def parse(words: Sequence[str], program: str = "") -> Arguments:
         files, action, given.budget, deadline, given.check_milliseconds / 1e3,
         None if given.memory is None else int(given.memory * 1024**2), given.most_bytes,
         given.logic, tuple(given.solver), tuple(given.solvers), given.who, given.json,
-        given.frozen, given.confirm, given.fail_unknown, given.export or given.import_ or "",
-        called, tuple(passed), tuple(passed_over),
+        given.frozen, given.confirm, given.fail_unknown, given.finish,
+        given.export or given.import_ or "", called, tuple(passed), tuple(passed_over),
     )  # fmt: skip
 
 
@@ -222,6 +224,7 @@ def _parser() -> _Parser:
     add("--frozen", action="store_true", help="use what is known, and learn nothing")
     add("--confirm", action="store_true", help="two solvers must agree; exit code 3 if they do not")
     add("--fail-unknown", action="store_true", help="exit code 1 if there is no answer")
+    add("--finish", action="store_true", help="learn from losers, too, in the background")
     add("--session", "-in", action="store_true", help="talk SMT-LIB on standard input and output")
     add("--as", metavar="NAME", help="answer as this solver would; must be the first word")
     add("--list", action="store_true", help="list the solvers and profiles, and end")
@@ -280,6 +283,8 @@ def _takes_value(parser: argparse.ArgumentParser, name: str) -> bool:
 
 def _in_our_words(words: Sequence[str], called: str) -> tuple[int, str | None]:
     """(how many words were read, what they mean here); None: nothing that we know."""
+    if words[0][:1] != "-" and "=" not in words[0]:  # a file: most words are
+        return 1, None
     for pattern, ours in _rows(called):
         for count in (1, 2):
             found = re.fullmatch(pattern, " ".join(words[:count])) if len(words) >= count else None
