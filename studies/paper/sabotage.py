@@ -233,9 +233,10 @@ def verdicts_of(part: str, mutant: str) -> Iterator[Row]:
     trial, recipe = TRIALS[part], recipe_named(part)
     short = dataclasses.replace(recipe, options={**recipe.options, **trial.options})
     setting = Setting(0, trial.replicates, find_rewards(), MUTANTS[mutant])
+    words = {True: "holds", False: "fails", None: "not judged"}
     for block in run_part(short, setting).blocks:
-        if isinstance(block, Verdict) and block.holds is not None:
-            yield part, mutant, block.statement, "holds" if block.holds else "fails"
+        if isinstance(block, Verdict):
+            yield part, mutant, block.statement, words[block.holds]
 
 
 def recorded() -> list[Row]:
