@@ -68,7 +68,7 @@ test-all: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/mkdocs build --strict
 
-ENGINE ?= $(firstword $(shell command -v tectonic xelatex lualatex))
+ENGINE ?= $(firstword $(shell for engine in tectonic xelatex lualatex; do command -v $$engine; done))
 paper: $(REPRODUCE)
 	$(BIN)/python -m studies two-picks --tex out/paper
 	@if [ -n "$(ENGINE)" ]; then cd out/paper && $(ENGINE) two-picks.tex && $(ENGINE) two-picks.tex; \

@@ -1,11 +1,7 @@
-"""How fast the best subset in hindsight is proven, beside SciPy's MILP solver.
-
-python benchmarks/hindsight.py [--reference-limit SECONDS]
-"""
+"""How fast the best subset in hindsight is proven, beside SciPy's MILP solver."""
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 from typing import Any
@@ -15,11 +11,13 @@ from numpy.typing import NDArray
 from scipy import optimize, sparse
 
 from pickbest.hindsight import best_subset
+from timing import Row, row
 
 Table = NDArray[np.float64]
 ROUNDS = 368
 OUR_LIMIT = 15.0
 LEAST_RATIO = 100.0
+REFERENCE_LIMIT = 12.0
 
 
 def anticorrelated(n_arms: int, budget: int, seed: int = 0) -> Table:
@@ -96,62 +94,20 @@ CASES: list[tuple[Callable[..., Table], int, int, float | None]] = [
 ]
 
 
-def rows(reference_limit: float = 12.0) -> list[dict[str, Any]]:
-    """One row a table. Where MILP does not finish in its limit, `ratio` is a lower bound."""
+def rows() -> list[Row]:
+    """One row per table. Where MILP does not finish in its limit, the ratio is a lower bound."""
     best_subset(uniform(9, 3), 3, time_limit=1.0)  # compiles
-    return [_row(*case, reference_limit) for case in CASES]
+    return [_row(*case) for case in CASES]
 
 
-def _row(
-    kind: Callable[..., Table],
-    n_arms: int,
-    budget: int,
-    allowed: float | None,
-    reference_limit: float,
-) -> dict[str, Any]:
+def _row(kind: Callable[..., Table], n_arms: int, budget: int, allowed: float | None) -> Row:
     costs = kind(n_arms, budget)
     ours, seconds = _timed(lambda: best_subset(costs, budget, time_limit=OUR_LIMIT))
-    row: dict[str, Any] = {
-        "name": f"{kind.__name__} N={n_arms} B={budget}",
-        "ours_seconds": seconds,
-        "reference_seconds": None,
-        "reference_finished": None,
-        "ratio": None,
-        "target": f"proven within {allowed:g} s" if allowed else f"{LEAST_RATIO:g}x faster",
-        "proven": ours.proven,
-    }
+    name = f"{kind.__name__} N={n_arms} B={budget}"
     if allowed is not None:
-        return {**row, "met": ours.proven and seconds <= allowed}
-    cost, reference = _timed(lambda: solve_milp(costs, budget, reference_limit))
+        met = ours.proven and seconds <= allowed
+        return row(name, seconds, None, f"proven within {allowed:g} s", met)
+    cost, reference = _timed(lambda: solve_milp(costs, budget, REFERENCE_LIMIT))
     agrees = cost is None or abs(cost - ours.cost) < 1e-4 * ours.cost
-    return {
-        **row,
-        "reference_seconds": reference,
-        "reference_finished": cost is not None,
-        "ratio": reference / seconds,
-        "met": ours.proven and agrees and reference / seconds >= LEAST_RATIO,
-    }
-
-
-def _line(row: dict[str, Any]) -> str:
-    reference = ratio = "-"
-    if row["ratio"] is not None:
-        sign = "" if row["reference_finished"] else ">"
-        reference = f"{sign}{row['reference_seconds']:.2f}"
-        ratio = f"{sign}{row['ratio']:.0f}"
-    return (
-        f"{row['name']:<28}{row['ours_seconds']:>9.3f}{reference:>9}{ratio:>8}  "
-        f"{'yes' if row['proven'] else 'no':<8}{row['target']:<22}{'yes' if row['met'] else 'NO'}"
-    )
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--reference-limit", type=float, default=12.0, help="seconds for a MILP")
-    table = rows(parser.parse_args().reference_limit)
-    print(f"{'T=368':<28}{'ours s':>9}{'milp s':>9}{'ratio':>8}  proven  target{'':<16}met")
-    print("\n".join(_line(row) for row in table))
-
-
-if __name__ == "__main__":
-    main()
+    met = ours.proven and agrees and reference / seconds >= LEAST_RATIO
+    return row(name, seconds, reference, f"{LEAST_RATIO:g}x faster", met)

@@ -1,7 +1,5 @@
 """Games on jobs beside a program that calls a Python job function for every arm and round.
 
-python benchmarks/jobs.py
-
 The reference is OG (or OG_hybrid) written plainly: NumPy for the learners, and a job that is a
 Python function of the schedule, in the quicker of its plain and NumPy forms. It plays fewer
 rounds than ours and is scaled up. Both play one game, so nothing is gained by replicates.
@@ -181,16 +179,3 @@ def rows() -> list[Row]:
     slow = best_of(lambda: reference_greedy(job, N_ARMS, few), 2)
     found.append(ratio_row("offline greedy, coverage", ours, slow * scale, TARGET))
     return found
-
-
-def main() -> None:
-    print(f"{'':<28}{'ours s':>9}{'python s':>10}{'ratio':>8}  met")
-    for row in rows():
-        print(
-            f"{row['name']:<28}{row['ours_seconds']:>9.4f}{row['reference_seconds']:>10.2f}"
-            f"{row['ratio']:>8.0f}  {'yes' if row['met'] else 'NO'}"
-        )
-
-
-if __name__ == "__main__":
-    main()

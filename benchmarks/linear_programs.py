@@ -17,20 +17,9 @@ from studies.linear_programs.generated_problems import (
     random_problem,
     set_cover,
 )
-from timing import Row
+from timing import Row, limit_row
 
 EPSILON = 0.1
-
-
-def timed_row(name: str, ours: float, reference: float, limit: float) -> Row:
-    return {
-        "name": name,
-        "ours_seconds": ours,
-        "reference_seconds": reference,
-        "ratio": reference / ours,
-        "target": f"{limit:g} s",
-        "met": ours <= limit,
-    }
 
 
 def cover_row(n_elements: int, n_sets: int, total: float, limit: float) -> Row:
@@ -48,7 +37,7 @@ def cover_row(n_elements: int, n_sets: int, total: float, limit: float) -> Row:
     if found.certificate is not None and feasible:
         raise RuntimeError("we call a problem infeasible that HiGHS calls feasible")
     name = f"set cover, {n_elements:,} x {n_sets:,}, {total:g} sets: {found.status.value}"
-    return timed_row(f"{name} in {found.calls} calls", ours, reference, limit)
+    return limit_row(f"{name} in {found.calls} calls", ours, limit, reference)
 
 
 def dense_row(n_constraints: int, dimension: int, budget: int, limit: float) -> Row:
@@ -61,7 +50,7 @@ def dense_row(n_constraints: int, dimension: int, budget: int, limit: float) -> 
     ours = time.perf_counter() - start
     reference = exactly(rows, bounds, box)[1]
     name = f"dense, {n_constraints:,} x {dimension}, B = {budget}: {found.status.value}"
-    return timed_row(f"{name} in {found.calls} calls", ours, reference, limit)
+    return limit_row(f"{name} in {found.calls} calls", ours, limit, reference)
 
 
 def rows() -> list[Row]:
@@ -73,8 +62,3 @@ def rows() -> list[Row]:
         *(cover_row(100_000, 400, total, limit=60.0) for total in (250.0, 215.0, 200.0)),
         *(dense_row(3_000, 50, budget, limit=60.0) for budget in (1, 2, 3)),
     ]
-
-
-if __name__ == "__main__":
-    for row in rows():
-        print(row)

@@ -1,7 +1,5 @@
 """Many arms: FPML's rounds in microseconds, side by side with NumPy on one core.
 
-    python benchmarks/many_arms.py
-
 Semi-bandit rounds are measured in a compiled loop, from a fresh start (all arms equal) and
 after costs have spread the arms; the slower of the two counts. Times are the least of several.
 """
@@ -9,15 +7,14 @@ after costs have spread the arms; the slower of the two counts. Times are the le
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pickbest.core import replicate_keys, rng_for
+from pickbest.core import Learner, replicate_keys, rng_for
 from pickbest.kernels.compiled import compiled
 from pickbest.kernels.many_arms.blocks import (
     add_costs,
@@ -33,20 +30,13 @@ from pickbest.learners import FPMLManyArms, FPMLPartial
 from pickbest.learners.fpml import FPMLState
 from pickbest.learners.fpml_buckets import learn_row, new_work, pick_row
 from pickbest.player import Player
-from pickbest.report.plots import OKABE_ITO, label_ends, new_figure
+from pickbest.report.palette import OKABE_ITO
+from pickbest.report.plots import label_ends, new_figure
+from timing import Row, best_of, limit_row, ratio_row
 
 EPSILON = 0.1
 MILLION = 1_000_000
-
-
-def seconds(work: Callable[[], object], repeats: int = 5) -> float:
-    """The least time of one call."""
-    best = np.inf
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        work()
-        best = min(best, time.perf_counter() - begin)
-    return float(best)
+SIZES = (9, 30, 100, 300, 1_000, 10_000, 100_000, MILLION, 10 * MILLION)
 
 
 @compiled
@@ -80,7 +70,7 @@ def round_seconds(n_arms: int, budget: int, weigh: bool, spread: float, rounds: 
     play(learner.law, state, budget, 2, np.uint64(1), weigh)
     seeds = iter(range(2, 100))
     return (
-        seconds(lambda: play(learner.law, state, budget, rounds, np.uint64(next(seeds)), weigh))
+        best_of(lambda: play(learner.law, state, budget, rounds, np.uint64(next(seeds)), weigh))
         / rounds
     )
 
@@ -99,7 +89,7 @@ def numpy_round_seconds(n_arms: int, budget: int) -> float:
         arms = np.argpartition(noisy, budget - 1)[:budget]
         costs[arms] += rng.random(budget)
 
-    return seconds(work)
+    return best_of(work)
 
 
 def resampled_seconds(n_arms: int, budget: int, most: int) -> float:
@@ -118,7 +108,7 @@ def resampled_seconds(n_arms: int, budget: int, most: int) -> float:
             if not waiting:
                 break
 
-    return seconds(work, 3)
+    return best_of(work, 3)
 
 
 def exact_seconds(n_arms: int, budget: int) -> float:
@@ -129,7 +119,14 @@ def exact_seconds(n_arms: int, budget: int) -> float:
     state.costs[:] = np.random.default_rng(0).exponential(size=state.costs.shape)
     rng = rng_for(replicate_keys(0, replicates), 0)
     learner.pick(state, rng)
-    return seconds(lambda: learner.pick(state, rng)) / replicates
+    return best_of(lambda: learner.pick(state, rng)) / replicates
+
+
+@compiled
+def add_and_pick(costs, added, lowest, key, work, arms):  # type: ignore[no-untyped-def]
+    """A round with full feedback."""
+    add_costs(costs, added, lowest)
+    pick_from_blocks(costs, lowest, EPSILON, False, key, work, arms)
 
 
 def blocks_seconds(costs: np.ndarray[Any, Any], budget: int) -> tuple[float, float]:
@@ -140,59 +137,31 @@ def blocks_seconds(costs: np.ndarray[Any, Any], budget: int) -> tuple[float, flo
     seeds = iter(range(10_000))
 
     def one_pass() -> None:
-        add_costs(costs, added, lowest)
-        key = replicate_keys(next(seeds), 1)[0]
-        pick_from_blocks(costs, lowest, EPSILON, False, key, work, arms)
+        add_and_pick(costs, added, lowest, replicate_keys(next(seeds), 1)[0], work, arms)
 
-    one_pass()
-    return seconds(one_pass, 30), seconds(lambda: np.add(costs, added, out=costs), 30)
+    return best_of(one_pass, 30), best_of(lambda: np.add(costs, added, out=costs), 30)
 
 
-def row(name: str, ours: float, reference: float, target: float) -> dict[str, Any]:
-    """A row whose target is the least ratio reference / ours."""
-    ratio = reference / ours
-    return {
-        "name": name,
-        "ours_seconds": ours,
-        "reference_seconds": reference,
-        "ratio": ratio,
-        "target": target,
-        "met": bool(ratio >= target),
-    }
-
-
-def rows() -> list[dict[str, Any]]:
-    """One row a target of issue 4, section "Many arms"; a limit in seconds is its reference."""
+def rows() -> list[Row]:
+    """Ratios against NumPy, against reading all arms once, and against few arms."""
     table = []
-    values = np.ones(MILLION)
-    passing = seconds(values.sum, 20)
+    passing = best_of(np.ones(MILLION).sum, 20)
     for budget, target, rounds in ((1, 4_000.0, 20_000), (10, 1_000.0, 4_000), (100, 100.0, 500)):
         ours = slowest_round(MILLION, budget, False, rounds)
-        table.append(
-            row(
-                f"semi-bandit round, N=1e6, B={budget}, against NumPy",
-                ours,
-                numpy_round_seconds(MILLION, budget),
-                target,
-            )
-        )
-        table.append(row(f"the same, B={budget}, against reading N doubles", ours, passing, 1.0))
+        name = f"semi-bandit round, N=1e6, B={budget}, against NumPy"
+        table.append(ratio_row(name, ours, numpy_round_seconds(MILLION, budget), target))
+        name = f"the same, B={budget}, against reading N doubles"
+        table.append(ratio_row(name, ours, passing, 1.0))
     for budget, limit, rounds in ((1, 10e-6, 4_000), (10, 50e-6, 1_000)):
         ours = slowest_round(MILLION, budget, True, rounds)
-        table.append(row(f"round with exact weights, N=1e6, B={budget}", ours, limit, 1.0))
+        table.append(limit_row(f"round with exact weights, N=1e6, B={budget}", ours, limit))
     for n_arms, ours in flatness().items():
         name = f"round with exact weights, N={n_arms:.0e}, B=1, against N=1e3"
-        table.append(row(name, ours, flatness()[1_000], 0.2))
-    table.append(
-        row(
-            "exact weights, N=1000, B=10, against NumPy's resampling",
-            exact_seconds(1_000, 10),
-            resampled_seconds(1_000, 10, 1_000),
-            100.0,
-        )
-    )
-    table += blocks_rows()
-    return table
+        table.append(ratio_row(name, ours, flatness()[1_000], 0.2))
+    name = "exact weights, N=1000, B=10, against NumPy's resampling"
+    resampled = resampled_seconds(1_000, 10, 1_000)
+    table.append(ratio_row(name, exact_seconds(1_000, 10), resampled, 100.0))
+    return table + blocks_rows()
 
 
 @cache
@@ -202,33 +171,17 @@ def flatness() -> dict[int, float]:
     return {n_arms: slowest_round(n_arms, 1, True, 4_000) for n_arms in sizes}
 
 
-def one_pass_curve() -> dict[int, float]:
-    """The same with one pass over all arms (kernels.leaders), up to 10^5."""
+def curve(kind: type[Learner], sizes: Sequence[int]) -> dict[int, float]:
+    """Seconds of a round (ask, exact weights, tell), as a player has it, by number of arms."""
     times = {}
-    for n_arms in (9, 30, 100, 300, 1_000, 10_000, 100_000):
-        learner = FPMLPartial(n_arms, 1, 0.01)
-        player = Player(learner, seed=0)
+    for n_arms in sizes:
+        player = Player(kind(n_arms, 1, epsilon=0.01), seed=0)
 
         def play(player: Player = player) -> None:
             for _ in range(50):
                 player.tell(player.ask(), [0.5])
 
-        times[n_arms] = seconds(play, 5) / 50
-    return times
-
-
-def bucket_curve() -> dict[int, float]:
-    """Bucketed selection as a player uses it, so that it compares with one_pass_curve."""
-    times = {}
-    for n_arms in (30, 100, 300, 1_000, 10_000, 100_000, MILLION, 10 * MILLION):
-        learner = FPMLManyArms(n_arms, 1, 0.01)
-        player = Player(learner, seed=0)
-
-        def play(player: Player = player) -> None:
-            for _ in range(200):
-                player.tell(player.ask(), [0.5])
-
-        times[n_arms] = seconds(play, 5) / 200
+        times[n_arms] = best_of(play, 5) / 50
     return times
 
 
@@ -236,11 +189,11 @@ def plot_curve(path: Path) -> None:
     """Time of a round (ask, exact weights, tell) against the number of arms, both ways."""
     figure, axes = new_figure()
     ends = []
-    for name, curve, colour in (
-        ("one pass", one_pass_curve(), OKABE_ITO[1]),
-        ("buckets", bucket_curve(), OKABE_ITO[0]),
+    for name, times, colour in (
+        ("one pass", curve(FPMLPartial, SIZES[:7]), OKABE_ITO[1]),
+        ("buckets", curve(FPMLManyArms, SIZES[1:]), OKABE_ITO[0]),
     ):
-        arms, micros = list(curve), [1e6 * value for value in curve.values()]
+        arms, micros = list(times), [1e6 * value for value in times.values()]
         axes.loglog(arms, micros, color=colour, marker="o", markersize=3)
         ends.append((float(arms[-1]), micros[-1], name, colour))
     axes.set_xlabel("arms")
@@ -249,7 +202,7 @@ def plot_curve(path: Path) -> None:
     figure.savefig(path)
 
 
-def blocks_rows() -> list[dict[str, Any]]:
+def blocks_rows() -> list[Row]:
     rng = np.random.default_rng(0)
     shapes = {
         "flat": lambda n: np.zeros(n),
@@ -259,22 +212,11 @@ def blocks_rows() -> list[dict[str, Any]]:
     table = []
     for shape, costs in shapes.items():
         for budget in (1, 10):
-            ours, plain = blocks_seconds(costs(MILLION), budget)
-            table.append(
-                row(f"full feedback from blocks, N=1e6, B={budget}, {shape}", ours, plain, 0.5)
-            )
+            name = f"full feedback from blocks, N=1e6, B={budget}, {shape}"
+            table.append(ratio_row(name, *blocks_seconds(costs(MILLION), budget), 0.5))
     # A corner would show as a time far from proportional to n_arms and budget.
     for n_arms, budget in ((10_000, 10), (10_000, 100), (MILLION, 100)):
         ours = max(blocks_seconds(costs(n_arms), budget)[0] for costs in shapes.values())
         limit = 2e-9 * n_arms + 2e-6 * budget
-        table.append(row(f"no corner: blocks, N={n_arms:.0e}, B={budget}", ours, limit, 1.0))
+        table.append(limit_row(f"no corner: blocks, N={n_arms:.0e}, B={budget}", ours, limit))
     return table
-
-
-if __name__ == "__main__":
-    for line in rows():
-        print(
-            f"{line['name']:62} {line['ours_seconds'] * 1e6:10.2f} µs"
-            f" {line['reference_seconds'] * 1e6:12.2f} µs {line['ratio']:10.2f}"
-            f" (target {line['target']:g}) {'met' if line['met'] else 'MISSED'}"
-        )

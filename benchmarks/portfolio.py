@@ -1,7 +1,4 @@
-"""What the portfolio itself costs: a round beside two bare processes, and ask + tell.
-
-python benchmarks/portfolio.py
-"""
+"""What the portfolio itself costs: a round beside two bare processes, and ask + tell."""
 
 from __future__ import annotations
 
@@ -11,12 +8,11 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from pickbest.portfolio import AskTell, Portfolio
+from timing import Row, row, seconds
 
 ARMS = ("a", "b", "c", "d", "e")
 ROUNDS = 60
@@ -25,7 +21,7 @@ ROW = "x" * 300
 RATE_TARGETS = {"SQLite": 1000, "PostgreSQL": 300}
 
 
-def rows() -> list[dict[str, Any]]:
+def rows() -> list[Row]:
     """The table's rows; see benchmarks/run.py."""
     with tempfile.TemporaryDirectory() as folder:
         disk, memory = f"sqlite:///{folder}/rounds.db", "sqlite://"
@@ -43,9 +39,7 @@ def rows() -> list[dict[str, Any]]:
     return found
 
 
-def round_row(
-    journal: str, storage: str, target: str, met: Callable[[float, float], bool]
-) -> dict[str, Any]:
+def round_row(journal: str, storage: str, target: str, met: Callable[[float, float], bool]) -> Row:
     """Ask, start and reap two trivial processes, journal, tell; in turns with bare processes."""
     arms = {"true": ["true"], "also": ["true"]}
     with Portfolio(arms, 2, 60.0, storage, stop="deadline") as portfolio:
@@ -55,17 +49,11 @@ def round_row(
             bare.append(seconds(two_processes))
             ours.append(seconds(lambda: portfolio.solve("p")))
     median, reference = statistics.median(ours), statistics.median(bare)
-    return {
-        "name": f"a round of two trivial processes, {journal}",
-        "ours_seconds": median,
-        "reference_seconds": reference,
-        "ratio": median / reference,
-        "target": target,
-        "met": met(median, reference),
-    }
+    name = f"a round of two trivial processes, {journal}"
+    return row(name, median, reference, target, met(median, reference))
 
 
-def ask_tell_rows(database: str, storage: str, folder: str) -> list[dict[str, Any]]:
+def ask_tell_rows(database: str, storage: str, folder: str) -> list[Row]:
     """Ask + tell with one commit each, and in batches of 50 (one commit a batch)."""
     book = AskTell(ARMS, 2, storage)
     book.tell(book.ask(), [0.0, 1.0])
@@ -87,24 +75,13 @@ def ask_tell_rows(database: str, storage: str, folder: str) -> list[dict[str, An
     many = statistics.median(seconds(batch) for _ in range(BATCHES)) / BATCH
     book.close()
     target = RATE_TARGETS[database]
+    name, bare_batch = f"ask + tell on {database}", 2.0 * commit / BATCH
+    rate = f"≥ {target:,} per second"
     return [
-        {
-            "name": f"ask + tell on {database}, batches of {BATCH}",
-            "ours_seconds": many,
-            "reference_seconds": 2.0 * commit / BATCH,
-            "ratio": many / (2.0 * commit / BATCH),
-            "target": f"≥ {target:,} a second",
-            "met": many <= 1.0 / target,
-        },
-        {
-            "name": f"ask + tell on {database}, one by one (two commits on disk)",
-            "ours_seconds": single,
-            "reference_seconds": 2.0 * commit,
-            "ratio": single / (2.0 * commit),
-            "target": "none: the disk decides",
-            "met": True,
-        },
-    ]
+        row(f"{name}, batches of {BATCH}", many, bare_batch, rate, many <= 1.0 / target),
+        row(f"{name}, one by one (two commits on disk)", single, 2.0 * commit, "none: the disk "
+            "decides", True),
+    ]  # fmt: skip
 
 
 def bare_database(folder: str) -> sqlite3.Connection:
@@ -123,12 +100,6 @@ def two_processes() -> None:
         process.wait()
 
 
-def seconds(action: Callable[[], object]) -> float:
-    begin = time.perf_counter()
-    action()
-    return time.perf_counter() - begin
-
-
 def postgres(stack: contextlib.ExitStack) -> str | None:
     """A PostgreSQL server of our own, as the tests start it; None where there is none."""
     sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "portfolio"))
@@ -141,13 +112,3 @@ def postgres(stack: contextlib.ExitStack) -> str | None:
         return None
     finally:
         sys.path.pop(0)
-
-
-if __name__ == "__main__":
-    for row in rows():
-        print(
-            f"{row['name']}: {1e3 * row['ours_seconds']:.2f} ms, reference "
-            f"{1e3 * row['reference_seconds']:.2f} ms ({row['ratio']:.1f} times), "
-            f"target {row['target']}: "
-            f"{'met' if row['met'] else 'NOT MET'}"
-        )

@@ -1,7 +1,5 @@
 """Simulation speed beside the straightforward NumPy implementation and beside peers.
 
-python benchmarks/simulation.py
-
 References run fewer replicates or rounds than ours and are scaled up: their time is
 proportional to both.
 """
@@ -260,8 +258,3 @@ def rows() -> list[Row]:
         *bulk_rows(),
         compile_row(),
     ]
-
-
-if __name__ == "__main__":
-    for row in rows():
-        print(row)

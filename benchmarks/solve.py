@@ -1,7 +1,5 @@
 """What a call of `pickbest solve` takes more than the solver itself.
 
-    python benchmarks/solve.py
-
 A small problem, solved in turns by the solver's own program and by a call that runs the same
 solver; the shortest of many runs each. Bytecode is written as for any installed package.
 """
@@ -12,12 +10,12 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from pickbest.portfolio.solve.known import DIMACS, SMTLIB, installed
+from timing import Row, row, seconds
 
 RUNS = 25
 MOST_SECONDS = 0.100
@@ -33,7 +31,7 @@ PARTNERS = {"z3": "yices", "kissat": "yices-sat"}
 PROGRAM = [sys.executable, "-P", "-m", "pickbest.cli.solve"]
 
 
-def rows() -> list[dict[str, Any]]:
+def rows() -> list[Row]:
     """The table's rows; see benchmarks/run.py."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "XDG_DATA_HOME": folder}
@@ -41,7 +39,7 @@ def rows() -> list[dict[str, Any]]:
         return [*_compared(folder, environment)]
 
 
-def _compared(folder: str, environment: dict[str, str]) -> Iterator[dict[str, Any]]:
+def _compared(folder: str, environment: dict[str, str]) -> Iterator[Row]:
     for format, (solver, text) in PROBLEMS.items():
         logic = "QF_BV" if format == SMTLIB else "ALL"
         here = installed(format, logic)
@@ -54,14 +52,9 @@ def _compared(folder: str, environment: dict[str, str]) -> Iterator[dict[str, An
             ours, reference = _in_turns(
                 [*PROGRAM, *words, str(path)], here[solver].on(str(path)), environment
             )
-            yield {
-                "name": f"a call, {what}, compared with {solver}",
-                "ours_seconds": ours,
-                "reference_seconds": reference,
-                "ratio": None,
-                "target": f"≤ {MOST_SECONDS * 1e3:g} ms more",
-                "met": ours - reference <= MOST_SECONDS,
-            }
+            target = f"≤ {MOST_SECONDS * 1e3:g} ms more"
+            met = ours - reference <= MOST_SECONDS
+            yield row(f"a call, {what}, compared with {solver}", ours, reference, target, met)
 
 
 def _in_turns(
@@ -70,14 +63,6 @@ def _in_turns(
     times: dict[bool, list[float]] = {True: [], False: []}
     for _ in range(RUNS):
         for command, is_ours in ((bare, False), (ours, True)):
-            started = time.perf_counter()
-            subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=False)
-            times[is_ours].append(time.perf_counter() - started)
+            call = partial(subprocess.run, command, env=environment, stdout=subprocess.DEVNULL)
+            times[is_ours].append(seconds(call))
     return min(times[True]), min(times[False])
-
-
-if __name__ == "__main__":
-    for row in rows():
-        more = (row["ours_seconds"] - row["reference_seconds"]) * 1e3
-        met = "yes" if row["met"] else "NO"
-        print(f"{row['name']}: {more:.1f} ms more ({row['target']}: {met})")

@@ -17,7 +17,7 @@ from pickbest.catalog import make_learner
 from pickbest.core import FloatArray, Seen, check_budget, check_count, replicate_keys, rng_for
 from pickbest.core.errors import load_extra
 from pickbest.core.states import arrays_of
-from pickbest.learners.hedge_partial import HedgePartial, fill_shares
+from pickbest.learners.hedge_partial import HedgePartial, fill_shares, fill_weights
 
 State = tuple[int, ...]
 # Picks from which the outcomes of a round are gathered.
@@ -153,9 +153,9 @@ def estimates_of(state: Any) -> FloatArray:
 
 def _shares(law: Any, known: FloatArray) -> FloatArray:
     """Hedge-partial's law of these estimates."""
-    shares = np.empty(len(known))
-    total = fill_shares(law, known, np.empty(len(known)), shares)
-    return shares / total
+    shares, weights = np.empty((2, len(known)))
+    best = fill_weights(law, known, np.full(len(known) + 1, np.nan), weights)
+    return shares / fill_shares(law, weights, best, shares)
 
 
 def _potential(learner: Any, known: FloatArray) -> float:

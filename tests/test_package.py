@@ -1,6 +1,7 @@
 """What the package promises as a whole: light imports, public names, one version."""
 
 import ast
+import re
 import subprocess
 import sys
 import tomllib
@@ -99,3 +100,9 @@ def test_pins_are_plain():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     for requirement in project["dependencies"]:
         assert requirement.split(">=")[0].lower() in pinned
+
+
+def test_everybody_names_the_same_version():
+    said = (ROOT / "CITATION.cff").read_text(), (ROOT / "CHANGELOG.md").read_text()
+    assert f"\nversion: {pickbest.__version__}\n" in said[0]
+    assert re.search(r"^## (\S+)", said[1], re.MULTILINE)[1] == pickbest.__version__ == "1.0.0"

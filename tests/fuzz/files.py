@@ -295,7 +295,7 @@ SETTINGS: dict[str, tuple[str, ...]] = {
         "{kind = 'quality', best = -1e300, worst = 1e300}",
     ),
     "learner": ("{name = 'thompson', prior = 2.0}", "'auto'", "'og'", "{name = 'ucb'}"),
-    "limits": ("{memory_mb = 4000, cpu_seconds = 10, output_kb = 1, grace = 0.5}", "{}"),
+    "limits": ("{memory_mb = 4000, cpu_seconds = 10, grace = 0.5}", "{}"),
     "double_check": ("0.5", "1", "0"),
     "answer": ("'dimacs'", "'smtlib'", "'text'", "'number'"),
     "pass_env": ("['HOME']", "['*']", "[]", "['X_*', 'ä']"),

@@ -83,7 +83,7 @@ def mutate_problem(seed: Path, target: Path, rng: random.Random) -> None:
 def use_problem(path: Path) -> None:
     """What `solve` does with it: plain, packed, and with answers that solvers may give."""
     from pickbest.core import PickbestError
-    from pickbest.portfolio.run.answers.formats import guess_format
+    from pickbest.portfolio.run.answers.handling import guess_format
     from pickbest.portfolio.run.answers.reading import unevaluated
     from pickbest.portfolio.runs import Run, RunStatus
     from pickbest.portfolio.solve.problem import opened

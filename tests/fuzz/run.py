@@ -1,7 +1,7 @@
 """Mutated inputs of every kind that pickbest reads: none may end in a traceback, a crash of the
 interpreter, a hang of more than 10 s, or a process of more than 500 MB.
 
-    python -m tests.fuzz --inputs 20000             every kind
+    python -m tests.fuzz --inputs 20000 --keep figures.json     every kind, to be gone on with
     python -m tests.fuzz --inputs 2000 --kinds journal toml --seed 7
 
 An input is either read and used, or refused with a PickbestError; at least a third must be used, or
@@ -25,7 +25,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,8 @@ from tests.fuzz.mutations import mutate_bytes
 
 SECONDS = 10.0
 MOST_MEGABYTES = 500
+# After so many inputs the figures are kept.
+CHUNK = 1000
 OUTCOMES = ("used", "refused", "traceback", "crash", "hang", "memory")
 
 
@@ -118,26 +120,36 @@ def _megabytes() -> float:
 class Report:
     """How many inputs of a kind ended how, and the bad ones with what they said."""
 
-    counts: Counter[str]
-    bad: list[tuple[int, str, str]]
-    seconds: float
+    counts: Counter[str] = field(default_factory=Counter)
+    bad: list[tuple[int, str, str]] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def inputs(self) -> int:
+        return self.counts.total()
 
     @property
     def clean(self) -> bool:
-        return not self.bad
+        return not self.bad and self.counts["used"] * 3 >= self.inputs
+
+    def __str__(self) -> str:
+        counts = ", ".join(f"{self.counts[outcome]} {outcome}" for outcome in OUTCOMES)
+        return f"{self.inputs:6} inputs: {counts}; {self.seconds:.0f} s"
 
 
-def fuzz(name: str, inputs: int, seed: int = 0, seconds: float = SECONDS) -> Report:
-    """Try so many inputs of a kind."""
-    report, begun = Report(Counter(), [], 0.0), time.monotonic()
+def fuzz(
+    name: str, inputs: int, seed: int = 0, seconds: float = SECONDS, report: Report | None = None
+) -> Report:
+    """Try so many inputs of a kind; report: what was tried before, to go on with."""
+    report, begun = report or Report(), time.monotonic()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         (folder / "seeds").mkdir()
         KINDS[name].seeds(folder / "seeds")
-        first = 0
+        first = report.inputs
         while first < inputs:
             first = _one_worker(name, seed, folder, first, inputs, seconds, report)
-    report.seconds = time.monotonic() - begun
+    report.seconds += time.monotonic() - begun
     return report
 
 
@@ -188,19 +200,19 @@ def main() -> None:
     parser.add_argument("--inputs", type=int, default=20_000, help="of each kind")
     parser.add_argument("--kinds", nargs="+", choices=sorted(KINDS), default=list(KINDS))
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, help="the bad ones as JSON")
+    parser.add_argument("--keep", type=Path, help="a file of figures, to go on with")
     given = parser.parse_args()
-    bad: dict[str, Any] = {}
+    kept = json.loads(given.keep.read_text()) if given.keep and given.keep.exists() else {}
+    reports = {name: Report(Counter(c), b, s) for name, (c, b, s) in kept.items()}
     for name in given.kinds:
-        report = fuzz(name, given.inputs, given.seed)
-        few = report.counts["used"] * 3 < given.inputs
-        counts = ", ".join(f"{report.counts[outcome]} {outcome}" for outcome in OUTCOMES)
-        say(f"{name:10} {given.inputs:6} inputs: {counts}; {report.seconds:.0f} s")
+        report = reports.setdefault(name, Report())
+        while report.inputs < given.inputs:
+            fuzz(name, min(report.inputs + CHUNK, given.inputs), given.seed, report=report)
+            if given.keep is not None:
+                figures = {name: (r.counts, r.bad, r.seconds) for name, r in reports.items()}
+                given.keep.with_suffix(".new").write_text(json.dumps(figures, indent=1))
+                given.keep.with_suffix(".new").replace(given.keep)
+        say(f"{name:10} {report}")
         for number, outcome, said in report.bad[:5]:
             say(f"  input {number}: {outcome}: {said.strip()[-600:]}")
-        if few:
-            say("  fewer than a third were used")
-        bad[name] = report.bad or few
-    if given.out is not None:
-        given.out.write_text(json.dumps(bad, indent=1))
-    sys.exit(any(bad.values()))
+    sys.exit(not all(report.clean for report in reports.values()))

@@ -1,5 +1,7 @@
 """Relative estimates: unbiased up to a shift, a law that sums to one, regret that is bounded."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from pickbest.kernels.compiled import compiled
 from pickbest.kernels.random import STEP
 from pickbest.kernels.rules import Pick
 from pickbest.learners import HedgePartial
-from pickbest.learners.hedge_partial import fill_shares, new_work, pick_row
+from pickbest.learners.hedge_partial import fill_shares, fill_weights, new_work, pick_row
 from pickbest.simulation.games import play
 from pickbest.testing.learners import check_learner, check_long_run
 
@@ -19,8 +21,10 @@ KNOWN = np.array([0.0, 0.5, 1.0, 2.0, 0.2])
 
 
 @pytest.mark.parametrize(("n_arms", "budget"), [(5, 2), (5, 3), (6, 4), (6, 6), (2, 2)])
-def test_it_is_a_learner(n_arms, budget):
-    learner = make_learner("hedge-partial", n_arms, budget)
+@pytest.mark.parametrize("known", [False, True])
+def test_it_is_a_learner(n_arms, budget, known):
+    prior = tuple(1.0 + np.arange(n_arms)) if known else None
+    learner = make_learner("hedge-partial", n_arms, budget, prior=prior)
     check_learner(learner)
     check_long_run(learner, rounds=20_000)
 
@@ -61,22 +65,34 @@ def test_the_first_arm_has_the_law(law):
     assert np.all(np.abs(found - shares) < 6 * np.sqrt(shares / count))
 
 
+@compiled
+def law_of(law, costs, known, weights, shares):
+    return fill_shares(law, weights, fill_weights(law, costs, known, weights), shares)
+
+
 @pytest.mark.parametrize("n_arms", [3, 10, 1_000, 100_000])
 def test_the_law_sums_to_one(n_arms):
     """Certified: whatever the estimates are, for few arms and many, B from 2 to N - 1."""
     rng = np.random.default_rng(n_arms)
-    weights, shares = np.empty(n_arms), np.empty(n_arms)
+    weights, shares, fresh = np.empty((3, n_arms))
     for budget in sorted({2, 3, max(n_arms // 2, 2), n_arms - 1}):
-        learner = make_learner("hedge-partial", n_arms, budget)
+        law, known = make_learner("hedge-partial", n_arms, budget).law, np.full(n_arms + 1, np.nan)
         shapes = [np.zeros(n_arms), rng.random(n_arms), (rng.random(n_arms) < 0.5) + 0.0]
         shapes += [rng.exponential(size=n_arms) ** 4, np.arange(n_arms) / n_arms]
         for shape in shapes:
             for size in (1e-9, 1.0, 1e2, 1e4, 1e6, 1e9):
                 costs = size * shape - 0.3 * size
-                total = fill_shares(learner.law, costs, weights, shares)
-                assert abs(learner.law.odds * total - 1.0) <= 1e-12
-                assert shares.min() >= 0.0
-                assert np.all(np.diff(shares[np.argsort(costs, kind="stable")]) <= 0.0)
+                for _ in range(2):
+                    total = law_of(law, costs, known, weights, shares)
+                    assert abs(law.odds * total - 1.0) <= 1e-12
+                    assert abs(law.odds * math.fsum(shares) - 1.0) <= 1e-12
+                    assert shares.min() >= 0.0
+                    falling = np.diff(shares[np.argsort(costs, kind="stable")])
+                    assert falling.max() <= 1e-15 * total
+                    # What is kept from round to round changes no bit.
+                    law_of(law, costs, np.full(n_arms + 1, np.nan), fresh, shares)
+                    assert np.array_equal(weights, fresh)
+                    costs[:: max(n_arms // 7, 1)] += 0.01 * size
 
 
 @pytest.mark.parametrize("budget", [2, 3, 4])
@@ -102,6 +118,33 @@ def test_regret_stops_growing():
         for rounds in (2_000, 20_000)
     )
     assert long <= 1.15 * short
+
+
+@pytest.mark.parametrize("budget", [2, 3])
+def test_a_prior_pays_where_it_is_right(budget):
+    """One good arm of 16 that has half of the prior: regret against it is below its own bound."""
+    table, prior = np.ones((1, 4000, 16)), (15.0,) + (1.0,) * 15
+    table[0, :, 0] = 0.0
+    keys, paid = replicate_keys(3, 200), {}
+    for known in (None, prior):
+        learner = make_learner("hedge-partial", 16, budget, prior=known)
+        paid[known] = learner.play_table(learner.start(200), table, keys, 0)[1].sum(axis=1).mean()
+    bound = theory.hedge_partial_prior_bound(prior=prior, arm=0, budget=budget)
+    assert paid[prior] <= bound < theory.hedge_partial_bound(n_arms=16, budget=budget)
+    assert paid[prior] < 0.7 * paid[None]
+
+
+@pytest.mark.parametrize(("budget", "rounds"), [(2, 20_000), (3, 6_000)])
+def test_one_good_arm_of_32_costs_less_than_half_of_what_it_did(budget, rounds):
+    """0.2.0 played Hedge's law at the rate of `variance_bound`."""
+    table = np.ones((1, rounds, 32))
+    table[0, :, 0] = 0.0
+    paid = []
+    for law in ("bose-einstein", "variances"):
+        learner = make_learner(f"hedge-partial:law={law}", 32, budget)
+        _, costs = learner.play_table(learner.start(60), table, replicate_keys(1, 60), 0)
+        paid.append(costs.sum(axis=1).mean())
+    assert paid[0] <= 0.45 * paid[1]
 
 
 def test_only_watched_races_teach_and_without_bias():
@@ -160,6 +203,7 @@ def test_wrong_arguments_are_named():
         (lambda: HedgePartial(5, 2, 0.1, 0.5), "stretch must be"),
         (lambda: HedgePartial(5, 2, 0.1, 1.4, explore=1.0), "explore must be"),
         (lambda: HedgePartial(5, 2, 0.1, 1.4, watched=0.0), "watched must be"),
+        (lambda: HedgePartial(3, 2, 0.1, 1.4, prior=(1.0, 2.0)), "prior must have n_arms=3"),
     ):
         with pytest.raises(PickbestError, match=message):
             call()

@@ -30,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from pickbest.portfolio import Portfolio
 from pickbest.portfolio.engine import tree
 from pickbest.portfolio.store.records import Finished, Lost, Picked
+from tests.portfolio import postgres
 from tests.portfolio.helpers import alive, running
 
 # Seconds that a daemon sleeps: no other process on the machine has this argument.
@@ -55,8 +56,8 @@ VICTIMS = (
     {"keeper", "guards"},
     {"worker", "keeper", "guards"},
 )
-# Seconds in which nothing of a killed worker may be left.
-GONE = 10.0
+# Seconds in which a guard should be seen, and in which nothing of a killed worker may be left.
+PATIENCE, GONE = 5.0, 10.0
 
 
 def work(storage: str, notes: Path, rounds: int) -> None:
@@ -93,8 +94,10 @@ def torment(storage: str, notes: Path, kills: int, rounds: int, seed: int) -> di
         pid = fork_worker(storage, notes, rounds=10**9)
         time.sleep(rng.uniform(*WAIT))
         victims = rng.choice(VICTIMS)
-        keepers = tree.children(pid)
-        guards = [guard for keeper in keepers for guard in tree.children(keeper)]
+        keepers, guards = kept_by(pid)
+        until = time.monotonic() + PATIENCE
+        while "guards" in victims and not guards and time.monotonic() < until:
+            keepers, guards = kept_by(pid)  # a guard lives as long as its arm
         chosen = {"worker": [pid], "keeper": keepers, "guards": guards}
         for role in sorted(victims, key=lambda role: rng.random()):
             for each in chosen[role]:
@@ -117,6 +120,12 @@ def torment(storage: str, notes: Path, kills: int, rounds: int, seed: int) -> di
     if os.waitpid(pid, 0)[1] != 0:
         raise SystemExit("the last worker failed")
     return dict(killed)
+
+
+def kept_by(worker: int) -> tuple[list[int], list[int]]:
+    """The keepers and the guards of a worker."""
+    keepers = tree.children(worker)
+    return keepers, [guard for keeper in keepers for guard in tree.children(keeper)]
 
 
 def wait_until_gone(processes: list[int]) -> list[int]:
@@ -161,10 +170,12 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=300)
     parser.add_argument("--rounds", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--storage", help="a database of its own; default: a new SQLite file")
+    parser.add_argument("--postgres", action="store_true", help="a server instead of SQLite")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        storage = options.storage or f"sqlite:///{folder}/torture.db"
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        storage = f"sqlite:///{folder}/torture.db"
+        if options.postgres:
+            storage = stack.enter_context(postgres.server()).url
         notes = Path(folder) / "notes"
         notes.touch()
         # Compile and import once, so that forked workers start at once.

@@ -17,16 +17,22 @@ from pickbest.portfolio import Portfolio, Run, RunStatus
 from pickbest.portfolio.engine.local import LocalEngine
 from pickbest.portfolio.run.answers import dimacs, handling
 from pickbest.portfolio.run.answers.dimacs import broken_clause, literals_of, numbers, read_dimacs
-from pickbest.portfolio.run.answers.formats import (
+from pickbest.portfolio.run.answers.handling import (
     DIMACS,
-    NUMBER,
     SMTLIB,
-    TEXT,
+    Evaluator,
     as_format,
     guess_format,
+    installed_evaluators,
 )
-from pickbest.portfolio.run.answers.handling import Evaluator, installed_evaluators
-from pickbest.portfolio.run.answers.reading import AnswerFormat, Reading, RejectedError, unevaluated
+from pickbest.portfolio.run.answers.reading import (
+    NUMBER,
+    TEXT,
+    AnswerFormat,
+    Reading,
+    RejectedError,
+    unevaluated,
+)
 from pickbest.portfolio.run.answers.smtlib import split_commands, substituted
 from pickbest.portfolio.runs import Result
 from tests.portfolio.conftest import SATISFIABLE

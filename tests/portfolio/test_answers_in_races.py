@@ -10,11 +10,8 @@ import pytest
 from pickbest.portfolio import Command, Function, Portfolio, Run, RunStatus
 from pickbest.portfolio.engine import guard
 from pickbest.portfolio.engine.local import LocalEngine
-from pickbest.portfolio.run.answers.formats import (
-    DIMACS,
-    NUMBER,
-    TEXT,
-)
+from pickbest.portfolio.run.answers.handling import DIMACS
+from pickbest.portfolio.run.answers.reading import NUMBER, TEXT
 from tests.portfolio.test_answers import runs_of, says
 
 BIG = (

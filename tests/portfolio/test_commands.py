@@ -274,7 +274,7 @@ def test_a_full_file_is_read(tmp_path: Path) -> None:
         watch = 0.5
         cost = {kind = "quality", best = 0, worst = 6}
         learner = {name = "thompson", prior = 2.0}
-        limits = {memory_mb = 4000, cpu_seconds = 10, processes = 9, output_kb = 1, grace = 0.5}
+        limits = {memory_mb = 4000, cpu_seconds = 10, processes = 9, grace = 0.5}
         pass_env = ["LICENSE_*"]
         [arms.python]
         python = "my_arms_for_toml:f"
@@ -291,7 +291,7 @@ def test_a_full_file_is_read(tmp_path: Path) -> None:
     config = read_portfolio_file(file)
     assert config.settings.cost == Quality(0, 6)
     assert config.settings.paused == ("command",)
-    assert config.settings.limits == Limits(4000 * 1024**2, 10, 9, 1024, grace=0.5)
+    assert config.settings.limits == Limits(4000 * 1024**2, 10, 9, grace=0.5)
     assert config.settings.pass_env == ("LICENSE_*",)
     task = config.arms["python"].task("python", "p", 20.0, config.settings.limits)
     assert (task.cores, task.pass_env) == (2, ("MINE",))

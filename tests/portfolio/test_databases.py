@@ -116,9 +116,10 @@ def test_export_and_import_on_either_database(any_database: str, tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_random_kills_lose_and_double_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("where", [(), pytest.param(("--postgres",), marks=pytest.mark.postgres)])
+def test_random_kills_lose_and_double_nothing(where: tuple[str, ...]) -> None:
     """The full size, 300 kills in 2,000 rounds, is `python portfolio_torture.py`."""
-    command = [sys.executable, str(HERE / "portfolio_torture.py"), "--kills", "12"]
+    command = [sys.executable, str(HERE / "portfolio_torture.py"), "--kills", "12", *where]
     done = subprocess.run(
         [*command, "--rounds", "60"], check=False, capture_output=True, text=True, timeout=240
     )

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 
 import pytest
 
 from pickbest.core import PickbestError
 from pickbest.portfolio import AskTell, Portfolio, Run, RunStatus
+from pickbest.portfolio.run.advise import Interval
 from pickbest.portfolio.store.export import COLUMNS, chosen_format
 from pickbest.portfolio.store.records import Entry, Finished, Opened, Picked, Record, Roster
-from pickbest.report.portfolio_numbers import PortfolioNumbers
-from pickbest.report.portfolio_page import portfolio_report
+from pickbest.report.portfolio_page import PortfolioNumbers, portfolio_report
 from tests.portfolio.test_commands import exit_of, pickbest
 
 
@@ -45,40 +46,72 @@ def entries() -> list[Entry]:
     for number, (problem, runs, winner) in enumerate(ROUNDS):
         arms = tuple(each.arm for each in runs)
         costs = [each.cost for each in runs if each.cost is not None]
+        times = tuple(1.0 if each.cost == 1.0 else each.seconds / 10.0 for each in runs)
         records += [
             Picked(number, arms, (1.5, 1.5), 1e9, problem=problem, at=1e9 + number),
-            Finished(number, tuple(runs), *[(1.0, 1.0)] * 3, winner=winner, cost=min(costs)),
+            Finished(number, tuple(runs), *[(1.0, 1.0)] * 2, times, winner=winner, cost=min(costs)),
         ]
     return [Entry(place, record) for place, record in enumerate(records, 1)]
 
 
-def test_numbers_with_bounds_where_runs_were_stopped() -> None:
+def test_what_was_measured_and_what_is_estimated() -> None:
     numbers = PortfolioNumbers.of(entries(), 10.0)
-    assert numbers.times_are_costs
-    assert numbers.portfolio_par2() == pytest.approx((1 + 2 + 20 + 3 + 0.5) / 5)
-    # x/1.cnf was solved in half a second once, so its first round could have been, too.
-    assert numbers.virtual_best_par2() == pytest.approx((0.5 + 2 + 20 + 3 + 0.5) / 5)
-    arms = {arm.name: arm for arm in numbers.arms()}
-    assert arms["a"].par2 == pytest.approx(((1 + 4 + 20) / 3,) * 2)
-    assert arms["b"].par2 == pytest.approx(((1 + 20 + 3 + 0.5) / 4, (20 + 20 + 3 + 0.5) / 4))
-    assert arms["b"].mean_cost == pytest.approx(((0.1 + 1 + 0.3 + 0.05) / 4, (2 + 0.35) / 4))
-    c = arms["c"]
-    assert (c.runs, c.won, c.solved) == (3, 1, 1)
-    assert c.ended == dict.fromkeys(map(RunStatus, ("finished", "no answer", "crashed")), 1)
-    assert arms["a"].ended[RunStatus.WRONG] == 1
-    assert arms["b"].ended[RunStatus.STOPPED] == arms["b"].ended[RunStatus.TIMEOUT] == 1
-    assert numbers.cactus() == {"": [0.5, 1, 2, 3], "a": [1, 4], "b": [0.5, 3], "c": [2]}
-    assert list(numbers.places()) == ["x/*.cnf", "y/*.cnf"]
-    assert numbers.arm_curve("b")[1][-1] == pytest.approx((0.1 + 1 + 0.3 + 0.05) / 4)
+    assert numbers.seconds.tolist() == [1, 2, 20, 3, 0.5]
+    assert list(numbers.runs) == ["b", "a", "c"]  # by wins
+    assert list(numbers.kinds()) == ["x/*.cnf", "y/*.cnf"]
     (found,) = numbers.verdicts.found
     assert found.rounds == (0, 4)
-    # One arm is as good as the mean of the arms, whatever they have to do with each other.
-    for alike in (True, False):
-        one = numbers.random_sets(1, alike)
-        mean = sum(arm.mean_cost[0] for arm in arms.values()) / 3
-        assert one == pytest.approx(mean, abs=0.08)
-        assert numbers.random_sets(2, alike) < one
-        assert numbers.random_sets(3, alike) <= numbers.random_sets(2, alike)
+    assert list(numbers.alone) == ["a", "b", "c"]
+    for one in numbers.alone.values():
+        for each in (one.cost, one.par2):
+            assert 0.0 < each.low <= each.mean <= each.high <= 2.0
+        assert one.cost.mean < one.par2.mean
+        assert (one.answered >= 0.0).all()
+        assert (one.answered[1:] >= one.answered[:-1]).all()
+
+
+def raced(quick: float, slow: float, rounds: int) -> list[Entry]:
+    """Rounds of two arms that always take the same time; the slower one is always stopped."""
+    records: list[Record] = [Opened(0, "uniform"), Roster(("quick", "slow"), 2)]
+    for number in range(rounds):
+        watched = number % 4 == 0
+        ends = run("slow", "finished", slow) if watched else run("slow", "stopped", quick)
+        runs = (run("quick", "finished", quick), ends)
+        times = (quick / 10.0, ends.seconds / 10.0)
+        records += [
+            Picked(number, ("quick", "slow"), (1.0, 1.0), 1e9, problem="p", at=1e9 + number),
+            Finished(number, runs, times, times, times, winner="quick", cost=quick / 10.0),
+        ]
+    return [Entry(place, record) for place, record in enumerate(records, 1)]
+
+
+def test_an_arm_that_is_mostly_stopped_is_estimated_near_its_time() -> None:
+    alone = PortfolioNumbers.of(raced(1.0, 4.0, 80), 10.0).alone
+    assert 10.0 * alone["quick"].par2.mean == pytest.approx(1.0)  # it was never stopped
+    assert 10.0 * alone["slow"].par2.mean == pytest.approx(4.0, abs=1.0)
+    assert alone["slow"].answered[-1] > 0.9
+
+
+def test_costs_without_times_have_weighted_means() -> None:
+    """Where costs are told by hand, no run has a time, and every cost is known."""
+    records: list[Record] = [Opened(0, "uniform"), Roster(("a", "b"), 1)]
+    for number, (arm, cost, weight) in enumerate(
+        [("a", 0.0, 4.0), ("a", 1.0, 1.0), ("b", 0.5, 2.0), ("b", 0.5, 2.0), ("a", 0.0, 1.0)]
+    ):
+        told = Run(arm, RunStatus.FINISHED, cost, 0.0)
+        records += [
+            Picked(number, (arm,), (weight,), 1e9, at=1e9),
+            Finished(number, (told,), (cost,), (cost,), (1.0,), winner=arm, cost=cost),
+        ]
+    numbers = PortfolioNumbers.of([Entry(n, record) for n, record in enumerate(records, 1)])
+    assert not numbers.timed
+    assert not numbers.alone
+    assert numbers.mean_costs["a"].mean == pytest.approx(1 / 6)
+    assert numbers.mean_costs["a"].low < 1 / 6 < numbers.mean_costs["a"].high
+    assert numbers.mean_costs["b"] == Interval(0.5, 0.5, 0.5)
+    page = repr(portfolio_report(numbers, 1, "p", "x"))
+    assert "would have paid about 0.167" in page
+    assert "('deadline'" not in page
 
 
 def test_a_deadline_that_is_not_known_is_said_to_be_guessed() -> None:
@@ -111,18 +144,16 @@ def test_the_page_needs_nothing_else_and_names_everything(store: Path, tmp_path:
     assert "http://" not in page.replace("http://www.w3.org", "")
     assert "https://" not in page
     assert "<script" not in page
-    for words in ("In 1 cases two arms contradict", "boom", "wrong: no", "virtual best", "x/*.cnf",
-                  "Cactus plot", "What random sets would have paid is not known"):  # fmt: skip
+    for words in ("contradict each other in 1 case:", "boom", "wrong: no", "x/*.cnf",
+                  "The portfolio took 5.3 s per problem", "Answers within a time"):  # fmt: skip
         assert words in page
-    table = {row["who"]: row for row in csv.DictReader((out / "tables" / "par2.csv").open())}
+    table = {row["who"]: row for row in csv.DictReader((out / "tables" / "alone.csv").open())}
     # What was measured is a number; what is not known is never a bound alone.
-    assert table["the portfolio"]["PAR2, seconds"] == "5.3"
-    assert table["b"]["PAR2, seconds"] == "between 6.125 and 10.88"
-    assert table["b"]["mean cost"] == "between 0.3625 and 0.5875"
-    assert {path.name for path in (out / "figures").glob("*.png")} == {
-        "cactus.png",
-        "cost-over-time.png",
-    }
+    assert table.pop("the portfolio (measured)")["seconds to the answer"] == "5.3"
+    for row in table.values():
+        assert re.fullmatch(r"[\d.]+ \([\d.]+ to [\d.]+\)", row["seconds to the answer"])
+    figures = {path.name for path in (out / "figures").glob("*.png")}
+    assert figures == {"answered.png", "cost-over-time.png"}
 
 
 def test_runs_as_tables(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,12 +209,4 @@ def test_an_answer_in_no_time_is_an_answer() -> None:
         Finished(0, (quick,), *[(1.0,)] * 3, winner="a", cost=0.0),
     ]
     numbers = PortfolioNumbers.of([Entry(n, record) for n, record in enumerate(records, 1)], 10.0)
-    assert numbers.portfolio_par2() == numbers.virtual_best_par2() == 0.0
-
-
-def test_random_sets_are_compared_where_every_cost_is_known() -> None:
-    known = [entry for entry in entries() if "stopped" not in repr(entry.record)]
-    gone = {0}  # the round in which a run was stopped
-    kept = [entry for entry in known if getattr(entry.record, "round", None) not in gone]
-    made = portfolio_report(PortfolioNumbers.of(kept, 10.0), 2, "name", "command")
-    assert "Random sets of 2 arms would have paid" in repr(made)
+    assert numbers.seconds.tolist() == [0.0]

@@ -9,10 +9,11 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
 from pickbest import theory
+from pickbest.catalog import make_learner
 from pickbest.core import PickbestError
 from pickbest.theory import relative_costs
 
-LAWS = ("bose-einstein", "plain", "shannon")
+LAWS = ("bose-einstein", "plain", "shannon", "variances")
 GAMES = [(3, 2), (4, 2), (4, 3), (5, 2), (5, 3), (5, 4)]
 
 
@@ -126,6 +127,26 @@ def test_the_bound_is_the_distance_of_the_entropies(n_arms, budget, law):
     assert found == pytest.approx(factor * distance / game.rate, rel=1e-9)
 
 
+@pytest.mark.parametrize(("n_arms", "budget"), [(4, 2), (6, 3), (9, 8)])
+@pytest.mark.parametrize("law", LAWS)
+def test_a_prior_is_the_first_law_and_the_bound_its_distance(n_arms, budget, law):
+    """Bregman's divergence from its definition, ∇Ψ by differences; the learner starts at π."""
+    game, prior = Game(n_arms, budget, law), np.random.default_rng(5).dirichlet(np.ones(n_arms))
+    step = 1e-6 * prior
+    slopes = [
+        (game.entropy(prior + move) - game.entropy(prior - move)) / (2.0 * step[a])
+        for a, move in enumerate(np.diag(step))
+    ]
+    factor = (n_arms - budget + 1) / (n_arms - 1) if budget > 2 else 1.0
+    for arm in range(n_arms):
+        corner = np.eye(n_arms)[arm]
+        distance = game.entropy(corner) - game.entropy(prior) - slopes @ (corner - prior)
+        found = theory.hedge_partial_prior_bound(prior=prior, arm=arm, budget=budget, law=law)
+        assert found == pytest.approx(factor * distance / game.rate, rel=1e-5)
+    learner = make_learner(f"hedge-partial:law={law}", n_arms, budget, prior=tuple(prior))
+    np.testing.assert_allclose(game.shares(learner.start(1).costs[0]), prior, rtol=1e-9)
+
+
 @pytest.mark.parametrize("budget", [2, 3])
 def test_what_is_played_is_certified_and_little_more_would_be(budget):
     rate, stretch, explore = theory.relative_tuning(budget=budget)
@@ -217,9 +238,14 @@ def test_the_hidden_arm_by_brute_force():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: theory.relative_tuning(budget=2, law="fermi"), "law must be"),
+        (lambda: theory.relative_tuning(budget=2, law="fermi"), "unknown law"),
         (lambda: theory.hedge_partial_bound(n_arms=4, budget=1), "at least 2"),
         (lambda: theory.looks(n_arms=4, budget=2, explore=1.0), "explore must be"),
+        (
+            lambda: theory.hedge_partial_prior_bound(prior=[1.0, 0.0], arm=0, budget=2),
+            "positive numbers",
+        ),
+        (lambda: theory.hedge_partial_prior_bound(prior=[1.0] * 3, arm=3, budget=2), "arm must"),
         (lambda: theory.watched_bound(n_arms=4, budget=2, watched=0.0), "watched must be"),
         (
             lambda: theory.hedge_partial_closed_bound(n_arms=4, budget=2, law="shannon"),

@@ -182,11 +182,16 @@ def _hedge_rate(
 
 
 def hedge_partial(
-    n_arms: int, budget: int, law: str = "bose-einstein", watched: float = 1.0
+    n_arms: int,
+    budget: int,
+    law: str = "bose-einstein",
+    watched: float = 1.0,
+    prior: tuple[float, ...] | None = None,
 ) -> HedgePartial:
     rate, stretch, explore = theory.relative_tuning(budget=budget, law=law)
     explore = explore or theory.TWO_PICKS.explore
-    return HedgePartial(n_arms, budget, rate, stretch, explore, watched)
+    known = None if prior is None else tuple(prior)
+    return HedgePartial(n_arms, budget, rate, stretch, explore, watched, known)
 
 
 def exp3(n_arms: int, rounds: int | None, tuning: str | None, gamma: float | None = None) -> Exp3:

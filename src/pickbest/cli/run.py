@@ -206,7 +206,8 @@ class _Notices:
 
     def guess(self, problem: str) -> None:
         """Say, once for each kind of problem, how answers will be read."""
-        from pickbest.portfolio.run.answers.formats import TEXT, guess_format
+        from pickbest.portfolio.run.answers.handling import guess_format
+        from pickbest.portfolio.run.answers.reading import TEXT
 
         if self._guesses and (guessed := guess_format(problem)) is not TEXT:
             self._say(

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from types import FrameType
 
-    from pickbest.portfolio.solve.stock import Streams
-    from pickbest.portfolio.solve.words import Arguments
+    from pickbest.portfolio.solve.words import Arguments, Streams
 
 
 # Seconds that a call has after its deadline, to end its solvers and to print.
@@ -57,7 +56,7 @@ def _open_streams() -> None:
 
 
 def _time_up(number: int, frame: FrameType | None) -> None:
-    from pickbest.portfolio.solve.stock import TimeUp
+    from pickbest.portfolio.solve.words import TimeUp
 
     signal.setitimer(signal.ITIMER_REAL, LATE)  # what is tried then must end as well
     raise TimeUp
@@ -69,8 +68,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 def _run(words: Sequence[str], program: str, started: float) -> int:
     from pickbest.core.errors import PickbestError
-    from pickbest.portfolio.solve.stock import Streams
-    from pickbest.portfolio.solve.words import HelpShown, parse
+    from pickbest.portfolio.solve.words import HelpShown, Streams, parse
 
     streams = Streams(os.fdopen(0, "rb", closefd=False))
     try:
@@ -90,26 +88,25 @@ def _run(words: Sequence[str], program: str, started: float) -> int:
 
 
 def _act(arguments: Arguments, streams: Streams, started: float) -> int:
-    from pickbest.portfolio.solve.known import nested, version_of
-    from pickbest.portfolio.solve.stock import data_folder
-    from pickbest.portfolio.solve.words import DAY
+    from pickbest.portfolio.solve.keep import data_folder
+    from pickbest.portfolio.solve.known import nested, version_said
+    from pickbest.portfolio.solve.words import DAY, TimeUp
 
     if nested():
         streams.say("error: a solver of pickbest solve is pickbest solve itself")
         return 2
     if arguments.action == "version":
-        streams.write([version_of(arguments.called).encode()])
+        streams.write([version_said(arguments.called).encode()])
         return 0
     if arguments.passed_over and arguments.action != "session":
         streams.say(f"note: passed over: {' '.join(arguments.passed_over)}")
     folder = data_folder()
     if arguments.action == "session":
-        from pickbest.portfolio.solve.talk import talk
+        from pickbest.portfolio.solve.session import talk
 
         return talk(arguments, folder)
     if arguments.action == "solve":
         from pickbest.portfolio.solve.call import Caller, late_answer
-        from pickbest.portfolio.solve.stock import TimeUp
 
         if folder is None:
             streams.say("note: the data folder cannot be used, so nothing is learned")
@@ -125,19 +122,19 @@ def _act(arguments: Arguments, streams: Streams, started: float) -> int:
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0.0)
     from pickbest.portfolio.solve import learning, stats
-    from pickbest.portfolio.solve.stock import Stock
+    from pickbest.portfolio.solve.keep import Keep
 
-    stock = Stock(folder)
+    keep = Keep(folder)
     if arguments.action == "list":
-        streams.write([stats.listed(arguments, stock).encode()])
+        streams.write([stats.listed(arguments, keep).encode()])
     elif arguments.action == "stats":
-        streams.write([stats.stats(stock, arguments.as_json).encode()])
+        streams.write([stats.stats(keep, arguments.as_json).encode()])
     elif arguments.action == "learn":
         streams.say(f"learned from {learning.learn_all(folder) if folder else 0} calls")
     elif arguments.action == "export":
-        streams.say(f"wrote {stats.export(stock, arguments.target)} calls")
+        streams.say(f"wrote {stats.export(keep, arguments.target)} calls")
     elif arguments.action == "import":
-        streams.say(f"added {stats.import_calls(stock, arguments.target)} calls")
+        streams.say(f"added {stats.import_calls(keep, arguments.target)} calls")
         learning.learn_all(folder) if folder else 0
     return 0
 

@@ -229,7 +229,7 @@ def report(
     name: NameOption = "default",
     open_page: Annotated[bool, Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
-    """Write a page about a portfolio: who wins, costs over time, PAR2, failures.
+    """Write a page about a portfolio: who wins, each arm alone, costs over time, failures.
 
     The page is one file that needs no network. Its tables are also written as CSV, and its
     figures as PNG and SVG.
@@ -241,8 +241,7 @@ def report(
     from pickbest.core import check_positive
     from pickbest.portfolio.store.records import Roster
     from pickbest.report.html import need_packages, write_report
-    from pickbest.report.portfolio_numbers import PortfolioNumbers
-    from pickbest.report.portfolio_page import portfolio_report
+    from pickbest.report.portfolio_page import PortfolioNumbers, portfolio_report
 
     need_packages()
     config = located(store, name)[2]  # a journal does not know the deadline

@@ -42,6 +42,16 @@ def learn_row(law: Law, state: ShareState, row: int, work: Scratch, told: Told) 
         state.gains[row, a] -= seen[a]
 
 
+def check_prior(prior: tuple[float, ...] | None, n_arms: int) -> None:
+    """A prior has one positive number per arm."""
+    if prior is None:
+        return
+    if len(prior) != n_arms:
+        raise PickbestError(f"prior must have n_arms={n_arms} numbers, got {len(prior)}")
+    for weight in prior:
+        check_positive("prior", weight)
+
+
 ONE_DRAW = Rule(new_scratch, pick_row, learn_row, fills_slots=True)
 DRAWS = Rule(new_scratch, pick_row, learn_row, weighted=False, fills_slots=True)
 
@@ -67,13 +77,7 @@ class Hedge(CompiledLearner[Law, ShareState, Scratch]):
     def __post_init__(self) -> None:
         check_budget(self.budget, self.n_arms)
         check_positive("rate", self.rate)
-        if self.prior is not None:
-            if len(self.prior) != self.n_arms:
-                raise PickbestError(
-                    f"prior must have n_arms={self.n_arms} numbers, got {len(self.prior)}"
-                )
-            for weight in self.prior:
-                check_positive("prior", weight)
+        check_prior(self.prior, self.n_arms)
 
     @property
     def unbiased(self) -> bool:

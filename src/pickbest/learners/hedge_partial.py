@@ -31,10 +31,13 @@ from pickbest.core.states import sums
 from pickbest.kernels.compiled import allocating, inlined, kernel
 from pickbest.kernels.random import STEP, slot_key, uniform_at
 from pickbest.kernels.rules import CompiledLearner, Pick, Rule, Told, weights_of
+from pickbest.learners.hedge import check_prior
 
-# Newton's method ends where Σ p exceeds 1 by no more than this.
+# The search for τ ends where Σ p exceeds 1 by no more than this.
 CLOSED = 1e-13
 TERMS = 256
+# What a sum may gain by rounding for each of its terms.
+ROUND = 2.3e-16
 # The share of races that is watched unless another is asked for.
 RACES_WATCHED = 0.1
 
@@ -55,61 +58,99 @@ class Law(NamedTuple):
 
 
 class Work(NamedTuple):
-    """weights, shares: of length n_arms, see `fill_shares`; order: 0, 1, 2, …"""
+    """weights, known: (rows, n_arms) and (rows, n_arms + 1), see `fill_weights`; shares: scratch of
+    length n_arms; order: 0, 1, 2, …"""
 
     weights: FloatArray
+    known: FloatArray
     shares: FloatArray
     order: IntArray
 
 
 @allocating
 def new_work(law: Law, state: HedgePartialState, budget: int) -> Work:
-    n_arms = state.costs.shape[1]
-    return Work(np.empty(n_arms), np.empty(n_arms), np.arange(n_arms))
+    rows, n_arms = state.costs.shape
+    known = np.full((rows, n_arms + 1), np.nan)
+    return Work(np.empty((rows, n_arms)), known, np.empty(n_arms), np.arange(n_arms))
 
 
 @inlined
-def fill_shares(law: Law, costs: FloatArray, weights: FloatArray, shares: FloatArray) -> float:
-    """Fill shares with the law of cumulative costs, up to a factor; their sum, which is 1 / ρ.
+def fill_weights(law: Law, costs: FloatArray, known: FloatArray, weights: FloatArray) -> int:
+    """weights = w = e^(-scale (L - base)) for cumulative costs L; returns the best arm.
 
-    With w = e^(-scale (L - min L)) and y = e^(scale (min L - τ)) - 1, p = ρ w / (y + 1 - w), and
-    h(y) = 1 / Σ w / (y + 1 - w), which must be ρ, is increasing and concave. So Newton's method
-    approaches the root from below, from any start below it: the best arm alone gives y ≥ ρ, and
-    Jensen's inequality y ≥ ρ Σ w - 1 + Σ w² / Σ w, which is the root where all costs are equal.
+    The base is the lowest L, rounded down so that it seldom changes. known: the costs for which the
+    weights were computed, and then the base, NaN at first: only what has changed is computed.
     """
-    n_arms = costs.shape[0]
-    lowest = costs[0]
+    n_arms, best = costs.shape[0], 0
     for a in range(1, n_arms):
-        lowest = min(lowest, costs[a])
+        if costs[a] < costs[best]:
+            best = a
+    base = math.floor(law.scale * costs[best]) / law.scale
+    moved = base != known[n_arms]
+    known[n_arms] = base
+    for a in range(n_arms):
+        if moved or costs[a] != known[a]:
+            known[a] = costs[a]
+            weights[a] = math.exp(-law.scale * (costs[a] - base))
+    return best
+
+
+@inlined
+def fill_shares(law: Law, weights: FloatArray, best: int, shares: FloatArray) -> float:
+    """Fill shares with the law of these weights, up to a factor; returns their sum, 1 / ρ.
+
+    With v the best arm's weight and y = e^(scale (base - τ)) - v, p = ρ w / (y + v - w). The others
+    add up to R(y) = Σ w / (y + v - w). 1 / R is concave, so A / (y + D) with the value and slope of
+    R at any y is at most R everywhere, and the root of v / y + A / (y + D) = 1 / ρ is at most the
+    wanted one. From such a root to the next the method rises to it, faster than Newton's; it begins
+    with A and D for y → ∞, which are exact where the others' costs are equal.
+    """
+    n_arms, top = weights.shape[0], float(weights[best])
     total, squares = 0.0, 0.0
     for a in range(n_arms):
-        weight = math.exp(-law.scale * (costs[a] - lowest))
-        weights[a] = weight
-        total += weight
-        squares += weight * weight
+        total += weights[a]
+        squares += weights[a] * weights[a]
     if law.odds == np.inf:
         for a in range(n_arms):
             shares[a] = weights[a]
         return total
-    y = max(law.odds, law.odds * total - 1.0 + squares / total)
+    y, others = law.odds * top, total - top
+    if others > 0.0:
+        shift = top - (squares - top * top) / others
+        # Rounding must not lift the first y above the root.
+        y = max(y, _root(law.odds, top, others, shift) * (1.0 - n_arms * ROUND))
+    weights[best] = 0.0
     while True:
         first, second = 0.0, 0.0
         # Sums of sums: a hundred thousand terms in a row would lose more than CLOSED.
         for start in range(0, n_arms, TERMS):
-            some = 0.0
+            some, squared = 0.0, 0.0
             for a in range(start, min(start + TERMS, n_arms)):
-                inverse = 1.0 / (y + (1.0 - weights[a]))
+                inverse = 1.0 / (y + (top - weights[a]))
                 share = weights[a] * inverse
                 shares[a] = share
                 some += share
-                second += share * inverse
+                squared += share * inverse
             first += some
-        excess = law.odds * first - 1.0
-        further = y + first * excess / second
-        # Rounding may keep the excess above CLOSED where there are very many arms.
-        if excess <= CLOSED or further <= y:
-            return first
+            second += squared
+        shares[best] = top / y
+        further = y
+        if law.odds * (first + shares[best]) - 1.0 > CLOSED:
+            further = _root(law.odds, top, first * first / second, first / second - y)
+        # Rounding may keep the sum above 1 + CLOSED where there are very many arms.
+        if further <= y:
+            weights[best] = top
+            return first + top / y
         y = further
+
+
+@kernel
+def _root(odds: float, top: float, others: float, shift: float) -> float:
+    """The positive root y of top / y + others / (y + shift) = 1 / odds, without cancellation."""
+    shift = max(shift, 0.0)
+    half = 0.5 * (odds * (top + others) - shift)
+    reach = math.sqrt(half * half + odds * top * shift)
+    return half + reach if half > 0.0 else odds * top * shift / (reach - half)
 
 
 @inlined
@@ -129,7 +170,8 @@ def pick_row(law: Law, state: HedgePartialState, row: int, work: Work, pick: Pic
     """
     key, arms, weights, shares = pick.key, pick.arms, pick.weights, work.shares
     n_arms, budget = shares.shape[0], arms.shape[0]
-    total = fill_shares(law, state.costs[row], work.weights, shares)
+    best = fill_weights(law, state.costs[row], work.known[row], work.weights[row])
+    total = fill_shares(law, work.weights[row], best, shares)
     coins = key + STEP
     left, first = uniform_at(coins) * total, 0
     for a in range(n_arms):
@@ -230,6 +272,7 @@ class HedgePartial(CompiledLearner[Law, HedgePartialState, Work]):
     rate: of the law, between 0 and 1. stretch: of the law; 1 is the plain one, infinity is Hedge's.
     explore: where the budget is 2, the chance that the second arm is drawn uniformly.
     watched: in races whose losers are stopped, the least chance that a round is watched.
+    prior: the first law, as positive numbers, one per arm; None: all arms are alike.
     `theory.relative_tuning` has the numbers that the bound is proved for.
 
     >>> from pickbest.core import replicate_keys, rng_for
@@ -244,6 +287,7 @@ class HedgePartial(CompiledLearner[Law, HedgePartialState, Work]):
     stretch: float
     explore: float = 0.23
     watched: float = 1.0
+    prior: tuple[float, ...] | None = None
     feedback = Feedback.PICKED
     unbiased = True
     rule = RULE
@@ -259,6 +303,7 @@ class HedgePartial(CompiledLearner[Law, HedgePartialState, Work]):
             raise PickbestError(f"explore must be between 0 and 1, got {self.explore!r}")
         if not 0.0 < self.watched <= 1.0:
             raise PickbestError(f"watched must be above 0 and at most 1, got {self.watched!r}")
+        check_prior(self.prior, self.n_arms)
 
     def in_races(self) -> "HedgePartial":
         """The learner for races whose losers are stopped: a tenth of them is watched."""
@@ -295,4 +340,12 @@ class HedgePartial(CompiledLearner[Law, HedgePartialState, Work]):
         return Law(self.watched * uniform * self.rate, self.stretch * uniform / own, self.explore)
 
     def start(self, replicates: int) -> HedgePartialState:
-        return HedgePartialState(np.zeros((replicates, self.n_arms)))
+        """An arm with a prior starts with the estimate that gives it that share of the law."""
+        costs = np.zeros((replicates, self.n_arms))
+        if self.prior is not None:
+            shares = np.array(self.prior) / sum(self.prior)
+            logs = (
+                -np.log(shares) if math.isinf(self.law.odds) else np.log1p(self.law.odds / shares)
+            )
+            costs += (logs - logs.min()) / self.law.scale
+        return HedgePartialState(costs)

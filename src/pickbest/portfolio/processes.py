@@ -156,18 +156,22 @@ def not_dumpable() -> Iterator[None]:
                 prctl(PR_SET_DUMPABLE, 1)
 
 
+def temporary_prefix() -> str:
+    """How the names of this process's temporary files begin."""
+    return f"{TEMPORARY}{name_here()}-"
+
+
 def temporary_folder() -> TemporaryDirectory[str]:
-    """A folder for this process; those that killed processes left are removed."""
+    """A folder for this process; files and folders that killed processes left are removed."""
     import shutil
     import tempfile
 
-    place = Path(tempfile.gettempdir())
     with contextlib.suppress(OSError):
-        for left in place.glob(f"{TEMPORARY}*"):
+        for left in Path(tempfile.gettempdir()).glob(f"{TEMPORARY}*"):
             ours = left.lstat().st_uid == os.geteuid()
             if ours and died(left.name.removeprefix(TEMPORARY)):
-                shutil.rmtree(left, ignore_errors=True)
-    return tempfile.TemporaryDirectory(prefix=f"{TEMPORARY}{name_here()}-")
+                left.unlink() if left.is_file() else shutil.rmtree(left, ignore_errors=True)
+    return tempfile.TemporaryDirectory(prefix=temporary_prefix())
 
 
 def passwords_in(words: Sequence[str]) -> list[str]:

@@ -107,6 +107,7 @@ from pickbest.theory.relative_costs import (
     guan_winner_bounds as guan_winner_bounds,
     hedge_partial_bound as hedge_partial_bound,
     hedge_partial_closed_bound as hedge_partial_closed_bound,
+    hedge_partial_prior_bound as hedge_partial_prior_bound,
     hidden_arm_lower_bound as hidden_arm_lower_bound,
     law_is_safe as law_is_safe,
     looks as looks,

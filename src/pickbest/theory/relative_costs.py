@@ -20,7 +20,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from pickbest.core import PickbestError, check_budget, check_count
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pickbest.core import PickbestError, check_budget, check_count, unknown_name
 from pickbest.theory.two_picks import root_of, several
 
 
@@ -51,10 +54,6 @@ class Tuning(NamedTuple):
 # What hedge-partial plays: (rate, stretch, explore) for B ≥ 3 and for B = 2. `law_is_safe`
 # certifies both; stretch and explore make the bound smallest, to within half a percent.
 MORE_PICKS, TWO_PICKS = Tuning(0.9271, 1.4, 0.0), Tuning(0.7307, 1.285, 0.23)
-# The same law without a stretch, for which the condition has a closed form.
-PLAIN_EXPLORE = 0.223
-# Shannon's entropy: the explore of the pairing bound, and that of the bound by variances.
-PAIRING_EXPLORE, VARIANCE_EXPLORE = 0.509, 0.5337
 
 
 def looks(*, n_arms: int, budget: int, explore: float) -> Looks:
@@ -73,7 +72,9 @@ def looks(*, n_arms: int, budget: int, explore: float) -> Looks:
 
 
 def relative_tuning(*, budget: int, law: str = "bose-einstein") -> Tuning:
-    """What `hedge-partial` plays with a law: "bose-einstein", "plain" (stretch 1) or "shannon".
+    """What `hedge-partial` plays with a law: "bose-einstein", or for comparison "plain" (no
+    stretch) or Hedge's law at the rate of `pairing_bound`, "shannon", or `variance_bound`,
+    "variances".
 
     >>> relative_tuning(budget=3)
     Tuning(rate=0.9271, stretch=1.4, explore=0.0)
@@ -83,12 +84,11 @@ def relative_tuning(*, budget: int, law: str = "bose-einstein") -> Tuning:
     several(budget)
     if law == "bose-einstein":
         return MORE_PICKS if budget > 2 else TWO_PICKS
-    if law not in ("plain", "shannon"):
-        raise PickbestError(f"law must be bose-einstein, plain or shannon, got {law!r}")
-    explore = 0.0 if budget > 2 else PLAIN_EXPLORE if law == "plain" else PAIRING_EXPLORE
-    if law == "plain":
-        return Tuning(_plain_rate(1.0 - explore), 1.0, explore)
-    return Tuning(_pairing_rate(1.0 - explore), math.inf, explore)
+    if law not in COMPARED:
+        raise unknown_name("law", law, ("bose-einstein", *COMPARED))
+    explore, stretch, rate = COMPARED[law]
+    explore = 0.0 if budget > 2 else explore
+    return Tuning(rate(1.0 - explore), stretch, explore)
 
 
 def hedge_partial_bound(*, n_arms: int, budget: int, law: str = "bose-einstein") -> float:
@@ -102,26 +102,75 @@ def hedge_partial_bound(*, n_arms: int, budget: int, law: str = "bose-einstein")
     Proof sketch: along dp/dw = ± p (μ + ν' p) an estimate of ±Δ/Q moves p, and what that costs is
     at most p Δ A for a gain and p Δ C for a loss. Every unordered pair of arms is met once in each
     direction, so a round's estimates cost at most (A + C) G, and `law_is_safe` says A + C ≤ v.
-    law: see `relative_tuning`; for "shannon" this is `pairing_bound`. Where all arms are picked, 0.
+    law: see `relative_tuning`. Where all arms are picked, 0.
 
     >>> [round(hedge_partial_bound(n_arms=32, budget=b), 1) for b in (2, 3, 4)]
     [141.3, 48.2, 30.5]
     >>> [round(hedge_partial_bound(n_arms=32, budget=b, law="plain"), 1) for b in (2, 3, 4)]
     [149.0, 55.1, 35.9]
     """
-    tuning = relative_tuning(budget=budget, law=law)
-    mu, nu, _, factor = looks(n_arms=n_arms, budget=budget, explore=tuning.explore)
+    share = 1.0 / check_count("n_arms", n_arms)
+    return _bound_from(
+        n_arms, budget, law, share, lambda odds: (n_arms - 1) * math.log1p(odds * share)
+    )
+
+
+def hedge_partial_prior_bound(
+    *, prior: ArrayLike, arm: int, budget: int, law: str = "bose-einstein"
+) -> float:
+    """Expected regret of `hedge-partial` against an arm, where its first law is π, the prior.
+
+    factor · D / z for D = Ψ(e_a) - Ψ(π) - ⟨∇Ψ(π), e_a - π⟩, because the law with the first
+    estimates -∇Ψ(π) / z is follow-the-regularised-leader for Ψ(p) - ⟨∇Ψ(π), p⟩, which has the same
+    second derivatives; nothing else of the proof speaks of the start. D is
+
+        (1/μ) { ln(1/π(a)) - (1 + μ/ν') ln((μ + ν') / (μ + ν' π(a))) }
+        + (1/ν') Σ_(b ≠ a) ln(1 + ν' π(b) / μ),
+
+    and ln(1/π(a)) / μ for Hedge's law, ν' = 0. prior: positive numbers, one per arm.
+
+    >>> prior = [0.5] + [0.5 / 31] * 31
+    >>> [round(hedge_partial_prior_bound(prior=prior, arm=a, budget=2), 1) for a in (0, 1)]
+    [59.7, 160.3]
+    """
+    chances = np.asarray(prior, np.float64)
+    if chances.ndim != 1 or not np.all(chances > 0.0) or not np.isfinite(chances).all():
+        raise PickbestError(f"prior must be positive numbers, one per arm, got {prior!r}")
+    n_arms, chances = len(chances), chances / chances.sum()
+    if not 0 <= arm < n_arms:
+        raise PickbestError(f"arm must be between 0 and {n_arms - 1}, got {arm!r}")
+    others = np.delete(chances, arm)
+    return _bound_from(
+        n_arms, budget, law, float(chances[arm]), lambda odds: float(np.log1p(odds * others).sum())
+    )
+
+
+def _bound_from(
+    n_arms: int, budget: int, law: str, own: float, others: Callable[[float], float]
+) -> float:
+    """factor · D / z of `hedge_partial_prior_bound`; own: π(a); others: Σ ln(1 + x π(b)) at x."""
+    rate, stretch, explore = relative_tuning(budget=budget, law=law)
+    mu, nu, _, factor = looks(n_arms=n_arms, budget=budget, explore=explore)
     if n_arms == budget:
         return 0.0
-    return factor * _distance(n_arms, mu, nu / tuning.stretch) / tuning.rate
+    distance, bent = -math.log(own) / mu, nu / stretch
+    if bent > 0.0:
+        distance -= (1.0 / mu + 1.0 / bent) * math.log((mu + bent) / (mu + bent * own))
+        distance += others(bent / mu) / bent
+    return factor * distance / rate
 
 
 def hedge_partial_closed_bound(*, n_arms: int, budget: int, law: str = "bose-einstein") -> float:
     """A short form of `hedge_partial_bound`, never below it: a constant times N - B + 1.
 
-    With k = B - 2 (e at B = 2) and h = 1/g (ν/g at B = 2), D / (N - 1) grows with N towards
-    ((1 + k/h) ln(k + h) - (k/h) ln k - ln h) / k; checked up to N = 10^6, not proved. For the law
-    "plain" that is ln((B-1)/(B-2)) + ln(B-1)/(B-2).
+    With k = B - 2 (e at B = 2) and h = 1/g (ν/g at B = 2), D / (N - 1) rises with N towards
+    ln(1 + h/k) / h + ln(1 + k/h) / k, for "plain" ln((B-1)/(B-2)) + ln(B-1)/(B-2). Proof: D is
+    ∫ ψ''(p) min((N - 1) p, 1 - p) dp. With p = x/N and r = 1 - (1 + k)/N (at B = 2: 1 - 1/N),
+
+        D / (N-1) = ∫_0^1 (1 - 1/N) / (k + h r x) dx + ∫_1^N (1 - x/N) / (x (k + h r x)) dx,
+
+    and both integrands rise with N: the signs of their derivatives are those of 1 - h x and of
+    k - h (1 + k - x) (at B = 2 of e and of e + h (x - 1)), which are positive as h ≤ 1.
 
     >>> [round(hedge_partial_closed_bound(n_arms=n + 1, budget=2) / n, 2) for n in (10, 1000)]
     [4.86, 4.86]
@@ -132,10 +181,10 @@ def hedge_partial_closed_bound(*, n_arms: int, budget: int, law: str = "bose-ein
     rate, stretch, explore = relative_tuning(budget=budget, law=law)
     factor = looks(n_arms=n_arms, budget=budget, explore=explore).factor
     if math.isinf(stretch):
-        raise PickbestError("law must be bose-einstein or plain: Shannon's grows with ln N")
+        raise PickbestError("law must be bose-einstein or plain: Hedge's bound grows with ln N")
     k = budget - 2 if budget > 2 else explore
     h = (1.0 if budget > 2 else 1.0 - explore) / stretch
-    limit = ((1.0 + k / h) * math.log(k + h) - (k / h) * math.log(k) - math.log(h)) / k
+    limit = math.log1p(h / k) / h + math.log1p(k / h) / k
     return factor * (n_arms - 1) * limit / rate
 
 
@@ -150,13 +199,11 @@ def pairing_bound(*, n_arms: int, budget: int) -> float:
     >>> [round(pairing_bound(n_arms=10, budget=b), 1) for b in (2, 3)]
     [84.5, 19.8]
     """
-    rate, _, explore = relative_tuning(budget=budget, law="shannon")
-    mu, _, _, factor = looks(n_arms=n_arms, budget=budget, explore=explore)
-    return 0.0 if n_arms == budget else factor * math.log(n_arms) / (mu * rate)
+    return hedge_partial_bound(n_arms=n_arms, budget=budget, law="shannon")
 
 
 def variance_bound(*, n_arms: int, budget: int) -> float:
-    """Shannon's entropy, by variances: ln N / (μ z), 2 (e^z - 1 - z) = v z.
+    """Shannon's entropy, by variances and without the factor: ln N / (μ z), 2 (e^z - 1 - z) = v z.
 
     `pairing_bound` is less. With V the variance of c_I, E Σ p ĉ² ≤ 2V/μ and E min(c_I, c_J) is at
     most E c_I - V: 1.31 (N - 1) ln N / (B - 2) for B ≥ 3, 4.62 (N - 1) ln N for B = 2.
@@ -164,8 +211,9 @@ def variance_bound(*, n_arms: int, budget: int) -> float:
     >>> [round(variance_bound(n_arms=10, budget=b), 1) for b in (2, 3)]
     [95.8, 27.2]
     """
-    mu, _, saved, _ = looks(n_arms=n_arms, budget=budget, explore=VARIANCE_EXPLORE)
-    return math.log(n_arms) / (mu * root_of(1.0 + saved / 2.0))
+    rate, _, explore = relative_tuning(budget=budget, law="variances")
+    uniform = looks(n_arms=n_arms, budget=budget, explore=explore).uniform
+    return math.log(n_arms) / (uniform * rate)
 
 
 def watched_bound(*, n_arms: int, budget: int, watched: float) -> float:
@@ -313,19 +361,6 @@ def _largest(bound: Callable[[float, float], float]) -> float:
         heapq.heappush(intervals, (-bound(middle, high), middle, high))
 
 
-def _distance(n_arms: int, mu: float, nu: float) -> float:
-    """D of `hedge_partial_bound`; nu = 0, the limit, is Shannon's ln N / μ."""
-    if nu == 0.0:
-        return math.log(n_arms) / mu
-    odds = mu / nu
-    return (
-        math.log(n_arms)
-        - (1.0 + odds) * math.log(mu + nu)
-        - (n_arms - 1) * odds * math.log(mu)
-        + (1.0 + n_arms * odds) * math.log(mu + nu / n_arms)
-    ) / mu
-
-
 def _plain_rate(saved: float) -> float:
     """z with -ln(1 - z) + e^-z - 1 = v z: A + C at a stretch of 1 (A at θ = 1, C at θ = 0)."""
     return _falling_root(lambda z: -math.log1p(-z) + math.expm1(-z) - saved * z)
@@ -345,6 +380,14 @@ def _falling_root(function: Callable[[float], float]) -> float:
             break
         low, high = (middle, high) if function(middle) <= 0.0 else (low, middle)
     return low
+
+
+# Laws for comparison: (explore where B = 2, stretch, the rate for a v).
+COMPARED: dict[str, tuple[float, float, Callable[[float], float]]] = {
+    "plain": (0.223, 1.0, _plain_rate),
+    "shannon": (0.509, math.inf, _pairing_rate),
+    "variances": (0.5337, math.inf, lambda saved: root_of(1.0 + saved / 2.0)),
+}
 
 
 def _phi(n_arms: int, budget: int, rounds: int | None) -> float:

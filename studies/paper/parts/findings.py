@@ -1,7 +1,6 @@
 """What a reader of the paper should know: repeated arms, γ, tunings, weights, with numbers."""
 
-from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -10,53 +9,71 @@ from pickbest.catalog import make_environment, make_learner
 from pickbest.core import Environment, Learner, replicate_keys, rng_for, visible
 from pickbest.report.document import Cell, Column, Series, Table, Text, Verdict, alike
 from pickbest.simulation.games import deal_all
-from studies.paper.experiment import Found, Setting, mean_rewards, plot, reward_of
+from pickbest.simulation.result import Simulation
+from studies.paper.experiment import Found, Setting, plot, reward_of
 from studies.report.sections import listed
 
-
-def recorded_environment(setting: Setting) -> tuple[str, Environment]:
-    """The recorded rewards, with a name for sentences."""
-    return f"the recorded rewards ({setting.rewards.source})", setting.rewards.table
+Specs = Mapping[str, str]
+Numbers = Mapping[str, float]
 
 
-@dataclass(frozen=True)
-class Repeated:
-    """One budget: how many different arms run in a round, and mean rewards."""
+def _played(
+    setting: Setting, environment: Environment, budget: int, specs: Specs
+) -> tuple[Simulation, dict[str, Learner], dict[str, float]]:
+    """Named specs at a budget: the games, the learners and their mean rewards."""
+    size = (environment.n_arms, budget, environment.rounds)
+    learners = {name: make_learner(spec, *size) for name, spec in specs.items()}
+    simulation = setting.play(learners, environment)
+    return simulation, learners, {name: reward_of(simulation, name).mean for name in learners}
 
-    budget: int
-    og_arms: float
-    hybrid_arms: float
-    og: float
-    og_distinct: float
-    hybrid: float
-    hybrid_distinct: float
-    random: float
-    fpml: float
 
-    @property
-    def explained(self) -> float:
-        """The share of OG_hybrid's distance to FPML-partial that repeated arms are."""
-        distance = self.fpml - self.hybrid
-        return (self.hybrid_distinct - self.hybrid) / distance if distance > 0 else 0.0
+def _below(budgets: Sequence[int], environment: Environment) -> list[int]:
+    return [budget for budget in budgets if budget < environment.n_arms]
+
+
+def _where(setting: Setting) -> str:
+    return f"the recorded rewards ({setting.rewards.source})"
+
+
+def _rows(found: Mapping[int, Numbers], *names: str) -> list[list[Cell]]:
+    return [[budget, *(own[name] for name in names)] for budget, own in found.items()]
+
+
+REPEATED = {
+    "og": "og:tuning=as_run",
+    "og_distinct": "og:tuning=as_run,slots=distinct",
+    "hybrid": "og-hybrid:tuning=as_run",
+    "hybrid_distinct": "og-hybrid:tuning=as_run,slots=distinct",
+    "random": "uniform",
+    "fpml": "fpml-partial:tuning=as_run",
+}
 
 
 def repeated_arms(setting: Setting, *, budgets: Sequence[int]) -> Found:
     """How many different arms OG really runs, and what distinct slots are worth."""
-    where, environment = recorded_environment(setting)
-    rows = [_repeated(setting, environment, budget) for budget in _below(budgets, environment)]
-    last = rows[-1]
+    where, environment = _where(setting), setting.rewards.table
+    found: dict[int, dict[str, float]] = {}
+    for budget in _below(budgets, environment):
+        _, learners, rewards = _played(setting, environment, budget, REPEATED)
+        arms = {f"{name}_arms": distinct_arms(setting, learners[name], environment)
+                for name in ("og", "hybrid")}  # fmt: skip
+        found[budget] = rewards | arms
+    last = max(found)
+    at_last = found[last]
+    distance = at_last["fpml"] - at_last["hybrid"]
+    explained = (at_last["hybrid_distinct"] - at_last["hybrid"]) / distance if distance > 0 else 0.0
     text = (
-        f"On {where}, OG as run at B = {last.budget} runs {last.og_arms:.1f} different arms a "
-        f"round, OG_hybrid(B, 1) {last.hybrid_arms:.1f}. Distinct slots alone, same tuning, lift "
-        f"OG from {last.og:.3f} to {last.og_distinct:.3f} and OG_hybrid(B, 1) from "
-        f"{last.hybrid:.3f} to {last.hybrid_distinct:.3f}; {last.budget} random distinct arms "
-        f"have {last.random:.3f}."
+        f"On {where}, OG as run at B = {last} runs {at_last['og_arms']:.1f} different arms per "
+        f"round, OG_hybrid(B, 1) {at_last['hybrid_arms']:.1f}. Distinct slots alone, same tuning, "
+        f"lift OG from {at_last['og']:.3f} to {at_last['og_distinct']:.3f} and OG_hybrid(B, 1) "
+        f"from {at_last['hybrid']:.3f} to {at_last['hybrid_distinct']:.3f}; {last} random distinct "
+        f"arms have {at_last['random']:.3f}."
     )
     finding = (
         f"As the paper ran it, OG fills its slots independently and repeats arms: "
-        f"{last.og_arms:.1f} different arms of {last.budget} in a round. Leaving out arms that "
-        f"are taken, with the same tuning, lifts its mean reward from {last.og:.3f} to "
-        f"{last.og_distinct:.3f}. Repeats explain {last.explained:.0%} of OG_hybrid(B, 1)'s "
+        f"{at_last['og_arms']:.1f} different arms of {last} in a round. Leaving out arms that are "
+        f"taken, with the same tuning, lifts its mean reward from {at_last['og']:.3f} to "
+        f"{at_last['og_distinct']:.3f}. Repeats explain {explained:.0%} of OG_hybrid(B, 1)'s "
         "distance to FPML-partial, which the paper puts down to the slot budget. "
         "[Details](#repeated-arms)"
     )
@@ -66,7 +83,8 @@ def repeated_arms(setting: Setting, *, budgets: Sequence[int]) -> Found:
         *alike("OG as run", "OG, distinct", "hybrid as run", "hybrid, distinct", "random arms",
                "FPML as run", digits=3, group="mean reward"),
     ]  # fmt: skip
-    x = [float(row.budget) for row in rows]
+    x = [float(budget) for budget in found]
+    arms_of = {name: [own[f"{name}_arms"] for own in found.values()] for name in ("og", "hybrid")}
     figure = plot(
         "repeated-arms",
         f"Different arms that run in a round, of B; {where}.",
@@ -74,35 +92,13 @@ def repeated_arms(setting: Setting, *, budgets: Sequence[int]) -> Found:
         "different arms in a round",
         [
             Series("distinct slots", x, x, "best", "dotted", ""),
-            Series("OG, as run", x, [row.og_arms for row in rows], "og"),
-            Series("OG_hybrid(B, 1)", x, [row.hybrid_arms for row in rows], "og-hybrid", "dashed"),
+            Series("OG, as run", x, arms_of["og"], "og"),
+            Series("OG_hybrid(B, 1)", x, arms_of["hybrid"], "og-hybrid", "dashed"),
         ],
     )
-    table = Table("repeated-arms", "What repeated arms cost", columns, [*map(astuple, rows)])
+    rows = _rows(found, "og_arms", "hybrid_arms", *REPEATED)
+    table = Table("repeated-arms", "What repeated arms cost", columns, rows)
     return Found([Verdict("Repeated arms", text), figure, table], [finding])
-
-
-def _repeated(setting: Setting, environment: Environment, budget: int) -> Repeated:
-    size = (environment.n_arms, budget, environment.rounds)
-    learners = {
-        "og": make_learner("og:tuning=as_run", *size),
-        "og_distinct": make_learner("og:tuning=as_run,slots=distinct", *size),
-        "hybrid": make_learner("og-hybrid:tuning=as_run", *size),
-        "hybrid_distinct": make_learner("og-hybrid:tuning=as_run,slots=distinct", *size),
-        "random": make_learner("uniform", *size),
-        "fpml": make_learner("fpml-partial:tuning=as_run", *size),
-    }
-    simulation = setting.play(learners, environment)
-    return Repeated(
-        budget,
-        og_arms=distinct_arms(setting, learners["og"], environment),
-        hybrid_arms=distinct_arms(setting, learners["hybrid"], environment),
-        **{name: reward_of(simulation, name).mean for name in learners},
-    )
-
-
-def _below(budgets: Sequence[int], environment: Environment) -> list[int]:
-    return [budget for budget in budgets if budget < environment.n_arms]
 
 
 def distinct_arms(setting: Setting, learner: Learner, environment: Environment) -> float:
@@ -122,7 +118,7 @@ def distinct_arms(setting: Setting, learner: Learner, environment: Environment) 
 
 def gamma(setting: Setting, *, budgets: Sequence[int]) -> Found:
     """Exp3's γ as run, as written, and Auer's; what each gives to OG, slots as in the paper."""
-    where, environment = recorded_environment(setting)
+    where, environment = _where(setting), setting.rewards.table
     size = {"n_arms": environment.n_arms, "rounds": environment.rounds}
     gammas = {
         "as_run": theory.exp3_gamma_as_run(**size),
@@ -130,12 +126,9 @@ def gamma(setting: Setting, *, budgets: Sequence[int]) -> Found:
         "auer": theory.exp3_gamma(**size),
     }
     usable = _below(budgets, environment)
-    found = []
-    for budget in usable:
-        game = (environment.n_arms, budget, environment.rounds)
-        learners = {n: make_learner("og", *game, n, slots="independent") for n in gammas}
-        found.append(mean_rewards(setting.play(learners, environment)))
-    rewards = dict(zip(gammas, zip(*found, strict=True), strict=True))
+    specs = {name: f"og:tuning={name},slots=independent" for name in gammas}
+    found = [_played(setting, environment, budget, specs)[2] for budget in usable]
+    rewards = {name: [own[name] for own in found] for name in gammas}
     labels = {"as_run": "as run", "as_written": "as written", "auer": "Auer, gain ≤ T"}
     rows: list[list[Cell]] = [[labels[n], gammas[n], *rewards[n]] for n in gammas]
     first, last = usable[0], usable[-1]
@@ -156,32 +149,33 @@ def gamma(setting: Setting, *, budgets: Sequence[int]) -> Found:
     )
 
 
-@dataclass(frozen=True)
-class Tuned:
-    """One budget: FPML-partial's epsilon, its cap of resamples, and mean rewards, by tuning."""
-
-    budget: int
-    epsilon_written: float
-    epsilon_run: float
-    epsilon_ours: float
-    resamples_written: int
-    resamples_run: int
-    written: float
-    run: float
-    ours: float
-
-
 def tunings(setting: Setting, *, budgets: Sequence[int]) -> Found:
     """ε and the cap of resampling of FPML-partial: as written and as run."""
-    where, environment = recorded_environment(setting)
-    rows = [_tuned(setting, environment, budget) for budget in _below(budgets, environment)]
-    first, last = rows[0], rows[-1]
+    where, environment = _where(setting), setting.rewards.table
+    specs = {
+        f"reward {name}": f"fpml-partial:tuning={tuning}"
+        for name, tuning in (("written", "as_written"), ("run", "as_run"), ("ours", "practical"))
+    }
+    found: dict[int, dict[str, float]] = {}
+    for budget in _below(budgets, environment):
+        size = {"n_arms": environment.n_arms, "slot_budget": budget, "rounds": environment.rounds}
+        found[budget] = {
+            "ε written": theory.partial_epsilon_as_written(**size),
+            "ε run": theory.partial_epsilon_as_run(**size),
+            "ε ours": theory.partial_epsilon_practical(**size),
+            "most written": theory.partial_resamples_as_written(**size),
+            "most run": theory.partial_resamples_as_run(**size),
+            **_played(setting, environment, budget, specs)[2],
+        }
+    first, last = min(found), max(found)
+    at_first, at_last = found[first], found[last]
     text = (
-        f"The appendix's ε and cap do not give the printed tables: at B = {first.budget} it states "
-        f"ε = {first.epsilon_written:.4f} and at most {first.resamples_written} resamples, the "
-        f"tables come from ε = {first.epsilon_run:.4f} and {first.resamples_run}. On {where} that "
-        f"is worth {first.written:.3f} against {first.run:.3f} at B = {first.budget} and "
-        f"{last.written:.3f} against {last.run:.3f} at B = {last.budget}."
+        f"The appendix's ε and cap do not give the printed tables: at B = {first} it states "
+        f"ε = {at_first['ε written']:.4f} and at most {at_first['most written']:.0f} resamples; "
+        f"they come from ε = {at_first['ε run']:.4f} and {at_first['most run']:.0f}. On {where} "
+        f"that is worth {at_first['reward written']:.3f} against {at_first['reward run']:.3f} at "
+        f"B = {first} and {at_last['reward written']:.3f} against {at_last['reward run']:.3f} at "
+        f"B = {last}."
     )
     columns = [
         Column("B"),
@@ -189,40 +183,16 @@ def tunings(setting: Setting, *, budgets: Sequence[int]) -> Found:
         *alike("as written", "as run", group="resamples"),
         *alike("as written", "as run", "ours", digits=3, group="mean reward"),
     ]
-    table = Table("tunings", "FPML-partial by tuning", columns, [*map(astuple, rows)])
+    rows = _rows(found, *at_first)
+    table = Table("tunings", "FPML-partial by tuning", columns, rows)
     return Found([Verdict("Tunings", text), table], [f"{text} [Details](#tunings)"])
 
 
-def _tuned(setting: Setting, environment: Environment, budget: int) -> Tuned:
-    n_arms, rounds = environment.n_arms, environment.rounds
-    learners = {
-        field: make_learner("fpml-partial", n_arms, budget, rounds, tuning)
-        for field, tuning in (("written", "as_written"), ("run", "as_run"), ("ours", "practical"))
-    }
-    simulation = setting.play(learners, environment)
-    size = {"n_arms": n_arms, "slot_budget": budget, "rounds": rounds}
-    return Tuned(
-        budget,
-        epsilon_written=theory.partial_epsilon_as_written(**size),
-        epsilon_run=theory.partial_epsilon_as_run(**size),
-        epsilon_ours=theory.partial_epsilon_practical(**size),
-        resamples_written=theory.partial_resamples_as_written(**size),
-        resamples_run=theory.partial_resamples_as_run(**size),
-        **{field: reward_of(simulation, field).mean for field in learners},
-    )
-
-
-@dataclass(frozen=True)
-class Weighed:
-    """One game: mean rewards by source of the weights, and what ours gain, paired."""
-
-    costs: str
-    budget: int
-    resampled: float
-    exact: float
-    ours: float
-    gain: float
-    error: float
+WEIGHTS = {
+    "resampled": "fpml-partial:tuning=as_run",
+    "exact": "fpml-partial:tuning=as_run,weights=exact",
+    "ours": "fpml-partial",
+}
 
 
 def weights(setting: Setting, *, budgets: Sequence[int], rounds: int) -> Found:
@@ -230,19 +200,18 @@ def weights(setting: Setting, *, budgets: Sequence[int], rounds: int) -> Found:
     environments: dict[str, Environment] = {"recorded rewards": setting.rewards.table}
     for name in ("task-1", "task-2", "task-3"):
         environments[name] = make_environment(name, rounds=rounds)
-    rows = [
-        _weighed(setting, name, environment, budget)
-        for name, environment in environments.items()
-        for budget in _below(budgets, environment)
-    ]
-    better = [row for row in rows if row.gain > 2 * row.error]
-    worse = [
-        f"{row.costs} at B = {row.budget} ({row.gain:+.3f})"
-        for row in rows
-        if row.gain < -2 * row.error
-    ]
+    rows: list[list[Cell]] = []
+    better, worse = 0, []
+    for name, environment in environments.items():
+        for budget in _below(budgets, environment):
+            simulation, _, rewards = _played(setting, environment, budget, WEIGHTS)
+            gap = simulation.difference("resampled", "ours")
+            rows.append([name, budget, *rewards.values(), gap.mean, gap.standard_error])
+            better += gap.mean > 2 * gap.standard_error
+            if gap.mean < -2 * gap.standard_error:
+                worse.append(f"{name} at B = {budget} ({gap.mean:+.3f})")
     text = (
-        f"Exact weights with our ε beat resampled weights as run in {len(better)} of {len(rows)} "
+        f"Exact weights with our ε beat resampled weights as run in {better} of {len(rows)} "
         "games by more than two standard errors"
         + (f", and are behind on {listed(worse)}." if worse else ", and are behind in none.")
     )
@@ -259,20 +228,7 @@ def weights(setting: Setting, *, budgets: Sequence[int], rounds: int) -> Found:
         "capped, hence noisy and biased."
     )
     title = "FPML-partial by source of its weights"
-    table = Table("weights", title, columns, [*map(astuple, rows)])
+    table = Table("weights", title, columns, rows)
     return Found(
         [Verdict("Exact weights", text), Text(help_text), table], [f"{text} [Details](#weights)"]
     )
-
-
-def _weighed(setting: Setting, costs: str, environment: Environment, budget: int) -> Weighed:
-    size = (environment.n_arms, budget, environment.rounds)
-    learners = {
-        "resampled": make_learner("fpml-partial", *size, "as_run"),
-        "exact": make_learner("fpml-partial", *size, "as_run", weights="exact"),
-        "ours": make_learner("fpml-partial", *size),
-    }
-    simulation = setting.play(learners, environment)
-    gap = simulation.difference("ours", "resampled")
-    means = {name: reward_of(simulation, name).mean for name in learners}
-    return Weighed(costs, budget, **means, gain=-gap.mean, error=gap.standard_error)

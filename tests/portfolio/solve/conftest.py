@@ -106,7 +106,7 @@ def calls(tmp_path: Path) -> Iterator[Calls]:
 @pytest.fixture
 def learner_off(calls: Calls) -> Iterator[None]:
     """No learning in the background: somebody else seems to be at it."""
-    from pickbest.portfolio.solve.stock import alone
+    from pickbest.portfolio.solve.keep import alone
 
     calls.data.mkdir(parents=True)
     with alone(calls.data):

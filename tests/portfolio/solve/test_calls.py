@@ -281,15 +281,6 @@ def test_a_contradiction_between_calls_is_said_and_in_the_exit_code(calls: Calls
     assert (told["contradictions"], told["exit_code"]) == ([], 10)
 
 
-@needs_sat
-def test_a_memory_that_is_damaged_is_as_none(calls: Calls) -> None:
-    for content in (b"", b"x" * 100, os.urandom(4_000_000)):
-        calls.data.mkdir(parents=True, exist_ok=True)
-        (calls.data / "memory").write_bytes(content)
-        done = calls.run("--solver", "cadical", "unsat.cnf")
-        assert (done.returncode, done.stderr) == (20, "")
-
-
 @needs_z3
 @pytest.mark.skipif("cvc5" not in HERE, reason="cvc5 is not installed (extra: solvers)")
 def test_a_wrong_model_of_a_script_never_wins(calls: Calls) -> None:

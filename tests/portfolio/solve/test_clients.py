@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from pickbest.portfolio.solve.keep import Keep
 from pickbest.portfolio.solve.known import DIMACS, SMTLIB, installed
 from pickbest.portfolio.solve.problem import Problem
 from pickbest.portfolio.solve.words import NAMES, parse
@@ -230,9 +231,7 @@ def test_with_a_deadline_every_solver_has_its_turn(calls: Calls) -> None:
         calls.fake(name, SLEEPS)
     calls.fake("yices-smt2", "#!/bin/sh\necho unsat\n")
     calls.data.mkdir(parents=True, exist_ok=True)
-    (calls.data / "picks").mkdir()
-    sets = {"sets": [[["z3", "cvc5"], []]]}
-    (calls.data / "picks" / "smtlib-QF_BV-2.json").write_text(json.dumps(sets))
+    Keep(calls.data).offer("smtlib-QF_BV-2", [(("z3", "cvc5"), None)])
     done = calls.run("--who", "-T:2", "unsat.smt2")
     assert done.stdout == "unsat\n", done.stderr
     assert "yices: UNSAT answered" in done.stderr

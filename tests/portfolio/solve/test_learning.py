@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import os
 import re
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -12,9 +13,9 @@ from typing import Any
 import pytest
 
 from pickbest.portfolio import AskTell
-from pickbest.portfolio.solve import learning, stock as stocks
+from pickbest.portfolio.solve import keep as keeping, learning
+from pickbest.portfolio.solve.keep import Keep, alone
 from pickbest.portfolio.solve.stats import estimates, mean_duration
-from pickbest.portfolio.solve.stock import LOG, PICKS, Stock, alone
 from tests.portfolio.solve.conftest import Calls
 
 ARMS = ("a", "b", "c")
@@ -33,16 +34,17 @@ def run(arm: str, status: str = "finished", seconds: float = 0.1) -> dict[str, A
 def call(picked: tuple[str, ...], problem: str = "a.cnf", **more: Any) -> dict[str, Any]:
     runs = [run(picked[0]), *(run(arm, "stopped") for arm in picked[1:])]
     return {
-        "at": time.time(), "key": KEY, "problem": problem, "content": "00", "place": "00",
-        "arms": list(ARMS), "picked": list(picked), "weights": [], "learns": True,
+        "id": str(time.time_ns()), "at": time.time(), "key": KEY, "problem": problem,
+        "content": "00", "place": "00",
+        "arms": list(ARMS), "picked": list(picked), "weights": [], "versions": {}, "given": False,
         "seconds": 0.1, "winner": picked[0], "verdict": "SAT", "proved": False, "runs": runs,
         **more,
     }  # fmt: skip
 
 
 @pytest.fixture
-def stock(tmp_path: Path) -> Stock:
-    return Stock(tmp_path)
+def keep(tmp_path: Path) -> Keep:
+    return Keep(tmp_path)
 
 
 def finished(folder: Path) -> int:
@@ -50,88 +52,130 @@ def finished(folder: Path) -> int:
         return book.status().finished
 
 
-def test_every_call_is_learned_whoever_chose_its_arms(stock: Stock, tmp_path: Path) -> None:
+def test_every_call_is_learned_whoever_chose_its_arms(keep: Keep, tmp_path: Path) -> None:
     """A burst: far more calls than sets that were offered."""
     for number in range(40):
-        arms, weights = stock.picked(KEY, ARMS, 2)
-        stock.tell(call(arms, f"{number}.cnf", weights=weights))
-    assert learning.learn(tmp_path) == 40
-    assert learning.learn(tmp_path) == 0
+        arms, weights = keep.picked(KEY, ARMS, 2)
+        keep.tell([call(arms, f"{number}.cnf", weights=weights)])
+    assert learning.learn(keep) == 40
+    assert learning.learn(keep) == 0
     with AskTell.reopened(tmp_path / learning.JOURNAL, KEY) as book:
         status = book.status()
         assert (status.finished, status.learned, status.open) == (40, 40, 0)
         assert [view.problem for view in book.history(2)] == ["38.cnf", "39.cnf"]
         book.verify()
-    assert len(stock.sets(KEY)) == learning.READY
-    arms, weights = stock.picked(KEY, ARMS, 2)
+    assert len(keep.sets(KEY)) == learning.READY
+    arms, weights = keep.picked(KEY, ARMS, 2)
     assert len(weights) == 2
-    stock.tell(call(arms, "as offered.cnf", weights=weights))
-    assert learning.learn(tmp_path) == 1
+    keep.tell([call(arms, "as offered.cnf", weights=weights)])
+    assert learning.learn(keep) == 1
     assert finished(tmp_path) == 41
 
 
-def test_who_answered_in_the_place_of_others_is_learned_of(stock: Stock, tmp_path: Path) -> None:
+def arms_of(told: dict[str, Any]) -> list[list[str]]:
+    return [[run.arm for run in each.record.runs] for each in learning.lessons(told, {})]
+
+
+def test_who_answered_in_the_place_of_others_is_learned_of(keep: Keep, tmp_path: Path) -> None:
     runs = [run("a", "no answer"), run("b", "timeout"), run("c")]
     for each in runs[:2]:
         each["cost"] = 1.0
     one = call(("a",), runs=runs[:1] + runs[2:], winner="c")
-    assert [[r.arm for r in each.record.runs] for each in learning.lessons(one)] == [["a"], ["c"]]
+    assert [[r.arm for r in each.record.runs] for each in learning.lessons(one, {})] == [
+        ["a"],
+        ["c"],
+    ]
     both = call(("a", "b"), runs=runs, winner="c")
-    assert [[r.arm for r in each.record.runs] for each in learning.lessons(both)] == [["a", "b"]]
-    alone_first = call(("a", "b"), runs=[run("a")])
-    assert list(learning.lessons(alone_first)) == []
+    assert [[r.arm for r in each.record.runs] for each in learning.lessons(both, {})] == [
+        ["a", "b"]
+    ]
+    assert arms_of(call(("a", "b"), runs=[run("a")])) == [["a", "b"]]
+    # Nobody chose: who solved this before went first.
+    assert arms_of(call(("a", "b"), runs=[run("a")], given=True)) == []
 
 
-def test_a_call_is_learned_once(stock: Stock, tmp_path: Path) -> None:
+def test_a_call_is_learned_once(keep: Keep, tmp_path: Path) -> None:
     """The process that learns is killed after its commit, before it says how far it came."""
-    stock.tell(call(("a", "b")))
-    learning.learn(tmp_path)
-    stock.mark_learned(0)
-    learning.learn(tmp_path)
+    keep.tell([call(("a", "b"))])
+    learning.learn(keep)
+    keep.mark_learned(0)
+    learning.learn(keep)
     assert finished(tmp_path) == 1
 
 
-@pytest.mark.parametrize(
-    "line", ["", "[]", "{}", '{"key": "dimacs-2", "learns": true}', "\0", "[" * 100_000, '{"a": ']
-)
-def test_a_damaged_line_is_passed_over(stock: Stock, tmp_path: Path, line: str) -> None:
-    stock.tell(call(("a", "b")))
-    with (tmp_path / LOG).open("a") as file:
-        file.write(line)  # without an end: its process was killed
-    stock.tell(call(("b", "c")))
+@pytest.mark.parametrize("body", ["", "[]", "{}", '{"key": "dimacs-2"}', "[" * 100_000, '{"a": '])
+def test_what_no_call_wrote_is_passed_over(keep: Keep, tmp_path: Path, body: str) -> None:
+    keep.tell([call(("a", "b"))])
+    keep._write([("insert into calls(id, body) values('x', ?)", (body,))])
+    keep._write([("insert into kept values(?, ?)", (f"picks {KEY}", body))])
+    assert keep.picked(KEY, ARMS, 2, b"frozen") == (("a", "b"), ())
+    keep.tell([call(("b", "c"))])
     learning.learn_all(tmp_path)
     assert finished(tmp_path) == 2
+    assert len(keep.sets(KEY)) == learning.READY
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"sets": 3}', '{"sets": [[1, 2]]}', "\0"])
-def test_damaged_picks_count_as_none(stock: Stock, tmp_path: Path, content: str) -> None:
-    stock.offer(KEY, [(("b", "c"), None)])
-    assert stock.picked(KEY, ARMS, 2) == (("b", "c"), ())
-    (tmp_path / PICKS / f"{KEY}.json").write_text(content)
-    arms, _ = stock.picked(KEY, ARMS, 2)
-    assert arms[0] == "a"
-    assert stock.picked(KEY, ARMS, 2, b"frozen") == (("a", "b"), ())
-
-
-def test_a_long_log_is_put_aside_when_it_is_learned(
-    stock: Stock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_only_the_newest_calls_and_problems_are_kept(
+    keep: Keep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stocks, "LONGEST_LOG", 1000)
+    monkeypatch.setattr(keeping, "MOST_CALLS", 2)
+    monkeypatch.setattr(keeping, "MOST_SOLVED", 3)
     for number in range(6):
-        stock.tell(call(("a", "b"), f"{number}.cnf"))
+        keep.tell([call(("a", "b"), f"{number}.cnf", content=f"0{number}", place="")])
         learning.learn_all(tmp_path)
-    assert stock.size < 2000
+    assert [each["problem"] for _, each in keep.calls()] == ["4.cnf", "5.cnf"]
+    known = [number for number in range(6) if keep.solved(bytes([number]))]
+    assert known == [3, 4, 5]
     assert finished(tmp_path) == 6
 
 
-def test_a_solver_that_is_gone_or_new_changes_the_arms(stock: Stock, tmp_path: Path) -> None:
-    for arms in (ARMS, ("a", "d")):
-        stock.tell(call(arms[:2], arms=list(arms)))
-        learning.learn(tmp_path)
+def test_a_proved_verdict_stays(keep: Keep) -> None:
+    """And so does one that another solver merely contradicts; of a name, the newest counts."""
+    digest, place = bytes([1]), bytes([2])
+    for verdict, proved, of_content, of_name in (
+        ("UNSAT", False, ("UNSAT", False), "UNSAT"),
+        ("SAT", False, ("UNSAT", False), "SAT"),
+        ("SAT", True, ("SAT", True), "SAT"),
+        ("UNSAT", False, ("SAT", True), "UNSAT"),
+        ("SAT", False, ("SAT", True), "SAT"),
+    ):
+        keep.tell([call(("a",), content="01", place="02", verdict=verdict, proved=proved)], False)
+        found, named = keep.solved(digest), keep.solved(place)
+        assert found is not None
+        assert named is not None
+        assert ((found.verdict, found.proved), named.verdict) == (of_content, of_name)
+    assert list(keep.calls()) == []
+
+
+def test_a_new_version_starts_with_the_record_of_the_old_one(
+    keep: Keep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def shares(version: str) -> dict[str, float]:
+        monkeypatch.setattr(learning, "noted_versions", lambda keep: {"a": version})
+        for number in range(12):
+            arms = (("a",), ("b",), ("c",))[number % 3]
+            runs = [run(arms[0])] if arms == ("a",) else [run(arms[0], "timeout") | {"cost": 1.0}]
+            keep.tell([call(arms, runs=runs, winner="a" if arms == ("a",) else None)])
+            if version == "2.0":
+                break
+        learning.learn_all(tmp_path)
+        with AskTell.reopened(tmp_path / learning.JOURNAL, KEY) as book:
+            return {arm.name: arm.share for arm in book.status().arms}
+
+    assert shares("1.0")["a 1.0"] > 0.5
+    after = shares("2.0")
+    assert (after["a 1.0"], after["a 2.0"] > 0.5) == (0.0, True)
+
+
+def test_a_solver_that_is_gone_or_new_changes_the_arms(keep: Keep, tmp_path: Path) -> None:
+    for arms in (ARMS, ("a", "d", "e")):
+        keep.tell([call(arms[:2], arms=list(arms))])
+        learning.learn(keep)
     with AskTell.reopened(tmp_path / learning.JOURNAL, KEY) as book:
         shares = {arm.name: arm.share for arm in book.status().arms}
-    assert shares == {"a": 1.0, "b": 0.0, "c": 0.0, "d": 1.0}
-    assert {arms for arms, _ in stock.sets(KEY)} <= {("a", "d"), ("d", "a")}
+    assert (shares["b"], shares["c"]) == (0.0, 0.0)
+    assert shares["a"] + shares["d"] + shares["e"] == pytest.approx(2.0)
+    assert {arm for arms, _ in keep.sets(KEY) for arm in arms} <= {"a", "d", "e"}
 
 
 def test_only_one_process_learns_at_a_time(tmp_path: Path) -> None:
@@ -155,15 +199,13 @@ def test_what_a_solver_would_take_alone() -> None:
 
 
 def test_versions_are_kept_and_listed(calls: Calls) -> None:
-    """A new version goes on with the record of the old one; both are shown."""
+    """A program that has not changed is not asked again."""
     calls.data.mkdir(parents=True)
+    learn = [sys.executable, "-P", "-m", "pickbest.portfolio.solve.learning", str(calls.data)]
     for version in ("4.8.12", "5.4.0", "5.4.0"):
         calls.fake("z3", f"#!/bin/sh\necho x >> asked\necho Z3 version {version} - 64 bit\n")
         for _ in range(2):
-            calls.run(
-                str(calls.data),
-                program=[sys.executable, "-P", "-m", "pickbest.portfolio.solve.learning"],
-            )
+            calls.run(program=learn)
     assert re.search(r"smtlib +z3 +4\.8\.12, 5\.4\.0 ", calls.run("--list").stdout)
     assert (calls.folder / "asked").read_text().count("x") == 3  # once for each program
 
@@ -179,11 +221,11 @@ def test_calls_are_learned_from(calls: Calls) -> None:
             text = f"(set-logic UFLIA) ; {number}\n(check-sat)\n"
             name = calls.write(f"{number}.smt2", text)
             assert calls.run("--budget", "1", name).stdout == "unsat\n"
-            learning.learn(calls.data)
+            learning.learn(Keep(calls.data))
     with AskTell.reopened(calls.data / learning.JOURNAL, "smtlib-UFLIA-1") as book:
         status = book.status()
-        shares = {arm.name: arm.share for arm in status.arms}
-        wins = {arm.name: arm.won for arm in status.arms}
+        shares = {arm.name.partition(" ")[0]: arm.share for arm in status.arms}
+        wins = {arm.name.partition(" ")[0]: arm.won for arm in status.arms}
         assert {view.problem for view in book.history()} >= {"0.smt2", "7.smt2"}
     assert status.finished >= 8
     assert sum(wins.values()) == wins["z3"] > 0
@@ -195,5 +237,49 @@ def test_results_are_on_disk_when_a_call_ends(calls: Calls) -> None:
     calls.data.mkdir(parents=True)
     with alone(calls.data):
         calls.run("sat.smt2")
-    content = json.loads((calls.data / LOG).read_text())
+    (content,) = [call for _, call in Keep(calls.data).calls()]
     assert (content["key"], content["problem"]) == ("smtlib-QF_BV-2", "sat.smt2")
+
+
+def test_losers_may_finish_in_the_background(calls: Calls) -> None:
+    """For at most twice the winner's time, and only if the caller says so."""
+    calls.fake("z3", "#!/bin/sh\nsleep 0.4\necho unsat\n")
+    calls.fake("cvc5", "#!/bin/sh\nsleep 0.5\necho unsat\n")
+    for name in ("cvc4", "mathsat"):
+        calls.fake(name, "#!/bin/sh\nexec sleep 1000\n")
+    calls.data.mkdir(parents=True)
+    with alone(calls.data):
+        for name, words in (("p.smt2", []), ("q.smt2", ["--finish"])):
+            calls.write(name, f"(set-logic UFLIA) ; {name}\n(check-sat)\n")
+            calls.run("--budget", "4", *words, name)
+    told = [learning.finished(each) for _, each in Keep(calls.data).calls()]
+    plain, finished = ({run["arm"]: run["status"] for run in each["runs"]} for each in told)
+    assert plain == {"z3": "finished"} | dict.fromkeys(("cvc5", "cvc4", "mathsat"), "stopped")
+    assert finished == plain | {"cvc5": "finished", "cvc4": "timeout", "mathsat": "timeout"}
+    costs = {run["arm"]: run["cost"] for run in told[1]["runs"]}
+    assert costs["z3"] < costs["cvc5"] < costs["cvc4"] == 1.0
+    calls.write("q.smt2", "(set-logic UFLIA)\n(check-sat)\n")  # another problem
+    (_, last) = [each for _, each in Keep(calls.data).calls()]
+    assert learning.finished(last) == last
+
+
+def test_on_busy_cores_the_favourite_goes_first(calls: Calls) -> None:
+    for name in ("z3", "cvc5", "cvc4", "mathsat"):
+        calls.fake(name, "#!/bin/sh\nsleep 0.2\necho unsat\n")
+    calls.data.mkdir(parents=True)
+    keep = Keep(calls.data)
+    sets = [(("z3", "cvc5"), None), (("cvc4", "cvc5"), None), (("cvc5", "mathsat"), None)]
+    keep.offer("smtlib-UFLIA-2", sets, [0.5])
+    busy = [
+        subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(os.cpu_count() or 1)
+    ]
+    try:
+        with alone(calls.data):
+            calls.run(calls.write("p.smt2", "(set-logic UFLIA)\n(check-sat)\n"))
+    finally:
+        for each in busy:
+            each.kill()
+            each.wait()
+    (told,) = [each for _, each in keep.calls()]
+    assert [run["arm"] for run in told["runs"]] == ["cvc5"]
+    assert len(arms_of(told)[0]) == 2  # the other counts as stopped

@@ -62,6 +62,19 @@ class BudgetEstimate:
 
 
 @dataclass(frozen=True)
+class Alone:
+    """What one arm would have done, had it run alone on every problem.
+
+    cost: as the portfolio counts it. par2: time to the answer in deadlines, 2 where there is none.
+    answered: the share of problems that are answered by each of `kinds.EDGES`.
+    """
+
+    cost: Interval
+    par2: Interval
+    answered: FloatArray
+
+
+@dataclass(frozen=True)
 class Advised:
     """The advice in one sentence, and what it comes from.
 
@@ -98,6 +111,7 @@ class Rounds:
     arms: IntArray
     times: FloatArray
     answered: BoolArray
+    weights: FloatArray
     costs: FloatArray
     sizes: IntArray
 
@@ -125,7 +139,7 @@ def timed_rounds(entries: Sequence[Entry]) -> Rounds:
     shape = (len(told), width)
     costs = np.array([each.cost for each in told], np.float64)
     sizes = np.array([len(each.runs) if not opened[each.round].until else 0 for each in told])
-    empty = np.full(shape, -1), np.zeros(shape), np.zeros(shape, np.bool_)
+    empty = np.full(shape, -1), np.zeros(shape), np.zeros(shape, np.bool_), np.ones(shape)
     rounds = Rounds(names, *empty, costs, sizes)
     for row, each in enumerate(told):
         for place, (run, time) in enumerate(zip(each.runs, each.times, strict=True)):
@@ -133,12 +147,75 @@ def timed_rounds(entries: Sequence[Entry]) -> Rounds:
                 continue
             rounds.arms[row, place] = names.index(run.arm)
             rounds.times[row, place] = time
+            rounds.weights[row, place] = (opened[each.round].weights or {place: 1.0})[place]
             rounds.answered[row, place] = run.cost is not None and time < 1.0 and run.cost < 1.0
     return rounds
 
 
 def estimates(rounds: Rounds, seed: int = 0) -> tuple[BudgetEstimate, ...]:
     """For every budget."""
+    state, drawn = _folded(rounds, seed)
+    n_arms = len(rounds.names)
+    return tuple(_estimate(rounds, state, drawn, size) for size in range(1, n_arms + 1))
+
+
+def arms_alone(rounds: Rounds, seed: int = 0) -> dict[str, Alone]:
+    """For every arm, by name: runs that ended count as they are, stopped runs as expected.
+
+    What a stopped run would have taken follows from the mixture, given how all arms of its round
+    ended. Rounds in which an arm was unlikely to be picked count more.
+    """
+    state, drawn = _folded(rounds, seed)
+    mass = state.mass / state.mass.sum(axis=1, keepdims=True)
+    silent = survivals(state)  # (resamplings, kinds, arms, edges): not answered yet
+    beyond = (0.5 * (silent[..., 1:] + silent[..., :-1]) * np.diff(EDGES))[..., ::-1]
+    beyond = np.cumsum(beyond, axis=-1)[..., ::-1]  # time spent after the beginning of each bin
+    bins = np.clip(np.searchsorted(EDGES, rounds.times, side="right") - 1, 0, len(EDGES) - 2)
+    shape = (len(rounds.names), RESAMPLINGS)
+    counts, times, failed = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    answered = np.zeros((*shape, len(EDGES)))
+    repeats = np.stack([np.bincount(column, minlength=len(drawn)) for column in drawn.T], axis=1)
+    for row, (arms, ends) in enumerate(zip(rounds.arms, bins, strict=True)):
+        ran = [place for place, arm in enumerate(arms) if arm >= 0]
+        kinds = mass.copy()
+        for place in ran:
+            left = silent[:, :, arms[place], ends[place]]
+            after = silent[:, :, arms[place], ends[place] + 1]
+            kinds *= left - after if rounds.answered[row, place] else left
+        kinds /= kinds.sum(axis=1, keepdims=True)
+        for place in ran:
+            arm, end, time = arms[place], ends[place], rounds.times[row, place]
+            weight = rounds.weights[row, place] * repeats[row]
+            if rounds.answered[row, place] or time >= 1.0:
+                took, fails = time, float(not rounds.answered[row, place])
+                by_then = np.where(time <= EDGES, 1.0 - fails, 0.0)
+            else:
+                here = silent[:, :, arm, end]
+                took = np.maximum(time, EDGES[end] + (kinds * beyond[:, :, arm, end] / here).sum(1))
+                fails = (kinds * silent[:, :, arm, -1] / here).sum(axis=1)
+                later = 1.0 - (kinds[..., None] * silent[:, :, arm] / here[..., None]).sum(axis=1)
+                by_then = np.where(time <= EDGES, np.maximum(later, 0.0), 0.0)
+            counts[arm] += weight
+            times[arm] += weight * took
+            failed[arm] += weight * fails
+            answered[arm] += weight[:, None] * by_then
+    # An arm that a resampling left out has the mixture's own time there.
+    alone = (mass[..., None] * silent[..., -1]).sum(axis=1).T
+    guess = (mass[..., None] * beyond[..., 0]).sum(axis=1).T
+    times, failed = (
+        np.where(counts > 0.0, total / np.maximum(counts, 1e-9), prior)
+        for total, prior in ((times, guess), (failed, alone))
+    )
+    cost = times if rounds.timed else failed
+    share = answered.sum(axis=1) / np.maximum(counts.sum(axis=1), 1e-9)[:, None]
+    return {
+        name: Alone(_interval(cost[arm]), _interval(times[arm] + failed[arm]), share[arm])
+        for arm, name in enumerate(rounds.names)
+    }
+
+
+def _folded(rounds: Rounds, seed: int) -> tuple[KindsState, IntArray]:
+    """The mixture of each resampling, and the rounds that were drawn: (rounds, resamplings)."""
     n_arms, count = len(rounds.names), len(rounds.costs)
     planner = Schedules(n_arms, min(rounds.arms.shape[1], n_arms))
     state = planner.start(RESAMPLINGS)
@@ -147,7 +224,7 @@ def estimates(rounds: Rounds, seed: int = 0) -> tuple[BudgetEstimate, ...]:
         arms = rounds.arms[rows]
         seen = Runs(rounds.times[rows], rounds.answered[rows], arms >= 0)
         state = planner.learn_runs(state, Plans(arms, np.zeros(RESAMPLINGS)), seen)
-    return tuple(_estimate(rounds, state, drawn, size) for size in range(1, n_arms + 1))
+    return state, drawn
 
 
 def _estimate(rounds: Rounds, state: KindsState, drawn: IntArray, budget: int) -> BudgetEstimate:

@@ -15,8 +15,7 @@ from pickbest.core.features import Features
 from pickbest.core.tickets import Ticket
 from pickbest.portfolio.engine.engines import make_engine
 from pickbest.portfolio.engine.local import LocalEngine
-from pickbest.portfolio.run.answers.formats import as_format
-from pickbest.portfolio.run.answers.handling import Answers, Evaluator, Outputs
+from pickbest.portfolio.run.answers.handling import Answers, Evaluator, Outputs, as_format
 from pickbest.portfolio.run.arms import ArmSpec, as_arm, as_arms, check_problem
 from pickbest.portfolio.run.ask_tell import AskTell
 from pickbest.portfolio.run.costs import as_cost

@@ -13,7 +13,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from pickbest.catalog.spec import Spec, imported
 from pickbest.core import PickbestError, unknown_name
-from pickbest.portfolio.run.answers.formats import as_format
+from pickbest.portfolio.run.answers.handling import as_format
 from pickbest.portfolio.run.answers.reading import AnswerFormat
 from pickbest.portfolio.run.arms import Arm, Command, Function, sat_solver
 from pickbest.portfolio.run.costs import as_cost
@@ -259,13 +259,11 @@ def _format(spec: str, folder: Path) -> AnswerFormat:
 
 
 def _limits(table: dict[str, Any]) -> Limits:
-    numbers = _keys("memory_mb cpu_seconds output_kb spool_mb answer_mb grace", *_NUMBER)
-    _check_keys("key of limits", table, {**numbers, "processes": (int,)})
-    units = {"kb": 1024, "mb": 1024**2}
-    given: dict[str, Any] = {}
-    for key, value in table.items():
-        name, _, unit = key.rpartition("_")
-        given |= {f"{name}_bytes": round(value * units[unit])} if unit in units else {key: value}
+    kinds = {**_keys("memory_mb cpu_seconds grace", *_NUMBER), "processes": (int,)}
+    _check_keys("key of limits", table, kinds)
+    given = dict(table)
+    if "memory_mb" in given:
+        given["memory_bytes"] = round(given.pop("memory_mb") * 1024**2)
     return Limits(**given)
 
 

@@ -15,9 +15,8 @@ from pickbest.core import PickbestError
 from pickbest.core.codec import storable
 from pickbest.core.tickets import Ticket
 from pickbest.portfolio.engine.engines import Engine
-from pickbest.portfolio.run.answers.formats import TEXT
 from pickbest.portfolio.run.answers.handling import Answers, abridged
-from pickbest.portfolio.run.answers.reading import BadAnswerError, RejectedError
+from pickbest.portfolio.run.answers.reading import TEXT, BadAnswerError, RejectedError
 from pickbest.portfolio.run.arms import Arm, Command, answering
 from pickbest.portfolio.run.costs import Cost
 from pickbest.portfolio.runs import (

@@ -8,8 +8,7 @@ from pickbest.catalog.spec import Spec
 from pickbest.core import PickbestError, unknown_name
 from pickbest.core.codec import read_back
 from pickbest.portfolio.engine.engines import Engine
-from pickbest.portfolio.run.answers.formats import FormatSpec
-from pickbest.portfolio.run.answers.handling import Check
+from pickbest.portfolio.run.answers.handling import Check, FormatSpec
 from pickbest.portfolio.run.costs import CostSpec
 from pickbest.portfolio.run.features import FeatureFunction
 from pickbest.portfolio.runs import Limits

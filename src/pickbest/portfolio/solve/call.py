@@ -1,14 +1,17 @@
 """One call: problems, the solvers that take them, a race each, and what a solver would print."""
 
+from __future__ import annotations
+
 import json
 import math
 import os
 import re
+import signal
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pickbest.core import PickbestError, unknown_name
 from pickbest.core.codec import plain
@@ -17,32 +20,31 @@ from pickbest.core.tickets import Ticket
 from pickbest.portfolio.engine.local import LocalEngine
 from pickbest.portfolio.run.answers.dimacs import Dimacs
 from pickbest.portfolio.run.answers.handling import Answers, Evaluator, Outputs
-from pickbest.portfolio.run.answers.problems import suffix_of
-from pickbest.portfolio.run.answers.reading import AnswerFormat
+from pickbest.portfolio.run.answers.reading import AnswerFormat, suffix_of
 from pickbest.portfolio.run.answers.smtlib import SmtLib
 from pickbest.portfolio.run.arms import Command
-from pickbest.portfolio.run.costs import Solved
+from pickbest.portfolio.run.costs import Solved as SolvedCost
 from pickbest.portfolio.run.race import Race
 from pickbest.portfolio.runs import Limits, Result, Run, RunStatus
+from pickbest.portfolio.solve.keep import Keep, Solved
 from pickbest.portfolio.solve.known import (
     DIMACS,
     INSIDE,
+    Installed,
     Solver,
     installed,
     solver_table,
 )
-from pickbest.portfolio.solve.learning import due, learn_in_background
-from pickbest.portfolio.solve.memory import Memory
+from pickbest.portfolio.solve.learning import due, known_versions, learn_in_background
 from pickbest.portfolio.solve.problem import SUFFIXES, Problem, opened
-from pickbest.portfolio.solve.stock import Stock, Streams, TimeUp
-from pickbest.portfolio.solve.words import DAY, Arguments
+from pickbest.portfolio.solve.words import DAY, Arguments, Streams, TimeUp
 
 UNANSWERED, CONTRADICTION = 1, 3
 CODES = {"SAT": 10, "UNSAT": 20}
 SAID = {"SAT": "s SATISFIABLE", "UNSAT": "s UNSATISFIABLE"}
-# Seconds: who solved this very problem more quickly goes first alone, for twice as long and a
-# little more; then the others join.
-QUICK, HEAD_START = 1.0, 0.1
+# The favourite goes first alone, for so many seconds and twice as long as it took then, or as such
+# problems usually take; after that the others join.
+HEAD_START, TIMES = 0.1, 2.0
 # Of a deadline that was set: after this share, all other solvers join those that were picked.
 JOIN_AFTER = 0.6
 # What is left of a deadline is at least so much: zero is no deadline.
@@ -50,7 +52,7 @@ SHORTEST = 1e-3
 
 
 @dataclass(frozen=True)
-class LogRuntime(Solved):
+class LogRuntime(SolvedCost):
     """Where the runtime lies between a millisecond (0) and an hour (1), in powers; 1 if unsolved.
 
     Nobody says beforehand how long problems take, and a solver that takes twice as long should be
@@ -82,7 +84,7 @@ class Caller:
         self.streams = streams
         self.folder = folder
         self.started = started
-        self.stock = Stock(folder)
+        self.keep = Keep(folder)
         self.table = solver_table(arguments.tables)
         self.engine = LocalEngine(forked=True)
         self.answers = Answers(outputs=_outputs())
@@ -104,8 +106,9 @@ class Caller:
             self.answers.outputs.close()
             if self.learn and self.folder is not None:
                 learn_in_background(self.folder)
-            if notice := self.stock.notice():
+            if notice := self.keep.notice():
                 self.streams.say(f"note: {notice}")
+            self.keep.close()
         if len(codes) == 1:
             return codes[0]
         return next((code for code in (CONTRADICTION, UNANSWERED) if code in codes), 0)
@@ -116,13 +119,16 @@ class Caller:
         if len(call.files) > 1 and not call.as_json:
             comment = "c" if problem.format == DIMACS else ";"
             streams.write([f"{comment} {printable(problem.name)}\n".encode()])
-        arms = solvers_for(problem, call, self.table, self.started + call.deadline)
+        here = solvers_for(problem, call, self.table)
+        arms = commands(problem, call, here, self.started + call.deadline)
         if problem.checks == 0:
             return self._without_question(problem, arms)
-        memory = Memory(self.folder, problem.digest, problem.place)
-        result = self._raced(problem, arms, memory)
+        before = self.keep.solved(problem.digest)
+        favourite = before or (self.keep.solved(problem.place) if problem.place else None)
+        start = self._start(problem, arms, favourite)
+        result = self._raced(problem, arms, start, before)
         winner = next((run for run in result.runs if run.arm == result.winner), None)
-        disputes = [text for run in result.runs if (text := memory.contradicted(run))]
+        disputes = [text for run in result.runs if before and (text := before.contradicts(run))]
         if call.confirm:
             winner, disputes = _confirmed(result, winner, disputes)
         for text in disputes:
@@ -134,49 +140,81 @@ class Caller:
             streams.write(printed(problem, winner))
         else:
             streams.write(_no_answer(problem, result))
+        signal.setitimer(signal.ITIMER_REAL, 0.0)  # the answer is out: its deadline is over
         self._say_who(problem, result, winner)
-        if winner is not None and not call.frozen:
-            memory.remember(winner)
+        if not call.frozen:
+            self._remember(problem, here, arms, start, result, winner)
         return code
 
-    def _raced(self, problem: Problem, arms: Mapping[str, Command], memory: Memory) -> Result:
-        """Race solvers on a problem, and keep on disk what came of it."""
+    def _start(
+        self, problem: Problem, arms: Mapping[str, Command], favourite: Solved | None
+    ) -> Start:
+        """Who runs, and when: who solved this before goes first, the learner fills the others."""
         call = self.arguments
         names, budget = tuple(arms), min(call.budget, len(arms))
         key = f"{problem.kind}-{budget}"
         chosen_by = problem.digest if call.frozen else b""
-        offered, weights = self.stock.picked(key, names, budget, chosen_by)
-        picked = offered
-        favourite = memory.favourite.solver if memory.favourite else ""
-        if favourite in arms:
-            rest = [arm for arm in picked if arm != favourite]
-            picked = (favourite, *rest)[:budget]
-        ends = self.started + call.deadline
-        left = max(ends - time.monotonic(), SHORTEST)
-        after = dict.fromkeys(picked, 0.0)
-        known = memory.before if picked[0] == favourite and not call.confirm else None
-        if known is not None and known.seconds < QUICK:
-            late = HEAD_START + 2.0 * known.seconds
-            after |= dict.fromkeys(picked[1:], min(late, JOIN_AFTER * left))
-        others = [name for name in names if name not in picked]
-        after |= dict.fromkeys(others, JOIN_AFTER * left if call.deadline < DAY else DAY)
-        ticket = Ticket(0, (*picked, *others), watched=False)
-        timed = {name: replace(arms[name], after=seconds) for name, seconds in after.items()}
+        picked, weights = self.keep.picked(key, names, budget, chosen_by)
+        left = max(self.started + call.deadline - time.monotonic(), SHORTEST)
+        last = JOIN_AFTER * left if call.deadline < DAY else DAY
+        usual, given = 0.0, favourite is not None and favourite.solver in arms
+        if favourite and given:
+            others = [arm for arm in picked if arm != favourite.solver]
+            picked, weights = (favourite.solver, *others)[:budget], ()
+            usual = favourite.seconds
+        elif not call.frozen and spare_cores() < budget and (known := self.keep.favourite(key)):
+            first = next((arm for arm in known.solvers if arm in picked), picked[0])
+            places = sorted(range(budget), key=lambda place: picked[place] != first)
+            picked = tuple(picked[place] for place in places)
+            weights = tuple(weights[place] for place in places) if weights else ()
+            usual = known.seconds
+        late = HEAD_START + TIMES * usual if usual and not call.confirm else 0.0
+        after = dict.fromkeys(names, last) | dict.fromkeys(picked, min(late, last))
+        return Start(key, picked, weights, {**after, picked[0]: 0.0}, left, given)
+
+    def _raced(
+        self,
+        problem: Problem,
+        arms: Mapping[str, Command],
+        start: Start,
+        before: Solved | None,
+    ) -> Result:
+        """Race solvers on a problem; only runs that began are in the result."""
+        call = self.arguments
+        others = [name for name in arms if name not in start.picked]
+        ticket = Ticket(0, (*start.picked, *others), watched=False)
+        timed = {name: replace(arms[name], after=start.after[name]) for name in ticket.arms}
         answers = replace(
             self.answers,
-            evaluate=Evaluator(self.engine, ends),
-            check=lambda run: memory.refuted(run) or None,
+            evaluate=Evaluator(self.engine, self.started + call.deadline),
+            check=lambda run: str(before) if before and before.refutes(run) else None,
             wanted=2 if call.confirm else 1,
         )
-        race = Race(timed, self.engine, COST, left, Limits(call.memory), answers=answers)
+        race = Race(timed, self.engine, COST, start.left, Limits(call.memory), answers=answers)
         result, _ = race.run(ticket, problem.path)
         ran = [run for run in result.runs if run.status is not RunStatus.STOPPED or run.seconds > 0]
-        result = replace(result, runs=tuple(ran))
-        if not call.solvers and not call.frozen:
-            own = weights if picked == offered else ()
-            self.stock.tell(logged(problem, key, names, picked, own, result))
-            self.learn = self.learn or (budget < len(arms) and due(self.stock, key))
-        return result
+        return replace(result, runs=tuple(ran))
+
+    def _remember(
+        self,
+        problem: Problem,
+        here: Mapping[str, Installed],
+        arms: Mapping[str, Command],
+        start: Start,
+        result: Result,
+        winner: Run | None,
+    ) -> None:
+        """Keep what came of a call, and see to it that it is learned."""
+        versions = known_versions(self.keep, here)
+        told = logged(problem, start, versions, result, winner)
+        if self.arguments.finish and problem.path == os.path.abspath(problem.name):
+            argv = {name: arm.argv for name, arm in arms.items()}
+            memory = self.arguments.memory
+            told["finish"] = {"path": problem.path, "argv": argv, "memory": memory}
+        is_learned = not self.arguments.solvers
+        self.keep.tell([told], is_learned)
+        some = is_learned and len(start.picked) < len(here)
+        self.learn = self.learn or (some and due(self.keep, start.key))
 
     def _without_question(self, problem: Problem, arms: Mapping[str, Command]) -> int:
         """A script that asks nothing: one solver may say what it has to say."""
@@ -208,13 +246,33 @@ class Caller:
                 self.streams.say(f"{problem.name}: {run.arm}:{verdict} {won}, {run.seconds:.3f} s")
 
 
-def solvers_for(
-    problem: Problem, call: Arguments, table: Sequence[Solver], until: float = math.inf
-) -> dict[str, Command]:
-    """The arms of a call by name: installed, fit for the problem, and wanted.
+class Start(NamedTuple):
+    """Who runs on a problem. key: what it is learned with. weights: of the pick, if it is one.
 
-    until: when a check of their models must be done, by time.monotonic.
+    after: when each solver starts, in seconds. left: seconds for all of them. given: somebody
+    solved the problem before, so that the learner did not choose.
     """
+
+    key: str
+    picked: tuple[str, ...]
+    weights: tuple[float, ...]
+    after: Mapping[str, float]
+    left: float
+    given: bool
+
+
+def spare_cores() -> int:
+    """How many processors have nothing to do now, but for this process; 0: nobody knows."""
+    try:
+        with open("/proc/loadavg") as file:
+            running = int(file.read().split()[3].partition("/")[0])
+    except (OSError, ValueError, IndexError):
+        return 0
+    return max((os.cpu_count() or 1) - max(running - 1, 0), 0)
+
+
+def solvers_for(problem: Problem, call: Arguments, table: Sequence[Solver]) -> dict[str, Installed]:
+    """The solvers of a call by name: installed, fit for the problem, and wanted."""
     names = list(dict.fromkeys(solver.name for solver in table))
     for name in call.solvers:
         if name not in names:
@@ -228,57 +286,60 @@ def solvers_for(
             f"no solver for {what} is installed; install one of "
             f"{', '.join([name for name in fit if name in wanted] or fit)}"
         )
+    return {name: found[name] for name in dict.fromkeys(wanted) if name in found}
+
+
+def commands(
+    problem: Problem, call: Arguments, here: Mapping[str, Installed], until: float
+) -> dict[str, Command]:
+    """The arms of a call. until: when checks of models must be done, by time.monotonic."""
+    format: AnswerFormat = Dimacs()
+    if problem.format != DIMACS:
+        format = SmtLib(asked=problem.checks, until=until)
     arms = {}
-    format: AnswerFormat = SmtLib(asked=problem.checks, until=until)
-    if problem.format == DIMACS:
-        format = Dimacs()
-    for name in dict.fromkeys(wanted):
-        if name in found:
-            argv = found[name].on(problem.path_for(found[name].solver.needs_logic))
-            if name == call.called:
-                argv = (argv[0], *call.passed, *argv[1:])
-            arms[name] = Command(argv, answer=format)
+    for name, found in here.items():
+        argv = found.on(problem.path_for(found.solver.needs_logic))
+        more = call.passed if name == call.called else ()
+        arms[name] = Command((argv[0], *more, *argv[1:]), answer=format)
     return arms
 
 
 def logged(
-    problem: Problem,
-    key: str,
-    arms: Sequence[str],
-    picked: Sequence[str],
-    weights: Sequence[float],
-    result: Result,
+    problem: Problem, start: Start, versions: Mapping[str, str], result: Result, winner: Run | None
 ) -> dict[str, Any]:
-    """A call as the log keeps it; runs are those that started."""
-    winner = next((run for run in result.runs if run.arm == result.winner), None)
+    """A call as it is kept; runs are those that began."""
     return {
+        "id": f"{time.time_ns():x}-{os.urandom(4).hex()}",
         "at": time.time(),
-        "key": key,
+        "key": start.key,
         "problem": problem.name[-200:],
         "content": problem.digest.hex(),
         "place": problem.place.hex(),
-        "arms": list(arms),
-        "picked": list(picked),
-        "weights": list(weights),
-        "learns": len(picked) < len(arms),
+        "arms": list(start.after),
+        "versions": versions,
+        "picked": list(start.picked),
+        "weights": list(start.weights),
+        "given": start.given,
         "seconds": round(result.seconds, 6),
-        "winner": result.winner,
+        "winner": winner.arm if winner else None,
         "verdict": winner.verdict[:100] if winner else "",
         "proved": winner.checked if winner else False,
-        "runs": [
-            {
-                "arm": run.arm,
-                "status": run.status.value,
-                "cost": run.cost,
-                "seconds": round(run.seconds, 6),
-                "cpu": round(run.cpu_seconds, 6),
-                "reason": run.reason[:200],
-                "verdict": run.verdict[:100],
-                "checked": run.checked,
-                "accepted": run.accepted,
-            }
-            for run in result.runs
-        ],
+        "runs": [run_told(run) for run in result.runs],
+    }
+
+
+def run_told(run: Run) -> dict[str, Any]:
+    """A run as it is kept."""
+    return {
+        "arm": run.arm,
+        "status": run.status.value,
+        "cost": run.cost,
+        "seconds": round(run.seconds, 6),
+        "cpu": round(run.cpu_seconds, 6),
+        "reason": run.reason[:200],
+        "verdict": run.verdict[:100],
+        "checked": run.checked,
+        "accepted": run.accepted,
     }
 
 

@@ -40,6 +40,10 @@ class Solver(NamedTuple):
     logics: which SMT-LIB logics it takes, as a pattern; ALL is a script whose logic is not known.
     session: arguments with which it reads commands from standard input; "": it cannot.
     needs_logic: it refuses scripts that do not set their logic.
+    goes_on: in a session, it goes on after an error, and after a reset, as if nothing had been.
+    forgets: after a check under assumptions it may answer the next check wrongly, and is started
+        anew.
+    module_pops: whether its module can take levels back.
     extra: words of a profile.
     """
 
@@ -53,6 +57,9 @@ class Solver(NamedTuple):
     logics: str = ".*"
     session: str = ""
     needs_logic: bool = False
+    goes_on: bool = False
+    forgets: bool = False
+    module_pops: bool = True
     extra: tuple[str, ...] = ()
 
 
@@ -62,7 +69,7 @@ _STRINGS = "--strings-exp"
 _TALKS = "--lang=smt2 --incremental -q"
 _BTOR = "--model-gen=1", _MORE, r"QF_A?(UF)?BV|BV"
 SOLVERS = (
-    Solver("z3", SMTLIB, "z3", "-smt2 {problem}", session="-in -smt2"),
+    Solver("z3", SMTLIB, "z3", "-smt2 {problem}", session="-in -smt2", goes_on=True),
     Solver("cvc5", SMTLIB, "cvc5", _CVC, "cvc5", _MODELS, _MORE, NO_STRINGS, _TALKS),
     Solver(
         "cvc5", SMTLIB, "cvc5", f"{_STRINGS} {_CVC}", "cvc5", _MODELS, _MORE, STRINGS,
@@ -76,9 +83,15 @@ SOLVERS = (
     Solver(
         "yices", SMTLIB, "yices-smt2 yices_smt2", "--smt2-model-format {problem}",
         incremental=_MORE, logics=YICES, session="--incremental --smt2-model-format",
-        needs_logic=True,
+        # 2.6.5: when assumptions were unsat, it may call the next check sat although what is
+        # asserted alone is unsat.
+        needs_logic=True, forgets=True,
     ),
-    Solver("bitwuzla", SMTLIB, "bitwuzla", PROBLEM, "bitwuzla", _MODELS, "", BIT_VECTORS, _MODELS),
+    # Its module loses count of its levels when commands come one by one.
+    Solver(
+        "bitwuzla", SMTLIB, "bitwuzla", PROBLEM, "bitwuzla", _MODELS, "", BIT_VECTORS, _MODELS,
+        module_pops=False,
+    ),
     Solver("boolector", SMTLIB, "boolector", "--smt2 {problem}", "pyboolector", *_BTOR),
     Solver("mathsat", SMTLIB, "mathsat", "-input=smt2 {problem}", "", "-model_generation=true"),
     Solver("opensmt", SMTLIB, "opensmt", logics=r"QF_(UF|AX|A?(UF)?(LIA|LRA|IDL|RDL))"),
@@ -130,10 +143,28 @@ class Installed(NamedTuple):
     name: str
     argv: tuple[str, ...]
     solver: Solver
+    is_module: bool = False
 
     def on(self, path: str) -> tuple[str, ...]:
         """The command line for a problem."""
         return tuple(word.replace(PROBLEM, path) for word in self.argv)
+
+    @property
+    def place(self) -> str:
+        """The program, or the module."""
+        return self.solver.module.partition(":")[0] if self.is_module else self.argv[0]
+
+    @property
+    def stamp(self) -> str:
+        """Changes with the program or the module."""
+        origin: str | None = self.argv[0]
+        if self.is_module:
+            spec = find_spec(self.place)
+            origin = spec.origin if spec else None
+        try:
+            return str(os.stat(origin or "").st_mtime_ns)
+        except OSError:
+            return ""
 
 
 def installed(
@@ -144,8 +175,9 @@ def installed(
     table: Iterable[Solver] = SOLVERS,
 ) -> dict[str, Installed]:
     """The solvers of a format that are here and take the logic, by name."""
+    path = places()
     found = (
-        located(solver, places(), models, incremental)
+        located(solver, path, models, incremental)
         for solver in table
         if solver.format == format and takes(solver, logic)
     )
@@ -153,33 +185,27 @@ def installed(
 
 
 def located(
-    solver: Solver, path: Iterable[str], models: bool = False, incremental: bool = False
+    solver: Solver,
+    path: Iterable[str],
+    models: bool = False,
+    incremental: bool = False,
+    session: bool = False,
 ) -> Installed | None:
-    """A solver in one of these folders, or a module that stands in for it."""
-    asked = (solver.models * models, solver.incremental * incremental, solver.arguments)
-    for name in solver.programs.split():
+    """A solver in one of these folders, or a module that stands in for it; None: neither.
+
+    session: as it is started to be talked to; None also where it cannot be.
+    """
+    asked = f"{solver.models * models} {solver.incremental * incremental} {solver.arguments}"
+    words = (solver.session if session else asked).split()
+    for name in solver.programs.split() if words else ():
         if program := which(name, path):
-            words = [word for part in asked for word in part.split()]
             return Installed(solver.name, (program, *solver.extra, *words), solver)
-    if solver.module and has_module(solver.module.partition(":")[0]) and not solver.extra:
-        more = ("--incremental",) if incremental else ()
-        return Installed(solver.name, (*run_module(solver.module), *more, PROBLEM), solver)
-    return None
-
-
-def run_module(module: str) -> tuple[str, ...]:
-    """The command that runs a solver's module; the current folder is not searched for modules."""
-    return (sys.executable, "-P", "-m", RUNNER, module)
-
-
-def talking(solver: Solver, path: Iterable[str]) -> tuple[str, ...] | None:
-    """The command that starts a session with a solver; None where it has none, or is not here."""
-    for name in solver.programs.split() if solver.session else ():
-        if program := which(name, path):
-            return (program, *solver.extra, *solver.session.split())
     module = solver.module
-    if solver.session and module and has_module(module.partition(":")[0]) and not solver.extra:
-        return (*run_module(module), "--session")
+    if words and module and not solver.extra and has_module(module.partition(":")[0]):
+        more = ("--session",) if session else ("--incremental",) * incremental + (PROBLEM,)
+        # The current folder is not searched for modules.
+        argv = (sys.executable, "-P", "-m", RUNNER, module, *more)
+        return Installed(solver.name, argv, solver, is_module=True)
     return None
 
 
@@ -310,18 +336,32 @@ def _words(content: Mapping[str, Any], key: str) -> list[str]:
     return words
 
 
-def version_of(called: str) -> str:
-    """What a solver says of its version: the one that is here, or one as good as any."""
+def version_said(called: str) -> str:
+    """What `--version` says: as the solver whose name we answer to, or as one as good as any."""
     if not called:
         from pickbest._version import __version__
 
         return f"pickbest {__version__}\n"
     program = which(called, places())
-    return (said_version(program) if program else "") or VERSIONS.get(called, "1.0\n")
+    return (_said(program) if program else "") or VERSIONS.get(called, "1.0\n")
 
 
-def said_version(program: str) -> str:
-    """What a program says of its version; "": nothing."""
+def version_of(here: Installed) -> str:
+    """The version of a solver, in numbers; "": nobody knows."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    if not here.is_module:
+        text = _said(here.place)
+    else:
+        try:
+            text = version({"pysat": "python-sat"}.get(here.place, here.place))
+        except PackageNotFoundError:
+            text = ""
+    found = re.search(r"\d+(\.\d+)+", text)
+    return found[0] if found else ""
+
+
+def _said(program: str) -> str:
     import subprocess
 
     try:
@@ -330,17 +370,6 @@ def said_version(program: str) -> str:
     except (OSError, ValueError, subprocess.SubprocessError):
         return ""
     return done.stdout
-
-
-def module_version(module: str) -> str:
-    """The version of a Python module; "": nobody knows."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    name = module.partition(":")[0]
-    try:
-        return version({"pysat": "python-sat"}.get(name, name))
-    except PackageNotFoundError:
-        return ""
 
 
 def nested() -> bool:

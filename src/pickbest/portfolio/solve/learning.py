@@ -1,51 +1,49 @@
-"""From the log of calls to the journal, and new picks for the next calls; in the background.
+"""From the calls that are kept to the journal, and new picks for the next calls; in the background.
 
 python -m pickbest.portfolio.solve.learning FOLDER
 
-Opening a journal and asking a learner takes longer than many a problem. So calls leave a line in
-the log, and this process takes it to the journal and offers new sets of solvers (see `stock`).
+Opening a journal and asking a learner takes longer than many a problem. So calls leave a row (see
+`keep`), and this process takes it to the journal and offers new sets of solvers. In the journal, an
+arm is a solver and its version: `z3 4.13.0`.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
-import stat
 import subprocess
 import sys
-import tempfile
-import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from pickbest.core.errors import PickbestError
-from pickbest.portfolio.runs import Run, RunStatus
+from pickbest.portfolio.runs import Limits, Run, RunStatus
+from pickbest.portfolio.solve.keep import Keep, alone
 from pickbest.portfolio.solve.known import (
     INSIDE,
-    RUNNER,
+    Installed,
     located,
-    module_version,
     places,
-    said_version,
     solver_table,
+    version_of,
 )
-from pickbest.portfolio.solve.stock import VERSIONS_FILE, Stock, alone
+from pickbest.portfolio.solve.problem import content_digest
 from pickbest.portfolio.store.records import DamagedError, Finished
-
-if TYPE_CHECKING:
-    from pickbest.portfolio.run.ask_tell import AskTell
 
 # Sets of solvers that are offered: a sample of what the learner would pick.
 READY = 16
 # Calls that one commit takes in.
 BATCH = 256
-# Bytes of the log that wait before learning starts, about four calls; less, where nothing is known.
-ENOUGH = 2_000
-JOURNAL = "solve.db"
+# Calls that wait before learning starts: at least the first, at most the last, and else a share of
+# what is known. Where nothing is known of their kind, it starts at once.
+ENOUGH, ENOUGH_SHARE, PLENTY = 4, 0.25, 100
+# A new version of a solver is taken to do as the old one did in the last of its calls.
+PRIOR = 30
+JOURNAL, VERSIONS = "solve.db", "versions"
 # What SQLite says of a file that is none of its own, or no more.
 _DAMAGED = re.compile("not a database|malformed")
 
@@ -59,22 +57,28 @@ class Lesson(NamedTuple):
     record: Finished
 
 
-def lessons(call: Mapping[str, Any]) -> Iterator[Lesson]:
+def lessons(call: Mapping[str, Any], versions: Mapping[str, str]) -> Iterator[Lesson]:
     """What a call teaches: of those that were picked, and of one that answered in their place.
 
-    A solver that was stopped counts as if it had not answered: it is credited for what it adds to
-    the solvers beside it, not for what another would have delivered anyway. ValueError, TypeError
-    or KeyError for a line that no call wrote.
+    versions: of solvers whose version the call does not say. A solver that was stopped, or had not
+    begun, counts as if it had not answered: it is credited for what it adds to the solvers beside
+    it, not for what another would have delivered anyway. ValueError, TypeError or KeyError for
+    what no call wrote.
     """
-    picked, arms = [str(arm) for arm in call["picked"]], tuple(map(str, call["arms"]))
+    full = {str(arm): _full(str(arm), versions | call["versions"]) for arm in call["arms"]}
+    picked = [full[arm] for arm in call["picked"]]
     ran = [
         Run(
-            str(run["arm"]), RunStatus(run["status"]), run["cost"], float(run["seconds"]),
+            full[run["arm"]], RunStatus(run["status"]), run["cost"], float(run["seconds"]),
             str(run["reason"]), verdict=str(run["verdict"]), checked=run["checked"] is True,
             accepted=run["accepted"] is True,
         )
         for run in call["runs"]
     ]  # fmt: skip
+    if call["given"] is not True:
+        # Those that were to join later count as those that were stopped.
+        began = {run.arm for run in ran}
+        ran += [Run(arm, RunStatus.STOPPED) for arm in picked if arm not in began]
     first = sorted((r for r in ran if r.arm in picked), key=lambda run: picked.index(run.arm))
     later = sorted((r for r in ran if r.arm not in picked), key=lambda run: not run.accepted)
     later = later[: len(picked)] if any(run.accepted for run in later) else []
@@ -95,48 +99,86 @@ def lessons(call: Mapping[str, Any]) -> Iterator[Lesson]:
             at=float(call["at"]) + 1e-6 * place,
         )
         weights = tuple(map(float, call["weights"])) if place == 0 else ()
-        yield Lesson(str(call["problem"]), arms, weights, record)
+        yield Lesson(str(call["problem"]), tuple(full.values()), weights, record)
 
 
-def learn(folder: Path) -> int:
+def finished(call: dict[str, Any]) -> dict[str, Any]:
+    """A call with what its losers do in twice the winner's time, where the caller allows that."""
+    told = call.get("finish")
+    took = {run["arm"]: run["seconds"] for run in call["runs"]}.get(call["winner"])
+    if not told or not took:
+        return call
+    from pickbest.core.tickets import Ticket
+    from pickbest.portfolio.engine.local import LocalEngine
+    from pickbest.portfolio.run.arms import Command
+    from pickbest.portfolio.run.race import Race
+    from pickbest.portfolio.solve.call import COST, run_told
+
+    with suppress(OSError):
+        if content_digest(Path(told["path"]).read_bytes()).hex() != call["content"]:
+            return call  # it is another problem now
+        arms = {
+            run["arm"]: Command(told["argv"][run["arm"]])
+            for run in call["runs"]
+            if run["status"] == "stopped"
+        }
+        with closing(LocalEngine()) as engine:
+            race = Race(arms, engine, COST, 2.0 * took, Limits(told["memory"]))
+            result, _ = race.run(Ticket(0, tuple(arms), watched=True), told["path"])
+        found = {run.arm: run_told(run) for run in result.runs}
+        return call | {"runs": [found.get(run["arm"], run) for run in call["runs"]]}
+    return call
+
+
+def _full(name: str, versions: Mapping[str, str]) -> str:
+    return f"{name} {versions[name]}" if versions.get(name) else name
+
+
+def learn(keep: Keep) -> int:
     """Take in all calls that are not learned, and offer new sets; how many calls there were."""
-    stock = Stock(folder)
-    start = place = stock.learned
-    count = 0
+    last, count = keep.learned, 0
+    versions = noted_versions(keep)
     by_key: dict[str, list[Lesson]] = defaultdict(list)
-    for end, call in stock.calls(start):
-        place = end
-        try:
-            found = list(lessons(call)) if call["learns"] is True else []
-        except (KeyError, TypeError, ValueError, PickbestError):
-            continue
-        by_key[str(call["key"])] += found
+    for number, call in keep.calls(last):
+        last = number
+        with suppress(KeyError, TypeError, ValueError, AttributeError, PickbestError):
+            found = list(lessons(finished(call), versions))
+            if len(call["picked"]) < len(call["arms"]):  # else there is nothing to choose
+                by_key[str(call["key"])] += found
         count += 1
         if count == BATCH:
             break
     try:
         for key, taught in by_key.items():
             if taught:
-                _learn(stock, folder, key, taught)
+                _learn(keep, key, taught, versions)
     except PickbestError as error:
         if not isinstance(error, DamagedError) and not _DAMAGED.search(str(error)):
             raise
-        # All that it held is in the log: it is learned anew.
-        stock.set_aside(JOURNAL, str(error))
-        place = 0
-    stock.mark_learned(place)
+        # All that it held is kept: it is learned anew.
+        keep.set_aside(JOURNAL, str(error))
+        last = 0
+    keep.mark_learned(last)
     return count
 
 
-def _learn(stock: Stock, folder: Path, key: str, taught: Sequence[Lesson]) -> None:
+def _learn(keep: Keep, key: str, taught: Sequence[Lesson], versions: Mapping[str, str]) -> None:
+    from pickbest.portfolio.run.ask_tell import AskTell  # takes half a second of processor time
+
     arms, budget = taught[-1].arms, len(taught[-1].record.runs)
-    with book_for(folder, key, arms, budget) as book:
+    journal = Path(keep.folder or "", JOURNAL)
+    known = roster(journal, key)
+    before = list(_prior(keep, key, known, arms, versions))
+    # Solvers that are not here now are paused, not forgotten.
+    paused = [arm for arm in known if arm not in arms]
+    all_of_them = [*known, *(arm for arm in arms if arm not in known)]
+    with AskTell(all_of_them, budget, journal, name=key, paused=paused) as book:
         # A process that was killed after its commit left calls that are in the journal.
-        known = {view.at for view in book.history(2 * BATCH)}
+        seen = {view.at for view in book.history(2 * BATCH)}
         new = [
             (each.problem, each.weights, each.record)
-            for each in taught
-            if each.record.at not in known
+            for each in (*before, *taught)
+            if each.record.at not in seen
             and len(each.record.runs) == budget
             and {run.arm for run in each.record.runs} <= set(arms)
         ]
@@ -145,30 +187,48 @@ def _learn(stock: Stock, folder: Path, key: str, taught: Sequence[Lesson]) -> No
         sets = book.ledger.look(
             lambda state: [state.live.pick(state.next_round + each)[:2] for each in range(READY)]
         )
-    stock.offer(key, sets)
+    took = [
+        run.seconds for each in taught for run in each.record.runs if run.arm == each.record.winner
+    ]
+    keep.offer(key, sets, took)
 
 
-def book_for(folder: Path, key: str, arms: Sequence[str], budget: int) -> AskTell:
-    """The learner of a key. Solvers that are not here now are paused, not forgotten."""
-    from pickbest.portfolio.run.ask_tell import AskTell  # takes half a second of processor time
+def _prior(
+    keep: Keep, key: str, known: Iterable[str], arms: Sequence[str], versions: Mapping[str, str]
+) -> Iterator[Lesson]:
+    """Calls of versions before those that are new, as if they had been calls of these."""
+    base = {arm.partition(" ")[0] for arm in known}
+    new = {arm.partition(" ")[0] for arm in arms if arm not in known} & base
+    if not new:
+        return
+    old = [
+        call
+        for number, call in keep.calls()
+        if number <= keep.learned and call.get("key") == key and new & set(call.get("picked", ()))
+    ]
+    for call in old[-PRIOR:]:
+        with suppress(KeyError, TypeError, ValueError):
+            for each in lessons(call | {"versions": {}, "weights": []}, versions):
+                # A round of its own, and so at a time of its own.
+                yield each._replace(record=replace(each.record, at=each.record.at + 5e-6))
 
-    path = folder / JOURNAL
-    known: Sequence[str] = ()
-    if path.exists():
-        try:
-            with AskTell.reopened(path, key) as book:
-                roster = book.ledger.state.roster
-                known = roster.arms if roster else ()
-        except PickbestError:  # there is no such portfolio yet
-            known = ()
-    all_of_them = [*known, *(arm for arm in arms if arm not in known)]
-    paused = [arm for arm in known if arm not in arms]
-    return AskTell(all_of_them, budget, path, name=key, paused=paused)
+
+def roster(journal: Path, key: str) -> Sequence[str]:
+    """The arms that the learner of a key knows."""
+    from pickbest.portfolio.run.ask_tell import AskTell
+
+    with suppress(PickbestError):  # there is no such portfolio yet
+        if journal.exists():
+            with AskTell.reopened(journal, key) as book:
+                found = book.ledger.state.roster
+                return found.arms if found else ()
+    return ()
 
 
-def due(stock: Stock, key: str) -> bool:
+def due(keep: Keep, key: str) -> bool:
     """Whether it is time to learn."""
-    return stock.size - stock.learned >= ENOUGH or not stock.sets(key)
+    enough = min(max(ENOUGH, ENOUGH_SHARE * keep.learned), PLENTY)
+    return keep.waiting >= enough or not keep.sets(key)
 
 
 def learn_in_background(folder: Path) -> None:
@@ -191,57 +251,54 @@ def learn_in_background(folder: Path) -> None:
 
 def learn_all(folder: Path, wait: bool = True) -> int:
     """Until nothing is left to learn; how many calls there were. wait: for another that learns."""
-    count = 0
+    count, keep = 0, Keep(folder)
     with alone(folder, wait) as first:
-        while first and (more := learn(folder)):
+        while first and (more := learn(keep)):
             count += more
+    keep.close()
     return count
 
 
-def note_versions(stock: Stock) -> None:
-    """Keep which versions of solvers were seen; programs that have not changed are not asked."""
-    found = stock.read(VERSIONS_FILE)
+def noted_versions(keep: Keep) -> dict[str, str]:
+    """The version of each solver that is here; programs that have not changed are not asked.
+
+    What was found is kept: a stamp and a version for each program, and all versions that were seen.
+    """
+    found = keep.read(VERSIONS)
     known = found if isinstance(found, dict) else {}
-    asked, seen = dict(known.get("asked") or {}), stock.versions()
+    asked, seen = dict(known.get("asked") or {}), dict(known.get("seen") or {})
+    versions = {}
     for solver in solver_table():
         here = located(solver, places())
         if here is None:
             continue
-        is_module = RUNNER in here.argv
-        place = solver.module if is_module else here.argv[0]
-        stamp = module_version(place) if is_module else str(os.stat(place).st_mtime_ns)
-        if asked.get(place) == stamp:
-            continue
-        text = stamp if is_module else said_version(place)
-        version = re.search(r"\d+(\.\d+)+", text)
-        asked[place] = stamp
-        if version and version[0] not in seen.setdefault(solver.name, []):
-            seen[solver.name].append(version[0])
-    if known.get("asked") != asked:
-        stock.write_json(VERSIONS_FILE, {"asked": asked, "solvers": seen})
+        if asked.get(here.place, ("",))[0] != here.stamp:
+            asked[here.place] = here.stamp, version_of(here)
+        versions[solver.name] = asked[here.place][1]
+        if versions[solver.name] not in ("", *seen.get(solver.name, ())):
+            seen[solver.name] = [*seen.get(solver.name, ()), versions[solver.name]]
+    if {"asked": asked, "seen": seen} != known:
+        keep.write({VERSIONS: {"asked": asked, "seen": seen}})
+    return versions
 
 
-def sweep_temporary(folder: Path, older: float = 3600.0) -> None:
-    """Remove what killed calls left behind.
-
-    What is young stays: it may belong to a container whose processes are not seen here.
-    """
-    for path in folder.glob("pickbest-*-*"):
-        pid = path.name.split("-")[1]
-        with suppress(OSError):
-            status = path.lstat()
-            mine = status.st_uid == os.geteuid() and time.time() - status.st_mtime > older
-            if mine and pid.isdigit() and not os.path.exists(f"/proc/{pid}"):
-                shutil.rmtree(path) if stat.S_ISDIR(status.st_mode) else path.unlink()
+def known_versions(keep: Keep, here: Mapping[str, Installed]) -> dict[str, str]:
+    """Versions of solvers, as far as they are known without asking."""
+    found = keep.read(VERSIONS)
+    asked = found.get("asked") if isinstance(found, dict) else None
+    versions = {}
+    with suppress(AttributeError, TypeError, ValueError, LookupError):
+        for name, each in here.items():
+            stamp, version = (asked or {}).get(each.place, ("", ""))
+            if version and stamp == each.stamp:
+                versions[name] = str(version)
+    return versions
 
 
 def main(folder: Path) -> None:
-    os.nice(10)
     os.environ[INSIDE] = "1"
+    os.nice(10)
     learn_all(folder, wait=False)
-    with suppress(OSError, PickbestError):
-        note_versions(Stock(folder))
-    sweep_temporary(Path(tempfile.gettempdir()))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@ from importlib import import_module
 from typing import IO, Any, BinaryIO, cast
 
 from pickbest.core import PickbestError
-from pickbest.portfolio.run.answers.problems import suffix_of
+from pickbest.portfolio.processes import temporary_prefix
+from pickbest.portfolio.run.answers.reading import suffix_of
 from pickbest.portfolio.solve.known import DIMACS, SMTLIB
 
 STDIN = "-"
@@ -88,7 +89,7 @@ class Problem:
     @cached_property
     def digest(self) -> bytes:
         """Of the content: what a problem is remembered by, whatever its name."""
-        return blake2b(self.content, digest_size=12).digest()
+        return content_digest(self.content)
 
     @cached_property
     def place(self) -> bytes:
@@ -96,7 +97,7 @@ class Problem:
         if self.name == STDIN:
             return b""
         parts = os.path.abspath(self.name).split(os.sep)[-3:]
-        return blake2b("/".join(parts).encode(errors="replace"), digest_size=12).digest()
+        return content_digest("/".join(parts).encode(errors="replace"))
 
     @property
     def variables(self) -> int:
@@ -115,7 +116,7 @@ class Problem:
             return self.path
         if not self._copies:
             with tempfile.NamedTemporaryFile(
-                prefix=f"pickbest-{os.getpid()}-", suffix=".smt2", delete=False
+                prefix=temporary_prefix(), suffix=".smt2", delete=False
             ) as file:
                 self._copies[self.logic] = file.name
                 # On the first line, so that the line numbers of errors stay what they are.
@@ -126,6 +127,10 @@ class Problem:
         for path in self._copies.values():
             with suppress(OSError):
                 os.unlink(path)
+
+
+def content_digest(content: bytes) -> bytes:
+    return blake2b(content, digest_size=12).digest()
 
 
 def logic_of(content: bytes) -> str:
@@ -244,7 +249,7 @@ def _plain_file(name: str, content: bytes, format: str, is_plain: bool) -> Itera
         return
     suffix = next(end for end, kind in SUFFIXES.items() if kind == format)
     try:
-        file: Any = tempfile.NamedTemporaryFile(prefix=f"pickbest-{os.getpid()}-", suffix=suffix)  # noqa: SIM115
+        file: Any = tempfile.NamedTemporaryFile(prefix=temporary_prefix(), suffix=suffix)  # noqa: SIM115
         with file:
             file.write(content)
             file.flush()

@@ -1,7 +1,7 @@
-"""SMT-LIB as it comes over a pipe: commands and answers, whole, whatever pieces they come in."""
+"""SMT-LIB over a pipe: commands, whatever pieces they come in, and what they leave asserted."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 _BLANK = re.compile(rb"\s*")
 _ATOM = re.compile(rb'"(?:[^"]|"")*"(?=[^"])|\|[^|]*\||[^\s()";|]+(?=[\s()";|])')
@@ -9,6 +9,22 @@ _MARK = re.compile(rb'[()"|;]')
 _HEAD = re.compile(rb"\(\s*([^\s()\"|;]+)")
 _CLOSED_BY = {ord('"'): b'"', ord("|"): b"|", ord(";"): b"\n"}
 _OPEN, _CLOSE, _COMMENT = ord("("), ord(")"), ord(";")
+# What an answer is to: nobody cares; a command that changes the state; a check; a question.
+QUIET, STATE, CHECK, ASK = "quiet", "state", "check", "ask"
+SUCCESS = (b"success", b"unsupported")
+# Commands of one dialect: those that change the state, and those that ask.
+Z3_STATE = {"assert-soft", "minimize", "maximize", "declare-rel", "declare-var", "rule"}
+Z3_ASKS = {"eval", "labels", "simplify", "apply", "get-objectives", "display", "help", "query"}
+DECLARING = {
+    "declare-fun", "declare-const", "declare-sort", "declare-datatype", "declare-datatypes",
+    "define-fun", "define-fun-rec", "define-funs-rec", "define-sort", "define-const",
+}  # fmt: skip
+CHANGING = DECLARING | Z3_STATE | {"assert", "set-logic"}
+_OPTION = re.compile(rb"\(\s*set-option\s+:([^\s()]+)\s+(.*?)\s*\)\s*$", re.S)
+_LOGIC = re.compile(rb"\(\s*set-logic\s+([^\s()]+)")
+# Options that every solver knows; others are for z3, whose options they mostly are.
+_STANDARD = re.compile(rb"produce-|global-decl|random-seed|reproducible|interactive-mode|verbosity")
+_TIMEOUT = re.compile(rb"(?:smt\.|solver\.)?(?:soft_)?timeout|tlimit-per|time-limit-per", re.I)
 
 
 class Splitter:
@@ -100,3 +116,99 @@ def error(text: str) -> bytes:
     b'(error "say \\'please\\'")'
     """
     return b'(error "%s")' % text.replace('"', "'").encode(errors="replace")
+
+
+class Command:
+    """A command that changes the state.
+
+    dialect: for solvers that speak it only; "": for all. is_global: it outlives its level.
+    taken: some solver said success to it. settled: it was answered, and stays.
+    """
+
+    __slots__ = ("dialect", "is_global", "kind", "settled", "taken", "text")
+
+    def __init__(self, text: bytes, kind: str, dialect: str, is_global: bool) -> None:
+        self.text = text
+        self.kind = kind
+        self.dialect = dialect
+        self.is_global = is_global
+        self.taken = self.settled = False
+
+
+class Frame:
+    """What was said between a push and its pop; two are the same only if they are one."""
+
+    __slots__ = ("commands",)
+
+    def __init__(self, commands: Sequence[Command] = ()) -> None:
+        self.commands = list(commands)
+
+
+class Stack:
+    """What is asserted and set in a session.
+
+    generation: counts the resets. options: as they were set. check_seconds: limit of a check; 0:
+    none, or what it was at the start.
+    """
+
+    def __init__(self, check_seconds: float = 0.0) -> None:
+        self.frames = [Frame()]
+        self.generation = 0
+        self.logic = "ALL"
+        self.options: dict[bytes, bytes] = {}
+        self.check_seconds = self._first_check_seconds = check_seconds
+
+    @property
+    def is_loud(self) -> bool:
+        """Whether commands that succeed are answered."""
+        return self.options.get(b"print-success") == b"true"
+
+    def add(self, text: bytes, head: str) -> tuple[Command, Frame]:
+        """Put a command where it belongs."""
+        if head == "set-logic":
+            text = text.replace(b"ALL_SUPPORTED", b"ALL")
+            found = _LOGIC.match(text)
+            self.logic = found[1].decode(errors="replace") if found else "ALL"
+        keeps = self.options.get(b"global-declarations") == b"true"
+        is_global = keeps and head in DECLARING
+        frame = self.frames[0 if is_global else -1]
+        command = Command(text, STATE, "z3" if head in Z3_STATE else "", is_global)
+        frame.commands.append(command)
+        return command, frame
+
+    def push(self, count: int) -> None:
+        self.frames += [Frame() for _ in range(count)]
+
+    def pop(self, count: int) -> None:
+        del self.frames[len(self.frames) - count :]
+
+    def set_option(self, text: bytes) -> None:
+        found = _OPTION.match(text)
+        name, value = (found[1], found[2]) if found else (b"", b"")
+        if name.endswith(b"output-channel"):
+            return  # there is one channel here
+        self.options[name] = value
+        if _TIMEOUT.fullmatch(name):
+            self.check_seconds = int(value[:12]) / 1e3 if value.isdigit() else 0.0
+        elif name != b"print-success":
+            dialect = "" if _STANDARD.match(name) else "z3"
+            self.frames[0].commands.append(Command(text, QUIET, dialect, True))
+
+    def reset(self, head: str) -> None:
+        """`reset`, or `reset-assertions`, which keeps what was set."""
+        kept: list[Command] = []
+        if head == "reset-assertions":
+            kept = [
+                each
+                for each in self.frames[0].commands
+                if each.is_global or head_of(each.text) == "set-logic"
+            ]
+        else:
+            self.options.clear()
+            self.check_seconds = self._first_check_seconds
+        self.frames = [Frame(kept)]
+        self.generation += 1
+
+    def holds(self, command: Command) -> bool:
+        """Whether a command is still in force."""
+        return any(command in frame.commands for frame in self.frames)

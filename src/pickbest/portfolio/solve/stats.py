@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pickbest.core import PickbestError
+from pickbest.portfolio.solve.keep import Keep
 from pickbest.portfolio.solve.known import PROFILES, located, places, solver_table
-from pickbest.portfolio.solve.learning import lessons
-from pickbest.portfolio.solve.memory import remember_call
-from pickbest.portfolio.solve.stock import Stock
+from pickbest.portfolio.solve.learning import VERSIONS, lessons
 from pickbest.portfolio.solve.words import Arguments
 
 FORMAT, VERSION = "pickbest-solve-calls", 1
@@ -21,11 +20,12 @@ RESAMPLINGS = 200
 LONGEST_IMPORT = 1 << 30
 
 
-def listed(call: Arguments, stock: Stock) -> str:
+def listed(call: Arguments, keep: Keep) -> str:
     """One line per solver of the table: its version where it is known, and how it is called."""
     path = places()
     table = solver_table(call.tables)
-    versions = stock.versions()
+    found = keep.read(VERSIONS)
+    versions = found.get("seen", {}) if isinstance(found, dict) else {}
     lines = []
     for solver in table:
         here = located(solver, path)
@@ -56,9 +56,9 @@ class Alone(NamedTuple):
     high: float
 
 
-def stats(stock: Stock, as_json: bool = False) -> str:
+def stats(keep: Keep, as_json: bool = False) -> str:
     """Calls, answers, winners, seconds, and an estimate of each solver alone."""
-    calls = [call for call in stock.every_call() if _is_call(call)]
+    calls = [call for _, call in keep.calls() if _is_call(call)]
     solved = [call for call in calls if call["winner"]]
     wall = sum(float(call["seconds"]) for call in calls)
     cpu = sum(float(run["cpu"]) for call in calls for run in call["runs"])
@@ -146,9 +146,9 @@ def mean_duration(runs: Iterable[tuple[float, bool]]) -> float:
     return area
 
 
-def export(stock: Stock, path: str) -> int:
+def export(keep: Keep, path: str) -> int:
     """Write all calls to a file; how many there are."""
-    calls = [call for call in stock.every_call() if _is_call(call)]
+    calls = [call for _, call in keep.calls() if _is_call(call)]
     draft = Path(f"{path}.{os.getpid()}.draft")
     try:
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
@@ -163,9 +163,9 @@ def export(stock: Stock, path: str) -> int:
     return len(calls)
 
 
-def import_calls(stock: Stock, path: str) -> int:
+def import_calls(keep: Keep, path: str) -> int:
     """Add the calls of an export that are not known yet; how many there were."""
-    if stock.folder is None:
+    if keep.folder is None:
         raise PickbestError("the data folder cannot be used, so nothing can be imported")
     try:
         with open(path, encoding="utf-8") as file:
@@ -179,18 +179,16 @@ def import_calls(stock: Stock, path: str) -> int:
     for number, call in enumerate(calls, 2):
         if not _is_call(call):
             raise PickbestError(f"{path}: line {number} is no call")
-    here = {call.get("id") for call in stock.every_call()}
+    here = {call.get("id") for _, call in keep.calls()}
     new = [call for call in calls if call["id"] not in here]
-    for start in range(0, len(new), 100):
-        stock.append(new[start : start + 100])
-    for call in new:
-        remember_call(stock.folder, call)
+    keep.tell(new)
     return len(new)
 
 
 def _is_call(call: Any) -> bool:
     try:
-        list(lessons(call))
+        list(lessons(call, {}))
+        bytes.fromhex(call["content"] + call["place"])
         float(call["seconds"]) + sum(float(run["cpu"]) for run in call["runs"])
         return isinstance(call["id"], str) and isinstance(call["key"], str)
     except (KeyError, TypeError, ValueError, AttributeError):

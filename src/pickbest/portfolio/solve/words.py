@@ -1,16 +1,19 @@
-"""The words of a call: our own options, and those with which other solvers are called."""
+"""What a call is told and tells: our own options, those of other solvers, standard streams."""
 
 import argparse
+import contextlib
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import BinaryIO, NamedTuple, NoReturn
 
 from pickbest.core import PickbestError
+from pickbest.core.text import printable
 
 DAY = 86_400.0
 STDIN = "-"
+CHUNK = 1 << 16
 ABOUT = """\
 Solve SAT and SMT problems with the solvers that are installed here. The solvers that have been
 best on such problems run side by side; the first answer is printed, and the others are stopped.
@@ -82,6 +85,7 @@ class Arguments:
     budget: how many solvers run side by side. deadline: seconds for a problem, with everything.
     check_seconds: for each check-sat; 0: no limit. memory: bytes for each solver.
     solvers: only these, where any are named. tables: files of further solvers.
+    finish: losers are run again in the background, for at most twice the winner's time.
     called: the solver under whose name we are called, else "". passed: words for that solver.
     passed_over: words that mean nothing to us.
     """
@@ -101,10 +105,41 @@ class Arguments:
     frozen: bool = False
     confirm: bool = False
     fail_unknown: bool = False
+    finish: bool = False
     target: str = ""
     called: str = ""
     passed: tuple[str, ...] = ()
     passed_over: tuple[str, ...] = ()
+
+
+class Streams(NamedTuple):
+    """Standard input, and the numbers of standard output and error."""
+
+    stdin: BinaryIO
+    stdout: int = 1
+    stderr: int = 2
+
+    def write(self, pieces: Iterable[bytes]) -> None:
+        """Nothing is held back: a call whose time is over must not wait for its reader."""
+        held = bytearray()
+        for piece in pieces:
+            held += piece
+            if len(held) > CHUNK:
+                _write(self.stdout, held)
+        _write(self.stdout, held)
+
+    def say(self, text: str) -> None:
+        with contextlib.suppress(OSError):  # nobody listens
+            _write(self.stderr, bytearray(f"{printable(text)}\n".encode()))
+
+
+def _write(descriptor: int, data: bytearray) -> None:
+    while data:
+        del data[: os.write(descriptor, data[:CHUNK])]
+
+
+class TimeUp(BaseException):
+    """The deadline of the whole call, with reading, checking and printing, is over."""
 
 
 class HelpShown(Exception):  # noqa: N818
@@ -154,8 +189,8 @@ def parse(words: Sequence[str], program: str = "") -> Arguments:
         files, action, given.budget, deadline, given.check_milliseconds / 1e3,
         None if given.memory is None else int(given.memory * 1024**2), given.most_bytes,
         given.logic, tuple(given.solver), tuple(given.solvers), given.who, given.json,
-        given.frozen, given.confirm, given.fail_unknown, given.export or given.import_ or "",
-        called, tuple(passed), tuple(passed_over),
+        given.frozen, given.confirm, given.fail_unknown, given.finish,
+        given.export or given.import_ or "", called, tuple(passed), tuple(passed_over),
     )  # fmt: skip
 
 
@@ -189,6 +224,7 @@ def _parser() -> _Parser:
     add("--frozen", action="store_true", help="use what is known, and learn nothing")
     add("--confirm", action="store_true", help="two solvers must agree; exit code 3 if they do not")
     add("--fail-unknown", action="store_true", help="exit code 1 if there is no answer")
+    add("--finish", action="store_true", help="learn from losers, too, in the background")
     add("--session", "-in", action="store_true", help="talk SMT-LIB on standard input and output")
     add("--as", metavar="NAME", help="answer as this solver would; must be the first word")
     add("--list", action="store_true", help="list the solvers and profiles, and end")
@@ -247,6 +283,8 @@ def _takes_value(parser: argparse.ArgumentParser, name: str) -> bool:
 
 def _in_our_words(words: Sequence[str], called: str) -> tuple[int, str | None]:
     """(how many words were read, what they mean here); None: nothing that we know."""
+    if words[0][:1] != "-" and "=" not in words[0]:  # a file: most words are
+        return 1, None
     for pattern, ours in _rows(called):
         for count in (1, 2):
             found = re.fullmatch(pattern, " ".join(words[:count])) if len(words) >= count else None

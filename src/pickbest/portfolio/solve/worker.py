@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import resource
 import signal
@@ -12,123 +11,115 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from pickbest.portfolio.solve.known import INSIDE
-from pickbest.portfolio.solve.script import Splitter
+from pickbest.portfolio.processes import PR_SET_PDEATHSIG, prctl
+from pickbest.portfolio.solve.known import INSIDE, Installed, takes
+from pickbest.portfolio.solve.script import (
+    ASK,
+    CHECK,
+    QUIET,
+    STATE,
+    SUCCESS,
+    Command,
+    Frame,
+    Splitter,
+    Stack,
+)
 
-# What an answer is to: nobody cares; a command that changes the state; a check; a question.
-QUIET, STATE, CHECK, ASK = "quiet", "state", "check", "ask"
-SUCCESS = (b"success", b"unsupported")
 # What is longer is written at once, else when an answer is waited for.
 LONGEST_PENDING = 1 << 13
-_PR_SET_PDEATHSIG = 1
-_libc = ctypes.CDLL(None)
-
-
-class Command:
-    """A command that changes the state.
-
-    dialect: for solvers that speak it only; "": for all. is_global: it outlives its level.
-    taken: some solver said success to it.
-    """
-
-    __slots__ = ("dialect", "is_global", "kind", "taken", "text")
-
-    def __init__(
-        self, text: bytes, kind: str = STATE, dialect: str = "", is_global: bool = False
-    ) -> None:
-        self.text = text
-        self.kind = kind
-        self.dialect = dialect
-        self.is_global = is_global
-        self.taken = False
-
-
-# What was said between a push and its pop; two are the same only if they are one.
-class Frame:
-    __slots__ = ("commands",)
-
-    def __init__(self, commands: Sequence[Command] = ()) -> None:
-        self.commands = list(commands)
 
 
 class Worker:
     """A solver by name.
 
-    command: from a logic to the command line, None where it does not take the logic.
-    memory: bytes that it may use.
-    stack: (frame, how many of its commands were sent) for each level that it has.
+    lines: of the table, one of which takes the logic of the session.
+    memory: bytes that it may use. watch: is told processes that start, and, as negative numbers,
+        those that ended.
     refused: commands that it does not take, and what it says of them; as long as one of them is
         asserted, it cannot help.
-    watch: is told processes that start, and, as negative numbers, those that ended.
     """
 
     def __init__(
         self,
-        name: str,
-        command: Callable[[str], Sequence[str] | None],
+        lines: Sequence[Installed],
         memory: int | None = None,
         watch: Callable[[int], None] = lambda pid: None,
     ) -> None:
-        self.name = name
-        self.command = command
-        self.dialect = name.partition("-")[0]
+        self.lines = lines
+        self.name = lines[0].name
+        self.dialect = self.name.partition("-")[0]
         self.refused: dict[Command, bytes] = {}
-        self.is_doubtful = False
-        self.generation = 0
-        self.stack: list[tuple[Frame, int]] = []
         self.answers: deque[tuple[str, Any]] = deque()
         self.process: subprocess.Popen[bytes] | None = None
-        self.starts = 0
+        self.input = self.output = -1
+        # (frame, how many of its commands were sent) for each level that it has.
+        self._told: list[tuple[Frame, int]] = []
+        self._generation = 0
+        self._is_doubtful = False
         self._memory = memory
         self._watch = watch
         self._pending = bytearray()
         self._splitter = Splitter()
+
+    def line(self, logic: str) -> Installed | None:
+        """How it is started for a logic; None where it does not take it."""
+        return next((each for each in self.lines if takes(each.solver, logic)), None)
 
     @property
     def is_busy(self) -> bool:
         """Whether it is at a check, or has not yet answered a question."""
         return any(kind in (CHECK, ASK) for kind, _ in self.answers)
 
-    @property
-    def goes_on(self) -> bool:
-        """Whether it goes on after an error, and after a reset, as if nothing had been."""
-        return self.dialect == "z3"
+    def sync(self, stack: Stack) -> bool:
+        """Bring it to the state of the session; False where it cannot be started."""
+        if self.process is not None and self._generation != stack.generation:
+            if self.lines[0].solver.goes_on and not self.is_busy:
+                self.send(b"(reset)", QUIET)
+                self._told, self._generation = [], stack.generation
+                self._introduce()
+            else:
+                self.kill()
+        known = 0
+        while known < min(len(self._told), len(stack.frames)):
+            if self._told[known][0] is not stack.frames[known]:
+                break
+            known += 1
+        superfluous = len(self._told) - max(known, 1)
+        if superfluous > 0 and not self._pops(stack.logic):
+            self.kill()
+            known = superfluous = 0
+        if self.process is None and not self._start(stack):
+            return False
+        if superfluous > 0:
+            self.send(b"(pop %d)" % superfluous, QUIET)
+        del self._told[known:]
+        for level, frame in enumerate(stack.frames):
+            if level == len(self._told):
+                if level > 0:
+                    self.send(b"(push 1)", QUIET)
+                self._told.append((frame, 0))
+            for command in frame.commands[self._told[level][1] :]:
+                if not command.dialect or command.dialect == self.dialect:
+                    self.send(command.text, command.kind, command)
+                elif command.kind == STATE:
+                    self.refused[command] = b"unsupported"
+            self._told[level] = frame, len(frame.commands)
+        return True
 
-    def is_module(self, logic: str) -> bool:
-        """Whether it is a Python module, which takes long to start."""
-        return "-m" in (self.command(logic) or ())
+    def _pops(self, logic: str) -> bool:
+        line = self.line(logic)
+        return line is None or not line.is_module or line.solver.module_pops
 
-    def can_pop(self, logic: str) -> bool:
-        """Bitwuzla's module loses count of its levels when commands come one by one."""
-        return self.dialect != "bitwuzla" or not self.is_module(logic)
-
-    @property
-    def output(self) -> int:
-        assert self.process is not None
-        assert self.process.stdout is not None
-        return self.process.stdout.fileno()
-
-    @property
-    def has_pending(self) -> bool:
-        """Whether something could not be written yet."""
-        return bool(self._pending)
-
-    @property
-    def input(self) -> int:
-        assert self.process is not None
-        assert self.process.stdin is not None
-        return self.process.stdin.fileno()
-
-    def start(self, generation: int, logic: str) -> bool:
-        """Start the process; False where it cannot be started."""
-        self.stack, self.generation = [], generation
-        self.answers.clear()
-        self._pending.clear()
+    def _start(self, stack: Stack) -> bool:
+        line = self.line(stack.logic)
+        if line is None:
+            return False
+        self._told, self._generation = [], stack.generation
         self._splitter = Splitter()
         parent = os.getpid()
 
         def with_us() -> None:
-            _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+            prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
             if os.getppid() != parent:
                 os._exit(1)
             if self._memory is not None:
@@ -136,7 +127,7 @@ class Worker:
 
         try:
             self.process = subprocess.Popen(
-                self.command(logic) or (),
+                line.argv,
                 bufsize=0,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -147,8 +138,10 @@ class Worker:
             )
         except (OSError, ValueError, subprocess.SubprocessError):
             return False
-        self.starts += 1
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
         self._watch(self.process.pid)
+        self.input, self.output = self.process.stdin.fileno(), self.process.stdout.fileno()
         for descriptor in (self.input, self.output):
             os.set_blocking(descriptor, False)
         self._introduce()
@@ -160,58 +153,25 @@ class Worker:
         if self.dialect != "z3":
             self.send(b"(set-option :produce-models true)", QUIET)
 
-    def sync(self, frames: Sequence[Frame], generation: int, logic: str) -> bool:
-        """Bring it to the state of the session; False where it cannot be started."""
-        if self.process is not None and self.generation != generation:
-            if self.goes_on and not self.is_busy:
-                self.send(b"(reset)", QUIET)
-                self.stack, self.generation = [], generation
-                self._introduce()
-            else:
-                self.kill()
-        if self.process is None and not self.start(generation, logic):
-            return False
-        known = 0
-        while known < min(len(self.stack), len(frames)) and self.stack[known][0] is frames[known]:
-            known += 1
-        if len(self.stack) > max(known, 1) and not self.can_pop(logic):
+    def take_back(self, command: Command, frame: Frame) -> None:
+        """A command that it refused is taken back, as if it had never come."""
+        if self.refused.pop(command, None) is None:
+            return
+        if self.lines[0].solver.goes_on:
+            self._told = [(each, count - (each is frame)) for each, count in self._told]
+        else:
             self.kill()
-            known = 0
-            if not self.start(generation, logic):
-                return False
-        elif len(self.stack) > max(known, 1):
-            self.send(b"(pop %d)" % (len(self.stack) - max(known, 1)), QUIET)
-        del self.stack[known:]
-        for level, frame in enumerate(frames):
-            sent = 0
-            if level < known:
-                sent = self.stack[level][1]
-            elif level > 0:
-                self.send(b"(push 1)", QUIET)
-            for command in frame.commands[sent:]:
-                if not command.dialect or command.dialect == self.dialect:
-                    self.send(command.text, command.kind, command)
-                elif command.kind == STATE:
-                    self.refused[command] = b"unsupported"
-            entry = frame, len(frame.commands)
-            if level < known:
-                self.stack[level] = entry
-            else:
-                self.stack.append(entry)
-        return True
-
-    def forget(self, frame: Frame) -> None:
-        """A command of a frame that it refused is taken back: it changed nothing here."""
-        self.stack = [(each, count - (each is frame)) for each, count in self.stack]
 
     def send(self, text: bytes, kind: str, about: Any = None) -> None:
         self.answers.append((kind, about))
         self._pending += text + b"\n"
+        if kind == CHECK and b"check-sat-assuming" in text:
+            self._is_doubtful = self.lines[0].solver.forgets
         if len(self._pending) > LONGEST_PENDING:
             self.flush()
 
-    def flush(self) -> None:
-        """Write what can be written now."""
+    def flush(self) -> bool:
+        """Write what can be written now; whether that is all."""
         try:
             while self._pending and self.process is not None:
                 del self._pending[: os.write(self.input, self._pending[: 1 << 16])]
@@ -219,9 +179,10 @@ class Worker:
             pass
         except OSError:  # it has ended: reading says so
             self._pending.clear()
+        return not self._pending
 
-    def read(self) -> list[tuple[str, Any, bytes]] | None:
-        """(kind, about, answer) of what has come; None: it has ended."""
+    def read(self) -> list[tuple[str, Any, bytes]]:
+        """(kind, about, answer) of checks and questions that are answered; b"": it has ended."""
         try:
             data = os.read(self.output, 1 << 16)
         except BlockingIOError:
@@ -229,22 +190,30 @@ class Worker:
         except OSError:
             data = b""
         if not data:
-            return None
+            lost = [(kind, about, b"") for kind, about in self.answers if kind == CHECK]
+            self.kill()
+            return lost
         found = []
         for answer in self._splitter.feed(data):
-            if self.answers:
-                kind, about = self.answers.popleft()
+            if not self.answers:
+                break
+            kind, about = self.answers.popleft()
+            if kind == STATE and answer not in SUCCESS:
+                self.refused[about] = answer
+            elif kind == STATE:
+                about.taken = True
+            elif kind in (CHECK, ASK):
                 found.append((kind, about, answer))
         return found
 
     def give_up(self) -> None:
-        """End a check that nobody waits for.
+        """End a check that nobody waits for, and whoever may answer the next one wrongly.
 
         Not even z3 is interrupted: after a SIGINT in a check it answers, but some of what it says
         then is wrong (seen with 5.4.0: sat for what is unsat, in 2 of 15 checks). A process that
         starts anew and is told what is still asserted takes some milliseconds.
         """
-        if self.is_busy:
+        if self.is_busy or self._is_doubtful:
             self.kill()
 
     def kill(self) -> None:
@@ -258,5 +227,6 @@ class Worker:
         for stream in (self.process.stdin, self.process.stdout):
             if stream is not None:
                 stream.close()
-        self.process, self.stack, self.is_doubtful = None, [], False
+        self.process, self._told, self._is_doubtful = None, [], False
         self.answers.clear()
+        self._pending.clear()

@@ -15,8 +15,14 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from pickbest.core import PickbestError
-from pickbest.portfolio.run.answers.problems import read_problem, suffix_of
-from pickbest.portfolio.run.answers.reading import Evaluate, Reading, no_answer, wrong
+from pickbest.portfolio.run.answers.reading import (
+    Evaluate,
+    Reading,
+    no_answer,
+    read_problem,
+    suffix_of,
+    wrong,
+)
 from pickbest.portfolio.runs import Run
 
 Literals: TypeAlias = "array[int]"

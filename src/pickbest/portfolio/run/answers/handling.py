@@ -12,17 +12,24 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
+from pickbest.core import PickbestError, unknown_name
 from pickbest.portfolio.engine.local import LocalEngine
 from pickbest.portfolio.processes import temporary_folder
+from pickbest.portfolio.run.answers.dimacs import Dimacs
 from pickbest.portfolio.run.answers.reading import (
+    NUMBER,
+    TEXT,
     AnswerFormat,
     BadAnswerError,
     Evaluate,
+    OwnFormat,
     RejectedError,
+    suffix_of,
     unevaluated,
 )
+from pickbest.portfolio.run.answers.smtlib import SmtLib
 from pickbest.portfolio.runs import Limits, Run, RunStatus, Task
 
 # A formula in which everything has a value takes milliseconds; quantifiers may take for ever.
@@ -217,3 +224,38 @@ class Evaluator:
 def _verdict(run: Run) -> str:
     words = run.stdout.split()
     return words[0] if words in (["sat"], ["unsat"]) else ""
+
+
+# Formats by name ---------------------------------------------------------------------------------
+
+DIMACS, SMTLIB = Dimacs(), SmtLib()
+NAMED: dict[str, AnswerFormat] = {each.name: each for each in (DIMACS, SMTLIB, NUMBER, TEXT)}
+_BY_SUFFIX: dict[str, AnswerFormat] = {".cnf": DIMACS, ".smt2": SMTLIB}
+
+FormatSpec = str | AnswerFormat | Callable[[Run], str | bool | None]
+
+
+def as_format(spec: FormatSpec) -> AnswerFormat:
+    """A format from its name, an AnswerFormat, or a function of a run.
+
+    >>> as_format("dimacs").exit_codes
+    (0, 10, 20)
+    """
+    if isinstance(spec, str):
+        if spec not in NAMED:
+            raise unknown_name("answer format", spec, NAMED)
+        return NAMED[spec]
+    if isinstance(spec, AnswerFormat):
+        return spec
+    if callable(spec):
+        return OwnFormat(spec)
+    raise PickbestError(f"answer must be a name or a function of a run, got {spec!r}")
+
+
+def guess_format(problem: Any) -> AnswerFormat:
+    """What the answers of commands on a problem look like, from the problem's name.
+
+    >>> guess_format("uf250-01.cnf.gz").name
+    'dimacs'
+    """
+    return _BY_SUFFIX.get(suffix_of(problem), TEXT)

@@ -1,8 +1,10 @@
-"""What an answer format is, and what it makes of a run."""
+"""What an answer format is, the plain formats, and problem files, packed or not."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any, Protocol, cast, runtime_checkable
 
 from pickbest.core import PickbestError
 from pickbest.portfolio.runs import Run, RunStatus
@@ -66,3 +68,109 @@ def no_answer(what: str) -> Reading:
 def wrong(verdict: str, reason: str) -> Reading:
     """An answer that cannot be right."""
     return Reading(RunStatus.WRONG, verdict, f"wrong: {reason}")
+
+
+# Plain formats ---------------------------------------------------------------------------------
+
+_NO_ANSWERS = ("unknown", "timeout")
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number: what a function returns, or the last line of a command's output."""
+
+    name: str = "number"
+    exit_codes: tuple[int, ...] = (0,)
+
+    def read(self, run: Run, evaluate: Evaluate) -> Reading:
+        value = run.number
+        if value is None:
+            return no_answer(f"not a number: {run.last_line[:80]!r}")
+        return Reading(value=value)
+
+
+@dataclass(frozen=True)
+class Text:
+    """Anything: a command that ends with exit code 0 has answered, with or without words.
+
+    No answer: None from a function, and the bare words unknown and timeout.
+    """
+
+    name: str = "text"
+    exit_codes: tuple[int, ...] = (0,)
+
+    def read(self, run: Run, evaluate: Evaluate) -> Reading:
+        said = run.stdout if run.answer is None else run.answer
+        # A word is short: whoever wrote more than that did not say just this.
+        short = isinstance(said, str) and len(said) < 80 and not run.truncated
+        if short and said.strip().lower() in _NO_ANSWERS:
+            return no_answer(said.strip())
+        return Reading()
+
+
+@dataclass(frozen=True)
+class OwnFormat:
+    """A function of the user: a run to its verdict.
+
+    It returns the verdict as text (two different ones contradict each other), True for an answer
+    without one, and None or False for no answer. RejectedError makes the answer wrong.
+    """
+
+    function: Callable[[Run], str | bool | None]
+    exit_codes: tuple[int, ...] = (0,)
+    name: str = "python"
+
+    def read(self, run: Run, evaluate: Evaluate) -> Reading:
+        try:
+            verdict = self.function(run)
+        except RejectedError as error:
+            return wrong("", str(error))
+        except Exception as error:
+            return Reading(RunStatus.BROKEN, reason=f"the answer function failed: {error!r}")
+        if verdict is None or verdict is False:
+            return no_answer("the answer function found none")
+        return Reading(verdict="" if verdict is True else str(verdict))
+
+
+NUMBER, TEXT = Number(), Text()
+
+
+# Problem files ---------------------------------------------------------------------------------
+
+# Loaded where a problem is packed: that takes longer than to read most of the others.
+_PACKED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
+# A packed file may unpack to anything; a problem of this size takes minutes to read here.
+LONGEST = 2 * 1024**3
+
+
+def suffix_of(problem: Any) -> str:
+    """What a problem's name ends in, without how it is packed; "" for what has no name.
+
+    >>> suffix_of("queries/q1.smt2.xz")
+    '.smt2'
+    """
+    if not isinstance(problem, str | Path):
+        return ""
+    path = Path(problem)
+    return Path(path.stem if path.suffix.lower() in _PACKED else path).suffix.lower()
+
+
+def read_problem(path: str | Path) -> bytes:
+    """What is in a problem file, unpacked where its name says that it is packed."""
+    path = Path(path)
+    try:
+        with _opened(path) as file:
+            content: bytes = file.read(LONGEST + 1)
+    except Exception as error:  # an OSError, or what the module that unpacks calls it
+        reason = getattr(error, "strerror", None) or error
+        raise PickbestError(f"{path}: cannot be read ({reason})") from error
+    if len(content) > LONGEST:
+        raise PickbestError(f"{path}: larger than {LONGEST / 1024**3:g} GB")
+    return content
+
+
+def _opened(path: Path) -> IO[bytes]:
+    module = _PACKED.get(path.suffix.lower())
+    if module is None:
+        return path.open("rb")
+    return cast(IO[bytes], import_module(module).open(path, "rb"))

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pickbest.core import PickbestError
-from pickbest.portfolio.run.answers.problems import read_problem
-from pickbest.portfolio.run.answers.reading import Evaluate, Reading, no_answer, wrong
+from pickbest.portfolio.run.answers.reading import Evaluate, Reading, no_answer, read_problem, wrong
 from pickbest.portfolio.runs import Run, RunStatus
 
 _VERDICTS = {b"sat": "SAT", b"unsat": "UNSAT", b"unknown": "", b"timeout": ""}

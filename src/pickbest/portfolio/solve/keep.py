@@ -1,0 +1,303 @@
+"""What calls leave on disk for each other and for learning: one small database in the data folder.
+
+    calls    one row per call: what it was about, who ran, and what became of each
+    solved   who solved which problem, by the digest of its content, and by that of its name
+    kept     by name: sets of solvers that the learner picked ahead, versions, sessions, notices
+
+A call picks at random among the sets, so that calls that come in bursts need no lock and never run
+out: the sets are a sample of what the learner would pick now. Where the disk is full, read only or
+not ours, calls are answered all the same; a file that is damaged is set aside.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import random
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pickbest.portfolio.runs import Run, RunStatus
+
+FILE, ASIDE = "calls.db", "aside"
+# Seconds that a call waits for others that write.
+PATIENCE = 5.0
+# So many calls, and so many problems, are remembered; the oldest are forgotten.
+MOST_CALLS, MOST_SOLVED = 100_000, 65_536
+# Answers that tell how long problems usually take.
+RECENT = 20
+_SCHEMA = """
+create table if not exists calls(number integer primary key, id text unique, body text);
+create table if not exists solved(number integer primary key, digest blob unique, solver text,
+    verdict text, proved int, seconds real);
+create table if not exists kept(name text primary key, body text);
+"""
+_PROVED = "?4 or exists(select 1 from solved where digest = ?1 and proved)"
+_NAMED = """insert or replace into solved(digest, solver, verdict, proved, seconds)
+select ?1, ?2, ?3, ?4, ?5 """
+# A verdict that a model proves stays, and so does one that is merely contradicted.
+_SOLVED = f"""{_NAMED.replace("?4", _PROVED)}
+where not exists(select 1 from solved where digest = ?1 and verdict <> ?3 and (proved or not ?4))
+"""
+
+
+def data_folder() -> Path | None:
+    """Where what was learned is kept: $XDG_DATA_HOME/pickbest/solve; None where it cannot be."""
+    home = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
+    folder = Path(home, "pickbest", "solve")
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        mine = folder.stat().st_uid == os.geteuid()
+    except OSError:
+        return None
+    return folder if mine and os.access(folder, os.W_OK | os.X_OK) else None
+
+
+@contextlib.contextmanager
+def alone(folder: Path, wait: bool = False) -> Iterator[bool]:
+    """Whether no other process is learning in this folder, for as long as this one does."""
+    with open(os.open(folder / "learning.lock", os.O_RDWR | os.O_CREAT, 0o600), "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except OSError:
+            yield False
+        else:
+            yield True
+
+
+class Solved(NamedTuple):
+    """Who solved a problem in an earlier call; proved: a model holds."""
+
+    solver: str
+    verdict: str
+    proved: bool
+    seconds: float
+
+    def __str__(self) -> str:
+        proof = ", whose model holds" if self.proved else ""
+        return f"{self.verdict} by {self.solver} in an earlier call{proof}"
+
+    def refutes(self, run: Run) -> bool:
+        """Whether a verdict is wrong for certain."""
+        return self.proved and run.verdict[:100] != self.verdict
+
+    def contradicts(self, run: Run) -> str:
+        """What is said of a run that says otherwise, or "".
+
+        Of a run that was found wrong nothing is said: it is known who is wrong.
+        """
+        if run.status is RunStatus.WRONG or run.verdict[:100] in ("", self.verdict):
+            return ""
+        return f"{run.verdict} by {run.arm} contradicts {self}"
+
+
+class Favourite(NamedTuple):
+    """Solvers, the best first; how long such problems usually take."""
+
+    solvers: Sequence[str]
+    seconds: float
+
+
+class Keep:
+    """The database of a data folder; None: nothing is kept."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        self._path = folder and folder / FILE
+        self._connection: sqlite3.Connection | None = None
+
+    # Problems
+
+    def solved(self, digest: bytes) -> Solved | None:
+        """What is known of a problem, by one of its digests."""
+        found = self._rows(
+            "select solver, verdict, proved, seconds from solved where digest = ?", digest
+        )
+        with contextlib.suppress(TypeError, ValueError):
+            for solver, verdict, proved, seconds in found:
+                return Solved(str(solver), str(verdict), bool(proved), float(seconds))
+        return None
+
+    # Picks
+
+    def picked(
+        self, key: str, arms: Sequence[str], budget: int, chosen_by: bytes = b""
+    ) -> tuple[tuple[str, ...], tuple[float, ...]]:
+        """(some of the arms, as the learner would pick them now; the weights of that pick).
+
+        chosen_by: makes the same choice each time; b"": at random. Where nothing is known, the
+        first arm is joined by others at random, or by those that come next in the table.
+        """
+        sets = [
+            each
+            for each in self.sets(key)
+            if len(each[0]) == len(set(each[0])) == budget and set(each[0]) <= set(arms)
+        ]
+        rng = random.Random(chosen_by or None)
+        if sets:
+            return rng.choice(sets)
+        rest = list(arms[1:])
+        return (*arms[:1], *(rest if chosen_by else rng.sample(rest, len(rest))))[:budget], ()
+
+    def sets(self, key: str) -> list[tuple[tuple[str, ...], tuple[float, ...]]]:
+        """What the learner picked ahead: names without versions, and weights."""
+        with contextlib.suppress(TypeError, ValueError, LookupError):
+            return [
+                (tuple(str(arm).partition(" ")[0] for arm in arms), tuple(map(float, weights)))
+                for arms, weights in self.read(f"picks {key}")["sets"]
+            ]
+        return []
+
+    def favourite(self, key: str) -> Favourite | None:
+        """Which solvers the learner likes best; None where it knows too little."""
+        with contextlib.suppress(TypeError, ValueError, LookupError):
+            took = sorted(map(float, self.read(f"picks {key}")["seconds"]))
+            counts = Counter(arm for arms, _ in self.sets(key) for arm in arms)
+            return Favourite([arm for arm, _ in counts.most_common()], took[len(took) // 2])
+        return None
+
+    def offer(
+        self,
+        key: str,
+        sets: Sequence[tuple[Sequence[str], Sequence[float] | None]],
+        seconds: Sequence[float] = (),
+    ) -> None:
+        """Sets that the learner picked ahead; seconds: of the answers that it learned from."""
+        kept = self.read(f"picks {key}")
+        before = kept.get("seconds", []) if isinstance(kept, dict) else []
+        told = [(list(arms), list(weights or ())) for arms, weights in sets]
+        self.write({f"picks {key}": {"sets": told, "seconds": [*before, *seconds][-RECENT:]}})
+
+    # Calls
+
+    def tell(self, calls: Sequence[Mapping[str, Any]], is_learned: bool = True) -> None:
+        """Keep calls, and who solved their problems; on disk when this returns.
+
+        is_learned: else only who solved the problem is kept. A verdict of this content that a
+        model proves is kept for good.
+        """
+        commands: list[tuple[str, tuple[Any, ...]]] = []
+        for call in calls:
+            if is_learned:
+                body = json.dumps(call, separators=(",", ":"))
+                row = call["id"], body
+                commands.append(("insert or ignore into calls(id, body) values(?, ?)", row))
+            if call["winner"] and call["verdict"]:
+                seconds = next(
+                    run["seconds"] for run in call["runs"] if run["arm"] == call["winner"]
+                )
+                found = call["winner"], call["verdict"], call["proved"], seconds
+                commands.append((_SOLVED, (bytes.fromhex(call["content"]), *found)))
+                if call["place"]:
+                    commands.append((_NAMED, (bytes.fromhex(call["place"]), *found)))
+        self._write(commands)
+
+    def calls(self, after: int = 0) -> Iterator[tuple[int, dict[str, Any]]]:
+        """(number, call) of the calls that are kept, the oldest first."""
+        for number, body in self._rows(
+            "select number, body from calls where number > ? order by number", after
+        ):
+            with contextlib.suppress(ValueError, RecursionError, TypeError):
+                call = json.loads(body)
+                if isinstance(call, dict):
+                    yield number, call
+
+    @property
+    def learned(self) -> int:
+        """The last call that was learned."""
+        found = self.read("learned")
+        return found if isinstance(found, int) and found > 0 else 0
+
+    @property
+    def waiting(self) -> int:
+        """How many calls are not learned."""
+        rows = self._rows("select count(*) from calls where number > ?", self.learned)
+        return int(rows[0][0]) if rows else 0
+
+    def mark_learned(self, number: int) -> None:
+        self.write({"learned": number})
+        self._write(
+            [
+                (f"delete from {table} where number <= (select max(number) from {table}) - ?", (n,))
+                for table, n in (("calls", MOST_CALLS), ("solved", MOST_SOLVED))
+            ]
+        )
+
+    # Whatever else
+
+    def read(self, name: str) -> Any:
+        """What is kept under a name; None where there is nothing, or nothing that we wrote."""
+        rows = self._rows("select body from kept where name = ?", name)
+        with contextlib.suppress(ValueError, RecursionError, TypeError):
+            return json.loads(rows[0][0]) if rows else None
+        return None
+
+    def write(self, named: Mapping[str, Any]) -> None:
+        self._write(
+            [
+                ("insert or replace into kept values(?, ?)", (name, json.dumps(content)))
+                for name, content in named.items()
+            ]
+        )
+
+    def notice(self) -> str:
+        """What should be said once; "": nothing."""
+        text = self.read("notice")
+        if text:
+            self._write([("delete from kept where name = 'notice'", ())])
+        return str(text or "")
+
+    def set_aside(self, name: str, reason: str) -> None:
+        """Put a file that is of no use where it can be looked at; the next call says so."""
+        if self.folder is None:
+            return
+        if name == FILE:
+            self.close()
+        with contextlib.suppress(OSError):
+            (self.folder / ASIDE).mkdir(mode=0o700, exist_ok=True)
+            os.replace(self.folder / name, self.folder / ASIDE / name)
+            said = f"{name} was damaged, and is set aside in {ASIDE} ({reason[:200]})"
+            self.write({"notice": said})
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _rows(self, command: str, *values: Any) -> list[Any]:
+        try:
+            if self._connection is None and (self._path is None or not self._path.exists()):
+                return []
+            return self._opened().execute(command, values).fetchall()
+        except (sqlite3.Error, OSError) as error:
+            self._failed(error)
+            return []
+
+    def _write(self, commands: Iterable[tuple[str, Sequence[Any]]]) -> None:
+        """All of it or nothing; nothing where the disk is full, or read only."""
+        if self._path is None:
+            return
+        try:
+            with self._opened() as connection:
+                connection.execute("begin immediate")
+                for command, values in commands:
+                    connection.execute(command, values)
+        except (sqlite3.Error, OSError) as error:
+            self._failed(error)
+
+    def _opened(self) -> sqlite3.Connection:
+        if self._connection is None and self._path is not None:
+            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            os.close(os.open(self._path, flags, 0o600))
+            self._connection = sqlite3.connect(self._path, PATIENCE, isolation_level=None)
+            self._connection.executescript(_SCHEMA)
+        assert self._connection is not None
+        return self._connection
+
+    def _failed(self, error: Exception) -> None:
+        # Of what is damaged, SQLite says nothing more precise; all else is a kind of its own.
+        if type(error) is sqlite3.DatabaseError:
+            self.set_aside(FILE, str(error))

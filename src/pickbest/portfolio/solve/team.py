@@ -1,0 +1,394 @@
+"""The solvers of a session: one leads, others join when a check takes longer than usual.
+
+The lead is told every command as it comes, and answers alone as long as checks are as quick as they
+usually are. Others are started, or brought up to date with what is still asserted, when they are
+needed. The first to say sat or unsat wins, answers what is asked about that check, and leads from
+then on.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import select
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pickbest.portfolio.solve.script import ASK, CHECK, Splitter, Stack, error
+from pickbest.portfolio.solve.worker import Worker
+
+# Seconds: how long the lead is alone at least and at most, where nothing else was learned, and how
+# many times as long as its checks usually take.
+SHORTEST_WAIT, LONGEST_WAIT, USUAL_TIMES = 0.05, 1.0, 3.0
+# A first `unknown` waits so long for an answer, or as long as it took; so often the others may be
+# waited for in vain, then it is final at once.
+GRACE, VAIN = 0.1, 3
+# A rival is started at one check and races the lead at the next ones: at check 2 at the earliest,
+# then after four times as many checks, and as long as starting rivals takes a small share of the
+# session's time; what a start costs in seconds is a guess.
+FIRST_TRIAL, NEXT_TRIAL, TRIAL_RACES, TRIAL_SHARE = 2, 4, 3, 0.1
+START_SECONDS, MODULE_SECONDS = 0.02, 0.3
+# Checks that tell how long checks usually take.
+RECENT = 20
+NOBODY = error("no solver that is installed takes what is asserted")
+
+
+class GoneError(Exception):
+    """Nobody reads our answers any more."""
+
+
+class LateError(Exception):
+    """The time of the whole session is over."""
+
+
+class Client:
+    """Who talks to us, on two descriptors: commands that have come, and whether more may come."""
+
+    def __init__(self, source: int, target: int) -> None:
+        self.source, self.target = source, target
+        self.commands: deque[bytes] = deque()
+        self.at_end = False
+        self._splitter = Splitter()
+
+    def read(self) -> None:
+        try:
+            data = os.read(self.source, 1 << 16)
+        except OSError:
+            data = b""
+        self.at_end = not data
+        self.commands += self._splitter.feed(data or b"\n")
+
+    def say(self, answer: bytes) -> None:
+        data = answer + b"\n"
+        try:
+            while data:
+                data = data[os.write(self.target, data) :]
+        except OSError as problem:
+            raise GoneError from problem
+
+
+class Record:
+    """What is known of sessions like this one: who wins, and how long the lead should be alone.
+
+    wins, losses: of races that a solver took part in. wait: times the usual wait.
+    """
+
+    def __init__(self, known: Any = None) -> None:
+        known = known if isinstance(known, dict) else {}
+        self.wins = _counts(known.get("wins"))
+        self.losses = _counts(known.get("losses"))
+        wait = known.get("wait")
+        self.wait = min(max(wait, 0.1), 10.0) if isinstance(wait, float) else 1.0
+
+    def told(self) -> dict[str, Any]:
+        """As it is kept; what is old counts less."""
+        return {
+            "wins": {name: round(0.98 * count, 3) for name, count in self.wins.items()},
+            "losses": {name: round(0.98 * count, 3) for name, count in self.losses.items()},
+            "wait": self.wait,
+        }
+
+    def sample(self, name: str) -> float:
+        """How good a solver may be (Thompson's rule)."""
+        return random.betavariate(1.0 + self.wins.get(name, 0.0), 1.0 + self.losses.get(name, 0.0))
+
+    def raced(self, winner: str, racers: Sequence[str]) -> None:
+        for name in racers:
+            counts = self.wins if name == winner else self.losses
+            counts[name] = counts.get(name, 0.0) + 1.0
+
+    def joined(self, helped: bool) -> None:
+        """Others that win should have come sooner; those that do not burn processor time."""
+        self.wait = min(max(self.wait * (0.7 if helped else 1.2), 0.1), 10.0)
+
+
+class Team:
+    """The solvers, in step with what is asserted.
+
+    workers: in the order of preference where nothing is known. budget: how many run at a time.
+    recall: from a logic to what is known of sessions like this one. deadline: seconds for the
+    whole session; 0: none.
+    answerer: whom questions about the last check go to. reason: why it has no answer.
+    """
+
+    def __init__(
+        self,
+        workers: Sequence[Worker],
+        stack: Stack,
+        client: Client,
+        budget: int = 2,
+        recall: Callable[[str], Record] = lambda logic: Record(),
+        deadline: float = 0.0,
+    ) -> None:
+        self.workers = list(workers)
+        self.stack = stack
+        self.record: Record | None = None
+        self.answerer: Worker | None = None
+        self.reason = b""
+        self._client = client
+        self._budget = budget
+        self._recall = recall
+        self._deadline = deadline
+        self._started = time.monotonic()
+        self._lead: Worker | None = None
+        self._only = ""
+        self._checks = 0
+        self._last_check = b""
+        self._recent: deque[float] = deque(maxlen=RECENT)
+        self._vain = 0
+        self._rival: Worker | None = None
+        self._races_left, self._next_trial, self._trials_seconds = 0, FIRST_TRIAL, 0.0
+        self._poll = select.poll()
+        self._poll.register(client.source, select.POLLIN)
+        self._poll.register(client.target, 0)  # tells when nobody reads any more
+        self._polled: dict[int, tuple[Worker, int]] = {}
+
+    def close(self) -> None:
+        for worker in self.workers:
+            worker.kill()
+
+    # The lead
+
+    def led(self) -> Worker | None:
+        """The lead, told everything; another one where it cannot go on."""
+        if self.record is None:
+            self.record = self._recall(self.stack.logic)
+            if self.record.wins:
+                self.workers.sort(key=self._preference)
+        lead = self._lead
+        goes_on = lead is not None and lead.process is not None and not self._only
+        if lead and goes_on and not self._has_refused(lead) and lead.sync(self.stack):
+            return lead
+        for worker in self._fit():
+            if worker.sync(self.stack):
+                self._lead = worker
+                return worker
+        return None
+
+    def changed(self) -> bool:
+        """Hand on what was asserted; False where no solver takes it."""
+        self.answerer, self.reason = None, b""
+        return self.led() is not None
+
+    def restarted(self) -> None:
+        """After a reset."""
+        self.answerer, self.reason, self._only = None, b"", ""
+
+    def _preference(self, worker: Worker) -> float:
+        return -self.record.sample(worker.name) if self.record else 0.0
+
+    def _fit(self) -> list[Worker]:
+        """Solvers that take all that is asserted: the lead first, then as they are preferred."""
+        live = [
+            each
+            for each in self.workers
+            if (not self._only or each.dialect == self._only)
+            and not self._has_refused(each)
+            and each.line(self.stack.logic) is not None
+        ]
+        return sorted(live, key=lambda each: each is not self._lead)
+
+    def _has_refused(self, worker: Worker) -> bool:
+        """Whether it does not take something that is asserted, and will not be taken back."""
+        return any(each.settled and self.stack.holds(each) for each in worker.refused)
+
+    # Checks
+
+    def check(self, command: bytes) -> bytes:
+        """Race the solvers on a check; the answer."""
+        self._checks += 1
+        self._last_check = command
+        self.answerer, self.reason = None, b""
+        for worker in self.workers:
+            worker.give_up()
+        lead = self.led()
+        if lead is None:
+            return NOBODY
+        began = time.monotonic()
+        seconds = self.stack.check_seconds
+        limit = began + seconds if seconds else float("inf")
+        join, final = began + self._patience(), float("inf")
+        rival = self._racing_along(lead)
+        racers = [lead] if rival is None else [lead, rival]
+        for worker in racers:
+            worker.send(command, CHECK, self._checks)
+        winner, answer = None, b"unknown"
+        while winner is None:
+            now = time.monotonic()
+            if now >= min(limit, final):
+                self.reason = b'"timeout"' if now >= limit else b""
+                break
+            if now >= join or not any(each.is_busy for each in racers):
+                join = float("inf")
+                if not self._join(racers) and not any(each.is_busy for each in racers):
+                    break
+                continue
+            for worker, said in self._said(min(join, limit, final) - now, racers):
+                if said in (b"sat", b"unsat") and winner is None:
+                    winner, answer = worker, said
+                elif said == b"unknown" and self.answerer is None:
+                    self.answerer = worker
+                    grace = max(time.monotonic() - began, GRACE)
+                    final = time.monotonic() + grace if self._vain < VAIN else 0.0
+                    join = 0.0
+                elif said.startswith(b"(error") and answer == b"unknown":
+                    answer = said
+        if winner is None and self.answerer is not None:
+            answer = b"unknown"
+        self._ended(winner, racers, time.monotonic() - began, rival is None)
+        return answer
+
+    def _racing_along(self, lead: Worker) -> Worker | None:
+        """A rival that is on trial; it is got ready at one check, and races at the next ones."""
+        rival = self._rival
+        if rival is None:
+            self._start_trial(lead)
+            return None
+        self._races_left -= 1
+        fits = self._races_left > 0 and rival is not lead and rival in self._fit()
+        if fits and rival.sync(self.stack):
+            return rival
+        self._rival = None
+        for worker in self.workers:  # whoever lost has had its chance
+            if worker is not lead:
+                worker.kill()
+        return None
+
+    def _start_trial(self, lead: Worker) -> None:
+        if self._checks < self._next_trial or self._budget < 2:
+            return
+        allowed = TRIAL_SHARE * (time.monotonic() - self._started)
+        for each in sorted(self._fit(), key=self._preference):
+            line = each.line(self.stack.logic)
+            cost = MODULE_SECONDS if line and line.is_module else START_SECONDS
+            if each is not lead and self._trials_seconds + cost <= allowed:
+                self._next_trial = NEXT_TRIAL * self._checks
+                self._trials_seconds += cost
+                self._rival, self._races_left = each, TRIAL_RACES + 1
+                each.sync(self.stack)
+                return
+
+    def _patience(self) -> float:
+        usual = sorted(self._recent)[len(self._recent) // 2] if self._recent else 0.0
+        wait = min(max(USUAL_TIMES * usual, SHORTEST_WAIT), LONGEST_WAIT)
+        return wait * (self.record.wait if self.record else 1.0)
+
+    def _join(self, racers: list[Worker]) -> bool:
+        """Let others race; whether any could."""
+        joined = False
+        others = [each for each in self._fit() if each not in racers]
+        for worker in sorted(others, key=self._preference):
+            if sum(each.is_busy for each in racers) >= self._budget:
+                break
+            if worker.sync(self.stack) and not self._has_refused(worker):
+                worker.send(self._last_check, CHECK, self._checks)
+                racers.append(worker)
+                joined = True
+        return joined
+
+    def _said(self, seconds: float, racers: Sequence[Worker]) -> list[tuple[Worker, bytes]]:
+        """What racers say within some time; one that refuses what is asserted says nothing."""
+        return [
+            (worker, answer)
+            for worker, kind, about, answer in self.pump(
+                None if seconds == float("inf") else seconds
+            )
+            if kind == CHECK and about == self._checks and worker in racers
+            if not self._has_refused(worker)
+        ]
+
+    def _ended(
+        self, winner: Worker | None, racers: Sequence[Worker], seconds: float, by_joining: bool
+    ) -> None:
+        if winner is not None:
+            self._recent.append(seconds)
+        if len(racers) > 1 and self.record is not None:
+            if winner is not None:
+                self.record.raced(winner.name, [each.name for each in racers])
+            self._vain = 0 if winner is not None else self._vain + 1
+            if by_joining:
+                self.record.joined(winner not in (None, self._lead))
+        for worker in racers:
+            if worker is not winner:
+                worker.give_up()
+        if winner is not None:
+            self.answerer = self._lead = winner
+
+    # Questions
+
+    def ask(self, command: bytes) -> bytes:
+        """What the solver of the last check says, else the lead."""
+        worker = self.answerer
+        if worker is None or worker.process is None or worker.is_busy:
+            worker = self.led()
+        return NOBODY if worker is None else self._asked(worker, command)
+
+    def ask_dialect(self, command: bytes, dialect: str) -> bytes:
+        """Commands of one dialect; from now on, only who speaks it may answer checks."""
+        before = self.answerer
+        if before is None or before.dialect != dialect:
+            self._only = dialect
+            worker = self.led()
+            if worker is None:
+                self._only = ""
+                return b"unsupported"
+            if before is not None:
+                self._asked(worker, self._last_check)
+            self.answerer = before = worker
+        self._only = dialect
+        return self._asked(before, command)
+
+    def _asked(self, worker: Worker, command: bytes) -> bytes:
+        token = object()
+        worker.send(command, ASK, token)
+        while worker.process is not None:
+            for _, _, about, answer in self.pump(None):
+                if about is token:
+                    return answer
+        return error("the solver ended")
+
+    # Waiting
+
+    def pump(
+        self, seconds: float | None, lazily: bool = False
+    ) -> list[tuple[Worker, str, Any, bytes]]:
+        """Wait for anything: what solvers said of checks and questions.
+
+        lazily: what was not written to solvers yet may wait.
+        """
+        wanted: dict[int, tuple[Worker, int]] = {}
+        for each in self.workers:
+            if each.process is not None:
+                wanted[each.output] = each, select.POLLIN
+                if not lazily and not each.flush():
+                    wanted[each.input] = each, select.POLLOUT
+        if wanted != self._polled:
+            for descriptor in self._polled.keys() - wanted.keys():
+                self._poll.unregister(descriptor)
+            for descriptor, (_, event) in wanted.items():
+                self._poll.register(descriptor, event)
+            self._polled = wanted
+        if self._deadline:
+            left = self._started + self._deadline - time.monotonic()
+            if left <= 0.0:
+                raise LateError
+            seconds = left if seconds is None else min(seconds, left)
+        found = []
+        for descriptor, _ in self._poll.poll(None if seconds is None else max(seconds, 0.0) * 1e3):
+            worker, event = wanted.get(descriptor, (None, 0))
+            if descriptor == self._client.source and not self._client.at_end:
+                self._client.read()
+                if self._client.at_end:
+                    self._poll.unregister(descriptor)
+            elif descriptor == self._client.target:
+                raise GoneError
+            elif worker is not None and worker.process and event == select.POLLIN:
+                found += [(worker, *each) for each in worker.read()]
+        return found
+
+
+def _counts(found: Any) -> dict[str, float]:
+    listed = found.items() if isinstance(found, dict) else ()
+    return {str(name): float(n) for name, n in listed if isinstance(n, int | float) and n >= 0}
