@@ -177,19 +177,21 @@ class LiveLearner:
         return True
 
     def _learn_calls(self, learner: Calls, picked: Picked, result: Finished) -> bool:
-        told = [run for run in result.runs if run.cost is not None]
-        if not told or any(arm not in self.arms for arm in picked.called):
+        bounds = zip(picked.arms, result.low, result.high, strict=True)
+        costs = {arm: low for arm, low, high in bounds if low == high}
+        if not costs or any(arm not in self.arms for arm in picked.called):
             return False
         known = None if picked.features is None else self._seat.encoded(picked.features)
+        prices = {run.arm: run.price for run in result.runs if run.price is not None}
         learner.learn_calls(
             self.state,
             0,
-            self._places([run.arm for run in told]),
-            np.array([run.cost for run in told]),
+            self._places(tuple(costs)),
+            np.array(list(costs.values())),
             known,
             self._places(picked.called) if picked.called else None,
             np.array(picked.costs) if picked.called else None,
-            np.array([np.nan if run.price is None else run.price for run in told]),
+            np.array([prices.get(arm, np.nan) for arm in costs]),
         )
         return True
 
