@@ -125,11 +125,13 @@ def _portfolio(content: dict[str, Any], folder: Path) -> PortfolioFile:
         if name not in content:
             raise PickbestError(f"the key {name!r} is missing")
     tables = content.pop("arms")
+    if named:
+        _names("arms", tables)
     if "prices" in content:
         numbers = dict.fromkeys(tables, _NUMBER)
         _check_keys("arm of the prices", content["prices"], numbers)
     if named:
-        return _of_names(_names("arms", tables), content, folder)
+        return _of_names(tuple(tables), content, folder)
     arms = {name: _arm(name, table, folder) for name, table in tables.items()}
     settings: dict[str, Any] = dict(content)
     place = {name: settings.pop(name) for name in _NO_SETTINGS if name in settings}

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from pickbest.core import PickbestError
-from pickbest.core.features import Feature, Features, by_name, encoded
+from pickbest.core.features import Feature, Features, encoded, feature_names, kept
 from pickbest.core.tickets import ClosedRoundError, RepeatedTellError, Ticket, not_open
 from pickbest.portfolio.processes import this_process
 from pickbest.portfolio.store.leases import Lifetimes, lease_of
@@ -58,6 +58,7 @@ PATIENCE: tuple[float, ...] = (0.1, 0.5, 2.0, 5.0)
 LOG = logging.getLogger("pickbest.portfolio")
 
 T = TypeVar("T")
+Kept = dict[str, Feature] | list[Feature]
 
 
 class Ledger:
@@ -225,7 +226,7 @@ class Ledger:
         owner = this_process() if owned else None
         opened: list[Picked] = []
 
-        def picked(number: int, problem: str, told: dict[str, Feature] | None) -> Picked:
+        def picked(number: int, problem: str, told: Kept | None) -> Picked:
             live = self.state.live
             arms, weights, until, wanted = live.pick(number, told)
             chance = 1.0 if watch is None else min(wanted, watch)
@@ -290,8 +291,8 @@ class Ledger:
     def _no_more(self, number: int) -> PickbestError:
         if number in self.state.open:
             return PickbestError(f"tell round {number} first, then ask whether to go on")
-        if not self.state.live.fewer:
-            return PickbestError("only calls with prices go on: give prices, trade and cascade")
+        if not self.state.live.goes_on:
+            return PickbestError("only a portfolio with `cascade` goes on with a problem")
         if 0 <= number < self.state.next_round:
             return ClosedRoundError(f"round {number} was gone on with already, or long ago")
         return not_open(number, self.state.next_round, {})
@@ -493,7 +494,7 @@ def _parts(records: Sequence[Record]) -> _Parts:
 
 def _known_features(
     problems: Sequence[str], features: Sequence[Features | None] | None
-) -> list[dict[str, Feature] | None]:
+) -> list[Kept | None]:
     """As the journal keeps them."""
     if features is None:
         return [None] * len(problems)
@@ -501,8 +502,8 @@ def _known_features(
         raise PickbestError(
             f"features must be given for each of {len(problems)} problems, got {len(features)}"
         )
-    known = [None if each is None else by_name(each) for each in features]
-    names = next((tuple(each) for each in known if each is not None), ())
+    known = [None if each is None else kept(each) for each in features]
+    names = next((feature_names(each) for each in known if each is not None), ())
     for each in known:
         if each is not None:
             encoded(each, names)

@@ -95,8 +95,13 @@ class LiveLearner:
 
     @property
     def fewer(self) -> bool:
-        """Whether the learner may pick fewer arms than the budget, and go on afterwards."""
+        """Whether the learner may pick fewer arms than the budget."""
         return isinstance(self.learner, Calls)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether it may pick further ones on the same problem."""
+        return isinstance(self.learner, Calls) and self.learner.cascade
 
     def pick(
         self,

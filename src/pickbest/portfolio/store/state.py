@@ -198,7 +198,7 @@ class PortfolioState:
                 tally.known_costs += 1
         self.verdicts.note(picked.problem, record.round, record.runs)
         self.learned += self.live.learn(picked, record)
-        if self.live.fewer:
+        if self.live.goes_on:
             told = [(run.arm, run.cost) for run in record.runs if run.cost is not None]
             arms, costs = (tuple(each) for each in zip(*told, strict=True)) if told else ((), ())
             self.tail[record.round] = picked.called + arms, picked.costs + costs
