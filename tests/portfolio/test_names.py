@@ -215,6 +215,52 @@ def test_the_client_asks_tells_and_goes_on(served_names: tuple[str, Path]) -> No
         book.verify()
 
 
+def test_pages_say_quality_and_price(tmp_path: Path) -> None:
+    """status and report of names: no seconds, no PAR2."""
+    with router(tmp_path / "r.db") as book:
+        play(book, 30)
+    command = [sys.executable, "-m", "pickbest.cli.main"]
+    done = subprocess.run(
+        [*command, "status", str(tmp_path / "r.db")], capture_output=True, text=True
+    )
+    shown = " ".join(done.stdout.split())
+    assert "30 problems finished" in shown
+    assert "fixed: choices in hindsight, estimated" in shown
+    assert "seconds" not in shown
+    out = tmp_path / "page"
+    report = [*command, "report", str(tmp_path / "r.db"), "--out", str(out)]
+    done = subprocess.run(report, capture_output=True, text=True)
+    assert done.stdout.startswith("30 problems: "), done.stderr
+    page = next(out.glob("*.html")).read_text()
+    assert "Quality against money" in page
+    assert "PAR2" not in page
+    assert (out / "tables" / "money.csv").exists()
+
+
+def test_http_says_what_is_wrong_with_a_request() -> None:
+    testclient = pytest.importorskip("fastapi.testclient")
+    from pickbest.portfolio.service.app import create_app
+
+    with AskTell(["a", "b"], 1, rewards=True, learner="uniform") as book:
+        client = testclient.TestClient(create_app(book))
+        body = '{"problem": "p"}'
+        answer = client.post("/api/ask", content=body, headers={"content-type": "text/plain"})
+        assert (answer.status_code, "Content-Type: application/json" in answer.text) == (422, True)
+        ticket = client.post("/api/ask", json={}).json()
+        for told, code, message in (
+            ({"rewards": {"z": 0.5}}, 400, "needs the rewards of"),
+            ({"rewards": [0.5, 0.5]}, 400, "has 1 arms, got 2 rewards"),
+            ({"costs": [0.5], "rewards": [0.5]}, 422, "either costs or rewards"),
+            ({"rewards": [0.5], "prices": [-1.0]}, 422, "greater than or equal to 0"),
+        ):
+            answer = client.post("/api/tell", json={"round": 0, **told})
+            assert (answer.status_code, message in answer.text) == (code, True), answer.text
+        assert client.post(
+            "/api/tell", json={"round": 0, "costs": {ticket["arms"][0]: 0.25}}
+        ).is_success
+        assert book.status().mean_cost == 0.25
+
+
 def test_a_told_round_is_told_once_however_often_it_arrives() -> None:
     """The first answer is lost; the second attempt finds that the first had counted."""
     httpx = pytest.importorskip("httpx")

@@ -327,6 +327,11 @@ def _handle_errors(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     def unfit(request: Request, error: RequestValidationError) -> Response:
+        kind = request.headers.get("content-type", "none")
+        if request.method == "POST" and "json" not in kind:
+            return _refusal(
+                422, f"send JSON, with the header Content-Type: application/json, got {kind[:80]}"
+            )
         # What came is left out: it may be anything, also what JSON cannot hold.
         reasons = [
             f"{'.'.join(map(str, each['loc'][1:]))}: {each['msg']}".removeprefix(": ")
