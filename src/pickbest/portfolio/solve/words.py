@@ -5,10 +5,9 @@ import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple, NoReturn
 
-from pickbest.core import PickbestError
+from pickbest.core.errors import PickbestError
 from pickbest.core.text import printable
 
 DAY = 86_400.0
@@ -77,8 +76,7 @@ FOREIGN = (
 )
 
 
-@dataclass(frozen=True)
-class Arguments:
+class Arguments(NamedTuple):
     """What was asked for.
 
     action: solve, session, list, learn, stats, export, import or version.
