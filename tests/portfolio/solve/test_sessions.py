@@ -106,6 +106,7 @@ def test_a_conversation(calls: Calls) -> None:
     assert talk.ask("(check-sat-assuming ((= x #x06)))") == "unsat"
     assert talk.ask("(pop 1)") == "success"
     assert talk.ask("(pop 1)").startswith("(error")
+    assert talk.ask("(push 999999999)").startswith("(error")
     assert talk.ask("(get-info :name)") == '(:name "pickbest")'
     assert talk.ask("(get-info :assertion-stack-levels)") == "(:assertion-stack-levels 0)"
     assert talk.ask("(get-option :print-success)") == "true"

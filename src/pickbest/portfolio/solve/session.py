@@ -40,6 +40,8 @@ from pickbest.portfolio.solve.worker import Worker
 
 # Answers of the lead that may be outstanding before they are waited for.
 MOST_OWED = 512
+# Each level is a command to every solver.
+MOST_LEVELS = 10_000
 # Seconds for which a command that nobody waits for may wait for the next one.
 BURST = 0.01
 # As solvers call themselves; who of them says the text of an echo in quotes, as the standard does.
@@ -171,6 +173,10 @@ class Session:
         found = _NUMBER.search(command)
         count = int(found[0][:6]) if found else 1
         levels = len(self._stack.frames) - 1
+        if head == "push" and levels + count > MOST_LEVELS:
+            self._settle()
+            self._client.say(error(f"push {count}: at most {MOST_LEVELS} levels can be pushed"))
+            return
         if head == "push":
             self._stack.push(count)
         else:

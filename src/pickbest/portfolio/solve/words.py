@@ -166,7 +166,7 @@ def parse(words: Sequence[str], program: str = "") -> Arguments:
         if called not in NAMES:
             raise PickbestError(f"--as must name one of {', '.join(NAMES)}, got {called!r}")
     called = called if called in NAMES else ""
-    parser = _parser()
+    parser = own_parser()
     ours, passed, passed_over = _translated(words, called, parser)
     given = parser.parse_args(ours)
     actions = ("version", "list", "learn", "stats", "export", "import_", "session")
@@ -205,7 +205,7 @@ def _check(given: argparse.Namespace, deadline: float) -> None:
         raise PickbestError("--confirm needs a --budget of at least 2")
 
 
-def _parser() -> _Parser:
+def own_parser() -> _Parser:
     parser = _Parser("pickbest solve", description=ABOUT, epilog=EXAMPLES, allow_abbrev=False)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     add, hidden = parser.add_argument, argparse.SUPPRESS

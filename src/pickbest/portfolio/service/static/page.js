@@ -37,7 +37,7 @@ function drawArms(status) {
   }
   $("summary").textContent = status.finished + " rounds finished, " + status.lost + " lost" +
     (status.late ? " (" + status.late + " came late)" : "") + ", " + status.open + " open; mean cost " + number(status.mean_cost) + "; " + status.budget +
-    " of " + status.arms.filter(arm => arm.state === "active").length + " arms a round, learner " +
+    " of " + status.arms.filter(arm => arm.state === "active").length + " arms per round, learner " +
     status.learner;
   const said = each => each.verdict + " by " + each.arm + " (round " + each.round +
     (each.checked ? ", its model holds)" : ")");
