@@ -6,12 +6,15 @@ from typing import Any
 
 from pickbest.report.document import Cell, Figure, Series, Table, Text, Verdict, alike
 from studies.jobs import N_ARMS, theorem6_experiment, unlearned
-from studies.paper.experiment import Found, Setting, against_rounds, shaded
+from studies.paper.experiment import Found, Setting, plot
+from studies.report.sections import listed
 
 # What the arms that are not hidden do, of what they do by default: little, so that a learner that
 # has not found the hidden ones exceeds the bound.
 OTHERS = 0.1
 SLOT_BUDGET = 3
+# Of the families' lines, which lie close together.
+LOOKS = (("og-hybrid", "solid"), ("fpml", "dashed"), ("og", "dotted"), ("ucb", "solid"))
 
 
 def hybrid_jobs(setting: Setting, *, target_budget: int, rounds: Sequence[int]) -> Found:
@@ -55,30 +58,38 @@ def hybrid_jobs(setting: Setting, *, target_budget: int, rounds: Sequence[int]) 
                 measured["all_under_bound"] and told == families,
             ),
             Text(help_text),
-            _figure([row for row in ours if row["family"] == "coverage"], rounds, target_budget),
+            _figure(ours, target_budget),
             _table(rows),
         ]
     )
 
 
-def _figure(rows: Sequence[Mapping[str, Any]], rounds: Sequence[int], target_budget: int) -> Figure:
-    """Slot budgets 1, SLOT_BUDGET and the largest at each horizon, which is ceil(ln T)."""
-    series = []
-    ordered = sorted(rows, key=lambda row: row["slot_budget"])
-    at_rounds = [[row for row in ordered if row["rounds"] == length] for length in rounds]
-    labels = ("b = 1", f"b = {SLOT_BUDGET}", "b = ⌈ln T⌉")
-    for look, (index, label) in shaded(list(enumerate(labels))):
-        own = [at[min(index, len(at) - 1)] for at in at_rounds]
-        # Regret may reach 0, which a logarithmic axis cannot show.
-        series.append(Series(label, rounds, [max(row["regret"], 0.01) for row in own], look))
-        bounds = [row["bound"] for row in own]
-        series.append(Series(f"bound, {label}", rounds, bounds, look, "dotted", ""))
-    return against_rounds(
+def _figure(rows: Sequence[Mapping[str, Any]], target_budget: int) -> Figure:
+    """Regret against the slot budget at the last T, where it is above 0."""
+    last = max(row["rounds"] for row in rows)
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for row in sorted(rows, key=lambda row: row["slot_budget"]):
+        if row["rounds"] == last:
+            found.setdefault(row["family"], []).append(row)
+    first = next(iter(found.values()))
+    slots, idle = [row["slot_budget"] for row in first], [row["control"] for row in first]
+    series = [
+        Series("Theorem 6", slots, [row["bound"] for row in first], "best", "dotted", ""),
+        Series("random arms, coverage", slots, idle, "uniform", "dashed"),
+    ]
+    positive = [name for name, own in found.items() if min(row["regret"] for row in own) > 0]
+    for (look, line), name in zip(LOOKS, positive, strict=False):
+        series.append(Series(name, slots, [row["regret"] for row in found[name]], look, line))
+    below = [name for name in found if name not in positive]
+    omitted = f" On {listed(below)} regret is below 0." if below else ""
+    return plot(
         "hybrid-jobs",
-        f"Coverage: regret of OG_hybrid against OPT({target_budget}) (lines) and Theorem 6's "
-        "bound (dotted).",
-        series,
+        f"Regret of OG_hybrid against OPT({target_budget}) by the arms in a slot, T = {last:,}, "
+        f"and of random arms in the same slots.{omitted}",
+        "arms in a slot b",
         f"regret against OPT({target_budget})",
+        series,
+        "y",
     )
 
 
