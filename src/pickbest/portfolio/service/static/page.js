@@ -48,20 +48,15 @@ function drawArms(status, course) {
   const points = course.points, last = points.at(-1), first = points.at(-1 - WINDOW) ?? points[0];
   const rate = last && last[1] > first[1] ? (last[0] - first[0]) / (last[1] - first[1]) : null;
   $("summary").textContent = status.finished + " rounds finished, " + status.lost + " lost" +
-<<<<<<< HEAD
     (status.late ? " (" + status.late + " came late)" : "") + ", " + status.open +
     " tickets open; " + word + " " + number(value(status, status.mean_cost)) +
     (names ? ", price " + number(status.spent / Math.max(status.problems, 1)) : "") +
     (status.problems === status.finished ? " per round" : " per problem, " + status.problems + " problems") +
     "; " + (names && status.trade !== null ? "at most " : "") + status.budget +
     " of " + status.arms.filter(arm => arm.state === "active").length + " arms, learner " +
-=======
-    (status.late ? " (" + status.late + " came late)" : "") + ", " + status.open + " open; mean cost " + number(status.mean_cost) + "; " + status.budget +
-    " of " + status.arms.filter(arm => arm.state === "active").length + " arms per round, learner " +
->>>>>>> main
     status.learner;
   $("updated").textContent = last ? "Last result " + new Date(1000 * last[1]).toLocaleString() +
-    (rate ? ", lately " + +rate.toPrecision(2) + " a second" : "") : "No result yet";
+    (rate ? ", lately " + +rate.toPrecision(2) + " per second" : "") : "No result yet";
   $("frontier").replaceChildren(...(status.frontier ?? []).map(each => {
     const line = document.createElement("li");
     line.textContent = shown(each.arms.join(", ")) + ": quality " + number(1 - each.cost) +
