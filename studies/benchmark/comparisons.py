@@ -65,8 +65,8 @@ def mean_share_intervals(cells: Sequence[Cell]) -> dict[str, Estimate]:
     drawn = np.random.default_rng(0).integers(len(values), size=(RESAMPLES, len(values)))
     tail = (1.0 - CONFIDENCE) / 2.0
     ends = np.quantile(values[drawn].mean(axis=1), [tail, 1.0 - tail], axis=0).T.tolist()
-    found = zip(means.items(), ends, strict=True)
-    return {label: Estimate(mean, low, high) for (label, mean), (low, high) in found}
+    pairs = zip(means.items(), ends, strict=True)
+    return {label: Estimate(mean, low, high) for (label, mean), (low, high) in pairs}
 
 
 @dataclass(frozen=True)
