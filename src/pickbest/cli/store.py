@@ -260,21 +260,27 @@ def report(
         pickbest report portfolio.toml --open
     """
     from pickbest.core import check_positive
+    from pickbest.portfolio.store.views import overview
     from pickbest.report.html import need_packages, write_report
+    from pickbest.report.names_page import names_report
     from pickbest.report.portfolio_page import PortfolioNumbers, portfolio_report
 
     need_packages()
-    config = located(store, name)[2]  # a journal does not know the deadline
+    shown = Path(store).stem if store.endswith(".toml") else name
+    command = f"pickbest report {shown}"
     given = None if deadline is None else check_positive("deadline", deadline)
+    config = located(store, name)[2]  # a journal does not know the deadline
     known = config.deadline if given is None and config is not None else given
     with opened(store, name) as ledger:
-        entries, roster = list(ledger.journal.entries()), ledger.state.roster
-    numbers = PortfolioNumbers.of(entries, known)
-    shown = Path(store).stem if store.endswith(".toml") else name
-    made = portfolio_report(
-        numbers, roster.budget if roster else 1, shown, f"pickbest report {shown}"
-    )
+        view = overview(ledger.state)
+        if view.rewards or (view.trade is not None and view.learner == "calls"):
+            made = names_report(view, ledger.state.course, shown, command)
+            count = f"{view.problems} problems"
+        else:
+            numbers = PortfolioNumbers.of(list(ledger.journal.entries()), known)
+            made = portfolio_report(numbers, view.budget, shown, command)
+            count = f"{len(numbers.rounds)} rounds"
     page = write_report(made, out)
-    say(f"{len(numbers.rounds)} rounds: {page}")
+    say(f"{count}: {page}")
     if open_page:
         typer.launch(page.resolve().as_uri())
