@@ -25,7 +25,6 @@ from pickbest.catalog import make_learner
 from pickbest.core import (
     Environment,
     FloatArray,
-    IntArray,
     PickbestError,
     check_count,
     unknown_name,
@@ -35,7 +34,6 @@ from pickbest.environments import Shuffled, Table, read_scenarios
 from pickbest.environments.aslib import RUNTIME, read_scenario
 from pickbest.environments.runtimes import read_runtimes
 from pickbest.kernels.compiled import inlined
-from pickbest.learners.auto.sets import PairsState, build_set, memory_in_use, share_of_arms
 from pickbest.portfolio.run.costs import as_cost
 from pickbest.simulation.replay import Races
 from pickbest.simulation.simulate import simulate
@@ -74,17 +72,9 @@ def guess_without_factor(factor: float, first: float, second: float) -> float:
 
 
 @inlined
-def propose_from_one_memory(
-    pairs: PairsState,
-    row: int,
-    sharpness: float,
-    key: np.uint64,
-    arms: IntArray,
-    scores: FloatArray,
-) -> None:
-    """`propose` without the anchor's half."""
-    memory = memory_in_use(pairs, row, share_of_arms(arms.shape[0], scores.shape[0]))
-    build_set(pairs, row, memory, sharpness, key, 0, arms.shape[0], arms, scores)
+def one_trial(n_arms: int) -> float:
+    """`trials_of` as it would be for rewards of 0 and 1 that are taken for what they are."""
+    return 1.0
 
 
 WHOLE = Part("nothing")
@@ -92,13 +82,8 @@ PARTS = (
     Part("pairs", {"sets.MOST_PAIRED": 0}),
     Part("factor of gains", {"sets.guessed_gain": guess_without_factor}),
     Part("weight of the guess (1 observation, not 16)", {"sets.PRIOR": 1.0}),
-    Part("short memories", {"sets.MEMORIES": (1.0,)}),
-    Part("shortest memory", {"sets.MEMORIES": (1.0, 0.97)}),
-    Part("first half from the anchor", {"sets.propose": propose_from_one_memory}),
-    Part("patience before another memory is used", {"sets.DRIFT": 0.0}),
-    Part("sharp posteriors (1 trial, not 4)", {"sets.SHARPNESS": 1.0}),
-    Part("sharper where rewards vary less", {"sets.MOST_SHARPER": 1.0}),
-    Part("sharper with more arms", {"sets.MOST": 1.0}),
+    Part("memory that forgets", {"sets.PATIENCE": 1e9}),
+    Part("sharp posteriors (1 trial, not n_arms)", {"sets.trials_of": one_trial}),
     Part("guard (1 round in 1,000, not in 32)", {"guard.FIRST_SHARE": 1e-3}),
     Part("four kinds of problems (two)", {"kinds.KINDS": 2}, races=True),
     Part("watching new pairs", {"stopped.SURE": 0.0}, races=True),

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 
 PLUGIN = """
@@ -15,6 +17,7 @@ register_learner({line})
 """
 
 
+@pytest.mark.slow
 def test_the_walk_through_works(tmp_path):
     text = (ROOT / "CONTRIBUTING.md").read_text()
     blocks = dict(re.findall(r"```python file=(\S+)\n(.*?)```", text, re.S))

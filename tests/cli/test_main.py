@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from pickbest.cli.main import app, main
 from pickbest.kernels.compiled import NOTICE
 
-PROGRAM = [sys.executable, "-m", "pickbest.cli.main"]
+PROGRAM = [sys.executable, "-m", "pickbest"]
 
 
 def run(*arguments, **options):
@@ -83,22 +83,20 @@ def test_regret_against_another_budget(rewards):
 
 
 def test_simulate_is_deterministic_and_seeds_matter():
-    arguments = ("simulate", "task-1", "-l", "og", "-b", 2, "-r", 5, "--seed")
+    arguments = ("simulate", "task-1", "-l", "uniform", "-b", 2, "-r", 5, "--seed")
     assert result(*arguments, 1) == result(*arguments, 1)
     assert result(*arguments, 1) != result(*arguments, 2)
 
 
 def test_learners_repeat_and_take_options_of_their_own():
-    printed = result(
-        "simulate", "task-3", "-l", "og-hybrid:slot_budget=2,tuning=as_run", "-l", "uniform",
-        "-l", "og-hybrid", "-l", "fixed:arms=0+3", "-b", 2, "-r", 3,
-    )  # fmt: skip
+    words = ("-l", "uniform", "-l", "fixed:arms=1+2", "-l", "fixed:arms=0+3", "--unknown-rounds")
+    printed = result("simulate", "task-3", *words, "-b", 2, "-r", 3)
     learners = printed["settings"]["learners"]
-    assert learners["og-hybrid:slot_budget=2,tuning=as_run"]["inner"]["budget"] == 2
-    assert learners["og-hybrid"]["inner"]["budget"] == 1
+    assert list(learners) == ["uniform", "fixed:arms=1+2", "fixed:arms=0+3"]
     assert learners["fixed:arms=0+3"]["arms"] == [0, 3]
 
 
+@pytest.mark.slow
 def test_the_first_command_says_that_it_compiles(tmp_path):
     words = ("simulate", "task-2", "-l", "ucb", "-r", "2", "-b", "2", "--json")
     there = {**os.environ, "PICKBEST_CACHE": str(tmp_path)}
@@ -106,16 +104,6 @@ def test_the_first_command_says_that_it_compiles(tmp_path):
     assert first.stderr == NOTICE + "\n"
     assert second.stderr == ""
     assert first.stdout == second.stdout
-
-
-@pytest.mark.parametrize("name", ["fpml", "fpml-partial", "og", "og-hybrid", "uniform", "thompson"])
-def test_every_contract_learner_runs_with_a_budget(name):
-    assert result("simulate", "task-2", "-l", name, "-b", 3, "-r", 2)["learners"]
-
-
-@pytest.mark.parametrize("name", ["hedge", "exp3"])
-def test_single_arm_learners_run(name):
-    assert result("simulate", "task-2", "-l", name, "-r", 2, "--unknown-rounds")["learners"]
 
 
 def test_hindsight_contract(rewards):
@@ -218,7 +206,7 @@ def test_plot_and_export(rewards, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["simulate", "task-9", "-l", "fpml"], "did you mean 'task-"),
+        (["simulate", "task-9", "-l", "fpml"], "unknown environment 'task-9'; did you mean 'task-"),
         (["simulate", "task-1", "-l", "fmpl"], "did you mean 'fpml'"),
         (["simulate", "absent.csv", "-l", "fpml"], "no such file"),
         (["simulate", "task-1", "-l", "fpml", "-b", "16"], "between 1 and n_arms=15, got 16"),
@@ -236,9 +224,9 @@ def test_plot_and_export(rewards, tmp_path):
         (["hindsight", "task-1", "-b", "99"], "between 1 and n_arms=15"),
         (["hindsight", "task-1", "--time-limit", "-1"], "time_limit"),
         (["bounds", "--arms", "3", "-b", "4", "--rounds", "10"], "between 1 and n_arms=3"),
-        (["simulate"], "Missing argument"),
+        (["simulate"], "missing argument"),
         (["simulate", "task-1", "--learner"], "requires an argument"),
-        (["nonsense"], "No such command"),
+        (["nonsense"], "no such command"),
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_code_2(arguments, message, tmp_path, refused):
@@ -252,7 +240,7 @@ def test_bad_input_is_one_sentence_and_exit_code_2(arguments, message, tmp_path,
 def test_a_process_ends_with_the_exit_code(tmp_path):
     outcome = run("simulate", "task-9", cwd=tmp_path)
     assert outcome.returncode == 2
-    assert "did you mean 'task-" in " ".join(outcome.stderr.split())
+    assert "unknown environment 'task-9'; did you mean 'task-" in " ".join(outcome.stderr.split())
     assert "Traceback" not in outcome.stderr
     assert not outcome.stdout
 
@@ -266,16 +254,13 @@ def test_bad_tables_are_refused(tmp_path, refused):
             assert "bad.csv" in errors.replace("\n", "")
 
 
-def test_ctrl_c_ends_with_130_and_no_traceback():
-    process = subprocess.Popen(
-        [*PROGRAM, "simulate", "task-1:rounds=400000", "-l", "thompson", "-b", "3", "-r", "10"],
-        stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    time.sleep(6)
-    os.kill(process.pid, signal.SIGINT)
+def test_ctrl_c_ends_with_one_word():
+    words = ["simulate", "task-1:rounds=400000", "-l", "uniform", "-b", "3", "-r", "20"]
+    process = subprocess.Popen([*PROGRAM, *words], stderr=subprocess.PIPE, text=True)
+    time.sleep(3.0)
+    process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30)
-    assert process.returncode == 130
-    assert "Traceback" not in errors
+    assert (process.returncode, errors) == (130, "interrupted\n")
 
 
 def test_names_complete():
@@ -283,6 +268,7 @@ def test_names_complete():
     for line, expected in (
         ("pickbest simulate ta", {"COMP_CWORD": "2", "find": "task-1"}),
         ("pickbest simulate task-1 --learner fpml-", {"COMP_CWORD": "4", "find": "fpml-partial"}),
+        ("pickbest solve --dead", {"COMP_CWORD": "2", "find": "--deadline"}),
     ):
         environment = {
             **os.environ, **words, "COMP_WORDS": line, "COMP_CWORD": expected["COMP_CWORD"],
@@ -294,29 +280,6 @@ def test_names_complete():
         assert expected["find"] in outcome.stdout.split()
 
 
-def test_version_and_the_installed_command():
-    outcome = subprocess.run(
-        [os.path.join(os.path.dirname(sys.executable), "pickbest"), "--version"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+def test_it_runs_as_a_module():
+    outcome = subprocess.run([*PROGRAM, "--version"], capture_output=True, text=True, check=True)
     assert outcome.stdout.startswith("pickbest ")
-
-
-@pytest.mark.parametrize("module", ["pickbest", "pickbest.cli.main"])
-def test_it_runs_as_a_module(module):
-    outcome = subprocess.run(
-        [sys.executable, "-m", module, "--version"], capture_output=True, text=True, check=True
-    )
-    assert outcome.stdout.startswith("pickbest ")
-
-
-def test_help_does_not_load_what_commands_need():
-    code = (
-        "import sys\nfrom pickbest.cli.main import app\n"
-        "print([name for name in ('numba', 'matplotlib', 'jinja2', 'sqlalchemy', 'pandas', "
-        "'pickbest.catalog', 'pickbest.simulation') if name in sys.modules])"
-    )
-    outcome = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert outcome.stdout.strip() == "[]"

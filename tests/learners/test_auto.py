@@ -33,7 +33,7 @@ from pickbest.learners.auto.guard import (
     many_arms,
     rate_of,
 )
-from pickbest.learners.auto.sets import MEMORIES
+from pickbest.learners.auto.sets import MEMORY
 from pickbest.simulation.simulate import simulate
 from pickbest.testing.learners import (
     check_learner,
@@ -129,23 +129,16 @@ def test_a_guard_with_share_one_picks_by_its_own_law():
         assert (arms == arm).any(axis=1).mean() > led - 0.03
 
 
-def test_the_anchor_outlives_changes_of_the_world():
-    """Arm 0 is the best one over all; families of 20 rounds each have a favourite of their own."""
-    rounds, n_arms = 800, 6
-    rng = np.random.default_rng(3)
-    chances = np.full((rounds, n_arms), 0.3)
-    chances[:, 0] = 0.75
-    chances[np.arange(rounds), 1 + np.arange(rounds) // 20 % (n_arms - 1)] = 0.95
-    table = (rng.random((rounds, n_arms)) > chances).astype(float)
-    learner, keys = Auto(n_arms, 2), replicate_keys(5, 20)
-    state, held = learner.start(20), 0.0
-    for t in range(rounds):
+def test_the_anchor_forgets_nothing_and_the_memory_does():
+    learner, keys = Auto(6, 2), replicate_keys(5, 20)
+    state = learner.start(20)
+    for t in range(300):
         choice = learner.pick(state, rng_for(keys, t))
-        held += (choice.arms[:, 0] == 0).mean() * (t >= 200)
-        state = learner.learn(state, choice, Seen.of(table[t][choice.arms]))
-        assert (state.sets.pairs.plays[:, 0].sum(axis=1) == 2 * (t + 1)).all()
-        assert (state.sets.pairs.unit[:, 0] == 1.0).all()
-    assert held / (rounds - 200) > 0.8
+        state = learner.learn(state, choice, Seen.of(np.random.default_rng(t).random((20, 2))))
+    pairs = state.sets.pairs
+    plays = pairs.plays.sum(axis=2) * pairs.unit
+    assert plays[:, 0] == pytest.approx(600)
+    assert plays[:, 1] == pytest.approx(2 / (1 - MEMORY), rel=0.01)
 
 
 def test_auto_stays_under_its_bound_where_good_arms_keep_turning_bad():
@@ -174,23 +167,9 @@ def test_many_arms_are_played_without_a_table_of_pairs():
     assert len(set(choice.arms[0].tolist())) == 3
 
 
-@pytest.mark.parametrize(("n_arms", "sharpness"), [(4, 4.0), (9, 4.0), (18, 8.0), (40, 16.0)])
-def test_what_was_seen_is_trusted_sooner_where_there_are_many_arms(n_arms, sharpness):
-    assert Auto(n_arms, 2).sets.law.sharpness == sharpness
-
-
-def test_it_says_when_it_forgets():
-    learner = Auto(4, 1)
-    state = learner.start(1)
-    assert learner.mode(state) == ""
-    state.sets.pairs.better[0, 2] = state.sets.pairs.squares[0, 2] = 100.0
-    assert MEMORIES[2] == 0.88
-    assert learner.mode(state) == "forgetting: what is older than about 8 rounds counts little"
-
-
 # What it reaches -----------------------------------------------------------------------------
 
-TARGETS = {1: 0.495, 2: 0.664, 3: 0.755, 4: 0.815, 5: 0.855, 6: 0.885}
+TARGETS = {1: 0.488, 2: 0.664, 3: 0.753, 4: 0.815, 5: 0.86, 6: 0.89}
 
 
 @pytest.mark.parametrize(("budget", "target"), TARGETS.items())

@@ -167,12 +167,16 @@ def _verdict(results: Sequence[BudgetResult], name: str) -> Verdict:
         return Verdict(statement, "The rewards are not the paper's own: nothing to compare.")
     largest = max(compared, key=lambda cell: abs(cell[2]))
     far = [cell for cell in compared if abs(cell[2]) >= FAR]
+    # A learner that is a little off everywhere shows in the sum: z of all cells together.
+    played = [z for _, row, z in compared if row != BEST]
+    together = sum(played) / math.sqrt(len(played))
     text = f"{len(compared) - len(far)} of {len(compared)} printed means are met within |z| < 4"
     if far:
         text += f"; not met: {listed([_cell_text(*cell) for cell in far])}."
     else:
         text += f"; the farthest is {_cell_text(*largest)}."
-    return Verdict(statement, text, not far)
+    text += f" Together the learners are {together:+.1f} standard errors off."
+    return Verdict(statement, text, not far and abs(together) < FAR)
 
 
 def _cell_text(result: BudgetResult, row: str, z: float) -> str:

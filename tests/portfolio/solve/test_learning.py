@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -34,7 +36,7 @@ def call(picked: tuple[str, ...], problem: str = "a.cnf", **more: Any) -> dict[s
     return {
         "id": str(time.time_ns()), "at": time.time(), "key": KEY, "problem": problem,
         "content": "00", "place": "00",
-        "arms": list(ARMS), "picked": list(picked), "weights": [], "versions": {},
+        "arms": list(ARMS), "picked": list(picked), "weights": [], "versions": {}, "given": False,
         "seconds": 0.1, "winner": picked[0], "verdict": "SAT", "proved": False, "runs": runs,
         **more,
     }  # fmt: skip
@@ -87,8 +89,9 @@ def test_who_answered_in_the_place_of_others_is_learned_of(keep: Keep, tmp_path:
     assert [[r.arm for r in each.record.runs] for each in learning.lessons(both, {})] == [
         ["a", "b"]
     ]
-    alone_first = call(("a", "b"), runs=[run("a")])
-    assert arms_of(alone_first) == []
+    assert arms_of(call(("a", "b"), runs=[run("a")])) == [["a", "b"]]
+    # Nobody chose: who solved this before went first.
+    assert arms_of(call(("a", "b"), runs=[run("a")], given=True)) == []
 
 
 def test_a_call_is_learned_once(keep: Keep, tmp_path: Path) -> None:
@@ -236,3 +239,47 @@ def test_results_are_on_disk_when_a_call_ends(calls: Calls) -> None:
         calls.run("sat.smt2")
     (content,) = [call for _, call in Keep(calls.data).calls()]
     assert (content["key"], content["problem"]) == ("smtlib-QF_BV-2", "sat.smt2")
+
+
+def test_losers_may_finish_in_the_background(calls: Calls) -> None:
+    """For at most twice the winner's time, and only if the caller says so."""
+    calls.fake("z3", "#!/bin/sh\nsleep 0.4\necho unsat\n")
+    calls.fake("cvc5", "#!/bin/sh\nsleep 0.5\necho unsat\n")
+    for name in ("cvc4", "mathsat"):
+        calls.fake(name, "#!/bin/sh\nexec sleep 1000\n")
+    calls.data.mkdir(parents=True)
+    with alone(calls.data):
+        for name, words in (("p.smt2", []), ("q.smt2", ["--finish"])):
+            calls.write(name, f"(set-logic UFLIA) ; {name}\n(check-sat)\n")
+            calls.run("--budget", "4", *words, name)
+    told = [learning.finished(each) for _, each in Keep(calls.data).calls()]
+    plain, finished = ({run["arm"]: run["status"] for run in each["runs"]} for each in told)
+    assert plain == {"z3": "finished"} | dict.fromkeys(("cvc5", "cvc4", "mathsat"), "stopped")
+    assert finished == plain | {"cvc5": "finished", "cvc4": "timeout", "mathsat": "timeout"}
+    costs = {run["arm"]: run["cost"] for run in told[1]["runs"]}
+    assert costs["z3"] < costs["cvc5"] < costs["cvc4"] == 1.0
+    calls.write("q.smt2", "(set-logic UFLIA)\n(check-sat)\n")  # another problem
+    (_, last) = [each for _, each in Keep(calls.data).calls()]
+    assert learning.finished(last) == last
+
+
+def test_on_busy_cores_the_favourite_goes_first(calls: Calls) -> None:
+    for name in ("z3", "cvc5", "cvc4", "mathsat"):
+        calls.fake(name, "#!/bin/sh\nsleep 0.2\necho unsat\n")
+    calls.data.mkdir(parents=True)
+    keep = Keep(calls.data)
+    sets = [(("z3", "cvc5"), None), (("cvc4", "cvc5"), None), (("cvc5", "mathsat"), None)]
+    keep.offer("smtlib-UFLIA-2", sets, [0.5])
+    busy = [
+        subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(os.cpu_count() or 1)
+    ]
+    try:
+        with alone(calls.data):
+            calls.run(calls.write("p.smt2", "(set-logic UFLIA)\n(check-sat)\n"))
+    finally:
+        for each in busy:
+            each.kill()
+            each.wait()
+    (told,) = [each for _, each in keep.calls()]
+    assert [run["arm"] for run in told["runs"]] == ["cvc5"]
+    assert len(arms_of(told)[0]) == 2  # the other counts as stopped

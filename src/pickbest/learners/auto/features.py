@@ -30,7 +30,7 @@ from pickbest.core import FloatArray, IntArray, PickbestError
 from pickbest.core.features import WORD
 from pickbest.core.states import counts
 from pickbest.kernels.compiled import allocating, compiled, inlined
-from pickbest.learners.auto.sets import PairsState, memory_in_use, share_of_arms
+from pickbest.learners.auto.sets import PairsState, memory_in_use
 
 # Problems that are remembered, and the numbers that they may take.
 MOST_PROBLEMS, MOST_NUMBERS = 1_000, 4_000_000
@@ -361,13 +361,12 @@ def learn_problems(
     features: FloatArray,
 ) -> None:
     """Compare predictions, remember the problem and learn from it; pairs: from before the round."""
-    running = share_of_arms(budget, problems.ran.shape[2])
     for row in range(arms.shape[0]):
         own = ranks_among(problems, row, features[row])
         away = distances(problems, row, own)
         if away.shape[0] > 0:
             means, _ = predict(problems, pairs, row, away)
-            memory, lead = memory_in_use(pairs, row, running), 0.0
+            memory, lead = memory_in_use(pairs, row, budget), 0.0
             usual = usual_reward(pairs, row, memory)
             for j in range(arms.shape[1]):
                 reward, free = 1.0 - seen[row, j], arm_mean(pairs, row, memory, arms[row, j], usual)

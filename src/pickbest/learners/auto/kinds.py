@@ -22,15 +22,15 @@ from pickbest.kernels.compiled import inlined, interpreted, kernel
 from pickbest.kernels.random import STEP, gamma_from, uniform_at
 
 # Times are shares of the deadline, in bins whose widths grow like the times; answers below the
-# shortest are equally quick.
+# shortest are equally quick. Half as many bins do as well in races.
 BINS, SHORTEST = 24, 1e-4
 _STEP = BINS / -math.log(SHORTEST)
 KINDS = 4
-# How many runs a curve that is leant on counts as: of an arm over all kinds, of all arms.
-KIND_WORTH, ARM_WORTH = 2.0, 2.0
-# The hazards of the easiest and of the hardest kind in the beginning, as powers of e; and how far
-# they differ from arm to arm, without which all kinds would stay alike.
-LADDER, APART = 1.2, 0.5
+# How many runs a curve that is leant on counts as.
+WORTH = 2.0
+# The hazards of the easiest and of the hardest kind in the beginning are e^LADDER and e^-LADDER
+# times the usual ones. They differ from arm to arm by half of that: else all kinds stay alike.
+LADDER = 1.2
 # A posterior draw counts a run as that many trials.
 SHARPNESS = 0.5
 MOST_HAZARD = 0.95
@@ -72,9 +72,7 @@ def bin_of(time: float) -> int:
 def tilt_of(kind: int, arm: int) -> float:
     """By how much the hazards of an arm on a kind differ from its own, before anything is seen."""
     step = STEP * np.uint64(1 + kind * 100_003 + arm)
-    return math.exp(
-        LADDER * (1.0 - 2.0 * kind / (KINDS - 1)) + APART * (2.0 * uniform_at(step) - 1.0)
-    )
+    return math.exp(LADDER * (0.5 + uniform_at(step) - 2.0 * kind / (KINDS - 1)))
 
 
 @kernel
@@ -101,15 +99,15 @@ def fill_hazards(
             for k in range(KINDS):
                 ended += answers[k, a, j]
                 running += answers[k, a, j] + ends[k, a, j]
-            own = (ended + ARM_WORTH * pooled[j]) / (running + ARM_WORTH)
+            own = (ended + WORTH * pooled[j]) / (running + WORTH)
             for k in range(KINDS):
                 hazards[k, a, j] = own
         for k in range(KINDS):
             tilt, at_risk = tilt_of(k, a), 0.0
             for j in range(BINS - 1, -1, -1):
                 at_risk += answers[k, a, j] + ends[k, a, j]
-                guess = KIND_WORTH * min(hazards[k, a, j] * tilt, MOST_HAZARD)
-                hazard = (answers[k, a, j] + guess) / (at_risk + KIND_WORTH)
+                guess = WORTH * min(hazards[k, a, j] * tilt, MOST_HAZARD)
+                hazard = (answers[k, a, j] + guess) / (at_risk + WORTH)
                 hazards[k, a, j] = min(hazard, MOST_HAZARD)
 
 

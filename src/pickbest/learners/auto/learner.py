@@ -36,15 +36,9 @@ from pickbest.learners.auto.guard import (
     start_guard,
 )
 from pickbest.learners.auto.sets import (
-    FEW,
-    MEMORIES,
-    MOST,
-    SHARPNESS,
     PairsState,
-    learn_memories,
-    memory_in_use,
+    learn_pairs,
     propose,
-    share_of_arms,
     start_pairs,
 )
 
@@ -64,10 +58,8 @@ class AutoState(NamedTuple):
 
 
 class Law(NamedTuple):
-    """discounts: MEMORIES; sharpness: trials that a result counts as; many: see `many_arms`."""
+    """many: see `many_arms`."""
 
-    discounts: FloatArray
-    sharpness: float
     many: bool | None
 
 
@@ -87,14 +79,14 @@ def new_work(law: Law, state: SetsState, budget: int) -> Work:
 @inlined
 def pick_row(law: Law, state: SetsState, row: int, work: Work, pick: Pick) -> None:
     """The proposal, whose last arm may give way to the guard's leader."""
-    propose(state.pairs, row, law.sharpness, pick.key, pick.arms, work.scores)
+    propose(state.pairs, row, pick.key, pick.arms, work.scores)
     guard_last(state.guard, row, law.many, work.spread, pick)
 
 
 @inlined
 def learn_row(law: Law, state: SetsState, row: int, work: Work, told: Told) -> None:
     learn_guard(state.guard, row, law.many, work.spread, told)
-    learn_memories(state.pairs, row, law.discounts, told.arms, told.costs)
+    learn_pairs(state.pairs, row, told.arms, told.costs)
 
 
 RULE = Rule(new_work, pick_row, learn_row)
@@ -112,11 +104,10 @@ class GuardedSets(CompiledLearner[Law, SetsState, Work]):
 
     @cached_property
     def law(self) -> Law:
-        sharpness = SHARPNESS * min(max(self.n_arms / FEW, 1.0), MOST)
-        return Law(np.array(MEMORIES), sharpness, many_arms(self.n_arms))
+        return Law(many_arms(self.n_arms))
 
     def start(self, replicates: int) -> SetsState:
-        pairs = start_pairs(replicates, self.n_arms, len(MEMORIES))
+        pairs = start_pairs(replicates, self.n_arms)
         return SetsState(pairs, start_guard(replicates, self.n_arms))
 
 
@@ -162,7 +153,7 @@ class Auto:
         if features is None:
             return free
         known, replicates = self._checked(state, features), len(draws.keys)
-        blended = start_pairs(replicates, self.n_arms, 1)
+        blended = start_pairs(replicates, self.n_arms)
         follows = np.empty(replicates, np.int64)
         blend_rows.gradually(state.problems, state.sets.pairs, known, blended, follows)
         if not follows.any():
@@ -190,14 +181,6 @@ class Auto:
         """See core.TableLearner."""
         sets, paid = self.sets.play_table(state.sets, table, lasting, first_round)
         return state._replace(sets=sets), paid
-
-    def mode(self, state: AutoState) -> str:
-        """What it does differently at the moment, in words; "" where it forgets nothing."""
-        memory = memory_in_use(state.sets.pairs, 0, share_of_arms(self.budget, self.n_arms))
-        if memory == 0:
-            return ""
-        rounds = 1.0 / (1.0 - MEMORIES[memory])
-        return f"forgetting: what is older than about {rounds:.0f} rounds counts little"
 
     def _checked(self, state: AutoState, features: FloatArray) -> FloatArray:
         """Features that compiled code may be given."""

@@ -6,10 +6,9 @@ rewards of 0 and 1 would give the gain m_a (1 - m_b). The data scale that guess 
 it counts as PRIOR observations. So a set becomes complementary where pairs differ from it, and
 else is the top B.
 
-All of it is kept once for each memory, a discount by round. What is stored is divided by the
-memory's unit, so that discounting is one product. The first memory forgets nothing: it is the
-anchor, from which sets take the first half of their arms (rounded down). The others come from the
-memory that has predicted best lately.
+All of it is kept twice: in the anchor, which forgets nothing, and in a memory that forgets. Sets
+come from the anchor unless the memory has predicted clearly better lately. What is stored is
+divided by a unit, so that forgetting is one product.
 """
 
 import math
@@ -20,38 +19,30 @@ import numpy as np
 from pickbest.core import FloatArray, IntArray, PickbestError
 from pickbest.core.states import counts
 from pickbest.kernels.compiled import inlined, kernel
-from pickbest.kernels.random import beta_from, slot_key
+from pickbest.kernels.random import beta_from
 
 # With more arms than this, the table of pairs would not fit: sets are the top B then.
 MOST_PAIRED = 500
-# How many observations the guess of a gain is worth.
+# How many observations the guess of a gain is worth. With 1, the paper's rewards lose .04.
 PRIOR = 16.0
-# The discounts of the memories; the anchor comes first.
-MEMORIES = (1.0, 0.97, 0.88)
-# A result counts as `sharpness` trials of the Beta posteriors if rewards are 0 or 1; as more where
-# they vary less, at most by the factor MOST_SHARPER.
-SHARPNESS, MOST_SHARPER = 4.0, 3.0
-# The more arms there are, the less can be learned of each: the trials that a result counts as
-# grow with the arms beyond FEW, at most by the factor MOST.
-FEW, MOST = 9, 4.0
+# The discount by round of the memory that forgets, and of how well it has predicted. It brings .1
+# where problems come in families, and costs nothing where they come in any order.
+MEMORY = 0.96
+# The memory is used when it has predicted better by PATIENCE / B standard deviations: the more arms
+# run, the more it sees. At 0, tables in random order lose .04.
+PATIENCE = 1.0
 SMALLEST_UNIT = 1e-6
-# Another memory is used when it predicts better by that many standard deviations, if B = 1;
-# fewer where more arms run, because a short memory then sees more.
-DRIFT, DRIFT_FALL = 1.25, 2.5
-DRIFT_DISCOUNT = 0.97
 
 
 class PairsState(NamedTuple):
-    """What was seen, (replicates, memories, …).
+    """What was seen, (replicates, 2, …): in the anchor, and in the memory that forgets.
 
     rewards, plays: sums of each arm.
     gains, together: sums of each ordered pair; empty above MOST_PAIRED arms.
     unit: what rewards, plays, gains and together must be multiplied by.
     gained, guessed: the gains of all pairs, and their guesses.
-    varied, could_vary: the squared distances of rewards from their means, and what they would
-        be for rewards of 0 and 1.
-    better, squares: by how much the memory predicted rewards better than the anchor, and the
-        squares of that, lately.
+    better, squares: (replicates,) by how much the memory predicted rewards better than the
+        anchor, and the squares of that, lately.
     """
 
     rewards: Annotated[FloatArray, counts(-1)]
@@ -61,22 +52,20 @@ class PairsState(NamedTuple):
     unit: Annotated[FloatArray, counts()]
     gained: Annotated[FloatArray, counts()]
     guessed: Annotated[FloatArray, counts()]
-    varied: Annotated[FloatArray, counts()]
-    could_vary: Annotated[FloatArray, counts()]
     better: Annotated[FloatArray, counts()]
     squares: Annotated[FloatArray, counts()]
 
     def check(self) -> None:
         """See core.states.Checked: samplers would look for ever beyond these."""
-        seen = (self.varied, self.could_vary, self.squares, self.gained, self.guessed)
+        seen = (self.squares, self.gained, self.guessed)
         if self.unit.min() <= 0.0 or self.unit.max() > 1.0 or any(np.any(n < 0.0) for n in seen):
             raise PickbestError("the saved pairs have numbers that no round can have left")
 
 
-def start_pairs(replicates: int, n_arms: int, memories: int) -> PairsState:
+def start_pairs(replicates: int, n_arms: int) -> PairsState:
     """Nothing seen yet; guesses begin as if one gain had been guessed right."""
     paired = n_arms if n_arms <= MOST_PAIRED else 0
-    shape = (replicates, memories)
+    shape = (replicates, 2)
     return PairsState(
         rewards=np.zeros((*shape, n_arms)),
         plays=np.zeros((*shape, n_arms)),
@@ -85,17 +74,9 @@ def start_pairs(replicates: int, n_arms: int, memories: int) -> PairsState:
         unit=np.ones(shape),
         gained=np.ones(shape),
         guessed=np.ones(shape),
-        varied=np.ones(shape),
-        could_vary=np.ones(shape),
-        better=np.zeros(shape),
-        squares=np.zeros(shape),
+        better=np.zeros(replicates),
+        squares=np.zeros(replicates),
     )
-
-
-@inlined
-def share_of_arms(budget: int, n_arms: int) -> float:
-    """0 where one arm runs, 1 where all do."""
-    return float((budget - 1) / max(n_arms - 1, 1))
 
 
 @inlined
@@ -117,9 +98,12 @@ def expected_gain(gains: float, together: float, unit: float, guess: float) -> f
 
 
 @inlined
-def trials_of(sharpness: float, varied: float, could_vary: float) -> float:
-    """How many trials a result counts as."""
-    return sharpness * min(max(could_vary / varied, 1.0), MOST_SHARPER)
+def trials_of(n_arms: int) -> float:
+    """How many trials of the Beta posteriors a result counts as.
+
+    The more arms there are, the less can be learned of each, and the sooner it must be trusted.
+    """
+    return float(n_arms)
 
 
 @inlined
@@ -132,57 +116,27 @@ def highest(scores: FloatArray) -> int:
     return best
 
 
-@inlined
-def propose(
-    pairs: PairsState,
-    row: int,
-    sharpness: float,
-    key: np.uint64,
-    arms: IntArray,
-    scores: FloatArray,
-) -> None:
-    """Fill arms with a set, of which the anchor draws the first half; scores: (n_arms,) scratch."""
-    budget = arms.shape[0]
-    memory, own, begin = 0, slot_key(key, 1), 0
-    # One call in a loop, not two calls: a kernel is compiled anew in each place where it is called.
-    for end in (budget // 2, budget):
-        if end > begin:
-            build_set(pairs, row, memory, sharpness, own, begin, end, arms, scores)
-        memory = memory_in_use(pairs, row, share_of_arms(budget, scores.shape[0]))
-        begin, own = end, key
-
-
 @kernel
-def build_set(
-    state: PairsState,
-    row: int,
-    memory: int,
-    sharpness: float,
-    key: np.uint64,
-    first: int,
-    end: int,
-    chosen: IntArray,
-    scores: FloatArray,
+def propose(
+    state: PairsState, row: int, key: np.uint64, chosen: IntArray, scores: FloatArray
 ) -> None:
     """Arms one by one: a posterior draw of the mean, times what each earlier arm leaves of it.
 
-    Fills the places from `first` to `end` (excluded) of `chosen`, behind the arms that are
-    there. scores: scratch of length n_arms.
+    Fills chosen. scores: scratch of length n_arms.
     """
+    memory = memory_in_use(state, row, chosen.shape[0])
     rewards, plays = state.rewards[row, memory], state.plays[row, memory]
     gains, together = state.gains[row, memory], state.together[row, memory]
     n_arms, unit = rewards.shape[0], state.unit[row, memory]
     factor = state.gained[row, memory] / state.guessed[row, memory]
-    trials = trials_of(sharpness, state.varied[row, memory], state.could_vary[row, memory]) * unit
-    counter = key
+    trials, counter = trials_of(n_arms) * unit, key
     for a in range(n_arms):
         bad = trials * max(plays[a] - rewards[a], 0.0)
         counter, scores[a] = beta_from(counter, 1.0 + trials * rewards[a], 1.0 + bad)
-    for place in range(end):
-        last = chosen[place - 1] if place > 0 else -1
-        if last >= 0:
-            scores[last] = -1.0
-        if last >= 0 and gains.shape[0] > 0:
+    for place in range(chosen.shape[0]):
+        last = highest(scores)
+        chosen[place], scores[last] = last, -1.0
+        if gains.shape[0] > 0:
             other = mean_reward(rewards[last], plays[last], unit)
             for a in range(n_arms):
                 if scores[a] < 0.0:
@@ -191,37 +145,57 @@ def build_set(
                 guess = guessed_gain(factor, mean, other)
                 gain = expected_gain(gains[a, last], together[a, last], unit, guess)
                 scores[a] *= min(gain / mean, 1.0)
-        if place >= first:
-            chosen[place] = highest(scores)
+
+
+@inlined
+def memory_in_use(state: PairsState, row: int, budget: int) -> int:
+    """0, the anchor, unless the memory that forgets has predicted clearly better lately."""
+    clearly = PATIENCE * math.sqrt(state.squares[row]) / budget
+    return 1 if state.better[row] > clearly else 0
+
+
+@inlined
+def learn_pairs(state: PairsState, row: int, arms: IntArray, seen: FloatArray) -> None:
+    """Compare what both memories predicted with the costs of the arms that ran; fold these in."""
+    better = _squared_errors(state, row, 0, arms, seen) - _squared_errors(state, row, 1, arms, seen)
+    state.better[row] = MEMORY * state.better[row] + better
+    state.squares[row] = MEMORY * state.squares[row] + better * better
+    for memory in range(2):
+        learn_memory(state, row, memory, arms, seen)
+
+
+@kernel
+def _squared_errors(
+    state: PairsState, row: int, memory: int, arms: IntArray, seen: FloatArray
+) -> float:
+    """How far a memory's predictions of rewards were off."""
+    unit, total = state.unit[row, memory], 0.0
+    for i in range(arms.shape[0]):
+        rewards, plays = state.rewards[row, memory, arms[i]], state.plays[row, memory, arms[i]]
+        error = mean_reward(rewards, plays, unit) - (1.0 - seen[i])
+        total += error * error
+    return total
 
 
 @kernel
 def learn_memory(
-    state: PairsState, row: int, memory: int, discount: float, arms: IntArray, seen: FloatArray
+    state: PairsState, row: int, memory: int, arms: IntArray, seen: FloatArray
 ) -> None:
     """Fold the costs of the arms that ran into one memory."""
     rewards, plays = state.rewards[row, memory], state.plays[row, memory]
     gains, together = state.gains[row, memory], state.together[row, memory]
     unit, paired = state.unit[row, memory], gains.shape[0] > 0
-    varied = discount * state.varied[row, memory]
-    could_vary = discount * state.could_vary[row, memory]
+    discount = 1.0 if memory == 0 else MEMORY
     gained, guessed = 0.0, 0.0
-    for i in range(arms.shape[0]):
-        first = arms[i]
-        mean = mean_reward(rewards[first], plays[first], unit)
-        varied += (1.0 - seen[i] - mean) ** 2
-        could_vary += mean * (1.0 - mean)
-        for j in range(arms.shape[0] if paired else 0):
-            if i == j:
-                continue
-            second = arms[j]
-            other = mean_reward(rewards[second], plays[second], unit)
-            gained += max(seen[j] - seen[i], 0.0)
-            guessed += mean * (1.0 - other)
-    state.varied[row, memory], state.could_vary[row, memory] = varied, could_vary
-    if paired:
-        state.gained[row, memory] = discount * state.gained[row, memory] + gained
-        state.guessed[row, memory] = discount * state.guessed[row, memory] + guessed
+    for i in range(arms.shape[0] if paired else 0):
+        mean = mean_reward(rewards[arms[i]], plays[arms[i]], unit)
+        for j in range(arms.shape[0]):
+            if i != j:
+                other = mean_reward(rewards[arms[j]], plays[arms[j]], unit)
+                gained += max(seen[j] - seen[i], 0.0)
+                guessed += mean * (1.0 - other)
+    state.gained[row, memory] = discount * state.gained[row, memory] + gained
+    state.guessed[row, memory] = discount * state.guessed[row, memory] + guessed
     unit *= discount
     if unit < SMALLEST_UNIT:
         for a in range(rewards.shape[0]):
@@ -239,62 +213,3 @@ def learn_memory(
             if i != j:
                 gains[arms[i], arms[j]] += max(seen[j] - seen[i], 0.0) / unit
                 together[arms[i], arms[j]] += 1.0 / unit
-
-
-@inlined
-def memory_in_use(state: PairsState, row: int, running: float) -> int:
-    """The anchor, unless another memory has predicted clearly better lately.
-
-    running: see `share_of_arms`.
-    """
-    used, most = 0, max(DRIFT - DRIFT_FALL * running, 0.0)
-    for m in range(1, state.unit.shape[1]):
-        lead = state.better[row, m] / math.sqrt(state.squares[row, m] + 1e-300)
-        if lead > most:
-            used, most = m, lead
-    return used
-
-
-@inlined
-def learn_memories(
-    state: PairsState, row: int, discounts: FloatArray, arms: IntArray, seen: FloatArray
-) -> None:
-    """Fold the costs of the arms that ran into every memory, and compare their predictions."""
-    usual = 0.0
-    for m in range(discounts.shape[0]):
-        errors = _squared_errors(state, row, m, arms, seen)
-        if m == 0:
-            usual = errors
-            continue
-        better = usual - errors
-        state.better[row, m] = DRIFT_DISCOUNT * state.better[row, m] + better
-        state.squares[row, m] = DRIFT_DISCOUNT * state.squares[row, m] + better * better
-    for m in range(discounts.shape[0]):
-        learn_memory(state, row, m, discounts[m], arms, seen)
-
-
-@inlined
-def _squared_errors(
-    state: PairsState, row: int, memory: int, arms: IntArray, seen: FloatArray
-) -> float:
-    """How far a memory's predictions were off: of rewards, and of the gains of pairs."""
-    rewards, plays = state.rewards[row, memory], state.plays[row, memory]
-    gains, together = state.gains[row, memory], state.together[row, memory]
-    factor = state.gained[row, memory] / state.guessed[row, memory]
-    unit = state.unit[row, memory]
-    total = 0.0
-    for i in range(arms.shape[0]):
-        first = arms[i]
-        mean = mean_reward(rewards[first], plays[first], unit)
-        error = mean - (1.0 - seen[i])
-        total += error * error
-        for j in range(arms.shape[0] if gains.shape[0] > 0 else 0):
-            if i != j:
-                second = arms[j]
-                other = mean_reward(rewards[second], plays[second], unit)
-                guess = guessed_gain(factor, mean, other)
-                known, number = gains[first, second], together[first, second]
-                error = expected_gain(known, number, unit, guess)
-                error -= max(seen[j] - seen[i], 0.0)
-                total += error * error
-    return total

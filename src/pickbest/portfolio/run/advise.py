@@ -32,7 +32,7 @@ PASSES = 8
 MOST_ROUNDS = 2_000
 FEWEST_ROUNDS = 5
 MIXTURE = 10.0
-# An estimate is clear if so many of the resamplings agree.
+# An estimate is clear if this share of the resamplings agree.
 CLEAR = 0.9
 _COUNTED = ("no", "one", "a second", "a third", "a fourth", "a fifth", "a sixth")
 
@@ -51,7 +51,7 @@ class BudgetEstimate:
     """What the best arms of a budget would cost, all started at once and the losers stopped.
 
     cost: as the portfolio counts it. processor: time of all arms, in deadlines. arms: empty where
-    the rounds do not tell which are best. realised: what rounds with so many arms did cost.
+    the rounds do not tell which are best. realised: what rounds with this budget did cost.
     """
 
     budget: int

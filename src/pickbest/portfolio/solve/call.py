@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pickbest.core import PickbestError, unknown_name
 from pickbest.core.codec import plain
+from pickbest.core.errors import PickbestError, unknown_name
 from pickbest.core.text import printable
 from pickbest.core.tickets import Ticket
 from pickbest.portfolio.engine.local import LocalEngine
@@ -42,8 +42,8 @@ from pickbest.portfolio.solve.words import DAY, Arguments, Streams, TimeUp
 UNANSWERED, CONTRADICTION = 1, 3
 CODES = {"SAT": 10, "UNSAT": 20}
 SAID = {"SAT": "s SATISFIABLE", "UNSAT": "s UNSATISFIABLE"}
-# Who solved this problem before goes first alone, for so many seconds and twice as long as it took
-# then; after that the others join.
+# The favourite goes first alone, for so many seconds and twice as long as it took then, or as such
+# problems usually take; after that the others join.
 HEAD_START, TIMES = 0.1, 2.0
 # Of a deadline that was set: after this share, all other solvers join those that were picked.
 JOIN_AFTER = 0.6
@@ -143,7 +143,7 @@ class Caller:
         signal.setitimer(signal.ITIMER_REAL, 0.0)  # the answer is out: its deadline is over
         self._say_who(problem, result, winner)
         if not call.frozen:
-            self._remember(problem, here, start, result, winner)
+            self._remember(problem, here, arms, start, result, winner)
         return code
 
     def _start(
@@ -157,14 +157,20 @@ class Caller:
         picked, weights = self.keep.picked(key, names, budget, chosen_by)
         left = max(self.started + call.deadline - time.monotonic(), SHORTEST)
         last = JOIN_AFTER * left if call.deadline < DAY else DAY
-        late = 0.0
-        if favourite and favourite.solver in arms:
+        usual, given = 0.0, favourite is not None and favourite.solver in arms
+        if favourite and given:
             others = [arm for arm in picked if arm != favourite.solver]
-            given = (favourite.solver, *others)[:budget]
-            picked, weights = given, weights if picked == given else ()
-            late = 0.0 if call.confirm else HEAD_START + TIMES * favourite.seconds
+            picked, weights = (favourite.solver, *others)[:budget], ()
+            usual = favourite.seconds
+        elif not call.frozen and spare_cores() < budget and (known := self.keep.favourite(key)):
+            first = next((arm for arm in known.solvers if arm in picked), picked[0])
+            places = sorted(range(budget), key=lambda place: picked[place] != first)
+            picked = tuple(picked[place] for place in places)
+            weights = tuple(weights[place] for place in places) if weights else ()
+            usual = known.seconds
+        late = HEAD_START + TIMES * usual if usual and not call.confirm else 0.0
         after = dict.fromkeys(names, last) | dict.fromkeys(picked, min(late, last))
-        return Start(key, picked, weights, {**after, picked[0]: 0.0}, left)
+        return Start(key, picked, weights, {**after, picked[0]: 0.0}, left, given)
 
     def _raced(
         self,
@@ -193,6 +199,7 @@ class Caller:
         self,
         problem: Problem,
         here: Mapping[str, Installed],
+        arms: Mapping[str, Command],
         start: Start,
         result: Result,
         winner: Run | None,
@@ -200,6 +207,10 @@ class Caller:
         """Keep what came of a call, and see to it that it is learned."""
         versions = known_versions(self.keep, here)
         told = logged(problem, start, versions, result, winner)
+        if self.arguments.finish and problem.path == os.path.abspath(problem.name):
+            argv = {name: arm.argv for name, arm in arms.items()}
+            memory = self.arguments.memory
+            told["finish"] = {"path": problem.path, "argv": argv, "memory": memory}
         is_learned = not self.arguments.solvers
         self.keep.tell([told], is_learned)
         some = is_learned and len(start.picked) < len(here)
@@ -238,7 +249,8 @@ class Caller:
 class Start(NamedTuple):
     """Who runs on a problem. key: what it is learned with. weights: of the pick, if it is one.
 
-    after: when each solver starts, in seconds. left: seconds for all of them.
+    after: when each solver starts, in seconds. left: seconds for all of them. given: somebody
+    solved the problem before, so that the learner did not choose.
     """
 
     key: str
@@ -246,6 +258,17 @@ class Start(NamedTuple):
     weights: tuple[float, ...]
     after: Mapping[str, float]
     left: float
+    given: bool
+
+
+def spare_cores() -> int:
+    """How many processors have nothing to do now, but for this process; 0: nobody knows."""
+    try:
+        with open("/proc/loadavg") as file:
+            running = int(file.read().split()[3].partition("/")[0])
+    except (OSError, ValueError, IndexError):
+        return 0
+    return max((os.cpu_count() or 1) - max(running - 1, 0), 0)
 
 
 def solvers_for(problem: Problem, call: Arguments, table: Sequence[Solver]) -> dict[str, Installed]:
@@ -296,24 +319,27 @@ def logged(
         "versions": versions,
         "picked": list(start.picked),
         "weights": list(start.weights),
+        "given": start.given,
         "seconds": round(result.seconds, 6),
         "winner": winner.arm if winner else None,
         "verdict": winner.verdict[:100] if winner else "",
         "proved": winner.checked if winner else False,
-        "runs": [
-            {
-                "arm": run.arm,
-                "status": run.status.value,
-                "cost": run.cost,
-                "seconds": round(run.seconds, 6),
-                "cpu": round(run.cpu_seconds, 6),
-                "reason": run.reason[:200],
-                "verdict": run.verdict[:100],
-                "checked": run.checked,
-                "accepted": run.accepted,
-            }
-            for run in result.runs
-        ],
+        "runs": [run_told(run) for run in result.runs],
+    }
+
+
+def run_told(run: Run) -> dict[str, Any]:
+    """A run as it is kept."""
+    return {
+        "arm": run.arm,
+        "status": run.status.value,
+        "cost": run.cost,
+        "seconds": round(run.seconds, 6),
+        "cpu": round(run.cpu_seconds, 6),
+        "reason": run.reason[:200],
+        "verdict": run.verdict[:100],
+        "checked": run.checked,
+        "accepted": run.accepted,
     }
 
 

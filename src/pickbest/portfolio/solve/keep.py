@@ -9,23 +9,29 @@ out: the sets are a sample of what the learner would pick now. Where the disk is
 not ours, calls are answered all the same; a file that is damaged is set aside.
 """
 
+from __future__ import annotations
+
 import contextlib
 import fcntl
 import json
 import os
 import random
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pickbest.portfolio.runs import Run, RunStatus
+if TYPE_CHECKING:
+    from pickbest.portfolio.runs import Run
 
 FILE, ASIDE = "calls.db", "aside"
 # Seconds that a call waits for others that write.
 PATIENCE = 5.0
 # So many calls, and so many problems, are remembered; the oldest are forgotten.
 MOST_CALLS, MOST_SOLVED = 100_000, 65_536
+# Answers that tell how long problems usually take.
+RECENT = 20
 _SCHEMA = """
 create table if not exists calls(number integer primary key, id text unique, body text);
 create table if not exists solved(number integer primary key, digest blob unique, solver text,
@@ -86,9 +92,16 @@ class Solved(NamedTuple):
 
         Of a run that was found wrong nothing is said: it is known who is wrong.
         """
-        if run.status is RunStatus.WRONG or run.verdict[:100] in ("", self.verdict):
+        if run.status == "wrong" or run.verdict[:100] in ("", self.verdict):
             return ""
         return f"{run.verdict} by {run.arm} contradicts {self}"
+
+
+class Favourite(NamedTuple):
+    """Solvers, the best first; how long such problems usually take."""
+
+    solvers: Sequence[str]
+    seconds: float
 
 
 class Keep:
@@ -134,16 +147,32 @@ class Keep:
 
     def sets(self, key: str) -> list[tuple[tuple[str, ...], tuple[float, ...]]]:
         """What the learner picked ahead: names without versions, and weights."""
-        try:
+        with contextlib.suppress(TypeError, ValueError, LookupError):
             return [
                 (tuple(str(arm).partition(" ")[0] for arm in arms), tuple(map(float, weights)))
-                for arms, weights in self.read(f"picks {key}")
+                for arms, weights in self.read(f"picks {key}")["sets"]
             ]
-        except (TypeError, ValueError):
-            return []
+        return []
 
-    def offer(self, key: str, sets: Sequence[tuple[Sequence[str], Sequence[float] | None]]) -> None:
-        self.write({f"picks {key}": [(list(arms), list(weights or ())) for arms, weights in sets]})
+    def favourite(self, key: str) -> Favourite | None:
+        """Which solvers the learner likes best; None where it knows too little."""
+        with contextlib.suppress(TypeError, ValueError, LookupError):
+            took = sorted(map(float, self.read(f"picks {key}")["seconds"]))
+            counts = Counter(arm for arms, _ in self.sets(key) for arm in arms)
+            return Favourite([arm for arm, _ in counts.most_common()], took[len(took) // 2])
+        return None
+
+    def offer(
+        self,
+        key: str,
+        sets: Sequence[tuple[Sequence[str], Sequence[float] | None]],
+        seconds: Sequence[float] = (),
+    ) -> None:
+        """Sets that the learner picked ahead; seconds: of the answers that it learned from."""
+        kept = self.read(f"picks {key}")
+        before = kept.get("seconds", []) if isinstance(kept, dict) else []
+        told = [(list(arms), list(weights or ())) for arms, weights in sets]
+        self.write({f"picks {key}": {"sets": told, "seconds": [*before, *seconds][-RECENT:]}})
 
     # Calls
 

@@ -12,7 +12,7 @@ from hashlib import blake2b
 from importlib import import_module
 from typing import IO, Any, BinaryIO, cast
 
-from pickbest.core import PickbestError
+from pickbest.core.errors import PickbestError
 from pickbest.portfolio.processes import temporary_prefix
 from pickbest.portfolio.run.answers.reading import suffix_of
 from pickbest.portfolio.solve.known import DIMACS, SMTLIB
@@ -89,7 +89,7 @@ class Problem:
     @cached_property
     def digest(self) -> bytes:
         """Of the content: what a problem is remembered by, whatever its name."""
-        return blake2b(self.content, digest_size=12).digest()
+        return content_digest(self.content)
 
     @cached_property
     def place(self) -> bytes:
@@ -97,7 +97,7 @@ class Problem:
         if self.name == STDIN:
             return b""
         parts = os.path.abspath(self.name).split(os.sep)[-3:]
-        return blake2b("/".join(parts).encode(errors="replace"), digest_size=12).digest()
+        return content_digest("/".join(parts).encode(errors="replace"))
 
     @property
     def variables(self) -> int:
@@ -127,6 +127,10 @@ class Problem:
         for path in self._copies.values():
             with suppress(OSError):
                 os.unlink(path)
+
+
+def content_digest(content: bytes) -> bytes:
+    return blake2b(content, digest_size=12).digest()
 
 
 def logic_of(content: bytes) -> str:

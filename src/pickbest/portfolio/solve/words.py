@@ -5,10 +5,9 @@ import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple, NoReturn
 
-from pickbest.core import PickbestError
+from pickbest.core.errors import PickbestError
 from pickbest.core.text import printable
 
 DAY = 86_400.0
@@ -47,7 +46,7 @@ FOREIGN = (
     ("z3", r"-memory:(\d+)|memory_max_size=(\d+)", r"--memory=\1\2"),
     ("z3", "-smt2|-dimacs|-st|-q|-nw|-v:.*", ""),
     ("z3", "-version", "--version"),
-    ("z3", r"-model|[a-z_0-9]+(?:\.[a-z_0-9]+)*=\S*", PASSED),
+    ("z3", r"-model|\w+(?:\.\w+)*=\S*", PASSED),
     ("cvc5 cvc4", r"(?:-L|--lang)(?:=|[ ])?(?:smt2(?:\.\d)?|smtlib2?(?:\.\d)?|auto)", ""),
     ("bitwuzla", r"--lang(?:=| )smt2", ""),
     ("cvc5 cvc4 yices-smt2 boolector", "-i|--incremental|--interactive", "--session"),
@@ -77,14 +76,14 @@ FOREIGN = (
 )
 
 
-@dataclass(frozen=True)
-class Arguments:
+class Arguments(NamedTuple):
     """What was asked for.
 
     action: solve, session, list, learn, stats, export, import or version.
     budget: how many solvers run side by side. deadline: seconds for a problem, with everything.
     check_seconds: for each check-sat; 0: no limit. memory: bytes for each solver.
     solvers: only these, where any are named. tables: files of further solvers.
+    finish: losers are run again in the background, for at most twice the winner's time.
     called: the solver under whose name we are called, else "". passed: words for that solver.
     passed_over: words that mean nothing to us.
     """
@@ -104,6 +103,7 @@ class Arguments:
     frozen: bool = False
     confirm: bool = False
     fail_unknown: bool = False
+    finish: bool = False
     target: str = ""
     called: str = ""
     passed: tuple[str, ...] = ()
@@ -166,7 +166,7 @@ def parse(words: Sequence[str], program: str = "") -> Arguments:
         if called not in NAMES:
             raise PickbestError(f"--as must name one of {', '.join(NAMES)}, got {called!r}")
     called = called if called in NAMES else ""
-    parser = _parser()
+    parser = own_parser()
     ours, passed, passed_over = _translated(words, called, parser)
     given = parser.parse_args(ours)
     actions = ("version", "list", "learn", "stats", "export", "import_", "session")
@@ -187,8 +187,8 @@ def parse(words: Sequence[str], program: str = "") -> Arguments:
         files, action, given.budget, deadline, given.check_milliseconds / 1e3,
         None if given.memory is None else int(given.memory * 1024**2), given.most_bytes,
         given.logic, tuple(given.solver), tuple(given.solvers), given.who, given.json,
-        given.frozen, given.confirm, given.fail_unknown, given.export or given.import_ or "",
-        called, tuple(passed), tuple(passed_over),
+        given.frozen, given.confirm, given.fail_unknown, given.finish,
+        given.export or given.import_ or "", called, tuple(passed), tuple(passed_over),
     )  # fmt: skip
 
 
@@ -205,7 +205,7 @@ def _check(given: argparse.Namespace, deadline: float) -> None:
         raise PickbestError("--confirm needs a --budget of at least 2")
 
 
-def _parser() -> _Parser:
+def own_parser() -> _Parser:
     parser = _Parser("pickbest solve", description=ABOUT, epilog=EXAMPLES, allow_abbrev=False)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     add, hidden = parser.add_argument, argparse.SUPPRESS
@@ -222,6 +222,7 @@ def _parser() -> _Parser:
     add("--frozen", action="store_true", help="use what is known, and learn nothing")
     add("--confirm", action="store_true", help="two solvers must agree; exit code 3 if they do not")
     add("--fail-unknown", action="store_true", help="exit code 1 if there is no answer")
+    add("--finish", action="store_true", help="learn from losers, too, in the background")
     add("--session", "-in", action="store_true", help="talk SMT-LIB on standard input and output")
     add("--as", metavar="NAME", help="answer as this solver would; must be the first word")
     add("--list", action="store_true", help="list the solvers and profiles, and end")
@@ -280,6 +281,8 @@ def _takes_value(parser: argparse.ArgumentParser, name: str) -> bool:
 
 def _in_our_words(words: Sequence[str], called: str) -> tuple[int, str | None]:
     """(how many words were read, what they mean here); None: nothing that we know."""
+    if words[0][:1] != "-" and "=" not in words[0]:  # a file: most words are
+        return 1, None
     for pattern, ours in _rows(called):
         for count in (1, 2):
             found = re.fullmatch(pattern, " ".join(words[:count])) if len(words) >= count else None
