@@ -1,7 +1,8 @@
-"""A Makefile of 200 proofs: each solver alone, random pairs, pickbest on its first and second night.
+"""A Makefile of 200 proofs: each solver alone, random pairs, pickbest on two nights.
 
-    python examples/proofs.py OUT                  # about 12 minutes on two quiet cores
-    python examples/proofs.py OUT --svg docs/img/proofs.svg --proofs 20     # a smaller set; a picture
+    python examples/proofs.py OUT                                 # 12 minutes on two quiet cores
+    python examples/proofs.py OUT --svg docs/img/proofs.svg       # and draws the README's picture
+    python examples/proofs.py OUT --proofs 20 --runs 1            # a smaller set
 
 Each proof is one SMT-LIB file of one of ten logics, checked by `make -j2` with ten seconds per
 proof; only the command differs between the ways. Number and seed of the proofs were fixed before
