@@ -240,10 +240,22 @@ def report(
     """
     from pickbest.core import check_positive
     from pickbest.portfolio.store.records import Roster
+    from pickbest.portfolio.store.views import overview
     from pickbest.report.html import need_packages, write_report
+    from pickbest.report.names_page import names_report
     from pickbest.report.portfolio_page import PortfolioNumbers, portfolio_report
 
     need_packages()
+    with opened(store, name) as ledger:
+        view = overview(ledger.state)
+        if view.rewards or (view.trade is not None and view.learner == "calls"):
+            shown = Path(store).stem if store.endswith(".toml") else name
+            made = names_report(view, ledger.state.course, shown, f"pickbest report {shown}")
+            page = write_report(made, out)
+            say(f"{view.problems} problems: {page}")
+            if open_page:
+                typer.launch(page.resolve().as_uri())
+            return
     config = located(store, name)[2]  # a journal does not know the deadline
     given = None if deadline is None else check_positive("deadline", deadline)
     known = config.deadline if given is None and config is not None else given

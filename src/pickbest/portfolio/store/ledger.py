@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from pickbest.core import PickbestError
-from pickbest.core.features import Feature, Features, by_name, encoded
-from pickbest.core.tickets import RepeatedTellError, Ticket, not_open
+from pickbest.core.features import Feature, Features, encoded, feature_names, kept
+from pickbest.core.tickets import ClosedRoundError, RepeatedTellError, Ticket, not_open
 from pickbest.portfolio.processes import this_process
 from pickbest.portfolio.store.leases import Lifetimes, lease_of
 from pickbest.portfolio.store.records import (
@@ -58,6 +58,7 @@ PATIENCE: tuple[float, ...] = (0.1, 0.5, 2.0, 5.0)
 LOG = logging.getLogger("pickbest.portfolio")
 
 T = TypeVar("T")
+Kept = dict[str, Feature] | list[Feature]
 
 
 class Ledger:
@@ -179,7 +180,9 @@ class Ledger:
     def check_settings(self, wanted: Opened) -> None:
         """Raise if the portfolio was created with others."""
         present = self.state.settings
-        for name in ("seed", "learner", "rounds", "options") if present is not None else ():
+        for name in (
+            ("seed", "learner", "rounds", "options", "rewards") if present is not None else ()
+        ):
             was, now = getattr(present, name), getattr(wanted, name)
             if was != now:
                 raise PickbestError(
@@ -223,7 +226,7 @@ class Ledger:
         owner = this_process() if owned else None
         opened: list[Picked] = []
 
-        def picked(number: int, problem: str, told: dict[str, Feature] | None) -> Picked:
+        def picked(number: int, problem: str, told: Kept | None) -> Picked:
             live = self.state.live
             arms, weights, until, wanted = live.pick(number, told)
             chance = 1.0 if watch is None else min(wanted, watch)
@@ -250,6 +253,49 @@ class Ledger:
             if not owned:
                 self._lifetimes.promise(opened)
         return [ticket_of(each) for each in opened]
+
+    def more(self, number: int, lifetime: float, owned: bool) -> Ticket[str] | None:
+        """Go on with a round that was told, on the same problem; None: no call is worth its price.
+
+        Asked again, it gives the same ticket.
+        """
+        found: list[Picked] = []
+
+        def once() -> None:
+            self.refresh()
+            found[:] = [each for each in self.state.open.values() if each.after == number]
+            if found:
+                return
+            if number not in self.state.tail:
+                raise self._no_more(number)
+            first = _parts(self._records(number)).opened
+            with self.turn() as write:
+                if number not in self.state.tail or first is None:
+                    raise self._no_more(number)
+                called, costs = self.state.tail[number]
+                new, now = self.state.next_round, time.time()
+                arms = self.state.live.pick(new, first.features, called, costs).arms
+                if arms:
+                    owner = this_process() if owned else None
+                    told = (first.problem, True, now, 1.0, (), first.features)
+                    picked = Picked(new, arms, None, now + lifetime, owner, *told)
+                    found.append(replace(picked, after=number, called=called, costs=costs))
+                    write(found[-1])
+
+        with self.lock:
+            patiently(once, self.patience)
+            if found and not owned:
+                self._lifetimes.promise(found)
+        return ticket_of(found[0]) if found else None
+
+    def _no_more(self, number: int) -> PickbestError:
+        if number in self.state.open:
+            return PickbestError(f"tell round {number} first, then ask whether to go on")
+        if not self.state.live.goes_on:
+            return PickbestError("only a portfolio with `cascade` goes on with a problem")
+        if 0 <= number < self.state.next_round:
+            return ClosedRoundError(f"round {number} was gone on with already, or long ago")
+        return not_open(number, self.state.next_round, {})
 
     def picked(self, number: int, or_lost: bool = False) -> Picked:
         """The open round of that number; says why if there is none, or if it has expired.
@@ -286,7 +332,7 @@ class Ledger:
                 at, usual = result.at, (len(live.arms) / len(arms),) * len(arms)
                 weights = own or usual if has_weights else None
                 picked = Picked(number, arms, weights, at, None, problem, True, at, given=True)
-                check_picked(picked, live.arms, live.learner.budget)
+                check_picked(picked, live.arms, live.learner.budget, live.fewer)
                 check_finished(result, picked)
                 write(picked)
                 write(replace(result, round=number))
@@ -448,7 +494,7 @@ def _parts(records: Sequence[Record]) -> _Parts:
 
 def _known_features(
     problems: Sequence[str], features: Sequence[Features | None] | None
-) -> list[dict[str, Feature] | None]:
+) -> list[Kept | None]:
     """As the journal keeps them."""
     if features is None:
         return [None] * len(problems)
@@ -456,8 +502,8 @@ def _known_features(
         raise PickbestError(
             f"features must be given for each of {len(problems)} problems, got {len(features)}"
         )
-    known = [None if each is None else by_name(each) for each in features]
-    names = next((tuple(each) for each in known if each is not None), ())
+    known = [None if each is None else kept(each) for each in features]
+    names = next((feature_names(each) for each in known if each is not None), ())
     for each in known:
         if each is not None:
             encoded(each, names)

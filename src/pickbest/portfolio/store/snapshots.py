@@ -27,7 +27,17 @@ from pickbest.portfolio.store.records import (
 from pickbest.portfolio.store.state import Course, Point, PortfolioState, Tally
 
 VERSION = 1
-_NUMBERS = ("position", "next_round", "finished", "learned", "lost", "late", "paid", "priced")
+_NUMBERS = (
+    "position",
+    "next_round",
+    "finished",
+    "learned",
+    "lost",
+    "late",
+    "further",
+    "paid",
+    "spent",
+)
 
 
 class OtherVersionError(DamagedError):
@@ -87,6 +97,7 @@ def _restored(snapshot: Snapshot, last: Entry | None, trusted: Opened | None) ->
     state.tallies = {arm: Tally(**tally) for arm, tally in header["tallies"]}
     course = header["course"]
     state.course = Course(course["step"], [Point(*point) for point in course["points"]])
+    state.tail = {number: (tuple(arms), tuple(costs)) for number, arms, costs in header["tail"]}
     state.verdicts.restore(header["verdicts"], arrays)
     if roster is not None:
         state.live.expect(tuple(header.get("features", ())))
@@ -109,6 +120,7 @@ def _content(state: PortfolioState) -> tuple[dict[str, Any], Arrays]:
         # Pairs, not a table: their order is the order in which arms are listed.
         "tallies": [[arm, asdict(tally)] for arm, tally in state.tallies.items()],
         "course": plain(state.course),
+        "tail": [[number, *plain(told)] for number, told in state.tail.items()],
         "away": away,
         "verdicts": said,
     }
@@ -137,7 +149,7 @@ def replayed(
     for entry in entries:
         record = entry.record
         if isinstance(record, Picked) and not record.given:
-            picked = again.live.pick(record.round, record.features)
+            picked = again.live.pick(record.round, record.features, record.called, record.costs)
             stored = (record.arms, record.weights, record.until)
             if picked[:3] != stored:
                 raise ReplayError(
