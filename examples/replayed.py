@@ -44,7 +44,7 @@ class Measured:
 
     @classmethod
     def read(cls, path: Path, format: str, deadline: float) -> Measured:
-        """A row a problem: name, group, verdict, seconds of each solver or nothing."""
+        """One row per problem: name, group, verdict, seconds of each solver or nothing."""
         with path.open(newline="") as file:
             header, *rows = csv.reader(file)
         cells = np.array([row[3:] for row in rows])
