@@ -48,7 +48,7 @@ class Solved:
     """0 if solved in time, else 1."""
 
     def of(self, seconds: float, deadline: float) -> float:
-        """What an answer after so many seconds costs; never less than an earlier one."""
+        """What an answer after this many seconds costs; never less than an earlier one."""
         return 0.0
 
     def judge(self, run: Run, solved: bool, deadline: float) -> Judgement:

@@ -186,7 +186,7 @@ class Portfolio(AskTell):
         state = self.ledger.state
         budget = state.roster.budget if state.roster else 0
         return (
-            f"Portfolio({len(self.race.arms)} arms, {budget} a round, "
+            f"Portfolio({len(self.race.arms)} arms, {budget} per round, "
             f"deadline {self.race.deadline:g} s, "
             f"{state.finished} rounds finished)"
         )

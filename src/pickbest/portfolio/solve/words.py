@@ -5,10 +5,9 @@ import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple, NoReturn
 
-from pickbest.core import PickbestError
+from pickbest.core.errors import PickbestError
 from pickbest.core.text import printable
 
 DAY = 86_400.0
@@ -47,7 +46,7 @@ FOREIGN = (
     ("z3", r"-memory:(\d+)|memory_max_size=(\d+)", r"--memory=\1\2"),
     ("z3", "-smt2|-dimacs|-st|-q|-nw|-v:.*", ""),
     ("z3", "-version", "--version"),
-    ("z3", r"-model|[a-z_0-9]+(?:\.[a-z_0-9]+)*=\S*", PASSED),
+    ("z3", r"-model|\w+(?:\.\w+)*=\S*", PASSED),
     ("cvc5 cvc4", r"(?:-L|--lang)(?:=|[ ])?(?:smt2(?:\.\d)?|smtlib2?(?:\.\d)?|auto)", ""),
     ("bitwuzla", r"--lang(?:=| )smt2", ""),
     ("cvc5 cvc4 yices-smt2 boolector", "-i|--incremental|--interactive", "--session"),
@@ -77,8 +76,7 @@ FOREIGN = (
 )
 
 
-@dataclass(frozen=True)
-class Arguments:
+class Arguments(NamedTuple):
     """What was asked for.
 
     action: solve, session, list, learn, stats, export, import or version.
