@@ -9,7 +9,7 @@ from typing import Any
 from typer.main import get_command
 
 from pickbest.cli.main import GROUPS, app
-from pickbest.portfolio.solve.words import _parser
+from pickbest.portfolio.solve.words import own_parser
 
 PAGE = Path(__file__).parent / "reference" / "commands.md"
 HEAD = """# Commands
@@ -61,7 +61,7 @@ def options_of(command: Any) -> list[tuple[str, str]]:
 
 def solve_options() -> list[tuple[str, str]]:
     rows = []
-    for each in _parser()._actions:
+    for each in own_parser()._actions:
         if each.help and each.help != argparse.SUPPRESS:
             words = each.option_strings or [str(each.metavar)]
             names = ", ".join(f"`{word}`" for word in words)

@@ -245,3 +245,19 @@ def test_bad_seeds_are_refused():
     for seed in (-1, 2**64, 1.5, "0", True):
         with pytest.raises(PickbestError, match="seed must be a whole number"):
             Player(FPMLPartial(6, 2, 0.3), seed)
+
+
+def test_arms_may_have_names(tmp_path):
+    player = Player(arms=["gpt", "claude", "llama"], budget=2, seed=3)
+    ticket = player.ask("a problem")
+    assert set(ticket.arms) <= {"gpt", "claude", "llama"}
+    player.tell(ticket, dict.fromkeys(ticket.arms, 0.25))
+    waiting = player.ask()
+    player.save(tmp_path / "player.json")
+    again = Player.load(tmp_path / "player.json")
+    assert again.open_tickets == (waiting,)
+    assert again.ask().arms == player.ask().arms
+    with pytest.raises(PickbestError, match="3 different names of arms"):
+        Player(make_learner("uniform", 3, 1), arms=["a", "a", "b"])
+    with pytest.raises(PickbestError, match="needs a learner, or the names"):
+        Player()

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pickbest.catalog import describe, rebuild
+from pickbest.catalog import describe, make_learner, rebuild
 from pickbest.core import (
     Choice,
     Feedback,
@@ -28,11 +28,13 @@ from pickbest.core.tickets import Ticket, in_order, not_open, round_of
 
 FORMAT, VERSION = "pickbest-player", 1
 
-Costs = Sequence[float] | Mapping[int, float] | FloatArray
+Costs = Sequence[float] | Mapping[Any, float] | FloatArray
 
 
 class Player:
     """A learner in one live game.
+
+    arms: their names; else they are numbers. Without a learner, `auto` picks `budget` of them.
 
     Several tickets may be open; costs may be told late, out of order, or never. What a
     ticket teaches was fixed when its arms were picked, so the order does not matter for
@@ -46,11 +48,28 @@ class Player:
     1
     """
 
-    def __init__(self, learner: Learner, seed: int = 0) -> None:
+    def __init__(
+        self,
+        learner: Learner | None = None,
+        seed: int = 0,
+        *,
+        arms: Sequence[str] | None = None,
+        budget: int = 1,
+    ) -> None:
+        if learner is None:
+            if arms is None:
+                raise PickbestError("a player needs a learner, or the names of its arms")
+            learner = make_learner("auto", len(arms), budget)
         self.seed = check_seed(seed)
         self._seat = Seat(learner, seed)
-        self._all_arms = tuple(range(learner.n_arms)) if learner.feedback is Feedback.FULL else ()
-        self._open: dict[int, tuple[Ticket[int], Choice, FloatArray | None]] = {}
+        # Numbers where arms have no names.
+        self._names: tuple[Any, ...] = tuple(range(learner.n_arms) if arms is None else arms)
+        if len(set(self._names)) != learner.n_arms:
+            raise PickbestError(
+                f"there must be {learner.n_arms} different names of arms, got {arms!r:.200}"
+            )
+        self._all_arms = self._names if learner.feedback is Feedback.FULL else ()
+        self._open: dict[int, tuple[Ticket[Any], Choice, FloatArray | None]] = {}
         self._forgotten: set[int] = set()
         self._asked = 0
         self._told = 0
@@ -66,11 +85,11 @@ class Player:
         return self._told
 
     @property
-    def open_tickets(self) -> tuple[Ticket[int], ...]:
+    def open_tickets(self) -> tuple[Ticket[Any], ...]:
         """Tickets that were asked for and neither told nor forgotten."""
         return tuple(ticket for ticket, _, _ in self._open.values())
 
-    def ask(self, problem: str = "", features: Features | None = None) -> Ticket[int]:
+    def ask(self, problem: str = "", features: Features | None = None) -> Ticket[Any]:
         """Pick arms for a new round.
 
         problem: any label. features: what is known of it: numbers, texts, True or False, None
@@ -81,12 +100,12 @@ class Player:
             known = self._seat.encoded(features)
             self._seat.expect(feature_names(features))
         choice = self._seat.pick(number, known)
-        ticket = Ticket(number, tuple(choice.arms[0].tolist()), problem)
+        ticket = Ticket(number, self._named(choice.arms), problem)
         self._open[number] = ticket, choice, known
         self._asked += 1
         return ticket
 
-    def tell(self, ticket: Ticket[int] | int, costs: Costs) -> None:
+    def tell(self, ticket: Ticket[Any] | int, costs: Costs) -> None:
         """Close a round with the costs of its arms, in the ticket's order or by arm.
 
         With full feedback they are the costs of all arms. A ticket can be told once; anything
@@ -100,7 +119,10 @@ class Player:
         self._seat.learn(choice, Seen.of(seen[None]), known)
         self._told += 1
 
-    def forget(self, ticket: Ticket[int] | int) -> None:
+    def _named(self, arms: np.ndarray[Any, Any]) -> tuple[Any, ...]:
+        return tuple(self._names[arm] for arm in arms[0].tolist())
+
+    def forget(self, ticket: Ticket[Any] | int) -> None:
         """Give a round up: nothing is learned from it, and telling it is refused."""
         number = self._open_number(ticket)
         del self._open[number]
@@ -119,6 +141,8 @@ class Player:
             "open": sorted(self._open),
             "problems": {str(number): t.problem for number, (t, _, _) in self._open.items()},
         }
+        if self._names and isinstance(self._names[0], str):
+            header["arms"] = self._names
         if self._seat.names:
             header["features"] = self._seat.names
         arrays = {f"state/{path}": array for path, array in arrays_of(self._seat.state).items()}
@@ -140,7 +164,8 @@ class Player:
         try:
             if learner is None:
                 savefile.check_sizes(header["learner"], arrays)
-            player = cls(learner or rebuild(header["learner"]), header["seed"])
+            names = header.get("arms")
+            player = cls(learner or rebuild(header["learner"]), header["seed"], arms=names)
             player._restore(header, arrays)
         except PickbestError as error:
             raise PickbestError(f"{path}: {error}") from error
@@ -178,7 +203,7 @@ class Player:
         for number in header["open"]:
             arms, weights = arrays[f"open/{number}/arms"], arrays.get(f"open/{number}/weights")
             choice = _checked_choice(self.learner, pattern, arms, weights)
-            ticket = Ticket(number, tuple(arms[0].tolist()), str(problems.get(str(number), "")))
+            ticket = Ticket(number, self._named(arms), str(problems.get(str(number), "")))
             known = arrays.get(f"open/{number}/features")
             if known is not None and not (
                 known.dtype == np.float64
@@ -188,7 +213,7 @@ class Player:
                 raise PickbestError("the features of an open ticket must be finite numbers")
             self._open[number] = ticket, choice, known
 
-    def _open_number(self, ticket: Ticket[int] | int) -> int:
+    def _open_number(self, ticket: Ticket[Any] | int) -> int:
         number = round_of(ticket)
         if number not in self._open:
             raise not_open(number, self._asked, dict.fromkeys(self._forgotten, "given up"))

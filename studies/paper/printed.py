@@ -24,6 +24,7 @@ def hybrid(budget: int, slot_budget: int) -> str:
     return f"OG_hybrid({budget}, {slot_budget})"
 
 
+SLOT_BUDGETS = {hybrid(*sizes): sizes[1] for sizes in HYBRIDS}
 LEARNERS = {
     FPML: "fpml-partial",
     **{hybrid(*sizes): f"og-hybrid:slot_budget={sizes[1]}" for sizes in HYBRIDS},

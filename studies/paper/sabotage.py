@@ -130,6 +130,11 @@ def misplaced(learner: Any) -> Any:
     return dataclasses.replace(learner, stretch=8.0) if hasattr(learner, "stretch") else learner
 
 
+def unprepared(learner: Any) -> Any:
+    """A prior that is ignored."""
+    return dataclasses.replace(learner, prior=None) if hasattr(learner, "prior") else learner
+
+
 @dataclass(frozen=True)
 class MisWatched(WrappingLearner):
     """A learner that is told that a watched race was sure to be: a chance that the coin decides."""
@@ -220,6 +225,7 @@ MUTANTS = {
         Sabotage("twice the rate", scaled(2.0), epsilon=2.0),
         Sabotage("wrong Q", overrated),
         Sabotage("wrong τ", misplaced),
+        Sabotage("an ignored prior", unprepared),
         Sabotage("w_t that depends on the coin", miswatched),
     )
 }
@@ -233,9 +239,10 @@ def verdicts_of(part: str, mutant: str) -> Iterator[Row]:
     trial, recipe = TRIALS[part], recipe_named(part)
     short = dataclasses.replace(recipe, options={**recipe.options, **trial.options})
     setting = Setting(0, trial.replicates, find_rewards(), MUTANTS[mutant])
+    words = {True: "holds", False: "fails", None: "not judged"}
     for block in run_part(short, setting).blocks:
-        if isinstance(block, Verdict) and block.holds is not None:
-            yield part, mutant, block.statement, "holds" if block.holds else "fails"
+        if isinstance(block, Verdict):
+            yield part, mutant, block.statement, words[block.holds]
 
 
 def recorded() -> list[Row]:

@@ -42,14 +42,15 @@ def _block(raw: Mapping[str, Any]) -> Block:
     return kind(**fields)
 
 
-SHADES = ("#440154", "#3e4a89", "#26828e", "#35b779", "#b5c72a")
+# Viridis, its light end darkened: all are seen on white, and on black once inverted.
+SHADES = ("#440154", "#3e4a89", "#26828e", "#2a9d63", "#a07d00")
 
 
 def shade(step: int, steps: int) -> str:
-    """The colour of one of several steps of a quantity, dark to light (viridis).
+    """The colour of one of several steps of a quantity, dark to light.
 
     >>> shade(1, 3), shade(3, 3)
-    ('#440154', '#35b779')
+    ('#440154', '#2a9d63')
     """
     if steps < 2:
         return SHADES[0]

@@ -8,9 +8,11 @@ import gzip
 import io
 import json
 import lzma
+import os
 import random
+import threading
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +111,87 @@ def use_problem(path: Path) -> None:
         read_dimacs(path)
     elif not content.lstrip().startswith((b"(", b";")):
         raise PickbestError("no script")
+
+
+# Sessions -------------------------------------------------------------------------------------
+
+
+def talk(rng: random.Random) -> bytes:
+    """What a client may say to a solver, with commands of every kind in any order."""
+    names = [f"{rng.choice(SYMBOLS)[:1] if rng.random() < 0.1 else 'v'}{n}" for n in range(4)]
+    begin = " ".join(["(set-logic QF_LIA)", *(f"(declare-const {name} Int)" for name in names)])
+    said = [rng.choice(["", "(set-option :print-success true)"]), begin]
+    for _ in range(rng.choice([3, 10, 60])):
+        one, other, number = rng.choice(names), rng.choice(names), rng.choice([0, 7, -1, 10**30])
+        said.append(
+            rng.choice(
+                [
+                    *[f"(assert ({rng.choice(['<', '=', '>='])} {one} (+ {other} {number})))"] * 3,
+                    *["(check-sat)", "(push 1)", "(push)", "(pop 1)", "(check-sat)"],
+                    *[f"(get-value ({one}))", "(get-model)", "(get-info :name)"],
+                    *[
+                        f"(echo {rng.choice(STRINGS)})",
+                        "(pop 9)",
+                        f"(reset) {begin}",
+                        f"(assert (= {one} nobody))",
+                    ],
+                ]
+            ).replace("-1", "(- 1)")
+        )
+    return rng.choice(["\n", " ", "\r\n", " ; a (comment\n"]).join([*said, "(check-sat)"]).encode()
+
+
+def session_seeds(folder: Path) -> list[Path]:
+    paths = [folder / f"{number}.talk" for number in range(8)]
+    for number, path in enumerate(paths):
+        path.write_bytes(talk(random.Random(number)))
+    return paths
+
+
+def mutate_session(seed: Path, target: Path, rng: random.Random) -> None:
+    if rng.random() < GENTLE:
+        said = talk(rng)
+        target.write_bytes(said[: rng.randrange(len(said))] if rng.random() < 0.3 else said)
+    else:
+        mutate_bytes(seed, target, rng)
+
+
+def use_session(path: Path) -> None:
+    """Say it in pieces to a session with one solver, and count the answers to its checks."""
+    from pickbest.core import PickbestError
+    from pickbest.portfolio.solve.script import Stack
+    from pickbest.portfolio.solve.session import Session, workers_for
+    from pickbest.portfolio.solve.team import Client, Team
+    from pickbest.portfolio.solve.words import Arguments
+
+    content, rng = path.read_bytes(), random.Random(path.name)
+    source, writer = os.pipe()
+    target = os.open(path.with_suffix(".said"), os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+
+    def write() -> None:
+        left = content
+        with suppress(BrokenPipeError):
+            while left:
+                piece = rng.choice([1, 7, 500, len(left)])
+                os.write(writer, left[:piece])
+                left = left[piece:]
+        os.close(writer)
+
+    thread = threading.Thread(target=write)
+    try:
+        workers = workers_for(Arguments(solvers=("yices",)), lambda pid: None)
+        client = Client(source, target)
+        team = Team(workers, Stack(), client, 1, deadline=5.0)
+        thread.start()
+        Session(team, client).run()
+        os.lseek(target, 0, os.SEEK_SET)
+        said = os.read(target, 1 << 20).split()
+    finally:
+        os.close(source)
+        os.close(target)
+        thread.join()
+    if not {b"sat", b"unsat", b"unknown"} & set(said):
+        raise PickbestError("no check was answered")
 
 
 # Requests -------------------------------------------------------------------------------------

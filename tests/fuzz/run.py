@@ -72,6 +72,7 @@ KINDS: dict[str, Kind] = {
     **{suffix[1:]: _table(suffix) for suffix in (".csv", ".npy", ".npz", ".parquet")},
     "dimacs": _problem(".cnf"),
     "smtlib": _problem(".smt2"),
+    "session": Kind(".talk", problems.session_seeds, problems.mutate_session, problems.use_session),
     "http": Kind(".json", problems.request_seeds, problems.mutate_request, problems.use_request),
 }
 
@@ -87,6 +88,7 @@ def work(name: str, seed: int, folder: Path, first: int, last: int, pipe: Any) -
     for each in seeds:  # Everything is imported and compiled: what comes now is the inputs' doing.
         shutil.copyfile(each, path)
         kind.use(path)
+    pipe.send((first, "begun", ""))
     for number in range(first, last):
         rng = random.Random(f"{name} {seed} {number}")
         for left in folder.glob("*.*"):  # also what SQLite leaves beside its files
@@ -179,6 +181,8 @@ def _one_worker(
         note("hang", f"more than {seconds:g} seconds")
     except EOFError:
         worker.join()
+        if patience > seconds:
+            raise RuntimeError(f"the good inputs of {name} cannot be used") from None
         if running < last and worker.exitcode != 0:
             note("crash", f"exit code {worker.exitcode}")
         else:

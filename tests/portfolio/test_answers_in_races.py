@@ -144,21 +144,13 @@ def refuses_long(run: Run) -> str | None:
     return f"{len(run.text)} letters" if len(run.text) > 3 else None
 
 
-def no_cost_for_long(run: Run) -> float | None:
-    return None if refuses_long(run) else 0.5
-
-
-@pytest.mark.parametrize("by", ["check", "cost"])
-def test_a_check_or_a_cost_refuses_answers_and_the_race_goes_on(by: str) -> None:
+def test_a_check_refuses_answers_and_the_race_goes_on() -> None:
     arms = {"long": ["echo", "too long"], "short": ["sh", "-c", "sleep 2; printf yes"]}
-    options = {"check": refuses_long} if by == "check" else {"cost": no_cost_for_long}
-    with Portfolio(arms, 2, 20.0, **options) as portfolio:  # type: ignore[arg-type]
+    with Portfolio(arms, 2, 20.0, check=refuses_long) as portfolio:
         result = portfolio.solve("p")
     assert result.winner == "short"
     run = runs_of(result)["long"]
-    assert run.status is RunStatus.WRONG
-    reason = "9 letters" if by == "check" else "the cost function refuses it"
-    assert run.reason == f"wrong: {reason}"
+    assert (run.status, run.reason) == (RunStatus.WRONG, "wrong: 9 letters")
 
 
 def fails(run: Run) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from pickbest.portfolio import Command, Limits, Portfolio, Result, Run
+from pickbest.portfolio.engine import tree
 from tests.portfolio import hostile
 from tests.portfolio.helpers import alive, eventually, parent, running
 
@@ -57,6 +59,35 @@ def test_an_arm_that_kills_or_stops_its_guard(number: str, nap: str) -> None:
     assert runs["attacker"].cost == 1.0
     if number == "KILL":
         assert runs["attacker"].reason == "its guard was killed"
+
+
+RACE = """
+import sys
+from pickbest.portfolio.engine.local import LocalEngine
+from pickbest.portfolio.runs import Task
+script = "setsid env -i sleep 71.1 & setsid sleep 71.1 & sleep 71.1"
+tasks = [Task(name, 60.0, argv=("sh", "-c", script)) for name in "ab"]
+LocalEngine(forked=sys.argv[1] == "forked").race(tasks, lambda run: False, lambda: False)
+"""
+
+
+@pytest.mark.parametrize("keeper", ["started", "forked"])
+@pytest.mark.parametrize(
+    "victims", ["portfolio", "guards", "portfolio guards", "portfolio keeper", "keeper portfolio"]
+)
+def test_nothing_survives_a_kill(victims: str, keeper: str) -> None:
+    """Of a portfolio, or of a call of `solve`, whose keeper is forked; daemons and all."""
+    process = subprocess.Popen([sys.executable, "-c", RACE, keeper])
+    assert eventually(lambda: len(running("71.1")) == 6, 60.0)
+    (kept,) = tree.children(process.pid)
+    pids = {"portfolio": [process.pid], "keeper": [kept], "guards": tree.children(kept)}
+    assert len(pids["guards"]) == 2
+    for role in victims.split():
+        for pid in pids[role]:
+            os.kill(pid, signal.SIGKILL)
+    process.wait(timeout=20.0)
+    assert eventually(lambda: not running("71.1"), 10.0)
+    assert eventually(lambda: not any(alive(pid) for each in pids.values() for pid in each))
 
 
 def test_an_arm_that_kills_guard_and_keeper(tmp_path: Path) -> None:

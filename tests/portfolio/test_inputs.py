@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pickbest import Player, make_learner
-from pickbest.core import PickbestError
+from pickbest.core import PickbestError, savefile
 from pickbest.core.text import printable
 from tests.fuzz.files import with_checksum
 from tests.fuzz.run import KINDS
@@ -23,7 +23,7 @@ COMMAND = [sys.executable, "-m", "pickbest.cli.main"]
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_mutated_inputs_are_used_or_refused(kind: str) -> None:
-    """Group 8. The full size is `python -m tests.fuzz --inputs 20000`."""
+    """The full size is `python -m tests.fuzz --inputs 20000`."""
     command = [
         sys.executable,
         "-m",
@@ -41,7 +41,7 @@ def test_mutated_inputs_are_used_or_refused(kind: str) -> None:
 
 
 def test_a_save_file_with_an_arm_out_of_range_is_refused(tmp_path: Path) -> None:
-    """Group 8: 0.1.0 gave it to compiled code, which crashed the interpreter."""
+    """Compiled code would trust it."""
     player = Player(make_learner("fpml-partial", 6, 2, rounds=50))
     player.ask()
     path = tmp_path / "player.json"
@@ -60,8 +60,22 @@ def test_a_save_file_with_an_arm_out_of_range_is_refused(tmp_path: Path) -> None
             Player.load(bad)
 
 
+@pytest.mark.parametrize(("field", "number"), [("variance", -1.0), ("share", 0.0), ("slack", -1)])
+def test_a_guard_that_no_game_leads_to_is_refused(
+    tmp_path: Path, field: str, number: float
+) -> None:
+    path = tmp_path / "player.npz"
+    Player(make_learner("auto", 6, 2)).save(path)
+    header, arrays = savefile.from_npz(path.read_bytes())
+    header.pop("checksum")
+    (name,) = (each for each in arrays if each.endswith(f"guard/{field}"))
+    arrays[name][...] = number
+    savefile.write(path, header, arrays)
+    with pytest.raises(PickbestError, match="guard: share must be above 0"):
+        Player.load(path)
+
+
 def test_a_save_file_cannot_ask_for_more_room_than_it_fills(tmp_path: Path) -> None:
-    """Group 8: 0.1.0 took 3.3 GB."""
     player = Player(make_learner("uniform", 6, 2))
     path = tmp_path / "player.json"
     player.save(path)

@@ -166,16 +166,6 @@ def test_own_costs_and_costs_outside_the_range(engine: Engine) -> None:
     assert "cost function failed: KeyError('raises')" in runs["raises"].reason
 
 
-def test_grace_lets_an_arm_write_its_answer(engine: Engine) -> None:
-    script = "trap 'echo 7; exit 0' TERM; sleep 600 & wait"
-    cost = Quality(best=0.0, worst=10.0)
-    _, runs, _ = run_all(
-        engine, {"anytime": ["sh", "-c", script]}, "p", cost=cost, deadline=5.0,
-        limits=Limits(grace=30.0),
-    )  # fmt: skip
-    assert runs["anytime"].cost == 0.7
-
-
 def test_an_arm_whose_worker_dies_is_run_again(engine: Engine, tmp_path: Path) -> None:
     if isinstance(engine, LocalEngine):
         pytest.skip("the local engine has no workers that could die without the portfolio")
@@ -253,26 +243,6 @@ def test_a_keyboard_interrupt_closes_the_round(tmp_path: Path) -> None:
     with Portfolio(arms, 1, 60.0, tmp_path / "r.db") as portfolio:
         (view,) = portfolio.history()
         assert (view.state, view.reason) == ("lost", "KeyboardInterrupt")
-
-
-def test_no_orphan_survives_a_sigkill_of_the_portfolio(tmp_path: Path) -> None:
-    pids = tmp_path / "stay"
-    here = str(Path(__file__).parents[2])
-    code = (
-        f"import sys; sys.path.insert(0, {here!r})\n"
-        "from tests.portfolio import arms as portfolio_arms\n"
-        "from pickbest.portfolio import Portfolio\n"
-        "arms = {'daemons': portfolio_arms.leaves_daemon, 'sleep': ['sleep', '61.25']}\n"
-        f"portfolio = Portfolio(arms, 2, 60.0, {str(tmp_path / 'r.db')!r})\n"
-        f"portfolio.solve({str(pids)!r})\n"
-    )
-    process = subprocess.Popen([sys.executable, "-c", code])
-    assert eventually(lambda: pids.exists() and len(pids.read_text().split()) == 3, 60.0)
-    written = [int(line) for line in pids.read_text().split()]
-    process.kill()
-    process.wait()
-    assert eventually(lambda: not any(alive(pid) for pid in written))
-    assert eventually(lambda: not running("61.25"))
 
 
 def test_a_dead_keeper_is_replaced() -> None:

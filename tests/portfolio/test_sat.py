@@ -18,7 +18,6 @@ from pysat.formula import CNF
 from pickbest.core import PickbestError
 from pickbest.portfolio import Portfolio, sat_solver
 from pickbest.portfolio.run.answers.dimacs import read_dimacs, solve_by_pysat as solve
-from pickbest.portfolio.run.arms import DIVERSE_SOLVERS, sat_solver_names
 from pickbest.portfolio.run.portfolio_file import read_portfolio_file
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "sat_portfolio"
@@ -40,8 +39,8 @@ def example() -> ModuleType:
     return module
 
 
-def test_enough_solvers_work() -> None:
-    assert len(set(DIVERSE_SOLVERS) & set(sat_solver_names(working=True))) >= 5
+def test_enough_solvers_work(example: ModuleType) -> None:
+    assert sum(map(example.works, example.SOLVERS)) >= 5
 
 
 def test_solvers_answer_and_models_are_checked(tmp_path: Path) -> None:
@@ -85,7 +84,7 @@ def test_bad_names_and_files(tmp_path: Path) -> None:
         read_dimacs(path)
     file = tmp_path / "portfolio.toml"
     file.write_text('budget = 1\ndeadline = 5\n[arms.x]\nsat = "cadical195"\n')
-    assert read_portfolio_file(file).arms == {"x": sat_solver("cadical195")}
+    assert repr(read_portfolio_file(file).arms["x"]) == repr(sat_solver("cadical195"))
 
 
 def test_families_are_what_they_say(example: ModuleType) -> None:

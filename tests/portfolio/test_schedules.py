@@ -50,7 +50,7 @@ def test_an_arm_gets_its_slice_and_others_take_over() -> None:
 
 def test_prices_make_plans_that_are_journalled_and_resumed(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path}/runs.db"
-    settings = {"price": 1.0, "prices": {"c": 0.2}, "cost": "runtime", "seed": 3}
+    settings = {"price": 1.0, "prices": {"c": 0.4}, "trade": 0.5, "cost": "runtime", "seed": 3}
     with Portfolio(ARMS, 2, 0.6, store, **settings) as portfolio:  # type: ignore[arg-type]
         for _ in range(4):
             portfolio.solve("0.05:0.2:9")
@@ -58,7 +58,8 @@ def test_prices_make_plans_that_are_journalled_and_resumed(tmp_path: Path) -> No
         first = portfolio.ledger.state.live.state
     with Portfolio(ARMS, 2, 0.6, store, **settings) as portfolio:  # type: ignore[arg-type]
         assert portfolio.ledger.state.live.state.mass.tolist() == first.mass.tolist()
-        assert portfolio.ledger.state.live.learner.price == (1.0, 1.0, 0.2)
+        assert portfolio.ledger.state.live.learner.price == 1.0
+        assert portfolio.ledger.state.live.learner.call_price == (0.0, 0.0, 0.2)
         portfolio.solve("0.05:0.2:9")
         assert portfolio.status().learned == 5
         portfolio.pause_arm("b")
@@ -74,23 +75,22 @@ cost = "runtime"
 {more}
 [arms.a]
 command = ["sleep", "{{problem}}"]
-{price}
 [arms.b]
 command = ["sleep", "{{problem}}"]
 """
 
 
-def read(folder: Path, more: str = "", price: str = ""):  # type: ignore[no-untyped-def]
+def read(folder: Path, more: str = ""):  # type: ignore[no-untyped-def]
     path = folder / "portfolio.toml"
-    path.write_text(TOML.format(more=more, price=price))
+    path.write_text(TOML.format(more=more))
     return read_portfolio_file(path).settings
 
 
 def test_prices_in_toml(tmp_path: Path) -> None:
-    opened = read(tmp_path, "price = 0.5", "price = 0.25\ncall_price = 0.1").opened
+    opened = read(tmp_path, "price = 0.5\nprices = {a = 0.1}").opened
     assert opened.learner == "schedules"
     assert opened.options == {
-        "price": {"": 0.5, "a": 0.25},
+        "price": 0.5,
         "call_price": {"": 0.0, "a": 0.1},
         "cost": "runtime",
     }
@@ -100,11 +100,13 @@ def test_prices_in_toml(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
+        ("prices = {z = 1.0}", "unknown arm of the prices 'z'"),
+        ("cascade = true", "for arms that are names"),
         ('price = 1.0\nlearner = "thompson"', "need the learner 'schedules'"),
         ("price = -1.0", "price must be a number of at least 0"),
     ],
 )
 def test_mistakes_are_one_sentence(tmp_path: Path, more: str, message: str) -> None:
-    (tmp_path / "portfolio.toml").write_text(TOML.format(more=more, price=""))
+    (tmp_path / "portfolio.toml").write_text(TOML.format(more=more))
     with pytest.raises(PickbestError, match=message):
         read_portfolio_file(tmp_path / "portfolio.toml").open()

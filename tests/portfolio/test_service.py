@@ -62,8 +62,8 @@ def test_ask_tell_status_history_course(client: TestClient, book: AskTell) -> No
     )
     assert (second["state"], second["reason"]) == ("lost", "given up")
     assert client.get("/api/history?last=1&before=1").json() == [first]
-    ((finished, at, paid),) = client.get("/api/course").json()["points"]
-    assert (finished, paid) == (1, 0.25)
+    ((problems, at, paid, spent),) = client.get("/api/course").json()["points"]
+    assert (problems, paid, spent) == (1, 0.25, 0.0)
     assert abs(at - time.time()) < 60.0
     book.verify()
 

@@ -192,7 +192,7 @@ def test_reprs_are_short_and_say_what_matters(tmp_path: Path) -> None:
         frame = portfolio.to_pandas()
         shown = repr(portfolio)
         status = str(portfolio.status())
-    assert shown == "Portfolio(1 arms, 1 a round, deadline 20 s, 1 rounds finished)"
+    assert shown == "Portfolio(1 arms, 1 per round, deadline 20 s, 1 rounds finished)"
     assert repr(result).startswith("Result('p': won by a, ")
     assert len(repr(result)) < 200
     assert "a: picked 1, won 1, failed 0, wrong 0, picked next 100%" in status

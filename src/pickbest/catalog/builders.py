@@ -158,7 +158,7 @@ def hedge(
     prior: tuple[float, ...] | None = None,
     set_size: int = 1,
 ) -> Hedge | HedgeSubsets:
-    """set_size: draw sets of so many arms, against the best such set."""
+    """set_size: size of the sets to draw, and of the best set to compare with."""
     check_count("set_size", set_size)
     if rate is None:
         draws, whole = divmod(budget, set_size)

@@ -12,6 +12,7 @@ from pickbest.catalog.learners import LearnerEntry, Retuned, register_kinds, reg
 from pickbest.learners import (
     UCB,
     Auto,
+    Calls,
     Leaders,
     Schedules,
     Thompson,
@@ -51,6 +52,8 @@ BUILT_IN = (
     LearnerEntry("schedules",
                  "how many arms, and one before others, where processor time has a price",
                  Schedules),
+    LearnerEntry("calls",
+                 "how many arms, and whether another, where every call has a price", Calls),
     LearnerEntry("leaders", "the B leaders so far, no noise, sees all costs", Leaders),
     LearnerEntry("uniform", "B distinct arms at random", Uniform),
     LearnerEntry("fixed", "the same arms in every round", builders.fixed),

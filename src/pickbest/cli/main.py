@@ -1,6 +1,8 @@
 """The command line put together: its commands in groups, its errors and its exit codes."""
 
+import argparse
 import errno
+import inspect
 import io
 import logging
 import os
@@ -20,12 +22,24 @@ from pickbest.cli.hindsight import bounds, environments, hindsight, learners
 from pickbest.cli.replay import replay
 from pickbest.cli.run import run
 from pickbest.cli.simulate import simulate
-from pickbest.cli.store import advise, export, history, import_, report, serve, status, verify
+from pickbest.cli.store import (
+    advise,
+    export,
+    history,
+    import_,
+    prune,
+    report,
+    serve,
+    status,
+    verify,
+)
 from pickbest.core import MissingExtraError, PickbestError
 from pickbest.core.text import printable
 from pickbest.portfolio.processes import hide, passwords_in
 
 BAD_INPUT, INTERRUPTED = 2, 130
+# A shell asks which words may follow.
+COMPLETING = "_PICKBEST_COMPLETE" in os.environ
 # Typer's errors about how a command is called have this parent, which it does not export.
 CallError: type[Any] = typer.BadParameter.__mro__[1]
 
@@ -40,7 +54,7 @@ def solve(context: typer.Context) -> None:
 # In the order of the help; a command is called as its function.
 GROUPS: dict[str, tuple[Callable[..., None], ...]] = {
     "Solve and run": (solve, run, serve),
-    "Look back": (status, history, report, advise, export, import_, verify),
+    "Look back": (status, history, report, advise, export, import_, prune, verify),
     "Try learners": (simulate, replay, hindsight, learners, environments),
     "Mathematics": (bounds, feasible),
 }
@@ -84,14 +98,37 @@ def command_line(asked: str | None = None) -> typer.Typer:
     for group, functions in GROUPS.items():
         for each in functions:
             name = each.__name__.rstrip("_")
+            chosen = _with_own_words(each) if each is solve and COMPLETING else each
             app.command(
                 name,
                 cls=Command,
                 rich_help_panel=group,
                 context_settings=passed_on if each is solve else None,
                 add_help_option=each is not solve,
-            )(each if asked in (None, name) else _only_named(each))
+            )(chosen if asked in (None, name) else _only_named(each))
     return app
+
+
+def _with_own_words(command: Callable[..., None]) -> Callable[..., None]:
+    """`solve` parses its own words: a shell that completes is told what they are."""
+    from pickbest.portfolio.solve.words import own_parser
+
+    def worded(**words: Any) -> None:
+        """Never called."""
+
+    shown = [each for each in own_parser()._actions if each.help != argparse.SUPPRESS]
+    options = {
+        f"own_{each.dest}": Annotated[bool, Option(*each.option_strings, help=each.help)]
+        for each in shown
+        if each.option_strings and each.dest != "help"
+    }
+    kind = inspect.Parameter.KEYWORD_ONLY
+    worded.__annotations__ = options
+    worded.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [inspect.Parameter(name, kind, default=False, annotation=options[name]) for name in options]
+    )
+    worded.__doc__ = command.__doc__
+    return worded
 
 
 def _only_named(command: Callable[..., None]) -> Callable[[], None]:
@@ -124,9 +161,8 @@ def main(commands: Callable[..., Any] | None = None) -> None:
     log = logging.getLogger("pickbest")
     log.addHandler(logging.StreamHandler())
     log.setLevel(logging.INFO)
-    completing = "_PICKBEST_COMPLETE" in os.environ
     words = sys.argv[1:] or ["--help"]
-    run_command = commands or command_line(None if completing else words[0])
+    run_command = commands or command_line(None if COMPLETING else words[0])
     try:
         name = {} if commands else {"prog_name": "pickbest"}
         try:
@@ -148,8 +184,11 @@ def main(commands: Callable[..., Any] | None = None) -> None:
         context = error.ctx
         if getattr(error, "possibilities", None):
             error.possibilities = error.possibilities[:1]  # the others are not near
+        told = error.format_message().rstrip(".?)")
+        for theirs in (". Did you mean", " (Possible options:"):
+            told = told.replace(theirs, "; did you mean")
         help_of = f"; see `{context.command_path} --help`" if context else ""
-        code = _refused(error.format_message().rstrip(".") + help_of)
+        code = _refused(told[:1].lower() + told[1:] + help_of)
     except KeyboardInterrupt:
         code = INTERRUPTED
     if code == INTERRUPTED:

@@ -150,7 +150,7 @@ def check_first(config: PortfolioFile, problems: Sequence[str]) -> None:
     active = {
         name: arm for name, arm in config.arms.items() if name not in (config.settings.paused or ())
     }
-    if idle := idle_arms(active, config.settings.pass_env):
+    if idle := idle_arms(active, config.race.pass_env):
         reasons = "; ".join(f"{name!r} ({reason})" for name, reason in idle.items())
         raise PickbestError(
             f"these arms cannot start: {reasons} (use --unchecked to run the others)"
@@ -188,7 +188,7 @@ class _Notices:
 
     def __init__(self, config: PortfolioFile) -> None:
         self._live = sys.stderr.isatty()
-        self._guesses = config.settings.answer is None
+        self._guesses = config.race.answer is None
         self._told: dict[str, None] = {}
         self.exit_code = DONE
 

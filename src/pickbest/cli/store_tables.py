@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 def status_table(status: Status) -> Table:
     """What `pickbest status` prints."""
+    if status.rewards or status.frontier:
+        return _names_table(status)
     mean = "-" if status.mean_cost is None else f"{status.mean_cost:.4f}"
     title = (
         f"{status.finished} rounds finished, {status.lost} lost, {status.open} open; "
@@ -34,6 +36,31 @@ def status_table(status: Status) -> Table:
         for arm in status.arms
         for took in [(f"{arm.seconds:.1f}", f"{arm.share:.0%}")]
     ]
+    return table(title, columns, rows, text_columns=2)
+
+
+def _names_table(status: Status) -> Table:
+    """Arms that are names: quality, price, calls; and fixed choices in hindsight."""
+    quality = "-" if status.mean_cost is None else f"{1.0 - status.mean_cost:.4f}"
+    price = status.spent / max(status.problems, 1)
+    title = (
+        f"{status.problems} problems finished, {status.open} tickets open, {status.lost} lost; "
+        f"quality {quality}, price {price:.4g} per problem; learner "
+        f"{escape(printable(status.learner))}, at most {status.budget} calls per problem"
+    )
+    if status.frontier:
+        title += "; fixed: choices in hindsight, estimated"
+    rows: list[tuple[object, ...]] = [
+        (arm.name, _marked(arm), arm.picked, arm.won,
+         None if arm.mean_cost is None else 1.0 - arm.mean_cost,
+         f"{arm.spent / arm.picked:.4g}" if arm.picked else "-", f"{arm.share:.0%}")
+        for arm in status.arms
+    ]  # fmt: skip
+    rows += [
+        (", ".join(each.arms), "fixed", "", "", 1.0 - each.cost, f"{each.price:.4g}", "")
+        for each in status.frontier
+    ]
+    columns = ("arm", "state", "calls", "best", "quality", "price", "next")
     return table(title, columns, rows, text_columns=2)
 
 

@@ -36,6 +36,6 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> PickbestError:
     import difflib
 
     names = sorted(known)
-    near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.4)
+    near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.6)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     return PickbestError(f"unknown {kind} {name!r}{hint} (known: {', '.join(names)})")

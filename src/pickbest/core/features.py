@@ -8,6 +8,7 @@ every number, so that equal words are equal, and all that differ are equally far
 import math
 import zlib
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 import numpy as np
 
@@ -47,7 +48,37 @@ def feature_names(features: Features) -> tuple[str, ...]:
             if not isinstance(name, str):
                 raise PickbestError(f"a feature's name must be text, got {name!r:.100}")
         return tuple(sorted(features))
-    return tuple(str(place) for place in range(len(features)))
+    return _numbered(len(features))
+
+
+@cache
+def _numbered(count: int) -> tuple[str, ...]:
+    return tuple(map(str, range(count)))
+
+
+def kept(features: Features) -> dict[str, Feature] | list[Feature]:
+    """As JSON can hold them: by name where they have names, else in a list.
+
+    >>> kept([float("nan"), True, "x"]), kept({"size": 3})
+    ([None, 1.0, 'x'], {'size': 3.0})
+    """
+    if not isinstance(features, Mapping):
+        names = feature_names(features)
+        row = _finite_row(features)
+        if row is not None:
+            return list(map(float, row))
+        return [_plain(name, one) for name, one in zip(names, features, strict=True)]
+    return by_name(features)
+
+
+def _finite_row(features: Features) -> FloatArray | None:
+    """Plain numbers as an array, without looking at each; None where some are anything else."""
+    if isinstance(features, list) and not all(type(each) is float for each in features):
+        return None
+    if not isinstance(features, list | np.ndarray):
+        return None
+    row = np.asarray(features, np.float64)
+    return np.clip(row, -LARGEST_NUMBER, LARGEST_NUMBER) if np.isfinite(row).all() else None
 
 
 def by_name(features: Features) -> dict[str, Feature]:
@@ -87,6 +118,8 @@ def encoded(features: Features, names: tuple[str, ...]) -> FloatArray:
             f"features must be the {len(names)} of the first problem, got {len(given)} "
             f"({'; '.join(changed)}): give None for what is missing, or begin a new game"
         )
+    if (quick := _finite_row(features)) is not None:
+        return quick
     row = [features[name] for name in names] if isinstance(features, Mapping) else features
     return np.array([encoded_one(name, one) for name, one in zip(names, row, strict=True)])
 

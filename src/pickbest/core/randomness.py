@@ -1,4 +1,4 @@
-"""Randomness as an argument: one 64-bit key a replicate and round, and what is drawn from it."""
+"""Randomness as an argument: one 64-bit key per replicate and round, and what is drawn from it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEARNER_STREAM, ENVIRONMENT_STREAM = 1, 2
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """The randomness of one round: one 64-bit key a replicate, nothing else.
+    """The randomness of one round: one 64-bit key per replicate, nothing else.
 
     Keys are a pure function of (seed, stream, replicate, round), so a replicate draws the
     same numbers alone, in a batch, on any worker, and after a restart.

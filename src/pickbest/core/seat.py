@@ -7,7 +7,7 @@ import numpy as np
 from pickbest.core.arrays import BoolArray, FloatArray, KeyArray
 from pickbest.core.errors import PickbestError
 from pickbest.core.features import Features, FeaturesError, encoded, feature_names
-from pickbest.core.randomness import LEARNER_STREAM, replicate_keys, rng_for
+from pickbest.core.randomness import LEARNER_STREAM, Draws, replicate_keys, rng_for
 from pickbest.core.states import arrays_of, restore_arrays
 from pickbest.core.types import (
     Choice,
@@ -61,10 +61,13 @@ class Seat:
 
     def pick(self, number: int, features: FloatArray | None = None) -> Choice:
         """The arms of a round; changes nothing."""
-        state = self.state
+        return self.learner.pick(self.state_for(features), self.draws(number), features)
+
+    def state_for(self, features: FloatArray | None) -> State:
+        """The state to pick with: the first features that come need room."""
         if features is not None and not self.names:
-            state = self._with_room(features.shape[1])
-        return self.learner.pick(state, rng_for(self._keys, number), features)
+            return self._with_room(features.shape[1])
+        return self.state
 
     def watched(
         self, number: int, choice: Choice, most: float | None
@@ -94,6 +97,10 @@ class Seat:
     def learn_runs(self, plans: Plans, runs: Runs) -> None:
         """Fold in what came of a plan."""
         self.state = self._planner().learn_runs(self.state, plans, runs)
+
+    def draws(self, number: int) -> Draws:
+        """The randomness of a round, for a learner that is asked in another way."""
+        return rng_for(self._keys, number)
 
     def play_table(self, table: FloatArray, first_round: int) -> FloatArray:
         """(replicates, rounds) costs paid on a table of costs (replicates or 1, rounds, n_arms)."""

@@ -6,10 +6,11 @@ closes it with a result, forget(ticket) without one.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from pickbest.core.codec import EXCLUDED
 from pickbest.core.errors import PickbestError
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class Ticket(Generic[Arm]):
     watched: all arms run to their own end or the deadline, whoever answers first.
     until: when each arm is stopped at the latest, as a share of the deadline; arms that are stopped
         later than others start when these are stopped. Empty: all start at once.
+    goes_on: what `more` asks.
     """
 
     round: int
@@ -34,6 +36,17 @@ class Ticket(Generic[Arm]):
     problem: str = ""
     watched: bool = True
     until: tuple[float, ...] = ()
+    goes_on: Callable[[int], Any] | None = field(
+        default=None, repr=False, compare=False, metadata=EXCLUDED
+    )
+
+    def more(self) -> Ticket[Arm] | None:
+        """Once this ticket is told: a ticket for another call on the same problem, if it is worth
+        its price; else None."""
+        if self.goes_on is None:
+            raise PickbestError("only tickets of an AskTell or a Client can go on")
+        ticket: Ticket[Arm] | None = self.goes_on(self.round)
+        return ticket
 
 
 class UnknownRoundError(PickbestError):
@@ -68,7 +81,10 @@ def not_open(number: object, asked: int, lost: Mapping[int, str]) -> PickbestErr
 
 
 def in_order(
-    number: int, arms: Sequence[Arm], costs: Sequence[Cost] | Mapping[Arm, Cost] | FloatArray
+    number: int,
+    arms: Sequence[Arm],
+    costs: Sequence[Cost] | Mapping[Arm, Cost] | FloatArray,
+    what: str = "costs",
 ) -> Sequence[Cost] | FloatArray:
     """The costs of a round in the order of its arms, from a list or from a mapping by arm.
 
@@ -78,14 +94,14 @@ def in_order(
     if not isinstance(costs, list) and isinstance(costs, Mapping):
         if costs.keys() != set(arms):
             raise PickbestError(
-                f"round {number} needs the costs of {', '.join(map(str, arms))}, got those of "
+                f"round {number} needs the {what} of {', '.join(map(str, arms))}, got those of "
                 f"{', '.join(map(str, costs)) or 'no arm'}"
             )
         return [costs[arm] for arm in arms]
     try:
         count = len(costs)
     except TypeError as error:
-        raise PickbestError(f"costs must be a list or a mapping by arm, got {costs!r}") from error
+        raise PickbestError(f"{what} must be a list or a mapping by arm, got {costs!r}") from error
     if count != len(arms):
-        raise PickbestError(f"round {number} has {len(arms)} arms, got {count} costs")
+        raise PickbestError(f"round {number} has {len(arms)} arms, got {count} {what}")
     return costs

@@ -235,7 +235,7 @@ def uses_features(learner: Learner) -> bool:
 
 
 def start_state(learner: Learner, replicates: int, n_features: int) -> State:
-    """The state before the first round, of a game with so many features."""
+    """The state before the first round, of a game with this many features."""
     if not n_features:
         return learner.start(replicates)
     start: Callable[[int, int], State] = learner.start  # type: ignore[assignment]

@@ -178,8 +178,8 @@ def choose_arms(
 ) -> Arms:
     """The arms among the columns.
 
-    label: the column that names the rows; by itself the first, if it holds identifiers.
-    columns: the arms, in this order; all others by themselves.
+    label: the column that names the rows; by default the first, if it holds identifiers.
+    columns: the arms, in this order; by default all others.
     """
     wanted = [_place(table, name, source) for name in columns]
     named = None if label is None else _place(table, label, source)

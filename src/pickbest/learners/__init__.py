@@ -3,6 +3,7 @@
 from pickbest.learners.adahedge import AdaHedge as AdaHedge
 from pickbest.learners.auto import Auto as Auto, Racing as Racing, Schedules as Schedules
 from pickbest.learners.baselines import Fixed as Fixed, Leaders as Leaders, Uniform as Uniform
+from pickbest.learners.calls import Calls as Calls
 from pickbest.learners.doubling import Doubling as Doubling
 from pickbest.learners.exp3 import Exp3 as Exp3
 from pickbest.learners.fpml import FPML as FPML

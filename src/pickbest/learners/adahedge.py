@@ -88,7 +88,7 @@ RULE = Rule(new_scratch, pick_row, learn_row, weighted=False, fills_slots=True)
 
 @dataclass(frozen=True)
 class AdaHedge(CompiledLearner[Law, AdaHedgeState, Scratch]):
-    """Hedge with the rate ln N / (sum of mixability gaps); one arm a round, full feedback."""
+    """Hedge with the rate ln N / (sum of mixability gaps); one arm per round, full feedback."""
 
     n_arms: int
     budget = 1

@@ -1,4 +1,4 @@
-"""Hedge: exponential weights, with full feedback; one arm a round, or B draws.
+"""Hedge: exponential weights, with full feedback; one arm per round, or B draws.
 
 At the constant rate of `theory.constant_rate`, B ≥ 2 draws have expected regret ≤ ln N / η_B
 against the best arm, for every number of rounds and every adversary (docs/two-picks.md).

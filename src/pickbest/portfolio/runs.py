@@ -108,7 +108,7 @@ class Run:
 
     An engine reports how it ended (FINISHED, TIMEOUT, STOPPED, BROKEN), the seconds, and why
     it could not start or what a function raised; judging adds the cost, the value and the
-    final status. What the journal keeps and JSON shows are the fields up to `checked`. Costs,
+    final status. What the journal keeps and JSON shows are the fields up to `price`. Costs,
     checks and answer formats are given a Run; `lines`, `text` and `number` read its output.
 
     cost: None while it is not known: before judging, and for good where the run was stopped
@@ -118,6 +118,7 @@ class Run:
         were none.
     verdict: the answer in one word on which all arms must agree: SAT, UNSAT; "": none.
     checked: the model was held against the problem, and holds.
+    price: of the call, where calls have one.
     problem: what it was run on. program: the first word of a command.
     answer: what a function returned, or (once judged) what a command wrote to standard output.
     accepted: whether the answer may win the round; ends_race: whether nobody need go on then.
@@ -135,6 +136,7 @@ class Run:
     limits: str = field(default="", metadata=SPARSE)
     verdict: str = field(default="", metadata=SPARSE)
     checked: bool = field(default=False, metadata=SPARSE)
+    price: float | None = field(default=None, metadata=SPARSE)
     problem: Any = field(default=None, metadata=EXCLUDED)
     program: str = field(default="", metadata=EXCLUDED)
     answer: Any = field(default=None, metadata=EXCLUDED)
@@ -205,7 +207,7 @@ class Run:
         """As the journal keeps it: equal to what is read back."""
         seconds = round(self.seconds, 6)
         told = (self.arm, self.status, self.cost, seconds, self.reason, self.value, self.limits)
-        return Run(*told, self.verdict, self.checked)
+        return Run(*told, self.verdict, self.checked, self.price)
 
 
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")

@@ -56,7 +56,7 @@ def typeset(label: str) -> str:
     >>> typeset("(1/4)^B T")
     '(1/4)$^{\\\\mathrm{B}}$ T'
     """
-    label = re.sub(r"\^(\w+)", r"$^{\\mathrm{\1}}$", label)
+    label = re.sub(r"\^([\d.]*\w)", r"$^{\\mathrm{\1}}$", label)
     return label.replace("OG_hybrid", r"OG$_{\mathrm{hybrid}}$")
 
 

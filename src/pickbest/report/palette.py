@@ -21,26 +21,29 @@ _FAMILIES = {
 def looks(names: Iterable[str]) -> dict[str, tuple[str, str]]:
     """(colour, line style) of each curve of one picture: no two have the same colour.
 
-    A name has its usual colour, unless a curve before it has that. Beyond eight curves colours come
-    again, with another line style.
+    A name has its usual colour, unless a curve before it has that. Other colours go to those that
+    are left; beyond eight curves colours come again, with another line style.
 
-    >>> found = looks(["auto", "og", "exp3", "uniform"])
+    >>> found = looks(["best", "greedy", "fpml", "og"])
     >>> found["og"], len({colour for colour, _ in found.values()})
     (('#D55E00', '-'), 4)
     """
+    wanted = {name: _usual(name) for name in dict.fromkeys(names)}
     found: dict[str, tuple[str, str]] = {}
+    for name, look in wanted.items():
+        if look[0] not in {colour for colour, _ in found.values()}:
+            found[name] = look
     colours = (*OKABE_ITO, GREY)
-    for name in dict.fromkeys(names):
-        colour, style = _usual(name)
-        used = Counter(taken for taken, _ in found.values())
-        fewest = min(used[each] for each in colours)
-        if used[colour] > fewest:
-            colour = next(each for each in colours if used[each] == fewest)
-        if used[colour]:
+    for name, (colour, style) in wanted.items():
+        if name not in found:
+            used = Counter(taken for taken, _ in found.values())
+            colour = min(colours, key=lambda each: used[each])
             taken = {line for each, line in found.values() if each == colour}
-            style = next((line for line in STYLES if line not in taken), style)
-        found[name] = colour, style
-    return found
+            found[name] = (
+                colour,
+                next((line for line in (style, *STYLES) if line not in taken), style),
+            )
+    return {name: found[name] for name in wanted}
 
 
 def _usual(name: str) -> tuple[str, str]:

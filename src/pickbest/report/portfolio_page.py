@@ -40,7 +40,7 @@ from pickbest.report.document import (
 
 # Longer tables say less; the journal has the rest.
 MOST_ROWS = 50
-# A curve over rounds shows means of this share of them, and of at least so many.
+# A curve over rounds shows means of this share of them, and of at least this number.
 WINDOW_SHARE, LEAST_WINDOW = 0.1, 10
 Z_90 = 1.645
 ENDED = (
@@ -265,7 +265,7 @@ def _over_time(numbers: PortfolioNumbers) -> Section:
 
 
 def _answered(numbers: PortfolioNumbers) -> list[Section]:
-    """Share of problems answered within so many seconds; nothing where no run has a time."""
+    """Share of problems answered within a time; nothing where no run has a time."""
     if not numbers.timed:
         return []
     at = (EDGES[1:] * numbers.deadline).tolist()

@@ -78,6 +78,6 @@ class Estimate:
 
 
 def _digits(value: float, significant: int) -> int:
-    """Decimals that show so many significant digits."""
+    """Number of decimals that shows this many significant digits."""
     first = math.floor(math.log10(abs(value))) if value else 0
     return min(max(0, significant - 1 - first), MOST_DIGITS)

@@ -9,13 +9,12 @@ from studies.paper.experiment import HONEST, Found, Setting, plot, shaded
 
 # How far a fitted exponent may be from (B+1)/B: accuracies span a factor of 2 to 3 only.
 NEAR = 0.25
-MARKERS = ("o", "^", "D", "v")
 
 
 def linear_programs(
     setting: Setting, *, budgets: Sequence[int], families: Sequence[str], with_applications: bool
 ) -> Found:
-    """Calls against accuracy, verdicts beside an exact solver, and two applications.
+    """Calls against accuracy, verdicts compared with an exact solver, and two applications.
 
     The first verdict fails where a problem is undecided after the calls that are always enough, or
     a verdict is wrong; the second where calls do not grow with 1/ε as they should.
@@ -52,7 +51,10 @@ def linear_programs(
     blocks: list[Block] = [
         Verdict(statement, text, right and mixed["wrong"] == mixed["undecided"] == 0),
         Verdict("Proposition 8: calls grow like (1/ε)^((B+1)/B)", rate, steady),
-        _figure([row for row in feasible if row in ended]),
+        _figure(
+            [row for row in feasible if row in ended],
+            {row["budget"]: row["slope"] for row in pooled},
+        ),
         _slopes(slopes),
     ]
     if with_applications:
@@ -61,7 +63,7 @@ def linear_programs(
 
 
 def two_draws(setting: Setting) -> Found:
-    """Beyond the paper: the product law of two draws beside Proposition 8's own tuning."""
+    """Beyond the paper: the product law of two draws compared with Proposition 8's own tuning."""
     from studies.linear_programs.two_draws import two_draws as measure
 
     tamper = None if setting.sabotage is HONEST else setting.sabotage.learner
@@ -100,26 +102,24 @@ def _calls_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     return Table("two-draws", f"Oracle calls at ε = {rows[0]['epsilon']:g}, B = 2", columns, cells)
 
 
-def _figure(calls: Sequence[Mapping[str, Any]]) -> Figure:
-    """A colour for each budget, a marker for each family: means over its problems."""
+def _figure(calls: Sequence[Mapping[str, Any]], slopes: Mapping[int, float | None]) -> Figure:
+    """Means over all problems of all families, a colour for each budget."""
     budgets = sorted({row["budget"] for row in calls})
-    families = list(dict.fromkeys(row["family"] for row in calls))
     series = []
     for look, budget in shaded(budgets):
         own = [row for row in calls if row["budget"] == budget]
         x = sorted({_accuracy(row) for row in own})
         bounds = [max(row["calls_bound"] for row in own if _accuracy(row) == at) for at in x]
-        series.append(Series(f"bound, B = {budget}", x, bounds, look, "dotted", ""))
-        for marker, family in zip(MARKERS, families, strict=False):
-            of_family = [row for row in own if row["family"] == family]
-            series.append(Series("", *_means(of_family), look, "none", marker))
-        series.append(Series(f"B = {budget}", *_means(own), look, "solid", ""))
-    names = ", ".join(f"{mark} {name}" for mark, name in zip("●▲◆▼", families, strict=False))
+        power = (budget + 1) / budget
+        series.append(Series(f"bound {power:.2f}", x, bounds, look, "dotted", ""))
+        fitted = slopes.get(budget)
+        label = f"B = {budget}" + (f": power {fitted:.2f}" if fitted else "")
+        series.append(Series(label, *_means(own), look))
     return plot(
         "linear-programs",
-        "Oracle calls until A x ≥ b − ε, against ρ/ε: FPML as in the proof, an oracle that does no "
-        f"more than it must. Markers: means over the problems of a family ({names}); lines: over "
-        "all; dotted: Proposition 8.",
+        "Oracle calls until A x ≥ b − ε, against ρ/ε, with the fitted power of ρ/ε: FPML as in the "
+        "proof, an oracle that does no more than it must, geometric means over all feasible "
+        "problems. Dotted, in the same colour: Proposition 8.",
         "ρ/ε",
         "oracle calls",
         series,

@@ -71,7 +71,7 @@ class BudgetResult:
 
 
 def recorded(setting: Setting, *, budgets: Sequence[int], figure: bool) -> Found:
-    """Every learner at every budget, beside the printed numbers."""
+    """Every learner at every budget, next to the printed numbers."""
     rewards = setting.rewards
     usable = [budget for budget in budgets if budget < rewards.table.n_arms]
     results = [play_budget(setting, rewards, budget) for budget in usable]
@@ -119,7 +119,7 @@ def _reading_help(rewards: Rewards) -> str:
         help_text += (
             f" The {rewards.table.rounds} rounds here are tuning tasks that pickbest measured "
             "itself, other ones than the paper's 368: orders and gaps can be compared with the "
-            "printed numbers (`pickbest reproduce measured`), the numbers cannot."
+            "printed numbers (`python -m studies reproduce measured`), the numbers cannot."
         )
     elif not rewards.papers:
         help_text += (
@@ -167,12 +167,16 @@ def _verdict(results: Sequence[BudgetResult], name: str) -> Verdict:
         return Verdict(statement, "The rewards are not the paper's own: nothing to compare.")
     largest = max(compared, key=lambda cell: abs(cell[2]))
     far = [cell for cell in compared if abs(cell[2]) >= FAR]
+    # A learner that is a little off everywhere shows in the sum: z of all cells together.
+    played = [z for _, row, z in compared if row != BEST]
+    together = sum(played) / math.sqrt(len(played))
     text = f"{len(compared) - len(far)} of {len(compared)} printed means are met within |z| < 4"
     if far:
         text += f"; not met: {listed([_cell_text(*cell) for cell in far])}."
     else:
         text += f"; the farthest is {_cell_text(*largest)}."
-    return Verdict(statement, text, not far)
+    text += f" Together the learners are {together:+.1f} standard errors off."
+    return Verdict(statement, text, not far and abs(together) < FAR)
 
 
 def _cell_text(result: BudgetResult, row: str, z: float) -> str:

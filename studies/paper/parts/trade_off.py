@@ -93,13 +93,14 @@ def _figure(
     series = []
     curves = [*zip(budgets, slopes, means.tolist(), bounds.tolist(), strict=True)]
     for look, (budget, fitted, own, limit) in shaded(curves):
-        label = f"B = {budget}: {fitted:.2f}" if fitted is not None else f"B = {budget}"
+        label = f"B = {budget}: T^{fitted:.2f}" if fitted is not None else f"B = {budget}"
         series.append(Series(label, rounds, own, look))
-        series.append(Series(f"{1 / (budget + 1):.2f}", rounds, limit, look, "dotted", ""))
+        bound = f"bound, T^{1 / (budget + 1):.2f}"
+        series.append(Series(bound, rounds, limit, look, "dotted", ""))
     return against_rounds(
         "trade-off",
         f"FPML's regret against the number of rounds, {n_arms} arms, one of them good. Solid: "
-        "measured, with the fitted exponent of T; dotted: Theorem 2, with its exponent 1/(B+1).",
+        "measured, with the fitted power of T. Dotted, in the same colour: Theorem 2's bound.",
         series,
     )
 
@@ -125,7 +126,7 @@ NAMED = ("task-1", "task-2", "task-3", "regime-change", "bernoulli", "one-good-a
 
 
 def environments(setting: Setting, *, n_arms: int, budgets: Sequence[int], rounds: int) -> Found:
-    """Regret of FPML on every environment of the catalog and on ours, beside the bound.
+    """Regret of FPML on every environment of the catalog and on ours, compared with the bound.
 
     Two leaders that rotate are where one arm fewer than the theorem's two shows.
     """

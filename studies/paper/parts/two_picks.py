@@ -1,6 +1,7 @@
 """Beyond the paper: from two picks on, regret need not grow with time (docs/two-picks.md)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -9,8 +10,9 @@ from pickbest import theory
 from pickbest.catalog import environment_names, make_environment, make_learner
 from pickbest.core import FloatArray, Seen, replicate_keys, rng_for
 from pickbest.report.document import Cell, Column, Figure, Series, Table, Text, Verdict, alike
+from pickbest.simulation.simulate import simulate
 from studies.paper import cost_sequences
-from studies.paper.experiment import Found, Setting, against_rounds, shaded
+from studies.paper.experiment import Found, Setting, against_rounds, regret_of, shaded
 from studies.small_games import (
     estimates_of,
     hedge_worst_case,
@@ -26,7 +28,7 @@ SURE = 2.0
 def two_picks(
     setting: Setting, *, n_arms: int, budgets: Sequence[int], rounds: Sequence[int]
 ) -> Found:
-    """Regret against T on one good arm: Theorem 2's FPML beside Gumbel FPML and hedge-partial."""
+    """Regret against T on one good arm: Theorem 2's FPML, Gumbel FPML and hedge-partial."""
     sequences = [cost_sequences.one_good_arm(n_arms, length) for length in rounds]
     found = {
         name: [
@@ -58,6 +60,7 @@ def two_picks(
             _verdict_full(setting, means, errors, bounds, budgets, last),
             _verdict_partial(means["partial"], partial, budgets, last),
             _verdict_one_round(setting),
+            _verdict_prior(setting, n_arms, rounds[-1]),
             _verdict_watched(setting),
             _figure(means, bounds, n_arms, budgets, rounds),
             Table("two-picks", f"Regret at T = {last:,} with {n_arms} arms.", columns, rows),
@@ -138,6 +141,28 @@ def _verdict_one_round(setting: Setting) -> Verdict:
         f"The theorem's inequality over all outcomes of {games} rounds (N = 4, B = 2 and 3, all "
         f"costs of 0 and 1): the least surplus is {least:.1e}.",
         bool(least >= -1e-9),
+    )
+
+
+def _verdict_prior(setting: Setting, n_arms: int, rounds: int) -> Verdict:
+    """It fails where the first law is not the prior, or regret is above the bound for it."""
+    prior, draws = np.append(np.full(n_arms - 1, 0.5 / (n_arms - 1)), 0.5), 50_000
+    made = make_learner("hedge-partial", n_arms, 2)
+    learner = setting.sabotage.learner(replace(made, prior=tuple(prior.tolist())))  # type: ignore[type-var]
+    first = learner.pick(learner.start(draws), rng_for(replicate_keys(setting.seed, draws), 0))
+    counts = np.bincount(first.arms[:, 0], minlength=n_arms)
+    away = (np.abs(counts - draws * prior) / np.sqrt(draws * prior * (1 - prior))).max()
+    game = cost_sequences.one_good_arm(n_arms, rounds)
+    played = simulate({"prior": learner}, game, setting.replicates, setting.seed, progress=False)
+    regret = regret_of(played, "prior")
+    bound = theory.hedge_partial_prior_bound(prior=prior, arm=n_arms - 1, budget=2)
+    without = theory.hedge_partial_bound(n_arms=n_arms, budget=2)
+    return Verdict(
+        "With a prior, hedge-partial starts from it, and regret is at most the prior's distance",
+        f"Half of the prior on the good one of {n_arms} arms, B = 2: of {draws:,} first arms no "
+        f"share is more than {away:.1f} standard errors off the prior, and regret at T = "
+        f"{rounds:,} is {regret.mean:.1f}, the bound {bound:.1f} ({without:.1f} without a prior).",
+        bool(away <= 5.0 and regret.mean <= bound + SURE * regret.error and bound < without),
     )
 
 

@@ -108,7 +108,7 @@ def test_memory_is_taken_as_the_file_needs_it(calls: Calls) -> None:
         ("z3", ["-T:0.5", "a"], {"deadline": 0.5}),
         ("z3", ["-t:1500", "-memory:100", "a"], {"check_seconds": 1.5, "memory": 100 << 20}),
         ("z3", ["timeout=2000", "-st", "-smt2", "a"], {"check_seconds": 2.0, "files": ("a",)}),
-        ("z3", ["smt.random_seed=7", "-model", "a"], {"passed": ("smt.random_seed=7", "-model")}),
+        ("z3", ["AUTO_CONFIG=false", "-model", "a"], {"passed": ("AUTO_CONFIG=false", "-model")}),
         ("z3", ["-in"], {"action": "session"}),
         ("z3", ["-version"], {"action": "version"}),
         ("z3", ["--what", "a"], {"passed_over": ("--what",), "files": ("a",)}),

@@ -116,3 +116,73 @@ def test_yosys_smtbmc(calls: Calls, links: Path, solver: str) -> None:
         done = calls.run("-s", solver, *words, "counter.smt2", program=["yosys-smtbmc"])
         assert "Status: PASSED" in done.stdout, done.stdout + done.stderr
     assert "$enddefinitions" in (calls.folder / "c.vcd").read_text()
+
+
+BOOGIE = """
+procedure Sum(n: int) returns (s: int) requires n >= 0; ensures 2 * s == n * (n + 1);
+{ var i: int; i := 0; s := 0;
+  while (i < n) invariant 0 <= i && i <= n; invariant 2 * s == i * (i + 1);
+  { i := i + 1; s := s + i; } }
+procedure Wrong(x: int) returns (y: int) ensures y > x; { y := x; }
+"""
+DAFNY = """
+method Max(a: array<int>) returns (m: int) requires a.Length > 0
+  ensures forall i :: 0 <= i < a.Length ==> a[i] <= m
+{ m := a[0]; var i := 1;
+  while i < a.Length invariant 1 <= i <= a.Length invariant forall j :: 0 <= j < i ==> a[j] <= m
+  { if a[i] > m { m := a[i]; } i := i + 1; } }
+lemma Wrong(x: int) ensures x * x > x {}
+"""
+WHY3 = """
+module T
+  use int.Int
+  goal right: forall x y: int. 0 <= x <= y -> x + x <= y + y
+  goal wrong: forall x: int. x + x > x
+end
+"""
+
+
+def needs(program: str, how: str) -> pytest.MarkDecorator:
+    absent = shutil.which(program) is None
+    return pytest.mark.skipif(absent, reason=f"{program} is not installed ({how})")
+
+
+@pytest.mark.slow
+@needs("boogie", "apt install boogie")
+def test_boogie(calls: Calls, links: Path) -> None:
+    """It talks, and asks z3 for labels where a proof fails."""
+    calls.write("a.bpl", BOOGIE)
+    done = calls.run(f"/proverOpt:PROVER_PATH={links}/z3", "a.bpl", program=["boogie"])
+    assert "1 verified, 1 error" in done.stdout, done.stdout
+
+
+@pytest.mark.slow
+@needs("dafny", "apt install dafny")
+def test_dafny(calls: Calls, links: Path) -> None:
+    calls.write("a.dfy", DAFNY)
+    words = ["/compile:0", f"/proverOpt:PROVER_PATH={links}/z3", "a.dfy"]
+    done = calls.run(*words, program=["dafny"])
+    assert "2 verified, 1 error" in done.stdout, done.stdout
+
+
+@pytest.mark.slow
+@needs("why3", "apt install why3")
+def test_why3(calls: Calls, links: Path) -> None:
+    """It finds provers by what they say of their version, and limits their memory."""
+    calls.environment["HOME"] = str(calls.folder)
+    calls.write("t.mlw", WHY3)
+    found = calls.run("config", "detect", program=["why3"])
+    assert "Z3" in found.stdout + found.stderr
+    done = calls.run("prove", "-t", "5", "-P", "z3", "t.mlw", program=["why3"])
+    said = re.findall(r"Goal (\w+)\.\s+Prover result is: (\w+)", done.stdout)
+    assert dict(said)["right"] == "Valid", done.stdout + done.stderr
+    assert dict(said)["wrong"] != "Valid"
+
+
+@pytest.mark.slow
+@needs("jsi", "pip install just-solve-it")
+def test_jsi(calls: Calls, links: Path) -> None:
+    calls.environment["HOME"] = str(calls.folder)
+    for name in ("sat", "unsat"):
+        done = calls.run("--sequence", "z3", f"{name}.smt2", program=["jsi"])
+        assert done.stdout.split()[0] == name, done.stdout + done.stderr

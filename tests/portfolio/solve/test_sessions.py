@@ -106,6 +106,7 @@ def test_a_conversation(calls: Calls) -> None:
     assert talk.ask("(check-sat-assuming ((= x #x06)))") == "unsat"
     assert talk.ask("(pop 1)") == "success"
     assert talk.ask("(pop 1)").startswith("(error")
+    assert talk.ask("(push 999999999)").startswith("(error")
     assert talk.ask("(get-info :name)") == '(:name "pickbest")'
     assert talk.ask("(get-info :assertion-stack-levels)") == "(:assertion-stack-levels 0)"
     assert talk.ask("(get-option :print-success)") == "true"
@@ -146,7 +147,8 @@ def test_what_one_solver_refuses_another_may_take(calls: Calls) -> None:
     )
     said = spoken(calls, script, "--solver", "cvc5", "--solver", "z3")
     assert said == ["unsat", "sat", "sat", "sat"]  # whoever won last goes on
-    assert (calls.folder / "lines").read_text().count("check-sat") == 1
+    # A check is handed on together with what comes before it; that one was refused.
+    assert (calls.folder / "lines").read_text().count("check-sat") == 2
 
 
 @needs_z3
@@ -427,6 +429,7 @@ def test_it_may_be_killed_at_any_moment(calls: Calls, seed: int) -> None:
 
 
 def test_the_callers_limits_hold_for_solvers(calls: Calls) -> None:
+    """A daemon's solvers did not have them (D10)."""
     calls.fake(
         "cvc5",
         "#!/bin/sh\nulimit -v > limit\nwhile read line; do echo success; done\n",

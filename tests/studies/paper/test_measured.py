@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from pickbest.environments import Table as Costs
 from pickbest.report.document import Table, Text, Verdict
 from studies.paper.estimates import Estimate
 from studies.paper.experiment import Setting
-from studies.paper.parts.measured_tables import CLAIMS, measured
+from studies.paper.parts.measured_tables import CLAIMS, measured, unlearned_reward
 from studies.paper.parts.recorded_tables import recorded
 from studies.paper.printed import BEST, FPML, OG, TABLE_2, hybrid
 from studies.paper.recorded_rewards import (
@@ -83,6 +84,17 @@ def test_verdicts_follow_the_numbers() -> None:
     ours = replace(find_rewards(MEASURED), table=Costs(costs))
     top, *_ = blocks_of(measured(Setting(0, 5, ours), budgets=[1, 2]), Text)
     assert "60.0% on ours (B = 2)" in top.text
+
+
+@pytest.mark.parametrize(("row", "slots"), [(FPML, [2]), (OG, [1, 1])])
+def test_slots_without_learning_by_brute_force(row: str, slots: list[int]) -> None:
+    table = measured_rewards()
+    fills = [list(combinations(range(9), size)) for size in slots]
+    costs = [
+        table.costs_table[:, sorted(set().union(*chosen))].min(axis=1).mean()
+        for chosen in product(*fills)
+    ]
+    assert unlearned_reward(table, row, 2) == pytest.approx(1 - np.mean(costs))
 
 
 def test_a_claim_counts_pairs_by_two_standard_errors() -> None:

@@ -18,7 +18,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from pickbest.core import FloatArray
+from pickbest.core import FloatArray, PickbestError
 from pickbest.core.states import counts, sums
 from pickbest.kernels.compiled import allocating, exp_or_inf, inlined, kernel
 from pickbest.kernels.inclusion import FEW_ARMS, inclusion_probabilities
@@ -48,6 +48,14 @@ class GuardState(NamedTuple):
     share: Annotated[FloatArray, counts()]
     excess: Annotated[FloatArray, sums()]
     variance: Annotated[FloatArray, sums()]
+
+    def check(self) -> None:
+        """Refuse what no game leads to."""
+        shared = np.all((self.share > 0.0) & (self.share <= 1.0))
+        if not shared or np.any(self.slack <= 0.0) or np.any(self.variance < 0.0):
+            raise PickbestError(
+                "guard: share must be above 0 and at most 1, slack above 0, variance at least 0"
+            )
 
 
 def start_guard(replicates: int, n_arms: int) -> GuardState:

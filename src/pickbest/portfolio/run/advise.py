@@ -22,6 +22,7 @@ from pickbest.portfolio.store.records import (
     Entry,
     Finished,
     Picked,
+    Summary,
     check_finished,
 )
 
@@ -32,7 +33,7 @@ PASSES = 8
 MOST_ROUNDS = 2_000
 FEWEST_ROUNDS = 5
 MIXTURE = 10.0
-# An estimate is clear if so many of the resamplings agree.
+# An estimate is clear if this share of the resamplings agree.
 CLEAR = 0.9
 _COUNTED = ("no", "one", "a second", "a third", "a fourth", "a fifth", "a sixth")
 
@@ -51,7 +52,7 @@ class BudgetEstimate:
     """What the best arms of a budget would cost, all started at once and the losers stopped.
 
     cost: as the portfolio counts it. processor: time of all arms, in deadlines. arms: empty where
-    the rounds do not tell which are best. realised: what rounds with so many arms did cost.
+    the rounds do not tell which are best. realised: what rounds with this budget did cost.
     """
 
     budget: int
@@ -125,7 +126,9 @@ def timed_rounds(entries: Sequence[Entry]) -> Rounds:
     """The last rounds that say when arms answered or were stopped."""
     opened = {e.record.round: e.record for e in entries if isinstance(e.record, Picked)}
     told = [e.record for e in entries if isinstance(e.record, Finished) and not e.record.late]
-    told = [each for each in told if each.cost is not None][-MOST_ROUNDS:]
+    pruned = any(isinstance(e.record, Summary) for e in entries)
+    told = [each for each in told if each.cost is not None]
+    told = [each for each in told if each.round in opened or not pruned][-MOST_ROUNDS:]
     if len(told) < FEWEST_ROUNDS:
         raise PickbestError(
             f"advice needs at least {FEWEST_ROUNDS} finished rounds, got {len(told)}: play more"

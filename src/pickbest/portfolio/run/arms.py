@@ -5,6 +5,7 @@ import pickle
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -17,10 +18,6 @@ from pickbest.portfolio.run.answers.reading import TEXT, AnswerFormat
 from pickbest.portfolio.runs import Limits, Place, Run, Task
 
 PLACEHOLDER = "{problem}"
-# Solvers of one lineage differ least; these are of different ones, where the wheel has them.
-DIVERSE_SOLVERS = (
-    "cadical195", "glucose4", "minisat22", "mergesat3", "maplechrono", "lingeling", "kissat404",
-)  # fmt: skip
 
 
 @runtime_checkable
@@ -85,8 +82,7 @@ class Function(Place):
     cwd, env, pass_env: they hold when it is called, not yet when its module is imported.
     """
 
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...] = ()
+    function: Callable[[Any], Any]
     preload: tuple[str, ...] = ()
     answer: AnswerFormat | None = None
     origin: tuple[str, str] | None = None
@@ -96,7 +92,7 @@ class Function(Place):
         _pickled(self.function, f"the function {self.function!r}")
 
     def task(self, name: str, problem: Any, deadline: float, limits: Limits) -> Task:
-        call = _pickled((self.function, (problem, *self.arguments)), f"the problem of arm {name!r}")
+        call = _pickled((self.function, (problem,)), f"the problem of arm {name!r}")
         preload = (*((self.origin,) if self.origin else ()), *((each, "") for each in self.preload))
         return Task(name, deadline, call=call, preload=preload, limits=limits, **_place(self))
 
@@ -171,21 +167,14 @@ def sat_solver(name: str) -> Function:
     """
     if name not in sat_solver_names():
         raise unknown_name("SAT solver", name, sat_solver_names())
-    return Function(solve_by_pysat, (name,), preload=("pysat.solvers",), answer=DIMACS)
+    solve = partial(solve_by_pysat, solver=name)
+    return Function(solve, preload=("pysat.solvers",), answer=DIMACS)
 
 
-def sat_solver_names(working: bool = False) -> tuple[str, ...]:
-    """The solvers that this PySAT offers; working: only those that answer a small question."""
+def sat_solver_names() -> tuple[str, ...]:
+    """The solvers that this PySAT offers."""
     solvers = load_extra("pysat.solvers", "sat", "a SAT solver as an arm", "python-sat")
-    names = tuple(name for name in vars(solvers.SolverNames) if not name.startswith("_"))
-    return tuple(name for name in names if _works(name)) if working else names
-
-
-def _works(solver: str) -> bool:
-    try:
-        return solve_by_pysat([[1, 2], [-1]], solver)[0] == "SAT"
-    except Exception:
-        return False
+    return tuple(name for name in vars(solvers.SolverNames) if not name.startswith("_"))
 
 
 # What is wrong before anything runs ---------------------------------------------------------------

@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from pickbest.core import check_costs, check_count, check_positive
+from pickbest.core import PickbestError, check_costs, check_count, check_positive
 from pickbest.core.features import Features
 from pickbest.core.tickets import ClosedRoundError, Ticket, in_order, round_of
 from pickbest.portfolio.engine.limits import in_force
@@ -37,14 +38,14 @@ T = TypeVar("T")
 class AskTell:
     """A portfolio's learner and journal without an engine: names of arms, asked and told.
 
-    arms: names. budget: how many of them are picked. storage: sqlite:///FILE, a file name,
-        postgresql://…; the default keeps nothing.
+    arms: names. budget: how many of them are picked; with prices, at most. storage:
+        sqlite:///FILE, a file name, postgresql://…; the default keeps nothing.
     settings: see Settings; its fields are also taken one by one, as keyword arguments.
 
-    >>> with AskTell(["a", "b", "c"], budget=2, learner="thompson") as book:
-    ...     ticket = book.ask("problem 1")
-    ...     book.tell(ticket, [0.25, 0.5])
-    ...     book.status().finished
+    >>> with AskTell(["gpt", "claude", "llama"], budget=2, rewards=True) as router:
+    ...     ticket = router.ask("request 1")
+    ...     router.tell(ticket, {name: 0.75 for name in ticket.arms})
+    ...     router.status().finished
     1
     """
 
@@ -119,11 +120,15 @@ class AskTell:
         self.ledger, self._shared = _opening(opened)
 
     @property
+    def rewards(self) -> bool:
+        """Whether results are told as quality, not as costs."""
+        settings = self.ledger.state.settings
+        return settings is not None and settings.rewards
+
+    @property
     def open_tickets(self) -> tuple[Ticket[str], ...]:
         """Tickets, of any process, that were asked for and neither told nor lost."""
-        return self.ledger.look(
-            lambda state: tuple(ticket_of(picked) for picked in state.open.values())
-        )
+        return self.ledger.look(lambda state: tuple(map(self._ticket, state.open.values())))
 
     def ask(
         self, problem: str = "", lifetime: float | None = None, features: Features | None = None
@@ -157,27 +162,54 @@ class AskTell:
                 self._mine.update(ticket.round for ticket in tickets)
         return tickets
 
-    def tell(self, ticket: Ticket[str] | int, costs: Costs, answer: Any = None) -> None:
-        """Close a round with the costs of its arms, in the ticket's order or by name.
+    def more(self, ticket: Ticket[str] | int, lifetime: float | None = None) -> Ticket[str] | None:
+        """Once a round is told: another call on its problem, if it is worth its price.
 
-        A cost that is not known (the arm was stopped) is None. Telling a round again is
+        Only with `cascade`. Asked again, it gives the same ticket.
+        """
+        if lifetime is not None:
+            check_positive("lifetime", lifetime)
+        number, seconds = round_of(ticket), FOR_EVER if lifetime is None else lifetime
+        found = self.ledger.more(number, seconds, owned=lifetime is None)
+        if found is None:
+            return None
+        if lifetime is None:
+            with self._mine_lock:
+                self._mine.add(found.round)
+        return self._ticket(found)
+
+    def tell(
+        self,
+        ticket: Ticket[str] | int,
+        costs: Costs,
+        answer: Any = None,
+        prices: Costs | None = None,
+    ) -> None:
+        """Close a round with the costs of its arms (with `rewards`: their quality), in the
+        ticket's order or by name.
+
+        A cost that is not known (the arm was stopped, or never called) is None. prices: of these
+        calls, where they are not those that were set. Telling a round again is
         refused and changes nothing, as is anything wrong. A result that comes after its round was
         closed as lost is kept, shown by `history` and `status`, and refused: it is not learned.
         """
-        self.tell_many([(ticket, costs)], [answer])
+        self.tell_many([(ticket, costs)], [answer], [prices])
 
     def tell_many(
         self,
         results: Iterable[tuple[Ticket[str] | int, Costs]],
         answers: Sequence[Any] | None = None,
+        prices: Sequence[Costs | None] | None = None,
     ) -> None:
         """Close many rounds in one commit, all or none; late ones are kept, and then refused."""
         results = list(results)
-        told = list(answers) if answers is not None else [None] * len(results)
+        none = [None] * len(results)
         records = []
-        for (ticket, costs), answer in zip(results, told, strict=True):
+        for (ticket, costs), answer, own in zip(
+            results, answers or none, prices or none, strict=True
+        ):
             picked = self.ledger.picked(round_of(ticket), or_lost=True)
-            result = _result(picked, costs, answer)
+            result = self._result(picked, costs, answer, own)
             # Nobody says how long arms took: the less a result costs, the sooner it came.
             times = [result.cost or 0.0 if run.cost is None else run.cost for run in result.runs]
             records.append(finished(result, times))
@@ -207,13 +239,37 @@ class AskTell:
         features: Sequence[Features | None] | None,
     ) -> list[Ticket[str]]:
         self._look_after()
-        return self.ledger.ask(
+        opened = self.ledger.ask(
             problems,
             lifetime=FOR_EVER if lifetime is None else lifetime,
             owned=lifetime is None,
             watch=self._watch,
             features=features,
         )
+        return [self._ticket(each) for each in opened]
+
+    def _ticket(self, opened: Picked | Ticket[str]) -> Ticket[str]:
+        ticket = ticket_of(opened) if isinstance(opened, Picked) else opened
+        return replace(ticket, goes_on=self.more)
+
+    def _result(self, picked: Picked, told: Costs, answer: Any, prices: Costs | None) -> Result:
+        settings = self.ledger.state.settings
+        costs = _known(picked, told, "rewards" if self.rewards else "costs")
+        usual = dict(settings.options).get("prices") if settings else None
+        charged = _charged(picked, usual if isinstance(usual, Mapping) else None, prices)
+        runs = tuple(
+            Run(arm, RunStatus.STOPPED)
+            if cost is None
+            else Run(arm, RunStatus.FINISHED, cost=cost, price=price)
+            for arm, cost, price in zip(picked.arms, costs, charged, strict=True)
+        )
+        best = min((cost for cost in costs if cost is not None), default=None)
+        # Where calls have prices, one that brought nothing has not won.
+        beaten = min(picked.costs, default=1.0) if self.ledger.state.live.fewer else float("inf")
+        winner = next(
+            (run.arm for run in runs if best is not None and run.cost == best < beaten), None
+        )
+        return Result(picked.round, picked.problem, winner, best, 0.0, answer, runs)
 
     def contradictions(self, number: int) -> tuple[Contradiction, ...]:
         """Where the arms of a round contradict each other, or those of other rounds."""
@@ -292,16 +348,30 @@ def _opening(attempt: Callable[[], T]) -> T:
     return patiently(attempt, away=OutageError)
 
 
-def _result(picked: Picked, costs: Costs, answer: Any) -> Result:
-    ordered = in_order(picked.round, picked.arms, costs)
-    known = [cost for cost in ordered if cost is not None]
-    check_costs(known, (len(known),))
-    runs = tuple(
-        Run(arm, RunStatus.STOPPED)
-        if cost is None
-        else Run(arm, RunStatus.FINISHED, cost=float(cost))
-        for arm, cost in zip(picked.arms, ordered, strict=True)
+def _known(picked: Picked, told: Costs, what: str) -> list[float | None]:
+    """The costs of a round in the order of its arms; what: "costs", or "rewards" to turn over."""
+    ordered = in_order(picked.round, picked.arms, told, what)
+    known = [each for each in ordered if each is not None]
+    check_costs(known, (len(known),), what)
+    costs = [None if each is None else float(each) for each in ordered]
+    if what == "rewards":
+        costs = [None if each is None else 1.0 - each for each in costs]
+    return costs
+
+
+def _charged(
+    picked: Picked, usual: Mapping[str, float] | None, told: Costs | None
+) -> list[float | None]:
+    """The prices of a round's calls: those told, else the usual ones, if calls have any."""
+    ordered = (
+        [None] * len(picked.arms)
+        if told is None
+        else in_order(picked.round, picked.arms, told, "prices")
     )
-    best = min(known) if known else None
-    winner = next((run.arm for run in runs if best is not None and run.cost == best), None)
-    return Result(picked.round, picked.problem, winner, best, 0.0, answer, runs)
+    set_ = [(usual or {}).get(arm) for arm in picked.arms]
+    found = [own if price is None else price for price, own in zip(ordered, set_, strict=True)]
+    for price in found:
+        number = isinstance(price, int | float) and not isinstance(price, bool)
+        if price is not None and not (number and 0.0 <= price < 1e12):
+            raise PickbestError(f"a price must be a number of at least 0, got {price!r}")
+    return [None if price is None else float(price) for price in found]

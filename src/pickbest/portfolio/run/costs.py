@@ -6,11 +6,11 @@ that it could still have had.
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from pickbest.core import PickbestError, unknown_name
-from pickbest.portfolio.run.answers.reading import BadAnswerError, RejectedError
+from pickbest.portfolio.run.answers.reading import BadAnswerError
 from pickbest.portfolio.runs import Run, RunStatus
 
 Span = tuple[float, float]
@@ -48,7 +48,7 @@ class Solved:
     """0 if solved in time, else 1."""
 
     def of(self, seconds: float, deadline: float) -> float:
-        """What an answer after so many seconds costs; never less than an earlier one."""
+        """What an answer after this many seconds costs; never less than an earlier one."""
         return 0.0
 
     def judge(self, run: Run, solved: bool, deadline: float) -> Judgement:
@@ -120,38 +120,27 @@ class Quality:
 
 @dataclass(frozen=True)
 class Own:
-    """A function of the user: a run, with its problem, output and verdict, to a cost in [0, 1].
+    """A function of the user: a run, with its problem, output and verdict, to a cost in [0, 1]."""
 
-    It refuses an answer by returning None, or by raising RejectedError with the reason: the arm
-    is then wrong, and the race goes on. accept: an answer that costs at most this is acceptable.
-    """
-
-    function: Callable[[Run], float | None]
-    accept: float = 1.0
+    function: Callable[[Run], float]
 
     def judge(self, run: Run, solved: bool, deadline: float) -> Judgement:
         try:
-            given = self.function(run)
-            cost = 1.0 if given is None else float(given)
-        except RejectedError:
-            raise
+            cost = float(self.function(run))
         except Exception as error:
             raise BadAnswerError(f"the cost function failed: {error!r}") from error
-        if given is None and solved:
-            raise RejectedError("the cost function refuses it")
         if not 0.0 <= cost <= 1.0:
             raise BadAnswerError(
                 f"a cost must be between 0 and 1, got {cost:g} (for rewards, use 1 - reward)"
             )
-        accepted = solved and cost <= self.accept
-        return Judgement(cost, accepted, accepted)
+        return Judgement(cost, solved, solved)
 
     def span(self, run: Run, deadline: float) -> Span:
         return 0.0, 1.0
 
 
 NAMED: dict[str, Callable[[], Cost]] = {"solved": Solved, "runtime": Runtime}
-CostSpec = str | Mapping[str, Any] | Cost | Callable[[Run], float | None]
+CostSpec = str | Mapping[str, Any] | Cost | Callable[[Run], float]
 
 
 def as_cost(spec: CostSpec) -> Cost:
@@ -177,22 +166,19 @@ def as_cost(spec: CostSpec) -> Cost:
 
 def _from_table(table: dict[str, Any]) -> Cost:
     kinds: dict[str, Callable[..., Cost]] = {**NAMED, "quality": Quality, "python": Own}
+    needed = {"quality": ("best", "worst"), "python": ("function",)}
     kind = table.pop("kind", None)
     if kind not in kinds:
         raise unknown_name("kind of cost", str(kind), kinds)
-    keys = [each.name for each in fields(kinds[kind])] if kind not in NAMED else []  # type: ignore[arg-type]
+    keys = (*needed.get(kind, ()), *(("good_enough",) if kind == "quality" else ()))
     for key, value in table.items():
         if key not in keys:
             raise unknown_name(f"key of the cost {kind!r}", key, keys)
-        if not (callable(value) if key == "function" else _is_number(value)):
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not (callable(value) if key == "function" else number):
             wanted = "a function" if key == "function" else "a number"
             raise PickbestError(f"key of the cost {kind!r} {key!r} must be {wanted}, got {value!r}")
-    needed = {"quality": ("best", "worst"), "python": ("function",)}.get(kind, ())
-    for key in needed:
+    for key in needed.get(kind, ()):
         if key not in table:
             raise PickbestError(f"the cost {kind!r} needs the key {key!r}")
     return kinds[kind](**table)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

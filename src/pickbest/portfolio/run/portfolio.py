@@ -70,7 +70,7 @@ class Portfolio(AskTell):
         self._progress: Progress = progress or Unseen()
         self._killed = threading.Event()
         engine = make_engine(settings.engine, settings.engine_options)
-        local = engine if isinstance(engine, LocalEngine) else LocalEngine(imports_program=False)
+        local = engine if isinstance(engine, LocalEngine) else LocalEngine()
         self._engines = (engine, local)
         try:
             super().__init__(tuple(built), budget, storage, settings=settings)
@@ -186,7 +186,7 @@ class Portfolio(AskTell):
         state = self.ledger.state
         budget = state.roster.budget if state.roster else 0
         return (
-            f"Portfolio({len(self.race.arms)} arms, {budget} a round, "
+            f"Portfolio({len(self.race.arms)} arms, {budget} per round, "
             f"deadline {self.race.deadline:g} s, "
             f"{state.finished} rounds finished)"
         )

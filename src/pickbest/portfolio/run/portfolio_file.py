@@ -1,4 +1,7 @@
-"""portfolio.toml: arms, budget, deadline, cost, learner and storage in one small file."""
+"""portfolio.toml: arms, budget, deadline, cost, learner and storage in one small file.
+
+Arms are tables (what runs), or a list of names: then whoever asks makes the calls.
+"""
 
 import math
 import tomllib
@@ -16,7 +19,7 @@ from pickbest.portfolio.run.arms import Arm, Command, Function, sat_solver
 from pickbest.portfolio.run.costs import as_cost
 from pickbest.portfolio.run.portfolio import Portfolio
 from pickbest.portfolio.run.race import Progress
-from pickbest.portfolio.run.settings import RaceSettings
+from pickbest.portfolio.run.settings import RaceSettings, Settings
 from pickbest.portfolio.runs import Limits
 
 _NUMBER = (int, float)
@@ -26,13 +29,17 @@ LARGEST = 2**64 - 1
 
 @dataclass(frozen=True)
 class PortfolioFile:
-    """What a portfolio.toml says: the arguments of Portfolio, and how many problems at a time."""
+    """What a portfolio.toml says: the arguments of Portfolio, and how many problems at a time.
 
+    names: all arms; those that are only names are not among `arms`, and have no deadline.
+    """
+
+    names: tuple[str, ...]
     arms: Mapping[str, Arm]
     budget: int
-    deadline: float
     storage: str
-    settings: RaceSettings
+    settings: Settings
+    deadline: float = 0.0
     concurrency: int = 1
 
     def open(self, progress: Progress | None = None) -> Portfolio:
@@ -42,9 +49,18 @@ class PortfolioFile:
             self.budget,
             self.deadline,
             self.storage,
-            settings=self.settings,
+            settings=self.race,
             progress=progress,
         )
+
+    @property
+    def race(self) -> RaceSettings:
+        """How arms are run; refused where they are only names."""
+        if not isinstance(self.settings, RaceSettings):
+            raise PickbestError(
+                "the arms are names, so there is nothing to run: use `pickbest serve`, or AskTell"
+            )
+        return self.settings
 
 
 def read_portfolio_file(path: str | Path) -> PortfolioFile:
@@ -88,9 +104,9 @@ def _kinds(hint: Any) -> tuple[type, ...]:
 
 
 # Every setting is a key, but for those that a file says of its arms.
-_OF_ARMS = ("paused", "prices", "call_prices", "learner_options")
+_OF_ARMS = ("paused", "learner_options")
 _NO_SETTINGS = {
-    **_keys("arms", dict),
+    **_keys("arms", dict, list),
     **_keys("budget concurrency", int),
     **_keys("deadline", *_NUMBER),
     **_keys("storage", str),
@@ -104,15 +120,20 @@ _KEYS = _NO_SETTINGS | {
 
 def _portfolio(content: dict[str, Any], folder: Path) -> PortfolioFile:
     _check_keys("key", content, _KEYS)
-    for name in ("arms", "budget", "deadline"):
+    named = isinstance(content.get("arms"), list)
+    for name in ("arms", "budget") if named else ("arms", "budget", "deadline"):
         if name not in content:
             raise PickbestError(f"the key {name!r} is missing")
     tables = content.pop("arms")
+    if named:
+        _names("arms", tables)
+    if "prices" in content:
+        numbers = dict.fromkeys(tables, _NUMBER)
+        _check_keys("arm of the prices", content["prices"], numbers)
+    if named:
+        return _of_names(tuple(tables), content, folder)
     arms = {name: _arm(name, table, folder) for name, table in tables.items()}
     settings: dict[str, Any] = dict(content)
-    for key, own in (("price", "prices"), ("call_price", "call_prices")):
-        given = {name: t[key] for name, t in tables.items() if isinstance(t, dict) and key in t}
-        settings |= {own: given} if given else {}
     place = {name: settings.pop(name) for name in _NO_SETTINGS if name in settings}
     place["storage"] = _beside(place.get("storage", "sqlite:///portfolio.db"), folder)
     cost = settings.get("cost", "runtime")
@@ -131,7 +152,21 @@ def _portfolio(content: dict[str, Any], folder: Path) -> PortfolioFile:
     if "learner" in settings:
         settings["learner"] = Spec.of(settings["learner"])
     built = {name: arm for name, (arm, _) in arms.items()}
-    return PortfolioFile(built, settings=RaceSettings(**settings), **place)
+    return PortfolioFile(tuple(built), built, settings=RaceSettings(**settings), **place)
+
+
+def _of_names(names: tuple[str, ...], content: dict[str, Any], folder: Path) -> PortfolioFile:
+    """Arms that are names: nothing runs, so nothing is said of running."""
+    known = {name: _KEYS[name] for name in get_type_hints(Settings) if name in _KEYS}
+    _check_keys("key for arms that are names", content, {**known, **_NO_SETTINGS})
+    for name in ("deadline", "concurrency", "stop", "watch"):
+        if name in content:
+            raise PickbestError(f"arms that are names have no {name}: leave it out")
+    storage = _beside(content.pop("storage", "sqlite:///portfolio.db"), folder)
+    budget = content.pop("budget")
+    if "learner" in content:
+        content["learner"] = Spec.of(content["learner"])
+    return PortfolioFile(names, {}, budget, storage, Settings(**content))
 
 
 def _check_keys(
@@ -161,7 +196,6 @@ _ARM_KEYS = {
     **_keys("env", dict),
     **_keys("cores", int),
     **_keys("paused", bool),
-    **_keys("price call_price", *_NUMBER),
 }
 _PLACE_KEYS = ("answer", "cwd", "env", "pass_env", "cores")
 

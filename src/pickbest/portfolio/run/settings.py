@@ -12,7 +12,7 @@ from pickbest.portfolio.run.answers.handling import Check, FormatSpec
 from pickbest.portfolio.run.costs import CostSpec
 from pickbest.portfolio.run.features import FeatureFunction
 from pickbest.portfolio.runs import Limits
-from pickbest.portfolio.store.live_learner import DEFAULT_LEARNER, PLANNER
+from pickbest.portfolio.store.live_learner import CALLER, DEFAULT_LEARNER, PLANNER
 from pickbest.portfolio.store.records import Opened
 
 # When the arms of a round are stopped: at the first acceptable answer, or at the deadline.
@@ -32,6 +32,10 @@ class Settings:
     watch: with "first", the learner says how likely a round should be watched to its end, so that
         there is something to compare; this is the most that it gets. 0: no round is watched.
     paused: arms that are not picked for now; None: as the journal has them.
+    rewards: results are told and shown as quality between 0 and 1, not as costs.
+    prices: of a call, by arm; what is told with results counts more. trade: how much a price of 1
+        weighs against a cost of 1 (1 if only prices are given). With either, the budget is the
+        most calls on a problem. cascade: they are made one after another, see `Ticket.more`.
     """
 
     name: str = "default"
@@ -42,6 +46,10 @@ class Settings:
     stop: str = "deadline"
     watch: float = 1.0
     paused: Sequence[str] | None = None
+    rewards: bool = False
+    prices: Mapping[str, float] | None = None
+    trade: float | None = None
+    cascade: bool = False
 
     def __post_init__(self) -> None:
         if self.stop not in STOPS:
@@ -67,12 +75,27 @@ class Settings:
     def opened(self) -> Opened:
         """What the journal's first record says of them."""
         learner = Spec.of(self.learner).with_options(**(self.learner_options or {}))
+        name, options = learner.name, {**learner.options, **self._priced()}
+        if len(options) > len(learner.options):
+            if name not in (DEFAULT_LEARNER, self._pricing):
+                raise PickbestError(f"prices need the learner {self._pricing!r}, got {name!r}")
+            name = self._pricing
         try:
             # As the journal gives them back, so that they compare equal.
-            options = read_back(learner.options)
+            options = read_back(options)
         except ValueError as error:
             raise PickbestError(f"options must be finite numbers, got {learner}") from error
-        return Opened(self.seed, learner.name, self.rounds, options)
+        return Opened(self.seed, name, self.rounds, options, self.rewards)
+
+    _pricing = CALLER
+
+    def _priced(self) -> dict[str, Any]:
+        """The options of the learner that weighs prices; empty where there are none."""
+        if self.prices is None and self.trade is None and not self.cascade:
+            return {}
+        prices = {"": 0.0, **(self.prices or {})}
+        trade = 1.0 if self.trade is None else self.trade
+        return {"prices": prices, "trade": trade, "cascade": self.cascade}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,9 +110,8 @@ class RaceSettings(Settings):
         the second, so that two arms can contradict each other.
     check: a function of a Run that may refuse an answer; see `answers.handling.Check`.
     limits: what each arm may use.
-    price: of processor time, for as long as the deadline, beside a cost of 0 to 1; prices: of arms
-        that have their own. call_price, call_prices: of a start. With any of them the budget is
-        the most arms at a time, and the learner is "schedules".
+    price: of processor time, for as long as the deadline, beside a cost of 0 to 1; prices are
+        those of a start. With either, the budget is the most arms at a time.
     pass_env: names of environment variables that all arms get beside the usual ones; "*": all.
     engine, engine_options: "local", or "ray" with what ray.init takes.
     features: what computes a problem's features: "dimacs" or "smtlib" for files of that kind, or
@@ -98,9 +120,6 @@ class RaceSettings(Settings):
 
     stop: str = "first"
     price: float = 0.0
-    prices: Mapping[str, float] | None = None
-    call_price: float = 0.0
-    call_prices: Mapping[str, float] | None = None
     cost: CostSpec = "runtime"
     answer: FormatSpec | None = None
     check: Check | None = None
@@ -112,25 +131,17 @@ class RaceSettings(Settings):
     features: str | FeatureFunction | None = None
     features_seconds: float | None = None
 
-    @property
-    def opened(self) -> Opened:
-        """What the journal's first record says of them."""
-        plain = super().opened
-        own = {
-            "price": (self.price, self.prices),
-            "call_price": (self.call_price, self.call_prices),
-        }
-        priced = {
-            name: {"": usual, **(each or {})} if each else usual
-            for name, (usual, each) in own.items()
-            if usual or each
-        }
-        if not priced:
-            return plain
+    _pricing = PLANNER
+
+    def _priced(self) -> dict[str, Any]:
+        """The options of the learner that plans races."""
+        if self.rewards or self.cascade:
+            raise PickbestError("rewards and cascade are for arms that are names, not for races")
+        if not self.price and not self.prices and self.trade is None:
+            return {}
         cost = self.cost if isinstance(self.cost, str) else type(self.cost).__name__.lower()
         if cost not in ("solved", "runtime"):
             raise PickbestError(f"prices need the cost solved or runtime, got {cost}")
-        if plain.learner not in (DEFAULT_LEARNER, PLANNER):
-            raise PickbestError(f"prices need the learner {PLANNER!r}, got {plain.learner!r}")
-        options = {**plain.options, **priced, "cost": cost}
-        return replace(plain, learner=PLANNER, options=read_back(options))
+        trade = 1.0 if self.trade is None else self.trade
+        calls = {"": 0.0, **{arm: trade * each for arm, each in (self.prices or {}).items()}}
+        return {"price": self.price, "call_price": calls, "cost": cost}

@@ -3,7 +3,7 @@
 import json
 import logging
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pickbest.core import MissingExtraError, PickbestError
 
@@ -13,7 +13,14 @@ try:
     from fastapi.responses import FileResponse, Response
     from fastapi.security import HTTPBearer
     from fastapi.staticfiles import StaticFiles
-    from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+    from pydantic import (
+        AfterValidator,
+        BaseModel,
+        BeforeValidator,
+        ConfigDict,
+        Field,
+        model_validator,
+    )
     from starlette.middleware.trustedhost import TrustedHostMiddleware
 except ImportError as _error:
     raise MissingExtraError("fastapi", "serve", "the service") from _error
@@ -62,6 +69,7 @@ def _number(value: Any) -> Any:
 
 RoundNumber = Annotated[int, Field(ge=0, le=LARGEST), BeforeValidator(_number)]
 Cost = Annotated[float, Field(ge=0.0, le=1.0, strict=True, allow_inf_nan=False)]
+Price = Annotated[float, Field(ge=0.0, le=1e12, strict=True, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(gt=0.0, le=1e7, strict=True, allow_inf_nan=False)]
 
 
@@ -91,12 +99,50 @@ class Ask(Strict):
     ) = None
 
 
+Values = list[Cost | None] | dict[Word, Cost | None]
+Prices = list[Price | None] | dict[Word, Price | None]
+
+
 class Tell(Strict):
-    """costs: of the ticket's arms, in its order; null where an arm was stopped early."""
+    """costs, or rewards (1 - cost): of the ticket's arms, in its order or by name; null where an
+    arm was stopped early, or never called. prices: of these calls, where they are not those set."""
 
     round: RoundNumber
-    costs: list[Cost | None] = Field(min_length=1, max_length=1000)
+    costs: Annotated[Values, Field(min_length=1, max_length=1000)] | None = None
+    rewards: Annotated[Values, Field(min_length=1, max_length=1000)] | None = None
+    prices: Annotated[Prices, Field(min_length=1, max_length=1000)] | None = None
     answer: Annotated[Any, AfterValidator(_answer)] = None
+
+    @model_validator(mode="after")
+    def either(self) -> Self:
+        if (self.costs is None) == (self.rewards is None):
+            raise ValueError("give either costs or rewards")
+        return self
+
+    def values(self, rewards: bool) -> Values:
+        """As the portfolio takes them."""
+        told = self.rewards if self.costs is None else self.costs
+        assert told is not None
+        if rewards == (self.costs is None):
+            return told
+        if isinstance(told, dict):
+            return {name: None if each is None else 1.0 - each for name, each in told.items()}
+        return [None if each is None else 1.0 - each for each in told]
+
+
+class More(Strict):
+    """round: one that was told. lifetime: see Ask."""
+
+    round: RoundNumber
+    lifetime: Seconds = HOUR
+
+
+class Asks(Strict):
+    asks: Annotated[list[Ask], Field(min_length=1, max_length=MOST_ROUNDS)]
+
+
+class Tells(Strict):
+    tells: Annotated[list[Tell], Field(min_length=1, max_length=MOST_ROUNDS)]
 
 
 class Forget(Strict):
@@ -111,6 +157,10 @@ class Refusal(BaseModel):
 
 class Done(BaseModel):
     round: int
+
+
+class AllDone(BaseModel):
+    rounds: list[int]
 
 
 class Health(BaseModel):
@@ -217,14 +267,38 @@ def create_app(
         """
         return _json(book.ask(body.problem, body.lifetime, body.features))
 
+    @app.post(
+        "/api/ask_many", dependencies=guarded, responses=ASKED, response_model=list[Ticket[str]]
+    )
+    def ask_many(body: Asks) -> Response:
+        """Open one round per problem in one commit; the shortest lifetime holds for all."""
+        problems = [each.problem for each in body.asks]
+        features = [each.features for each in body.asks]
+        return _json(book.ask_many(problems, min(each.lifetime for each in body.asks), features))
+
+    @app.post(
+        "/api/more", dependencies=guarded, responses=CLOSED, response_model=Ticket[str] | None
+    )
+    def more(body: More) -> Response:
+        """Go on with a problem whose round was told; null where no call is worth its price."""
+        return _json(book.more(body.round, body.lifetime))
+
     @app.post("/api/tell", dependencies=guarded, responses=CLOSED)
     def tell(body: Tell) -> Done:
         """Close a round. A second time is refused with 409 and changes nothing.
 
         So is a result that came too late; but it is kept, and the history shows it.
         """
-        book.tell(body.round, body.costs, body.answer)
+        book.tell(body.round, body.values(book.rewards), body.answer, body.prices)
         return Done(round=body.round)
+
+    @app.post("/api/tell_many", dependencies=guarded, responses=CLOSED)
+    def tell_many(body: Tells) -> AllDone:
+        """Close many rounds in one commit, all or none."""
+        results = [(each.round, each.values(book.rewards)) for each in body.tells]
+        answers, prices = ([getattr(e, n) for e in body.tells] for n in ("answer", "prices"))
+        book.tell_many(results, answers, prices)
+        return AllDone(rounds=[each.round for each in body.tells])
 
     @app.post("/api/forget", dependencies=guarded, responses=CLOSED)
     def forget(body: Forget) -> Done:
@@ -253,6 +327,11 @@ def _handle_errors(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     def unfit(request: Request, error: RequestValidationError) -> Response:
+        kind = request.headers.get("content-type", "none")
+        if request.method == "POST" and "json" not in kind:
+            return _refusal(
+                422, f"send JSON, with the header Content-Type: application/json, got {kind[:80]}"
+            )
         # What came is left out: it may be anything, also what JSON cannot hold.
         reasons = [
             f"{'.'.join(map(str, each['loc'][1:]))}: {each['msg']}".removeprefix(": ")

@@ -86,7 +86,7 @@ def opened_book(store: str, name: str) -> AskTell:
     try:
         return AskTell.reopened(file.storage, settings=file.settings)
     except NoPortfolioError:
-        return AskTell(tuple(file.arms), file.budget, file.storage, settings=file.settings)
+        return AskTell(file.names, file.budget, file.storage, settings=file.settings)
 
 
 def serve_store(

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pickbest.core import PickbestError, unknown_name
 from pickbest.core.codec import plain
+from pickbest.core.errors import PickbestError, unknown_name
 from pickbest.core.text import printable
 from pickbest.core.tickets import Ticket
 from pickbest.portfolio.engine.local import LocalEngine

@@ -9,6 +9,8 @@ out: the sets are a sample of what the learner would pick now. Where the disk is
 not ours, calls are answered all the same; a file that is damaged is set aside.
 """
 
+from __future__ import annotations
+
 import contextlib
 import fcntl
 import json
@@ -18,9 +20,10 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pickbest.portfolio.runs import Run, RunStatus
+if TYPE_CHECKING:
+    from pickbest.portfolio.runs import Run
 
 FILE, ASIDE = "calls.db", "aside"
 # Seconds that a call waits for others that write.
@@ -89,7 +92,7 @@ class Solved(NamedTuple):
 
         Of a run that was found wrong nothing is said: it is known who is wrong.
         """
-        if run.status is RunStatus.WRONG or run.verdict[:100] in ("", self.verdict):
+        if run.status == "wrong" or run.verdict[:100] in ("", self.verdict):
             return ""
         return f"{run.verdict} by {run.arm} contradicts {self}"
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from pickbest.core import PickbestError, unknown_name
+from pickbest.core.errors import PickbestError, unknown_name
 
 DIMACS, SMTLIB = "dimacs", "smtlib"
 FORMATS = (DIMACS, SMTLIB)

@@ -12,7 +12,7 @@ from hashlib import blake2b
 from importlib import import_module
 from typing import IO, Any, BinaryIO, cast
 
-from pickbest.core import PickbestError
+from pickbest.core.errors import PickbestError
 from pickbest.portfolio.processes import temporary_prefix
 from pickbest.portfolio.run.answers.reading import suffix_of
 from pickbest.portfolio.solve.known import DIMACS, SMTLIB

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from pickbest.core import PickbestError, unknown_name
+from pickbest.core.errors import PickbestError, unknown_name
 from pickbest.portfolio.solve.keep import Keep
 from pickbest.portfolio.solve.known import (
     SMTLIB,
@@ -40,6 +40,8 @@ from pickbest.portfolio.solve.worker import Worker
 
 # Answers of the lead that may be outstanding before they are waited for.
 MOST_OWED = 512
+# Each level is a command to every solver.
+MOST_LEVELS = 10_000
 # Seconds for which a command that nobody waits for may wait for the next one.
 BURST = 0.01
 # As solvers call themselves; who of them says the text of an echo in quotes, as the standard does.
@@ -117,11 +119,13 @@ class Session:
             self._stack.reset(head)
             self._team.restarted()
             self._owe()
+        elif head in ("check-sat", "check-sat-assuming"):
+            self._team.announce(command)
+            self._settle()
+            self._client.say(self._team.check(command))
         else:
             self._settle()
-            is_check = head in ("check-sat", "check-sat-assuming")
-            say = self._team.check(command) if is_check else self._answered(command, head)
-            self._client.say(say)
+            self._client.say(self._answered(command, head))
 
     def _answered(self, command: bytes, head: str) -> bytes:
         """The answer to a command that changes nothing."""
@@ -169,6 +173,10 @@ class Session:
         found = _NUMBER.search(command)
         count = int(found[0][:6]) if found else 1
         levels = len(self._stack.frames) - 1
+        if head == "push" and levels + count > MOST_LEVELS:
+            self._settle()
+            self._client.say(error(f"push {count}: at most {MOST_LEVELS} levels can be pushed"))
+            return
         if head == "push":
             self._stack.push(count)
         else:
@@ -209,6 +217,7 @@ class Session:
         if command.taken:
             return b"success"
         # Nobody takes it: it is as if it had never come, and those that live go on.
+        self._team.retract()
         frame.commands.remove(command)
         for worker in self._team.workers:
             worker.take_back(command, frame)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pickbest.core import PickbestError
+from pickbest.core.errors import PickbestError
 from pickbest.portfolio.solve.keep import Keep
 from pickbest.portfolio.solve.known import PROFILES, located, places, solver_table
 from pickbest.portfolio.solve.learning import VERSIONS, lessons

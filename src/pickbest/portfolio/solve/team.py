@@ -90,8 +90,13 @@ class Record:
             "wait": self.wait,
         }
 
+    def mean(self, name: str) -> float:
+        """How good a solver is: its share of races won, if it won and lost one more."""
+        wins, losses = self.wins.get(name, 0.0), self.losses.get(name, 0.0)
+        return (1.0 + wins) / (2.0 + wins + losses)
+
     def sample(self, name: str) -> float:
-        """How good a solver may be (Thompson's rule)."""
+        """How good it may be (Thompson's rule)."""
         return random.betavariate(1.0 + self.wins.get(name, 0.0), 1.0 + self.losses.get(name, 0.0))
 
     def raced(self, winner: str, racers: Sequence[str]) -> None:
@@ -136,6 +141,10 @@ class Team:
         self._only = ""
         self._checks = 0
         self._last_check = b""
+        # The lead and its process that a check was announced to, and what they say before it is
+        # asked for.
+        self._announced: tuple[Worker, Any] | None = None
+        self._early: list[tuple[Worker, str, Any, bytes]] = []
         self._recent: deque[float] = deque(maxlen=RECENT)
         self._vain = 0
         self._rival: Worker | None = None
@@ -155,8 +164,8 @@ class Team:
         """The lead, told everything; another one where it cannot go on."""
         if self.record is None:
             self.record = self._recall(self.stack.logic)
-            if self.record.wins:
-                self.workers.sort(key=self._preference)
+            mean = self.record.mean
+            self.workers.sort(key=lambda each: -mean(each.name))
         lead = self._lead
         goes_on = lead is not None and lead.process is not None and not self._only
         if lead and goes_on and not self._has_refused(lead) and lead.sync(self.stack):
@@ -196,33 +205,53 @@ class Team:
 
     # Checks
 
+    def announce(self, command: bytes) -> None:
+        """Hand a check to the lead together with what comes before it, which is not settled yet."""
+        lead = self._lead
+        if lead is not None and lead.process is not None and not lead.is_doubtful:
+            lead.send(command, CHECK, self._checks + 1)
+            self._announced = lead, lead.process
+
+    def retract(self) -> None:
+        """What came before the check that was announced is not as the lead was told."""
+        if self._announced is not None and self._announced[0].process is self._announced[1]:
+            self._announced[0].kill()
+        self._announced, self._early = None, []
+
     def check(self, command: bytes) -> bytes:
         """Race the solvers on a check; the answer."""
         self._checks += 1
         self._last_check = command
         self.answerer, self.reason = None, b""
         for worker in self.workers:
-            worker.give_up()
+            if self._announced is None or worker is not self._announced[0]:
+                worker.give_up()
         lead = self.led()
         if lead is None:
             return NOBODY
+        if self._announced != (lead, lead.process):
+            self.retract()
+            lead.send(command, CHECK, self._checks)
+        self._announced = None
         began = time.monotonic()
         seconds = self.stack.check_seconds
         limit = began + seconds if seconds else float("inf")
         join, final = began + self._patience(), float("inf")
         rival = self._racing_along(lead)
-        racers = [lead] if rival is None else [lead, rival]
-        for worker in racers:
-            worker.send(command, CHECK, self._checks)
+        racers = [lead]
+        if rival is not None:
+            rival.send(command, CHECK, self._checks)
+            racers.append(rival)
         winner, answer = None, b"unknown"
         while winner is None:
             now = time.monotonic()
             if now >= min(limit, final):
                 self.reason = b'"timeout"' if now >= limit else b""
                 break
-            if now >= join or not any(each.is_busy for each in racers):
+            idle = not any(each.is_busy for each in racers)
+            if not self._early and (now >= join or idle):
                 join = float("inf")
-                if not self._join(racers) and not any(each.is_busy for each in racers):
+                if not self._join(racers) and idle:
                     break
                 continue
             for worker, said in self._said(min(join, limit, final) - now, racers):
@@ -290,11 +319,11 @@ class Team:
 
     def _said(self, seconds: float, racers: Sequence[Worker]) -> list[tuple[Worker, bytes]]:
         """What racers say within some time; one that refuses what is asserted says nothing."""
+        heard, self._early = self._early, []
+        heard = heard or self.pump(None if seconds == float("inf") else seconds)
         return [
             (worker, answer)
-            for worker, kind, about, answer in self.pump(
-                None if seconds == float("inf") else seconds
-            )
+            for worker, kind, about, answer in heard
             if kind == CHECK and about == self._checks and worker in racers
             if not self._has_refused(worker)
         ]
@@ -386,6 +415,8 @@ class Team:
                 raise GoneError
             elif worker is not None and worker.process and event == select.POLLIN:
                 found += [(worker, *each) for each in worker.read()]
+        if self._announced is not None:
+            self._early += found
         return found
 
 

@@ -5,10 +5,9 @@ import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple, NoReturn
 
-from pickbest.core import PickbestError
+from pickbest.core.errors import PickbestError
 from pickbest.core.text import printable
 
 DAY = 86_400.0
@@ -47,7 +46,7 @@ FOREIGN = (
     ("z3", r"-memory:(\d+)|memory_max_size=(\d+)", r"--memory=\1\2"),
     ("z3", "-smt2|-dimacs|-st|-q|-nw|-v:.*", ""),
     ("z3", "-version", "--version"),
-    ("z3", r"-model|[a-z_0-9]+(?:\.[a-z_0-9]+)*=\S*", PASSED),
+    ("z3", r"-model|\w+(?:\.\w+)*=\S*", PASSED),
     ("cvc5 cvc4", r"(?:-L|--lang)(?:=|[ ])?(?:smt2(?:\.\d)?|smtlib2?(?:\.\d)?|auto)", ""),
     ("bitwuzla", r"--lang(?:=| )smt2", ""),
     ("cvc5 cvc4 yices-smt2 boolector", "-i|--incremental|--interactive", "--session"),
@@ -77,8 +76,7 @@ FOREIGN = (
 )
 
 
-@dataclass(frozen=True)
-class Arguments:
+class Arguments(NamedTuple):
     """What was asked for.
 
     action: solve, session, list, learn, stats, export, import or version.
@@ -168,7 +166,7 @@ def parse(words: Sequence[str], program: str = "") -> Arguments:
         if called not in NAMES:
             raise PickbestError(f"--as must name one of {', '.join(NAMES)}, got {called!r}")
     called = called if called in NAMES else ""
-    parser = _parser()
+    parser = own_parser()
     ours, passed, passed_over = _translated(words, called, parser)
     given = parser.parse_args(ours)
     actions = ("version", "list", "learn", "stats", "export", "import_", "session")
@@ -207,7 +205,7 @@ def _check(given: argparse.Namespace, deadline: float) -> None:
         raise PickbestError("--confirm needs a --budget of at least 2")
 
 
-def _parser() -> _Parser:
+def own_parser() -> _Parser:
     parser = _Parser("pickbest solve", description=ABOUT, epilog=EXAMPLES, allow_abbrev=False)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     add, hidden = parser.add_argument, argparse.SUPPRESS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import resource
 import signal
@@ -11,7 +12,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from pickbest.portfolio.processes import PR_SET_PDEATHSIG, prctl
 from pickbest.portfolio.solve.known import INSIDE, Installed, takes
 from pickbest.portfolio.solve.script import (
     ASK,
@@ -27,6 +27,9 @@ from pickbest.portfolio.solve.script import (
 
 # What is longer is written at once, else when an answer is waited for.
 LONGEST_PENDING = 1 << 13
+# As in `processes`, which takes longer to import than many a session lasts.
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None)
 
 
 class Worker:
@@ -55,7 +58,7 @@ class Worker:
         # (frame, how many of its commands were sent) for each level that it has.
         self._told: list[tuple[Frame, int]] = []
         self._generation = 0
-        self._is_doubtful = False
+        self.is_doubtful = False
         self._memory = memory
         self._watch = watch
         self._pending = bytearray()
@@ -119,7 +122,7 @@ class Worker:
         parent = os.getpid()
 
         def with_us() -> None:
-            prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
             if os.getppid() != parent:
                 os._exit(1)
             if self._memory is not None:
@@ -166,7 +169,7 @@ class Worker:
         self.answers.append((kind, about))
         self._pending += text + b"\n"
         if kind == CHECK and b"check-sat-assuming" in text:
-            self._is_doubtful = self.lines[0].solver.forgets
+            self.is_doubtful = self.lines[0].solver.forgets
         if len(self._pending) > LONGEST_PENDING:
             self.flush()
 
@@ -213,7 +216,7 @@ class Worker:
         then is wrong (seen with 5.4.0: sat for what is unsat, in 2 of 15 checks). A process that
         starts anew and is told what is still asserted takes some milliseconds.
         """
-        if self.is_busy or self._is_doubtful:
+        if self.is_busy or self.is_doubtful:
             self.kill()
 
     def kill(self) -> None:
@@ -227,6 +230,6 @@ class Worker:
         for stream in (self.process.stdin, self.process.stdout):
             if stream is not None:
                 stream.close()
-        self.process, self._told, self._is_doubtful = None, [], False
+        self.process, self._told, self.is_doubtful = None, [], False
         self.answers.clear()
         self._pending.clear()

@@ -12,9 +12,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from pickbest.core import PickbestError
-from pickbest.core.features import Feature, Features, by_name, encoded
-from pickbest.core.tickets import RepeatedTellError, Ticket, not_open
+from pickbest.core import PickbestError, check_count
+from pickbest.core.features import Feature, Features, encoded, feature_names, kept
+from pickbest.core.tickets import ClosedRoundError, RepeatedTellError, Ticket, not_open
 from pickbest.portfolio.processes import this_process
 from pickbest.portfolio.store.leases import Lifetimes, lease_of
 from pickbest.portfolio.store.records import (
@@ -34,8 +34,10 @@ from pickbest.portfolio.store.records import (
 from pickbest.portfolio.store.snapshots import (
     OtherVersionError,
     digest_of,
+    folded,
     replayed,
     restore_snapshot,
+    summary_of,
     take_snapshot,
 )
 from pickbest.portfolio.store.state import (
@@ -58,6 +60,7 @@ PATIENCE: tuple[float, ...] = (0.1, 0.5, 2.0, 5.0)
 LOG = logging.getLogger("pickbest.portfolio")
 
 T = TypeVar("T")
+Kept = dict[str, Feature] | list[Feature]
 
 
 class Ledger:
@@ -105,7 +108,7 @@ class Ledger:
                 appended: list[Entry] = []
                 yield lambda record: appended.append(turn.append(record))
             for entry in appended:
-                self.state.apply(entry)
+                self.state = folded(self.state, entry)
             if appended and self.state.position - self._kept >= SNAPSHOT_EVERY:
                 # The records are what counts: where it cannot be kept now, the next one will be.
                 self._kept = self.state.position
@@ -129,12 +132,36 @@ class Ledger:
             restore_snapshot(snapshot, self._at(snapshot.position), trusted)
         return replayed(self.journal.entries(0, position), known, trusted)
 
+    def prune(self, keep: int) -> int:
+        """Fold all but the last rounds into a summary; how many records are gone.
+
+        The rounds that are open, and all after them, are kept as well. Everything is verified
+        first. What was learned stays as it is, bit for bit; what goes is the history.
+        """
+        check_count("keep", keep)
+        with self.lock:
+            self.verify()
+            first = min([self.state.next_round - keep, *self.state.open])
+            state, gone = PortfolioState(self.state.trusted), 0
+            for entry in self.journal.entries(0, self.state.position):
+                if isinstance(entry.record, Picked) and entry.record.round >= first:
+                    break
+                state, gone = folded(state, entry), gone + 1
+            if first <= 0 or gone < 2:
+                return 0
+            summary = summary_of(state)
+            folded(PortfolioState(self.state.trusted), Entry(state.position, summary))
+            # A snapshot of records that are gone would be taken for damaged.
+            self.journal.forget_snapshot()
+            self.journal.prune(state.position, summary)
+            return gone - 1
+
     def restore(self, records: Iterable[Record]) -> None:
         """Fill an empty journal."""
         trial = PortfolioState(self.state.trusted)
         checked = list(records)
         for position, record in enumerate(checked, 1):
-            trial.apply(Entry(position, record))
+            trial = folded(trial, Entry(position, record))
         with self.turn() as write:
             if self.state.position:
                 raise PickbestError(
@@ -179,7 +206,9 @@ class Ledger:
     def check_settings(self, wanted: Opened) -> None:
         """Raise if the portfolio was created with others."""
         present = self.state.settings
-        for name in ("seed", "learner", "rounds", "options") if present is not None else ():
+        for name in (
+            ("seed", "learner", "rounds", "options", "rewards") if present is not None else ()
+        ):
             was, now = getattr(present, name), getattr(wanted, name)
             if was != now:
                 raise PickbestError(
@@ -223,7 +252,7 @@ class Ledger:
         owner = this_process() if owned else None
         opened: list[Picked] = []
 
-        def picked(number: int, problem: str, told: dict[str, Feature] | None) -> Picked:
+        def picked(number: int, problem: str, told: Kept | None) -> Picked:
             live = self.state.live
             arms, weights, until, wanted = live.pick(number, told)
             chance = 1.0 if watch is None else min(wanted, watch)
@@ -250,6 +279,49 @@ class Ledger:
             if not owned:
                 self._lifetimes.promise(opened)
         return [ticket_of(each) for each in opened]
+
+    def more(self, number: int, lifetime: float, owned: bool) -> Ticket[str] | None:
+        """Go on with a round that was told, on the same problem; None: no call is worth its price.
+
+        Asked again, it gives the same ticket.
+        """
+        found: list[Picked] = []
+
+        def once() -> None:
+            self.refresh()
+            found[:] = [each for each in self.state.open.values() if each.after == number]
+            if found:
+                return
+            if number not in self.state.tail:
+                raise self._no_more(number)
+            first = _parts(self._records(number)).opened
+            with self.turn() as write:
+                if number not in self.state.tail or first is None:
+                    raise self._no_more(number)
+                called, costs = self.state.tail[number]
+                new, now = self.state.next_round, time.time()
+                arms = self.state.live.pick(new, first.features, called, costs).arms
+                if arms:
+                    owner = this_process() if owned else None
+                    told = (first.problem, True, now, 1.0, (), first.features)
+                    picked = Picked(new, arms, None, now + lifetime, owner, *told)
+                    found.append(replace(picked, after=number, called=called, costs=costs))
+                    write(found[-1])
+
+        with self.lock:
+            patiently(once, self.patience)
+            if found and not owned:
+                self._lifetimes.promise(found)
+        return ticket_of(found[0]) if found else None
+
+    def _no_more(self, number: int) -> PickbestError:
+        if number in self.state.open:
+            return PickbestError(f"tell round {number} first, then ask whether to go on")
+        if not self.state.live.goes_on:
+            return PickbestError("only a portfolio with `cascade` goes on with a problem")
+        if 0 <= number < self.state.next_round:
+            return ClosedRoundError(f"round {number} was gone on with already, or long ago")
+        return not_open(number, self.state.next_round, {})
 
     def picked(self, number: int, or_lost: bool = False) -> Picked:
         """The open round of that number; says why if there is none, or if it has expired.
@@ -286,7 +358,7 @@ class Ledger:
                 at, usual = result.at, (len(live.arms) / len(arms),) * len(arms)
                 weights = own or usual if has_weights else None
                 picked = Picked(number, arms, weights, at, None, problem, True, at, given=True)
-                check_picked(picked, live.arms, live.learner.budget)
+                check_picked(picked, live.arms, live.learner.budget, live.fewer)
                 check_finished(result, picked)
                 write(picked)
                 write(replace(result, round=number))
@@ -402,7 +474,7 @@ class Ledger:
 
     def _fold(self, entry: Entry) -> None:
         try:
-            self.state.apply(entry)
+            self.state = folded(self.state, entry)
         except PickbestError as error:
             raise DamagedError(
                 f"the journal is damaged: record {entry.position}: {error}"
@@ -448,7 +520,7 @@ def _parts(records: Sequence[Record]) -> _Parts:
 
 def _known_features(
     problems: Sequence[str], features: Sequence[Features | None] | None
-) -> list[dict[str, Feature] | None]:
+) -> list[Kept | None]:
     """As the journal keeps them."""
     if features is None:
         return [None] * len(problems)
@@ -456,8 +528,8 @@ def _known_features(
         raise PickbestError(
             f"features must be given for each of {len(problems)} problems, got {len(features)}"
         )
-    known = [None if each is None else by_name(each) for each in features]
-    names = next((tuple(each) for each in known if each is not None), ())
+    known = [None if each is None else kept(each) for each in features]
+    names = next((feature_names(each) for each in known if each is not None), ())
     for each in known:
         if each is not None:
             encoded(each, names)

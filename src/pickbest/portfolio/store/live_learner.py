@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pickbest.catalog import make_learner
+from pickbest.core.arrays import IntArray
 from pickbest.core.errors import PickbestError
 from pickbest.core.features import Features
 from pickbest.core.seat import Seat
@@ -23,13 +24,16 @@ from pickbest.core.types import (
     start_state,
 )
 from pickbest.learners.auto.stopped import racing
+from pickbest.learners.calls import Calls
 from pickbest.portfolio.runs import RunStatus
 from pickbest.portfolio.store.learner_states import Archive, LastSeen, carried, pick_shares
 from pickbest.portfolio.store.records import Finished, Opened, Picked, Roster
 
 DEFAULT_LEARNER = "auto"
-# What plans where arms have prices.
-PLANNER = "schedules"
+# What plans where processor time has a price, and where calls have one.
+PLANNER, CALLER = "schedules", "calls"
+# First calls that are drawn to see who is called next.
+CALL_PROBES = 64
 
 
 class PickedArms(NamedTuple):
@@ -89,9 +93,33 @@ class LiveLearner:
         """From now on, problems that come with features come with these."""
         self._seat.expect(names)
 
-    def pick(self, number: int, features: Features | None = None) -> PickedArms:
-        """The arms of a round that opens now; changes nothing."""
+    @property
+    def fewer(self) -> bool:
+        """Whether the learner may pick fewer arms than the budget."""
+        return isinstance(self.learner, Calls)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether it may pick further ones on the same problem."""
+        return isinstance(self.learner, Calls) and self.learner.cascade
+
+    def pick(
+        self,
+        number: int,
+        features: Features | None = None,
+        called: tuple[str, ...] = (),
+        costs: tuple[float, ...] = (),
+    ) -> PickedArms:
+        """The arms of a round that opens now; changes nothing.
+
+        called, costs: what was called before on the same problem; then there may be no arms.
+        """
         known = None if features is None else self._seat.encoded(features)
+        if isinstance(self.learner, Calls):
+            state, draws = self._seat.state_for(known), self._seat.draws(number)
+            before = self._places(called), np.array(costs, np.float64)
+            found = self.learner.calls(state, draws, known, *(before if called else ()))
+            return PickedArms(tuple(self.arms[arm] for arm in found), None, (), 0.0)
         if isinstance(self.learner, Planner):
             arms, until = self._planned(self._seat.plan(number))
             return PickedArms(arms, None, until, 0.0)
@@ -108,12 +136,23 @@ class LiveLearner:
         picked = [(self.arms[arm], float(end)) for arm, end in pairs if arm >= 0]
         return tuple(arm for arm, _ in picked), tuple(end for _, end in picked)
 
+    def frontier(self) -> list[tuple[tuple[str, ...], float, float]]:
+        """Fixed choices as (arms, mean cost, price per problem), where calls have prices."""
+        if not isinstance(self.learner, Calls):
+            return []
+        found = self.learner.frontier(self.state)
+        return [(tuple(self.arms[a] for a in arms), cost, price) for arms, cost, price in found]
+
     def watch_draw(self, number: int) -> float:
         """The uniform number of a round that decides whether it is watched to the end."""
         return float(self._seat.watch_draws(number)[0])
 
     def shares(self) -> dict[str, float]:
         """How likely each arm is picked next."""
+        if isinstance(self.learner, Calls):
+            draws = (self._seat.draws(number) for number in range(CALL_PROBES))
+            found = [arm for each in draws for arm in self.learner.calls(self.state, each)]
+            return {arm: found.count(n) / CALL_PROBES for n, arm in enumerate(self.arms)}
         shares = pick_shares(self.learner, self.state)
         return dict(zip(self.arms, shares.tolist(), strict=True))
 
@@ -128,6 +167,8 @@ class LiveLearner:
             return False
         if isinstance(self.learner, Planner):
             return self._learn_runs(self.learner, picked, result, places)
+        if isinstance(self.learner, Calls):
+            return self._learn_calls(self.learner, picked, result)
         if len(picked.arms) != self.learner.budget:
             return False
         arms = np.array([[places[arm] for arm in picked.arms]], np.int64)
@@ -139,6 +180,28 @@ class LiveLearner:
         coin = np.array([picked.watch or 1.0]), np.array([picked.watched])
         self._seat.learn(Choice(arms, weights), Seen(low, high, times, *coin), known)
         return True
+
+    def _learn_calls(self, learner: Calls, picked: Picked, result: Finished) -> bool:
+        bounds = zip(picked.arms, result.low, result.high, strict=True)
+        costs = {arm: low for arm, low, high in bounds if low == high}
+        if not costs or any(arm not in self.arms for arm in picked.called):
+            return False
+        known = None if picked.features is None else self._seat.encoded(picked.features)
+        prices = {run.arm: run.price for run in result.runs if run.price is not None}
+        learner.learn_calls(
+            self.state,
+            0,
+            self._places(tuple(costs)),
+            np.array(list(costs.values())),
+            known,
+            self._places(picked.called) if picked.called else None,
+            np.array(picked.costs) if picked.called else None,
+            np.array([prices.get(arm, np.nan) for arm in costs]),
+        )
+        return True
+
+    def _places(self, names: Sequence[str]) -> IntArray:
+        return np.array([self.arms.index(name) for name in names], np.int64)
 
     def _learn_runs(
         self, planner: Planner, picked: Picked, result: Finished, places: Mapping[str, int]
@@ -188,7 +251,7 @@ class LiveLearner:
         """
         settings = self._settings
         options: dict[str, Any] = dict(settings.options)
-        for name in ("price", "call_price"):
+        for name in ("price", "call_price", "prices"):
             if isinstance(own := options.get(name), Mapping):
                 usual = own.get("", 0.0)
                 options[name] = tuple(own.get(arm, usual) for arm in arms) or usual
@@ -206,7 +269,7 @@ class LiveLearner:
                 f"learner {settings.learner!r} must see the cost of every arm, but a portfolio "
                 f"sees only those of the arms that it ran; use {DEFAULT_LEARNER!r}"
             )
-        return learner if isinstance(learner, Planner) else racing(learner)
+        return learner if isinstance(learner, Planner | Calls) else racing(learner)
 
 
 def _below(prefix: str, arrays: Mapping[str, AnyArray]) -> dict[str, AnyArray]:

@@ -43,12 +43,14 @@ class Opened:
 
     rounds: how many rounds are expected, None when nobody knows.
     options: of the learner, as `make_learner` takes them; `tuning` may be among them.
+    rewards: people tell and see rewards, 1 - cost.
     """
 
     seed: int
     learner: str
     rounds: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    rewards: bool = field(default=False, metadata=SPARSE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +82,10 @@ class Picked:
     watched: all arms run to their own end or the deadline, whoever answers first.
     watch: how likely that was. until: see core.Ticket.
     at: seconds since the epoch.
-    features: of the problem, by name; None where it came without.
+    features: of the problem, in a list or by name; None where it came without.
     given: the caller chose the arms, not the learner: a replay does not pick them again.
+    after: the round that this one goes on with, on the same problem; -1: it is the first.
+    called, costs: the arms of the rounds before it, and what they cost.
     """
 
     round: int
@@ -94,8 +98,11 @@ class Picked:
     at: float = 0.0
     watch: float = field(default=1.0, metadata=SPARSE)
     until: tuple[float, ...] = field(default=(), metadata=SPARSE)
-    features: Mapping[str, Any] | None = field(default=None, metadata=SPARSE)
+    features: Any = field(default=None, metadata=SPARSE)
     given: bool = field(default=False, metadata=SPARSE)
+    after: int = field(default=-1, metadata=SPARSE)
+    called: tuple[str, ...] = field(default=(), metadata=SPARSE)
+    costs: tuple[float, ...] = field(default=(), metadata=SPARSE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +141,23 @@ class Lost:
     at: float = 0.0
 
 
-Record = Opened | Roster | Picked | Finished | Lost
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """All records up to this one, folded: what `prune` leaves of them. See `snapshots`.
+
+    body: as a snapshot's, in base 64.
+    """
+
+    digest: str
+    body: str
+
+
+Record = Opened | Roster | Picked | Finished | Lost | Summary
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A record at its place. Positions count from 1 without gaps."""
+    """A record at its place. Positions count from 1, or from a summary's, without gaps."""
 
     position: int
     record: Record
@@ -154,7 +172,7 @@ class Snapshot:
     body: bytes
 
 
-_RECORDS: tuple[type[Record], ...] = (Opened, Roster, Picked, Finished, Lost)
+_RECORDS: tuple[type[Record], ...] = (Opened, Roster, Picked, Finished, Lost, Summary)
 KINDS = {kind.__name__.lower(): kind for kind in _RECORDS}
 
 
@@ -221,10 +239,20 @@ def check_roster(roster: Roster) -> Roster:
     return roster
 
 
-def check_picked(picked: Picked, active: Sequence[str], budget: int) -> None:
-    """As many different arms as the budget says, with a weight each; or stages of arms."""
+def check_picked(picked: Picked, active: Sequence[str], budget: int, fewer: bool = False) -> None:
+    """As many different arms as the budget says, with a weight each; or stages of arms.
+
+    fewer: the budget is the most, over all rounds of a problem.
+    """
     if picked.until:
         _check_stages(picked, budget)
+    elif fewer and not picked.given:
+        all_arms = (*picked.called, *picked.arms)
+        fits = picked.arms and len(set(all_arms)) == len(all_arms) <= budget
+        if not fits or len(picked.called) != len(picked.costs) or not _within(picked.costs, 0, 1):
+            raise PickbestError(
+                f"round {picked.round} must have at most {budget} different arms, got {all_arms}"
+            )
     elif len(picked.arms) != budget or len(set(picked.arms)) != budget:
         raise PickbestError(f"round {picked.round} must have {budget} arms, got {picked.arms}")
     for arm in picked.arms:
@@ -283,6 +311,8 @@ def check_runs(runs: Sequence[Run], winner: str | None, cost: float | None) -> N
     known = [run.cost for run in runs if run.cost is not None]
     if not _within(known, 0.0, 1.0) or (cost is not None and not 0.0 <= cost <= 1.0):
         raise PickbestError(f"costs must be between 0 and 1, got {cost!r} and {known}")
+    if not _within([run.price or 0.0 for run in runs], 0.0, 1e12):
+        raise PickbestError(f"prices must be at least 0, got {[run.price for run in runs]}")
     if not _within([run.seconds for run in runs], 0.0, 1e12):
         raise PickbestError(f"seconds must be at least 0, got {[run.seconds for run in runs]}")
     if winner is not None and all(run.arm != winner for run in runs):

@@ -30,28 +30,31 @@ from pickbest.portfolio.store.records import (
 from pickbest.portfolio.store.verdicts import Verdicts
 
 Names = Iterable[str]
+# Arms by name, and what they cost.
+Called = tuple[tuple[str, ...], tuple[float, ...]]
 # When a course has so many points, every other one is dropped.
 MOST_POINTS = 256
 
 
 class Point(NamedTuple):
-    """Sums up to a moment: rounds that were finished by then, and what they cost."""
+    """Sums up to a moment: problems that were finished by then, their costs, prices of calls."""
 
-    finished: int
+    problems: int
     at: float
     paid: float
+    spent: float
 
 
 @dataclass
 class Course:
-    """What was paid over time, in bounded memory: a point every `step` finished rounds."""
+    """What was paid over time, in bounded memory: a point every `step` problems."""
 
     step: int = 1
     points: list[Point] = field(default_factory=list)
 
     def note(self, point: Point) -> None:
         """Take in that a round was finished."""
-        if point.finished % self.step:
+        if point.problems % self.step:
             return
         self.points.append(point)
         if len(self.points) == MOST_POINTS:
@@ -71,15 +74,18 @@ class Tally:
     total_cost: float = 0.0
     known_costs: int = 0
     seconds: float = 0.0
+    spent: float = 0.0
 
 
 class PortfolioState:
     """State as a fold. Apply the same entries, get the same bits.
 
     open: the rounds that run. lost: how many were closed without a result; late: how many of
-    these got one afterwards. learned: how many rounds taught the learner something. paid: costs
-    of finished rounds, summed; priced: how many had one. course: the same over time, in the order
-    in which rounds were finished. verdicts: what arms said, and who contradicts whom.
+    these got one afterwards. learned: how many rounds taught the learner something. further: how
+    many of those finished went on with an earlier round. paid: costs of finished problems, summed;
+    spent: prices of calls. course: the same over time, in the order of finishing. verdicts: what
+    arms said, and who contradicts whom. tail: the last rounds that another may go on with, and
+    what was called in them.
 
     trusted: settings that the caller gave in code; where the journal has the same, they may name
         a learner of a module. Nothing that only a journal names is imported.
@@ -97,8 +103,10 @@ class PortfolioState:
         self.late = 0
         self.open: dict[int, Picked] = {}
         self.tallies: dict[str, Tally] = {}
+        self.further = 0
         self.paid = 0.0
-        self.priced = 0
+        self.spent = 0.0
+        self.tail: dict[int, Called] = {}
         self.course = Course()
         self.verdicts = Verdicts()
         self._live: LiveLearner | None = None
@@ -148,7 +156,9 @@ class PortfolioState:
     def _picked(self, record: Picked) -> None:
         if record.round != self.next_round:
             raise PickbestError(f"round {record.round} was opened instead of {self.next_round}")
-        check_picked(record, self.live.arms, self.live.learner.budget)
+        check_picked(record, self.live.arms, self.live.learner.budget, self.live.fewer)
+        if record.after >= 0 and self.tail.pop(record.after, None) != (record.called, record.costs):
+            raise PickbestError(f"round {record.round} cannot go on with round {record.after}")
         if record.features is not None:
             self.live.expect(feature_names(record.features))
             encoded(record.features, self.live.features)
@@ -169,9 +179,11 @@ class PortfolioState:
         check_finished(record, picked)
         del self.open[record.round]
         self.finished += 1
+        # A round that goes on with another replaces its cost, if it is lower.
+        self.further += picked.after >= 0
+        before = min(picked.costs, default=None)
         if record.cost is not None:
-            self.paid += record.cost
-            self.priced += 1
+            self.paid += record.cost if before is None else min(record.cost - before, 0.0)
         for run in record.runs:
             tally = self.tallies[run.arm]
             tally.told += 1
@@ -179,12 +191,20 @@ class PortfolioState:
             tally.failed += run.status in (RunStatus.CRASHED, RunStatus.BROKEN)
             tally.wrong += run.status is RunStatus.WRONG
             tally.seconds += run.seconds
+            tally.spent += run.price or 0.0
+            self.spent += run.price or 0.0
             if run.cost is not None:
                 tally.total_cost += run.cost
                 tally.known_costs += 1
         self.verdicts.note(picked.problem, record.round, record.runs)
         self.learned += self.live.learn(picked, record)
-        self.course.note(Point(self.finished, record.at, self.paid))
+        if self.live.goes_on:
+            told = [(run.arm, run.cost) for run in record.runs if run.cost is not None]
+            arms, costs = (tuple(each) for each in zip(*told, strict=True)) if told else ((), ())
+            self.tail[record.round] = picked.called + arms, picked.costs + costs
+            if len(self.tail) > MOST_POINTS:
+                del self.tail[next(iter(self.tail))]
+        self.course.note(Point(self.finished - self.further, record.at, self.paid, self.spent))
 
     def _lost(self, record: Lost) -> None:
         self._running(record.round)

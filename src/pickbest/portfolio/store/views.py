@@ -22,7 +22,8 @@ class ArmView:
 
     mean_cost: over the rounds in which its cost is known; None before the first.
     share: how likely it is picked next; 0 for a paused or removed arm.
-    wrong: how many of its answers were refuted. disputed: how many contradictions it has a part in.
+    spent: prices of its calls, summed. wrong: how many of its answers were refuted. disputed: how
+    many contradictions it has a part in.
     """
 
     name: str
@@ -33,8 +34,18 @@ class ArmView:
     mean_cost: float | None
     seconds: float
     share: float
+    spent: float = field(default=0.0, metadata=SPARSE)
     wrong: int = field(default=0, metadata=SPARSE)
     disputed: int = field(default=0, metadata=SPARSE)
+
+
+@dataclass(frozen=True)
+class FixedChoice:
+    """The same arms on every problem, as the learner estimates it: cost and price per problem."""
+
+    arms: tuple[str, ...]
+    cost: float
+    price: float
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,6 +55,9 @@ class Status:
     limits: how limits of arms are kept to on this machine: "cgroup v2" or "polling".
     late: how many of the lost rounds got a result afterwards; it is kept, and never learned.
     contradictions: arms that cannot both be right.
+    problems: how many were finished, where one may take several rounds. rewards: people tell and
+    see rewards, 1 - cost. spent: prices of all calls. trade: what a price of 1 weighs against a
+    cost. frontier: the best fixed choices in hindsight, where calls have prices.
     """
 
     learner: str
@@ -59,6 +73,11 @@ class Status:
     limits: str = ""
     late: int = 0
     contradictions: tuple[Contradiction, ...] = field(default=(), metadata=SPARSE)
+    problems: int = 0
+    rewards: bool = False
+    spent: float = 0.0
+    trade: float | None = None
+    frontier: tuple[FixedChoice, ...] = field(default=(), metadata=SPARSE)
 
     def __repr__(self) -> str:
         cost = "" if self.mean_cost is None else f", mean cost {self.mean_cost:.4g}"
@@ -81,6 +100,7 @@ class RoundView:
 
     late: whether a lost round has a result all the same, which came too late to be learned.
     output: the file beside the journal with all of a long answer.
+    after: the round that this one goes on with, on the same problem.
     contradictions: those in which it has a part, with any other round.
     """
 
@@ -96,6 +116,7 @@ class RoundView:
     learned: bool = False
     answer: Any = None
     late: bool = False
+    after: int = field(default=-1, metadata=SPARSE)
     output: str = field(default="", metadata=SPARSE)
     contradictions: tuple[Contradiction, ...] = field(default=(), metadata=SPARSE)
 
@@ -109,6 +130,7 @@ def overview(known: PortfolioState, limits: str = "") -> Status:
     """The status from the fold; limits: see Status."""
     shares = known.live.shares() if known.roster is not None else {}
     roster, settings = known.roster, known.settings
+    problems = known.finished - known.further
     return Status(
         learner=settings.learner if settings else "",
         seed=settings.seed if settings else 0,
@@ -116,13 +138,18 @@ def overview(known: PortfolioState, limits: str = "") -> Status:
         asked=known.next_round,
         **{name: getattr(known, name) for name in ("finished", "lost", "late", "learned")},
         open=len(known.open),
-        mean_cost=known.paid / known.finished if known.finished else None,
+        mean_cost=known.paid / problems if problems else None,
         arms=tuple(
             _arm_view(name, tally, known, shares.get(name, 0.0))
             for name, tally in known.tallies.items()
         ),
         limits=limits,
         contradictions=tuple(known.verdicts.found),
+        problems=problems,
+        rewards=settings.rewards if settings else False,
+        spent=known.spent,
+        trade=settings.options.get("trade") if settings else None,
+        frontier=tuple(FixedChoice(*each) for each in known.live.frontier()) if roster else (),
     )
 
 
@@ -133,8 +160,10 @@ def _arm_view(name: str, tally: Tally, known: PortfolioState, share: float) -> A
         state = "paused" if name in roster.paused else "active"
     mean = tally.total_cost / tally.known_costs if tally.known_costs else None
     disputed = sum(name in (each.first.arm, each.second.arm) for each in known.verdicts.found)
-    counts = (tally.picked, tally.won, tally.failed)
-    return ArmView(name, state, *counts, mean, tally.seconds, share, tally.wrong, disputed)
+    return ArmView(
+        *(name, state, tally.picked, tally.won, tally.failed, mean, tally.seconds, share),
+        *(tally.spent, tally.wrong, disputed),
+    )
 
 
 def rounds_of(entries: Iterable[Entry]) -> list[RoundView]:
@@ -144,7 +173,7 @@ def rounds_of(entries: Iterable[Entry]) -> list[RoundView]:
         record = entry.record
         if isinstance(record, Picked):
             views[record.round] = RoundView(
-                record.round, record.problem, record.arms, "open", record.at
+                record.round, record.problem, record.arms, "open", record.at, after=record.after
             )
         elif isinstance(record, Finished | Lost) and record.round in views:
             views[record.round] = _closed(views[record.round], record)

@@ -23,7 +23,7 @@ class BadAnswerError(PickbestError):
 
 
 class RejectedError(PickbestError):
-    """Raised by a user's cost, check or answer function: the answer is wrong, and why."""
+    """Raised by a user's check or answer function: the answer is wrong, and why."""
 
 
 @dataclass(frozen=True, slots=True)

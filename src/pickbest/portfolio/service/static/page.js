@@ -21,24 +21,49 @@ function cell(row, text, kind) {
   return made;
 }
 const number = value => value === null ? "–" : value.toFixed(4);
-function drawArms(status) {
+// A portfolio of names speaks of quality and prices, one of programs of costs.
+const isNames = status => status.rewards || status.trade !== null;
+const value = (status, cost) => cost === null ? null : status.rewards ? 1 - cost : cost;
+function drawArms(status, course) {
+  const names = isNames(status), word = status.rewards ? "quality" : "mean cost";
+  const heads = ["arm", "state", names ? "calls" : "picked", names ? "best" : "won",
+    names ? "price per call" : "failed", word, names ? "called next" : "picked next"];
+  $("arms").tHead.rows[0].querySelectorAll("th").forEach((head, i) => head.textContent = heads[i]);
   const body = $("arms").tBodies[0];
   body.replaceChildren();
   for (const arm of status.arms) {
     const row = body.insertRow();
     const marks = (arm.wrong ? ", " + arm.wrong + " wrong" : "") +
       (arm.disputed ? ", " + arm.disputed + " disputed" : "");
+    const price = arm.picked ? (arm.spent ?? 0) / arm.picked : null;
     cell(row, arm.name); cell(row, arm.state + marks, marks ? "lost" : ""); cell(row, arm.picked, "n");
-    cell(row, arm.won, "n"); cell(row, arm.failed, "n"); cell(row, number(arm.mean_cost), "n");
+    cell(row, arm.won, "n"); cell(row, names ? number(price) : arm.failed, "n");
+    cell(row, number(value(status, arm.mean_cost)), "n");
+    [...row.cells].forEach((each, i) => each.dataset.head = heads[i]);
     const share = cell(row, "");
     const bar = document.createElement("span"), fill = document.createElement("i");
     bar.className = "bar"; fill.style.width = 100 * arm.share + "%";
     bar.append(fill); share.append(bar, Math.round(100 * arm.share) + " %");
   }
+  const points = course.points, last = points.at(-1), first = points.at(-1 - WINDOW) ?? points[0];
+  const rate = last && last[1] > first[1] ? (last[0] - first[0]) / (last[1] - first[1]) : null;
   $("summary").textContent = status.finished + " rounds finished, " + status.lost + " lost" +
-    (status.late ? " (" + status.late + " came late)" : "") + ", " + status.open + " open; mean cost " + number(status.mean_cost) + "; " + status.budget +
-    " of " + status.arms.filter(arm => arm.state === "active").length + " arms a round, learner " +
+    (status.late ? " (" + status.late + " came late)" : "") + ", " + status.open +
+    " tickets open; " + word + " " + number(value(status, status.mean_cost)) +
+    (names ? ", price " + number(status.spent / Math.max(status.problems, 1)) : "") +
+    (status.problems === status.finished ? " per round" : " per problem, " + status.problems + " problems") +
+    "; " + (names && status.trade !== null ? "at most " : "") + status.budget +
+    " of " + status.arms.filter(arm => arm.state === "active").length + " arms, learner " +
     status.learner;
+  $("updated").textContent = last ? "Last result " + new Date(1000 * last[1]).toLocaleString() +
+    (rate ? ", lately " + +rate.toPrecision(2) + " per second" : "") : "No result yet";
+  $("frontier").replaceChildren(...(status.frontier ?? []).map(each => {
+    const line = document.createElement("li");
+    line.textContent = shown(each.arms.join(", ")) + ": quality " + number(1 - each.cost) +
+      ", price " + number(each.price);
+    return line;
+  }));
+  $("fixed").hidden = !status.frontier;
   const said = each => each.verdict + " by " + each.arm + " (round " + each.round +
     (each.checked ? ", its model holds)" : ")");
   $("contradictions").replaceChildren(...(status.contradictions ?? []).slice(0, 10).map(each => {
@@ -48,7 +73,8 @@ function drawArms(status) {
     return line;
   }));
 }
-function drawRounds(rounds) {
+function drawRounds(status, rounds) {
+  $("worth").textContent = status.rewards ? "quality" : "cost";
   const body = $("rounds").tBodies[0];
   body.replaceChildren();
   for (const view of rounds.reverse()) {
@@ -60,12 +86,14 @@ function drawRounds(rounds) {
     const won = view.runs.find(run => run.arm === view.winner);
     cell(row, (view.contradictions ? "! " : "") + (won?.verdict ?? ""),
       view.contradictions ? "lost" : "");
-    cell(row, number(view.cost), "n");
+    cell(row, number(value(status, view.cost)), "n");
   }
 }
-// The mean over a moving window of the points, in the order in which rounds were finished.
-function drawCourse(course) {
-  const svg = $("chart"), points = [[0, 0, 0], ...course.points];
+// The mean over a moving window of the points, in the order of finishing.
+function drawCourse(status, course) {
+  const svg = $("chart"), points = [[0, 0, 0, 0], ...course.points];
+  $("charted").textContent = (status.rewards ? "Quality" : "Mean cost") +
+    " over a moving window, in order of finishing";
   const width = svg.clientWidth || 800, height = 250, left = 38, bottom = 22;
   svg.setAttribute("viewBox", "0 0 " + width + " " + height);
   svg.replaceChildren();
@@ -77,7 +105,7 @@ function drawCourse(course) {
   };
   const means = points.slice(1).map((point, i) => {
     const before = points[Math.max(0, i + 1 - WINDOW)];
-    return [point[0], (point[2] - before[2]) / (point[0] - before[0])];
+    return [point[0], value(status, (point[2] - before[2]) / (point[0] - before[0]))];
   });
   const last = points.at(-1)[0] || 1;
   const x = finished => left + finished / last * (width - left - 8);
@@ -91,7 +119,7 @@ function drawCourse(course) {
     make("line", {x1: left, x2: width - 8, y1: y(cost), y2: y(cost), stroke: "#8884"});
     make("text", {x: 4, y: y(cost) + 4}, +cost.toPrecision(3));
   }
-  make("text", {x: width - 8, y: height - 6, "text-anchor": "end"}, last + " rounds finished");
+  make("text", {x: width - 8, y: height - 6, "text-anchor": "end"}, last + " finished");
   make("polyline", {points: means.map(each => x(each[0]) + "," + y(each[1])).join(" "),
     fill: "none", stroke: "var(--hero)", "stroke-width": 2.5});
 }
@@ -99,7 +127,7 @@ async function refresh() {
   try {
     const [status, rounds, course] =
       await Promise.all([load("api/status"), load("api/history?last=20"), load("api/course")]);
-    drawArms(status); drawRounds(rounds); drawCourse(course);
+    drawArms(status, course); drawRounds(status, rounds); drawCourse(status, course);
     $("error").textContent = "";
   } catch (problem) { $("error").textContent = problem.message; }
   setTimeout(refresh, 2000);
