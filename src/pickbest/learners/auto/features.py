@@ -34,7 +34,7 @@ LONGEST, MOST_NUMBERS = 512, 2_000_000
 WAVES, NARROW = 256, 3.0
 # The prior variance of the linear part; that of the other part is 1. With 1 instead, worlds that
 # are linear are learned later; with 10, tables of solvers lose .03.
-LINEAR = 4.0
+LINEAR = 2.0
 # Optimism about an arm that was never played, as a share of what is left to a reward of 1; it
 # falls as one over the root of plays. From .1 to .3 it makes no difference that can be seen.
 NEW = 0.15
