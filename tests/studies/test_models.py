@@ -87,5 +87,8 @@ def test_an_adaptive_budget_pays_less_than_any_fixed_one_where_problems_differ()
     at_once = play(Adaptive(2, prices, 1.0, 1, cascade=False), costs, prices)
     assert at_once.calls < 1.3
     known = np.tile([[0.0], [1.0]], (150, 1))
-    told = play(Adaptive(2, prices, 1.0, 1, cascade=True, features=known), costs, prices).total(1.0)
-    assert told <= adaptive + 0.01
+    told = [
+        play(Adaptive(2, prices, 1.0, seed, True, known), costs, prices).total(1.0)
+        for seed in range(3)
+    ]
+    assert np.mean(told) < adaptive + 0.05
