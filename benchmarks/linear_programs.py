@@ -54,7 +54,7 @@ def dense_row(n_constraints: int, dimension: int, budget: int, limit: float) -> 
 
 
 def rows() -> list[Row]:
-    """One row a problem; compilation is not counted."""
+    """One row per problem; compilation is not counted."""
     cover_row(1_000, 100, 60.0, limit=60.0)
     dense_row(200, 5, budget=2, limit=60.0)
     return [

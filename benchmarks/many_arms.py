@@ -197,7 +197,7 @@ def plot_curve(path: Path) -> None:
         axes.loglog(arms, micros, color=colour, marker="o", markersize=3)
         ends.append((float(arms[-1]), micros[-1], name, colour))
     axes.set_xlabel("arms")
-    axes.set_ylabel("µs a round (budget 1, exact weights)")
+    axes.set_ylabel("µs per round (budget 1, exact weights)")
     label_ends(axes, ends)
     figure.savefig(path)
 

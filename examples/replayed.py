@@ -15,10 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
-from pickbest.portfolio import Command, Portfolio, Run, RunStatus
+from pickbest.portfolio import AskTell, Command, Portfolio, Run, RunStatus
 from pickbest.portfolio.runs import Task
 from pickbest.portfolio.solve.call import COST
 from pickbest.portfolio.solve.known import DIMACS, SOLVERS, takes
+from pickbest.portfolio.solve.learning import lessons
 
 BUDGET = 2
 ORDERS = 10
@@ -43,7 +44,7 @@ class Measured:
 
     @classmethod
     def read(cls, path: Path, format: str, deadline: float) -> Measured:
-        """A row a problem: name, group, verdict, seconds of each solver or nothing."""
+        """One row per problem: name, group, verdict, seconds of each solver or nothing."""
         with path.open(newline="") as file:
             header, *rows = csv.reader(file)
         cells = np.array([row[3:] for row in rows])
@@ -139,6 +140,42 @@ def portfolio_costs(
     return paid
 
 
+def solve_costs(table: Measured, order: Sequence[int], seed: int, finish: bool) -> np.ndarray:
+    """Seconds for each problem as `pickbest solve` learns; finish: with that option."""
+    books: dict[str, AskTell] = {}
+    paid = np.empty(len(order))
+    for place, row in enumerate(order):
+        fit = table.takes[row]
+        names = [name for name, takes in zip(table.solvers, fit, strict=True) if takes]
+        group = table.groups[row]
+        if group not in books:
+            books[group] = AskTell(names, min(BUDGET, len(names)), name=group or "all", seed=seed)
+        ledger = books[group].ledger
+        arms, weights = ledger.look(lambda state: state.live.pick(state.next_round)[:2])
+        took = {arm: table.seconds[row, table.solvers.index(arm)] for arm in arms}
+        first = min(*took.values(), table.deadline)
+        runs = [_told(arm, seconds, first, finish) for arm, seconds in took.items()]
+        call = {
+            "problem": table.problems[row], "at": place + 1.0, "arms": names, "versions": {},
+            "picked": arms, "weights": weights or (), "given": False, "runs": runs,
+        }  # fmt: skip
+        for lesson in lessons(call, {}):
+            ledger.note([(lesson.problem, lesson.weights, lesson.record)])
+        paid[place] = first
+    for book in books.values():
+        book.close()
+    return paid
+
+
+def _told(arm: str, seconds: float, first: float, finish: bool) -> dict[str, object]:
+    ends = seconds <= (2.0 * first if finish else first)
+    return {
+        "arm": arm, "status": "finished" if ends else "stopped", "accepted": ends,
+        "cost": COST.of(seconds) if ends else None, "seconds": min(seconds, first),
+        "reason": "", "verdict": "", "checked": False,
+    }  # fmt: skip
+
+
 def random_costs(table: Measured, order: Sequence[int], seed: int, fit: bool) -> np.ndarray:
     """Two solvers at random for each problem; fit: of those that take it."""
     rng = np.random.default_rng([seed, 1])
@@ -172,7 +209,10 @@ def ways(table: Measured, progress: Callable[[str], None] = lambda text: None) -
         return Way(name, np.array([play(order, seed) for seed, order in enumerate(orders)]))
 
     grouped = len(set(table.groups)) > 1
-    found = []
+    found = [
+        on_all(name, lambda order, seed, finish=finish: solve_costs(table, order, seed, finish))
+        for name, finish in (("`pickbest solve`", False), ("`pickbest solve --finish`", True))
+    ]
     if grouped:
         found.append(
             on_all(

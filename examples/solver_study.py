@@ -151,7 +151,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 def write_table(study: Study, read: Sequence[dict[str, str]]) -> None:
-    """One row a problem; no two verdicts on a problem may differ."""
+    """One row per problem; no two verdicts on a problem may differ."""
     verdicts: defaultdict[str, set[str]] = defaultdict(set)
     seconds = {}
     for row in read:

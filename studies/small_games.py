@@ -6,9 +6,10 @@ the player's best mixture of B-subsets in each state.
 """
 
 import math
+from collections.abc import Iterator
 from functools import cache
 from itertools import combinations, permutations, product
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -68,6 +69,66 @@ def hedge_worst_case(n_arms: int, budget: int, rounds: int, distinct: bool = Fal
                    for c in vectors)  # fmt: skip
 
     return float(value(check_count("rounds", rounds), (0,) * n_arms))
+
+
+def partial_worst_case(n_arms: int, budget: int, rounds: int) -> float:
+    """The worst expected regret of hedge-partial against an arm, for two or three picks.
+
+    Over all costs of 0 and 1, by an adversary that may choose them by what was drawn before, and so
+    over all sequences. (What a further draw saves where J is also a K is left out.)
+
+    >>> round(partial_worst_case(3, 2, 2), 3)
+    0.614
+    """
+    learner = make_learner("hedge-partial", n_arms, check_budget(budget, n_arms))
+    law = cast(HedgePartial, learner).law
+    vectors = [c for c in _cost_vectors(n_arms) if max(c) == 1]
+
+    @cache
+    def value(left: int, known: tuple[float, ...]) -> float:
+        if left == 0:
+            return 0.0
+        shares, estimates = _shares(law, np.array(known)), np.array(known)
+        outcomes = list(_outcomes(shares, budget, law.explore))
+        worst = 0.0
+        for c in vectors:
+            total = 0.0
+            for chance, first, seen, weights in outcomes:
+                after = estimates.copy()
+                for arm, weight in zip(seen, weights, strict=True):
+                    after[arm] += weight * (c[arm] - c[first])
+                paid = min(c[first], *(c[arm] for arm in seen))
+                total += chance * (paid - c[0] + value(left - 1, _canonical(after)))
+            worst = max(worst, total)
+        return worst
+
+    return float(value(check_count("rounds", rounds), (0.0,) * n_arms))
+
+
+def _canonical(known: FloatArray) -> tuple[float, ...]:
+    """Only differences count, and all arms but the first are alike."""
+    apart = (known - known.min()).round(9)
+    return (float(apart[0]), *sorted(apart[1:].tolist()))
+
+
+def _outcomes(
+    shares: FloatArray, budget: int, explore: float
+) -> Iterator[tuple[float, int, tuple[int, ...], tuple[float, ...]]]:
+    """(probability, I, arms that are looked at, their weights) of a round, B = 2 or 3."""
+    n_arms = len(shares)
+    for first in range(n_arms):
+        others = [arm for arm in range(n_arms) if arm != first]
+        share = {arm: shares[arm] / shares[others].sum() for arm in others}
+        if budget == 2:
+            for arm in others:
+                chance = (1.0 - explore) * share[arm] + explore / len(others)
+                yield shares[first] * chance, first, (arm,), (1.0 / chance,)
+            continue
+        looked = {a: 1.0 - (1.0 - share[a]) * (1.0 - 1.0 / len(others)) for a in others}
+        for second, third in product(others, others):
+            seen = tuple({second, third})
+            chance = shares[first] * share[second] / len(others)
+            yield chance, first, seen, tuple(1.0 / looked[arm] for arm in seen)
 
 
 def _all_bad(law: FloatArray, costs: State, budget: int, distinct: bool) -> float:

@@ -2,7 +2,7 @@
 
     python examples/sat_portfolio/run.py --out out/sat_portfolio
 
-First a portfolio of each learner runs on the stream: it picks two solvers a formula, races
+First a portfolio of each learner runs on the stream: it picks two solvers per formula, races
 them, checks the answer and learns. Then every solver runs once on every formula, offline, two
 at a time as in the live run, and the report compares. Needs pickbest[portfolio,sat].
 """

@@ -12,7 +12,7 @@ from matplotlib import pyplot as plt
 ROW = re.compile(r"^\| (.+?) \| (\d+) \| ([\d.]+) \|", re.M)
 SHOWN = {
     "all solvers at once": "all six at once",
-    "portfolio, a learner for each logic": "pickbest solve",
+    "`pickbest solve`": "pickbest solve",
     "best pair in hindsight": "best pair in hindsight",
     "random pairs of those that take the logic": "random pairs",
     "z3 alone": "z3 alone",

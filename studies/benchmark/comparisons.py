@@ -21,11 +21,11 @@ Block = Mapping[str, Cell]
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over families with its bootstrap interval."""
+    """A mean over families with its bootstrap interval; None where there is one family only."""
 
     mean: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
 
 
 def blocks_of(cells: Sequence[Cell]) -> dict[tuple[str, int], Block]:
@@ -59,13 +59,14 @@ def mean_share_intervals(cells: Sequence[Cell]) -> dict[str, Estimate]:
     if not families:
         return {}
     values = np.array([np.mean(rows, axis=0) for rows in families.values()])
+    means = dict(zip(labels, values.mean(axis=0).tolist(), strict=True))
+    if len(values) < 2:
+        return {label: Estimate(mean, None, None) for label, mean in means.items()}
     drawn = np.random.default_rng(0).integers(len(values), size=(RESAMPLES, len(values)))
     tail = (1.0 - CONFIDENCE) / 2.0
-    low, high = np.quantile(values[drawn].mean(axis=1), [tail, 1.0 - tail], axis=0)
-    return {
-        label: Estimate(float(mean), float(low[i]), float(high[i]))
-        for i, (label, mean) in enumerate(zip(labels, values.mean(axis=0), strict=True))
-    }
+    ends = np.quantile(values[drawn].mean(axis=1), [tail, 1.0 - tail], axis=0).T.tolist()
+    pairs = zip(means.items(), ends, strict=True)
+    return {label: Estimate(mean, low, high) for (label, mean), (low, high) in pairs}
 
 
 @dataclass(frozen=True)

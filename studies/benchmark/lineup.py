@@ -8,7 +8,7 @@ from pickbest.core import Environment, Feedback, Learner, PickbestError, unknown
 
 YARDSTICK = "fpml-partial as run"
 AUTO = "auto"
-# In the paper's own settings, beside the catalog's defaults.
+# In the paper's own settings, in addition to the catalog's defaults.
 AS_RUN = {YARDSTICK: "fpml-partial:tuning=as_run", "og as run": "og:tuning=as_run"}
 # What others do with features: see `studies.peers`.
 INFORMED = "auto + features"

@@ -26,7 +26,7 @@ LEAST_GAP = 0.005
 
 @dataclass(frozen=True)
 class Result:
-    """Mean rewards of a round, one a replicate; a single one where all replicates agree.
+    """Mean rewards per round, one per replicate; a single one where all replicates agree.
 
     rewards: the learner's. best_arm: the best single arm's in hindsight.
     random: B distinct random arms', in expectation. best: the best B arms' in hindsight.
@@ -96,7 +96,7 @@ def best_reward(table: FloatArray, budget: int) -> float:
 def references(
     environment: Environment, budget: int, replicates: int, seed: int
 ) -> tuple[Numbers, Numbers]:
-    """(random, best), one a replicate, or one where all agree; empty where costs react."""
+    """(random, best), one per replicate, or one where all agree; empty where costs react."""
     if environment.adaptive:
         return (), ()
     # The order of the rounds changes neither.

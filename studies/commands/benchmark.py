@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from rich.table import Table
+from rich.console import RenderableType
 from typer import Argument, Option
 
 from pickbest.cli import tables
@@ -160,11 +161,9 @@ def _play(
         tables.say(kept, stderr=True)
         raise
     page = write_report(plan, cells, out)
-    found = summary(plan, cells, page, time.monotonic() - started)
-    if as_json:
-        tables.print_json(found)
-    else:
-        _show(found)
+    seconds = time.monotonic() - started
+    found = {"page": str(page), "seconds": round(seconds, 1), **summary(plan, cells)}
+    tables.show(found, as_json, lambda _: shown(found))
 
 
 def parse_budgets(text: str) -> list[int]:
@@ -186,45 +185,35 @@ def parse_budgets(text: str) -> list[int]:
     return sorted(budgets)
 
 
-def summary(
-    plan: BenchmarkPlan, cells: Sequence[Cell], page: Path, seconds: float
-) -> dict[str, Any]:
-    """What the command prints."""
+def summary(plan: BenchmarkPlan, cells: Sequence[Cell]) -> dict[str, Any]:
+    """What a script may read."""
     from pickbest.report.html import heading
     from studies.benchmark.report import headline, scope, verdicts
 
     table = headline(cells)
     names = [heading(column) for column in table.columns]
     return {
-        "page": str(page),
         "scope": scope(cells),
-        "seconds": round(seconds, 1),
         "cells": len(cells),
         "replicates": plan.replicates,
         "seed": plan.seed,
-        "verdicts": [{"statement": v.statement, "text": v.text, "holds": v.holds}
-                     for v in verdicts(cells)],
+        "verdicts": [asdict(verdict) for verdict in verdicts(cells)],
         "learners": [dict(zip(names, row, strict=True)) for row in table.rows],
-    }  # fmt: skip
+    }
 
 
-def _show(found: Mapping[str, Any]) -> None:
+def shown(found: Mapping[str, Any]) -> list[RenderableType]:
+    """What the command prints, short enough for a terminal."""
     from pickbest.report.document import BADGES
 
-    if found["learners"]:
-        tables.print_tables(_headline(found))
-    for verdict in found["verdicts"]:
-        tables.say(f"{verdict['statement']}: {BADGES[verdict['holds']]}. {verdict['text']}")
-    tables.say(f"{found['cells']} cells, {found['seconds']:.1f} s: {found['page']}")
-
-
-def _headline(found: Mapping[str, Any]) -> Table:
-    """Short enough for a terminal."""
     rows = []
     for values in found["learners"]:
         learner, share, _, low, high, everywhere = values.values()
-        shares = ["-", "-"] if share is None else [f"{share:.3f}", f"{low:.2f} to {high:.2f}"]
-        rows.append([learner, *shares, "-" if everywhere is None else f"{everywhere:.3f}"])
+        interval = None if low is None else f"{low:.2f} to {high:.2f}"
+        rows.append([learner, share, interval, everywhere])
     columns = ("learner", "share", "95% interval", "share everywhere")
     title = f"Mean share of the gap over {found['scope']}"
-    return tables.table(title, columns, rows)
+    lines: list[RenderableType] = [tables.table(title, columns, rows)] if rows else []
+    for verdict in found["verdicts"]:
+        lines.append(f"{verdict['statement']}: {BADGES[verdict['holds']]}. {verdict['text']}")
+    return [*lines, f"{found['cells']} cells, {found['seconds']:.1f} s: {found['page']}"]

@@ -131,6 +131,7 @@ def two_picks(
         int, Option(help="Measure games of up to this many rounds; 0: only write the page.")
     ] = 0,
     replicates: ReplicatesOption = 20,
+    workers: Annotated[int, Option(help="Processes that measure at the same time.")] = 1,
     guard: Annotated[
         Path | None,
         Option(help="Measure what a guard would cost auto, with a folder of ASlib scenarios."),
@@ -155,7 +156,7 @@ def two_picks(
 
     if most:
         with progress_bar("measuring") as progress:
-            measure.measure(most, replicates, progress=progress)
+            measure.measure(most, replicates, workers=workers, progress=progress)
     if guard is not None:
         with progress_bar("measuring the guard") as progress:
             rows = guard_rows(guard, replicates, progress)

@@ -24,7 +24,7 @@ from studies.paper.recorded_rewards import DATA, MEASURED, MORE, Rewards, digest
 from studies.report.sections import section_from_json, section_to_json
 
 PARTS = "studies.paper.parts"
-# Tables that parts read beside the rewards that a run is asked for.
+# Tables that parts read in addition to the rewards that a run is asked for.
 SHIPPED = (MEASURED, MORE, DATA / "losses.csv.gz", DATA / "pool.csv.gz")
 
 

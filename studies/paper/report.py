@@ -12,7 +12,7 @@ from studies.report.sections import listed
 TITLE = "Trading off resource budgets for improved regret bounds: reproduced"
 INTRO = (
     "Each round, pick B of N arms and pay the smallest cost. This page rebuilds every table, "
-    "figure and statement of Falck and Orton (NeurIPS 2022), beside the printed numbers; verdicts "
+    "figure and statement of Falck and Orton (NeurIPS 2022), next to the printed numbers; verdicts "
     "are computed from the runs, and [each of them can fail](#sabotage)."
 )
 DOUBT = "A page of verdicts is worth what its weakest verdict is worth: each was put to the test."

@@ -1,1 +1,1 @@
-"""Peers: what others do about online selection with features, built small to be measured beside."""
+"""Peers: what others do about online selection with features, built small to be compared with."""

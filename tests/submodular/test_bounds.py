@@ -1,6 +1,5 @@
 """What the theorems promise of OG and OG_hybrid, on jobs of every family."""
 
-import json
 import math
 
 import numpy as np
@@ -15,7 +14,7 @@ from pickbest.submodular.jobs import (
     greedy_schedule,
     time_to_solve,
 )
-from studies.jobs import FAMILIES, hidden_jobs, theorem6_experiment
+from studies.paper.parts.hybrid_jobs import FAMILIES, hidden_jobs
 
 SHARE = 1.0 - math.exp(-1.0)
 
@@ -102,17 +101,3 @@ def test_og_hybrid_stays_under_theorem_6(family: str, target: int) -> None:
                 n_arms=jobs.n_arms, slot_budget=slot_budget, **settings
             )
             assert regret <= bound
-
-
-def test_theorem_6_experiment_is_plain_data_under_its_bounds() -> None:
-    found = theorem6_experiment(seed=1, replicates=3, horizons=(60, 200))
-    assert found["all_under_bound"]
-    assert json.loads(json.dumps(found)) == found
-    hybrid = [row for row in found["rows"] if row["learner"] == "OG_hybrid"]
-    assert {row["family"] for row in hybrid} == set(FAMILIES)
-    at_200 = [row for row in hybrid if row["family"] == "coverage" and row["rounds"] == 200]
-    assert [row["slot_budget"] for row in at_200] == [1, 2, 6]
-    assert [row["budget"] for row in at_200] == [11, 22, 66]
-    # More arms a slot: less regret.
-    assert at_200[0]["regret"] > at_200[1]["regret"] > at_200[2]["regret"]
-    assert theorem6_experiment(seed=1, replicates=3, horizons=(60, 200)) == found

@@ -109,6 +109,22 @@ def test_nested_sets_of_very_many_arms(monkeypatch):
     assert 0.999 * every <= some <= every
 
 
+@pytest.mark.parametrize("budget", [1, 2, 3, 6])
+def test_a_spared_arm_is_a_lower_bound(budget):
+    for n_arms in (budget, budget + 1, 12, 100):
+        size = {"n_arms": n_arms, "budget": budget}
+        values = [theory.lower_bound_spared(**size, rounds=t) for t in (1, 2, 5, 12)]
+        assert values == sorted(values)
+        assert values[0] == pytest.approx(1 - budget / n_arms)
+        if budget > 1:
+            assert values[-1] <= theory.hedge_bound(**size)
+    # One pick has no constant regret, and from B = 2 on sparing arms is worse than nested sets.
+    assert theory.lower_bound_spared(n_arms=2, budget=1, rounds=12) > 1.2
+    assert theory.lower_bound_spared(n_arms=32, budget=2) > 1.25 * theory.lower_bound_nested(
+        n_arms=32, budget=2
+    )
+
+
 def test_the_exact_regret_of_one_good_arm_has_a_limit():
     size = {"n_arms": 32, "budget": 2}
     long = theory.good_arm_regret(**size, rounds=10**12, epsilon=0.01)
@@ -126,6 +142,7 @@ def test_the_exact_regret_of_one_good_arm_has_a_limit():
         (lambda: theory.tail_rate(budget=2, tail=5.0), "too large"),
         (lambda: theory.tail_bound(n_arms=4, budget=2, doubt=0.0), "doubt must be"),
         (lambda: theory.tail_bound(n_arms=4, budget=2, doubt=0.1, rate=2.0), "rate must be below"),
+        (lambda: theory.lower_bound_spared(n_arms=4, budget=2, rounds=25), "at most 24"),
         (lambda: theory.prior_bound(prior=0.0, budget=2), "prior must be"),
     ],
 )

@@ -22,7 +22,17 @@ from pickbest.cli.hindsight import bounds, environments, hindsight, learners
 from pickbest.cli.replay import replay
 from pickbest.cli.run import run
 from pickbest.cli.simulate import simulate
-from pickbest.cli.store import advise, export, history, import_, report, serve, status, verify
+from pickbest.cli.store import (
+    advise,
+    export,
+    history,
+    import_,
+    prune,
+    report,
+    serve,
+    status,
+    verify,
+)
 from pickbest.core import MissingExtraError, PickbestError
 from pickbest.core.text import printable
 from pickbest.portfolio.processes import hide, passwords_in
@@ -44,7 +54,7 @@ def solve(context: typer.Context) -> None:
 # In the order of the help; a command is called as its function.
 GROUPS: dict[str, tuple[Callable[..., None], ...]] = {
     "Solve and run": (solve, run, serve),
-    "Look back": (status, history, report, advise, export, import_, verify),
+    "Look back": (status, history, report, advise, export, import_, prune, verify),
     "Try learners": (simulate, replay, hindsight, learners, environments),
     "Mathematics": (bounds, feasible),
 }

@@ -135,6 +135,27 @@ def verify(store: StoreArgument, name: NameOption = "default") -> None:
     typer.echo(f"{state.position} records, {state.next_round} rounds: the replay agrees")
 
 
+def prune(
+    store: StoreArgument,
+    keep: Annotated[int, Option("--keep", help="Number of rounds to keep in full.")],
+    name: NameOption = "default",
+) -> None:
+    """Fold old rounds into a summary, so that a database stops growing.
+
+    What was learned, the status and the contradictions stay as they are. The history of the old
+    rounds goes: export it first if you want to keep it. `pickbest verify` checks what remains.
+
+    **Example**
+
+        pickbest export portfolio.toml --out old.jsonl
+
+        pickbest prune portfolio.toml --keep 10000
+    """
+    with opened(store, name, write=True) as ledger:
+        gone = ledger.prune(keep)
+    say(f"{gone:,} records are gone" if gone else "nothing to prune")
+
+
 def advise(store: StoreArgument, name: NameOption = "default", as_json: JsonOption = False) -> None:
     """Estimate what a larger or smaller budget would have gained."""
     from pickbest.portfolio.run.advise import advise as advice
@@ -239,33 +260,27 @@ def report(
         pickbest report portfolio.toml --open
     """
     from pickbest.core import check_positive
-    from pickbest.portfolio.store.records import Roster
     from pickbest.portfolio.store.views import overview
     from pickbest.report.html import need_packages, write_report
     from pickbest.report.names_page import names_report
     from pickbest.report.portfolio_page import PortfolioNumbers, portfolio_report
 
     need_packages()
+    shown = Path(store).stem if store.endswith(".toml") else name
+    command = f"pickbest report {shown}"
+    given = None if deadline is None else check_positive("deadline", deadline)
+    config = located(store, name)[2]  # a journal does not know the deadline
+    known = config.deadline if given is None and config is not None else given
     with opened(store, name) as ledger:
         view = overview(ledger.state)
         if view.rewards or (view.trade is not None and view.learner == "calls"):
-            shown = Path(store).stem if store.endswith(".toml") else name
-            made = names_report(view, ledger.state.course, shown, f"pickbest report {shown}")
-            page = write_report(made, out)
-            say(f"{view.problems} problems: {page}")
-            if open_page:
-                typer.launch(page.resolve().as_uri())
-            return
-    config = located(store, name)[2]  # a journal does not know the deadline
-    given = None if deadline is None else check_positive("deadline", deadline)
-    known = config.deadline if given is None and config is not None else given
-    with reading(store, name) as journal:
-        entries = list(journal.entries())
-    rosters = [entry.record for entry in entries if isinstance(entry.record, Roster)]
-    numbers = PortfolioNumbers.of(entries, known)
-    shown = Path(store).stem if store.endswith(".toml") else name
-    made = portfolio_report(numbers, rosters[-1].budget, shown, f"pickbest report {shown}")
+            made = names_report(view, ledger.state.course, shown, command)
+            count = f"{view.problems} problems"
+        else:
+            numbers = PortfolioNumbers.of(list(ledger.journal.entries()), known)
+            made = portfolio_report(numbers, view.budget, shown, command)
+            count = f"{len(numbers.rounds)} rounds"
     page = write_report(made, out)
-    say(f"{len(numbers.rounds)} rounds: {page}")
+    say(f"{count}: {page}")
     if open_page:
         typer.launch(page.resolve().as_uri())

@@ -125,6 +125,7 @@ from pickbest.theory.two_picks import (
     constant_rate as constant_rate,
     hedge_bound as hedge_bound,
     lower_bound_nested as lower_bound_nested,
+    lower_bound_spared as lower_bound_spared,
     prior_bound as prior_bound,
     subset_bound as subset_bound,
     tail_bound as tail_bound,

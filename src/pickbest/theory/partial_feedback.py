@@ -10,8 +10,8 @@ estimates be 2 with probability c/2, else 0 (unbiased, in [0, 2]). No learner ca
 good arm from such estimates within T rounds, so regret is of order sqrt(T) for any fixed
 B < N, above the claimed T^(1/(B+1)). tests/theory/test_theory.py plays it with FPML. It also fails
 for the paper's own naive estimator, N times the cost of one more arm that is uniform: N = 10,
-B = 3 + 1, T = 10^6, d = 1.5 sqrt(N/T) (`pickbest reproduce partial-feedback`). A slip beside it:
-the complements of the events E_a = {Ĉ_a < V - K} are written as the events themselves.
+B = 3 + 1, T = 10^6, d = 1.5 sqrt(N/T) (`python -m studies reproduce partial-feedback`). A slip
+next to it: the complements of the events E_a = {Ĉ_a < V - K} are written as the events themselves.
 """
 
 import math

@@ -20,7 +20,7 @@ DRAWS, SHORT = 1_000, 60
 
 
 def markov(setting: Setting, *, n_arms: int, budgets: Sequence[int], rounds: int) -> Found:
-    """The tail of FPML's regret with one kept perturbation, beside Markov's inequality."""
+    """The tail of FPML's regret with one kept perturbation, compared with Markov's inequality."""
     series, rows = [], list[list[Cell]]()
     shares, farthest = [], 0.0
     for look, budget in shaded(budgets):
@@ -80,7 +80,8 @@ def markov(setting: Setting, *, n_arms: int, budgets: Sequence[int], rounds: int
 def fresh_noise(setting: Setting, *, rounds: int) -> Found:
     """One kept perturbation and fresh ones against an adversary that sees the picks, B = 1.
 
-    The arm that was picked last costs 1, the other one 0: who keeps a perturbation is found out.
+    The arm that was picked last costs 1, the other one 0, which finds out a learner that keeps its
+    perturbation.
     """
     game = {"n_arms": 2, "budget": 1, "rounds": rounds}
     bound = theory.fpml_regret_bound(**game)

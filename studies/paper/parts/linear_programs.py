@@ -14,7 +14,7 @@ NEAR = 0.25
 def linear_programs(
     setting: Setting, *, budgets: Sequence[int], families: Sequence[str], with_applications: bool
 ) -> Found:
-    """Calls against accuracy, verdicts beside an exact solver, and two applications.
+    """Calls against accuracy, verdicts compared with an exact solver, and two applications.
 
     The first verdict fails where a problem is undecided after the calls that are always enough, or
     a verdict is wrong; the second where calls do not grow with 1/ε as they should.
@@ -63,7 +63,7 @@ def linear_programs(
 
 
 def two_draws(setting: Setting) -> Found:
-    """Beyond the paper: the product law of two draws beside Proposition 8's own tuning."""
+    """Beyond the paper: the product law of two draws compared with Proposition 8's own tuning."""
     from studies.linear_programs.two_draws import two_draws as measure
 
     tamper = None if setting.sabotage is HONEST else setting.sabotage.learner

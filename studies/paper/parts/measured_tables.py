@@ -157,7 +157,7 @@ def measured(setting: Setting, *, budgets: Sequence[int]) -> Found:
 
 
 def means_of(results: Sequence[BudgetResult], tuning: str) -> Means:
-    """Learners in one tuning, beside what does not depend on it."""
+    """Learners in one tuning, and what does not depend on it."""
     untuned = (*HINDSIGHT, *UNTUNED)
     return {
         result.budget: {

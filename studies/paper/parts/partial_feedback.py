@@ -24,7 +24,7 @@ from studies.paper.experiment import (
 # this times sqrt(N / T).
 GAP, NAIVE_GAP = 3.0, 1.5
 CAP = 2.0
-# Of the second counterexample so many rounds of each game are looked at, evenly spaced.
+# Rounds of each game of the second counterexample that are looked at, evenly spaced.
 LOOKS = 10_000
 
 

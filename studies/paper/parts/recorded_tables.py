@@ -71,7 +71,7 @@ class BudgetResult:
 
 
 def recorded(setting: Setting, *, budgets: Sequence[int], figure: bool) -> Found:
-    """Every learner at every budget, beside the printed numbers."""
+    """Every learner at every budget, next to the printed numbers."""
     rewards = setting.rewards
     usable = [budget for budget in budgets if budget < rewards.table.n_arms]
     results = [play_budget(setting, rewards, budget) for budget in usable]
@@ -119,7 +119,7 @@ def _reading_help(rewards: Rewards) -> str:
         help_text += (
             f" The {rewards.table.rounds} rounds here are tuning tasks that pickbest measured "
             "itself, other ones than the paper's 368: orders and gaps can be compared with the "
-            "printed numbers (`pickbest reproduce measured`), the numbers cannot."
+            "printed numbers (`python -m studies reproduce measured`), the numbers cannot."
         )
     elif not rewards.papers:
         help_text += (

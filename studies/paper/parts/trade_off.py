@@ -126,7 +126,7 @@ NAMED = ("task-1", "task-2", "task-3", "regime-change", "bernoulli", "one-good-a
 
 
 def environments(setting: Setting, *, n_arms: int, budgets: Sequence[int], rounds: int) -> Found:
-    """Regret of FPML on every environment of the catalog and on ours, beside the bound.
+    """Regret of FPML on every environment of the catalog and on ours, compared with the bound.
 
     Two leaders that rotate are where one arm fewer than the theorem's two shows.
     """

@@ -28,7 +28,7 @@ SURE = 2.0
 def two_picks(
     setting: Setting, *, n_arms: int, budgets: Sequence[int], rounds: Sequence[int]
 ) -> Found:
-    """Regret against T on one good arm: Theorem 2's FPML beside Gumbel FPML and hedge-partial."""
+    """Regret against T on one good arm: Theorem 2's FPML, Gumbel FPML and hedge-partial."""
     sequences = [cost_sequences.one_good_arm(n_arms, length) for length in rounds]
     found = {
         name: [

@@ -197,7 +197,7 @@ def _keep_order(maximizer: Any) -> None:
 def _finite_logarithms(scenario: Any) -> Any:
     """The facade's encoder, but never -inf: the logarithm of a loss, scaled to (0, 1].
 
-    To stay above 0 it adds 1e-10, which is lost beside a loss of a million.
+    To stay above 0 it adds 1e-10, which is lost next to a loss of a million.
     """
     from smac.runhistory.encoder import RunHistoryLogScaledEncoder
 

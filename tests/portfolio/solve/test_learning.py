@@ -211,7 +211,7 @@ def test_versions_are_kept_and_listed(calls: Calls) -> None:
 
 
 def test_calls_are_learned_from(calls: Calls) -> None:
-    """Real calls, with a solver that answers at once and others that never do."""
+    """A solver answers at once, the others never do; history names the problems (D12)."""
     calls.fake("z3", "#!/bin/sh\necho unsat\n")
     for name in ("cvc5", "cvc4"):
         calls.fake(name, "#!/bin/sh\necho unknown\n")

@@ -429,6 +429,7 @@ def test_it_may_be_killed_at_any_moment(calls: Calls, seed: int) -> None:
 
 
 def test_the_callers_limits_hold_for_solvers(calls: Calls) -> None:
+    """A daemon's solvers did not have them (D10)."""
     calls.fake(
         "cvc5",
         "#!/bin/sh\nulimit -v > limit\nwhile read line; do echo success; done\n",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
 import pytest
 
 from pickbest.catalog import LearnerEntry, learner_names, register_learner, unregister_learner
@@ -88,9 +87,3 @@ def test_unknown_names_get_the_nearest_one() -> None:
 def test_bad_budgets(text: str) -> None:
     with pytest.raises(PickbestError, match="budgets must be like 1-6 or 2,4"):
         parse_budgets(text)
-
-
-def test_recorded_environments_are_known_by_content(table: Table) -> None:
-    moved = Table(np.array(table.costs_table), source="/somewhere/else.csv")
-    first, second = recorded("mine", table)[0], recorded("mine", moved)[0]
-    assert first.environment.source == second.environment.source  # type: ignore[attr-defined]

@@ -49,6 +49,8 @@ def test_share_intervals(cells) -> None:  # type: ignore[no-untyped-def]
     assert shares["good"].mean == pytest.approx(0.8)
     assert shares["even"].mean == pytest.approx(0.55)
     assert 0.5 <= shares["even"].low < 0.55 < shares["even"].high <= 0.6
+    alone = mean_share_intervals([cell for cell in cells if cell.place.name == "w0"])["good"]
+    assert (alone.low, alone.high) == (None, None), "one environment has no interval"
 
 
 def test_paired_comparison(make_cell) -> None:  # type: ignore[no-untyped-def]

@@ -11,7 +11,6 @@ from pickbest.core import PickbestError
 from studies.tuning.dataset import (
     CAPS,
     dataset_names,
-    encode,
     encode_column,
     load_dataset,
     sample_rows,
@@ -51,18 +50,6 @@ def test_a_sample_is_stratified_and_exact_in_size():
     assert rows == sorted(set(rows))
     assert len(rows) == 101
     assert Counter(labels[row] for row in rows) == {"a": 71, "b": 29, "c": 1}
-
-
-def test_columns_become_features(tmp_path):
-    rows = [
-        f"{k},{'red' if k % 2 else 'blue'},{k % 3},{'yes' if k < 10 else 'no'}" for k in range(20)
-    ]
-    write(tmp_path / "mine.csv", "size,colour,kind,target", rows)
-    mine = load_dataset(str(tmp_path), "mine")
-    assert mine.classes == ("no", "yes")
-    # size; colour as two features; kind, three integers, as three.
-    assert mine.features.shape == (20, 6)
-    assert mine.features[:, 0].tolist() == list(range(20))
 
 
 def test_a_folder_of_tables(tmp_path):
@@ -119,16 +106,3 @@ def test_columns_are_encoded_by_rule():
     assert encode_column(["red", "blue", ""]).shape == (3, 3)
     assert encode_column(["7", "7", "7"]) is None
     assert encode_column(["7", "7", ""]) is None
-
-
-def test_whole_columns_are_kept_as_long_as_they_fit():
-    columns = {f"c{k}": ["a", "b", "c"] for k in range(5)}
-    features, left_out = encode(columns, 10, np.random.default_rng(0))
-    assert features.shape == (3, 9)
-    assert len(left_out) == 2
-
-
-def test_of_columns_with_one_name_the_first_keeps_it(tmp_path):
-    rows = [f"{k % 2},{k},{k * k}" for k in range(20)]
-    file = write(tmp_path / "t.csv", "target,x,target", rows)
-    assert load_dataset(str(file.parent), "t").features.shape == (20, 2)

@@ -42,11 +42,6 @@ def test_every_model_finds_good_points():
         assert min(losses) < 0.5 * loss_of_frequencies(task)
 
 
-def test_two_classes_need_no_one_vs_rest():
-    task = Task("lasso", "breast_cancer")
-    assert evaluate(task, {"C": 1.0, "intercept_scaling": 1.0}).loss < 0.2
-
-
 def test_the_held_out_part_is_never_seen():
     iris = load_dataset("embedded", "iris")
     folds = make_folds(iris)
@@ -63,11 +58,6 @@ def test_scaling_uses_the_training_part_alone():
     assert scaled(other, training).ravel().tolist() == [0.0, 2.0, 0.0, 100.0]
     constant = np.full((5, 1), 3.0)
     assert scaled(np.array([[4.0]]), constant).tolist() == [[1.0]]
-
-
-def test_a_column_that_is_missing_in_a_training_part_is_zero():
-    missing = np.full((5, 1), np.nan)
-    assert scaled(np.array([[4.0], [np.nan]]), missing).tolist() == [[0.0], [0.0]]
 
 
 def test_frequencies_have_the_entropy_as_loss():

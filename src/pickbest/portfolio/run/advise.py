@@ -22,6 +22,7 @@ from pickbest.portfolio.store.records import (
     Entry,
     Finished,
     Picked,
+    Summary,
     check_finished,
 )
 
@@ -125,7 +126,9 @@ def timed_rounds(entries: Sequence[Entry]) -> Rounds:
     """The last rounds that say when arms answered or were stopped."""
     opened = {e.record.round: e.record for e in entries if isinstance(e.record, Picked)}
     told = [e.record for e in entries if isinstance(e.record, Finished) and not e.record.late]
-    told = [each for each in told if each.cost is not None][-MOST_ROUNDS:]
+    pruned = any(isinstance(e.record, Summary) for e in entries)
+    told = [each for each in told if each.cost is not None]
+    told = [each for each in told if each.round in opened or not pruned][-MOST_ROUNDS:]
     if len(told) < FEWEST_ROUNDS:
         raise PickbestError(
             f"advice needs at least {FEWEST_ROUNDS} finished rounds, got {len(told)}: play more"

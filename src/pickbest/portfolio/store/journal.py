@@ -33,6 +33,7 @@ from pickbest.portfolio.store.records import (
     Record,
     Snapshot,
     StorageError,
+    Summary,
     decode_record,
     kind_of,
 )
@@ -247,6 +248,23 @@ class Journal:
         table = databases.snapshots
         with self._errors(), self._writing() as connection:
             connection.execute(table.delete().where(table.c.portfolio == self._portfolio))
+
+    def prune(self, position: int, summary: Summary) -> None:
+        """Put a summary in place of all records up to a position, whole or not at all."""
+        body, table = encode(summary), databases.records
+        if len(body) > LONGEST_BODY:
+            raise PickbestError(f"a summary of {len(body):,} bytes is too long to be kept")
+        row = {"position": position, "kind": kind_of(summary), "body": body, "now": time.time()}
+        empty = {"portfolio": self._portfolio, "opens": None, "closes": None}
+        old = table.delete().where(
+            table.c.portfolio == self._portfolio, table.c.position <= position
+        )
+        with self._errors(), self._writing() as connection:
+            if connection.dialect.name == "postgresql":
+                connection.execute(_LOCK, {"portfolio": self._portfolio})
+            if connection.execute(old).rowcount < 2:  # somebody else has pruned more
+                raise PickbestError("the journal changed meanwhile: prune it again")
+            connection.execute(_INSERT[connection.dialect.name], {**empty, **row})
 
     def ages(self, rounds: Iterable[int]) -> Mapping[int, float]:
         """Seconds since these rounds were opened, by the database's own clock."""

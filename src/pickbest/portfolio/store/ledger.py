@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from pickbest.core import PickbestError
+from pickbest.core import PickbestError, check_count
 from pickbest.core.features import Feature, Features, encoded, feature_names, kept
 from pickbest.core.tickets import ClosedRoundError, RepeatedTellError, Ticket, not_open
 from pickbest.portfolio.processes import this_process
@@ -34,8 +34,10 @@ from pickbest.portfolio.store.records import (
 from pickbest.portfolio.store.snapshots import (
     OtherVersionError,
     digest_of,
+    folded,
     replayed,
     restore_snapshot,
+    summary_of,
     take_snapshot,
 )
 from pickbest.portfolio.store.state import (
@@ -106,7 +108,7 @@ class Ledger:
                 appended: list[Entry] = []
                 yield lambda record: appended.append(turn.append(record))
             for entry in appended:
-                self.state.apply(entry)
+                self.state = folded(self.state, entry)
             if appended and self.state.position - self._kept >= SNAPSHOT_EVERY:
                 # The records are what counts: where it cannot be kept now, the next one will be.
                 self._kept = self.state.position
@@ -130,12 +132,36 @@ class Ledger:
             restore_snapshot(snapshot, self._at(snapshot.position), trusted)
         return replayed(self.journal.entries(0, position), known, trusted)
 
+    def prune(self, keep: int) -> int:
+        """Fold all but the last rounds into a summary; how many records are gone.
+
+        The rounds that are open, and all after them, are kept as well. Everything is verified
+        first. What was learned stays as it is, bit for bit; what goes is the history.
+        """
+        check_count("keep", keep)
+        with self.lock:
+            self.verify()
+            first = min([self.state.next_round - keep, *self.state.open])
+            state, gone = PortfolioState(self.state.trusted), 0
+            for entry in self.journal.entries(0, self.state.position):
+                if isinstance(entry.record, Picked) and entry.record.round >= first:
+                    break
+                state, gone = folded(state, entry), gone + 1
+            if first <= 0 or gone < 2:
+                return 0
+            summary = summary_of(state)
+            folded(PortfolioState(self.state.trusted), Entry(state.position, summary))
+            # A snapshot of records that are gone would be taken for damaged.
+            self.journal.forget_snapshot()
+            self.journal.prune(state.position, summary)
+            return gone - 1
+
     def restore(self, records: Iterable[Record]) -> None:
         """Fill an empty journal."""
         trial = PortfolioState(self.state.trusted)
         checked = list(records)
         for position, record in enumerate(checked, 1):
-            trial.apply(Entry(position, record))
+            trial = folded(trial, Entry(position, record))
         with self.turn() as write:
             if self.state.position:
                 raise PickbestError(
@@ -448,7 +474,7 @@ class Ledger:
 
     def _fold(self, entry: Entry) -> None:
         try:
-            self.state.apply(entry)
+            self.state = folded(self.state, entry)
         except PickbestError as error:
             raise DamagedError(
                 f"the journal is damaged: record {entry.position}: {error}"

@@ -141,12 +141,23 @@ class Lost:
     at: float = 0.0
 
 
-Record = Opened | Roster | Picked | Finished | Lost
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """All records up to this one, folded: what `prune` leaves of them. See `snapshots`.
+
+    body: as a snapshot's, in base 64.
+    """
+
+    digest: str
+    body: str
+
+
+Record = Opened | Roster | Picked | Finished | Lost | Summary
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A record at its place. Positions count from 1 without gaps."""
+    """A record at its place. Positions count from 1, or from a summary's, without gaps."""
 
     position: int
     record: Record
@@ -161,7 +172,7 @@ class Snapshot:
     body: bytes
 
 
-_RECORDS: tuple[type[Record], ...] = (Opened, Roster, Picked, Finished, Lost)
+_RECORDS: tuple[type[Record], ...] = (Opened, Roster, Picked, Finished, Lost, Summary)
 KINDS = {kind.__name__.lower(): kind for kind in _RECORDS}
 
 

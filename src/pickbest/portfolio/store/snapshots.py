@@ -6,6 +6,8 @@ snapshot that is damaged, of another version, or of other records is not used, a
 what is wrong with it.
 """
 
+import base64
+import binascii
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -23,6 +25,7 @@ from pickbest.portfolio.store.records import (
     Record,
     Roster,
     Snapshot,
+    Summary,
 )
 from pickbest.portfolio.store.state import Course, Point, PortfolioState, Tally
 
@@ -83,6 +86,12 @@ def _restored(snapshot: Snapshot, last: Entry | None, trusted: Opened | None) ->
         raise PickbestError("its digest does not match")
     if last is None or _digest_of_record(last.record) != made["last"]:
         raise PickbestError("it belongs to another journal")
+    return _rebuilt(header, arrays, snapshot.digest, trusted)
+
+
+def _rebuilt(
+    header: dict[str, Any], arrays: Arrays, digest: str, trusted: Opened | None
+) -> PortfolioState:
     state = PortfolioState(trusted)
     settings, roster = header["settings"], header["roster"]
     state.begin(
@@ -102,8 +111,42 @@ def _restored(snapshot: Snapshot, last: Entry | None, trusted: Opened | None) ->
     if roster is not None:
         state.live.expect(tuple(header.get("features", ())))
         state.live.restore(header["away"], arrays)
-    if digest_of(state) != snapshot.digest:
+    if digest_of(state) != digest:
         raise PickbestError("it does not come back as it was")
+    return state
+
+
+def summary_of(state: PortfolioState) -> Summary:
+    """All that the fold knows, as a record that stands for all records before it."""
+    header, arrays = _content(state)
+    body = to_npz({"version": VERSION, "content": header}, arrays)
+    return Summary(checksum(header, arrays), base64.b64encode(body).decode())
+
+
+def folded(state: PortfolioState, entry: Entry) -> PortfolioState:
+    """The state with one entry more; a summary replaces whatever was known before."""
+    if not isinstance(entry.record, Summary):
+        state.apply(entry)
+        return state
+    try:
+        made, arrays = from_npz(base64.b64decode(entry.record.body, validate=True))
+        if made["version"] != VERSION:
+            raise PickbestError(
+                f"its version is {made['version']!r}, this pickbest reads {VERSION}"
+            )
+        state = _rebuilt(made["content"], arrays, entry.record.digest, state.trusted)
+    except (
+        PickbestError,
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        binascii.Error,
+    ) as error:
+        raise DamagedError(
+            f"the summary at record {entry.position} cannot be used ({error})"
+        ) from error
+    state.position = entry.position
     return state
 
 
@@ -155,7 +198,7 @@ def replayed(
                 raise ReplayError(
                     f"round {record.round}: the journal says {stored}, a replay picks {picked}"
                 )
-        again.apply(entry)
+        again = folded(again, entry)
         for position, digest, source in known:
             if position == entry.position and digest != digest_of(again):
                 raise ReplayError(
