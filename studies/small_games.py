@@ -102,7 +102,7 @@ def partial_worst_case(n_arms: int, budget: int, rounds: int) -> float:
             worst = max(worst, total)
         return worst
 
-    return value(check_count("rounds", rounds), (0.0,) * n_arms)
+    return float(value(check_count("rounds", rounds), (0.0,) * n_arms))
 
 
 def _canonical(known: FloatArray) -> tuple[float, ...]:

@@ -52,6 +52,8 @@ step "pickbest --help, the first time" pickbest --help
 step "pickbest --help" pickbest --help
 step "simulate task-1 --budget 3, compiling" pickbest simulate task-1 --budget 3
 step "simulate task-1 --budget 3, again" pickbest simulate task-1 --budget 3
+printf '(set-logic QF_LIA)(declare-const x Int)(assert (> (* 2 x) 7))(check-sat)' >problem.smt2
+step "pickbest solve problem.smt2" pickbest solve problem.smt2
 blocks python
 blocks sh
 for code in python-* sh-*; do

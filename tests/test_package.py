@@ -1,6 +1,7 @@
 """What the package promises as a whole: light imports, public names, one version."""
 
 import ast
+import json
 import re
 import subprocess
 import sys
@@ -100,6 +101,28 @@ def test_pins_are_plain():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     for requirement in project["dependencies"]:
         assert requirement.split(">=")[0].lower() in pinned
+
+
+def test_the_container_and_the_unit_start_what_exists():
+    """Where no builder is at hand, this is what is known of the Containerfile."""
+    lines = (ROOT / "Containerfile").read_text().replace("\\\n", " ").splitlines()
+    steps = [line.split(maxsplit=1) for line in lines if line and not line.startswith("#")]
+    words = [word for word, _ in steps]
+    assert words[0] == "FROM"
+    assert re.fullmatch(r"\S+/python:3\.\d+-slim", steps[0][1])
+    for word, rest in steps:
+        assert word in {"FROM", "COPY", "RUN", "USER", "WORKDIR", "VOLUME", "EXPOSE", "HEALTHCHECK",
+                        "ENTRYPOINT"}  # fmt: skip
+        for name in rest.split()[:-1] if word == "COPY" else ():
+            assert (ROOT / name).exists()
+    assert words.index("USER") < words.index("ENTRYPOINT")
+    assert "root" not in dict(steps)["USER"]
+    page = (ROOT / "docs" / "operations.md").read_text()
+    unit = re.search(r"ExecStart=\S+/pickbest (.*)", page)[1].split()
+    known = run("from pickbest.cli.main import app; app(['serve', '--help'])")
+    for program in (json.loads(dict(steps)["ENTRYPOINT"])[1:], unit):
+        assert program[0] == "serve"
+        assert all(option in known for option in program if option.startswith("--"))
 
 
 def test_everybody_names_the_same_version():

@@ -17,6 +17,7 @@ from pickbest import theory
 from pickbest.catalog import environment_names, make_environment, make_learner
 from pickbest.core import FloatArray, replicate_keys, rng_for
 from pickbest.core.progress import Progress
+from pickbest.core.workers import each_finished
 from pickbest.portfolio.run.costs import NAMED
 from pickbest.simulation.games import play
 from pickbest.simulation.replay import Races, replay
@@ -77,17 +78,30 @@ def cells(most: int) -> Iterator[tuple[str, Callable[[int], list[Cell]]]]:
 
 
 def measure(
-    most: int, replicates: int, kept: Path = KEPT, progress: Progress | None = None
+    most: int,
+    replicates: int,
+    kept: Path = KEPT,
+    workers: int = 1,
+    progress: Progress | None = None,
 ) -> None:
     """Measure all cells that are not kept yet."""
     found = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
-    work = list(cells(most))
-    for number, (name, cell) in enumerate(work, start=1):
-        if name not in found:
-            found[name] = [[round(value, 4) for value in row] for row in cell(replicates)]
-            keep(found, kept)
+    work = [item for item in cells(most) if item[0] not in found]
+    finished = each_finished(partial(_measured, replicates), work, workers, _length)
+    for number, ((name, _), rows) in enumerate(finished, start=1):
+        found[name] = rows
+        keep(found, kept)
         if progress:
             progress(number, len(work), name)
+
+
+def _measured(replicates: int, item: tuple[str, Callable[[int], list[Cell]]]) -> list[Cell]:
+    return [[round(value, 4) for value in row] for row in item[1](replicates)]
+
+
+def _length(item: tuple[str, Callable[[int], list[Cell]]]) -> float:
+    """The longest games begin first: rounds stand in a cell's name."""
+    return max((float(part) for part in item[0].split("/") if part.isdigit()), default=1e5)
 
 
 def keep(found: dict[str, list[Cell]], kept: Path = KEPT) -> None:

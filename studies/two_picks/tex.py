@@ -11,7 +11,8 @@ HEAD = r"""\documentclass[11pt]{article}
 \setmonofont[Scale=0.75]{DejaVu Sans Mono}
 \setlength{\parindent}{0pt}\setlength{\parskip}{4pt}\sloppy
 """
-SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+SPECIAL = {"∎": r"\hfill\rule{1ex}{1ex}",
+           "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
            **{c: "\\" + c for c in "&%$#_{}"}}  # fmt: skip
 SPANS = re.compile(
     r"!\[([^]]*)\]\(([^)]*)\)|\[([^]]*)\]\(([^)]*)\)|`([^`]*)`|\*\*(.+?)\*\*|\*([^*]+)\*"

@@ -297,9 +297,9 @@ def law_is_safe(*, rate: float, stretch: float, saved: float) -> bool:
     k = z / (1 + (g - 1) θ), an estimate of -1/Q costs at most p A and one of 1/Q at most p C, where
 
         A(θ) = E(m) Λ(θ k E(m)) - 1,    E(m) = (e^m - 1)/m,     Λ(x) = -ln(1 - x)/x,
-        C(θ) = 1 - F(m) ℓ(θ k F(m)),    F(m) = (1 - e^-m)/m,    ℓ(x) = ln(1 + x)/x,
+        C(θ) = 1 - F(m) R(θ k F(m)),    F(m) = (1 - e^-m)/m,    R(x) = ln(1 + x)/x,
 
-    because θ moves to θ e^(±m) and Q ≥ μ + ν p. E and Λ rise, F and ℓ fall, m and k fall in θ: that
+    because θ moves to θ e^(±m) and Q ≥ μ + ν p. E and Λ rise, F and R fall, m and k fall in θ: that
     bounds A and C on intervals of θ, which are halved until the largest bounds are tight.
 
     >>> law_is_safe(rate=0.9271, stretch=1.4, saved=1.0)
