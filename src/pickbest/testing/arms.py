@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import time
-from typing import Any
 
 # What an arm sleeps that must be stopped: far longer than a check waits.
 LONG = 1200.0
@@ -16,10 +15,6 @@ def double(number: int) -> int:
 
 def fail(message: str) -> None:
     raise RuntimeError(message)
-
-
-def unreadable(_: object) -> Any:
-    return lambda: None
 
 
 def allocate(count: int) -> int:

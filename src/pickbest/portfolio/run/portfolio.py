@@ -70,7 +70,7 @@ class Portfolio(AskTell):
         self._progress: Progress = progress or Unseen()
         self._killed = threading.Event()
         engine = make_engine(settings.engine, settings.engine_options)
-        local = engine if isinstance(engine, LocalEngine) else LocalEngine(imports_program=False)
+        local = engine if isinstance(engine, LocalEngine) else LocalEngine()
         self._engines = (engine, local)
         try:
             super().__init__(tuple(built), budget, storage, settings=settings)

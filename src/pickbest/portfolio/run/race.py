@@ -122,20 +122,14 @@ class Race:
     ) -> list[Task]:
         """The arms that run until `end`, as the engine takes them."""
         until = ticket.until or (1.0,) * len(ticket.arms)
-        places = [place for place, own in enumerate(until) if own == end]
-        tasks = {
-            place: arms[ticket.arms[place]].task(ticket.arms[place], problem, seconds, self.limits)
-            for place in places
-            if ticket.arms[place] in arms
-        }
-        return [
-            replace(
-                task,
-                pass_env=(*task.pass_env, *self.pass_env),
-                spool=self.answers.outputs.spool(ticket.round, place),
-            )
-            for place, task in tasks.items()
-        ]
+        found = []
+        for place, (name, own) in enumerate(zip(ticket.arms, until, strict=True)):
+            if own == end and name in arms:
+                task = arms[name].task(name, problem, seconds, self.limits)
+                passed = (*task.pass_env, *self.pass_env)
+                spool = self.answers.outputs.spool(ticket.round, place)
+                found.append(replace(task, pass_env=passed, spool=spool))
+        return found
 
     def _judged(self, run: Run, arm: Arm, problem: Any, begin: float) -> Run:
         """What becomes of a run that an engine reports, of an arm that started at `begin`."""
