@@ -132,9 +132,11 @@ def two_picks(
     ] = 0,
     replicates: ReplicatesOption = 20,
     workers: Annotated[int, Option(help="Processes that measure at the same time.")] = 1,
-    guard: Annotated[
+    scenarios: Annotated[
         Path | None,
-        Option(help="Measure what a guard would cost auto, with a folder of ASlib scenarios."),
+        Option(
+            help="Measure laws, and what a guard would cost auto, on these ASlib scenarios too."
+        ),
     ] = None,
     tex: Annotated[
         Path | None, Option(help="Also write the page as LaTeX, with its picture, to this folder.")
@@ -151,15 +153,15 @@ def two_picks(
         python -m studies two-picks --tex out/paper
     """
     from studies.two_picks import measure, page
-    from studies.two_picks.guard import guard_rows
+    from studies.two_picks.gaps import gap_rows
     from studies.two_picks.tex import latex
 
     if most:
         with progress_bar("measuring") as progress:
             measure.measure(most, replicates, workers=workers, progress=progress)
-    if guard is not None:
-        with progress_bar("measuring the guard") as progress:
-            rows = guard_rows(guard, replicates, progress)
+    if scenarios is not None:
+        with progress_bar("measuring shares of the gap") as progress:
+            rows = gap_rows(scenarios, replicates, progress)
         measure.keep(json.loads(measure.KEPT.read_text(encoding="utf-8")) | rows)
     text = page.page()
     page.PAGE.write_text(text, encoding="utf-8")

@@ -12,7 +12,7 @@ from pickbest import theory
 from pickbest.catalog import make_environment
 from pickbest.core.errors import load_extra
 from studies.small_games import hedge_worst_case, minimax_regret, partial_worst_case
-from studies.two_picks.guard import GUARDED
+from studies.two_picks.gaps import GUARDED, LAWS as GAP_LAWS
 from studies.two_picks.measure import (
     BUDGETS,
     CURVE_ARMS,
@@ -110,7 +110,12 @@ def _spared(n_arms: int, budget: int) -> float:
 def tables(found: Found) -> dict[str, str]:
     """The tables of the page, and what is said of the measurements."""
     longest = max(t for t in RACE_LENGTHS if f"race/{next(iter(RACERS))}/{t}" in found)
+    laws = {b: found[f"laws/{b}"][0] for b in GAP_LAWS}
     return {
+        "laws_tables": f"{laws[2][4]:.0f}",
+        **{f"laws_{b}": f"{row[0]:.2f}" for b, row in laws.items()},
+        **{f"laws_old_{b}": f"{row[1]:.2f}" for b, row in laws.items()},
+        **{f"laws_apart_{b}": f"{row[2]:.3f} ± {row[3]:.3f}" for b, row in laws.items()},
         "summary_table": _summary(),
         "small_table": _small(),
         "race_table": _races(found),
@@ -121,9 +126,7 @@ def tables(found: Found) -> dict[str, str]:
         **{
             f"guard_{name}_{budget}": f"{value:.2f}"
             for budget in GUARDED
-            for name, value in zip(
-                ("auto", "arm", "lost"), found[f"guard/{budget}"][0], strict=True
-            )
+            for name, value in zip(("auto", "lost"), found[f"guard/{budget}"][0], strict=True)
         },
     }
 

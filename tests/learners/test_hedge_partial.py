@@ -202,6 +202,8 @@ def test_wrong_arguments_are_named():
         (lambda: HedgePartial(5, 2, 0.0, 1.4), "rate must be"),
         (lambda: HedgePartial(5, 2, 0.1, 0.5), "stretch must be"),
         (lambda: HedgePartial(5, 2, 0.1, 1.4, explore=1.0), "explore must be"),
+        (lambda: HedgePartial(5, 2, 0.1, 1.4, explore=1e-320), "explore must be at least 1e-09"),
+        (lambda: HedgePartial(5, 2, 1e-300, 1.4), "rate must be between"),
         (lambda: HedgePartial(5, 2, 0.1, 1.4, watched=0.0), "watched must be"),
         (lambda: HedgePartial(3, 2, 0.1, 1.4, prior=(1.0, 2.0)), "prior must have n_arms=3"),
     ):

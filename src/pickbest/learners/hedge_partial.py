@@ -38,6 +38,10 @@ CLOSED = 1e-13
 TERMS = 256
 # What a sum may gain by rounding for each of its terms.
 ROUND = 2.3e-16
+# Weights of arms that are explored less would be too large to add up.
+LEAST_EXPLORED = 1e-9
+# Beyond these, exponentials of costs overflow.
+RATES = (1e-9, 1e6)
 # The share of races that is watched unless another is asked for.
 RACES_WATCHED = 0.1
 
@@ -138,7 +142,7 @@ def fill_shares(law: Law, weights: FloatArray, best: int, shares: FloatArray) ->
         if law.odds * (first + shares[best]) - 1.0 > CLOSED:
             further = _root(law.odds, top, first * first / second, first / second - y)
         # Rounding may keep the sum above 1 + CLOSED where there are very many arms.
-        if further <= y:
+        if not further > y:  # nor where numbers that nobody would set give none
             weights[best] = top
             return first + top / y
         y = further
@@ -296,11 +300,16 @@ class HedgePartial(CompiledLearner[Law, HedgePartialState, Work]):
         check_budget(self.budget, self.n_arms)
         if self.budget < 2:
             raise PickbestError(f"hedge-partial needs a budget of at least 2, got {self.budget}")
-        check_positive("rate", self.rate)
+        if not RATES[0] <= check_positive("rate", self.rate) <= RATES[1]:
+            raise PickbestError(
+                f"rate must be between {RATES[0]:g} and {RATES[1]:g}, got {self.rate!r}"
+            )
         if not self.stretch >= 1.0:
             raise PickbestError(f"stretch must be at least 1, got {self.stretch!r}")
-        if not 0.0 < self.explore < 1.0:
-            raise PickbestError(f"explore must be between 0 and 1, got {self.explore!r}")
+        if not LEAST_EXPLORED <= self.explore < 1.0:
+            raise PickbestError(
+                f"explore must be at least {LEAST_EXPLORED:g} and below 1, got {self.explore!r}"
+            )
         if not 0.0 < self.watched <= 1.0:
             raise PickbestError(f"watched must be above 0 and at most 1, got {self.watched!r}")
         check_prior(self.prior, self.n_arms)

@@ -7,7 +7,9 @@ from functools import partial
 import numpy as np
 import pytest
 
-from studies.two_picks import measure, page, probing
+from pickbest.environments import Table
+from studies.benchmark.environments import recorded
+from studies.two_picks import gaps, measure, page, probing
 from studies.two_picks.tex import latex
 
 
@@ -20,7 +22,7 @@ def test_no_measured_mean_is_above_its_bound():
     found = json.loads(measure.KEPT.read_text(encoding="utf-8"))
     assert len(found) > 60
     for name, rows in found.items():
-        if name.startswith("guard/"):
+        if name.startswith(("guard/", "laws/")):
             continue
         for mean, error, *bound in rows:
             assert not bound or mean <= bound[0] + 3 * error, name
@@ -80,3 +82,17 @@ def test_the_latex_version_is_whole(tex):
 def test_scripts_and_code(tex):
     assert latex("# T\n\nx^(a+b) and η_B, `a_b` **c**").count("script") == 2
     assert r"\texttt{a\_b} \textbf{c}" in latex("# T\n\nx^(a+b) and η_B, `a_b` **c**")
+
+
+def test_shares_of_the_gap(monkeypatch, tmp_path):
+    """One good arm among six: everybody finds it, and the guard costs little."""
+    costs = np.ones((400, 6))
+    costs[:, 4] = 0.0
+    monkeypatch.setattr(gaps, "environments_at_hand", lambda folder: recorded("t", Table(costs)))
+    rows = gaps.gap_rows(tmp_path, replicates=2)
+    assert rows.keys() == {"laws/2", "laws/3", "guard/3", "guard/4"}
+    own, old, apart, _, tables = rows["laws/2"][0]
+    assert tables == 2
+    assert own > old > 0.3
+    assert apart == pytest.approx(own - old, abs=1e-3)
+    assert abs(rows["guard/4"][0][1]) < 0.2
