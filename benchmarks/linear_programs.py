@@ -11,9 +11,9 @@ import time
 import numpy as np
 
 from pickbest.feasibility import Box, Polytope, solve_feasibility
-from studies.linear_programs.exact import exactly
 from studies.linear_programs.generated_problems import (
     AtMost,
+    exactly,
     random_problem,
     set_cover,
 )

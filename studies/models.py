@@ -7,7 +7,8 @@ dollars per million tokens. They are approximate (data/models/README.md): good e
 of trade-offs, and for nothing else.
 
 A `Router` decides call by call, so a fixed set, a cascade, a learner with a fixed budget and one
-that asks whether another call is worth its price are all played alike.
+that asks whether another call is worth its price (`learners.calls`) are all played alike. With
+features, learners know the number of the question that a problem is a sample of.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from pickbest.catalog import make_learner
-from pickbest.core import FloatArray, IntArray, check_count
+from pickbest.core import FloatArray, IntArray, check_count, replicate_keys, rng_for
 from pickbest.core.progress import Progress
 from pickbest.environments import Table
+from pickbest.learners import Calls
 from pickbest.player import Player
 from pickbest.simulation.statistics import standard_error
 
@@ -75,13 +77,21 @@ class Learned:
     """A learner with a fixed budget, told cost + trade · price of each call, scaled to [0, 1]."""
 
     def __init__(
-        self, spec: str, budget: int, prices: FloatArray, trade: float, rounds: int, seed: int
+        self,
+        spec: str,
+        budget: int,
+        prices: FloatArray,
+        trade: float,
+        rounds: int,
+        seed: int,
+        features: FloatArray | None = None,
     ) -> None:
         learner = make_learner(spec, len(prices), budget, rounds)
         self._player = Player(learner, seed)
         self._paid = trade * prices
         self._largest = 1.0 + float(self._paid.max())
-        self._ticket = self._player.ask()
+        self._features = iter([] if features is None else features)
+        self._ticket = self._player.ask(features=next(self._features, None))
 
     def call(self, seen: Mapping[int, float]) -> int | None:
         return next((model for model in self._ticket.arms if model not in seen), None)
@@ -89,7 +99,42 @@ class Learned:
     def learn(self, seen: Mapping[int, float]) -> None:
         told = {model: (cost + self._paid[model]) / self._largest for model, cost in seen.items()}
         self._player.tell(self._ticket, told)
-        self._ticket = self._player.ask()
+        self._ticket = self._player.ask(features=next(self._features, None))
+
+
+class Adaptive:
+    """At most `budget` calls, at once or one after another, each if it is worth its price."""
+
+    def __init__(
+        self,
+        budget: int,
+        prices: FloatArray,
+        trade: float,
+        seed: int,
+        cascade: bool,
+        features: FloatArray | None = None,
+    ) -> None:
+        self._learner = Calls(len(prices), budget, tuple(prices.tolist()), trade, cascade)
+        self._state = self._learner.start(1, 0 if features is None else features.shape[1])
+        self._keys, self._drawn, self._round = replicate_keys(seed, 1), 0, 0
+        self._features, self._waiting = features, list[int]()
+
+    def call(self, seen: Mapping[int, float]) -> int | None:
+        if not self._waiting and (self._learner.cascade or not seen):
+            known = np.array(list(seen)), np.array(list(seen.values()))
+            draws = rng_for(self._keys, self._drawn)
+            self._drawn += 1
+            found = self._learner.calls(self._state, draws, self._known(), *(known if seen else ()))
+            self._waiting = list(found)
+        return self._waiting.pop(0) if self._waiting else None
+
+    def learn(self, seen: Mapping[int, float]) -> None:
+        arms, costs = np.array(list(seen)), np.array(list(seen.values()))
+        self._learner.learn_calls(self._state, 0, arms, costs, self._known())
+        self._round += 1
+
+    def _known(self) -> FloatArray | None:
+        return None if self._features is None else self._features[self._round : self._round + 1]
 
 
 @dataclass(frozen=True)
@@ -118,11 +163,12 @@ def play(router: Router, costs: FloatArray, prices: FloatArray) -> Paid:
     return Paid(cost / len(costs), price / len(costs), calls / len(costs))
 
 
-def drawn(table: Table, order: str, replicate: int, seed: int) -> FloatArray:
-    """The attempts of a replicate as costs of 0 and 1, by date or in random order."""
+def drawn(table: Table, order: str, replicate: int, seed: int) -> tuple[FloatArray, IntArray]:
+    """(the attempts of a replicate as costs of 0 and 1, which problem each row is)."""
     rng = np.random.default_rng([seed, replicate])
     costs = (rng.random(table.costs_table.shape) < table.costs_table).astype(np.float64)
-    return costs[rng.permutation(len(costs))] if order == "shuffled" else costs
+    places = rng.permutation(len(costs)) if order == "shuffled" else np.arange(len(costs))
+    return costs[places], places
 
 
 # In hindsight ---------------------------------------------------------------------------------
@@ -152,16 +198,29 @@ def best_cascade(wrong: FloatArray, prices: FloatArray, budget: int, trade: floa
 
 
 def routers(
-    table: Table, prices: FloatArray, budget: int, trade: float, replicate: int, seed: int
+    table: Table,
+    prices: FloatArray,
+    budget: int,
+    trade: float,
+    replicate: int,
+    seed: int,
+    features: FloatArray | None = None,
 ) -> Iterator[tuple[str, Router]]:
     """All contenders at a budget, by name."""
     wrong = table.costs_table
     yield "best fixed set", FixedSet(best_set(wrong, prices, budget, trade).tolist())
     yield "best fixed cascade", Cascade(best_cascade(wrong, prices, budget, trade).tolist())
     yield "cascade of the cheapest", Cascade(np.argsort(prices, kind="stable")[:budget].tolist())
+    own = seed + 1 + replicate
     for name, spec in LEARNERS.items():
-        own = seed + 1 + replicate
         yield name, Learned(spec, budget, prices, trade, table.rounds, own)
+    yield "adaptive set", Adaptive(budget, prices, trade, own, False)
+    yield "adaptive cascade", Adaptive(budget, prices, trade, own, True)
+    if features is not None:
+        for name in ("auto", "LinUCB"):
+            learned = Learned(LEARNERS[name], budget, prices, trade, table.rounds, own, features)
+            yield f"{name}, features", learned
+        yield "adaptive cascade, features", Adaptive(budget, prices, trade, own, True, features)
 
 
 def models_study(
@@ -172,6 +231,7 @@ def models_study(
     replicates: int = 10,
     seed: int = 0,
     progress: Progress | None = None,
+    features: FloatArray | None = None,
 ) -> list[dict[str, Any]]:
     """Every contender at every order, trade and budget: what it pays, and with which quality.
 
@@ -185,9 +245,10 @@ def models_study(
     for done, (order, trade) in enumerate(games):
         found: dict[tuple[str, int], list[Paid]] = {}
         for replicate in range(replicates):
-            costs = drawn(table, order, replicate, seed)
+            costs, places = drawn(table, order, replicate, seed)
+            known = None if features is None else features[places]
             for budget in budgets:
-                for name, router in routers(table, prices, budget, trade, replicate, seed):
+                for name, router in routers(table, prices, budget, trade, replicate, seed, known):
                     found.setdefault((name, budget), []).append(play(router, costs, prices))
             if progress:
                 progress(done * replicates + replicate + 1, len(games) * replicates, order)

@@ -84,6 +84,14 @@ def models(data: Path) -> tuple[Table, FloatArray] | None:
     return Table(1.0 - right, names, "models"), np.array([priced[name] for name in names])
 
 
+def model_questions(data: Path) -> FloatArray:
+    """(problems, 2): what is known of a problem before any model is called: the number of its
+    question, and of the sample."""
+    _, rows = _rows(data / "models" / "code_execution.csv.gz")
+    words = (row[0].removeprefix("q").split("-sample_") for row in rows)
+    return np.array([[float(part) for part in each] for each in words])
+
+
 def paper_rewards(data: Path) -> Table | None:
     """The paper's rewards, as costs."""
     path = data / "paper_rewards" / "rewards.csv"

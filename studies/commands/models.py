@@ -41,7 +41,7 @@ def models(
         python -m studies models --data FOLDER --trades 0.3 --budgets 2 --json
     """
     from studies.models import models_study
-    from studies.tables import models as recorded
+    from studies.tables import model_questions, models as recorded
 
     found = None if data is None else recorded(data)
     if found is None:
@@ -50,8 +50,11 @@ def models(
         numbers = [float(trade) for trade in trades.split(",")]
     except ValueError:
         raise PickbestError(f"trades must be numbers with commas, got {trades!r}") from None
+    features = model_questions(data) if data is not None else None
     with progress_bar("calling", after=2.0) as progress:
-        rows = models_study(*found, numbers, parse_budgets(budgets), replicates, seed, progress)
+        rows = models_study(
+            *found, numbers, parse_budgets(budgets), replicates, seed, progress, features
+        )
     tables.show({"rows": rows}, as_json, shown)
 
 

@@ -18,27 +18,32 @@ game: rows of {budget, epsilon, lower, upper, value, exact_value, calls, calls_b
     highs_seconds}.
 """
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from pickbest import theory
-from pickbest.core import Learner, check_count, check_seed
+from pickbest.core import FloatArray, Learner, check_count, check_seed
 from pickbest.core.progress import Progress
 from pickbest.feasibility.highs import load
 from pickbest.feasibility.phases import schedule
-from pickbest.feasibility.sets import Box, System, width_over
-from pickbest.feasibility.solve import Feasibility, Status, solve_feasibility
+from pickbest.feasibility.sets import Box, ConvexSet, Polytope, System, width_over
+from pickbest.feasibility.solve import Feasibility, Status, solve_feasibility, solve_game
 from pickbest.simulation.statistics import fitted_power, standard_error
-from studies.linear_programs.applications import applications, games
-from studies.linear_programs.exact import best_worst_slack
 from studies.linear_programs.generated_problems import (
     FAMILIES,
+    AtMost,
+    MinimalOracle,
+    best_worst_slack,
+    exact_value,
+    exactly,
     outcome,
+    packing,
     random_problem,
+    set_cover,
 )
-from studies.linear_programs.minimal_oracle import MinimalOracle
 
 BUDGETS = (1, 2, 3)
 # Accuracies are those that Proposition 8 promises after so many calls.
@@ -47,6 +52,9 @@ CALLS_ALLOWED = (2_000, 4_000, 8_000)
 FEWEST_CALLS = 20
 INFEASIBLE = "random, infeasible"
 POOLED = "all feasible"
+# Sizes of the applications.
+N_SETS, N_ELEMENTS = 200, 2_000
+N_ITEMS, N_RESOURCES = 150, 300
 
 
 Tamper = Callable[[Learner], Learner]
@@ -166,3 +174,72 @@ def contradicts(found: Feasibility, exact: float) -> bool:
     if found.status is Status.INFEASIBLE:
         return exact >= 0.0
     return found.status is Status.FEASIBLE and exact < -found.epsilon
+
+
+# Set cover, packing and a zero-sum game, solved to epsilon, with HiGHS's time --------------------
+
+
+def applications(seed: int) -> list[dict[str, Any]]:
+    """Set cover and packing, where there is a solution and where there is none, B = 1 and 2."""
+    rng = np.random.default_rng([seed, 2_000_003])
+    rows = []
+    cover = set_cover(rng, N_ELEMENTS, N_SETS, sets_each=6)
+    for name, total in (("set cover", 80.0), ("set cover, too few sets", 70.0)):
+        polytope = Polytope(np.ones((1, N_SETS)), np.array([total]), 0.0, 1.0)
+        for budget, convex in ((1, AtMost(total, N_SETS)), (2, polytope)):
+            rows.append(
+                application(name, cover, np.ones(N_ELEMENTS), convex, polytope, 0.1, budget)
+            )
+    use, profits = packing(rng, N_RESOURCES, N_ITEMS, items_each=8)
+    ones = np.ones((1, N_RESOURCES))
+    for name, profit in (("packing", 31.0), ("packing, too much profit", 36.0)):
+        enough = Polytope(-profits[None], np.array([-profit]), 0.0, 1.0)
+        for budget in (1, 2):
+            rows.append(application(name, -use, -ones[0], enough, enough, 0.1, budget))
+    return rows
+
+
+def application(
+    name: str,
+    A: Any,  # noqa: N803 - the paper's name
+    b: FloatArray,
+    convex: ConvexSet,
+    polytope: Polytope,
+    epsilon: float,
+    budget: int,
+) -> dict[str, Any]:
+    """One problem: our verdict and time, and those of HiGHS on the exact problem."""
+    start = time.perf_counter()
+    found = solve_feasibility(A, b, convex, epsilon, budget)
+    seconds = time.perf_counter() - start
+    feasible, highs_seconds = exactly(A, b, polytope)
+    return {
+        "name": name,
+        "n_constraints": int(A.shape[0]),
+        "dimension": int(A.shape[1]),
+        "budget": budget,
+        "epsilon": epsilon,
+        **outcome(found),
+        "worst_slack": found.worst_slack,
+        "seconds": seconds,
+        "exactly_feasible": feasible,
+        "highs_seconds": highs_seconds,
+    }
+
+
+def games(seed: int) -> list[dict[str, Any]]:
+    """A random zero-sum game, solved to epsilon for B = 1, 2, 3, and exactly."""
+    payoffs = np.random.default_rng([seed, 3_000_017]).uniform(-1.0, 1.0, (30, 30))
+    start = time.perf_counter()
+    value = exact_value(payoffs)
+    highs_seconds = time.perf_counter() - start
+    rows = []
+    for budget in (1, 2, 3):
+        start = time.perf_counter()
+        game = solve_game(payoffs, 0.02, budget)
+        seconds = time.perf_counter() - start
+        shown = ("budget", "epsilon", "lower", "upper", "value", "calls", "calls_bound")
+        row = {name: getattr(game, name) for name in shown}
+        row |= {"exact_value": value, "seconds": seconds, "highs_seconds": highs_seconds}
+        rows.append(row)
+    return rows

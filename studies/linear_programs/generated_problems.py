@@ -1,30 +1,39 @@
-"""Problems to try the solver on: random ones, set cover, packing; five families at their hardest.
+"""Problems to try the solver on, exact answers by HiGHS, and an oracle that does the least.
 
-A family is moved to the edge of feasibility: adding a number to b moves the largest smallest slack
-over P, so the feasible ones have nothing to spare and the infeasible ones miss by a tenth of their
-width.
+Random ones, set cover, packing; five families at their hardest, moved to the edge of feasibility:
+adding a number to b moves the largest smallest slack over P, so the feasible ones have nothing to
+spare and the infeasible ones miss by a tenth of their width.
+
+The oracles that solve problems return the best x, and at B > 1 the first one is often a solution
+already. Proposition 8 asks only for an expected smallest slack of at least 0: `MinimalOracle` goes
+from the best x towards the point that is worst for the constraint that its answers violate most so
+far, as far as that allows.
 """
 
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pickbest.core import FloatArray
 from pickbest.feasibility.highs import load
+from pickbest.feasibility.laws import AnyLaw
+from pickbest.feasibility.oracles import Answer, oracle_for
 from pickbest.feasibility.sets import (
     Box,
     ConvexSet,
     Polytope,
     Simplex,
     System,
+    as_rows,
     ranges_by_maximizing,
     width_over,
 )
 from pickbest.feasibility.solve import Feasibility
-from studies.linear_programs.exact import best_worst_slack
 
 Problem = tuple[System, ConvexSet]
 Row = dict[str, Any]
@@ -145,3 +154,105 @@ FAMILIES: dict[str, Callable[[np.random.Generator], Problem]] = {
     "packing": lambda rng: moved(packed(rng), 0.0),
     "zero-sum game": lambda rng: moved(game(rng), 0.0),
 }
+
+
+# Exact answers by SciPy's HiGHS, to judge the solver's by ----------------------------------------
+
+
+def best_worst_slack(system: System, convex: ConvexSet) -> float:
+    """The largest smallest slack over P: at least 0 where A x ≥ b is feasible."""
+    found = linear_program(system.matrix, system.bounds, convex, slack=True)
+    if found.status != 0:
+        raise ValueError(f"HiGHS did not solve the program: {found.message}")
+    return -float(found.fun)
+
+
+def exact_value(payoffs: ArrayLike) -> float:
+    """The value of a zero-sum game: max v with v ≤ (rows · payoffs)_j.
+
+    >>> round(exact_value([[2.0, -1.0], [-1.0, 1.0]]), 6)
+    0.2
+    """
+    table = np.asarray(payoffs, dtype=np.float64)
+    return best_worst_slack(System.of(table.T, np.zeros(table.shape[1])), Simplex(len(table)))
+
+
+def exactly(A: Any, b: FloatArray, convex: ConvexSet) -> tuple[bool, float]:  # noqa: N803
+    """(feasible, seconds): whether some x in P has A x ≥ b."""
+    start = time.perf_counter()
+    found = linear_program(A, b, convex, slack=False)
+    return found.status == 0, time.perf_counter() - start
+
+
+def linear_program(A: Any, b: FloatArray, convex: ConvexSet, slack: bool) -> Any:  # noqa: N803
+    """max t with A x - t ≥ b over P; without `slack` t is 0, and any x with A x ≥ b will do."""
+    sparse = load("scipy.sparse", "linear programs")
+    rows = as_rows(convex)
+    if rows is None:
+        raise TypeError(f"{convex!r} has no linear description")
+    own = sparse.csr_array(rows.matrix)
+    above, below = np.isfinite(rows.row_upper), np.isfinite(rows.row_lower)
+    upper = sparse.vstack([-sparse.csr_array(A), own[above], -own[below]])
+    limits = np.concatenate([-b, rows.row_upper[above], -rows.row_lower[below]])
+    weighs = np.zeros(len(limits))
+    weighs[: len(b)] = 1.0
+    return load("scipy.optimize", "linear programs").linprog(
+        np.append(np.zeros(own.shape[1]), -1.0),
+        A_ub=sparse.hstack([upper, sparse.csr_array(weighs[:, None])]),
+        b_ub=limits,
+        bounds=[*zip(rows.lower, rows.upper, strict=True), (None, None) if slack else (0.0, 0.0)],
+    )
+
+
+# An oracle that does no more than it must -------------------------------------------------------
+
+# Chords drawn to find how far the oracle may go; at B = 1 the first is exact.
+_CHORDS = 6
+
+
+class MinimalOracle:
+    """Answers that meet the law with nothing to spare."""
+
+    tolerance = 1e-5
+
+    def __init__(self, system: System, convex: ConvexSet, budget: int) -> None:
+        self._system = system
+        self._convex = convex
+        self._best = oracle_for(convex, system, budget, self.tolerance)
+        self._slacks = np.zeros(system.n_constraints)
+
+    def width(self) -> float:
+        return self._best.width()
+
+    def bound(self, multipliers: FloatArray) -> float:
+        return self._best.bound(multipliers)
+
+    def answer(self, law: AnyLaw) -> Answer:
+        best = self._best.answer(law)
+        if best.value < 0.0:
+            return best
+        worst = self._system.rows(np.array([np.argmin(self._slacks)]))[0]
+        bad = self._convex.maximize(-worst)[0]
+        good_slacks = self._system.slacks(best.x)
+        change = self._system.slacks(bad) - good_slacks
+        step = farthest(law, good_slacks, change)
+        self._slacks += good_slacks + step * change
+        return Answer(best.x + step * (bad - best.x), best.value, best.multipliers)
+
+
+def farthest(law: AnyLaw, slacks: FloatArray, change: FloatArray) -> float:
+    """About the largest step in [0, 1] whose expected smallest slack is at least 0.
+
+    The expectation is concave in the step, so where a chord from a good step to the whole one
+    meets 0 is a good step again, and nearer.
+    """
+    bad = law.expected_minimum(slacks + change)
+    if bad >= 0.0:
+        return 1.0
+    step, value = 0.0, law.expected_minimum(slacks)
+    for _ in range(_CHORDS):
+        if value <= 1e-12:
+            break
+        step += (1.0 - step) * value / (value - bad)
+        value = law.expected_minimum(slacks + step * change)
+    return step

@@ -17,9 +17,13 @@ from pickbest.core.progress import Progress
 from pickbest.feasibility.phases import TUNINGS, calls_needed, schedule
 from pickbest.feasibility.solve import Feasibility, Status, solve_feasibility
 from pickbest.simulation.statistics import fitted_power
-from studies.linear_programs.exact import best_worst_slack
-from studies.linear_programs.generated_problems import FAMILIES, Problem, outcome
-from studies.linear_programs.minimal_oracle import MinimalOracle
+from studies.linear_programs.generated_problems import (
+    FAMILIES,
+    MinimalOracle,
+    Problem,
+    best_worst_slack,
+    outcome,
+)
 
 BUDGET = 2
 EPSILON = 0.01

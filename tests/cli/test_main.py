@@ -260,7 +260,8 @@ def test_ctrl_c_ends_with_one_word():
     time.sleep(3.0)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30)
-    assert process.returncode == 130
+    # Python ends itself by the signal where it met text that was being run: 130 to every shell.
+    assert process.returncode in (130, -signal.SIGINT)
     assert errors.splitlines()[-1:] == ["interrupted"]
     assert "Traceback" not in errors
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pickbest.feasibility import solve_game
-from studies.linear_programs.exact import exact_value
+from studies.linear_programs.generated_problems import exact_value
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,7 @@ from pickbest.feasibility.phases import (
     sign_rate,
 )
 from pickbest.feasibility.sets import System
-from studies.linear_programs.generated_problems import random_problem
-from studies.linear_programs.minimal_oracle import MinimalOracle
+from studies.linear_programs.generated_problems import MinimalOracle, random_problem
 
 
 def a_law(rng: np.random.Generator, n: int, budget: int) -> ProductLaw:

@@ -12,13 +12,13 @@ from pickbest.feasibility.calls import calls_of
 from pickbest.feasibility.phases import schedule
 from pickbest.feasibility.sets import ConvexSet, System
 from pickbest.theory import oracle_calls
-from studies.linear_programs.exact import best_worst_slack
 from studies.linear_programs.generated_problems import (
     AtMost,
+    MinimalOracle,
+    best_worst_slack,
     random_problem,
     set_cover,
 )
-from studies.linear_programs.minimal_oracle import MinimalOracle
 
 
 def a_set(kind: int, rng: np.random.Generator, dimension: int) -> ConvexSet:

@@ -61,6 +61,9 @@ def test_a_cascade_learns_to_pay_little_and_is_replayed(tmp_path: Path) -> None:
         assert paid < 0.23
         arms = {arm.name: arm for arm in status.arms}
         assert arms["gpt"].spent == pytest.approx(0.3 * arms["gpt"].picked)
+        points = book.ledger.state.course.points
+        assert [point.problems for point in points] == list(range(1, 151))
+        assert points[-1].paid == pytest.approx(150 * status.mean_cost)
         costs = [each.cost for each in status.frontier]
         assert costs == sorted(costs, reverse=True)
         prices = [each.price for each in status.frontier]

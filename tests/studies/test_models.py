@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from pickbest.environments import Table
-from studies.models import Cascade, FixedSet, best_cascade, best_set, drawn, models_study, play
+from studies.models import (
+    Adaptive,
+    Cascade,
+    FixedSet,
+    best_cascade,
+    best_set,
+    drawn,
+    models_study,
+    play,
+)
 
 RNG = np.random.default_rng(3)
 WRONG = RNG.random((40, 5))
@@ -51,16 +60,35 @@ def test_what_is_paid_is_what_was_called() -> None:
 
 def test_attempts_are_drawn_as_often_right_as_recorded() -> None:
     table = Table(np.tile([0.2, 0.9], (4_000, 1)))
-    costs = drawn(table, "recorded", 0, 0)
+    costs, _ = drawn(table, "recorded", 0, 0)
     assert set(np.unique(costs)) == {0.0, 1.0}
     assert costs.mean(axis=0) == pytest.approx([0.2, 0.9], abs=0.03)
-    again = drawn(table, "shuffled", 0, 0)
+    again, places = drawn(table, "shuffled", 0, 0)
+    assert sorted(places) == list(range(4_000))
     assert again.sum(axis=0) == pytest.approx(costs.sum(axis=0))
 
 
 def test_every_router_is_compared_on_the_same_draws() -> None:
-    rows = models_study(Table(WRONG), 100 * PRICES, [0.5], [1, 2], replicates=2)
-    assert len(rows) == 2 * 2 * 6
+    features = RNG.random((40, 2))
+    rows = models_study(Table(WRONG), 100 * PRICES, [0.5], [1, 2], replicates=2, features=features)
+    assert len(rows) == 2 * 2 * 11
     for row in rows:
         assert row["paid"] == pytest.approx(1 - row["quality"] + 0.5 * row["dollars"] / 100)
     assert min(row["more"] for row in rows if row["router"].startswith("best fixed")) == 0.0
+
+
+def test_an_adaptive_budget_pays_less_than_any_fixed_one_where_problems_differ() -> None:
+    """A cheap model that solves the easy half, and a dear one that solves the rest."""
+    costs = np.tile([[0.0, 0.0], [1.0, 0.0]], (150, 1))
+    prices = np.array([0.05, 0.6])
+    adaptive = play(Adaptive(2, prices, 1.0, 1, cascade=True), costs, prices).total(1.0)
+    for fixed in ([0], [1], [0, 1]):
+        assert adaptive < play(FixedSet(fixed), costs, prices).total(1.0) - 0.05
+    at_once = play(Adaptive(2, prices, 1.0, 1, cascade=False), costs, prices)
+    assert at_once.calls < 1.3
+    known = np.tile([[0.0], [1.0]], (150, 1))
+    told = [
+        play(Adaptive(2, prices, 1.0, seed, True, known), costs, prices).total(1.0)
+        for seed in range(3)
+    ]
+    assert np.mean(told) < adaptive + 0.05

@@ -239,15 +239,19 @@ class Calls:
         own, all_ = (np.log1p(-np.clip(each, 0.01, 0.99)) for each in rates)
         tails = 1.0 - np.cumsum(typical, axis=1)[:, None, :-1]
         tails = np.clip(tails, 1e-6, 1.0) ** (own / all_)[None, :, None]
-        laws = WORTH * _law(tails) + seen
+        counted = WORTH * _law(tails) + seen
+        laws: FloatArray = counted / counted.sum(axis=2, keepdims=True)
+        if generator is None:
+            return laws
+        # An arm may be better or worse than it seems on all kinds, and on each kind for itself.
+        shape = 1.0 + SHARPNESS * of_arm
+        factor = generator.standard_gamma(shape) / shape
+        tails = np.clip(1.0 - np.cumsum(laws, axis=2)[:, :, :-1], 1e-6, 1.0)
+        trials = SHARPNESS * counted.sum(axis=2, keepdims=True)
+        drawn = generator.standard_gamma(_law(tails ** factor[None, :, None]) * trials)
+        laws = np.maximum(drawn, 1e-9)
         laws /= laws.sum(axis=2, keepdims=True)
-        if generator is not None:
-            shape = 1.0 + SHARPNESS * of_arm
-            factor = generator.standard_gamma(shape) / shape
-            tails = np.clip(1.0 - np.cumsum(laws, axis=2)[:, :, :-1], 1e-6, 1.0)
-            laws = _law(tails ** factor[None, :, None])
-        found: FloatArray = laws
-        return found
+        return laws
 
     def _set(
         self,

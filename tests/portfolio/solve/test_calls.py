@@ -66,25 +66,6 @@ def _error_line(text: str) -> str:
 
 
 @needs_sat
-@pytest.mark.parametrize(
-    ("name", "first", "code"),
-    [("sat.cnf", "s SATISFIABLE", 10), ("unsat.cnf", "s UNSATISFIABLE", 20)],
-)
-def test_formulas_end_as_sat_solvers_do(calls: Calls, name: str, first: str, code: int) -> None:
-    for solver in ("cadical", "minisat", "clasp", "yices-sat", "glucose"):
-        done = calls.run("--solver", solver, name)
-        if "is installed" in done.stderr:
-            continue
-        lines = done.stdout.splitlines()
-        assert (lines[0], done.returncode, done.stderr) == (first, code, "")
-        values = [word for line in lines[1:] for word in line.removeprefix("v ").split()]
-        assert all(line.startswith("v ") for line in lines[1:])
-        if code == 10:
-            assert values[-1] == "0"
-            assert {"3"} & set(values) or {"2"} & set(values)
-
-
-@needs_sat
 def test_packed_files_standard_input_and_several_files(calls: Calls) -> None:
     for opener, suffix in ((gzip.open, ".gz"), (lzma.open, ".xz"), (bz2.open, ".bz2")):
         with opener(calls.folder / f"p.cnf{suffix}", "wt") as file:
@@ -249,12 +230,6 @@ def test_a_reader_that_goes_away_is_no_traceback(calls: Calls) -> None:
         shell=True, cwd=calls.folder, env=calls.environment, capture_output=True, check=False,
     )  # fmt: skip
     assert done.stderr == b""
-
-
-def test_the_data_folder_is_private(calls: Calls) -> None:
-    calls.environment["XDG_DATA_HOME"] = str(calls.folder / "other")
-    calls.run("--solver", "z3", "sat.smt2")
-    assert (calls.folder / "other" / "pickbest" / "solve").stat().st_mode & 0o777 == 0o700
 
 
 LIAR = "#!/bin/sh\necho s UNSATISFIABLE\nexit 20\n"

@@ -197,9 +197,9 @@ def test_a_logic_that_is_not_named_is_found(calls: Calls, logic: str) -> None:
     """Else only z3 and cvc5 are asked, and nothing is ever learned (D9)."""
     comment = '; Int Real forall\n(set-info :source "Array BitVec")\n(set-info :x |String|)\n'
     text = LOGICS[logic] + "(check-sat)"
-    assert Problem("a", "a", SMTLIB, text.encode()).logic == logic
-    assert Problem("a", "a", SMTLIB, (f"(set-logic ALL)\n{text}").encode()).logic == logic
-    named = Problem("a", "a", SMTLIB, (comment + "(set-logic QF_AX)" + text).encode())
+    assert Problem("a", SMTLIB, text.encode()).logic == logic
+    assert Problem("a", SMTLIB, (f"(set-logic ALL)\n{text}").encode()).logic == logic
+    named = Problem("a", SMTLIB, (comment + "(set-logic QF_AX)" + text).encode())
     assert (named.logic, named.checks) == ("QF_AX", 1)
     fit = list(installed(SMTLIB, logic))
     calls.write("unnamed.smt2", text)
@@ -213,7 +213,7 @@ def test_one_question_is_not_asked_incrementally(calls: Calls) -> None:
     """Three proofs took more than 20 s instead of .3 s (D11)."""
     for name, incremental in (("sat.smt2", False), ("twice.smt2", True)):
         calls.write("twice.smt2", SAT_SMT + "(push 1)\n(check-sat)\n")
-        problem = Problem(name, name, SMTLIB, (calls.folder / name).read_bytes())
+        problem = Problem(name, SMTLIB, (calls.folder / name).read_bytes())
         argv = installed(SMTLIB, "QF_BV", False, problem.incremental)["cvc5"].argv
         assert ("--incremental" in argv) is incremental
     code = (

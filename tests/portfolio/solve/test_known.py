@@ -34,12 +34,6 @@ def run(solver: Solver, path: Path, **asked: bool) -> tuple[str, int]:
     return done.stdout, done.returncode
 
 
-def test_solvers_of_both_formats_are_here() -> None:
-    for format in (DIMACS, SMTLIB):
-        if sum(solver.format == format for solver, found in HERE if found) < 2:
-            pytest.skip(f"fewer than two solvers of {format} are installed (extra: solvers)")
-
-
 @pytest.mark.parametrize("solver", [each for each in REAL if each.values[0].format == DIMACS])
 def test_sat_solvers_answer(solver: Solver, tmp_path: Path) -> None:
     path = tmp_path / "a.cnf"

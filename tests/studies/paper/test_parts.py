@@ -12,7 +12,7 @@ import pytest
 from pickbest import theory
 from pickbest.catalog import make_learner
 from pickbest.environments import Table as Costs
-from pickbest.report.document import Table, Verdict
+from pickbest.report.document import Figure, Table, Verdict
 from pickbest.simulation.simulate import simulate
 from studies.paper import cost_sequences, recipes
 from studies.paper.estimates import Estimate
@@ -50,6 +50,9 @@ def test_every_part_runs_and_keeps_through_json(recipe: Recipe) -> None:
     for block in section.blocks:
         if isinstance(block, Table):
             assert all(len(row) == len(block.columns) for row in block.rows)
+        if isinstance(block, Figure):
+            drawn = [(line.look, line.line) for line in block.series if line.label]
+            assert len(set(drawn)) == len(drawn), f"two curves of {block.name} look alike"
 
 
 def lp_rows(status: str = "feasible") -> dict[str, Any]:

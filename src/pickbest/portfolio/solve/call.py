@@ -96,9 +96,7 @@ class Caller:
         codes = []
         try:
             for name in self.arguments.files:
-                with opened(
-                    name, self.streams.stdin, self.arguments.logic, self.arguments.most_bytes
-                ) as problem:
+                with opened(name, self.streams.stdin, self.arguments.logic) as problem:
                     codes.append(self._one(problem))
                 self.started = time.monotonic()
         finally:
@@ -207,7 +205,7 @@ class Caller:
         """Keep what came of a call, and see to it that it is learned."""
         versions = known_versions(self.keep, here)
         told = logged(problem, start, versions, result, winner)
-        if self.arguments.finish and problem.path == os.path.abspath(problem.name):
+        if self.arguments.finish and problem.path == os.path.join(os.getcwd(), problem.name):
             argv = {name: arm.argv for name, arm in arms.items()}
             memory = self.arguments.memory
             told["finish"] = {"path": problem.path, "argv": argv, "memory": memory}

@@ -3,14 +3,13 @@
 import os
 import re
 import stat
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from hashlib import blake2b
 from importlib import import_module
-from typing import IO, Any, BinaryIO, cast
+from typing import IO, BinaryIO
 
 from pickbest.core.errors import PickbestError
 from pickbest.portfolio.processes import temporary_prefix
@@ -20,7 +19,7 @@ from pickbest.portfolio.solve.known import DIMACS, SMTLIB
 STDIN = "-"
 SUFFIXES = {".cnf": DIMACS, ".dimacs": DIMACS, ".smt2": SMTLIB}
 PACKED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
-# A longer problem is refused, unless the caller sets another limit.
+# A longer problem is refused.
 MOST_BYTES = 1 << 30
 # Whatever unpacks to more than this, and to so many times its size, is no problem but a trap.
 SUSPICIOUS_BYTES, SUSPICIOUS_RATIO = 1 << 26, 200
@@ -55,17 +54,19 @@ _PRODUCT = re.compile(
 
 
 class Problem:
-    """name: as the user wrote it. path: a plain file with it, for solvers. content: all of it."""
+    """name: as the user wrote it. content: all of it. file: a plain file with it; "": none yet."""
 
-    def __init__(self, name: str, path: str, format: str, content: bytes, logic: str = "") -> None:
+    def __init__(
+        self, name: str, format: str, content: bytes, logic: str = "", file: str = ""
+    ) -> None:
         self.name = name
-        self.path = path
         self.format = format
         self.content = content
         self.models = self.incremental = self.sets_logic = False
         self.checks = 1
         self.logic = logic or "ALL"
-        self._copies: dict[str, str] = {}
+        self._file = file
+        self._copies: list[str] = []
         if format == SMTLIB:
             self._scan(logic)
 
@@ -110,21 +111,36 @@ class Problem:
         """Problems of one kind are learned together."""
         return self.format if self.format == DIMACS else f"{self.format}-{self.logic}"
 
+    @cached_property
+    def path(self) -> str:
+        """A plain file with it, for solvers."""
+        return self._file or self._copied(b"")
+
     def path_for(self, needs_logic: bool) -> str:
         """A file for a solver; one that needs a logic where the script names none gets a copy."""
-        if not needs_logic or self.sets_logic or self.format == DIMACS or self.logic == "ALL":
-            return self.path
-        if not self._copies:
+        named = self.sets_logic or self.format == DIMACS or self.logic == "ALL"
+        return self._path_with_logic if needs_logic and not named else self.path
+
+    @cached_property
+    def _path_with_logic(self) -> str:
+        # On the first line, so that the line numbers of errors stay what they are.
+        return self._copied(f"(set-logic {self.logic}) ".encode())
+
+    def _copied(self, before: bytes) -> str:
+        suffix = next(end for end, kind in SUFFIXES.items() if kind == self.format)
+        try:
             with tempfile.NamedTemporaryFile(
-                prefix=temporary_prefix(), suffix=".smt2", delete=False
+                prefix=temporary_prefix(), suffix=suffix, delete=False
             ) as file:
-                self._copies[self.logic] = file.name
-                # On the first line, so that the line numbers of errors stay what they are.
-                file.write(f"(set-logic {self.logic}) ".encode() + self.content)
-        return self._copies[self.logic]
+                self._copies.append(file.name)
+                file.write(before + self.content)
+        except OSError as error:
+            reason = error.strerror
+            raise PickbestError(f"{self.name}: cannot be copied to a file ({reason})") from error
+        return file.name
 
     def close(self) -> None:
-        for path in self._copies.values():
+        for path in self._copies:
             with suppress(OSError):
                 os.unlink(path)
 
@@ -168,23 +184,25 @@ def _names(content: bytes, word: str) -> bool:
 
 
 @contextmanager
-def opened(
-    name: str, stdin: BinaryIO, logic: str = "", most: int | None = None
-) -> Iterator[Problem]:
-    """A problem by the name of its file, or - for standard input.
-
-    logic: instead of what the script says. most: how many bytes it may have, unpacked.
-    """
+def opened(name: str, stdin: BinaryIO, logic: str = "") -> Iterator[Problem]:
+    """A problem by the name of its file, or - for standard input; logic: not the script's own."""
     if logic and not _LOGIC_NAME.fullmatch(logic):
         raise PickbestError(f"a logic is a word such as QF_BV, got {logic[:80]!r}")
     ending = os.path.splitext(name)[1].lower()
     regular = False
     if name == STDIN:
-        content = _read(name, stdin, most)
+        content = _read(name, stdin)
     else:
         try:
-            with _unpacking(name, ending) as (file, regular):
-                content = _read(name, file, most, os.path.getsize(name) if regular else 0, ending)
+            with open(name, "rb") as raw:
+                status = os.fstat(raw.fileno())
+                regular = stat.S_ISREG(status.st_mode)
+                size = status.st_size if regular else 0
+                if ending in PACKED:
+                    with import_module(PACKED[ending]).open(raw, "rb") as file:
+                        content = _read(name, file, size)
+                else:
+                    content = _read(name, raw)
         except PickbestError:
             raise
         except IsADirectoryError as error:
@@ -196,68 +214,28 @@ def opened(
             raise PickbestError(f"{name}: cannot be read ({reason})") from error
     if not content.strip():  # some solvers take it for a formula that holds
         raise PickbestError(f"{name}: nothing is in it")
-    format = _format(name, content)
-    with _plain_file(name, content, format, regular and ending in SUFFIXES) as path:
-        problem = Problem(name, path, format, content, logic)
-        try:
-            yield problem
-        finally:
-            problem.close()
+    plain = os.path.join(os.getcwd(), name) if regular and ending in SUFFIXES else ""
+    problem = Problem(name, _format(name, content), content, logic, plain)
+    try:
+        yield problem
+    finally:
+        problem.close()
 
 
-@contextmanager
-def _unpacking(name: str, ending: str) -> Iterator[tuple[IO[bytes], bool]]:
-    """(a file or pipe to be read, unpacked; whether it is a file that can be read again)."""
-    with open(name, "rb") as raw:
-        regular = stat.S_ISREG(os.fstat(raw.fileno()).st_mode)
-        if ending not in PACKED:
-            yield raw, regular
-            return
-        with import_module(PACKED[ending]).open(raw, "rb") as file:
-            yield cast(IO[bytes], file), regular
-
-
-def _read(
-    name: str, file: IO[bytes] | BinaryIO, most: int | None, size: int = 0, ending: str = ""
-) -> bytes:
-    limit = MOST_BYTES if most is None else most
-    if size > limit:
-        raise PickbestError(_too_long(name, limit))
+def _read(name: str, file: IO[bytes] | BinaryIO, packed: int | None = None) -> bytes:
+    """All of a file; packed: its size before it is unpacked, if it is."""
     chunks, total = [], 0
     while chunk := file.read(CHUNK):
         total += len(chunk)
-        if total > limit:
-            raise PickbestError(_too_long(name, limit))
-        packed = most is None and ending in PACKED and total > SUSPICIOUS_BYTES
-        if packed and total > SUSPICIOUS_RATIO * size:
+        if total > MOST_BYTES:
+            raise PickbestError(f"{name}: longer than {MOST_BYTES} bytes")
+        if packed is not None and total > max(SUSPICIOUS_BYTES, SUSPICIOUS_RATIO * packed):
             raise PickbestError(
                 f"{name}: unpacks to more than {SUSPICIOUS_RATIO} times its size; if that is "
-                "right, say with --most-bytes how long it may become"
+                "right, unpack it first"
             )
         chunks.append(chunk)
     return b"".join(chunks)
-
-
-def _too_long(name: str, limit: int) -> str:
-    return f"{name}: longer than {limit} bytes; --most-bytes sets another limit"
-
-
-@contextmanager
-def _plain_file(name: str, content: bytes, format: str, is_plain: bool) -> Iterator[str]:
-    if is_plain:
-        yield name if os.path.isabs(name) else os.path.join(os.getcwd(), name)
-        return
-    suffix = next(end for end, kind in SUFFIXES.items() if kind == format)
-    try:
-        file: Any = tempfile.NamedTemporaryFile(prefix=temporary_prefix(), suffix=suffix)  # noqa: SIM115
-        with file:
-            file.write(content)
-            file.flush()
-            yield file.name
-    except OSError as error:
-        if sys.exc_info()[1] is not error or error.filename is None:
-            raise
-        raise PickbestError(f"{name}: cannot be unpacked to a file ({error.strerror})") from error
 
 
 def _format(name: str, content: bytes) -> str:

@@ -94,7 +94,6 @@ class Arguments(NamedTuple):
     deadline: float = DAY
     check_seconds: float = 0.0
     memory: int | None = None
-    most_bytes: int | None = None
     logic: str = ""
     solvers: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
@@ -185,7 +184,7 @@ def parse(words: Sequence[str], program: str = "") -> Arguments:
     _check(given, deadline)
     return Arguments(
         files, action, given.budget, deadline, given.check_milliseconds / 1e3,
-        None if given.memory is None else int(given.memory * 1024**2), given.most_bytes,
+        None if given.memory is None else int(given.memory * 1024**2),
         given.logic, tuple(given.solver), tuple(given.solvers), given.who, given.json,
         given.frozen, given.confirm, given.fail_unknown, given.finish,
         given.export or given.import_ or "", called, tuple(passed), tuple(passed_over),
@@ -199,8 +198,6 @@ def _check(given: argparse.Namespace, deadline: float) -> None:
         raise PickbestError(f"--deadline must be above 0 seconds, got {deadline:g}")
     if given.memory is not None and not 0.0 < given.memory < float("inf"):
         raise PickbestError(f"--memory must be above 0 MB, got {given.memory:g}")
-    if given.most_bytes is not None and given.most_bytes < 1:
-        raise PickbestError(f"--most-bytes must be at least 1, got {given.most_bytes}")
     if given.confirm and given.budget < 2:
         raise PickbestError("--confirm needs a --budget of at least 2")
 
@@ -213,7 +210,6 @@ def own_parser() -> _Parser:
     add("--budget", "-b", type=int, default=2, metavar="N", help="solvers that run side by side")
     add("--deadline", "-t", type=float, default=DAY, metavar="S", help="seconds for each problem")
     add("--memory", type=float, metavar="MB", help="memory that each solver may use")
-    add("--most-bytes", type=int, metavar="N", help="longest problem that is read (1 GiB)")
     add("--logic", default="", help="the logic, instead of the script's own set-logic")
     add("--solver", action="append", default=[], metavar="NAME", help="only this one; repeatable")
     add("--solvers", action="append", default=[], metavar="FILE", help="a solvers.toml; repeatable")
