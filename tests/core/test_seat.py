@@ -36,9 +36,9 @@ def test_what_was_learned_before_the_first_features_stays() -> None:
     sets = seat.state.sets
     seat.expect(("size",))
     assert same_state(seat.state.sets, sets)
-    assert seat.state.problems.values.shape[2] == 1
+    assert seat.state.features.number.shape == (1, 1)
     played(seat, 3, np.arange(3.0)[:, None])
-    assert seat.state.problems.learned[0] == 3
+    assert seat.state.features.number[0, 0] == 3
 
 
 def test_features_are_refused_by_name() -> None:

@@ -1,14 +1,15 @@
-"""Auto with features: features that tell, features that do not, and what it remembers."""
+"""Auto with features: features that tell, features that do not, and what is kept of them."""
 
 import numpy as np
 import pytest
 
-from pickbest.core import PickbestError, Seen, replicate_keys, rng_for
-from pickbest.core.features import MISSING, encoded
-from pickbest.core.states import check_state, copy_state, map_state, same_state
+from pickbest.core import Choice, PickbestError, Seen, replicate_keys, rng_for
+from pickbest.core.features import LARGEST_NUMBER, MISSING, encoded
+from pickbest.core.states import check_state, copy_state, map_state, same_layout, same_state
 from pickbest.environments import Shuffled, Table, WithFeatures
 from pickbest.learners import Auto
-from pickbest.learners.auto.features import MOST_PROBLEMS, distances, nearness, ranks_among
+from pickbest.learners.auto.features import MOST_NUMBERS, arm_means, blend_row, described
+from pickbest.learners.auto.sets import start_pairs
 from pickbest.simulation.simulate import simulate
 from pickbest.testing.learners import check_features, same_choice
 
@@ -102,10 +103,14 @@ def test_learning_is_a_fold_that_the_state_tells_all_of():
 def test_weights_are_unbiased_whatever_the_features():
     learner, copies = Auto(N_ARMS, 2), 20_000
     state = played(learner, TELLING[:, :1], 12, replicates=1)
-    many = map_state(
-        lambda array: np.repeat(array[:, :50] if array.ndim == 3 else array, copies, axis=0), state
-    )
-    choice = learner.pick(many, rng_for(replicate_keys(5, copies), 0), rows(TELLING[3, :1], copies))
+    keys, known = replicate_keys(5, copies), rows(TELLING[3, :1], 1)
+    picks = [learner.pick(state, rng_for(keys[n : n + 1], 0), known) for n in range(2)]
+    sets = map_state(lambda array: np.repeat(array, copies, axis=0), state.sets)
+    blended = start_pairs(1, N_ARMS)
+    blend_row(state.features, state.sets.pairs, 0, known[0], blended)
+    many = sets._replace(pairs=map_state(lambda array: np.repeat(array, copies, axis=0), blended))
+    choice = learner.sets.pick(many, rng_for(keys, 0))
+    assert all(np.array_equal(one.arms[0], choice.arms[n]) for n, one in enumerate(picks))
     weights = np.zeros((copies, N_ARMS))
     np.put_along_axis(weights, choice.arms, choice.weights, axis=1)
     error = weights.std(axis=0) / np.sqrt(copies)
@@ -113,35 +118,57 @@ def test_weights_are_unbiased_whatever_the_features():
     assert np.count_nonzero(choice.arms[:, 1] != choice.arms[0, 1]) > 100
 
 
-def test_ranks_are_those_of_the_remembered_problems():
-    learner = Auto(2, 1)
-    state, keys = learner.start(1, 2), replicate_keys(0, 1)
-    random = np.random.default_rng(2)
-    for t in range(MOST_PROBLEMS + 70):
-        known = np.array([random.integers(20), MISSING if t % 3 else random.random()])
-        choice = learner.pick(state, rng_for(keys, t))
-        state = learner.learn(state, choice, Seen.of(np.array([[0.5]])), known[None])
-    values, ranks = state.problems.values[0], state.problems.ranks[0]
-    x = values[:, 0]
-    smaller = (x[None] < x[:, None]).sum(axis=1) + 0.5 * ((x[None] == x[:, None]).sum(axis=1) - 1)
-    assert np.array_equal(ranks[:, 0], smaller)
-    words = values[:, 1] == MISSING
-    assert np.all(ranks[words, 1] == MISSING)
-    y = values[~words, 1]
-    assert np.array_equal(ranks[~words, 1], (y[None] < y[:, None]).sum(axis=1))
+def test_it_is_the_posterior_of_a_ridge_regression():
+    """One arm, whose mean is held: w and K against those of all rounds at once."""
+    learner, random = Auto(1, 1), np.random.default_rng(3)
+    state, vectors, rewards = learner.start(1, 4), [], []
+    for _ in range(60):
+        known = random.normal(size=4) * [1.0, 10.0, 0.1, 1.0]
+        vectors.append(described(state.features, 0, known))
+        mean = arm_means(state.sets.pairs, 0, 0)[0]
+        reward = float(random.random())
+        rewards.append(reward - mean)
+        choice = Choice(np.zeros((1, 1), np.int64), np.ones((1, 1)))
+        state = learner.learn(state, choice, Seen.of(np.array([[1.0 - reward]])), known[None])
+    phi, target = np.array(vectors), np.array(rewards)
+    covariance = np.linalg.inv(np.eye(phi.shape[1]) + phi.T @ phi)
+    assert state.features.weights[0, 0] == pytest.approx(covariance @ phi.T @ target, abs=1e-9)
+    assert np.eye(len(covariance)) - state.features.known[0, 0] == pytest.approx(
+        covariance, abs=1e-9
+    )
 
 
-def test_the_nearest_weigh_most_and_words_only_themselves():
-    learner = Auto(2, 1)
-    words = [encoded({"kind": word}, ("kind",)) for word in ["a"] * 40 + ["b"] * 40]
-    state, keys = learner.start(1, 1), replicate_keys(0, 1)
-    for t, row in enumerate(words):
-        choice = learner.pick(state, rng_for(keys, t))
-        state = learner.learn(state, choice, Seen.of(np.array([[0.5]])), row[None])
-    own = ranks_among(state.problems, 0, words[0])
-    weights = nearness(distances(state.problems, 0, own))
-    assert np.allclose(weights[:40], 1.0)
-    assert weights[40:].max() < 1e-6
+def test_linear_worlds_are_learned():
+    """Rewards that are linear in 40 numbers: far below random, and below what auto alone pays."""
+    random, rounds, n_arms = np.random.default_rng(4), 500, 5
+    features = random.normal(size=(rounds, 40))
+    scores = features @ random.normal(size=(40, n_arms)) / np.sqrt(40)
+    table = Table(np.clip(0.5 - 0.25 * scores, 0.0, 1.0))
+    auto = {"auto": Auto(n_arms, 2)}
+    last = slice(300, None)
+    told = simulate(auto, table, 2, features=features).runs["auto"].paid[:, last].mean()
+    free = simulate(auto, table, 2).runs["auto"].paid[:, last].mean()
+    best = table.costs_table[last].min(axis=1).mean()
+    assert told - best < 0.4 * (free - best)
+
+
+def test_the_state_has_a_fixed_size_and_any_numbers_are_finite():
+    learner = Auto(3, 1)
+    state = played_numbers(learner, 1)
+    longer = played_numbers(learner, 50)
+    assert same_layout(state, longer)
+    check_state(longer)
+    many = Auto(50, 2).start(1, 10_000).features
+    assert many.known.size <= MOST_NUMBERS
+
+
+def played_numbers(learner, rounds):
+    state, keys = learner.start(1, 3), replicate_keys(0, 1)
+    for t in range(rounds):
+        known = np.array([[(-1.0) ** t * LARGEST_NUMBER, MISSING, encoded([f"w{t}"], ("0",))[0]]])
+        choice = learner.pick(state, rng_for(keys, t), known)
+        state = learner.learn(state, choice, Seen.of(np.array([[0.5]])), known)
+    return state
 
 
 @pytest.mark.parametrize("features", [[[1.0]] * 2, [[1.0, 2.0]] * 5, [[np.nan, 1.0]] * 2])

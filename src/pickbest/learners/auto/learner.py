@@ -23,10 +23,11 @@ from pickbest.core import (
 from pickbest.kernels.compiled import allocating, inlined
 from pickbest.kernels.rules import CompiledLearner, Pick, Rule, Told, weights_of
 from pickbest.learners.auto.features import (
-    ProblemsState,
-    blend_rows,
-    learn_problems,
-    start_problems,
+    FeaturesState,
+    blend_row,
+    followed,
+    learn_features,
+    start_features,
 )
 from pickbest.learners.auto.guard import (
     GuardState,
@@ -51,10 +52,10 @@ class SetsState(NamedTuple):
 
 
 class AutoState(NamedTuple):
-    """What all rounds have taught, and what is known of problems by their features."""
+    """What all rounds have taught, and what those with features have."""
 
     sets: SetsState
-    problems: ProblemsState
+    features: FeaturesState
 
 
 class Law(NamedTuple):
@@ -145,34 +146,30 @@ class Auto:
         return GuardedSets(self.n_arms, self.budget)
 
     def start(self, replicates: int, n_features: int = 0) -> AutoState:
-        problems = start_problems(replicates, self.n_arms, n_features)
-        return AutoState(self.sets.start(replicates), problems)
+        known = start_features(replicates, self.n_arms, n_features)
+        return AutoState(self.sets.start(replicates), known)
 
     def pick(self, state: AutoState, draws: Draws, features: FloatArray | None = None) -> Choice:
         free = self.sets.pick(state.sets, draws)
         if features is None:
             return free
-        known, replicates = self._checked(state, features), len(draws.keys)
-        blended = start_pairs(replicates, self.n_arms)
-        follows = np.empty(replicates, np.int64)
-        blend_rows.gradually(state.problems, state.sets.pairs, known, blended, follows)
-        if not follows.any():
+        known, rows = self._checked(state, features), followed(state.features)
+        if not len(rows):
             return free
+        blended = start_pairs(len(known), self.n_arms)
+        for row in rows:
+            blend_row(state.features, state.sets.pairs, row, known[row], blended)
         near = self.sets.pick(state.sets._replace(pairs=blended), draws)
-        followed = follows[:, None] > 0
-        return Choice(
-            np.where(followed, near.arms, free.arms),
-            np.where(followed, weights_of(near), weights_of(free)),
-        )
+        arms, weights = free.arms.copy(), weights_of(free).copy()
+        arms[rows], weights[rows] = near.arms[rows], weights_of(near)[rows]
+        return Choice(arms, weights)
 
     def learn(
         self, state: AutoState, choice: Choice, seen: Seen, features: FloatArray | None = None
     ) -> AutoState:
         if features is not None:
-            known, pairs = self._checked(state, features), state.sets.pairs
-            learn_problems.gradually(
-                state.problems, pairs, self.budget, choice.arms, seen.high, known
-            )
+            known = self._checked(state, features)
+            learn_features(state.features, state.sets.pairs, choice.arms, seen.high, known)
         return state._replace(sets=self.sets.learn(state.sets, choice, seen))
 
     def play_table(
@@ -184,7 +181,7 @@ class Auto:
 
     def _checked(self, state: AutoState, features: FloatArray) -> FloatArray:
         """Features that compiled code may be given."""
-        shape = (len(state.problems.learned), state.problems.values.shape[2])
+        shape = state.features.number.shape
         if features.shape != shape:
             raise PickbestError(
                 f"features must have shape {shape}, got {features.shape}: start with n_features"
