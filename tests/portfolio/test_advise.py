@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -114,3 +116,13 @@ def test_the_advice_is_one_sentence() -> None:
     unclear = [made(1, 0.9, 0.9), made(2, 0.5, 1.0), made(3, 0.49, 1.5, 0.2)]
     assert "do not tell whether a third arm" in sentence(unclear, 2, True)
     assert "too few to say" in sentence(found, 5, True)
+
+
+def test_a_pick_with_too_few_weights_is_refused() -> None:
+    entries = journal(two_kinds(20), 2)
+    place = next(n for n, each in enumerate(entries) if isinstance(each.record, Picked))
+    picked = entries[place].record
+    assert isinstance(picked, Picked)
+    entries[place] = replace(entries[place], record=replace(picked, weights=(1.0,)))
+    with pytest.raises(PickbestError, match="round 0 must have 2 finite weights"):
+        timed_rounds(entries)

@@ -24,6 +24,7 @@ from pickbest.portfolio.store.records import (
     Picked,
     Summary,
     check_finished,
+    check_weights,
 )
 
 RESAMPLINGS = 40
@@ -137,6 +138,7 @@ def timed_rounds(entries: Sequence[Entry]) -> Rounds:
         if each.round not in opened:
             raise DamagedError(f"round {each.round} is finished, but was never opened")
         check_finished(each, opened[each.round])
+        check_weights(opened[each.round])
     names = tuple(dict.fromkeys(run.arm for each in told for run in each.runs))
     width = max(len(each.runs) for each in told)
     shape = (len(told), width)

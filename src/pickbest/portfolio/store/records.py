@@ -262,12 +262,17 @@ def check_picked(picked: Picked, active: Sequence[str], budget: int, fewer: bool
         raise PickbestError(
             f"round {picked.round} must have a chance to be watched, got {picked.watch!r}"
         )
-    if picked.weights is None:
-        return
-    if len(picked.weights) != len(picked.arms) or not _within(picked.weights, 0.0, LARGEST_WEIGHT):
+    check_weights(picked)
+
+
+def check_weights(picked: Picked) -> None:
+    """One for each arm, where there are any."""
+    weights, count = picked.weights, len(picked.arms)
+    if weights is not None and not (
+        len(weights) == count and _within(weights, 0.0, LARGEST_WEIGHT)
+    ):
         raise PickbestError(
-            f"round {picked.round} must have {budget} finite weights of at least 0, got "
-            f"{picked.weights}"
+            f"round {picked.round} must have {count} finite weights of at least 0, got {weights}"
         )
 
 
