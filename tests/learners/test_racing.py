@@ -8,7 +8,7 @@ import pytest
 from pickbest.core import Choice, PickbestError, Seen, replicate_keys, rng_for
 from pickbest.core.states import arrays_of, copy_state, same_state
 from pickbest.learners import FPML, Auto, Fixed, FPMLPartial, Thompson, Uniform
-from pickbest.learners.auto.kinds import place_of, survivals
+from pickbest.learners.auto.kinds import bin_of, survivals
 from pickbest.learners.auto.stopped import Racing, RacingState, racing
 from pickbest.testing.learners import check_learner
 
@@ -56,7 +56,7 @@ def usual(state: RacingState, time: float) -> float:
     """Arm 1's mean reward where arm 0 answered at a time; twin of what the kernels do."""
     survival = survivals(state.kinds)[0]
     hazards = 1.0 - survival[..., 1:] / survival[..., :-1]
-    at = int(place_of(time))
+    at = bin_of(time)
     likely = state.kinds.mass[0] * survival[:, 0, at] * hazards[:, 0, at] * survival[:, 1, at]
     hazards[:, 1, at] /= 2.0
     ahead = np.cumprod(1.0 - hazards[:, 1, at:], axis=1)

@@ -41,7 +41,7 @@ ROUND = 2.3e-16
 # Weights of arms that are explored less would be too large to add up.
 LEAST_EXPLORED = 1e-9
 # Beyond these, exponentials of costs overflow.
-RATES = (1e-9, 1e6)
+RATES = (1e-12, 1e6)
 # The share of races that is watched unless another is asked for.
 RACES_WATCHED = 0.1
 

@@ -1,7 +1,7 @@
 """Auto, the learner to start with, and what it is made of.
 
 sets: proposals from single arms and pairs. guard: FPML's leader among them. features: sets from
-problems like this one. stopped, kinds: races whose losers were stopped. prices, schedules: plans
+problems like this one. stopped, kinds: races whose losers were stopped. schedules: plans
 where processor time has a price.
 """
 

@@ -41,7 +41,7 @@ NEW = 0.15
 # The regression is followed until it predicts rewards worse by that many standard deviations. With
 # 1, tables of solvers lose .03.
 DOUBT = 2.0
-# Numbers are cut at LARGEST, whose square is one, and at FAR when standardised.
+# Numbers are cut at LARGEST, whose square is a number, too, and at FAR when standardised.
 LARGEST, FAR = 1e40, 3.0
 # As how often played the regression's word counts: draws are then that value but for ties.
 SURE = 1e6
@@ -121,13 +121,8 @@ def word_at(feature: int, code: float, length: int, waves: int) -> tuple[int, Fl
     return int(random.randint(length)), random.standard_normal(waves)
 
 
-def cut(features: FloatArray) -> FloatArray:
-    """Numbers cut at LARGEST; words as they are."""
-    return np.where(features < WORD, features.clip(-LARGEST, LARGEST), features)
-
-
 def described(state: FeaturesState, row: int, features: FloatArray) -> FloatArray:
-    """φ of a problem with these features, cut."""
+    """φ of a problem."""
     n_features, length = features.shape[0], state.weights.shape[2]
     places, phi = places_of(n_features, length), np.zeros(length)
     words = features >= WORD
@@ -169,7 +164,7 @@ def blend_row(
     state: FeaturesState, pairs: PairsState, row: int, features: FloatArray, blended: PairsState
 ) -> None:
     """Fill the anchor of `blended` with what the regression says in place of all rounds."""
-    phi, means = described(state, row, cut(features)), arm_means(pairs, row, 0)
+    phi, means = described(state, row, features), arm_means(pairs, row, 0)
     unit, plays = pairs.unit[row, 0], pairs.unit[row, 0] * pairs.plays[row, 0]
     mean = (means + state.weights[row] @ phi).clip(0.0, 1.0)
     hoped = mean + (1.0 - mean) * NEW / np.sqrt(1.0 + plays)
@@ -191,7 +186,7 @@ def learn_features(
 ) -> None:
     """Compare predictions and fold a round in, (replicates, …); pairs: from before the round."""
     for row in range(arms.shape[0]):
-        values = cut(features[row])
+        values = features[row]
         phi, means = described(state, row, values), arm_means(pairs, row, 0)
         free = arm_means(pairs, row, memory_in_use(pairs, row, arms.shape[1]))
         usual, missed = 0.0, 0.0

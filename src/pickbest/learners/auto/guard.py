@@ -134,12 +134,6 @@ def first_probability(spread: FloatArray, least: float, arm: int, many: bool | N
     return float(min(1.0, total * least / spread[arm]))
 
 
-@kernel
-def shortfall(probability: float, cost: float, rate: float) -> float:
-    """What a weighted cost of an arm adds to δ."""
-    return probability * cost * -math.expm1(-rate * cost)
-
-
 @inlined
 def guard_last(
     guard: GuardState, row: int, many: bool | None, spread: FloatArray, pick: Pick
@@ -187,7 +181,7 @@ def learn_guard(
         chance = first_probability(spread, least, arms[j], many)
         cost = weights[j] * seen[j]
         own += chance * cost
-        guard.slack[row] += shortfall(chance, cost, rate)
+        guard.slack[row] += chance * cost * -math.expm1(-rate * cost)  # δ of the module
         guard.costs[row, arms[j]] += cost
         lowest = min(lowest, seen[j])
         if j < arms.shape[0] - 1:

@@ -57,15 +57,9 @@ def start_kinds(replicates: int, n_arms: int) -> KindsState:
 
 
 @inlined
-def place_of(time: float) -> float:
-    """Where a time lies, counted in bins from 0 to BINS."""
-    return min(max(BINS + _STEP * math.log(max(time, SHORTEST)), 0.0), float(BINS))
-
-
-@inlined
 def bin_of(time: float) -> int:
     """The bin in which a time lies."""
-    return min(int(place_of(time)), BINS - 1)
+    return min(max(int(BINS + _STEP * math.log(max(time, SHORTEST))), 0), BINS - 1)
 
 
 @inlined

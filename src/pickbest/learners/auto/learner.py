@@ -20,9 +20,11 @@ from pickbest.core import (
     Seen,
     check_budget,
 )
+from pickbest.core.features import WORD
 from pickbest.kernels.compiled import allocating, inlined
 from pickbest.kernels.rules import CompiledLearner, Pick, Rule, Told, weights_of
 from pickbest.learners.auto.features import (
+    LARGEST,
     FeaturesState,
     blend_row,
     followed,
@@ -68,25 +70,23 @@ class Work(NamedTuple):
     """Scratch of length n_arms."""
 
     scores: FloatArray
-    spread: FloatArray
 
 
 @allocating
 def new_work(law: Law, state: SetsState, budget: int) -> Work:
-    n_arms = state.guard.costs.shape[1]
-    return Work(np.empty(n_arms), np.empty(n_arms))
+    return Work(np.empty(state.guard.costs.shape[1]))
 
 
 @inlined
 def pick_row(law: Law, state: SetsState, row: int, work: Work, pick: Pick) -> None:
     """The proposal, whose last arm may give way to the guard's leader."""
     propose(state.pairs, row, pick.key, pick.arms, work.scores)
-    guard_last(state.guard, row, law.many, work.spread, pick)
+    guard_last(state.guard, row, law.many, work.scores, pick)
 
 
 @inlined
 def learn_row(law: Law, state: SetsState, row: int, work: Work, told: Told) -> None:
-    learn_guard(state.guard, row, law.many, work.spread, told)
+    learn_guard(state.guard, row, law.many, work.scores, told)
     learn_pairs(state.pairs, row, told.arms, told.costs)
 
 
@@ -154,8 +154,6 @@ class Auto:
         if features is None:
             return free
         known, rows = self._checked(state, features), followed(state.features)
-        if not len(rows):
-            return free
         blended = start_pairs(len(known), self.n_arms)
         for row in rows:
             blend_row(state.features, state.sets.pairs, row, known[row], blended)
@@ -188,4 +186,4 @@ class Auto:
             )
         if not np.isfinite(features).all():
             raise PickbestError("features must be encoded: see core.features.encoded")
-        return np.ascontiguousarray(features)
+        return np.where(features < WORD, features.clip(-LARGEST, LARGEST), features)

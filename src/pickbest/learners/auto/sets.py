@@ -106,16 +106,6 @@ def trials_of(n_arms: int) -> float:
     return float(n_arms)
 
 
-@inlined
-def highest(scores: FloatArray) -> int:
-    """Where the largest score stands; ties: lowest index."""
-    best = 0
-    for a in range(1, scores.shape[0]):
-        if scores[a] > scores[best]:
-            best = a
-    return best
-
-
 @kernel
 def propose(
     state: PairsState, row: int, key: np.uint64, chosen: IntArray, scores: FloatArray
@@ -134,7 +124,7 @@ def propose(
         bad = trials * max(plays[a] - rewards[a], 0.0)
         counter, scores[a] = beta_from(counter, 1.0 + trials * rewards[a], 1.0 + bad)
     for place in range(chosen.shape[0]):
-        last = highest(scores)
+        last = int(np.argmax(scores))
         chosen[place], scores[last] = last, -1.0
         if gains.shape[0] > 0:
             other = mean_reward(rewards[last], plays[last], unit)

@@ -135,24 +135,19 @@ class Racing(WrappingLearner):
     def learn(
         self, state: RacingState, choice: Choice, seen: Seen, features: FloatArray | None = None
     ) -> RacingState:
-        known = seen
-        if seen.times is not None:
-            watch = np.ones(len(seen.low)) if seen.watch is None else seen.watch
-            watched = np.ones(len(seen.low), np.bool_) if seen.watched is None else seen.watched
-            race = Race(seen.low, seen.high, seen.times, watch, watched)
-            choice, known = self._filled_in(state, choice, race)
-        return state._replace(inner=self.inner.learn(state.inner, choice, known, features))
-
-    def _filled_in(self, state: RacingState, choice: Choice, race: Race) -> tuple[Choice, Seen]:
-        """The round as the inner learner is told of it; its runs are taken in."""
-        arms, shape = choice.arms, choice.arms.shape
-        weights = np.ones(shape) if choice.weights is None else choice.weights
-        costs, scaled = np.empty(shape), np.empty(shape)
+        if seen.times is None:
+            return state._replace(inner=self.inner.learn(state.inner, choice, seen, features))
+        watch = np.ones(len(seen.low)) if seen.watch is None else seen.watch
+        watched = np.ones(len(seen.low), np.bool_) if seen.watched is None else seen.watched
+        race = Race(seen.low, seen.high, seen.times, watch, watched)
+        weights = np.ones(choice.arms.shape) if choice.weights is None else choice.weights
+        costs, scaled = np.empty(weights.shape), np.empty(weights.shape)
         _fill_rows.gradually(
-            state.kinds, state.answers, state.watched, arms, weights, race, costs, scaled
+            state.kinds, state.answers, state.watched, choice.arms, weights, race, costs, scaled
         )
-        told = Choice(arms, None if choice.weights is None else scaled)
-        return told, Seen(costs, costs, None, race.watch, race.watched)
+        told = Choice(choice.arms, None if choice.weights is None else scaled)
+        known = Seen(costs, costs, None, watch, watched)
+        return state._replace(inner=self.inner.learn(state.inner, told, known, features))
 
     def portable(self, state: RacingState) -> RacingState:
         return state._replace(inner=portable(self.inner, state.inner))

@@ -99,18 +99,25 @@ class Ask(Strict):
     ) = None
 
 
-Values = list[Cost | None] | dict[Word, Cost | None]
-Prices = list[Price | None] | dict[Word, Price | None]
+Some = Field(min_length=1, max_length=1000)
+Values = Annotated[list[Cost | None], Some] | Annotated[dict[Word, Cost | None], Some]
+Prices = Annotated[list[Price | None], Some] | Annotated[dict[Word, Price | None], Some]
 
 
 class Tell(Strict):
     """costs, or rewards (1 - cost): of the ticket's arms, in its order or by name; null where an
     arm was stopped early, or never called. prices: of these calls, where they are not those set."""
 
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"oneOf": [{"required": ["costs"]}, {"required": ["rewards"]}]},
+    )
+
     round: RoundNumber
-    costs: Annotated[Values, Field(min_length=1, max_length=1000)] | None = None
-    rewards: Annotated[Values, Field(min_length=1, max_length=1000)] | None = None
-    prices: Annotated[Prices, Field(min_length=1, max_length=1000)] | None = None
+    # None where they are left out; null is refused.
+    costs: Values = None  # type: ignore[assignment]
+    rewards: Values = None  # type: ignore[assignment]
+    prices: Prices | None = None
     answer: Annotated[Any, AfterValidator(_answer)] = None
 
     @model_validator(mode="after")
@@ -122,7 +129,6 @@ class Tell(Strict):
     def values(self, rewards: bool) -> Values:
         """As the portfolio takes them."""
         told = self.rewards if self.costs is None else self.costs
-        assert told is not None
         if rewards == (self.costs is None):
             return told
         if isinstance(told, dict):

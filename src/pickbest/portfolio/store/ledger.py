@@ -315,13 +315,13 @@ class Ledger:
         return ticket_of(found[0]) if found else None
 
     def _no_more(self, number: int) -> PickbestError:
-        if number in self.state.open:
-            return PickbestError(f"tell round {number} first, then ask whether to go on")
+        if not 0 <= number < self.state.next_round:
+            return not_open(number, self.state.next_round, {})
         if not self.state.live.goes_on:
-            return PickbestError("only a portfolio with `cascade` goes on with a problem")
-        if 0 <= number < self.state.next_round:
-            return ClosedRoundError(f"round {number} was gone on with already, or long ago")
-        return not_open(number, self.state.next_round, {})
+            return ClosedRoundError("only a portfolio with `cascade` goes on with a problem")
+        if number in self.state.open:
+            return ClosedRoundError(f"tell round {number} first, then ask whether to go on")
+        return ClosedRoundError(f"round {number} was gone on with already, or long ago")
 
     def picked(self, number: int, or_lost: bool = False) -> Picked:
         """The open round of that number; says why if there is none, or if it has expired.
