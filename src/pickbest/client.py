@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
@@ -33,7 +34,7 @@ class ServiceError(PickbestError):
     """The service refused a request, or could not be reached."""
 
 
-class _Verbs:
+class _Verbs(ABC):
     """What both clients can say; `_sent` sends it, and gives the answer or what can be awaited."""
 
     def __init__(
@@ -94,8 +95,9 @@ class _Verbs:
         """Rounds, arms, costs and prices as they are now, as a dictionary."""
         return self._sent("status", None, lambda found: found)
 
+    @abstractmethod
     def _sent(self, verb: str, body: dict[str, Any] | None, made: Made = lambda found: None) -> Any:
-        raise NotImplementedError
+        """Send a request, with patience; made: what becomes of the answer."""
 
     def _request(self, verb: str, body: dict[str, Any] | None) -> Any:
         return self._http.request("GET" if body is None else "POST", f"/api/{verb}", json=body)
