@@ -215,7 +215,7 @@ def test_plot_and_export(rewards, tmp_path):
         (["simulate", "task-1", "-l", "og-hybrid:slot_budget=3", "-b", "4"], "divide"),
         (["simulate", "task-1", "-l", "uniform:weights=exact"], "option of uniform"),
         (["simulate", "task-1", "-l", "fpml-partial:tuning=as_rum"], "'as_run'"),
-        (["simulate", "task-1", "-l", "fpml", "-l", "fpml"], "given twice"),
+        (["simulate", "task-1", "-l", "fpml", "-l", "fpml"], "may be given once"),
         (["simulate", "task-1", "-l", "fpml:epsilon"], "must be key=value"),
         (["simulate", "task-1", "-l", "fpml", "--plot", "x.gif"], "a plot must end in"),
         (["simulate", "task-1", "-l", "fpml", "--out", "x.xlsx"], ".csv file"),

@@ -87,7 +87,7 @@ def test_run_status_history_export_import_advise(folder: Path) -> None:
     pickbest("export", config, "--out", folder / "journal.jsonl")
     assert pickbest("export", config) == (folder / "journal.jsonl").read_text()
     copy = folder / "copy.db"
-    assert pickbest("import", folder / "journal.jsonl", copy) == "16 records\n"
+    assert pickbest("import", folder / "journal.jsonl", copy) == "imported 16 records\n"
     assert json.loads(pickbest("status", copy, "--json")) == status
 
     advice = json.loads(pickbest("advise", config, "--json"))

@@ -63,7 +63,8 @@ def test_the_page_follows_its_portfolio(
     assert "problem <b>11</b>" in rounds[0], "text must be shown as text"
     lines = browser.find_elements("css selector", "#chart polyline")
     assert len(lines) == 1
-    assert texts(browser, "#chart text")[:5] == ["0", "0.25", "0.5", "0.75", "1"]
+    # Every round of this portfolio cost 0.1: the axis ends there.
+    assert texts(browser, "#chart text")[:5] == ["0", "0.025", "0.05", "0.075", "0.1"]
     # A round that another process plays shows up by itself.
     with AskTell.reopened(store) as book:
         book.tell(book.ask("from elsewhere"), [0.0, 1.0])

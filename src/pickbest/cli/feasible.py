@@ -20,13 +20,11 @@ def feasible(
         ),
     ],
     epsilon: Annotated[
-        float, Option("--epsilon", "-e", help="Most that x may violate a constraint.")
+        float, Option("--epsilon", "-e", help="Largest allowed violation of a constraint.")
     ] = 0.1,
     budget: Annotated[
         int,
-        Option(
-            "--budget", "-b", help="Number of constraints that each oracle call satisfies at once."
-        ),
+        Option("--budget", "-b", help="Number of constraints per oracle call."),
     ] = 1,
     box: Annotated[
         tuple[float, float] | None,
@@ -35,25 +33,27 @@ def feasible(
         ),
     ] = None,
     simplex: Annotated[
-        float | None, Option(help="Keep x at least 0 with this sum, for A and b.")
+        float | None, Option(help="Require x ≥ 0 with this sum, for A and b.")
     ] = None,
     target: Annotated[
         float | None, Option(help="Require the model's objective to be at least this good.")
     ] = None,
     bound: Annotated[
-        float | None, Option(help="Bound for the model's variables that have none.")
+        float | None, Option(help="Bound for variables of the model that have none.")
     ] = None,
     learner: Annotated[
         str | None,
-        Option("--learner", "-l", help="Learner to use instead of the tuning's own."),
+        Option("--learner", "-l", help="Learner to use instead of the tuning's."),
     ] = None,
     tuning: Annotated[
-        str | None, Option(help="One of product (the default for B ≥ 2), eager, proposition_8.")
+        str | None, Option(help="product (default for B ≥ 2), eager (for B = 1) or proposition_8.")
     ] = None,
     width: Annotated[
         float | None, Option(help="Bound on every |A_i x - b_i|; computed by default.")
     ] = None,
-    max_calls: Annotated[int | None, Option(help="Most oracle calls; then stop undecided.")] = None,
+    max_calls: Annotated[
+        int | None, Option(help="Stop undecided after this many oracle calls.")
+    ] = None,
     seed: SeedOption = 0,
     out: Annotated[Path | None, Option("--out", "-o", help="Write x to this .csv file.")] = None,
     as_json: JsonOption = False,

@@ -49,7 +49,7 @@ def replay(
     ] = None,
     price: Annotated[
         float,
-        Option(help="Price of one processor for one deadline; a run costs between 0 and 1."),
+        Option(help="Price of one processor for one deadline, on the scale of costs (0 to 1)."),
     ] = 0.0,
     features: Annotated[
         bool,

@@ -70,7 +70,7 @@ def simulate(
         check_budget(target_budget, environment.n_arms)
     horizon = None if unknown_rounds else environment.rounds
     if repeated := [text for text in learner if learner.count(text) > 1]:
-        raise PickbestError(f"--learner {repeated[0]} is given twice: each may be given once")
+        raise PickbestError(f"each --learner may be given once, got {repeated[0]} twice")
     game = (environment.n_arms, budget, horizon)
     learners = {text: make_learner(text, *game) for text in learner}
     simulation = run_simulation(learners, environment, replicates, seed, workers)

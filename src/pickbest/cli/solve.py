@@ -93,13 +93,13 @@ def _act(arguments: Arguments, streams: Streams, started: float) -> int:
     from pickbest.portfolio.solve.words import DAY, TimeUp
 
     if nested():
-        streams.say("error: a solver of pickbest solve is pickbest solve itself")
+        streams.say("error: a solver leads back to pickbest solve itself: remove it")
         return 2
     if arguments.action == "version":
         streams.write([version_said(arguments.called).encode()])
         return 0
     if arguments.passed_over and arguments.action != "session":
-        streams.say(f"note: passed over: {' '.join(arguments.passed_over)}")
+        streams.say(f"note: ignored options: {' '.join(arguments.passed_over)}")
     folder = data_folder()
     if arguments.action == "session":
         from pickbest.portfolio.solve.session import talk

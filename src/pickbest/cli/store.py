@@ -79,7 +79,7 @@ def export(
         str | None,
         Option(
             "--format",
-            help="jsonl (the journal) or csv (one row per run); by default as --out ends.",
+            help="jsonl (the journal) or csv (one row per run); by default from --out's suffix.",
         ),
     ] = None,
     name: NameOption = "default",
@@ -121,14 +121,14 @@ def import_(
     records = read_export(file)
     with opened(store, name, write=True) as ledger:
         ledger.restore(records)
-    typer.echo(f"{len(records)} records")
+    typer.echo(f"imported {len(records)} records")
 
 
 def verify(store: StoreArgument, name: NameOption = "default") -> None:
     """Check a journal: replaying it must give the same picks and the same state.
 
-    Other processes may write meanwhile. Exit code 0: nothing differs. 2: the first difference is
-    named.
+    Other processes may write meanwhile. Exit code 0: nothing differs. 2: the error names the first
+    difference.
     """
     with opened(store, name) as ledger:
         state = ledger.verify()
@@ -143,7 +143,7 @@ def prune(
     """Fold old rounds into a summary, so that a database stops growing.
 
     What was learned, the status and the contradictions stay as they are. The history of the old
-    rounds goes: export it first if you want to keep it. `pickbest verify` checks what remains.
+    rounds is deleted: export it first to keep it. `pickbest verify` checks what remains.
 
     **Example**
 
@@ -153,7 +153,7 @@ def prune(
     """
     with opened(store, name, write=True) as ledger:
         gone = ledger.prune(keep)
-    say(f"{gone:,} records are gone" if gone else "nothing to prune")
+    say(f"removed {gone:,} records" if gone else "nothing to prune")
 
 
 def advise(store: StoreArgument, name: NameOption = "default", as_json: JsonOption = False) -> None:
@@ -181,14 +181,14 @@ def serve(
         Path | None, Option(help="File that holds the token; better than --token.")
     ] = None,
     read_token_file: Annotated[
-        Path | None, Option(help="File that holds a second token, which may only read.")
+        Path | None, Option(help="File that holds a second token, for reading only.")
     ] = None,
     log_format: Annotated[str, Option(help="Format of the log: plain or json.")] = "plain",
     name: NameOption = "default",
 ) -> None:
     """Serve a portfolio over HTTP: ask, tell, history, metrics, and a live page.
 
-    STORE is a portfolio.toml, or a database in which `pickbest run` has made a portfolio.
+    STORE is a portfolio.toml, or a database that already holds a portfolio.
     """
     from pickbest.portfolio.service.server import serve_store
 

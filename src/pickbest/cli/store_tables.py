@@ -129,7 +129,7 @@ def advice_table(advised: Advised) -> Table:
         )
         for each in advised.estimates
     ]
-    columns = ("B", "paid", "estimated cost (90%)", "processor time, deadlines", "best arms")
+    columns = ("B", "paid", "estimated cost (90%)", "processor time / deadline", "best arms")
     title = (
         f"{advised.advice}. Mean cost per round by budget, from {advised.rounds} rounds in which "
         f"{advised.stopped:.0%} of the runs were stopped"

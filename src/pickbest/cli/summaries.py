@@ -158,7 +158,7 @@ def _two_picks(n_arms: int, budget: int, rounds: int) -> list[tuple[str, str, fl
     """Bounds that hold for every number of rounds (docs/two-picks.md), and those of others."""
     game = {"n_arms": n_arms, "budget": budget}
     ours, others = "Two picks (ours)", "Guan 2026"
-    partial = "a learner's regret that sees its own arms, any number of rounds, is at most"
+    partial = "regret of a learner that sees its own arms, any number of rounds, is at most"
     return [
         (ours, "hedge's and Gumbel FPML's regret, any number of rounds, is at most",
          theory.hedge_bound(**game)),
@@ -174,9 +174,9 @@ def _two_picks(n_arms: int, budget: int, rounds: int) -> list[tuple[str, str, fl
         (others, partial, theory.guan_bound(**game)),
         (ours, "hedge-partial's regret in races of which one in ten is watched is at most",
          theory.watched_bound(n_arms=n_arms, budget=budget, watched=0.1)),
-        (others, "a learner's regret that sees winners only is at most",
+        (others, "regret of a learner that sees only winners is at most",
          theory.guan_winner_bounds(**game, rounds=rounds)[1]),
-        (ours, "any such learner's worst regret, where it sees its own arms, is at least",
+        (ours, "worst regret of any learner that sees only its own arms is at least",
          theory.hidden_arm_lower_bound(**game, rounds=rounds)),
     ]  # fmt: skip
 

@@ -130,7 +130,7 @@ def feasible_table(summary: Mapping[str, Any]) -> Table:
     verdicts = {
         "feasible": f"feasible: x violates no constraint by more than {summary['epsilon']:g}",
         "infeasible": "infeasible: no x in the set satisfies every constraint",
-        "undecided": "undecided after the calls allowed",
+        "undecided": "undecided within the calls allowed",
     }
     if summary["needs_bound_of"]:
         verdicts["infeasible"] = (

@@ -34,7 +34,7 @@ def listed(call: Arguments, keep: Keep) -> str:
         lines.append(f"{solver.format:7} {solver.name:14} {known:16} {shown}")
     unused = [name for name, _, _ in PROFILES if name not in {each.name for each in table}]
     if unused:
-        lines.append(f"profiles that solvers.toml may use: {', '.join(unused)}")
+        lines.append(f"profiles that you can use in solvers.toml: {', '.join(unused)}")
     return "\n".join(lines) + "\n"
 
 
@@ -69,7 +69,7 @@ def stats(keep: Keep, as_json: bool = False) -> str:
     lines = [
         f"{len(calls)} calls, {len(solved)} answered; {wall:.1f} s, {cpu:.1f} s of processor time",
         "",
-        "solver          ran   won  answered  stopped  alone, of so many calls: seconds [90%]",
+        "solver          ran   won  answered  stopped   calls: seconds alone [90%]",
     ]
     for each in alone:
         lines.append(
@@ -78,11 +78,9 @@ def stats(keep: Keep, as_json: bool = False) -> str:
         )
     lines += [
         "",
-        "Alone: what one solver would have taken for all calls whose problems it takes, if it had "
-        "been",
-        "the only one. A run that was stopped would have taken longer than it did; how much longer "
-        "is",
-        "estimated from the runs of the same solver, on problems of the same kind, that went on.",
+        "calls: those whose problems the solver supports. seconds alone: an estimate of its time",
+        "for all of them if no other solver had run, with a 90% interval. Stopped runs would have",
+        "taken longer: how much is estimated from the solver's longer runs on similar problems.",
     ]
     return "\n".join(lines) + "\n"
 
@@ -175,10 +173,10 @@ def import_calls(keep: Keep, path: str) -> int:
     except (OSError, ValueError, RecursionError) as error:
         raise PickbestError(f"{path}: not an export of pickbest solve ({error})") from error
     if not known or header.get("version") != VERSION:
-        raise PickbestError(f"{path}: not an export of pickbest solve, or of another version")
+        raise PickbestError(f"{path}: must be an export of pickbest solve, version {VERSION}")
     for number, call in enumerate(calls, 2):
         if not _is_call(call):
-            raise PickbestError(f"{path}: line {number} is no call")
+            raise PickbestError(f"{path}: line {number} is not a call of pickbest solve")
     here = {call.get("id") for _, call in keep.calls()}
     new = [call for call in calls if call["id"] not in here]
     keep.tell(new)

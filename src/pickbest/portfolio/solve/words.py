@@ -14,20 +14,20 @@ DAY = 86_400.0
 STDIN = "-"
 CHUNK = 1 << 16
 ABOUT = """\
-Solve SAT and SMT problems with the solvers that are installed here. The solvers that have been
-best on such problems run side by side; the first answer is printed, and the others are stopped.
+Solve SAT and SMT problems with the installed solvers. pickbest runs those that were best on
+similar problems side by side, prints the first answer, and stops the others.
 
-Use it in place of a solver: standard output and the exit code are what a solver would give (10
-and 20 for CNF; the winner's own for SMT-LIB). Everything else goes to standard error. There is
-nothing to set up; what was learned is kept in $XDG_DATA_HOME/pickbest/solve.
+Use it in place of a solver: standard output and the exit code are a solver's (10 and 20 for CNF;
+the winner's own for SMT-LIB). Messages go to standard error. There is nothing to set up. What
+pickbest learns is stored in $XDG_DATA_HOME/pickbest/solve.
 """
 EXAMPLES = """\
 examples:
   pickbest solve problem.smt2              in place of: z3 problem.smt2
-  pickbest solve --who formula.cnf.xz      say on standard error who answered
-  generate | pickbest solve -T:10 -        standard input; ten seconds, as z3 takes them
-  pickbest solve --list                    which solvers are found
-  pickbest solve --frozen --confirm p.smt2 in CI: nothing is learned, two solvers must agree
+  pickbest solve --who formula.cnf.xz      report on standard error who answered
+  generate | pickbest solve -T:10 -        standard input; ten seconds, as for z3
+  pickbest solve --list                    list the solvers that were found
+  pickbest solve --frozen --confirm p.smt2 in CI: learn nothing, two solvers must agree
 """
 # Solvers under whose names we may be called (a link z3 -> pickbest-solve).
 NAMES = (
@@ -177,7 +177,7 @@ def parse(words: Sequence[str], program: str = "") -> Arguments:
         action = "solve" if called in SAT_NAMES else "session"
         files = (STDIN,) if called in SAT_NAMES else ()
     if files.count(STDIN) > 1:
-        raise PickbestError("standard input can be read once only")
+        raise PickbestError("standard input can be read once: give - only once")
     deadline = given.deadline
     if given.deadline_milliseconds is not None:
         deadline = given.deadline_milliseconds / 1e3
@@ -207,26 +207,28 @@ def own_parser() -> _Parser:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     add, hidden = parser.add_argument, argparse.SUPPRESS
     add("files", nargs="*", metavar="FILE", help="SMT-LIB 2 or DIMACS CNF, plain or .gz .xz .bz2")
-    add("--budget", "-b", type=int, default=2, metavar="N", help="solvers that run side by side")
-    add("--deadline", "-t", type=float, default=DAY, metavar="S", help="seconds for each problem")
-    add("--memory", type=float, metavar="MB", help="memory that each solver may use")
-    add("--logic", default="", help="the logic, instead of the script's own set-logic")
-    add("--solver", action="append", default=[], metavar="NAME", help="only this one; repeatable")
+    add("--budget", "-b", type=int, default=2, metavar="N", help="solvers to run at once (2)")
+    add(
+        "--deadline", "-t", type=float, default=DAY, metavar="S", help="seconds per problem (a day)"
+    )
+    add("--memory", type=float, metavar="MB", help="megabytes of memory for each solver")
+    add("--logic", default="", help="logic to use instead of the script's set-logic")
+    add("--solver", action="append", default=[], metavar="NAME", help="use only this; repeatable")
     add("--solvers", action="append", default=[], metavar="FILE", help="a solvers.toml; repeatable")
-    add("--who", "-w", action="store_true", help="say on standard error who answered, and when")
-    add("--json", action="store_true", help="one JSON object per problem instead of its answer")
-    add("--frozen", action="store_true", help="use what is known, and learn nothing")
-    add("--confirm", action="store_true", help="two solvers must agree; exit code 3 if they do not")
-    add("--fail-unknown", action="store_true", help="exit code 1 if there is no answer")
-    add("--finish", action="store_true", help="learn from losers, too, in the background")
+    add("--who", "-w", action="store_true", help="report on standard error who answered, and when")
+    add("--json", action="store_true", help="print one JSON object per problem, not its answer")
+    add("--frozen", action="store_true", help="use what was learned, but learn nothing")
+    add("--confirm", action="store_true", help="print an answer only if two solvers agree")
+    add("--fail-unknown", action="store_true", help="end with exit code 1 if there is no answer")
+    add("--finish", action="store_true", help="run losers again, in the background, to learn")
     add("--session", "-in", action="store_true", help="talk SMT-LIB on standard input and output")
-    add("--as", metavar="NAME", help="answer as this solver would; must be the first word")
-    add("--list", action="store_true", help="list the solvers and profiles, and end")
-    add("--stats", action="store_true", help="say what calls have saved so far, and end")
-    add("--export", metavar="FILE", help="write what was learned to a file, and end")
-    add("--import", dest="import_", metavar="FILE", help="add what an export holds, and end")
-    add("--learn", action="store_true", help="learn now what waits to be learned, and end")
-    add("--version", action="store_true", help="show the version")
+    add("--as", metavar="NAME", help="behave as this solver; must be the first word")
+    add("--list", action="store_true", help="list the solvers and profiles, and exit")
+    add("--stats", action="store_true", help="compare past calls with each solver alone, and exit")
+    add("--export", metavar="FILE", help="write the recorded calls to a file, and exit")
+    add("--import", dest="import_", metavar="FILE", help="add the calls of an export, and exit")
+    add("--learn", action="store_true", help="learn now from waiting calls, and exit")
+    add("--version", action="store_true", help="show the version, and exit")
     add("--check-milliseconds", type=float, default=0.0, help=hidden)
     add("--deadline-milliseconds", type=float, help=hidden)
     return parser
