@@ -160,14 +160,16 @@ def draw(done: Mapping[str, Any]) -> str:
     for way, shown in (("z3", "z3 alone"), ("first night", "pickbest, first night"),
                        ("second night", "pickbest, second night")):  # fmt: skip
         mine = [each for name, each in done.items() if name.rpartition(" ")[0] == way]
-        left = mean(sum(not each for each in one["verdicts"].values()) for one in mine)
-        bars.append((shown, mean(each["seconds"] for each in mine), left))
+        left = {sum(not each for each in one["verdicts"].values()) for one in mine}
+        bars.append((shown, mean(each["seconds"] for each in mine), sorted(left)))
     count = len(done["z3 0"]["verdicts"])
     longest, left, width = max(seconds for _, seconds, _ in bars), 190, 470
     rows = []
     for place, (shown, seconds, unanswered) in enumerate(bars):
         y, bar = 16 + 44 * place, width * seconds / longest
-        open_ = f", {unanswered:g} unanswered" if unanswered else ", all answered"
+        few, most = unanswered[0], unanswered[-1]
+        number = f"{few}" if few == most else f"{few} to {most}"
+        open_ = f", {number} unanswered" if most else ", all answered"
         inside = bar > 0.6 * width
         x, anchor, kind = (bar - 8, "end", "in") if inside else (bar + 8, "start", "out")
         rows.append(
