@@ -1,7 +1,7 @@
 """Auto: complementary sets that forget when it pays, behind a guard, for any costs.
 
 `auto.sets` proposes a set of arms, `auto.guard` lets the leader of an FPML into it at times, and
-with features, `auto.features` draws the set from past problems like this one.
+with features, `auto.features` predicts what each arm will earn on this problem.
 """
 
 from dataclasses import dataclass
@@ -116,14 +116,14 @@ class GuardedSets(CompiledLearner[Law, SetsState, Work]):
 class Auto:
     """The learner to start with: nothing to set, any number of rounds, any costs.
 
-    It follows the top B or builds a complementary set as the data show, forgets when that
-    predicts better (in half of a set, where there are several arms), and is guarded by FPML: its
-    expected regret against the single best arm is O(sqrt(T N ln N)) for any costs
-    (`theory.auto_bound`). docs/learners.md has the derivation.
+    It follows the top B or builds a complementary set as the data show, forgets while that
+    predicts better, and is guarded by FPML: its expected regret against the single best arm is
+    O(sqrt(T N ln N)) for any costs (`theory.auto_bound`). docs/learners.md explains its parts.
 
-    Where problems come with features, its sets come from past problems like this one, unless these
-    predict worse. The guard, which knows no features, sees the same as ever: weights are exact, and
-    the bound holds for any features. Rounds without features are played as if there were none.
+    Where problems come with features, a regression on them replaces what all rounds say of the
+    arms, unless it predicts worse. The guard, which knows no features, sees the same as ever:
+    weights are exact, and the bound holds for any features. Rounds without features are played as
+    if there were none.
 
     >>> from pickbest.core import replicate_keys, rng_for
     >>> learner = Auto(n_arms=4, budget=2)

@@ -245,7 +245,7 @@ class Caller:
 
 
 class Start(NamedTuple):
-    """Who runs on a problem. key: what it is learned with. weights: of the pick, if it is one.
+    """The solvers that run on a problem. key: what they are learned under. weights: of the pick.
 
     after: when each solver starts, in seconds. left: seconds for all of them. given: somebody
     solved the problem before, so that the learner did not choose.
