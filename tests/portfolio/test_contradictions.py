@@ -1,4 +1,4 @@
-"""Arms that contradict each other: remembered, refuted where a model proves it, told everywhere."""
+"""Arms that contradict each other: refuted where a model proves it, and told."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from pickbest.core import PickbestError
-from pickbest.portfolio import AskTell, Portfolio, RaceSettings, Run, RunStatus
-from pickbest.portfolio.store.snapshots import digest_of, restore_snapshot, take_snapshot
-from pickbest.portfolio.store.verdicts import MOST_KEPT, Verdicts
+from pickbest.portfolio import Portfolio, RaceSettings, Run, RunStatus
+from pickbest.portfolio.runs import contradictions
 from tests.portfolio.test_commands import exit_of, pickbest
 
 FORMULA = "p cnf 2 2\n1 2 0\n-1 0\n"
@@ -32,42 +31,12 @@ def said(arm: str, verdict: str, status: str = "finished", checked: bool = False
     return Run(arm, RunStatus(status), verdict=verdict, checked=checked)
 
 
-def test_verdicts_are_compared_within_and_across_rounds() -> None:
-    verdicts = Verdicts()
-    verdicts.note("p", 0, [said("a", "SAT"), said("b", "")])
-    verdicts.note("p", 1, [said("a", "SAT"), said("c", "SAT")])
-    verdicts.note("q", 2, [said("b", "UNSAT")])
-    assert verdicts.found == []
-    verdicts.note("p", 3, [said("b", "UNSAT")])
-    (across,) = verdicts.found
-    assert str(across) == "p: UNSAT by b (round 3) contradicts SAT by a (round 0)"
-    verdicts.note("r", 4, [said("a", "UNSAT"), said("b", "SAT", checked=True)])
-    assert str(verdicts.found[1]) == (
-        "r: SAT by b (round 4, its model holds) contradicts UNSAT by a (round 4)"
-    )
-    # What is proved is what later rounds are compared with.
-    verdicts.note("r", 5, [said("c", "SAT")])
-    assert len(verdicts.found) == 2
-    assert verdicts.of_round(4) == (verdicts.found[1],)
-    assert verdicts.of_round(0) == (across,)
-    assert verdicts.of_round(1) == ()
-
-
-def test_refuted_verdicts_are_compared_but_nothing_is_compared_with_them() -> None:
-    verdicts = Verdicts()
-    verdicts.note("p", 0, [said("liar", "SAT", "wrong"), said("a", "UNSAT")])
-    assert [each.second.arm for each in verdicts.found] == ["liar"]
-    verdicts.note("p", 1, [said("b", "UNSAT")])
-    verdicts.note("", 2, [said("a", "SAT")])
-    verdicts.note("", 3, [said("b", "UNSAT")])
-    assert verdicts.count == 1
-
-
-def test_many_contradictions_are_counted_and_some_are_kept() -> None:
-    verdicts = Verdicts()
-    for number in range(MOST_KEPT + 5):
-        verdicts.note(f"p{number}", number, [said("a", "SAT"), said("b", "UNSAT")])
-    assert (verdicts.count, len(verdicts.found)) == (MOST_KEPT + 5, MOST_KEPT)
+def test_who_cannot_both_be_right() -> None:
+    assert contradictions("p", [said("a", "SAT"), said("b", ""), said("c", "SAT")]) == ()
+    runs = [said("a", "UNSAT"), said("b", "SAT", checked=True), said("c", "SAT")]
+    assert contradictions("p", runs) == ("p: UNSAT by a contradicts SAT by b",)
+    runs = [said("liar", "SAT", "wrong"), said("a", "UNSAT")]
+    assert contradictions("p", runs) == ("p: SAT by liar contradicts UNSAT by a",)
 
 
 def test_a_model_that_holds_refutes_who_says_otherwise(formula: str) -> None:
@@ -80,7 +49,7 @@ def test_a_model_that_holds_refutes_who_says_otherwise(formula: str) -> None:
     assert liar.reason == "wrong: right has a model that holds"
     assert len(result.contradictions) == 1
     views = {arm.name: arm for arm in status.arms}
-    assert (views["liar"].wrong, views["liar"].disputed, views["right"].wrong) == (1, 1, 0)
+    assert (views["liar"].wrong, views["right"].wrong) == (1, 0)
 
 
 def test_double_check_lets_a_second_arm_finish(formula: str) -> None:
@@ -99,33 +68,6 @@ def test_double_check_lets_a_second_arm_finish(formula: str) -> None:
         Portfolio(arms, 2, 20.0, double_check=1.5)
 
 
-def test_contradictions_across_rounds_processes_and_snapshots(
-    formula: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pickbest.portfolio.store.ledger.SNAPSHOT_EVERY", 3)
-    store = tmp_path / "r.db"
-    with Portfolio({"liar": UNSAT, "right": BARE_SAT}, 1, 20.0, store) as portfolio:
-        portfolio.pause_arm("liar")
-        assert portfolio.solve(formula).contradictions == ()
-        portfolio.resume_arm("liar")
-        portfolio.pause_arm("right")
-    with AskTell.reopened(store) as book:
-        assert book.ledger.state.verdicts._known
-    with Portfolio({"liar": UNSAT, "right": BARE_SAT}, 1, 20.0, store) as portfolio:
-        result = portfolio.solve(formula)
-        assert result.contradictions == (
-            f"{formula}: UNSAT by liar (round 1) contradicts SAT by right (round 0)",
-        )
-        first, second = portfolio.history()
-        assert first.contradictions == second.contradictions != ()
-        portfolio.verify()
-        state = portfolio.ledger.state
-        last = list(portfolio.ledger.journal.entries())[-1]
-        again = restore_snapshot(take_snapshot(state, last.record), last, None)
-        assert digest_of(again) == digest_of(state)
-        assert again.verdicts.found == state.verdicts.found
-
-
 LIARS = f"""
 budget = 2
 deadline = 20.0
@@ -137,7 +79,7 @@ unknown = ["echo", "s UNKNOWN"]
 """
 
 
-def test_every_view_tells_and_so_does_the_exit_code(
+def test_the_exit_code_and_the_history_tell(
     formula: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -148,36 +90,15 @@ def test_every_view_tells_and_so_does_the_exit_code(
     monkeypatch.setenv("COLUMNS", "160")
     assert exit_of(monkeypatch, "run", config, formula) == 3
     printed = capsys.readouterr()
-    told = f"{formula}: SAT by right (round 0) contradicts UNSAT by liar (round 0)"
-    other = f"{formula}: UNSAT by liar (round 0) contradicts SAT by right (round 0)"
+    told = f"{formula}: SAT by right contradicts UNSAT by liar"
+    other = f"{formula}: UNSAT by liar contradicts SAT by right"
     assert f"contradiction: {told}" in printed.err or f"contradiction: {other}" in printed.err
     assert 'reading answers as "dimacs"' in printed.err
     assert "UNSAT, won by liar" in printed.out
     assert "no answer: unknown" in printed.out
-    for view in ("status", "history"):
-        shown = pickbest(view, config)
-        assert f"contradiction: {told}" in shown or f"contradiction: {other}" in shown
-    assert "active, 1 disputed" in " ".join(pickbest("status", config).split())
-    assert "! UNSAT" in pickbest("history", config)
-    status = json.loads(pickbest("status", config, "--json"))
-    assert {each[side]["arm"] for each in status["contradictions"] for side in ("first", "second")}
-    (view,) = map(json.loads, pickbest("history", config, "--json").splitlines())
-    assert view["contradictions"] == status["contradictions"]
-
-
-def test_the_service_tells(formula: str, tmp_path: Path) -> None:
-    testclient = pytest.importorskip("fastapi.testclient", reason="fastapi is not installed")
-    from pickbest.portfolio.service.app import create_app
-
-    store = tmp_path / "r.db"
-    with Portfolio({"l": UNSAT, "r": BARE_SAT}, 2, 20.0, store, stop="deadline") as portfolio:
-        portfolio.solve(formula)
-    with AskTell.reopened(store) as book, testclient.TestClient(create_app(book)) as client:
-        assert len(client.get("/api/status").json()["contradictions"]) == 1
-        (view,) = client.get("/api/history").json()
-        assert len(view["contradictions"]) == 1
-        assert {run["verdict"] for run in view["runs"]} == {"SAT", "UNSAT"}
-        assert 'id="contradictions"' in client.get("/").text
+    shown = pickbest("history", config)
+    assert f"contradiction: {told}" in shown or f"contradiction: {other}" in shown
+    assert "! UNSAT" in shown
 
 
 def fails_late(problem: object) -> None:

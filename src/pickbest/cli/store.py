@@ -17,6 +17,7 @@ from pickbest.cli.options import JsonOption
 from pickbest.cli.tables import say
 from pickbest.core import PickbestError
 from pickbest.core.codec import plain
+from pickbest.core.text import printable
 
 if TYPE_CHECKING:
     from pickbest.portfolio.run.portfolio_file import PortfolioFile
@@ -42,9 +43,6 @@ def status(store: StoreArgument, name: NameOption = "default", as_json: JsonOpti
     with opened(store, name) as ledger:
         view = overview(ledger.state, in_force())
     tables.show(plain(view), as_json, lambda _: store_tables.status_table(view))
-    if not as_json:
-        for line in store_tables.contradiction_lines(view.contradictions):
-            tables.say(line)
 
 
 def history(
@@ -55,7 +53,7 @@ def history(
 ) -> None:
     """Show the last rounds: problem, winner, other arms, answer, cost.
 
-    An answer marked with ! is contradicted by another arm, in this round or another.
+    An answer marked with ! is contradicted by another arm of the round.
     """
     with opened(store, name) as ledger:
         views = ledger.rounds(last)
@@ -65,9 +63,9 @@ def history(
         return
     console = Console()
     console.print(store_tables.history_table(views, console.width))
-    found = {str(each): each for view in views for each in view.contradictions}
-    for line in store_tables.contradiction_lines(list(found.values())):
-        tables.say(line)
+    for view in views:
+        for each in view.contradictions:
+            say(f"contradiction: {printable(each)}")
 
 
 def export(
@@ -93,7 +91,7 @@ def export(
         pickbest export portfolio.toml --out runs.csv
     """
     from pickbest.portfolio.store.export import as_csv, chosen_format, export_lines, write_file
-    from pickbest.portfolio.store.views import rounds_of, verdicts_of, with_contradictions
+    from pickbest.portfolio.store.views import rounds_of
 
     chosen = chosen_format(form, out)
     with reading(store, name) as journal:
@@ -101,8 +99,7 @@ def export(
         if chosen == "jsonl":
             lines: Iterable[str] = export_lines(entries)
         else:
-            views = rounds_of(entries)
-            lines = [as_csv(with_contradictions(views, verdicts_of(views)))]
+            lines = [as_csv(rounds_of(entries))]
         if out is not None:
             write_file("".join(lines), out)
         else:
@@ -142,7 +139,7 @@ def prune(
 ) -> None:
     """Fold old rounds into a summary, so that a database stops growing.
 
-    What was learned, the status and the contradictions stay as they are. The history of the old
+    What was learned and the status stay as they are. The history of the old
     rounds is deleted: export it first to keep it. `pickbest verify` checks what remains.
 
     **Example**

@@ -14,7 +14,6 @@ from pickbest.core.text import printable
 
 if TYPE_CHECKING:
     from pickbest.portfolio.run.advise import Advised
-    from pickbest.portfolio.store.verdicts import Contradiction
     from pickbest.portfolio.store.views import ArmView, RoundView, Status
 
 
@@ -66,14 +65,7 @@ def _names_table(status: Status) -> Table:
 
 def _marked(arm: ArmView) -> str:
     """An arm's state, and what speaks against it."""
-    marks = {"wrong": arm.wrong, "disputed": arm.disputed}
-    return ", ".join([arm.state, *(f"{count} {mark}" for mark, count in marks.items() if count)])
-
-
-def contradiction_lines(found: Sequence[Contradiction]) -> list[str]:
-    """Answers that cannot both be right, for the end of every view."""
-    shown = [f"contradiction: {printable(each)}" for each in found[:10]]
-    return [*shown, *([f"… and {len(found) - 10} more (--json)"] if len(found) > 10 else [])]
+    return f"{arm.state}, {arm.wrong} wrong" if arm.wrong else arm.state
 
 
 def history_table(views: Sequence[RoundView], width: int = 80) -> Table:

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from pickbest.portfolio.store.records import StorageError as StorageError
     from pickbest.portfolio.store.snapshots import ReplayError as ReplayError
     from pickbest.portfolio.store.state import PortfolioState as PortfolioState
-    from pickbest.portfolio.store.verdicts import Contradiction as Contradiction
     from pickbest.portfolio.store.views import (
         ArmView as ArmView,
         RoundView as RoundView,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
@@ -226,13 +226,25 @@ EndsRace = Callable[[Run], bool]
 GivenUp = Callable[[], bool]
 
 
+def contradictions(problem: Any, runs: Sequence[Run]) -> tuple[str, ...]:
+    """Which arms cannot both be right about a problem, in words."""
+    said = [run for run in runs if run.verdict]
+    # A verdict that a model proves is held against the others; one that is refuted is not.
+    said.sort(key=lambda run: (run.status is RunStatus.WRONG, not run.checked))
+    return tuple(
+        f"{problem}: {run.verdict} by {run.arm} contradicts {said[0].verdict} by {said[0].arm}"
+        for run in said[1:]
+        if run.verdict != said[0].verdict
+    )
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Result:
     """A round that is over, journalled before anyone sees it.
 
     winner: the arm with the best answer; None when no arm gave an acceptable one.
     output: the file with all of the winner's output, where that is longer than its answer here.
-    contradictions: where arms, of this round or an earlier one, cannot both be right, in words.
+    contradictions: which of its arms cannot both be right, in words.
     """
 
     round: int

@@ -23,8 +23,7 @@ from pickbest.learners.auto.kinds import EDGES
 from pickbest.portfolio.run.advise import Alone, Interval, arms_alone, timed_rounds
 from pickbest.portfolio.runs import Run, RunStatus
 from pickbest.portfolio.store.records import Entry, Picked
-from pickbest.portfolio.store.verdicts import Verdicts
-from pickbest.portfolio.store.views import RoundView, rounds_of, verdicts_of
+from pickbest.portfolio.store.views import RoundView, rounds_of
 from pickbest.report.document import (
     Chapter,
     Column,
@@ -84,10 +83,6 @@ class PortfolioNumbers:
     def costs(self) -> FloatArray:
         """What was paid each round; 1 where nothing is known."""
         return np.array([1.0 if view.cost is None else view.cost for view in self.rounds])
-
-    @cached_property
-    def verdicts(self) -> Verdicts:
-        return verdicts_of(self.rounds)
 
     @property
     def seconds(self) -> FloatArray:
@@ -173,7 +168,7 @@ def portfolio_report(numbers: PortfolioNumbers, budget: int, name: str, command:
     chapters = [
         Chapter("arms", "Arms", "", [_winners(numbers), _alone(numbers)]),
         Chapter("time", "Over time", "", [_over_time(numbers), *_answered(numbers)]),
-        Chapter("trust", "What went wrong", "", [_contradictions(numbers), _failures(numbers)]),
+        Chapter("trust", "What went wrong", "", [_failures(numbers)]),
     ]
     intro = f"What the portfolio **{printable(name)}** did, from its journal alone."
     return Report("A portfolio at work", intro, facts, chapters, command)
@@ -287,28 +282,6 @@ def _answered(numbers: PortfolioNumbers) -> list[Section]:
         log_x=True,
     )
     return [Section("answered", "Answers within a time", [figure])]
-
-
-def _contradictions(numbers: PortfolioNumbers) -> Section:
-    found, count = numbers.verdicts.found, numbers.verdicts.count
-    told = "No two arms contradict each other." if not count else (
-        f"Two arms contradict each other in {count} {'case' if count == 1 else 'cases'}: at least "
-        "one of them is wrong."
-    )  # fmt: skip
-    judged = any(run.verdict for view in numbers.rounds for run in view.runs)
-    if not judged:
-        told = 'No answer was read as a verdict (`answer = "dimacs"` or `"smtlib"`).'
-    blocks: list[Verdict | Table] = [
-        Verdict("Contradictions", told, holds=(not count) if judged else None)
-    ]
-    if found:
-        rows = [
-            [printable(each.problem), printable(each.second), printable(each.first)]
-            for each in found[:MOST_ROWS]
-        ]
-        columns = alike("problem", "one says", "another says")
-        blocks.append(Table("contradictions", "Who contradicts whom", columns, rows))
-    return Section("contradictions", "Contradictions", blocks)
 
 
 def _failures(numbers: PortfolioNumbers) -> Section:

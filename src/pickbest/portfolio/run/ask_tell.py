@@ -21,7 +21,6 @@ from pickbest.portfolio.store.leases import start_heart
 from pickbest.portfolio.store.ledger import Ledger, patiently, ticket_of
 from pickbest.portfolio.store.records import NoPortfolioError, Opened, OutageError, Picked
 from pickbest.portfolio.store.state import PortfolioState, check_opening
-from pickbest.portfolio.store.verdicts import Contradiction
 from pickbest.portfolio.store.views import RoundView, Status, overview
 
 if TYPE_CHECKING:
@@ -270,11 +269,6 @@ class AskTell:
             (run.arm for run in runs if best is not None and run.cost == best < beaten), None
         )
         return Result(picked.round, picked.problem, winner, best, 0.0, answer, runs)
-
-    def contradictions(self, number: int) -> tuple[Contradiction, ...]:
-        """Where the arms of a round contradict each other, or those of other rounds."""
-        with self.ledger.lock:
-            return self.ledger.state.verdicts.of_round(number)
 
     def add_arm(self, name: str) -> None:
         """Add an arm; it starts fairly (see `learner_states`)."""

@@ -169,8 +169,6 @@ class Portfolio(AskTell):
             raise
         result = replace(result, seconds=result.seconds + spent)
         self.ledger.tell([record])
-        if disputed := self.contradictions(ticket.round):
-            result = replace(result, contradictions=tuple(map(str, disputed)))
         self._progress.finished(ticket, result)
         return result
 

@@ -26,6 +26,7 @@ from pickbest.portfolio.runs import (
     Run,
     RunStatus,
     Task,
+    contradictions,
 )
 from pickbest.portfolio.store.records import Finished
 
@@ -159,6 +160,7 @@ class Race:
             answer=abridged(output, LONGEST_ANSWER) if output else answer,
             runs=runs,
             output=output,
+            contradictions=contradictions(problem, runs),
         )
 
 

@@ -27,8 +27,6 @@ def metrics_of(status: Status) -> str:
                 [({}, status.open)]),
         _metric("results_late_total", "counter", "Results that came too late to be learned.",
                 [({}, status.late)]),
-        _metric("contradictions", "gauge", "Pairs of answers that cannot both be right.",
-                [({}, len(status.contradictions))]),
         _metric("cost_mean", "gauge", "Mean cost per finished round.",
                 [] if status.mean_cost is None else [({}, status.mean_cost)]),
         _metric("arm_picked_total", "counter", "Rounds in which the arm was picked.",

@@ -47,7 +47,7 @@ from pickbest.portfolio.store.state import (
     check_opening,
     updated,
 )
-from pickbest.portfolio.store.views import RoundView, last_rounds, with_contradictions
+from pickbest.portfolio.store.views import RoundView, last_rounds
 
 if TYPE_CHECKING:
     from pickbest.portfolio.store.journal import Journal
@@ -173,8 +173,7 @@ class Ledger:
 
     def rounds(self, last: int | None = None, before: int | None = None) -> list[RoundView]:
         """The last rounds, or the last ones before a round, oldest first."""
-        views = last_rounds(self.journal, last, before)
-        return self.look(lambda state: with_contradictions(views, state.verdicts))
+        return last_rounds(self.journal, last, before)
 
     def close(self) -> None:
         self.journal.close()

@@ -107,7 +107,6 @@ def _rebuilt(
     course = header["course"]
     state.course = Course(course["step"], [Point(*point) for point in course["points"]])
     state.tail = {number: (tuple(arms), tuple(costs)) for number, arms, costs in header["tail"]}
-    state.verdicts.restore(header["verdicts"], arrays)
     if roster is not None:
         state.live.expect(tuple(header.get("features", ())))
         state.live.restore(header["away"], arrays)
@@ -153,7 +152,6 @@ def folded(state: PortfolioState, entry: Entry) -> PortfolioState:
 def _content(state: PortfolioState) -> tuple[dict[str, Any], Arrays]:
     away, arrays = state.live.stored() if state.roster is not None else ([], {})
     features = state.live.features if state.roster is not None else ()
-    said, verdicts = state.verdicts.stored()
     header = {
         **({"features": list(features)} if features else {}),
         **{name: getattr(state, name) for name in _NUMBERS},
@@ -165,9 +163,8 @@ def _content(state: PortfolioState) -> tuple[dict[str, Any], Arrays]:
         "course": plain(state.course),
         "tail": [[number, *plain(told)] for number, told in state.tail.items()],
         "away": away,
-        "verdicts": said,
     }
-    return header, {**arrays, **verdicts}
+    return header, arrays
 
 
 def _digest_of_record(record: Record) -> str:

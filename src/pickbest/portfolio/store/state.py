@@ -1,7 +1,6 @@
 """The fold: everything that a portfolio knows, from the records of its journal and no more.
 
-Its size depends on the arms, on the rounds that are open and on the problems that have a verdict,
-not on how many rounds there were.
+Its size depends on the arms and on the rounds that are open, not on how many rounds there were.
 A record that cannot have been written by us is refused before anything of it is taken in.
 """
 
@@ -27,7 +26,6 @@ from pickbest.portfolio.store.records import (
     check_roster,
     check_runs,
 )
-from pickbest.portfolio.store.verdicts import Verdicts
 
 Names = Iterable[str]
 # Arms by name, and what they cost.
@@ -85,9 +83,8 @@ class PortfolioState:
     open: the rounds that run. lost: how many were closed without a result; late: how many of
     these got one afterwards. learned: how many rounds taught the learner something. further: how
     many of those finished went on with an earlier round. paid: costs of finished problems, summed;
-    spent: prices of calls. course: the same over time, in the order of finishing. verdicts: what
-    arms said, and who contradicts whom. tail: the last rounds that another may go on with, and
-    what was called in them.
+    spent: prices of calls. course: the same over time, in the order of finishing. tail: the last
+    rounds that another may go on with, and what was called in them.
 
     trusted: settings that the caller gave in code; where the journal has the same, they may name
         a learner of a module. Nothing that only a journal names is imported.
@@ -110,7 +107,6 @@ class PortfolioState:
         self.spent = 0.0
         self.tail: dict[int, Called] = {}
         self.course = Course()
-        self.verdicts = Verdicts()
         self._live: LiveLearner | None = None
 
     def apply(self, entry: Entry) -> None:
@@ -198,7 +194,6 @@ class PortfolioState:
             if run.cost is not None:
                 tally.total_cost += run.cost
                 tally.known_costs += 1
-        self.verdicts.note(picked.problem, record.round, record.runs)
         self.learned += self.live.learn(picked, record)
         if self.live.goes_on:
             told = [(run.arm, run.cost) for run in record.runs if run.cost is not None]

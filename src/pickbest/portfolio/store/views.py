@@ -7,10 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pickbest.core.codec import SPARSE
-from pickbest.portfolio.runs import Run
+from pickbest.portfolio.runs import Run, contradictions
 from pickbest.portfolio.store.records import Entry, Finished, Lost, Picked
 from pickbest.portfolio.store.state import PortfolioState, Tally
-from pickbest.portfolio.store.verdicts import Contradiction, Verdicts
 
 if TYPE_CHECKING:
     from pickbest.portfolio.store.journal import Journal
@@ -22,8 +21,7 @@ class ArmView:
 
     mean_cost: over the rounds in which its cost is known; None before the first.
     share: how likely it is picked next; 0 for a paused or removed arm.
-    spent: prices of its calls, summed. wrong: how many of its answers were refuted. disputed: how
-    many contradictions it has a part in.
+    spent: prices of its calls, summed. wrong: how many of its answers were refuted.
     """
 
     name: str
@@ -36,7 +34,6 @@ class ArmView:
     share: float
     spent: float = field(default=0.0, metadata=SPARSE)
     wrong: int = field(default=0, metadata=SPARSE)
-    disputed: int = field(default=0, metadata=SPARSE)
 
 
 @dataclass(frozen=True)
@@ -54,7 +51,6 @@ class Status:
 
     limits: how limits of arms are kept to on this machine: "cgroup v2" or "polling".
     late: how many of the lost rounds got a result afterwards; it is kept, and never learned.
-    contradictions: arms that cannot both be right.
     problems: how many were finished, where one may take several rounds. rewards: people tell and
     see rewards, 1 - cost. spent: prices of all calls. trade: what a price of 1 weighs against a
     cost. frontier: the best fixed choices in hindsight, where calls have prices.
@@ -72,7 +68,6 @@ class Status:
     arms: tuple[ArmView, ...]
     limits: str = ""
     late: int = 0
-    contradictions: tuple[Contradiction, ...] = field(default=(), metadata=SPARSE)
     problems: int = 0
     rewards: bool = False
     spent: float = 0.0
@@ -89,7 +84,6 @@ class Status:
                 f"wrong {arm.wrong}, picked next {arm.share:.0%}"
                 for arm in self.arms
             ),
-            *(f"contradiction: {each}" for each in self.contradictions[:5]),
         ]
         return "\n".join(lines)
 
@@ -101,7 +95,6 @@ class RoundView:
     late: whether a lost round has a result all the same, which came too late to be learned.
     output: the file beside the journal with all of a long answer.
     after: the round that this one goes on with, on the same problem.
-    contradictions: those in which it has a part, with any other round.
     """
 
     round: int
@@ -118,12 +111,16 @@ class RoundView:
     late: bool = False
     after: int = field(default=-1, metadata=SPARSE)
     output: str = field(default="", metadata=SPARSE)
-    contradictions: tuple[Contradiction, ...] = field(default=(), metadata=SPARSE)
 
     @property
     def verdict(self) -> str:
         """The winner's verdict."""
         return next((run.verdict for run in self.runs if run.arm == self.winner), "")
+
+    @property
+    def contradictions(self) -> tuple[str, ...]:
+        """Which of its arms cannot both be right, in words."""
+        return contradictions(self.problem, self.runs)
 
 
 def overview(known: PortfolioState, limits: str = "") -> Status:
@@ -144,7 +141,6 @@ def overview(known: PortfolioState, limits: str = "") -> Status:
             for name, tally in known.tallies.items()
         ),
         limits=limits,
-        contradictions=tuple(known.verdicts.found),
         problems=problems,
         rewards=settings.rewards if settings else False,
         spent=known.spent,
@@ -159,10 +155,9 @@ def _arm_view(name: str, tally: Tally, known: PortfolioState, share: float) -> A
     if roster is not None and name in roster.arms:
         state = "paused" if name in roster.paused else "active"
     mean = tally.total_cost / tally.known_costs if tally.known_costs else None
-    disputed = sum(name in (each.first.arm, each.second.arm) for each in known.verdicts.found)
     return ArmView(
         *(name, state, tally.picked, tally.won, tally.failed, mean, tally.seconds, share),
-        *(tally.spent, tally.wrong, disputed),
+        *(tally.spent, tally.wrong),
     )
 
 
@@ -189,21 +184,6 @@ def _closed(view: RoundView, record: Finished | Lost) -> RoundView:
     if record.late:
         return replace(told, late=True)
     return replace(told, state="finished", learned=True, output=record.output)
-
-
-def verdicts_of(views: Iterable[RoundView]) -> Verdicts:
-    """What arms said in rounds that are all there from the first on."""
-    verdicts = Verdicts()
-    for view in views:
-        if not view.late:
-            verdicts.note(view.problem, view.round, view.runs)
-    return verdicts
-
-
-def with_contradictions(views: Iterable[RoundView], verdicts: Verdicts) -> list[RoundView]:
-    """Rounds that say which others contradict them."""
-    found = [(view, verdicts.of_round(view.round) if verdicts.found else ()) for view in views]
-    return [replace(view, contradictions=each) if each else view for view, each in found]
 
 
 def last_rounds(

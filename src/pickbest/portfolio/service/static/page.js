@@ -33,8 +33,7 @@ function drawArms(status, course) {
   body.replaceChildren();
   for (const arm of status.arms) {
     const row = body.insertRow();
-    const marks = (arm.wrong ? ", " + arm.wrong + " wrong" : "") +
-      (arm.disputed ? ", " + arm.disputed + " disputed" : "");
+    const marks = arm.wrong ? ", " + arm.wrong + " wrong" : "";
     const price = arm.picked ? (arm.spent ?? 0) / arm.picked : null;
     cell(row, arm.name); cell(row, arm.state + marks, marks ? "lost" : ""); cell(row, arm.picked, "n");
     cell(row, arm.won, "n"); cell(row, names ? number(price) : arm.failed, "n");
@@ -64,14 +63,6 @@ function drawArms(status, course) {
     return line;
   }));
   $("fixed").hidden = !status.frontier;
-  const said = each => each.verdict + " by " + each.arm + " (round " + each.round +
-    (each.checked ? ", its model holds)" : ")");
-  $("contradictions").replaceChildren(...(status.contradictions ?? []).slice(0, 10).map(each => {
-    const line = document.createElement("li");
-    line.textContent = shown(each.problem + ": " + said(each.second) + " contradicts " +
-      said(each.first));
-    return line;
-  }));
 }
 function drawRounds(status, rounds) {
   $("worth").textContent = status.rewards ? "quality" : "cost";
@@ -84,8 +75,8 @@ function drawRounds(status, rounds) {
     else if (view.state === "lost") cell(row, "lost: " + view.reason, "lost");
     else cell(row, view.winner ?? (view.state === "open" ? "running" : "–"));
     const won = view.runs.find(run => run.arm === view.winner);
-    cell(row, (view.contradictions ? "! " : "") + (won?.verdict ?? ""),
-      view.contradictions ? "lost" : "");
+    const disputed = new Set(view.runs.map(run => run.verdict).filter(Boolean)).size > 1;
+    cell(row, (disputed ? "! " : "") + (won?.verdict ?? ""), disputed ? "lost" : "");
     cell(row, number(value(status, view.cost)), "n");
   }
 }
