@@ -97,11 +97,11 @@ class Race:
         for end in sorted(set(ticket.until or (1.0,))):
             if answered or gave_up:
                 break
-            # By the arms' own clocks: what it took to start them is not theirs.
-            begin += max((run.seconds for run in runs.values()), default=0.0)
             left = max(end * self.deadline - begin, SLACK)
             stage = self._stage(arms, ticket, end, problem, left)
             self.engine.race(stage, on_end, asked)
+            # By the arms' own clocks: what it took to start them is not theirs.
+            begin += max((runs[task.arm].seconds for task in stage if task.arm in runs), default=0)
         if gave_up:
             raise GivenUpError(f"round {ticket.round} was stopped; nothing was learned of it")
         for name in ticket.arms:

@@ -7,7 +7,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -409,30 +409,24 @@ class Ledger:
 
     def lose(self, numbers: Iterable[int], reason: str) -> None:
         """Close open rounds without results; those that are closed stay as they are."""
-        wanted = list(numbers)
-        now = time.time()
-
-        def once() -> None:
-            with self.turn() as write:
-                for number in wanted:
-                    if number in self.state.open:
-                        write(Lost(number, reason, now))
-
-        patiently(once, self.patience)
+        reasons = dict.fromkeys(numbers, reason)
+        patiently(lambda: self._close(reasons), self.patience)
 
     def sweep(self) -> list[Lost]:
         """Close every round whose process died, or whose ticket has expired."""
         with self.lock:
             self.refresh()
             reasons = self._lifetimes.abandoned(self.state.open.values())
-            if not reasons:
-                return []
-            with self.turn() as write:
-                now, left = time.time(), sorted(reasons.keys() & self.state.open.keys())
-                losses = [Lost(number, reasons[number], now) for number in left]
-                for loss in losses:
-                    write(loss)
-            return losses
+            return self._close(reasons) if reasons else []
+
+    def _close(self, reasons: Mapping[int, str]) -> list[Lost]:
+        """Close those of the rounds that are open; why each is lost."""
+        with self.turn() as write:
+            now, left = time.time(), sorted(reasons.keys() & self.state.open.keys())
+            losses = [Lost(number, reasons[number], now) for number in left]
+            for loss in losses:
+                write(loss)
+        return losses
 
     def beat(self) -> None:
         """Renew this process's lease if it has rounds open, and look after those of others.

@@ -7,9 +7,9 @@ what is wrong with it.
 """
 
 import base64
-import binascii
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
@@ -30,17 +30,7 @@ from pickbest.portfolio.store.records import (
 from pickbest.portfolio.store.state import Course, Point, PortfolioState, Tally
 
 VERSION = 1
-_NUMBERS = (
-    "position",
-    "next_round",
-    "finished",
-    "learned",
-    "lost",
-    "late",
-    "further",
-    "paid",
-    "spent",
-)
+_NUMBERS = "position next_round finished learned lost late further paid spent".split()
 
 
 class OtherVersionError(DamagedError):
@@ -67,31 +57,35 @@ def restore_snapshot(
 
     last: the entry of the journal at the snapshot's position.
     """
+    with _usable(f"the snapshot of record {snapshot.position}"):
+        made, arrays = from_npz(snapshot.body)
+        if (made["version"], made["made_by"]) != (VERSION, __version__):
+            raise OtherVersionError(
+                f"the snapshot of record {snapshot.position} is of another version"
+            )
+        if made["content"]["position"] != snapshot.position:
+            raise PickbestError("its digest does not match")
+        if last is None or _digest_of_record(last.record) != made["last"]:
+            raise PickbestError("it belongs to another journal")
+        return _rebuilt(made["content"], arrays, snapshot.digest, trusted)
+
+
+@contextmanager
+def _usable(what: str) -> Iterator[None]:
+    """Whatever is wrong with what is stored is one error."""
     try:
-        return _restored(snapshot, last, trusted)
+        yield
     except OtherVersionError:
         raise
     except (PickbestError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise DamagedError(
-            f"the snapshot of record {snapshot.position} cannot be used ({error})"
-        ) from error
-
-
-def _restored(snapshot: Snapshot, last: Entry | None, trusted: Opened | None) -> PortfolioState:
-    made, arrays = from_npz(snapshot.body)
-    if (made["version"], made["made_by"]) != (VERSION, __version__):
-        raise OtherVersionError(f"the snapshot of record {snapshot.position} is of another version")
-    header = made["content"]
-    if checksum(header, arrays) != snapshot.digest or header["position"] != snapshot.position:
-        raise PickbestError("its digest does not match")
-    if last is None or _digest_of_record(last.record) != made["last"]:
-        raise PickbestError("it belongs to another journal")
-    return _rebuilt(header, arrays, snapshot.digest, trusted)
+        raise DamagedError(f"{what} cannot be used ({error})") from error
 
 
 def _rebuilt(
     header: dict[str, Any], arrays: Arrays, digest: str, trusted: Opened | None
 ) -> PortfolioState:
+    if checksum(header, arrays) != digest:
+        raise PickbestError("its digest does not match")
     state = PortfolioState(trusted)
     settings, roster = header["settings"], header["roster"]
     state.begin(
@@ -108,7 +102,7 @@ def _rebuilt(
     state.course = Course(course["step"], [Point(*point) for point in course["points"]])
     state.tail = {number: (tuple(arms), tuple(costs)) for number, arms, costs in header["tail"]}
     if roster is not None:
-        state.live.expect(tuple(header.get("features", ())))
+        state.live.expect(tuple(header["features"]))
         state.live.restore(header["away"], arrays)
     if digest_of(state) != digest:
         raise PickbestError("it does not come back as it was")
@@ -127,24 +121,13 @@ def folded(state: PortfolioState, entry: Entry) -> PortfolioState:
     if not isinstance(entry.record, Summary):
         state.apply(entry)
         return state
-    try:
+    with _usable(f"the summary at record {entry.position}"):
         made, arrays = from_npz(base64.b64decode(entry.record.body, validate=True))
         if made["version"] != VERSION:
             raise PickbestError(
                 f"its version is {made['version']!r}, this pickbest reads {VERSION}"
             )
         state = _rebuilt(made["content"], arrays, entry.record.digest, state.trusted)
-    except (
-        PickbestError,
-        KeyError,
-        TypeError,
-        ValueError,
-        AttributeError,
-        binascii.Error,
-    ) as error:
-        raise DamagedError(
-            f"the summary at record {entry.position} cannot be used ({error})"
-        ) from error
     state.position = entry.position
     return state
 
@@ -153,8 +136,8 @@ def _content(state: PortfolioState) -> tuple[dict[str, Any], Arrays]:
     away, arrays = state.live.stored() if state.roster is not None else ([], {})
     features = state.live.features if state.roster is not None else ()
     header = {
-        **({"features": list(features)} if features else {}),
         **{name: getattr(state, name) for name in _NUMBERS},
+        "features": list(features),
         "settings": plain(state.settings),
         "roster": plain(state.roster),
         "open": [plain(state.open[number]) for number in sorted(state.open)],
