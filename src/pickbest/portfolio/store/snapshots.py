@@ -30,7 +30,8 @@ from pickbest.portfolio.store.records import (
 from pickbest.portfolio.store.state import Course, Point, PortfolioState, Tally
 
 VERSION = 1
-_NUMBERS = "position next_round finished learned lost late further paid spent".split()
+_COUNTS = ("position", "next_round", "finished", "learned", "lost", "late", "further")
+_NUMBERS = (*_COUNTS, "paid", "spent")
 
 
 class OtherVersionError(DamagedError):
