@@ -135,7 +135,7 @@ def fill_shares(law: Law, weights: FloatArray, best: int, shares: FloatArray) ->
         # Rounding may keep the sum above 1 + CLOSED where there are very many arms.
         if not further > y:  # nor where numbers that nobody would set give none
             weights[best] = top
-            return first + shares[best]
+            return first + top / y
         y = further
 
 
