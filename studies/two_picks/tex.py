@@ -93,7 +93,8 @@ def _escaped(text: str) -> str:
 
 
 def _raised(text: str) -> str:
-    """Escaped, with x^(y) and x_y as super- and subscripts."""
+    """Escaped, with x^(y) and x_y as super- and subscripts, and minus signs for hyphens."""
+    text = re.sub(r"(?<![\w)])-(?=[\w(])| - ", lambda minus: minus[0].replace("-", "−"), text)
     made, at = [], 0
     for script in SCRIPTS.finditer(text):
         inner = next(part for part in script.groups()[1:] if part is not None)

@@ -110,42 +110,47 @@ def fill_shares(law: Law, weights: FloatArray, best: int, shares: FloatArray) ->
     with A and D for y → ∞, which are exact where the others' costs are equal.
     """
     n_arms, top = weights.shape[0], float(weights[best])
-    total, squares = 0.0, 0.0
-    for a in range(n_arms):
-        total += weights[a]
-        squares += weights[a] * weights[a]
     if law.odds == np.inf:
         for a in range(n_arms):
             shares[a] = weights[a]
-        return total
-    y, others = law.odds * top, total - top
+        return _sums(shares)[0]
+    others, squares = _sums(weights)
+    others -= top
+    y = law.odds * top
     if others > 0.0:
         shift = top - (squares - top * top) / others
         # Rounding must not lift the first y above the root.
         y = max(y, _root(law.odds, top, others, shift) * (1.0 - n_arms * ROUND))
     weights[best] = 0.0
     while True:
-        first, second = 0.0, 0.0
-        # Sums of sums: a hundred thousand terms in a row would lose more than CLOSED.
-        for start in range(0, n_arms, TERMS):
-            some, squared = 0.0, 0.0
-            for a in range(start, min(start + TERMS, n_arms)):
-                inverse = 1.0 / (y + (top - weights[a]))
-                share = weights[a] * inverse
-                shares[a] = share
-                some += share
-                squared += share * inverse
-            first += some
-            second += squared
+        for a in range(n_arms):
+            shares[a] = weights[a] / (y + (top - weights[a]))
+        first, squares = _sums(shares)
+        # w / (y + v - w)² for a share s = w / (y + v - w) is s (1 + s) / (y + v).
+        slope = (first + squares) / (y + top)
         shares[best] = top / y
         further = y
         if law.odds * (first + shares[best]) - 1.0 > CLOSED:
-            further = _root(law.odds, top, first * first / second, first / second - y)
+            further = _root(law.odds, top, first * first / slope, first / slope - y)
         # Rounding may keep the sum above 1 + CLOSED where there are very many arms.
         if not further > y:  # nor where numbers that nobody would set give none
             weights[best] = top
             return first + top / y
         y = further
+
+
+@inlined
+def _sums(values: FloatArray) -> tuple[float, float]:
+    """Σ values and Σ values², as sums of sums: very many terms in a row would lose too much."""
+    total, squares = 0.0, 0.0
+    for start in range(0, values.shape[0], TERMS):
+        some, squared = 0.0, 0.0
+        for value in values[start : start + TERMS]:
+            some += value
+            squared += value * value
+        total += some
+        squares += squared
+    return total, squares
 
 
 @kernel
@@ -184,21 +189,22 @@ def pick_row(law: Law, state: HedgePartialState, row: int, work: Work, pick: Pic
         if left < 0.0:
             break
     arms[0], weights[0] = first, 1.0
+    rest = total - shares[first]
     shares[first] = 0.0
-    rest = 0.0
-    for a in range(n_arms):
-        rest += shares[a]
-    coins += STEP
-    second = _drawn(shares, arms[:1], rest, uniform_at(coins))
+    if rest < 0.5 * total:  # a difference would be inexact
+        rest = _sums(shares)[0]
     counter = slot_key(key, 1) + STEP
     uniform = budget - 2
     if budget == 2:
         uniform = 1 if uniform_at(counter) < law.explore else 0
     _draw_others(first, uniform, counter, work.order, arms)
     filled = 1 + uniform
-    if filled < budget and not _among(arms[:filled], second):
-        arms[filled] = second
-        filled += 1
+    coins += STEP
+    if filled < budget:
+        second = _drawn(shares, arms[:1], rest, uniform_at(coins))
+        if not _among(arms[1:filled], second):
+            arms[filled] = second
+            filled += 1
     seen = filled
     if filled < budget:
         # A draw that is left over only lowers what is paid: nothing is learned from it.

@@ -28,7 +28,6 @@ from pickbest.theory.exponential_weights import (
     exp3_gamma_as_written as exp3_gamma_as_written,
     exp3_regret_bound as exp3_regret_bound,
     hedge_rate as hedge_rate,
-    hedge_regret_bound as hedge_regret_bound,
     og_hedge_rate as og_hedge_rate,
 )
 from pickbest.theory.fpml_bounds import (

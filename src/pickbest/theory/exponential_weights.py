@@ -19,16 +19,6 @@ def hedge_rate(*, n_arms: int, rounds: int) -> float:
     return math.sqrt(8.0 * tuning_log(n_arms) / check_count("rounds", rounds))
 
 
-def hedge_regret_bound(*, n_arms: int, rounds: int) -> float:
-    """Hedge's expected regret with `hedge_rate`: sqrt(T ln N / 2), full feedback.
-
-    >>> round(hedge_regret_bound(n_arms=9, rounds=368), 2)
-    20.11
-    """
-    check_count("n_arms", n_arms)
-    return math.sqrt(check_count("rounds", rounds) * math.log(n_arms) / 2.0)
-
-
 def og_hedge_rate(*, n_arms: int, budget: int, rounds: int) -> float:
     """The rate of every Hedge in OG with B slots: min(1, sqrt(B ln N / ((e - 2) T))).
 

@@ -1,0 +1,84 @@
+"""Hedge-partial with Hedge's law, drawn by Gumbel noise: what the law of today is timed against.
+
+Every arm gets fresh noise and a fresh exponential in every round.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from pickbest.core import BoolArray, IntArray
+from pickbest.kernels.compiled import allocating, inlined
+from pickbest.kernels.leaders import Scratch, draw_gumbel, new_scratch
+from pickbest.kernels.random import STEP, slot_key, uniform_at
+from pickbest.kernels.rules import Pick, Rule
+from pickbest.learners import HedgePartial
+from pickbest.learners.hedge_partial import (
+    HedgePartialState,
+    Law,
+    _among,
+    _draw_others,
+    learn_row,
+)
+
+
+class Work(NamedTuple):
+    """ranked, order: scratch of length n_arms; drawn: of length budget; nobody: no arm is taken."""
+
+    ranked: Scratch
+    order: IntArray
+    drawn: IntArray
+    nobody: BoolArray
+
+
+@allocating
+def new_work(law: Law, state: HedgePartialState, budget: int) -> Work:
+    ranked, order = new_scratch(law, state, budget), np.arange(state.costs.shape[1])
+    return Work(ranked, order, np.empty(budget, np.int64), np.zeros(0, np.bool_))
+
+
+@inlined
+def pick_row(law: Law, state: HedgePartialState, row: int, work: Work, pick: Pick) -> None:
+    """The first of the noisy ranks are I and J; then as `HedgePartial` has it."""
+    key, arms, weights, drawn = pick.key, pick.arms, pick.weights, work.drawn
+    costs = state.costs[row]
+    n_arms, budget = costs.shape[0], arms.shape[0]
+    draw_gumbel(costs, law.scale, work.nobody, key, drawn, work.ranked)
+    first = drawn[0]
+    arms[0], weights[0] = first, 1.0
+    counter = slot_key(key, 1) + STEP
+    uniform = budget - 2
+    if budget == 2:
+        uniform = 1 if uniform_at(counter) < law.explore else 0
+    _draw_others(first, uniform, counter, work.order, arms)
+    filled, seen = 1 + uniform, 1 + uniform
+    for j in range(1, budget):
+        if filled < budget and not _among(arms[:filled], drawn[j]):
+            arms[filled] = drawn[j]
+            filled += 1
+            seen += 1 if j == 1 else 0
+    lowest, total = np.inf, 0.0
+    for a in range(n_arms):
+        if a != first:
+            lowest = min(lowest, costs[a])
+    for a in range(n_arms):
+        if a != first:
+            total += math.exp(-law.scale * (costs[a] - lowest))
+    least = 1.0 / (n_arms - 1)
+    for j in range(1, budget):
+        share = math.exp(-law.scale * (costs[arms[j]] - lowest)) / total
+        chance = (1.0 - law.explore) * share + law.explore * least
+        if budget > 2:
+            chance = 1.0 - (1.0 - share) * (1.0 - (budget - 2) * least)
+        weights[j] = 1.0 / chance if j < seen else 0.0
+
+
+@dataclass(frozen=True)
+class GumbelDraws(HedgePartial):
+    """Hedge-partial as 0.2.0 played it; give it the numbers of `law=variances`."""
+
+    rule = Rule(new_work, pick_row, learn_row)
