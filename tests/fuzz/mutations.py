@@ -70,7 +70,8 @@ def mutated_json(content: Any, rng: random.Random) -> Any:
         elif how == 2:
             holder[key] = [holder[key]] * rng.choice([0, 1, 2, 50])
         elif how == 3 and isinstance(holder[key], int | float):
-            holder[key] = holder[key] * rng.choice([-1, 1 + 1e-9, 10, 10**6])
+            factor = rng.choice([-1, 1 + 1e-9, 10, 10**6])
+            holder[key] = holder[key] * factor if abs(holder[key]) < 2**1000 else factor
         elif how == 4 and isinstance(holder[key], str):
             holder[key] += rng.choice(TEXTS)
         else:

@@ -13,6 +13,7 @@ import random
 import threading
 from collections.abc import Callable
 from contextlib import closing, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -232,18 +233,38 @@ def mutate_request(seed: Path, target: Path, rng: random.Random) -> None:
     target.write_text(json.dumps({"path": request["path"], "text": text}))
 
 
+class PresentBook:
+    """Stands for the book of the present input: to build a service takes longer than to ask it."""
+
+    def __init__(self) -> None:
+        self.book: Any = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.book, name)
+
+
+PRESENT = PresentBook()
+
+
+@cache
+def service(book: Any) -> Any:
+    from pickbest.portfolio.service.app import create_app
+
+    return create_app(book)
+
+
 def use_request(path: Path) -> None:
     """Ask, send it, and look at everything that shows it."""
     from fastapi.testclient import TestClient
 
     from pickbest.core import PickbestError
     from pickbest.portfolio import AskTell
-    from pickbest.portfolio.service.app import create_app
 
     request = json.loads(path.read_text())
     text = request["text"] if "text" in request else json.dumps(request["body"])
     with closing(AskTell("abc", 2, learner="uniform")) as book:
-        client = TestClient(create_app(book), base_url="http://localhost")
+        PRESENT.book = book
+        client = TestClient(service(PRESENT), base_url="http://localhost")
         client.post("/api/ask", json={})
         answer = client.post(
             request["path"],
