@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +15,8 @@ import numpy as np
 import pytest
 
 from pickbest.client import AsyncClient, Client, ServiceError
-from pickbest.core import PickbestError
+from pickbest.core import PickbestError, replicate_keys, rng_for
+from pickbest.learners import Calls
 from pickbest.portfolio import AskTell, ClosedRoundError, read_portfolio_file
 
 QUALITY = {"gpt": 0.9, "mini": 0.7, "llama": 0.4}
@@ -289,6 +291,37 @@ def test_a_told_round_is_told_once_however_often_it_arrives() -> None:
         with pytest.raises(ServiceError, match="cannot be reached"):
             gone.ask()
         gone.close()
+
+
+def test_a_ticket_whose_answer_was_lost_expires_and_teaches_nothing() -> None:
+    """A retried ask opens a second round; the first is closed as lost, and never learned."""
+    with router() as book:
+        lost = book.ask("p", lifetime=0.05)
+        again = book.ask("p", lifetime=60.0)
+        book.tell(again, [1.0])
+        learned = [array.copy() for array in book.ledger.state.live.state]
+        time.sleep(0.1)
+        book.ledger.sweep()
+        with pytest.raises(ClosedRoundError, match="not learned"):
+            book.tell(lost, [1.0])
+        for before, now in zip(learned, book.ledger.state.live.state, strict=True):
+            np.testing.assert_array_equal(before, now)
+        status = book.status()
+        assert (status.problems, status.open, status.lost) == (1, 0, 1)
+        book.verify()
+
+
+def test_calls_follow_an_arm_that_becomes_better() -> None:
+    """After 300 problems, the arm that was never right is always right, and the other never."""
+    learner = Calls(3, 1, prices=0.01, cascade=True)
+    state, keys, late = learner.start(1), replicate_keys(5, 1), 0
+    for number in range(1500):
+        right = 0 if number < 300 else 1
+        arm = learner.calls(state, rng_for(keys, number))[0]
+        cost = np.array([float(arm != right)])
+        learner.learn_calls(state, 0, np.array([arm]), cost)
+        late += number >= 1400 and arm == right
+    assert late > 80
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ A problem is of one of KINDS kinds, from hard to easy, and given its kind the co
 independent: so an arm that failed makes those kinds likely on which others fail, too. Costs are
 spread over LEVELS. The law of an arm's cost on a kind leans on that of all arms, tilted by how good
 the arm is. Kinds are told apart by soft counts, each round once (the EM algorithm, Dempster, Laird
-and Rubin 1977); with features, a ridge regression of fixed size says which kinds are likely before
+and Rubin 1977); with features, the regression of `auto.features` says which kinds are likely before
 anything is called.
 
 Every round draws the arms' laws from what is known (Thompson 1933) and plays what is cheapest if
@@ -18,7 +18,7 @@ regret is known for this learner: one that has a bound is `auto` with a fixed bu
 """
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -34,8 +34,8 @@ from pickbest.core import (
     check_budget,
 )
 from pickbest.core.checks import check_not_negative
-from pickbest.core.features import WORD
 from pickbest.core.states import counts
+from pickbest.learners.auto.features import count_numbers, described, regress
 
 # Costs between two levels count partly for each.
 LEVELS = np.linspace(0.0, 1.0, 5)
@@ -50,27 +50,27 @@ SHARPNESS = 2.0
 KEPT = 0.999
 # How many calls are looked ahead, and how many arms are tried for each.
 DEPTH, BREADTH = 3, 8
-# Features are projected to that many numbers.
-WIDTH, RIDGE = 32, 3.0
+# The length of a problem's vector, however many features there are.
+PLACES = 128
 
 
 class CallsState(NamedTuple):
     """What was seen, (replicates, …).
 
     mass: (kinds,) problems of each kind. seen: (kinds, arms, levels) costs. spent, charged: (arms,)
-    prices that were told, and how many. met, sums, squares: problems with features, (), and the
-    sums of these, (features,). gram, aims: of the regression of kinds on features.
+    prices that were told, and how many. number, mean, squares, weights, known: of the regression
+    of kinds on features, see `auto.features`; weights are (kinds, places), known (places, places).
     """
 
     mass: Annotated[FloatArray, counts()]
     seen: Annotated[FloatArray, counts(-2)]
     spent: Annotated[FloatArray, counts(-1)]
     charged: Annotated[FloatArray, counts(-1)]
-    met: Annotated[FloatArray, counts()]
-    sums: Annotated[FloatArray, counts(signed=True)]
+    number: Annotated[FloatArray, counts()]
+    mean: Annotated[FloatArray, counts(signed=True)]
     squares: Annotated[FloatArray, counts()]
-    gram: Annotated[FloatArray, counts(signed=True)]
-    aims: Annotated[FloatArray, counts(signed=True)]
+    weights: Annotated[FloatArray, counts(signed=True)]
+    known: Annotated[FloatArray, counts(signed=True)]
 
 
 @dataclass(frozen=True)
@@ -111,10 +111,10 @@ class Calls:
         return np.ascontiguousarray(each)
 
     def start(self, replicates: int, n_features: int = 0) -> CallsState:
-        wide = 1 + WIDTH if n_features else 0
+        places = PLACES if n_features else 0
         shapes = (
-            (KINDS,), (KINDS, self.n_arms, len(LEVELS)), (self.n_arms,), (self.n_arms,), (),
-            (n_features,), (n_features,), (wide, wide), (wide, KINDS),
+            (KINDS,), (KINDS, self.n_arms, len(LEVELS)), (self.n_arms,), (self.n_arms,),
+            (n_features,), (n_features,), (n_features,), (KINDS, places), (places, places),
         )  # fmt: skip
         state = CallsState(*(np.zeros((replicates, *shape)) for shape in shapes))
         state.mass[:] = 1.0
@@ -167,21 +167,19 @@ class Calls:
     ) -> None:
         """Fold calls in. called, before: see `calls`. prices: NaN where none was told."""
         laws = self._laws(state, row)
-        known = _projected(state, row, features)
-        likely = _weights(state, row, known)
-        likely *= _likelihood(laws, arms, costs)
+        expected = _weights(state, row, features)
+        likely = expected * _likelihood(laws, arms, costs)
         if called is not None and before is not None:
             likely *= _likelihood(laws, called, before)
         likely /= likely.sum()
         if called is None:
             state.mass[row] = KEPT * state.mass[row] + likely
             state.seen[row] *= KEPT
-            if features is not None and known is not None:
-                state.met[row] += 1.0
-                state.sums[row] += _numbers(features[row])
-                state.squares[row] += _numbers(features[row]) ** 2
-                state.gram[row] += np.outer(known, known)
-                state.aims[row] += np.outer(known, likely)
+            if features is not None:
+                phi = described(state, row, features[row])
+                error = likely - _usual(state, row) - state.weights[row] @ phi
+                regress(state.weights[row], state.known[row], phi, error)
+                count_numbers(state, row, features[row])
         for arm, shares in zip(arms, _shares(costs), strict=True):
             state.seen[row, :, arm] += np.outer(likely, shares)
         if prices is not None:
@@ -263,7 +261,7 @@ class Calls:
     ) -> list[int]:
         """The greedy set; free: calls cost nothing, and all places are filled."""
         laws = self._laws(state, row, draws.generator(row))
-        weights = _weights(state, row, _projected(state, row, features))
+        weights = _weights(state, row, features)
         if free:
             return _greedy(laws, weights, np.zeros(self.n_arms), self.budget, whole=True)
         return _greedy(laws, weights, self._charges(state, row), self.budget)
@@ -279,7 +277,7 @@ class Calls:
     ) -> list[int]:
         """The best next call, or none."""
         laws = self._laws(state, row, draws.generator(row))
-        weights = _weights(state, row, _projected(state, row, features))
+        weights = _weights(state, row, features)
         best = 1.0
         if len(called):
             weights = weights * _likelihood(laws, called, costs)
@@ -393,57 +391,17 @@ def _likelihood(laws: FloatArray, arms: IntArray, costs: FloatArray) -> FloatArr
     return likely
 
 
-def _weights(state: CallsState, row: int, known: FloatArray | None) -> FloatArray:
+def _usual(state: CallsState, row: int) -> FloatArray:
+    """(kinds,): how likely a problem of which nothing is known is of each kind."""
+    usual: FloatArray = state.mass[row] / state.mass[row].sum()
+    return usual
+
+
+def _weights(state: CallsState, row: int, features: FloatArray | None) -> FloatArray:
     """(kinds,): how likely a problem is of each kind before anything is called."""
-    usual = state.mass[row] / state.mass[row].sum()
-    if known is None or state.met[row] == 0.0:
-        weights: FloatArray = usual
-        return weights
-    gram = state.gram[row] + RIDGE * np.eye(len(known))
-    found = usual + known @ np.linalg.solve(
-        gram, state.aims[row] - np.outer(state.gram[row][:, 0], usual)
-    )
-    weights = np.clip(found, 0.01, 1.0)
-    weights /= weights.sum()
+    weights = _usual(state, row)
+    if features is not None:
+        found = weights + state.weights[row] @ described(state, row, features[row])
+        weights = np.clip(found, 0.01, 1.0)
+        weights /= weights.sum()
     return weights
-
-
-def _numbers(features: FloatArray) -> FloatArray:
-    """Words count as 0 where numbers are added up."""
-    numbers: FloatArray = np.where(np.abs(features) < WORD, features, 0.0)
-    return numbers
-
-
-def _projected(state: CallsState, row: int, given: FloatArray | None) -> FloatArray | None:
-    """(1 + WIDTH,): 1, and the standardised features, projected if they are many."""
-    if given is None:
-        return None
-    features = given[row]
-    met = max(float(state.met[row]), 1.0)
-    mean = state.sums[row] / met
-    spread = np.sqrt(np.maximum(state.squares[row] / met - mean**2, 0.0))
-    words = np.abs(features) >= WORD
-    numbers = (_numbers(features) - mean) / np.where(
-        spread > 1e-9 * (1 + np.abs(mean)), spread, np.inf
-    )
-    numbers = np.where(words, 0.0, np.clip(numbers, -5.0, 5.0))
-    found = numbers @ _directions(len(features))
-    for place in np.flatnonzero(words):
-        found = found + _word(int(place), int(features[place] / WORD))
-    return np.concatenate([[1.0], found / max(1.0, len(features) / WIDTH) ** 0.5])
-
-
-@lru_cache(maxsize=8)
-def _directions(n_features: int) -> FloatArray:
-    if n_features <= WIDTH:
-        return np.eye(n_features, WIDTH)
-    rng = np.random.default_rng(n_features)
-    drawn: FloatArray = rng.standard_normal((n_features, WIDTH)) / WIDTH**0.5
-    return drawn
-
-
-@lru_cache(maxsize=4096)
-def _word(place: int, code: int) -> FloatArray:
-    rng = np.random.default_rng([place, code])
-    drawn: FloatArray = rng.standard_normal(WIDTH) / WIDTH**0.5
-    return drawn

@@ -19,7 +19,7 @@ regression hopes for, and pairs whose gains differ from the guess by as much as 
 from __future__ import annotations
 
 from functools import cache
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, Protocol
 
 import numpy as np
 
@@ -47,6 +47,19 @@ DOUBT = 2.0
 LARGEST, FAR = 1e40, 3.0
 # As how often played the regression's word counts: draws are then that value but for ties.
 SURE = 1e6
+
+
+class Regression(Protocol):
+    """What a state keeps that `described` and `count_numbers` need: see FeaturesState."""
+
+    @property
+    def number(self) -> FloatArray: ...
+    @property
+    def mean(self) -> FloatArray: ...
+    @property
+    def squares(self) -> FloatArray: ...
+    @property
+    def weights(self) -> FloatArray: ...
 
 
 class FeaturesState(NamedTuple):
@@ -123,7 +136,7 @@ def word_at(feature: int, code: float, length: int, waves: int) -> tuple[int, Fl
     return int(random.randint(length)), random.standard_normal(waves)
 
 
-def described(state: FeaturesState, row: int, features: FloatArray) -> FloatArray:
+def described(state: Regression, row: int, features: FloatArray) -> FloatArray:
     """φ of a problem."""
     n_features, length = features.shape[0], state.weights.shape[2]
     places, phi = places_of(n_features, length), np.zeros(length)
@@ -199,15 +212,27 @@ def learn_features(
             error = reward - means[arm] - weights @ phi
             usual += (free[arm] - reward) ** 2
             missed += error**2
-            gap = phi - known @ phi
-            gain = gap / (1.0 + phi @ gap)
-            weights += gain * error
-            known += np.outer(gain, gap)
+            regress(weights, known, phi, error)
         state.usual[row] += usual
         state.missed[row] += missed
         state.varied[row] += (usual - missed) ** 2
-        numbers = values < WORD
-        state.number[row] += numbers
-        step = np.where(numbers, values - state.mean[row], 0.0)
-        state.mean[row] += step / np.maximum(state.number[row], 1.0)
-        state.squares[row] += step * np.where(numbers, values - state.mean[row], 0.0)
+        count_numbers(state, row, values)
+
+
+def regress(
+    weights: FloatArray, known: FloatArray, phi: FloatArray, error: FloatArray | float
+) -> None:
+    """Fold a round into w and K. error: of what φ·w predicted, one for each row of w."""
+    gap = phi - known @ phi
+    gain = gap / (1.0 + phi @ gap)
+    weights += np.multiply.outer(error, gain)
+    known += np.outer(gain, gap)
+
+
+def count_numbers(state: Regression, row: int, values: FloatArray) -> None:
+    """Fold features into their means and squares."""
+    numbers = values < WORD
+    state.number[row] += numbers
+    step = np.where(numbers, values - state.mean[row], 0.0)
+    state.mean[row] += step / np.maximum(state.number[row], 1.0)
+    state.squares[row] += step * np.where(numbers, values - state.mean[row], 0.0)
