@@ -140,8 +140,8 @@ def portfolio_costs(
     return paid
 
 
-def solve_costs(table: Measured, order: Sequence[int], seed: int, finish: bool) -> np.ndarray:
-    """Seconds for each problem as `pickbest solve` learns; finish: with that option."""
+def solve_costs(table: Measured, order: Sequence[int], seed: int) -> np.ndarray:
+    """Seconds for each problem as `pickbest solve` learns."""
     books: dict[str, AskTell] = {}
     paid = np.empty(len(order))
     for place, row in enumerate(order):
@@ -154,7 +154,7 @@ def solve_costs(table: Measured, order: Sequence[int], seed: int, finish: bool) 
         arms, weights = ledger.look(lambda state: state.live.pick(state.next_round)[:2])
         took = {arm: table.seconds[row, table.solvers.index(arm)] for arm in arms}
         first = min(*took.values(), table.deadline)
-        runs = [_told(arm, seconds, first, finish) for arm, seconds in took.items()]
+        runs = [_told(arm, seconds, first) for arm, seconds in took.items()]
         call = {
             "problem": table.problems[row], "at": place + 1.0, "arms": names, "versions": {},
             "picked": arms, "weights": weights or (), "given": False, "runs": runs,
@@ -167,8 +167,8 @@ def solve_costs(table: Measured, order: Sequence[int], seed: int, finish: bool) 
     return paid
 
 
-def _told(arm: str, seconds: float, first: float, finish: bool) -> dict[str, object]:
-    ends = seconds <= (2.0 * first if finish else first)
+def _told(arm: str, seconds: float, first: float) -> dict[str, object]:
+    ends = seconds <= first
     return {
         "arm": arm, "status": "finished" if ends else "stopped", "accepted": ends,
         "cost": COST.of(seconds) if ends else None, "seconds": min(seconds, first),
@@ -209,10 +209,7 @@ def ways(table: Measured, progress: Callable[[str], None] = lambda text: None) -
         return Way(name, np.array([play(order, seed) for seed, order in enumerate(orders)]))
 
     grouped = len(set(table.groups)) > 1
-    found = [
-        on_all(name, lambda order, seed, finish=finish: solve_costs(table, order, seed, finish))
-        for name, finish in (("`pickbest solve`", False), ("`pickbest solve --finish`", True))
-    ]
+    found = [on_all("`pickbest solve`", lambda order, seed: solve_costs(table, order, seed))]
     if grouped:
         found.append(
             on_all(

@@ -241,28 +241,6 @@ def test_results_are_on_disk_when_a_call_ends(calls: Calls) -> None:
     assert (content["key"], content["problem"]) == ("smtlib-QF_BV-2", "sat.smt2")
 
 
-def test_losers_may_finish_in_the_background(calls: Calls) -> None:
-    """For at most twice the winner's time, and only if the caller says so."""
-    calls.fake("z3", "#!/bin/sh\nsleep 0.4\necho unsat\n")
-    calls.fake("cvc5", "#!/bin/sh\nsleep 0.5\necho unsat\n")
-    for name in ("cvc4", "mathsat"):
-        calls.fake(name, "#!/bin/sh\nexec sleep 1000\n")
-    calls.data.mkdir(parents=True)
-    with alone(calls.data):
-        for name, words in (("p.smt2", []), ("q.smt2", ["--finish"])):
-            calls.write(name, f"(set-logic UFLIA) ; {name}\n(check-sat)\n")
-            calls.run("--budget", "4", *words, name)
-    told = [learning.finished(each) for _, each in Keep(calls.data).calls()]
-    plain, finished = ({run["arm"]: run["status"] for run in each["runs"]} for each in told)
-    assert plain == {"z3": "finished"} | dict.fromkeys(("cvc5", "cvc4", "mathsat"), "stopped")
-    assert finished == plain | {"cvc5": "finished", "cvc4": "timeout", "mathsat": "timeout"}
-    costs = {run["arm"]: run["cost"] for run in told[1]["runs"]}
-    assert costs["z3"] < costs["cvc5"] < costs["cvc4"] == 1.0
-    calls.write("q.smt2", "(set-logic UFLIA)\n(check-sat)\n")  # another problem
-    (_, last) = [each for _, each in Keep(calls.data).calls()]
-    assert learning.finished(last) == last
-
-
 def test_on_busy_cores_the_favourite_goes_first(calls: Calls) -> None:
     for name in ("z3", "cvc5", "cvc4", "mathsat"):
         calls.fake(name, "#!/bin/sh\nsleep 0.2\necho unsat\n")

@@ -141,7 +141,7 @@ class Caller:
         signal.setitimer(signal.ITIMER_REAL, 0.0)  # the answer is out: its deadline is over
         self._say_who(problem, result, winner)
         if not call.frozen:
-            self._remember(problem, here, arms, start, result, winner)
+            self._remember(problem, here, start, result, winner)
         return code
 
     def _start(
@@ -197,7 +197,6 @@ class Caller:
         self,
         problem: Problem,
         here: Mapping[str, Installed],
-        arms: Mapping[str, Command],
         start: Start,
         result: Result,
         winner: Run | None,
@@ -205,10 +204,6 @@ class Caller:
         """Keep what came of a call, and see to it that it is learned."""
         versions = known_versions(self.keep, here)
         told = logged(problem, start, versions, result, winner)
-        if self.arguments.finish and problem.path == os.path.join(os.getcwd(), problem.name):
-            argv = {name: arm.argv for name, arm in arms.items()}
-            memory = self.arguments.memory
-            told["finish"] = {"path": problem.path, "argv": argv, "memory": memory}
         is_learned = not self.arguments.solvers
         self.keep.tell([told], is_learned)
         some = is_learned and len(start.picked) < len(here)

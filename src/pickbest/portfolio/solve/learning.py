@@ -15,13 +15,13 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pickbest.core.errors import PickbestError
-from pickbest.portfolio.runs import Limits, Run, RunStatus
+from pickbest.portfolio.runs import Run, RunStatus
 from pickbest.portfolio.solve.keep import Keep, alone
 from pickbest.portfolio.solve.known import (
     INSIDE,
@@ -31,7 +31,6 @@ from pickbest.portfolio.solve.known import (
     solver_table,
     version_of,
 )
-from pickbest.portfolio.solve.problem import content_digest
 from pickbest.portfolio.store.records import DamagedError, Finished
 
 # Sets of solvers that are offered: a sample of what the learner would pick.
@@ -102,34 +101,6 @@ def lessons(call: Mapping[str, Any], versions: Mapping[str, str]) -> Iterator[Le
         yield Lesson(str(call["problem"]), tuple(full.values()), weights, record)
 
 
-def finished(call: dict[str, Any]) -> dict[str, Any]:
-    """A call with what its losers do in twice the winner's time, where the caller allows that."""
-    told = call.get("finish")
-    took = {run["arm"]: run["seconds"] for run in call["runs"]}.get(call["winner"])
-    if not told or not took:
-        return call
-    from pickbest.core.tickets import Ticket
-    from pickbest.portfolio.engine.local import LocalEngine
-    from pickbest.portfolio.run.arms import Command
-    from pickbest.portfolio.run.race import Race
-    from pickbest.portfolio.solve.call import COST, run_told
-
-    with suppress(OSError):
-        if content_digest(Path(told["path"]).read_bytes()).hex() != call["content"]:
-            return call  # it is another problem now
-        arms = {
-            run["arm"]: Command(told["argv"][run["arm"]])
-            for run in call["runs"]
-            if run["status"] == "stopped"
-        }
-        with closing(LocalEngine()) as engine:
-            race = Race(arms, engine, COST, 2.0 * took, Limits(told["memory"]))
-            result, _ = race.run(Ticket(0, tuple(arms), watched=True), told["path"])
-        found = {run.arm: run_told(run) for run in result.runs}
-        return call | {"runs": [found.get(run["arm"], run) for run in call["runs"]]}
-    return call
-
-
 def _full(name: str, versions: Mapping[str, str]) -> str:
     return f"{name} {versions[name]}" if versions.get(name) else name
 
@@ -142,7 +113,7 @@ def learn(keep: Keep) -> int:
     for number, call in keep.calls(last):
         last = number
         with suppress(KeyError, TypeError, ValueError, AttributeError, PickbestError):
-            found = list(lessons(finished(call), versions))
+            found = list(lessons(call, versions))
             if len(call["picked"]) < len(call["arms"]):  # else there is nothing to choose
                 by_key[str(call["key"])] += found
         count += 1

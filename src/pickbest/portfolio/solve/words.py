@@ -83,7 +83,6 @@ class Arguments(NamedTuple):
     budget: how many solvers run side by side. deadline: seconds for a problem, with everything.
     check_seconds: for each check-sat; 0: no limit. memory: bytes for each solver.
     solvers: only these, where any are named. tables: files of further solvers.
-    finish: losers are run again in the background, for at most twice the winner's time.
     called: the solver under whose name we are called, else "". passed: words for that solver.
     passed_over: words that mean nothing to us.
     """
@@ -102,7 +101,6 @@ class Arguments(NamedTuple):
     frozen: bool = False
     confirm: bool = False
     fail_unknown: bool = False
-    finish: bool = False
     target: str = ""
     called: str = ""
     passed: tuple[str, ...] = ()
@@ -186,7 +184,7 @@ def parse(words: Sequence[str], program: str = "") -> Arguments:
         files, action, given.budget, deadline, given.check_milliseconds / 1e3,
         None if given.memory is None else int(given.memory * 1024**2),
         given.logic, tuple(given.solver), tuple(given.solvers), given.who, given.json,
-        given.frozen, given.confirm, given.fail_unknown, given.finish,
+        given.frozen, given.confirm, given.fail_unknown,
         given.export or given.import_ or "", called, tuple(passed), tuple(passed_over),
     )  # fmt: skip
 
@@ -220,7 +218,6 @@ def own_parser() -> _Parser:
     add("--frozen", action="store_true", help="use what was learned, but learn nothing")
     add("--confirm", action="store_true", help="print an answer only if two solvers agree")
     add("--fail-unknown", action="store_true", help="end with exit code 1 if there is no answer")
-    add("--finish", action="store_true", help="run losers again, in the background, to learn")
     add("--session", "-in", action="store_true", help="talk SMT-LIB on standard input and output")
     add("--as", metavar="NAME", help="behave as this solver; must be the first word")
     add("--list", action="store_true", help="list the solvers and profiles, and exit")
