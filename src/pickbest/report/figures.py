@@ -112,4 +112,6 @@ def _tick(axes: Axes, figure: Figure) -> None:
             axis.set_major_locator(LogLocator(subs=(1, 2, 5) if short else (1,)))
             axis.set_minor_formatter(NullFormatter())
     if not figure.log_x:
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        # Fractions are long: fewer of them fit side by side.
+        left, right = axes.get_xlim()
+        axes.xaxis.set_major_locator(MaxNLocator(5 if right - left < 2 else "auto", integer=True))
