@@ -282,7 +282,7 @@ def _answered(numbers: PortfolioNumbers) -> list[Section]:
         "answered",
         "Share of problems that are answered within a time: by the portfolio (solid, measured), "
         "and by each arm alone (dashed, estimated).",
-        "Share of problems answered against seconds to the answer, for the portfolio and for each arm alone",
+        "Share of problems answered against seconds, for the portfolio and for each arm alone",
         "seconds to the answer",
         "share of problems answered",
         series,
