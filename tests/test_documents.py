@@ -104,6 +104,14 @@ def test_links_lead_somewhere(document):
             assert (document.parent / target).exists(), f"{document.name} links to {target}"
 
 
+def test_users_have_at_most_15000_words_to_read():
+    """Two pages are for researchers and developers; a word has a letter or a digit."""
+    for_others = {"architecture.md", "two-picks.md"}
+    pages = [page for page in (ROOT / "docs").rglob("*.md") if page.name not in for_others]
+    words = " ".join(page.read_text(encoding="utf-8") for page in pages).split()
+    assert sum(any(letter.isalnum() for letter in word) for word in words) <= 15_000
+
+
 def test_the_reference_of_commands_is_what_help_shows():
     written = ROOT / "docs" / "reference" / "commands.md"
     spec = importlib.util.spec_from_file_location("commands", ROOT / "docs" / "commands.py")

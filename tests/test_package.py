@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -104,7 +105,7 @@ def test_pins_are_plain():
 
 
 def test_the_container_and_the_unit_start_what_exists():
-    """Where no builder is at hand, this is what is known of the Containerfile."""
+    """Where no builder is at hand, this is all that is checked of the Containerfile."""
     lines = (ROOT / "Containerfile").read_text().replace("\\\n", " ").splitlines()
     steps = [line.split(maxsplit=1) for line in lines if line and not line.startswith("#")]
     words = [word for word, _ in steps]
@@ -123,6 +124,21 @@ def test_the_container_and_the_unit_start_what_exists():
     for program in (json.loads(dict(steps)["ENTRYPOINT"])[1:], unit):
         assert program[0] == "serve"
         assert all(option in known for option in program if option.startswith("--"))
+
+
+@pytest.mark.slow
+def test_the_container_is_built_and_answers():
+    """Needs podman or docker that runs, and the network."""
+    builders = (name for name in ("podman", "docker") if shutil.which(name))
+    asked = {name: subprocess.run([name, "info"], capture_output=True) for name in builders}
+    builder = next((name for name, done in asked.items() if done.returncode == 0), None)
+    if builder is None:
+        pytest.skip("no podman or docker runs here")
+    build = [builder, "build", "--tag", "pickbest-test", "--file", "Containerfile", "."]
+    subprocess.run(build, cwd=ROOT, check=True)
+    called = [builder, "run", "--rm", "--entrypoint", "pickbest", "pickbest-test", "--version"]
+    said = subprocess.run(called, capture_output=True, text=True, check=True).stdout
+    assert pickbest.__version__ in said
 
 
 def test_everybody_names_the_same_version():

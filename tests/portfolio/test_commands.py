@@ -153,7 +153,7 @@ def test_a_missing_file_is_the_users_error_and_no_round(
     assert exit_of(monkeypatch, "run", config, "gone.cnf", "p", "--unchecked", "--json") == 2
     printed = capsys.readouterr()
     assert [json.loads(line)["problem"] for line in printed.out.splitlines()] == ["p"], printed.err
-    assert printed.err == "error: gone.cnf: the file has disappeared\n"
+    assert printed.err == "error: no such file: gone.cnf\n"
     (folder / "tool").write_text("#!/bin/sh")
     config.write_text('budget = 1\ndeadline = 9\n[arms]\nmine = ["./tool"]\n')
     assert exit_of(monkeypatch, "run", config, "p") == 2

@@ -145,7 +145,7 @@ def test_the_page_needs_nothing_else_and_names_everything(store: Path, tmp_path:
     for words in ("boom", "wrong: no", "x/*.cnf",
                   "The portfolio took 5.3 s per problem", "Answers within a time"):  # fmt: skip
         assert words in page
-    table = {row["who"]: row for row in csv.DictReader((out / "tables" / "alone.csv").open())}
+    table = {row["arm"]: row for row in csv.DictReader((out / "tables" / "alone.csv").open())}
     # What was measured is a number; what is not known is never a bound alone.
     assert table.pop("the portfolio (measured)")["seconds to the answer"] == "5.3"
     for row in table.values():

@@ -187,7 +187,8 @@ def main(commands: Callable[..., Any] | None = None) -> None:
         told = error.format_message().rstrip(".?)")
         for theirs in (". Did you mean", " (Possible options:"):
             told = told.replace(theirs, "; did you mean")
-        help_of = f"; see `{context.command_path} --help`" if context else ""
+        end = "? See" if "; did you mean" in told else "; see"
+        help_of = f"{end} `{context.command_path} --help`" if context else ""
         code = _refused(told[:1].lower() + told[1:] + help_of)
     except KeyboardInterrupt:
         code = INTERRUPTED

@@ -216,7 +216,7 @@ class _Notices:
             )
 
     def missing(self, problem: str) -> None:
-        self._wrong_input(f"{problem}: the file has disappeared")
+        self._wrong_input(f"no such file: {problem}")
 
     def sum_up(self) -> None:
         """Say what could not be said while a table was drawn."""

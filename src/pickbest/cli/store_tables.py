@@ -29,13 +29,13 @@ def status_table(status: Status) -> Table:
     )
     if status.late:
         title += f"; {status.late} results came too late to be learned"
-    columns = ("arm", "state", "picked", "won", "failed", "mean cost", "seconds", "picked next")
+    columns = ("arm", "state", "picked", "won", "failed", "mean cost", "total s", "picked next")
     rows = [
         (arm.name, _marked(arm), arm.picked, arm.won, arm.failed, arm.mean_cost, *took)
         for arm in status.arms
         for took in [(f"{arm.seconds:.1f}", f"{arm.share:.0%}")]
     ]
-    return table(title, columns, rows, text_columns=2)
+    return narrow(table(title, columns, rows, text_columns=2))
 
 
 def _names_table(status: Status) -> Table:
@@ -60,7 +60,7 @@ def _names_table(status: Status) -> Table:
         for each in status.frontier
     ]
     columns = ("arm", "state", "calls", "best", "quality", "price", "next")
-    return table(title, columns, rows, text_columns=2)
+    return narrow(table(title, columns, rows, text_columns=2))
 
 
 def _marked(arm: ArmView) -> str:

@@ -202,6 +202,8 @@ def _read_array(path: Path) -> Any:
     """A from .csv, .npy or a sparse .npz file of SciPy; b from one of the first two."""
     if not path.is_file():
         raise PickbestError(f"{path}: no such file")
+    if not path.stat().st_size:
+        raise PickbestError(f"{path}: the file is empty")
     try:
         if path.suffix == ".npz":
             return load("scipy.sparse", "reading sparse matrices").load_npz(path)

@@ -25,7 +25,7 @@ class LeadersState(NamedTuple):
 
 
 class Nothing(NamedTuple):
-    """The state of who learns nothing."""
+    """The state of a learner that learns nothing."""
 
 
 @dataclass(frozen=True)

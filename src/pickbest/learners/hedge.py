@@ -62,7 +62,7 @@ class Hedge(CompiledLearner[Law, ShareState, Scratch]):
 
     budget: draws a round; those that repeat an arm are replaced by further ones. (That is FPML with
         Gumbel noise.) Picks of several arms have no weights.
-    prior: positive numbers, one an arm; None: all arms are alike.
+    prior: positive numbers, one per arm; None: all arms are alike.
 
     >>> Hedge(n_arms=3, rate=0.5, prior=(2.0, 1.0, 1.0)).start(1).gains.round(3)
     array([[1.386, 0.   , 0.   ]])

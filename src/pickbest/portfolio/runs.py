@@ -17,7 +17,7 @@ from pickbest.core.codec import EXCLUDED, SPARSE
 class RunStatus(StrEnum):
     """What a run amounts to.
 
-    FINISHED: it ended by itself in time. TIMEOUT: the deadline stopped it. STOPPED: it was
+    FINISHED: it ended on its own in time. TIMEOUT: the deadline stopped it. STOPPED: it was
     stopped because another arm had answered, so its cost is not known (censored). CRASHED:
     it failed (cost 1, with the reason). BROKEN: the arm is set up wrongly: it cannot start, or
     what it gives is not what the cost needs (cost 1, with the reason). NO_ANSWER: it ended by
@@ -38,8 +38,8 @@ class RunStatus(StrEnum):
 class Place:
     """Where an arm runs, and with what around it.
 
-    env: variables beside the usual ones; pass_env: names of variables of this process that it
-        gets too, see `engine.engines.environment`.
+    env: variables in addition to the usual ones; pass_env: names of variables of this process
+        that it also gets, see `engine.engines.environment`.
     cores: how many a cluster reserves for it.
     after: seconds for which it lets the others go first; it starts earlier if they have all ended,
         and not at all if one of them has answered.

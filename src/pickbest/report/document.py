@@ -1,6 +1,6 @@
 """What a report is made of, as data: text, verdicts, tables and figures in sections.
 
-Whoever has numbers fills it in and renderers read it: neither side knows of the other. Text may
+Pages fill it in and renderers read it: neither side knows the other. Text may
 use **bold**, `code` and [links](#part-name).
 """
 
@@ -88,7 +88,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Figure:
-    """A plot; `name` is its file name, `alt` says what it shows to who cannot see it."""
+    """A plot; `name` is its file name, `alt` says what it shows, for readers who cannot see it."""
 
     name: str
     caption: str

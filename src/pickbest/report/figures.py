@@ -81,7 +81,7 @@ def _draw(axes: Axes, series: Series, colour: str) -> str:
 
 
 def _label(axes: Axes, ends: list[tuple[float, float, str, str]]) -> None:
-    """Labels at the right edge, one above the other; beside the line where it ends before."""
+    """Labels at the right edge, one above the other; next to a line that ends earlier."""
     right = max((x for x, _, _, _ in ends), default=0.0)
     to_fraction = axes.transData + axes.transAxes.inverted()
     last = to_fraction.transform((right, ends[0][1]))[0] if ends else 1.0
@@ -112,4 +112,6 @@ def _tick(axes: Axes, figure: Figure) -> None:
             axis.set_major_locator(LogLocator(subs=(1, 2, 5) if short else (1,)))
             axis.set_minor_formatter(NullFormatter())
     if not figure.log_x:
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        # Fractions are long: fewer of them fit side by side.
+        left, right = axes.get_xlim()
+        axes.xaxis.set_major_locator(MaxNLocator(5 if right - left < 2 else "auto", integer=True))

@@ -180,16 +180,18 @@ def _winners(numbers: PortfolioNumbers) -> Section:
     told = f"{printable(leader)} won {won[leader]} of {len(numbers.rounds)} rounds."
     rows: list[list[str | int]] = []
     marked = []
+    seen = {run.status for runs in numbers.runs.values() for run in runs}
+    shown = [status for status in ENDED if status in seen]
     for name, runs in numbers.runs.items():
         ended = Counter(run.status for run in runs)
         solved = sum(run.cost is not None and run.cost < 1.0 for run in runs)
         answers = Counter(run.verdict for run in runs if run.verdict)
-        counts = [ended[status] for status in ENDED]
+        counts = [ended[status] for status in shown]
         if ended[RunStatus.WRONG]:
-            marked.append((len(rows), 4 + ENDED.index(RunStatus.WRONG)))
+            marked.append((len(rows), 4 + shown.index(RunStatus.WRONG)))
         rows.append([printable(name), len(runs), won[name], solved, *counts, _counted(answers)])
-    shown = (status.value for status in ENDED)
-    columns = alike("arm", "picked", "won", "solved", *shown, "answers")
+    endings = (status.value for status in shown)
+    columns = alike("arm", "picked", "won", "solved", *endings, "answers")
     by_arm = Table("arms", "Every arm", columns, rows, marked=marked)
     kinds: list[list[str | int]] = []
     for kind, views in list(numbers.kinds().items())[:MOST_ROWS]:
@@ -231,7 +233,7 @@ def _alone(numbers: PortfolioNumbers) -> Section:
         "Arms alone are estimated, with 90% intervals: an arm is seen only where it was picked, "
         "and a stopped run tells only that it would have taken longer."
     )
-    columns = alike("who", "rounds", "seconds to the answer", "mean cost")
+    columns = alike("arm", "rounds", "seconds to the answer", "mean cost")
     table = Table("alone", "The portfolio and each arm alone", columns, rows, note)
     verdict = Verdict("Compared with one arm alone", told)
     return Section("alone", "Each arm alone", [verdict, table])
@@ -276,8 +278,8 @@ def _answered(numbers: PortfolioNumbers) -> list[Section]:
         "Share of problems that are answered within a time: by the portfolio (solid, measured), "
         "and by each arm alone (dashed, estimated).",
         "Share of problems answered against seconds, for the portfolio and for each arm alone",
-        "seconds",
-        "share answered",
+        "seconds to the answer",
+        "share of problems answered",
         series,
         log_x=True,
     )

@@ -96,8 +96,8 @@ def test_diagnostics_are_asked_for(calls: Calls) -> None:
     [
         (["none.cnf"], "none.cnf: there is no such file"),
         (["bin"], "bin: this is a folder"),
-        (["empty.cnf"], "empty.cnf: nothing is in it"),
-        (["-"], "-: nothing is in it"),
+        (["empty.cnf"], "empty.cnf: the file is empty"),
+        (["-"], "-: the file is empty"),
         (["--budget", "0", "sat.cnf"], "--budget must be at least 1, got 0"),
         (["--deadline", "-3", "sat.cnf"], "--deadline must be above 0"),
         (["--logic", "QF BV", "sat.smt2"], "a logic is a word such as QF_BV"),

@@ -35,7 +35,7 @@ class Arm(Protocol):
         ...
 
     def solved(self, run: Run) -> bool:
-        """Whether a run that ended by itself reports success."""
+        """Whether a run that ended on its own reports success."""
         ...
 
 

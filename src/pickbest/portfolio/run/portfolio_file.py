@@ -247,7 +247,7 @@ def _names(what: str, given: list[Any]) -> tuple[str, ...]:
 
 
 def _imported(reference: str, folder: Path) -> Callable[..., Any]:
-    """module:function; the module may lie beside the file."""
+    """module:function; the module may be in the folder of the file."""
     found = imported(reference, "function", str(folder))
     if not callable(found):
         raise PickbestError(f"{reference!r} must be a function, got {found!r}")
@@ -270,7 +270,7 @@ def _limits(table: dict[str, Any]) -> Limits:
 
 
 def _beside(storage: str, folder: Path) -> str:
-    """SQLite files lie beside the portfolio.toml unless their path is absolute."""
+    """SQLite paths are relative to the folder of portfolio.toml."""
     prefix = "sqlite:///"
     if storage.startswith(prefix) and not storage.startswith(prefix + "/"):
         return prefix + str(folder / storage.removeprefix(prefix))

@@ -45,8 +45,8 @@ class Race:
     """The rules of races.
 
     arms: by name. deadline: seconds that each may take. limits: what each may use. pass_env:
-    names of environment variables that all arms get beside the usual ones. answers: how answers
-    are read, checked and kept.
+    names of environment variables that all arms get in addition to the usual ones. answers: how
+    answers are read, checked and kept.
     """
 
     arms: Mapping[str, Arm]

@@ -110,9 +110,9 @@ class RaceSettings(Settings):
         the second, so that two arms can contradict each other.
     check: a function of a Run that may refuse an answer; see `answers.handling.Check`.
     limits: what each arm may use.
-    price: of processor time, for as long as the deadline, beside a cost of 0 to 1; prices are
-        those of a start. With either, the budget is the most arms at a time.
-    pass_env: names of environment variables that all arms get beside the usual ones; "*": all.
+    price: of one processor for one deadline, on the scale of costs (0 to 1); prices are those
+        of a start. With either, the budget is the most arms at a time.
+    pass_env: names of environment variables that all arms get in addition; "*": all.
     engine, engine_options: "local", or "ray" with what ray.init takes.
     features: what computes a problem's features: "dimacs" or "smtlib" for files of that kind, or
         a function of the problem; features_seconds: how long it may take, out of the deadline.

@@ -213,7 +213,7 @@ def opened(name: str, stdin: BinaryIO, logic: str = "") -> Iterator[Problem]:
             reason = getattr(error, "strerror", None) or error
             raise PickbestError(f"{name}: cannot be read ({reason})") from error
     if not content.strip():  # some solvers take it for a formula that holds
-        raise PickbestError(f"{name}: nothing is in it")
+        raise PickbestError(f"{name}: the file is empty")
     plain = os.path.join(os.getcwd(), name) if regular and ending in SUFFIXES else ""
     problem = Problem(name, _format(name, content), content, logic, plain)
     try:

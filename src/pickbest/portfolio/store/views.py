@@ -93,7 +93,7 @@ class RoundView:
     """One round. state: open, finished or lost; reason: why it was lost.
 
     late: whether a lost round has a result all the same, which came too late to be learned.
-    output: the file beside the journal with all of a long answer.
+    output: the file next to the journal that holds all of a long answer.
     after: the round that this one goes on with, on the same problem.
     """
 

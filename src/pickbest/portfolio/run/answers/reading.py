@@ -28,7 +28,7 @@ class RejectedError(PickbestError):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a run that ended by itself amounts to.
+    """What a run that ended on its own amounts to.
 
     status: FINISHED: it answered. NO_ANSWER: unknown, timeout, nothing. WRONG: its own words or
         its model show that the answer cannot be right. CRASHED: it failed.
@@ -56,7 +56,7 @@ class AnswerFormat(Protocol):
     def exit_codes(self) -> tuple[int, ...]: ...
 
     def read(self, run: Run, evaluate: Evaluate) -> Reading:
-        """Read a run that ended by itself with a fine exit code; see `Run` for what it holds."""
+        """Read a run that ended on its own with a fine exit code; see `Run` for what it holds."""
         ...
 
 

@@ -20,6 +20,8 @@ function cell(row, text, kind) {
   if (kind) made.className = kind;
   return made;
 }
+// On a phone, where a table has no head, each cell says what it is.
+const sayHeads = (row, heads) => [...row.cells].forEach((each, i) => each.dataset.head = heads[i]);
 const number = value => value === null ? "–" : value.toFixed(4);
 // A portfolio of names speaks of quality and prices, one of programs of costs.
 const isNames = status => status.rewards || status.trade !== null;
@@ -35,11 +37,11 @@ function drawArms(status, course) {
     const row = body.insertRow();
     const marks = arm.wrong ? ", " + arm.wrong + " wrong" : "";
     const price = arm.picked ? (arm.spent ?? 0) / arm.picked : null;
-    cell(row, arm.name); cell(row, arm.state + marks, marks ? "lost" : ""); cell(row, arm.picked, "n");
+    cell(row, arm.name, "name"); cell(row, arm.state + marks, marks ? "lost" : ""); cell(row, arm.picked, "n");
     cell(row, arm.won, "n"); cell(row, names ? number(price) : arm.failed, "n");
     cell(row, number(value(status, arm.mean_cost)), "n");
-    [...row.cells].forEach((each, i) => each.dataset.head = heads[i]);
-    const share = cell(row, "");
+    const share = cell(row, "", "share");
+    sayHeads(row, heads);
     const bar = document.createElement("span"), fill = document.createElement("i");
     bar.className = "bar"; fill.style.width = 100 * arm.share + "%";
     bar.append(fill); share.append(bar, Math.round(100 * arm.share) + " %");
@@ -65,12 +67,13 @@ function drawArms(status, course) {
   $("fixed").hidden = !status.frontier;
 }
 function drawRounds(status, rounds) {
-  $("worth").textContent = status.rewards ? "quality" : "cost";
+  const worth = status.rewards ? "quality" : "cost";
+  $("worth").textContent = worth;
   const body = $("rounds").tBodies[0];
   body.replaceChildren();
   for (const view of rounds.reverse()) {
     const row = body.insertRow();
-    cell(row, view.round, "n"); cell(row, view.problem); cell(row, view.arms.join(", "));
+    cell(row, view.round, "n"); cell(row, view.problem, "name"); cell(row, view.arms.join(", "));
     if (view.late) cell(row, (view.winner ?? "no answer") + ", too late", "lost");
     else if (view.state === "lost") cell(row, "lost: " + view.reason, "lost");
     else cell(row, view.winner ?? (view.state === "open" ? "running" : "–"));
@@ -78,6 +81,7 @@ function drawRounds(status, rounds) {
     const disputed = new Set(view.runs.map(run => run.verdict).filter(Boolean)).size > 1;
     cell(row, (disputed ? "! " : "") + (won?.verdict ?? ""), disputed ? "lost" : "");
     cell(row, number(value(status, view.cost)), "n");
+    sayHeads(row, ["round", "problem", "arms", "winner", "answer", worth]);
   }
 }
 // The mean over a moving window of the points, in the order of finishing.
