@@ -19,6 +19,7 @@ from itertools import combinations
 from typing import Any, Protocol
 
 import numpy as np
+from scipy.stats import t as student_t
 
 from pickbest.catalog import make_learner
 from pickbest.core import FloatArray, IntArray, check_count, replicate_keys, rng_for
@@ -264,6 +265,7 @@ def models_study(
                     "router": name,
                     "budget": budget,
                     "paid": float(totals[name, budget].mean()),
+                    "by_draw": totals[name, budget].tolist(),
                     "more": float(more.mean()),
                     "error": standard_error(more),
                     "quality": 1.0 - float(np.mean([one.cost for one in own])),
@@ -272,3 +274,47 @@ def models_study(
                 }
             )
     return rows
+
+
+# What the adaptive budget is compared with, and the routers that this may be.
+RIVALS = {
+    "best fixed B": (*LEARNERS, *(f"{name}, features" for name in LEARNERS)),
+    "fixed cascade": ("cascade of the cheapest",),
+    "best set in hindsight": ("best fixed set",),
+    "best cascade in hindsight": ("best fixed cascade",),
+}
+
+
+def compared(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The adaptive cascade at the largest budget, less what each of RIVALS pays on the same draws.
+
+    A rival is the router and the budget that paid least at this order and trade, so it is chosen
+    after the fact. low, high: an interval of 95% for the mean of the paired differences.
+    """
+    found = []
+    for order, trade in dict.fromkeys((row["order"], row["trade"]) for row in rows):
+        own = [row for row in rows if (row["order"], row["trade"]) == (order, trade)]
+        adaptive = max(
+            (row for row in own if row["router"] == "adaptive cascade"),
+            key=lambda row: float(row["budget"]),
+        )
+        for kind, names in RIVALS.items():
+            rival = min(
+                (row for row in own if row["router"] in names), key=lambda row: float(row["paid"])
+            )
+            apart = np.array(adaptive["by_draw"]) - np.array(rival["by_draw"])
+            wide = float(student_t.ppf(0.975, len(apart) - 1)) * standard_error(apart)
+            found.append(
+                {
+                    "order": order,
+                    "trade": trade,
+                    "compared with": kind,
+                    "router": f"{rival['router']}, B = {rival['budget']}",
+                    "adaptive": adaptive["paid"],
+                    "rival": rival["paid"],
+                    "difference": float(apart.mean()),
+                    "low": float(apart.mean()) - wide,
+                    "high": float(apart.mean()) + wide,
+                }
+            )
+    return found

@@ -31,7 +31,9 @@ def models(
     """Call up to B of 35 language models per problem, and pay cost + trade · price.
 
     Fixed sets and cascades are the best in hindsight; learners know nothing at first. `more` is
-    what each pays more than the best fixed choice. Prices are approximate: good enough to compare
+    what each pays more than the best fixed choice. The last table compares the adaptive cascade
+    with the best learner of a fixed B, with a cascade that only knows prices, and with hindsight.
+    Prices are approximate: good enough to compare
     ways to trade quality for money, and for nothing else.
 
     **Examples**
@@ -40,7 +42,7 @@ def models(
 
         python -m studies models --data FOLDER --trades 0.3 --budgets 2 --json
     """
-    from studies.models import models_study
+    from studies.models import compared, models_study
     from studies.tables import model_questions, models as recorded
 
     found = None if data is None else recorded(data)
@@ -55,11 +57,11 @@ def models(
         rows = models_study(
             *found, numbers, parse_budgets(budgets), replicates, seed, progress, features
         )
-    tables.show({"rows": rows}, as_json, shown)
+    tables.show({"rows": rows, "compared": compared(rows)}, as_json, shown)
 
 
 def shown(found: dict[str, Any]) -> list[RenderableType]:
-    """A table for each order: what every router pays at every budget."""
+    """A table for each order, what every router pays at every budget; and the comparisons."""
     rows = found["rows"]
     built: list[RenderableType] = []
     for order in dict.fromkeys(row["order"] for row in rows):
@@ -73,4 +75,13 @@ def shown(found: dict[str, Any]) -> list[RenderableType]:
         cells = [[f"{trade:g}", router, *texts] for (trade, router), texts in lines.items()]
         heads = ("trade", "router", *(f"B = {budget}" for budget in budgets))
         built.append(tables.narrow(tables.table(title, heads, cells)))
+    heads = ("order", "trade", "compared with", "router", "adaptive", "rival", "difference")
+    cells = [
+        [each["order"], f"{each['trade']:g}", each["compared with"], each["router"],
+         f"{each['adaptive']:.3f}", f"{each['rival']:.3f}",
+         f"{each['difference']:+.3f} [{each['low']:+.3f}, {each['high']:+.3f}]"]
+        for each in found["compared"]
+    ]  # fmt: skip
+    title = "The adaptive cascade, less what its rivals pay on the same draws (95% intervals)"
+    built.append(tables.narrow(tables.table(title, heads, cells)))
     return built

@@ -12,6 +12,7 @@ from studies.models import (
     FixedSet,
     best_cascade,
     best_set,
+    compared,
     drawn,
     models_study,
     play,
@@ -75,6 +76,21 @@ def test_every_router_is_compared_on_the_same_draws() -> None:
     for row in rows:
         assert row["paid"] == pytest.approx(1 - row["quality"] + 0.5 * row["dollars"] / 100)
     assert min(row["more"] for row in rows if row["router"].startswith("best fixed")) == 0.0
+    for found in compared(rows):
+        assert found["difference"] == pytest.approx(found["adaptive"] - found["rival"])
+        assert found["low"] < found["difference"] < found["high"]
+        adaptive = [
+            row["paid"] for row in rows
+            if (row["router"], row["budget"], row["order"])
+            == ("adaptive cascade", 2, found["order"])
+        ]  # fmt: skip
+        assert [found["adaptive"]] == adaptive
+        if found["compared with"] == "best fixed B":
+            assert found["rival"] == min(
+                row["paid"] for row in rows
+                if row["router"].startswith(("auto", "LinUCB", "Thompson"))
+                and row["order"] == found["order"]
+            )  # fmt: skip
 
 
 def test_an_adaptive_budget_pays_less_than_any_fixed_one_where_problems_differ() -> None:
