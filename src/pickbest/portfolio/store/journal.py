@@ -21,7 +21,7 @@ from pickbest.core import PickbestError
 from pickbest.core.codec import encode
 from pickbest.portfolio.processes import without_passwords
 from pickbest.portfolio.store import databases
-from pickbest.portfolio.store.databases import WRITES, as_url, file_of, in_memory, shown
+from pickbest.portfolio.store.databases import WRITES, as_url, file_of, shown
 from pickbest.portfolio.store.records import (
     DamagedError,
     Entry,
@@ -86,10 +86,6 @@ _AGES = {
     for dialect, clock in _CLOCKS.items()
 }
 _LOCK = sa.text("SELECT id FROM pickbest_portfolios WHERE id = :portfolio FOR UPDATE")
-_BEAT = sa.text(
-    "INSERT INTO pickbest_leases (portfolio, lease, beats) VALUES (:portfolio, :lease, 1) "
-    "ON CONFLICT (portfolio, lease) DO UPDATE SET beats = pickbest_leases.beats + 1"
-)
 _KEEP = sa.text(
     "INSERT INTO pickbest_snapshots (portfolio, position, digest, body) "
     "VALUES (:portfolio, :position, :digest, :body) ON CONFLICT (portfolio) DO UPDATE "
@@ -163,7 +159,6 @@ class Journal:
             )
         self.name = name
         self.readonly = readonly
-        self.shared = not in_memory(self.url)
         self._where = shown(self.url)
         file = file_of(self.url)
         place = without_passwords(str(file))[:200]
@@ -277,27 +272,6 @@ class Journal:
                 {"portfolio": self._portfolio, "rounds": wanted, "now": time.time()},
             )
             return {number: float(age) for number, age in rows if age is not None}
-
-    def beat(self, lease: str) -> None:
-        """Say that the holder of a lease lives."""
-        with self._errors(), self._writing() as connection:
-            connection.execute(_BEAT, {"portfolio": self._portfolio, "lease": lease[:500]})
-
-    def beats(self) -> Mapping[str, int]:
-        """How often each lease was renewed so far."""
-        table = databases.leases
-        wanted = sa.select(table.c.lease, table.c.beats)
-        with self._reading() as connection:
-            rows = connection.execute(wanted.where(table.c.portfolio == self._portfolio)).all()
-        return {str(lease): int(beats) for lease, beats in rows}
-
-    def end_leases(self, leases: Iterable[str]) -> None:
-        """Forget leases."""
-        table = databases.leases
-        names = [lease[:500] for lease in leases]
-        over = table.delete().where(table.c.portfolio == self._portfolio, table.c.lease.in_(names))
-        with self._errors(), self._writing() as connection:
-            connection.execute(over)
 
     def close(self) -> None:
         self._engine.dispose()

@@ -16,7 +16,7 @@ from pickbest.core import PickbestError, check_count
 from pickbest.core.features import Feature, Features, encoded, feature_names, kept
 from pickbest.core.tickets import ClosedRoundError, RepeatedTellError, Ticket, not_open
 from pickbest.portfolio.processes import this_process
-from pickbest.portfolio.store.leases import Lifetimes, lease_of
+from pickbest.portfolio.store.lifetimes import Lifetimes
 from pickbest.portfolio.store.records import (
     DamagedError,
     Entry,
@@ -427,24 +427,6 @@ class Ledger:
             for loss in losses:
                 write(loss)
         return losses
-
-    def beat(self) -> None:
-        """Renew this process's lease if it has rounds open, and look after those of others.
-
-        Called now and then; what fails now is done the next time.
-        """
-        with suppress(StorageError):
-            owner = this_process()
-            with self.lock:
-                mine = any(picked.owner == owner for picked in self.state.open.values())
-            if mine:
-                self.journal.beat(lease_of(owner))
-            self.sweep()
-
-    def end_lease(self) -> None:
-        """Forget this process's lease."""
-        with suppress(PickbestError):
-            self.journal.end_leases([lease_of(this_process())])
 
     def _opened(self, trusted: Opened | None) -> tuple[PortfolioState, int]:
         """(the state of the newest snapshot that can be used, its position)."""
