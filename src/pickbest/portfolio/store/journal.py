@@ -101,12 +101,14 @@ class Turn:
 
     news: every entry after the position that was asked for; nothing can come between them
         and what is appended.
+    appended: what counts once the turn has ended without an error.
     """
 
     def __init__(self, connection: Connection, portfolio: int, after: int) -> None:
         self.news = _entries(connection, portfolio, after)
+        self.appended: list[Entry] = []
         self._rows: list[dict[str, Any]] = []
-        self._portfolio = portfolio
+        self._connection, self._portfolio = connection, portfolio
         self._last = self.news[-1].position if self.news else self._checked(connection, after)
 
     def append(self, record: Record) -> Entry:
@@ -123,12 +125,17 @@ class Turn:
                 "now": time.time(),
             }
         )
-        return Entry(self._last, record)
+        self.appended.append(Entry(self._last, record))
+        return self.appended[-1]
 
-    def write(self, connection: Connection) -> None:
+    def of_round(self, number: int) -> list[Entry]:
+        """The entries of a round, in order."""
+        return _of_rounds(self._connection, self._portfolio, number, number + 1)
+
+    def write(self) -> None:
         """Send what was appended to the database."""
         if self._rows:
-            connection.execute(_INSERT[connection.dialect.name], self._rows)
+            self._connection.execute(_INSERT[self._connection.dialect.name], self._rows)
 
     def _checked(self, connection: Connection, after: int) -> int:
         last = int(connection.execute(_LAST, {"portfolio": self._portfolio}).scalar_one())
@@ -200,7 +207,7 @@ class Journal:
                 connection.execute(_LOCK, {"portfolio": self._portfolio})
             turn = Turn(connection, self._portfolio, after)
             yield turn
-            turn.write(connection)
+            turn.write()
 
     def asked(self) -> int:
         """How many rounds were opened so far."""
@@ -212,11 +219,8 @@ class Journal:
 
     def of_rounds(self, first: int, end: int) -> list[Entry]:
         """The entries of the rounds from `first` up to, not including, `end`, in order."""
-        bounds = {"first": first, "end": end, "late_first": -end, "late_end": -first}
-        given = {"portfolio": self._portfolio, "longest": LONGEST_BODY, **bounds}
         with self._reading() as connection:
-            rows = connection.execute(_OF_ROUNDS, given)
-            return sorted(_decoded(rows), key=lambda entry: entry.position)
+            return _of_rounds(connection, self._portfolio, first, end)
 
     def snapshot(self) -> Snapshot | None:
         """The newest snapshot."""
@@ -353,6 +357,12 @@ def _entries(
 ) -> list[Entry]:
     bounds = {"after": after, "limit": 2**62 if limit is None else limit, "longest": LONGEST_BODY}
     return _decoded(connection.execute(_NEWS, {"portfolio": portfolio, **bounds}))
+
+
+def _of_rounds(connection: Connection, portfolio: int, first: int, end: int) -> list[Entry]:
+    bounds = {"first": first, "end": end, "late_first": -end, "late_end": -first}
+    given = {"portfolio": portfolio, "longest": LONGEST_BODY, **bounds}
+    return sorted(_decoded(connection.execute(_OF_ROUNDS, given)), key=lambda each: each.position)
 
 
 def _decoded(rows: Iterable[Any]) -> list[Entry]:
