@@ -32,7 +32,7 @@ from pickbest.portfolio.store.records import (
     check_roster,
 )
 from pickbest.portfolio.store.snapshots import (
-    OtherVersionError,
+    ReplayError,
     digest_of,
     folded,
     replayed,
@@ -112,7 +112,7 @@ class Ledger:
                 # The records are what counts: where it cannot be kept now, the next one will be.
                 self._kept = self.state.position
                 with suppress(StorageError):
-                    self.journal.keep(take_snapshot(self.state, turn.appended[-1].record))
+                    self.journal.keep(take_snapshot(self.state))
 
     def write(self, made: Callable[[Turn], Sequence[Record]]) -> None:
         """Write what a function makes of the newest state: in one commit, once, and patiently."""
@@ -142,10 +142,19 @@ class Ledger:
             trusted = self.state.trusted
             snapshot = self.journal.snapshot()
         known = [(position, digest, "the state in memory")]
-        if snapshot is not None and snapshot.position <= position:
+        if (
+            snapshot is not None
+            and snapshot.position <= position
+            and restore_snapshot(snapshot, trusted) is not None
+        ):
             known.insert(0, (snapshot.position, snapshot.digest, "the snapshot"))
-            restore_snapshot(snapshot, self._at(snapshot.position), trusted)
-        return replayed(self.journal.entries(0, position), known, trusted)
+        again = replayed(self.journal.entries(0, position), known, trusted)
+        if again.position != position:
+            raise ReplayError(
+                f"the journal ends at record {again.position}, but record {position} was seen "
+                "before: the database was replaced or cut"
+            )
+        return again
 
     def prune(self, keep: int) -> int:
         """Fold all but the last rounds into a summary; how many records are gone.
@@ -418,21 +427,16 @@ class Ledger:
     def _opened(self, trusted: Opened | None) -> tuple[PortfolioState, int]:
         """(the state of the newest snapshot that can be used, its position)."""
         try:
-            if (snapshot := self.journal.snapshot()) is not None:
-                last = self._at(snapshot.position)
-                return restore_snapshot(snapshot, last, trusted), snapshot.position
-        except OtherVersionError:
-            pass  # every release has its own
+            snapshot = self.journal.snapshot()
+            state = restore_snapshot(snapshot, trusted) if snapshot is not None else None
+            if state is not None:
+                return state, state.position
         except DamagedError as error:
             LOG.warning("%s; it is made again from the records", error)
             # Named once: whoever may write takes it away.
             with suppress(PickbestError):
                 self.journal.forget_snapshot()
         return PortfolioState(trusted), 0
-
-    def _at(self, position: int) -> Entry | None:
-        found = self.journal.read_from(position - 1, 1)
-        return found[0] if found and found[0].position == position else None
 
     def _fold(self, entry: Entry) -> None:
         try:
