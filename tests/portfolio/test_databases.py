@@ -12,26 +12,12 @@ import sqlalchemy as sa
 
 from pickbest.core import PickbestError
 from pickbest.core.states import same_state
-from pickbest.portfolio import AskTell, Portfolio, RepeatedTellError
+from pickbest.portfolio import AskTell
 from pickbest.portfolio.store.databases import as_url, versions
 from pickbest.portfolio.store.export import export_lines, read_export, write_file
 from tests.portfolio.clients import ARMS
 
 HERE = Path(__file__).parent
-
-
-def test_ask_and_tell_on_either_database(any_database: str) -> None:
-    book = AskTell(ARMS, 2, any_database, seed=2)
-    tickets = book.ask_many(["p"] * 5)
-    book.tell_many([(ticket, [0.5, None]) for ticket in tickets])
-    with pytest.raises(RepeatedTellError):
-        book.tell(tickets[0], [0, 0])
-    book.verify()
-    book.close()
-    again = AskTell(ARMS, 2, any_database, seed=2)
-    assert again.status().finished == 5
-    again.verify()
-    again.close()
 
 
 def test_both_databases_give_the_same_bits(any_database: str) -> None:
@@ -82,12 +68,6 @@ def test_another_schema_is_refused_on_either_database(any_database: str) -> None
     with pytest.raises(PickbestError, match="another version of pickbest \\(schema 99"):
         AskTell(ARMS, 2, any_database)
     engine.dispose()
-
-
-def test_a_round_is_solved_with_a_journal_on_either_database(any_database: str) -> None:
-    with Portfolio({"true": ["true"], "false": ["false"]}, 2, 20.0, any_database) as portfolio:
-        assert portfolio.solve("p").winner == "true"
-        portfolio.verify()
 
 
 def test_export_and_import_on_either_database(any_database: str, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import sqlite3
 import subprocess
 import sys
 import time
@@ -11,10 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import sqlalchemy as sa
 
 from pickbest.core import PickbestError, replicate_keys, rng_for
-from pickbest.core.codec import encode
 from pickbest.core.states import copy_state, same_state
 from pickbest.portfolio import AskTell, RepeatedTellError, Run, RunStatus
 from pickbest.portfolio.store.journal import Journal
@@ -24,7 +21,6 @@ from pickbest.portfolio.store.records import (
     Finished,
     Opened,
     Picked,
-    decode_record,
     kind_of,
 )
 from pickbest.portfolio.store.snapshots import ReplayError, digest_of, replayed
@@ -40,15 +36,6 @@ def play(book: AskTell, rounds: int) -> list[tuple[str, ...]]:
         picks.append(ticket.arms)
         book.tell(ticket, {arm: COSTS[arm] for arm in ticket.arms})
     return picks
-
-
-def test_records_survive_json_bit_for_bit() -> None:
-    picked = Picked(3, ("a", "b"), (1 / 3, 2e-17), 12.5, None, "p", False, 1e9 / 7)
-    assert decode_record(kind_of(picked), encode(picked)) == picked
-    with pytest.raises(PickbestError, match="unknown kind 'stolen'"):
-        decode_record("stolen", "{}")
-    with pytest.raises(PickbestError, match="damaged"):
-        decode_record("lost", '{"round": 1}')
 
 
 def test_picks_come_from_the_seed_and_the_round(database: str) -> None:
@@ -118,23 +105,6 @@ def test_telling_twice_changes_nothing(database: str) -> None:
     assert same_state(state, book.ledger.state.live.state)
     book.verify()
     book.close()
-
-
-def test_the_database_itself_refuses_a_doubled_result(database: str) -> None:
-    """Even a client that does not look can neither open nor close a round twice."""
-    book = AskTell(ARMS, 2, database)
-    ticket = book.ask()
-    book.tell(ticket, [0.0, 1.0])
-    body = encode(list(book.ledger.journal.entries())[-1].record)
-    book.close()
-    connection = sqlite3.connect(sa.engine.make_url(database).database or "")
-    with pytest.raises(sqlite3.IntegrityError, match="UNIQUE"):
-        connection.execute(
-            "INSERT INTO pickbest_records (portfolio, position, kind, body, closes) "
-            "VALUES (1, 99, 'finished', ?, 0)",
-            (body,),
-        )
-    connection.close()
 
 
 @pytest.mark.parametrize(
@@ -225,18 +195,6 @@ def test_closing_closes_own_open_rounds(database: str) -> None:
     again = AskTell(ARMS, 2, database)
     assert "closed before the result" in again.history()[0].reason
     again.close()
-
-
-def test_two_clients_fold_the_same_journal(database: str) -> None:
-    first, second = AskTell(ARMS, 2, database), AskTell(ARMS, 2, database)
-    for _ in range(10):
-        play(first, 1)
-        play(second, 2)
-    first.ledger.refresh()
-    assert digest_of(first.ledger.state) == digest_of(second.ledger.state)
-    first.verify()
-    second.close()
-    first.close()
 
 
 def test_settings_are_fixed_but_budget_and_arms_may_change(database: str) -> None:

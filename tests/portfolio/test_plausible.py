@@ -68,6 +68,12 @@ def test_sound_picks_pass(picked: Picked) -> None:
     check_picked(picked, ARMS, 2)
 
 
+@pytest.mark.parametrize("arms", [("a",), ("a", "a")])
+def test_a_pick_has_as_many_different_arms_as_the_budget_says(arms: tuple[str, ...]) -> None:
+    with pytest.raises(PickbestError, match="round 4 must have 2 arms"):
+        check_picked(replace(PICKED, arms=arms), ARMS, 2)
+
+
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
@@ -83,6 +89,7 @@ def test_sound_picks_pass(picked: Picked) -> None:
         ({"watch": 1.1}, "chance to be watched"),
         ({"watch": 0.0, "watched": True}, "chance to be watched"),
         ({"weights": (1.0, 1.0)}, "finite weights"),
+        ({"weights": (1e300, 1.0, 1.0)}, "finite weights"),
     ],
 )
 def test_picks_that_cannot_be_are_refused(change: dict[str, Any], complaint: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 from pickbest.core import PickbestError
 from pickbest.portfolio import AskTell, RepeatedTellError, Run, RunStatus
 from pickbest.portfolio.store.journal import Journal, Turn
-from pickbest.portfolio.store.records import Finished, Opened, StorageError
+from pickbest.portfolio.store.records import Finished, StorageError
 from tests.portfolio.test_ledger import ARMS
 
 
@@ -29,20 +29,6 @@ def test_sqlite_is_set_up_to_survive_a_power_loss(database: str) -> None:
     with journal._engine.connect() as connection:
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2  # FULL
-    journal.close()
-
-
-def test_an_error_within_a_turn_writes_nothing(database: str) -> None:
-    journal = Journal(database)
-
-    def fail_in_turn() -> None:
-        with journal.turn(0) as turn:
-            turn.append(Opened(0, "uniform"))
-            raise RuntimeError
-
-    with pytest.raises(RuntimeError):
-        fail_in_turn()
-    assert journal.read_from(0) == []
     journal.close()
 
 

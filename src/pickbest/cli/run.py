@@ -76,8 +76,8 @@ def run(
     later.
 
     Exit code 0: every problem was run, solved or not. 2: bad input, or an arm is set up wrongly
-    (the other arms carried on). 3: two arms contradict each other (named on standard error).
-    130: interrupted.
+    (the other arms carried on). 3: two arms of a round contradict each other (named on standard
+    error). 130: interrupted.
 
     **Examples**
 

@@ -17,7 +17,6 @@ from pickbest.portfolio.run.race import finished
 from pickbest.portfolio.run.settings import Settings
 from pickbest.portfolio.runs import Result, Run, RunStatus
 from pickbest.portfolio.store.export import to_pandas
-from pickbest.portfolio.store.leases import start_heart
 from pickbest.portfolio.store.ledger import Ledger, patiently, ticket_of
 from pickbest.portfolio.store.records import NoPortfolioError, Opened, OutageError, Picked
 from pickbest.portfolio.store.state import PortfolioState, check_opening
@@ -28,8 +27,9 @@ if TYPE_CHECKING:
 
 Costs = Sequence[float | None] | Mapping[str, float | None]
 SWEEP_SECONDS = 30.0
-# Rounds of this process are good as long as it lives: see `store.leases`.
-FOR_EVER = 1e9
+# Rounds of this process are good as long as it lives. Other machines, which cannot see that, give
+# them up after this time: see `store.lifetimes`.
+DAY = 86_400.0
 
 T = TypeVar("T")
 
@@ -47,6 +47,8 @@ class AskTell:
     ...     router.status().finished
     1
     """
+
+    _own_seconds = DAY
 
     def __init__(
         self,
@@ -106,17 +108,16 @@ class AskTell:
         self._swept = time.monotonic()
         self._mine: set[int] = set()
         self._mine_lock = threading.Lock()
-        self._heart: threading.Event | None = None
 
-        def opened() -> tuple[Ledger, bool]:
+        def opened() -> Ledger:
             journal = Journal(str(storage), settings.name, create)
             try:
-                return Ledger(journal, trusted), journal.shared
+                return Ledger(journal, trusted)
             except BaseException:
                 journal.close()
                 raise
 
-        self.ledger, self._shared = _opening(opened)
+        self.ledger = _opening(opened)
 
     @property
     def rewards(self) -> bool:
@@ -137,7 +138,7 @@ class AskTell:
         Where the ticket says `watched`, run all its arms to their own end, whoever answers first.
 
         lifetime: seconds for which the ticket is good, whatever becomes of this process; None:
-            as long as this process lives, and no longer.
+            as long as this process lives (a day, if only other machines look).
         features: what is known of the problem (see `Player.ask`); they are kept with the pick.
         """
         return self.ask_many([problem], lifetime, None if features is None else [features])[0]
@@ -168,7 +169,7 @@ class AskTell:
         """
         if lifetime is not None:
             check_positive("lifetime", lifetime)
-        number, seconds = round_of(ticket), FOR_EVER if lifetime is None else lifetime
+        number, seconds = round_of(ticket), self._own_seconds if lifetime is None else lifetime
         found = self.ledger.more(number, seconds, owned=lifetime is None)
         if found is None:
             return None
@@ -240,7 +241,7 @@ class AskTell:
         self._look_after()
         opened = self.ledger.ask(
             problems,
-            lifetime=FOR_EVER if lifetime is None else lifetime,
+            lifetime=self._own_seconds if lifetime is None else lifetime,
             owned=lifetime is None,
             watch=self._watch,
             features=features,
@@ -306,13 +307,9 @@ class AskTell:
         """Close the rounds that this object still has open as lost; the journal stays."""
         with self._mine_lock:
             mine, self._mine = sorted(self._mine), set()
-        if self._heart is not None:
-            self._heart.set()
         try:
             if mine:
                 self.ledger.lose(mine, "the portfolio was closed before the result")
-            if self._heart is not None:
-                self.ledger.end_lease()
         finally:
             self.ledger.close()
 
@@ -328,9 +325,7 @@ class AskTell:
         self.close()
 
     def _look_after(self) -> None:
-        """Close abandoned rounds now and then; from the first round on, a thread helps."""
-        if self._shared and self._heart is None:
-            self._heart = start_heart(self.ledger.beat)
+        """Close abandoned rounds now and then."""
         now = time.monotonic()
         if now - self._swept > SWEEP_SECONDS:
             self._swept = now

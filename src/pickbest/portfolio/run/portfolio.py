@@ -24,6 +24,8 @@ from pickbest.portfolio.run.race import GivenUpError, Progress, Race, Unseen
 from pickbest.portfolio.run.settings import RaceSettings
 from pickbest.portfolio.runs import GivenUp, Limits, Result
 
+# Other machines give a round up this long after its deadline.
+HOUR = 3600.0
 # Seconds that arms have at least, however long features took.
 SHORTEST = 0.01
 
@@ -72,6 +74,7 @@ class Portfolio(AskTell):
         engine = make_engine(settings.engine, settings.engine_options)
         local = engine if isinstance(engine, LocalEngine) else LocalEngine()
         self._engines = (engine, local)
+        self._own_seconds = deadline + HOUR
         try:
             super().__init__(tuple(built), budget, storage, settings=settings)
             outputs = Outputs(file_of(as_url(storage)))

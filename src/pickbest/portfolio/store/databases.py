@@ -208,15 +208,6 @@ snapshots = sa.Table(
     sa.Column("body", sa.LargeBinary, nullable=False),
 )
 
-# A process with open rounds renews its lease; see `leases`.
-leases = sa.Table(
-    "pickbest_leases",
-    metadata,
-    sa.Column("portfolio", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("lease", sa.String(500), primary_key=True),
-    sa.Column("beats", sa.BigInteger, nullable=False),
-)
-
 versions = sa.Table("pickbest_schema", metadata, sa.Column("version", sa.Integer, nullable=False))
 
 

@@ -21,7 +21,7 @@ from pickbest.core import PickbestError
 from pickbest.core.codec import encode
 from pickbest.portfolio.processes import without_passwords
 from pickbest.portfolio.store import databases
-from pickbest.portfolio.store.databases import WRITES, as_url, file_of, in_memory, shown
+from pickbest.portfolio.store.databases import WRITES, as_url, file_of, shown
 from pickbest.portfolio.store.records import (
     DamagedError,
     Entry,
@@ -86,10 +86,6 @@ _AGES = {
     for dialect, clock in _CLOCKS.items()
 }
 _LOCK = sa.text("SELECT id FROM pickbest_portfolios WHERE id = :portfolio FOR UPDATE")
-_BEAT = sa.text(
-    "INSERT INTO pickbest_leases (portfolio, lease, beats) VALUES (:portfolio, :lease, 1) "
-    "ON CONFLICT (portfolio, lease) DO UPDATE SET beats = pickbest_leases.beats + 1"
-)
 _KEEP = sa.text(
     "INSERT INTO pickbest_snapshots (portfolio, position, digest, body) "
     "VALUES (:portfolio, :position, :digest, :body) ON CONFLICT (portfolio) DO UPDATE "
@@ -105,12 +101,14 @@ class Turn:
 
     news: every entry after the position that was asked for; nothing can come between them
         and what is appended.
+    appended: what counts once the turn has ended without an error.
     """
 
     def __init__(self, connection: Connection, portfolio: int, after: int) -> None:
         self.news = _entries(connection, portfolio, after)
+        self.appended: list[Entry] = []
         self._rows: list[dict[str, Any]] = []
-        self._portfolio = portfolio
+        self._connection, self._portfolio = connection, portfolio
         self._last = self.news[-1].position if self.news else self._checked(connection, after)
 
     def append(self, record: Record) -> Entry:
@@ -127,12 +125,17 @@ class Turn:
                 "now": time.time(),
             }
         )
-        return Entry(self._last, record)
+        self.appended.append(Entry(self._last, record))
+        return self.appended[-1]
 
-    def write(self, connection: Connection) -> None:
+    def of_round(self, number: int) -> list[Entry]:
+        """The entries of a round, in order."""
+        return _of_rounds(self._connection, self._portfolio, number, number + 1)
+
+    def write(self) -> None:
         """Send what was appended to the database."""
         if self._rows:
-            connection.execute(_INSERT[connection.dialect.name], self._rows)
+            self._connection.execute(_INSERT[self._connection.dialect.name], self._rows)
 
     def _checked(self, connection: Connection, after: int) -> int:
         last = int(connection.execute(_LAST, {"portfolio": self._portfolio}).scalar_one())
@@ -163,7 +166,6 @@ class Journal:
             )
         self.name = name
         self.readonly = readonly
-        self.shared = not in_memory(self.url)
         self._where = shown(self.url)
         file = file_of(self.url)
         place = without_passwords(str(file))[:200]
@@ -205,7 +207,7 @@ class Journal:
                 connection.execute(_LOCK, {"portfolio": self._portfolio})
             turn = Turn(connection, self._portfolio, after)
             yield turn
-            turn.write(connection)
+            turn.write()
 
     def asked(self) -> int:
         """How many rounds were opened so far."""
@@ -217,11 +219,8 @@ class Journal:
 
     def of_rounds(self, first: int, end: int) -> list[Entry]:
         """The entries of the rounds from `first` up to, not including, `end`, in order."""
-        bounds = {"first": first, "end": end, "late_first": -end, "late_end": -first}
-        given = {"portfolio": self._portfolio, "longest": LONGEST_BODY, **bounds}
         with self._reading() as connection:
-            rows = connection.execute(_OF_ROUNDS, given)
-            return sorted(_decoded(rows), key=lambda entry: entry.position)
+            return _of_rounds(connection, self._portfolio, first, end)
 
     def snapshot(self) -> Snapshot | None:
         """The newest snapshot."""
@@ -277,27 +276,6 @@ class Journal:
                 {"portfolio": self._portfolio, "rounds": wanted, "now": time.time()},
             )
             return {number: float(age) for number, age in rows if age is not None}
-
-    def beat(self, lease: str) -> None:
-        """Say that the holder of a lease lives."""
-        with self._errors(), self._writing() as connection:
-            connection.execute(_BEAT, {"portfolio": self._portfolio, "lease": lease[:500]})
-
-    def beats(self) -> Mapping[str, int]:
-        """How often each lease was renewed so far."""
-        table = databases.leases
-        wanted = sa.select(table.c.lease, table.c.beats)
-        with self._reading() as connection:
-            rows = connection.execute(wanted.where(table.c.portfolio == self._portfolio)).all()
-        return {str(lease): int(beats) for lease, beats in rows}
-
-    def end_leases(self, leases: Iterable[str]) -> None:
-        """Forget leases."""
-        table = databases.leases
-        names = [lease[:500] for lease in leases]
-        over = table.delete().where(table.c.portfolio == self._portfolio, table.c.lease.in_(names))
-        with self._errors(), self._writing() as connection:
-            connection.execute(over)
 
     def close(self) -> None:
         self._engine.dispose()
@@ -379,6 +357,12 @@ def _entries(
 ) -> list[Entry]:
     bounds = {"after": after, "limit": 2**62 if limit is None else limit, "longest": LONGEST_BODY}
     return _decoded(connection.execute(_NEWS, {"portfolio": portfolio, **bounds}))
+
+
+def _of_rounds(connection: Connection, portfolio: int, first: int, end: int) -> list[Entry]:
+    bounds = {"first": first, "end": end, "late_first": -end, "late_end": -first}
+    given = {"portfolio": portfolio, "longest": LONGEST_BODY, **bounds}
+    return sorted(_decoded(connection.execute(_OF_ROUNDS, given)), key=lambda each: each.position)
 
 
 def _decoded(rows: Iterable[Any]) -> list[Entry]:

@@ -16,7 +16,7 @@ from pickbest.core import PickbestError, check_count
 from pickbest.core.features import Feature, Features, encoded, feature_names, kept
 from pickbest.core.tickets import ClosedRoundError, RepeatedTellError, Ticket, not_open
 from pickbest.portfolio.processes import this_process
-from pickbest.portfolio.store.leases import Lifetimes, lease_of
+from pickbest.portfolio.store.lifetimes import Lifetimes
 from pickbest.portfolio.store.records import (
     DamagedError,
     Entry,
@@ -32,7 +32,7 @@ from pickbest.portfolio.store.records import (
     check_roster,
 )
 from pickbest.portfolio.store.snapshots import (
-    OtherVersionError,
+    ReplayError,
     digest_of,
     folded,
     replayed,
@@ -50,7 +50,7 @@ from pickbest.portfolio.store.state import (
 from pickbest.portfolio.store.views import RoundView, last_rounds
 
 if TYPE_CHECKING:
-    from pickbest.portfolio.store.journal import Journal
+    from pickbest.portfolio.store.journal import Journal, Turn
 
 # A snapshot is kept every so many records: as many are folded, at most, when a journal is opened.
 SNAPSHOT_EVERY = 2_000
@@ -95,8 +95,8 @@ class Ledger:
             return view(self.state)
 
     @contextmanager
-    def turn(self) -> Iterator[Callable[[Record], None]]:
-        """What writes a record, alone and knowing everything; it is folded in after the commit."""
+    def turn(self) -> Iterator[Turn]:
+        """Write alone, knowing everything; what is appended is folded in after the commit."""
         if os.getpid() != self._process:
             raise PickbestError(
                 "a portfolio cannot be used across a fork: open it in the new process"
@@ -105,15 +105,30 @@ class Ledger:
             with self.journal.turn(self.state.position) as turn:
                 for entry in turn.news:
                     self._fold(entry)
-                appended: list[Entry] = []
-                yield lambda record: appended.append(turn.append(record))
-            for entry in appended:
+                yield turn
+            for entry in turn.appended:
                 self.state = folded(self.state, entry)
-            if appended and self.state.position - self._kept >= SNAPSHOT_EVERY:
+            if turn.appended and self.state.position - self._kept >= SNAPSHOT_EVERY:
                 # The records are what counts: where it cannot be kept now, the next one will be.
                 self._kept = self.state.position
                 with suppress(StorageError):
-                    self.journal.keep(take_snapshot(self.state, appended[-1].record))
+                    self.journal.keep(take_snapshot(self.state))
+
+    def write(self, made: Callable[[Turn], Sequence[Record]]) -> None:
+        """Write what a function makes of the newest state: in one commit, once, and patiently."""
+        sent: list[Entry] = []
+        counted = False
+
+        def attempt() -> None:
+            nonlocal sent, counted
+            with self.turn() as turn:
+                # An attempt that seemed to fail may have counted.
+                counted = counted or any(entry in turn.news for entry in sent[:1])
+                if not counted:
+                    sent = [turn.append(record) for record in made(turn)]
+
+        with self.lock:
+            patiently(attempt, self.patience)
 
     def verify(self) -> PortfolioState:
         """Replay the journal from its beginning, up to where it stands now.
@@ -127,10 +142,19 @@ class Ledger:
             trusted = self.state.trusted
             snapshot = self.journal.snapshot()
         known = [(position, digest, "the state in memory")]
-        if snapshot is not None and snapshot.position <= position:
+        if (
+            snapshot is not None
+            and snapshot.position <= position
+            and restore_snapshot(snapshot, trusted) is not None
+        ):
             known.insert(0, (snapshot.position, snapshot.digest, "the snapshot"))
-            restore_snapshot(snapshot, self._at(snapshot.position), trusted)
-        return replayed(self.journal.entries(0, position), known, trusted)
+        again = replayed(self.journal.entries(0, position), known, trusted)
+        if again.position != position:
+            raise ReplayError(
+                f"the journal ends at record {again.position}, but record {position} was seen "
+                "before: the database was replaced or cut"
+            )
+        return again
 
     def prune(self, keep: int) -> int:
         """Fold all but the last rounds into a summary; how many records are gone.
@@ -162,14 +186,14 @@ class Ledger:
         checked = list(records)
         for position, record in enumerate(checked, 1):
             trial = folded(trial, Entry(position, record))
-        with self.turn() as write:
+        with self.turn() as turn:
             if self.state.position:
                 raise PickbestError(
                     f"an import needs an empty portfolio, this one has "
                     f"{self.state.position} records; give another name or storage"
                 )
             for record in checked:
-                write(record)
+                turn.append(record)
 
     def rounds(self, last: int | None = None, before: int | None = None) -> list[RoundView]:
         """The last rounds, or the last ones before a round, oldest first."""
@@ -191,16 +215,16 @@ class Ledger:
         that as it is.
         """
         roster = check_opening(settings, arms, budget, paused)
-        with self.turn() as write:
+        with self.turn() as turn:
             before = self.state.roster
             self.check_settings(settings)
             if self.state.settings is None:
-                write(settings)
+                turn.append(settings)
             if before is not None:
                 roster = check_roster(updated(before, roster, paused is None))
                 self._try_out(roster)
             if before != roster:
-                write(roster)
+                turn.append(roster)
 
     def check_settings(self, wanted: Opened) -> None:
         """Raise if the portfolio was created with others."""
@@ -219,14 +243,14 @@ class Ledger:
         self, *, add: Names = (), remove: Names = (), pause: Names = (), resume: Names = ()
     ) -> Roster:
         """Change the arms of a running portfolio; open rounds go on."""
-        with self.turn() as write:
+        with self.turn() as turn:
             before = self.state.roster
             if before is None:
                 raise PickbestError("the portfolio has no arms yet: open it with some")
             roster = changed(before, add, remove, pause, resume)
             if roster != before:
                 self._try_out(roster)
-                write(roster)
+                turn.append(roster)
         return roster
 
     def ask(
@@ -260,23 +284,15 @@ class Ledger:
                 number, arms, weights, good, owner, problem, watched, now, chance, until, told
             )
 
-        def once() -> None:
-            if opened:
-                self.refresh()
-                if all(self.state.open.get(each.round) == each for each in opened):
-                    return  # The attempt that seemed to fail had counted.
-            opened.clear()
-            with self.turn() as write:
-                # Rounds of one batch are picked from the same state: none of them is told yet.
-                rounds = enumerate(zip(problems, known, strict=True), self.state.next_round)
-                for number, (problem, told) in rounds:
-                    opened.append(picked(number, problem, told))
-                    write(opened[-1])
+        def made(turn: Turn) -> list[Picked]:
+            # Rounds of one batch are picked from the same state: none of them is told yet.
+            rounds = enumerate(zip(problems, known, strict=True), self.state.next_round)
+            opened[:] = [picked(number, problem, told) for number, (problem, told) in rounds]
+            return opened
 
-        with self.lock:
-            patiently(once, self.patience)
-            if not owned:
-                self._lifetimes.promise(opened)
+        self.write(made)
+        if not owned:
+            self._lifetimes.promise(opened)
         return [ticket_of(each) for each in opened]
 
     def more(self, number: int, lifetime: float, owned: bool) -> Ticket[str] | None:
@@ -286,31 +302,26 @@ class Ledger:
         """
         found: list[Picked] = []
 
-        def once() -> None:
-            self.refresh()
+        def made(turn: Turn) -> list[Picked]:
             found[:] = [each for each in self.state.open.values() if each.after == number]
             if found:
-                return
-            if number not in self.state.tail:
+                return []
+            first = _parts(turn.of_round(number)).opened
+            if number not in self.state.tail or first is None:
                 raise self._no_more(number)
-            first = _parts(self._records(number)).opened
-            with self.turn() as write:
-                if number not in self.state.tail or first is None:
-                    raise self._no_more(number)
-                called, costs = self.state.tail[number]
-                new, now = self.state.next_round, time.time()
-                arms = self.state.live.pick(new, first.features, called, costs).arms
-                if arms:
-                    owner = this_process() if owned else None
-                    told = (first.problem, True, now, 1.0, (), first.features)
-                    picked = Picked(new, arms, None, now + lifetime, owner, *told)
-                    found.append(replace(picked, after=number, called=called, costs=costs))
-                    write(found[-1])
+            called, costs = self.state.tail[number]
+            new, now = self.state.next_round, time.time()
+            arms = self.state.live.pick(new, first.features, called, costs).arms
+            if arms:
+                owner = this_process() if owned else None
+                told = (first.problem, True, now, 1.0, (), first.features)
+                picked = Picked(new, arms, None, now + lifetime, owner, *told)
+                found.append(replace(picked, after=number, called=called, costs=costs))
+            return found
 
-        with self.lock:
-            patiently(once, self.patience)
-            if found and not owned:
-                self._lifetimes.promise(found)
+        self.write(made)
+        if found and not owned:
+            self._lifetimes.promise(found)
         return ticket_of(found[0]) if found else None
 
     def _no_more(self, number: int) -> PickbestError:
@@ -336,7 +347,8 @@ class Ledger:
                     return picked
                 self.lose([number], "no result came in time")
             is_number = isinstance(number, int) and not isinstance(number, bool)
-            opened, lost, told = _parts(self._records(number) if is_number else [])
+            found = self.journal.of_rounds(number, number + 1) if is_number else []
+            opened, lost, told = _parts(found)
             if or_lost and opened is not None and lost is not None and told is None:
                 return opened
             why = {} if lost is None or told is not None else {number: lost.reason}
@@ -349,7 +361,7 @@ class Ledger:
         are those that the learner once picked; empty: the arms count as drawn at random. The
         number of the round in `Finished` is not used.
         """
-        with self.lock, self.turn() as write:
+        with self.lock, self.turn() as turn:
             live = self.state.live
             has_weights = live.pick(self.state.next_round)[1] is not None
             for number, (problem, own, result) in enumerate(results, self.state.next_round):
@@ -359,58 +371,39 @@ class Ledger:
                 picked = Picked(number, arms, weights, at, None, problem, True, at, given=True)
                 check_picked(picked, live.arms, live.learner.budget, live.fewer)
                 check_finished(result, picked)
-                write(picked)
-                write(replace(result, round=number))
+                turn.append(picked)
+                turn.append(replace(result, round=number))
 
     def tell(self, results: Sequence[Finished]) -> dict[int, str]:
         """Close rounds with results, all in one commit, all or none; which came late, and why.
 
         A round that had been closed as lost keeps its result, and nothing is learned of it.
         """
-        tried = False
+        late: dict[int, str] = {}
 
-        def once() -> dict[int, str] | None:
-            nonlocal tried
-            self.refresh()
-            closed = {
-                each.round: _parts(self._records(each.round))
-                for each in results
-                if each.round not in self.state.open
-            }
-            late = {number: each.lost.reason for number, each in closed.items() if each.lost}
-            told = [closed[each.round].told for each in results if each.round in closed]
-            if tried and [each and replace(each, late=False) for each in told] == list(results):
-                return late  # The attempt that seemed to fail had counted.
-            tried = True
-            seen: set[int] = set()
-            for result in results:
-                parts = closed.get(result.round)
-                if parts and (parts.lost is None or parts.told is not None):
-                    raise not_open(result.round, self.state.next_round, {})
-                if result.round in seen:
-                    raise RepeatedTellError(f"round {result.round} is told twice at once")
-                seen.add(result.round)
-            with self.turn() as write:
-                if any(n not in self.state.open and n not in closed for n in seen):
-                    return None  # Another process has closed one of them meanwhile.
-                for result in results:
-                    parts = closed.get(result.round)
-                    picked = parts.opened if parts else self.state.open[result.round]
-                    if picked is None:
-                        raise DamagedError(f"round {result.round} was lost, but never opened")
-                    check_finished(result, picked)
-                    write(replace(result, late=parts is not None))
-            return late
+        def made(turn: Turn) -> list[Finished]:
+            late.clear()
+            if len({each.round for each in results}) < len(results):
+                raise RepeatedTellError("a round is told twice at once")
+            return [closing(turn, each) for each in results]
 
-        with self.lock:
-            while (late := patiently(once, self.patience)) is None:
-                pass
+        def closing(turn: Turn, result: Finished) -> Finished:
+            number = result.round
+            picked = self.state.open.get(number)
+            if picked is None:
+                picked, lost, told = _parts(turn.of_round(number))
+                if picked is None or lost is None or told is not None:
+                    raise not_open(number, self.state.next_round, {})
+                late[number] = lost.reason
+            check_finished(result, picked)
+            return replace(result, late=number in late)
+
+        self.write(made)
         return late
 
     def lose(self, numbers: Iterable[int], reason: str) -> None:
         """Close open rounds without results; those that are closed stay as they are."""
-        reasons = dict.fromkeys(numbers, reason)
-        patiently(lambda: self._close(reasons), self.patience)
+        self._close(dict.fromkeys(numbers, reason))
 
     def sweep(self) -> list[Lost]:
         """Close every round whose process died, or whose ticket has expired."""
@@ -421,49 +414,29 @@ class Ledger:
 
     def _close(self, reasons: Mapping[int, str]) -> list[Lost]:
         """Close those of the rounds that are open; why each is lost."""
-        with self.turn() as write:
+        losses: list[Lost] = []
+
+        def made(turn: Turn) -> list[Lost]:
             now, left = time.time(), sorted(reasons.keys() & self.state.open.keys())
-            losses = [Lost(number, reasons[number], now) for number in left]
-            for loss in losses:
-                write(loss)
+            losses[:] = [Lost(number, reasons[number], now) for number in left]
+            return losses
+
+        self.write(made)
         return losses
-
-    def beat(self) -> None:
-        """Renew this process's lease if it has rounds open, and look after those of others.
-
-        Called now and then; what fails now is done the next time.
-        """
-        with suppress(StorageError):
-            owner = this_process()
-            with self.lock:
-                mine = any(picked.owner == owner for picked in self.state.open.values())
-            if mine:
-                self.journal.beat(lease_of(owner))
-            self.sweep()
-
-    def end_lease(self) -> None:
-        """Forget this process's lease."""
-        with suppress(PickbestError):
-            self.journal.end_leases([lease_of(this_process())])
 
     def _opened(self, trusted: Opened | None) -> tuple[PortfolioState, int]:
         """(the state of the newest snapshot that can be used, its position)."""
         try:
-            if (snapshot := self.journal.snapshot()) is not None:
-                last = self._at(snapshot.position)
-                return restore_snapshot(snapshot, last, trusted), snapshot.position
-        except OtherVersionError:
-            pass  # every release has its own
+            snapshot = self.journal.snapshot()
+            state = restore_snapshot(snapshot, trusted) if snapshot is not None else None
+            if state is not None:
+                return state, state.position
         except DamagedError as error:
             LOG.warning("%s; it is made again from the records", error)
             # Named once: whoever may write takes it away.
             with suppress(PickbestError):
                 self.journal.forget_snapshot()
         return PortfolioState(trusted), 0
-
-    def _at(self, position: int) -> Entry | None:
-        found = self.journal.read_from(position - 1, 1)
-        return found[0] if found and found[0].position == position else None
 
     def _fold(self, entry: Entry) -> None:
         try:
@@ -477,10 +450,6 @@ class Ledger:
         """Raise before anything is written if the learner cannot play with these arms."""
         trial = copy.deepcopy(self.state)
         trial.apply(Entry(trial.position + 1, roster))
-
-    def _records(self, number: int) -> list[Record]:
-        """All of a round."""
-        return [entry.record for entry in self.journal.of_rounds(number, number + 1)]
 
 
 def patiently(
@@ -505,8 +474,8 @@ class _Parts(NamedTuple):
     told: Finished | None
 
 
-def _parts(records: Sequence[Record]) -> _Parts:
-    found = {type(record): record for record in records}
+def _parts(entries: Sequence[Entry]) -> _Parts:
+    found = {type(entry.record): entry.record for entry in entries}
     opened, lost, told = (found.get(kind) for kind in (Picked, Lost, Finished))
     return _Parts(opened, lost, told)  # type: ignore[arg-type]
 

@@ -78,7 +78,7 @@ class Picked:
     weights: as in core.Choice, one per arm; None where the learner has none.
     owner: None for tickets that outlive the process that asked (they only expire).
     expires: `at`, and for how many seconds the ticket is good; only the difference counts,
-        measured by one clock (see `leases`).
+        measured by one clock (see `lifetimes`).
     watched: all arms run to their own end or the deadline, whoever answers first.
     watch: how likely that was. until: see core.Ticket.
     at: seconds since the epoch.

@@ -2,12 +2,11 @@
 
 A snapshot is npz (arrays and a JSON header, never pickle). Its digest is one of everything that
 the fold knows, so a replay of the journal can be held against it. The journal is the truth: a
-snapshot that is damaged, of another version, or of other records is not used, and `verify` says
-what is wrong with it.
+snapshot that is damaged or of another release is not used, and `verify` says what is wrong with one
+of this release. A summary is a snapshot as a record: it stands for those that `prune` took away.
 """
 
 import base64
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -22,7 +21,6 @@ from pickbest.portfolio.store.records import (
     Entry,
     Opened,
     Picked,
-    Record,
     Roster,
     Snapshot,
     Summary,
@@ -34,41 +32,28 @@ _COUNTS = ("position", "next_round", "finished", "learned", "lost", "late", "fur
 _NUMBERS = (*_COUNTS, "paid", "spent")
 
 
-class OtherVersionError(DamagedError):
-    """A snapshot that another version made: it is sound, and of no use here."""
-
-
 def digest_of(state: PortfolioState) -> str:
     """A digest of everything that the fold knows; equal folds have equal ones, bit for bit."""
     return checksum(*_content(state))
 
 
-def take_snapshot(state: PortfolioState, last: Record) -> Snapshot:
-    """The fold as it is now. last: the record at its position."""
+def take_snapshot(state: PortfolioState) -> Snapshot:
+    """The fold as it is now."""
     header, arrays = _content(state)
-    made = {"version": VERSION, "made_by": __version__, "last": _digest_of_record(last)}
-    body = to_npz({**made, "content": header}, arrays)
-    return Snapshot(state.position, checksum(header, arrays), body)
+    made = {"version": VERSION, "made_by": __version__, "content": header}
+    return Snapshot(state.position, checksum(header, arrays), to_npz(made, arrays))
 
 
-def restore_snapshot(
-    snapshot: Snapshot, last: Entry | None, trusted: Opened | None
-) -> PortfolioState:
-    """The fold that was taken; DamagedError where it cannot be used.
-
-    last: the entry of the journal at the snapshot's position.
-    """
+def restore_snapshot(snapshot: Snapshot, trusted: Opened | None) -> PortfolioState | None:
+    """The fold that was taken; None: by another release. DamagedError where it cannot be used."""
     with _usable(f"the snapshot of record {snapshot.position}"):
         made, arrays = from_npz(snapshot.body)
-        if (made["version"], made["made_by"]) != (VERSION, __version__):
-            raise OtherVersionError(
-                f"the snapshot of record {snapshot.position} is of another version"
-            )
-        if made["content"]["position"] != snapshot.position:
-            raise PickbestError("its digest does not match")
-        if last is None or _digest_of_record(last.record) != made["last"]:
-            raise PickbestError("it belongs to another journal")
-        return _rebuilt(made["content"], arrays, snapshot.digest, trusted)
+        if made["made_by"] != __version__:
+            return None
+        state = _rebuilt(made, arrays, snapshot.digest, trusted)
+        if state.position != snapshot.position:
+            raise PickbestError(f"it is of record {state.position}")
+        return state
 
 
 @contextmanager
@@ -76,15 +61,16 @@ def _usable(what: str) -> Iterator[None]:
     """Whatever is wrong with what is stored is one error."""
     try:
         yield
-    except OtherVersionError:
-        raise
     except (PickbestError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise DamagedError(f"{what} cannot be used ({error})") from error
 
 
 def _rebuilt(
-    header: dict[str, Any], arrays: Arrays, digest: str, trusted: Opened | None
+    made: dict[str, Any], arrays: Arrays, digest: str, trusted: Opened | None
 ) -> PortfolioState:
+    if made["version"] != VERSION:
+        raise PickbestError(f"its version is {made['version']!r}, this pickbest reads {VERSION}")
+    header = made["content"]
     if checksum(header, arrays) != digest:
         raise PickbestError("its digest does not match")
     state = PortfolioState(trusted)
@@ -112,9 +98,8 @@ def _rebuilt(
 
 def summary_of(state: PortfolioState) -> Summary:
     """All that the fold knows, as a record that stands for all records before it."""
-    header, arrays = _content(state)
-    body = to_npz({"version": VERSION, "content": header}, arrays)
-    return Summary(checksum(header, arrays), base64.b64encode(body).decode())
+    taken = take_snapshot(state)
+    return Summary(taken.digest, base64.b64encode(taken.body).decode())
 
 
 def folded(state: PortfolioState, entry: Entry) -> PortfolioState:
@@ -124,11 +109,7 @@ def folded(state: PortfolioState, entry: Entry) -> PortfolioState:
         return state
     with _usable(f"the summary at record {entry.position}"):
         made, arrays = from_npz(base64.b64decode(entry.record.body, validate=True))
-        if made["version"] != VERSION:
-            raise PickbestError(
-                f"its version is {made['version']!r}, this pickbest reads {VERSION}"
-            )
-        state = _rebuilt(made["content"], arrays, entry.record.digest, state.trusted)
+        state = _rebuilt(made, arrays, entry.record.digest, state.trusted)
     state.position = entry.position
     return state
 
@@ -149,10 +130,6 @@ def _content(state: PortfolioState) -> tuple[dict[str, Any], Arrays]:
         "away": away,
     }
     return header, arrays
-
-
-def _digest_of_record(record: Record) -> str:
-    return hashlib.sha256(encode(record).encode()).hexdigest()
 
 
 class ReplayError(PickbestError):

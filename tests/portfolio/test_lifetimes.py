@@ -15,71 +15,26 @@ from pickbest.core import PickbestError
 from pickbest.core.tickets import ClosedRoundError, RepeatedTellError
 from pickbest.portfolio import AskTell, Portfolio
 from pickbest.portfolio.processes import Owner
-from pickbest.portfolio.store import leases
-from pickbest.portfolio.store.leases import LeaseWatch
 
 ARMS = ("a", "b", "c")
 
 
-def as_another_machine(book: AskTell, monkeypatch: pytest.MonkeyPatch, **ask: float) -> int:
-    """A round whose owner no lookup here can find."""
-    far = Owner("elsewhere/boot/pid", 1, "1")
-    with monkeypatch.context() as there:
-        there.setattr("pickbest.portfolio.store.ledger.this_process", lambda: far)
-        return book.ledger.ask(["far"], lifetime=-1e6)[0].round
-
-
-def test_a_lease_is_over_when_nobody_saw_it_renewed() -> None:
-    """By the looker's own clock, and only while it looked."""
-    watch = LeaseWatch(60.0)
-    assert watch.over({"x", "y"}, {"x": 1}, 1000.0) == set()
-    assert watch.over({"x", "y"}, {"x": 1}, 1025.0) == set()
-    assert watch.over({"x", "y"}, {"x": 2}, 1050.0) == set()
-    assert watch.over({"x", "y"}, {"x": 2}, 1075.0) == {"y"}
-    assert watch.over({"x"}, {"x": 2}, 1100.0) == set()
-    assert watch.over({"x"}, {"x": 2}, 1115.0) == {"x"}
-    # It looked away (or its database was): the time begins anew.
-    assert watch.over({"x"}, {"x": 2}, 5000.0) == set()
-
-
-def test_no_clock_of_another_machine_ends_a_round(
+def test_a_round_of_another_machine_is_given_up_when_its_ticket_expires(
     any_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Group 4: its `expires` is long past by our clock, but its lease is renewed."""
+    """No lookup here can find its process."""
     with AskTell(ARMS, 2, any_database, learner="thompson") as book:
-        number = as_another_machine(book, monkeypatch)
-        far = leases.lease_of(Owner("elsewhere/boot/pid", 1, "1"))
-        now = 1000.0
-        for _ in range(10):
-            now += 20.0
-            monkeypatch.setattr(leases.time, "monotonic", lambda now=now: now)
-            book.ledger.journal.beat(far)
-            assert book.ledger.sweep() == []
-        for _ in range(3):
-            now += 20.0
-            monkeypatch.setattr(leases.time, "monotonic", lambda now=now: now)
-            assert book.ledger.sweep() == []
-        monkeypatch.setattr(leases.time, "monotonic", lambda: now + 20.0)
-        assert [loss.round for loss in book.ledger.sweep()] == [number]
-        assert book.ledger.journal.beats() == {}
-        monkeypatch.undo()
+        with monkeypatch.context() as there:
+            far = Owner("elsewhere/boot/pid", 1, "1")
+            there.setattr("pickbest.portfolio.store.ledger.this_process", lambda: far)
+            book.ledger.ask(["long", "long"], lifetime=100.0)
+            short = book.ledger.ask(["short"], lifetime=0.2)[0].round
+        assert book.ledger.sweep() == []
+        time.sleep(0.25)
+        with AskTell.reopened(any_database) as elsewhere:
+            assert [view.state for view in elsewhere.history()] == ["open", "open", "lost"]
+            assert elsewhere.history()[short].reason == "no result came in time"
         book.verify()
-
-
-def test_a_heart_renews_the_lease_while_a_round_runs(
-    database: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(leases, "BEAT_SECONDS", 0.05)
-    with AskTell(ARMS, 2, database, learner="thompson") as book:
-        book.ask()
-        until = time.monotonic() + 20.0
-        while not book.ledger.journal.beats() and time.monotonic() < until:
-            time.sleep(0.02)
-        (beats,) = book.ledger.journal.beats().values()
-        time.sleep(0.5)
-        assert book.ledger.journal.beats() != {"": beats}
-    with AskTell.reopened(database) as book:
-        assert book.ledger.journal.beats() == {}
 
 
 def test_what_is_told_too_late_is_kept_and_refused(any_database: str) -> None:
