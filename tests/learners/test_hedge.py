@@ -8,7 +8,7 @@ import pytest
 from pickbest import theory
 from pickbest.catalog import environment_names, make_environment, make_learner
 from pickbest.core import Environment, PickbestError, Seen, replicate_keys, rng_for
-from pickbest.learners import FPML, FPMLFullManyArms, Hedge, HedgeSubsets
+from pickbest.learners import FPML, FPMLFullManyArms, Hedge
 from pickbest.learners.fpml import Noise
 from pickbest.simulation.games import play
 from pickbest.testing.learners import check_learner, check_long_run
@@ -87,7 +87,6 @@ def test_a_prior_is_the_first_law():
     [
         ("hedge", 6, 2),
         ("hedge:prior=1+2+3+1+1+1", 6, 3),
-        ("hedge:set_size=2", 6, 4),
         ("fpml:noise=gumbel", 6, 2),
         ("og-hybrid:feedback=full,slot_learner=hedge,slot_budget=2", 8, 4),
     ],
@@ -157,8 +156,10 @@ def test_sets_meet_the_best_set():
     owner = rng.integers(0, 2, 600)
     table[0, np.arange(600), np.where(owner == 0, 2, 5)] = 0.0
     table[0, :, 0] = 0.4
-    learner = HedgeSubsets(7, 4, 2, theory.constant_rate(budget=2))
-    _, paid = learner.play_table(learner.start(50), table, replicate_keys(0, 50), 0)
+    pairs = np.array(list(itertools.combinations(range(7), 2)))
+    costs = table[:, :, pairs].min(axis=3)
+    learner = Hedge(len(pairs), theory.constant_rate(budget=2), budget=2)
+    _, paid = learner.play_table(learner.start(50), costs, replicate_keys(0, 50), 0)
     best = table[0][:, [2, 5]].min(axis=1).sum()
     regret = paid.sum(axis=1).mean() - best
     assert regret <= theory.subset_bound(n_arms=7, budget=4, set_size=2)
@@ -169,10 +170,6 @@ def test_wrong_arguments_are_named():
         (lambda: Hedge(3, 0.5, budget=4), "budget must be between"),
         (lambda: Hedge(3, 0.5, prior=(1.0, 2.0)), "prior must have n_arms=3"),
         (lambda: Hedge(2, 0.5, prior=(1.0, 0.0)), "prior must be a number above 0"),
-        (lambda: HedgeSubsets(6, 4, 3, 1.0), "set_size must divide"),
-        (lambda: HedgeSubsets(60, 30, 10, 1.0), "subsets of 10 of 60 arms"),
-        (lambda: make_learner("hedge", 6, 4, set_size=3), "set_size must divide"),
-        (lambda: make_learner("hedge", 6, 4, set_size=2, prior=(1.0,) * 6), "prior is for single"),
         (lambda: make_learner("hedge", 6, 1, 100, "constant"), "at least 2"),
         (lambda: make_learner("fpml:noise=gumbel", 6, 2, 100, "theorem_2"), "exponential noise"),
     ):

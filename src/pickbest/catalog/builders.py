@@ -3,12 +3,11 @@
 None as an option means that theory chooses; what is set by hand is taken as it is, 0 too.
 """
 
-import math
 from enum import Enum
 from typing import TypeVar
 
 from pickbest import theory
-from pickbest.core import PickbestError, UnknownRoundsError, check_count, unknown_name
+from pickbest.core import PickbestError, UnknownRoundsError, unknown_name
 from pickbest.learners import (
     FPML,
     Exp3,
@@ -18,7 +17,6 @@ from pickbest.learners import (
     FPMLPartial,
     Hedge,
     HedgePartial,
-    HedgeSubsets,
     Weights,
 )
 from pickbest.learners.fpml import Noise
@@ -71,7 +69,7 @@ def _fpml_rate(
     if noise is Noise.GUMBEL:
         if tuning not in (None, "constant"):
             raise PickbestError(f"tuning {tuning} is for exponential noise, not for gumbel")
-        return _hedge_rate(n_arms, budget, rounds, tuning, set_size=1), 0.0
+        return _hedge_rate(n_arms, budget, rounds, tuning), 0.0
     if tuning == "constant":
         raise PickbestError("tuning constant is for gumbel noise")
     if tuning == "theorem_2" and rounds is None:
@@ -156,29 +154,16 @@ def hedge(
     tuning: str | None,
     rate: float | None = None,
     prior: tuple[float, ...] | None = None,
-    set_size: int = 1,
-) -> Hedge | HedgeSubsets:
-    """set_size: size of the sets to draw, and of the best set to compare with."""
-    check_count("set_size", set_size)
+) -> Hedge:
     if rate is None:
-        draws, whole = divmod(budget, set_size)
-        if whole:
-            raise PickbestError(f"set_size must divide the budget: {set_size}, {budget}")
-        rate = _hedge_rate(n_arms, draws, rounds, tuning, set_size)
-    if set_size == 1:
-        return Hedge(n_arms, rate, budget, None if prior is None else tuple(prior))
-    if prior is not None:
-        raise PickbestError("prior is for single arms: leave it out where set_size is above 1")
-    return HedgeSubsets(n_arms, budget, set_size, rate)
+        rate = _hedge_rate(n_arms, budget, rounds, tuning)
+    return Hedge(n_arms, rate, budget, None if prior is None else tuple(prior))
 
 
-def _hedge_rate(
-    n_arms: int, draws: int, rounds: int | None, tuning: str | None, set_size: int
-) -> float:
-    if tuning == "constant" or (tuning is None and draws > 1):
-        return theory.constant_rate(budget=draws)
-    experts = math.comb(n_arms, set_size)
-    return theory.hedge_rate(n_arms=experts, rounds=known_rounds(rounds, "rate"))
+def _hedge_rate(n_arms: int, budget: int, rounds: int | None, tuning: str | None) -> float:
+    if tuning == "constant" or (tuning is None and budget > 1):
+        return theory.constant_rate(budget=budget)
+    return theory.hedge_rate(n_arms=n_arms, rounds=known_rounds(rounds, "rate"))
 
 
 def hedge_partial(

@@ -13,6 +13,5 @@ from pickbest.learners.fpml_partial import FPMLPartial as FPMLPartial, Weights a
 from pickbest.learners.greedy import Greedy as Greedy
 from pickbest.learners.hedge import Hedge as Hedge
 from pickbest.learners.hedge_partial import HedgePartial as HedgePartial
-from pickbest.learners.hedge_subsets import HedgeSubsets as HedgeSubsets
 from pickbest.learners.thompson import Thompson as Thompson
 from pickbest.learners.ucb import UCB as UCB
