@@ -163,19 +163,19 @@ def draw(done: Mapping[str, Any]) -> str:
         left = {sum(not each for each in one["verdicts"].values()) for one in mine}
         bars.append((shown, mean(each["seconds"] for each in mine), sorted(left)))
     count = len(done["z3 0"]["verdicts"])
-    longest, left, width = max(seconds for _, seconds, _ in bars), 190, 470
+    longest, width = max(seconds for _, seconds, _ in bars), 480
     rows = []
     for place, (shown, seconds, unanswered) in enumerate(bars):
-        y, bar = 16 + 44 * place, width * seconds / longest
+        y, bar = 28 + 66 * place, width * seconds / longest
         few, most = unanswered[0], unanswered[-1]
         number = f"{few}" if few == most else f"{few} to {most}"
         open_ = f", {number} unanswered" if most else ", all answered"
         inside = bar > 0.6 * width
         x, anchor, kind = (bar - 8, "end", "in") if inside else (bar + 8, "start", "out")
         rows.append(
-            f'<text class="out" x="{left - 12}" y="{y + 20}" text-anchor="end">{shown}</text>'
-            f'<rect class="{"ours" if place else "other"}" x="{left}" y="{y}" width="{bar:.0f}" '
-            f'height="30" rx="3"/><text class="{kind}" x="{left + x:.0f}" y="{y + 20}" '
+            f'<text class="out" y="{y - 8}">{shown}</text>'
+            f'<rect class="{"ours" if place else "other"}" y="{y}" width="{bar:.0f}" '
+            f'height="30" rx="3"/><text class="{kind}" x="{x:.0f}" y="{y + 21}" '
             f'text-anchor="{anchor}">{seconds:.0f} s{open_}</text>'
         )
     style = (
@@ -183,8 +183,8 @@ def draw(done: Mapping[str, Any]) -> str:
         "@media(prefers-color-scheme:dark){.ours{fill:#56b4e9}.in{fill:#10171e}.out{fill:#e6edf3}}"
     )
     return (
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 150" role="img" '
-        'font-family="system-ui, sans-serif" font-size="15">\n'
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 480 200" width="600" role="img" '
+        'font-family="system-ui, sans-serif" font-size="17">\n'
         f"<title>Seconds for a Makefile of {count} proofs</title>\n<style>{style}</style>\n"
         + "\n".join(rows)
         + "\n</svg>\n"

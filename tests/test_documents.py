@@ -3,6 +3,7 @@
 A block with a title is a file beside the other blocks of its page.
 """
 
+import ast
 import contextlib
 import importlib.util
 import os
@@ -110,6 +111,37 @@ def test_users_have_at_most_15000_words_to_read():
     pages = [page for page in (ROOT / "docs").rglob("*.md") if page.name not in for_others]
     words = " ".join(page.read_text(encoding="utf-8") for page in pages).split()
     assert sum(any(letter.isalnum() for letter in word) for word in words) <= 15_000
+
+
+# Habits of foreign English that CONTRIBUTING.md ("How we write") names a better word for.
+HABITS = re.compile(
+    r"""\bso\ many\b | \bbeside\b | \bby\ (?:itself|themselves)\b | \b(?:is|are|good)\ no\ more\b
+    | \b(?:one|once|twice|times|\d+)\ an?\ (?:arm|call|day|line|problem|rank|round|row|second)\b
+    | (?:^|[.:;,]\ )[Ww]ho\ (?:adds|asks|gives|knows|needs|reads|says|tells|uses|wants)\b
+    | \bno\ own\b | \bhave\ brought\b | \bcounts?\ nothing\b | \bnothing\ but\ the\b
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
+
+
+def spoken(source):
+    """Docstrings and other texts of a module; comments are for those who change it."""
+    tree = ast.parse(source.read_text(encoding="utf-8"))
+    texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def test_no_habit_of_foreign_english_is_left():
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    texts = {page: page.read_text(encoding="utf-8") for page in pages}
+    texts |= {source: spoken(source) for source in (ROOT / "src").rglob("*.py")}
+    texts |= {
+        page: page.read_text(encoding="utf-8")
+        for suffix in ("html", "j2", "js")
+        for page in (ROOT / "src").rglob(f"*.{suffix}")
+    }
+    found = [f"{name_of(at)}: {habit[0]}" for at in texts for habit in HABITS.finditer(texts[at])]
+    assert not found
 
 
 def test_the_reference_of_commands_is_what_help_shows():

@@ -90,7 +90,7 @@ def damaged(path: str | Path, reason: str) -> PickbestError:
 
 
 def write_atomically(path: Path, content: bytes, mode: int = 0o666) -> None:
-    """Write beside the target, sync, then rename: a crash leaves the old file or the new one.
+    """Write next to the target, sync, then rename: a crash leaves the old file or the new one.
 
     mode: permissions, less what the user's umask takes away.
     """

@@ -5,7 +5,7 @@
         round: Annotated[IntArray, counts()]      rounds learned
 
 A field may be a named tuple itself (the state of a part), in which every array may have further
-axes behind the replicates; so arm axes are counted from the end. Who adds, removes or saves arms
+axes behind the replicates; so arm axes are counted from the end. Code that changes or saves arms
 reads the declarations, and guesses nothing.
 """
 
@@ -42,7 +42,7 @@ class Kind(Enum):
 class Field:
     """The declaration of an array: its kind, and which axes, counted from the end, are arms.
 
-    Where a learner keeps nothing of so many arms (pairs of very many), these axes have length 0.
+    Where a learner keeps nothing for that many arms (pairs of very many), these axes have length 0.
     signed: whether what was seen of an arm itself may be negative.
     """
 

@@ -210,7 +210,7 @@ def _place(table: Columns, name: str, source: str) -> int:
 
 
 def _are_identifiers(column: Sequence[str] | FloatArray) -> bool:
-    """Texts; or whole numbers beside texts or beyond [0, 1], as long as no two are equal."""
+    """Texts; or whole numbers among texts or beyond [0, 1], as long as no two are equal."""
     numbers = [float(value) for value in column if is_number(value)]
     if not numbers:
         return True

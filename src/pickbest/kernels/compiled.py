@@ -54,7 +54,7 @@ def kernel(function: Function) -> Function:
 
 
 def inlined(function: Function) -> Function:
-    """A borrowing kernel that is written into its callers: what is called many times a round."""
+    """A borrowing kernel that is written into its callers: what is called many times per round."""
     _untold.append((function, {COUNTS: False, "forceinline": True}))
     return function
 

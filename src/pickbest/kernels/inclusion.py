@@ -114,7 +114,7 @@ def _scaled(end: float, spread: float) -> float:
 def _end_of_range(spread: FloatArray, edges: FloatArray) -> float:
     """Where the integrand has become negligible, or the budget-th smallest h if that is less.
 
-    Only sums of positive terms: a difference would lose the light arms beside a heavy one.
+    Only sums of positive terms: a difference would lose light arms next to a heavy one.
     """
     budget = edges.shape[0]
     slope = 0.0

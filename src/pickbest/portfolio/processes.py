@@ -45,7 +45,7 @@ class Owner:
 
     @property
     def has_died(self) -> bool:
-        """Whether a process of this machine is no more."""
+        """Whether a process of this machine has ended."""
         if self.started:
             return started(self.pid) != self.started
         return not _alive(self.pid)  # no /proc: the pid must do
@@ -100,7 +100,7 @@ def name_here() -> str:
 
 
 def died(name: str) -> bool:
-    """Whether the process that had a name of `name_here` is no more; False for other words."""
+    """Whether the process that had a name of `name_here` has ended; False for other words."""
     with contextlib.suppress(ValueError):
         namespace, pid, start = map(int, name.split("-")[:3])
         return namespace == _namespace() and start > 0 and started(pid) != str(start)

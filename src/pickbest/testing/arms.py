@@ -53,7 +53,7 @@ def descriptors_of_a_program(script: str) -> str:
 
 
 def fork(children: int) -> bool:
-    """Start so many children; whether this process is one of them."""
+    """Start this many children; whether this process is one of them."""
     return any(os.fork() == 0 for _ in range(children))
 
 

@@ -74,7 +74,7 @@ class BlockWork(NamedTuple):
 
 @allocating
 def block_work(blocks: int, budget: int) -> BlockWork:
-    """Scratch for so many blocks and so many arms to pick."""
+    """Scratch for this number of blocks and of arms to pick."""
     few = min(blocks, budget)
     return BlockWork(
         np.empty(few, np.int64), np.empty(few), np.empty(budget), np.empty(blocks, np.bool_)

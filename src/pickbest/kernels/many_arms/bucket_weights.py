@@ -91,5 +91,5 @@ def bucket_inclusion(
 
 @kernel
 def _scaled(ahead: float, end: float) -> float:
-    """The weight of an arm so many bits ahead, where the range of integration ends at 1."""
+    """The weight of an arm this many bits ahead, where the range of integration ends at 1."""
     return end * math.exp(LN2 * min(ahead, HEAVIEST_BITS))

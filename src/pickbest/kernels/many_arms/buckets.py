@@ -259,7 +259,7 @@ def _settle(bits: FloatArray, buckets: Buckets, budget: int) -> None:
 
 @kernel
 def bucket_of(base: int, bits: float) -> int:
-    """The bucket of an arm with so many bits, where the window begins with block `base`."""
+    """The bucket of an arm with this many bits, where the window begins with block `base`."""
     key = key_of(bits)
     block = key // BLOCK
     ahead = block - base

@@ -118,7 +118,7 @@ class Places(NamedTuple):
 
 @cache
 def places_of(n_features: int, length: int) -> Places:
-    """The places for so many features in vectors of this length: always the same ones."""
+    """The places for this many features in vectors of this length: always the same ones."""
     random = np.random.RandomState(n_features)
     linear = min(n_features, length - length // 8)
     waves = min(length - linear, WAVES)

@@ -1,4 +1,4 @@
-"""The processes that start arms and end them; nothing but the standard library is used here.
+"""The processes that start arms and end them; only the standard library is used here.
 
     portfolio ─ keeper ─ guard ─ arm ─ whatever the arm starts
 

@@ -164,7 +164,7 @@ def shortened(text: str) -> str:
 
 
 def _limit(request: dict[str, Any], pid: int = 0) -> None:
-    """Limits of each process by itself: one that asks for too much memory is told so.
+    """Limits of each single process: one that asks for too much memory is told so.
 
     That of processor time is for where nobody can look at the whole tree.
     """

@@ -24,7 +24,7 @@ class Engine(Protocol):
         """Run all tasks at once; their runs, in the order of the tasks.
 
         ends_race is called once for each run, as it ends; when it returns True, the others are
-        stopped. given_up is asked a few times a second; when it returns True, all are stopped.
+        stopped. given_up is asked a few times per second; when it returns True, all are stopped.
         When this returns, no process of any task is left, and that is within a second of the
         longest deadline and its grace.
         """

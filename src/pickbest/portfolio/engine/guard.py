@@ -136,7 +136,7 @@ class GuardedRun:
         return "finished" if self.reason else ending
 
     def _excess(self) -> str:
-        """Which limit the arm exceeds of those that the kernel does not keep to by itself."""
+        """Which limit the arm exceeds of those that the kernel does not enforce."""
         if self.group is not None:
             return limits.excess(self.limits, tree.Usage(cpu_seconds=self.group.cpu_seconds))
         return limits.polled(self.limits, tree.descendants(os.getpid()), self.reaper.cpu_seconds)

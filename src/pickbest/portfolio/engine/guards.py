@@ -57,7 +57,7 @@ class Link:
                 pass
 
     def close(self) -> None:
-        """Let go of the guard; it ends by itself."""
+        """Let go of the guard; it ends on its own."""
         self.socket.close()
         if self._pidfd is not None:
             os.close(self._pidfd)
@@ -183,7 +183,7 @@ class Guards:
 
 
 def _ready(source: socket.socket, within: float) -> bool:
-    """Whether there is something to read, in so many seconds."""
+    """Whether there is something to read within this many seconds."""
     with selectors.DefaultSelector() as selector:
         selector.register(source, selectors.EVENT_READ)
         return bool(selector.select(max(within, 0.0)))

@@ -2,8 +2,8 @@
 
 A control group counts every process that an arm starts, wherever it moves in the tree. The kernel
 itself keeps to the limits of memory (it ends the arm that grew largest) and of the number of
-processes (forks fail); processor time is read a few times a second. Without a group, all three
-are read a few times a second from /proc, and an arm that is over a limit is ended.
+processes (forks fail); processor time is read a few times per second. Without a group, all three
+are read a few times per second from /proc, and an arm that is over a limit is ended.
 
 A group can be had where /sys/fs/cgroup is of version 2, offers the controllers of memory and
 processes, and may be written: in the group of this process, in the one above it, or in the one

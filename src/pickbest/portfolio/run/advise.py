@@ -3,7 +3,7 @@
 A journal knows nothing of arms that did not run, and of a stopped run only that it took longer, so
 no cost is filled in. The rounds are folded into the mixture of `auto.kinds`, which takes a stopped
 run for what it is, once for each of some resamplings of the rounds (Efron 1979). What a set of arms
-costs that ran together was seen itself, and counts beside the mixture, which is worth MIXTURE
+costs that ran together was seen itself, and counts besides the mixture, which is worth MIXTURE
 rounds. Every estimate is a mean over the resamplings, with an interval that holds 90% of them.
 """
 

@@ -57,7 +57,7 @@ def smtlib(path: Path, until: float) -> dict[str, Feature]:
 
 
 def dimacs(path: Path, until: float) -> dict[str, Feature]:
-    """Of a CNF: sizes, and shapes of the clauses that were read until then, one a line."""
+    """Of a CNF: sizes, and shapes of the clauses that were read until then, one per line."""
     variables = clauses = None
     lengths = {"unit": 0, "binary": 0, "ternary": 0, "longer": 0}
     seen = literals = positive = horn = 0

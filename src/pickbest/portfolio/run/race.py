@@ -225,7 +225,7 @@ def _failure(run: Run, arm: Arm) -> str:
 
 
 def settled(runs: Sequence[Run]) -> tuple[Run, ...]:
-    """Who says otherwise than an arm whose model holds is wrong."""
+    """An arm that contradicts one whose model holds is wrong."""
     proof = next((run for run in runs if run.checked and run.accepted), None)
     if proof is None:
         return tuple(runs)

@@ -147,7 +147,7 @@ class Caller:
     def _start(
         self, problem: Problem, arms: Mapping[str, Command], favourite: Solved | None
     ) -> Start:
-        """Who runs, and when: who solved this before goes first, the learner fills the others."""
+        """Which solvers run, and when: one that solved this goes first, then the learner picks."""
         call = self.arguments
         names, budget = tuple(arms), min(call.budget, len(arms))
         key = f"{problem.kind}-{budget}"

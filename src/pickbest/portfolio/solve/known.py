@@ -219,9 +219,9 @@ def takes(solver: Solver, logic: str) -> bool:
 
 
 def places() -> list[str]:
-    """Where programs are looked for: PATH, beside this Python, and where wheels put them.
+    """Where programs are looked for: PATH, next to this Python, and where wheels put them.
 
-    Relative folders of PATH are left out: what lies beside a problem is not run.
+    Relative folders of PATH are left out: what lies next to a problem is not run.
     """
     named = os.environ.get("PATH", os.defpath).split(os.pathsep)
     beside = [os.path.dirname(sys.executable)]

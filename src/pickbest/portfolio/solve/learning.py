@@ -60,9 +60,9 @@ def lessons(call: Mapping[str, Any], versions: Mapping[str, str]) -> Iterator[Le
     """What a call teaches: of those that were picked, and of one that answered in their place.
 
     versions: of solvers whose version the call does not say. A solver that was stopped, or had not
-    begun, counts as if it had not answered: it is credited for what it adds to the solvers beside
-    it, not for what another would have delivered anyway. ValueError, TypeError or KeyError for
-    what no call wrote.
+    begun, counts as if it had not answered: it is credited for what it adds to the others
+    that ran, not for what another would have delivered anyway. ValueError, TypeError or KeyError
+    for what no call wrote.
     """
     full = {str(arm): _full(str(arm), versions | call["versions"]) for arm in call["arms"]}
     picked = [full[arm] for arm in call["picked"]]

@@ -136,7 +136,7 @@ def _create_private(file: Path) -> None:
 def _readonly_url(file: Path) -> sa.URL:
     """Nothing is written, not even -shm where the folder cannot be written.
 
-    Where no -wal file lies beside the database nobody writes, so it may be taken as it is.
+    Where no -wal file lies next to the database nobody writes, so it may be taken as it is.
     """
     path = quote(os.fsencode(file.absolute()))
     wal = Path(f"{file}-wal")

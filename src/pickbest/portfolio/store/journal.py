@@ -345,7 +345,7 @@ def _portfolios(connection: Connection) -> dict[str, int]:
 def _closed_by(record: Record) -> int | None:
     """The value of the column `closes`, of which the database allows each but once.
 
-    A late result comes beside the record that closed its round, so it counts below 0.
+    A late result comes in addition to the record that closed its round, so it counts below 0.
     """
     if isinstance(record, Finished):
         return -1 - record.round if record.late else record.round

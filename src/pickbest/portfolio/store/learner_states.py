@@ -79,7 +79,7 @@ def carried(
 ) -> State:
     """The state of a learner for `new_arms` that knows what `state` knew of `old_arms`.
 
-    Updates the archive. make(n_arms) gives the learner that is used for so many arms.
+    Updates the archive. make(n_arms) gives the learner for that many arms.
     n_features: how many features problems come with.
     """
     old, new = make(len(old_arms)), make(len(new_arms))

@@ -134,7 +134,7 @@ class Ledger:
         """Replay the journal from its beginning, up to where it stands now.
 
         Raises ReplayError if any pick, the stored snapshot or the state in memory differs. Right
-        beside writers: what comes later is not looked at.
+        while others write: what comes later is not looked at.
         """
         with self.lock:
             self.refresh()

@@ -115,7 +115,7 @@ class Finished:
         `core.Seen`.
     winner: the arm with the best answer; None when no arm gave one.
     answer: the winner's answer where it is JSON, else its repr; of a long one, the beginning and
-        the end. output: the file that holds all of it, beside the journal; "": there is none.
+        the end. output: the file that holds all of it, next to the journal; "": there is none.
     late: the round had been closed as lost before: kept for people, never learned.
     """
 

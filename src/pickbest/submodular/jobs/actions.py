@@ -41,7 +41,7 @@ def action_grid(activities: int | Sequence[Hashable], durations: Sequence[int]) 
 def check_actions(actions: int | Iterable[Hashable]) -> Schedule:
     """The actions of a game: at least one, no two the same, durations of at least 1.
 
-    Whatever is not an Action is taken as an activity of duration 1, a number as so many of them.
+    Whatever is not an Action is taken as an activity of duration 1, a number as that many of them.
     """
     if isinstance(actions, int):
         return unit_actions(actions)

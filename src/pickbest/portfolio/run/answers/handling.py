@@ -42,12 +42,12 @@ PROGRAMS = {"cvc5": "--lang=smt2", "z3": "-smt2", "cvc4": "--lang=smt2", "bitwuz
 class Outputs:
     """The files of a portfolio's long outputs.
 
-    beside: the file of the journal; None: what is kept is kept until `close` only.
+    journal: its file; None: what is kept is kept until `close` only.
     """
 
-    def __init__(self, beside: Path | None = None) -> None:
+    def __init__(self, journal: Path | None = None) -> None:
         self._spools = temporary_folder()
-        self._kept = beside and beside.with_name(f"{beside.name}.outputs")
+        self._kept = journal and journal.with_name(f"{journal.name}.outputs")
 
     def spool(self, number: int, place: int) -> str:
         """Where the output of a round's arm goes once it is long."""
@@ -71,7 +71,7 @@ class Outputs:
         return self._kept_file(number, winner) if winner is not None and winner.spool else ""
 
     def _kept_file(self, number: int, run: Run) -> str:
-        """The output of a run, beside the journal where there is one."""
+        """The output of a run, next to the journal if there is one."""
         if self._kept is None:
             return run.spool
         arm = re.sub(r"[^\w.+-]", "_", run.arm)[:80]
@@ -179,7 +179,7 @@ class Answers:
 
 
 def installed_evaluators() -> dict[str, str]:
-    """Name and path of each that is installed, also beside this Python."""
+    """Name and path of each that is installed, also next to this Python."""
     places = os.pathsep.join([os.environ.get("PATH", ""), str(Path(sys.executable).parent)])
     found = {name: shutil.which(name, path=places) for name in PROGRAMS}
     return {name: path for name, path in found.items() if path}

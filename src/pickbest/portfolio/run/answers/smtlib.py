@@ -42,7 +42,7 @@ _SILENT = (
 class SmtLib:
     """The format of SMT solvers.
 
-    Exit code 1 is fine beside a verdict: solvers end so when a model is asked for after unsat.
+    Exit code 1 is fine with a verdict: solvers end so when a model is asked for after unsat.
     asked: how many verdicts the script asks for; None: it is read. until: when a check of a model
     must be done, by time.monotonic.
     """
