@@ -15,9 +15,9 @@ from pickbest.kernels.compiled import compiled
 from pickbest.kernels.integrals import enough_below
 from pickbest.learners import FPMLManyArms
 from pickbest.learners.fpml import FPMLState
+from tests.kernels.inclusions import inclusions_of
 
 inclusion_probabilities = compiled(inclusion.inclusion_probabilities)
-inclusions_of = compiled(inclusion.inclusions_of)
 
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(12)
 

@@ -15,12 +15,9 @@ from pickbest.core import (
     rng_for,
 )
 from pickbest.core.states import arrays_of, portable, restored, same_state
-from pickbest.kernels import inclusion
-from pickbest.kernels.compiled import compiled
 from pickbest.learners import FPML, FPMLFullManyArms, FPMLManyArms, FPMLPartial
 from pickbest.learners.fpml import FPMLState
-
-inclusions_of = compiled(inclusion.inclusions_of)
+from tests.kernels.inclusions import inclusions_of
 
 
 @pytest.mark.parametrize(("n_arms", "budget"), [(1, 1), (2, 1), (9, 9), (50, 7), (300, 1)])

@@ -7,13 +7,10 @@ import pytest
 
 from pickbest.core import replicate_keys, rng_for
 from pickbest.core.states import repeat_state
-from pickbest.kernels import inclusion
-from pickbest.kernels.compiled import compiled
 from pickbest.kernels.many_arms.blocks import ARMS_PER_BLOCK, add_costs, block_minima
 from pickbest.learners import FPMLFullManyArms
 from pickbest.learners.fpml import FPMLState
-
-inclusions_of = compiled(inclusion.inclusions_of)
+from tests.kernels.inclusions import inclusions_of
 
 
 @pytest.mark.parametrize("n_arms", [1, ARMS_PER_BLOCK, 2 * ARMS_PER_BLOCK + 17])

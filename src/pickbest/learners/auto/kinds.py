@@ -50,6 +50,15 @@ class KindsState(NamedTuple):
     ends: Annotated[FloatArray, counts(-2)]
 
 
+class Ended(NamedTuple):
+    """How the runs of a round ended: of each its arm (below 0 if it did not run), the time, and
+    above 0 where it answered."""
+
+    arms: IntArray
+    times: FloatArray
+    answered: FloatArray
+
+
 def start_kinds(replicates: int, n_arms: int) -> KindsState:
     """Nothing seen yet."""
     shape = (replicates, KINDS, n_arms, BINS)
@@ -143,18 +152,13 @@ def survivals(state: KindsState) -> FloatArray:
 
 @kernel
 def weigh_kinds(
-    state: KindsState,
-    row: int,
-    hazards: FloatArray,
-    likely: FloatArray,
-    arms: IntArray,
-    times: FloatArray,
-    answered: FloatArray,
+    state: KindsState, row: int, hazards: FloatArray, likely: FloatArray, runs: Ended
 ) -> None:
     """Fills likely, (kinds,): how likely a round is of each kind.
 
-    hazards: from before the round. answered: above 0 where so. Arms below 0 did not run.
+    hazards: from before the round.
     """
+    arms, times, answered = runs.arms, runs.times, runs.answered
     most = -np.inf
     for k in range(KINDS):
         log = math.log(state.mass[row, k])
@@ -179,16 +183,11 @@ def weigh_kinds(
 
 @kernel
 def learn_kinds(
-    state: KindsState,
-    row: int,
-    hazards: FloatArray,
-    likely: FloatArray,
-    arms: IntArray,
-    times: FloatArray,
-    answered: FloatArray,
+    state: KindsState, row: int, hazards: FloatArray, likely: FloatArray, runs: Ended
 ) -> None:
     """Fold a round in: the soft counts of its runs; all else as in `weigh_kinds`."""
-    weigh_kinds(state, row, hazards, likely, arms, times, answered)
+    weigh_kinds(state, row, hazards, likely, runs)
+    arms, times, answered = runs.arms, runs.times, runs.answered
     for k in range(KINDS):
         state.mass[row, k] += likely[k]
         for i in range(arms.shape[0]):

@@ -31,6 +31,7 @@ from pickbest.learners.auto.kinds import (
     BINS,
     EDGES,
     KINDS,
+    Ended,
     KindsState,
     bin_of,
     draw_survival,
@@ -302,6 +303,5 @@ def _learn_rows(state: KindsState, arms: IntArray, times: FloatArray, answered: 
     scratch, every = _new_scratch(n_arms, 1), np.arange(n_arms)
     for row in range(arms.shape[0]):
         fill_hazards(state, row, every, scratch.pooled, scratch.hazards)
-        learn_kinds(
-            state, row, scratch.hazards, scratch.weights, arms[row], times[row], answered[row]
-        )
+        ended = Ended(arms[row], times[row], answered[row])
+        learn_kinds(state, row, scratch.hazards, scratch.weights, ended)

@@ -41,6 +41,7 @@ from pickbest.kernels.rules import CompiledLearner
 from pickbest.learners.auto.kinds import (
     BINS,
     KINDS,
+    Ended,
     KindsState,
     bin_of,
     fill_hazards,
@@ -218,7 +219,7 @@ def fill_in(
     for j in range(arms.shape[0]):
         known.times[j] = min(seen.times[row, j], first)
         known.answered[j] = 1.0 if j == winner else 0.0
-    weigh_kinds(kinds, row, known.hazards, known.likely, arms, known.times, known.answered)
+    weigh_kinds(kinds, row, known.hazards, known.likely, Ended(arms, known.times, known.answered))
     for j in range(arms.shape[0]):
         low, high = seen.low[row, j], seen.high[row, j]
         costs[j] = low
@@ -251,7 +252,8 @@ def note_runs(
             place = bin_of(time)
             answers[row, place, 0] += 1.0
             answers[row, place, 1] += 1.0 - seen.low[row, j]
-    learn_kinds(kinds, row, known.hazards, known.likely, arms, seen.times[row], known.answered)
+    ended = Ended(arms, seen.times[row], known.answered)
+    learn_kinds(kinds, row, known.hazards, known.likely, ended)
 
 
 @compiled
