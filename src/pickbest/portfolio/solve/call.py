@@ -10,7 +10,6 @@ import signal
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from pickbest.core.codec import plain
@@ -78,7 +77,7 @@ class Caller:
     """What the problems of one call share. started: by time.monotonic."""
 
     def __init__(
-        self, arguments: Arguments, streams: Streams, folder: Path | None, started: float
+        self, arguments: Arguments, streams: Streams, folder: str | None, started: float
     ) -> None:
         self.arguments = arguments
         self.streams = streams

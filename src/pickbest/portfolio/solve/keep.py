@@ -15,14 +15,14 @@ import contextlib
 import fcntl
 import json
 import os
-import random
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pickbest.portfolio.runs import Run
 
 FILE, ASIDE = "calls.db", "aside"
@@ -47,22 +47,25 @@ where not exists(select 1 from solved where digest = ?1 and verdict <> ?3 and (p
 """
 
 
-def data_folder() -> Path | None:
+def data_folder() -> str | None:
     """Where what was learned is kept: $XDG_DATA_HOME/pickbest/solve; None where it cannot be."""
     home = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
-    folder = Path(home, "pickbest", "solve")
+    folder = os.path.join(home, "pickbest", "solve")
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        mine = folder.stat().st_uid == os.geteuid()
+        os.makedirs(os.path.dirname(folder), exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(folder, 0o700)
+        mine = os.stat(folder).st_uid == os.geteuid()
     except OSError:
         return None
     return folder if mine and os.access(folder, os.W_OK | os.X_OK) else None
 
 
 @contextlib.contextmanager
-def alone(folder: Path, wait: bool = False) -> Iterator[bool]:
+def alone(folder: str | Path, wait: bool = False) -> Iterator[bool]:
     """Whether no other process is learning in this folder, for as long as this one does."""
-    with open(os.open(folder / "learning.lock", os.O_RDWR | os.O_CREAT, 0o600), "w") as lock:
+    path = os.path.join(folder, "learning.lock")
+    with open(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except OSError:
@@ -107,9 +110,9 @@ class Favourite(NamedTuple):
 class Keep:
     """The database of a data folder; None: nothing is kept."""
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: str | Path | None) -> None:
         self.folder = folder
-        self._path = folder and folder / FILE
+        self._path = folder and os.path.join(folder, FILE)
         self._connection: sqlite3.Connection | None = None
 
     # Problems
@@ -139,6 +142,8 @@ class Keep:
             for each in self.sets(key)
             if len(each[0]) == len(set(each[0])) == budget and set(each[0]) <= set(arms)
         ]
+        import random  # milliseconds, which a session does without
+
         rng = random.Random(chosen_by or None)
         if sets:
             return rng.choice(sets)
@@ -260,8 +265,9 @@ class Keep:
         if name == FILE:
             self.close()
         with contextlib.suppress(OSError):
-            (self.folder / ASIDE).mkdir(mode=0o700, exist_ok=True)
-            os.replace(self.folder / name, self.folder / ASIDE / name)
+            aside = os.path.join(self.folder, ASIDE)
+            os.makedirs(aside, 0o700, exist_ok=True)
+            os.replace(os.path.join(self.folder, name), os.path.join(aside, name))
             said = f"{name} was damaged, and is set aside in {ASIDE} ({reason[:200]})"
             self.write({"notice": said})
 
@@ -272,7 +278,7 @@ class Keep:
 
     def _rows(self, command: str, *values: Any) -> list[Any]:
         try:
-            if self._connection is None and (self._path is None or not self._path.exists()):
+            if self._connection is None and (self._path is None or not os.path.exists(self._path)):
                 return []
             return self._opened().execute(command, values).fetchall()
         except (sqlite3.Error, OSError) as error:

@@ -9,7 +9,6 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Mapping
-from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from pickbest.core.errors import PickbestError, unknown_name
@@ -159,7 +158,7 @@ class Installed(NamedTuple):
         """Changes with the program or the module."""
         origin: str | None = self.argv[0]
         if self.is_module:
-            spec = find_spec(self.place)
+            spec = _spec(self.place)
             origin = spec.origin if spec else None
         try:
             return str(os.stat(origin or "").st_mtime_ns)
@@ -251,10 +250,16 @@ def _ourselves(program: str) -> bool:
 
 def has_module(name: str) -> bool:
     """Whether a module can be imported; it is not."""
+    return _spec(name) is not None
+
+
+def _spec(name: str) -> Any:
+    from importlib.util import find_spec
+
     try:
-        return find_spec(name) is not None
+        return find_spec(name)
     except (ImportError, ValueError):
-        return False
+        return None
 
 
 def solver_table(own: Iterable[str] = ()) -> tuple[Solver, ...]:

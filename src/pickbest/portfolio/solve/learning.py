@@ -202,14 +202,14 @@ def due(keep: Keep, key: str) -> bool:
     return keep.waiting >= enough or not keep.sets(key)
 
 
-def learn_in_background(folder: Path) -> None:
+def learn_in_background(folder: str) -> None:
     """Start the process that learns, unless another one is at it."""
     try:
         with alone(folder) as first:
             if not first:
                 return
         subprocess.Popen(
-            [sys.executable, "-P", "-m", "pickbest.portfolio.solve.learning", str(folder)],
+            [sys.executable, "-P", "-m", "pickbest.portfolio.solve.learning", folder],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -220,7 +220,7 @@ def learn_in_background(folder: Path) -> None:
         pass
 
 
-def learn_all(folder: Path, wait: bool = True) -> int:
+def learn_all(folder: str | Path, wait: bool = True) -> int:
     """Until nothing is left to learn; how many calls there were. wait: for another that learns."""
     count, keep = 0, Keep(folder)
     with alone(folder, wait) as first:

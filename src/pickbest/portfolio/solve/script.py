@@ -147,13 +147,13 @@ class Frame:
 class Stack:
     """What is asserted and set in a session.
 
-    generation: counts the resets. options: as they were set. check_seconds: limit of a check; 0:
-    none, or what it was at the start.
+    generation: counts the resets. changes: counts all changes. options: as they were set.
+    check_seconds: limit of a check; 0: none, or what it was at the start.
     """
 
     def __init__(self, check_seconds: float = 0.0) -> None:
         self.frames = [Frame()]
-        self.generation = 0
+        self.generation = self.changes = 0
         self.logic = "ALL"
         self.options: dict[bytes, bytes] = {}
         self.check_seconds = self._first_check_seconds = check_seconds
@@ -174,12 +174,20 @@ class Stack:
         frame = self.frames[0 if is_global else -1]
         command = Command(text, STATE, "z3" if head in Z3_STATE else "", is_global)
         frame.commands.append(command)
+        self.changes += 1
         return command, frame
 
+    def take_back(self, command: Command, frame: Frame) -> None:
+        """A command that no solver takes: as if it had never come."""
+        frame.commands.remove(command)
+        self.changes += 1
+
     def push(self, count: int) -> None:
+        self.changes += 1
         self.frames += [Frame() for _ in range(count)]
 
     def pop(self, count: int) -> None:
+        self.changes += 1
         del self.frames[len(self.frames) - count :]
 
     def set_option(self, text: bytes) -> None:
@@ -193,6 +201,7 @@ class Stack:
         elif name != b"print-success":
             dialect = "" if _STANDARD.match(name) else "z3"
             self.frames[0].commands.append(Command(text, QUIET, dialect, True))
+            self.changes += 1
 
     def reset(self, head: str) -> None:
         """`reset`, or `reset-assertions`, which keeps what was set."""
@@ -208,6 +217,7 @@ class Stack:
             self.check_seconds = self._first_check_seconds
         self.frames = [Frame(kept)]
         self.generation += 1
+        self.changes += 1
 
     def holds(self, command: Command) -> bool:
         """Whether a command is still in force."""

@@ -11,7 +11,6 @@ import signal
 from collections import defaultdict, deque
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import NamedTuple
 
 from pickbest.core.errors import PickbestError, unknown_name
@@ -87,12 +86,13 @@ class Session:
                         return 0
                     self._team.pump(None)
                 command = client.commands.popleft()
-                if head_of(command) == "exit":
+                head = head_of(command)
+                if head == "exit":
                     self._settle()
                     if self._stack.is_loud:
                         client.say(b"success")
                     return 0
-                self._one(command, head_of(command))
+                self._one(command, head)
                 if len(self._owed) > MOST_OWED:
                     self._settle()
         except GoneError:
@@ -165,7 +165,7 @@ class Session:
         if self._team.changed():
             self._owed.append(Owed(command, frame, self._stack.is_loud))
         else:
-            frame.commands.remove(command)
+            self._stack.take_back(command, frame)
             self._settle()
             self._client.say(error("no solver that is installed takes this"))
 
@@ -218,13 +218,13 @@ class Session:
             return b"success"
         # Nobody takes it: it is as if it had never come, and those that live go on.
         self._team.retract()
-        frame.commands.remove(command)
+        self._stack.take_back(command, frame)
         for worker in self._team.workers:
             worker.take_back(command, frame)
         return first or error("every solver that is installed ends at this")
 
 
-def talk(call: Arguments, folder: Path | None) -> int:
+def talk(call: Arguments, folder: str | None) -> int:
     """Run a session on standard input and output; its exit code."""
     keep = Keep(folder)
     kind = f"session {_client(call)} "
@@ -265,15 +265,16 @@ def workers_for(call: Arguments, watch: Callable[[int], None]) -> list[Worker]:
 
 def _client(call: Arguments) -> str:
     """Who talks to us: sessions of one program are alike."""
-    with suppress(OSError):
-        return Path(f"/proc/{os.getppid()}/comm").read_text().strip()
+    with suppress(OSError), open(f"/proc/{os.getppid()}/comm") as file:
+        return file.read().strip()
     return call.called
 
 
 class Watcher:
     """A process that ends our solvers, and what they started, when we are killed.
 
-    The kernel ends the solvers themselves (PR_SET_PDEATHSIG); this is for what they started.
+    A solver that started and was not told of yet has not been asked anything: it ends on its own
+    when its input does.
     """
 
     def __init__(self) -> None:

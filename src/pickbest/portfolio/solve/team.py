@@ -9,7 +9,6 @@ then on.
 from __future__ import annotations
 
 import os
-import random
 import select
 import time
 from collections import deque
@@ -97,7 +96,9 @@ class Record:
 
     def sample(self, name: str) -> float:
         """How good it may be (Thompson's rule)."""
-        return random.betavariate(1.0 + self.wins.get(name, 0.0), 1.0 + self.losses.get(name, 0.0))
+        from random import betavariate  # milliseconds, which most sessions do without
+
+        return betavariate(1.0 + self.wins.get(name, 0.0), 1.0 + self.losses.get(name, 0.0))
 
     def raced(self, winner: str, racers: Sequence[str]) -> None:
         for name in racers:
@@ -214,7 +215,7 @@ class Team:
 
     def retract(self) -> None:
         """What came before the check that was announced is not as the lead was told."""
-        if self._announced is not None and self._announced[0].process is self._announced[1]:
+        if self._announced is not None and self._announced[0].process == self._announced[1]:
             self._announced[0].kill()
         self._announced, self._early = None, []
 
@@ -289,6 +290,8 @@ class Team:
         if self._checks < self._next_trial or self._budget < 2:
             return
         allowed = TRIAL_SHARE * (time.monotonic() - self._started)
+        if self._trials_seconds + START_SECONDS > allowed:
+            return
         for each in sorted(self._fit(), key=self._preference):
             line = each.line(self.stack.logic)
             cost = MODULE_SECONDS if line and line.is_module else START_SECONDS

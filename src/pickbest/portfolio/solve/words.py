@@ -5,6 +5,7 @@ import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import BinaryIO, NamedTuple, NoReturn
 
 from pickbest.core.errors import PickbestError
@@ -201,8 +202,12 @@ def _check(given: argparse.Namespace, deadline: float) -> None:
 
 
 def own_parser() -> _Parser:
-    parser = _Parser("pickbest solve", description=ABOUT, epilog=EXAMPLES, allow_abbrev=False)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    # The width is given: to ask the terminal for it takes milliseconds of imports.
+    formatter = partial(argparse.RawDescriptionHelpFormatter, width=100)
+    parser = _Parser(
+        "pickbest solve", description=ABOUT, epilog=EXAMPLES, allow_abbrev=False,
+        formatter_class=formatter,
+    )  # fmt: skip
     add, hidden = parser.add_argument, argparse.SUPPRESS
     add("files", nargs="*", metavar="FILE", help="SMT-LIB 2 or DIMACS CNF, plain or .gz .xz .bz2")
     add("--budget", "-b", type=int, default=2, metavar="N", help="solvers to run at once (2)")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import resource
 import signal
-import subprocess
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -27,9 +25,6 @@ from pickbest.portfolio.solve.script import (
 
 # What is longer is written at once, else when an answer is waited for.
 LONGEST_PENDING = 1 << 13
-# As in `processes`, which takes longer to import than many a session lasts.
-_PR_SET_PDEATHSIG = 1
-_libc = ctypes.CDLL(None)
 
 
 class Worker:
@@ -49,15 +44,17 @@ class Worker:
         watch: Callable[[int], None] = lambda pid: None,
     ) -> None:
         self.lines = lines
+        self._line_for: dict[str, Installed | None] = {}
         self.name = lines[0].name
         self.dialect = self.name.partition("-")[0]
         self.refused: dict[Command, bytes] = {}
         self.answers: deque[tuple[str, Any]] = deque()
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: int | None = None  # its number
         self.input = self.output = -1
         # (frame, how many of its commands were sent) for each level that it has.
         self._told: list[tuple[Frame, int]] = []
         self._generation = 0
+        self._changes = -1
         self.is_doubtful = False
         self._memory = memory
         self._watch = watch
@@ -66,7 +63,10 @@ class Worker:
 
     def line(self, logic: str) -> Installed | None:
         """How it is started for a logic; None where it does not take it."""
-        return next((each for each in self.lines if takes(each.solver, logic)), None)
+        if logic not in self._line_for:
+            fit = (each for each in self.lines if takes(each.solver, logic))
+            self._line_for[logic] = next(fit, None)
+        return self._line_for[logic]
 
     @property
     def is_busy(self) -> bool:
@@ -82,6 +82,8 @@ class Worker:
                 self._introduce()
             else:
                 self.kill()
+        elif self.process is not None and self._changes == stack.changes:
+            return True
         known = 0
         while known < min(len(self._told), len(stack.frames)):
             if self._told[known][0] is not stack.frames[known]:
@@ -107,6 +109,7 @@ class Worker:
                 elif command.kind == STATE:
                     self.refused[command] = b"unsupported"
             self._told[level] = frame, len(frame.commands)
+        self._changes = stack.changes
         return True
 
     def _pops(self, logic: str) -> bool:
@@ -119,32 +122,29 @@ class Worker:
             return False
         self._told, self._generation = [], stack.generation
         self._splitter = Splitter()
-        parent = os.getpid()
-
-        def with_us() -> None:
-            _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-            if os.getppid() != parent:
-                os._exit(1)
-            if self._memory is not None:
-                resource.setrlimit(resource.RLIMIT_AS, (self._memory, self._memory))
-
+        theirs, self.input = os.pipe()
+        self.output, said = os.pipe()
+        files = (
+            (os.POSIX_SPAWN_DUP2, theirs, 0),
+            (os.POSIX_SPAWN_DUP2, said, 1),
+            (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+        )
         try:
-            self.process = subprocess.Popen(
-                line.argv,
-                bufsize=0,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=os.environ | {INSIDE: "1"},
-                start_new_session=True,
-                preexec_fn=with_us,
-            )
-        except (OSError, ValueError, subprocess.SubprocessError):
+            # `subprocess` takes milliseconds to import.
+            self.process = os.posix_spawn(
+                line.argv[0], line.argv, os.environ | {INSIDE: "1"}, file_actions=files,
+                setsid=True, setsigdef=[signal.SIGPIPE],
+            )  # fmt: skip
+        except (OSError, ValueError):
+            os.close(self.input)
+            os.close(self.output)
             return False
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self._watch(self.process.pid)
-        self.input, self.output = self.process.stdin.fileno(), self.process.stdout.fileno()
+        finally:
+            os.close(theirs)
+            os.close(said)
+        self._watch(self.process)
+        if self._memory is not None:
+            resource.prlimit(self.process, resource.RLIMIT_AS, (self._memory, self._memory))
         for descriptor in (self.input, self.output):
             os.set_blocking(descriptor, False)
         self._introduce()
@@ -162,6 +162,7 @@ class Worker:
             return
         if self.lines[0].solver.goes_on:
             self._told = [(each, count - (each is frame)) for each, count in self._told]
+            self._changes = -1
         else:
             self.kill()
 
@@ -224,12 +225,11 @@ class Worker:
         if self.process is None:
             return
         with suppress(OSError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-        self._watch(-self.process.pid)
-        for stream in (self.process.stdin, self.process.stdout):
-            if stream is not None:
-                stream.close()
+            os.killpg(self.process, signal.SIGKILL)
+        os.waitpid(self.process, 0)
+        self._watch(-self.process)
+        os.close(self.input)
+        os.close(self.output)
         self.process, self._told, self.is_doubtful = None, [], False
         self.answers.clear()
         self._pending.clear()
