@@ -9,10 +9,12 @@ import sys
 import time
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from pickbest.cli.main import app, main
 from pickbest.kernels.compiled import NOTICE
+from pickbest.portfolio.solve.words import own_parser
 
 PROGRAM = [sys.executable, "-m", "pickbest"]
 
@@ -183,6 +185,25 @@ def test_learners_and_environments_of_a_module_in_this_folder(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["settings"]["rounds"] == 9
+
+
+def test_a_short_option_has_one_meaning_in_all_commands():
+    found = [
+        (short, max(parameter.opts, key=len))
+        for command in get_command(app).commands.values()
+        for parameter in command.params
+        for short in parameter.opts
+        if short.startswith("-") and not short.startswith("--")
+    ]
+    found += [
+        (short, max(each.option_strings, key=len))
+        for each in own_parser()._actions
+        for short in each.option_strings
+        if not short.startswith("--")
+    ]
+    meanings = dict(found)
+    assert {"-b", "-l", "-o", "-t"} <= set(meanings)
+    assert [(short, meant) for short, meant in found if meanings[short] != meant] == []
 
 
 @pytest.mark.parametrize("command", ["", "simulate", "hindsight", "bounds", "learners"])
