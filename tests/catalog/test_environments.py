@@ -21,7 +21,8 @@ def test_text_table_spec_and_options_say_the_same():
     text = "bernoulli:n_arms=20,rounds=500,probability=0.25"
     assert make_environment(text) == expected
     assert make_environment(Spec.parse(text)) == expected
-    assert make_environment(Spec.parse(text).to_data()) == expected
+    table = {"name": "bernoulli", "n_arms": 20, "rounds": 500, "probability": 0.25}
+    assert make_environment(table) == expected
     assert (
         make_environment("bernoulli:n_arms=3", rounds=500, n_arms=20, probability=0.25) == expected
     )

@@ -226,18 +226,3 @@ def test_a_module_without_the_learner(own, name, message):
 def test_bad_input_gets_one_sentence(call, message):
     with pytest.raises(PickbestError, match=message):
         call()
-
-
-@pytest.mark.parametrize(
-    ("slot_budget", "rate"),
-    [
-        (1, theory.hedge_rate(n_arms=6, rounds=1000)),
-        (2, theory.constant_rate(budget=2)),
-        (4, theory.constant_rate(budget=4)),
-    ],
-)
-def test_slots_may_be_hedge_with_as_many_draws_as_they_hold(slot_budget, rate):
-    options = {"slot_budget": slot_budget, "feedback": "full", "slot_learner": "hedge"}
-    learner = make_learner("og-hybrid", 6, 4, 1000, **options)
-    assert learner.budget == 4
-    assert (learner.inner.budget, learner.inner.rate) == (slot_budget, rate)

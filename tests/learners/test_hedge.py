@@ -88,7 +88,6 @@ def test_a_prior_is_the_first_law():
         ("hedge", 6, 2),
         ("hedge:prior=1+2+3+1+1+1", 6, 3),
         ("fpml:noise=gumbel", 6, 2),
-        ("og-hybrid:feedback=full,slot_learner=hedge,slot_budget=2", 8, 4),
     ],
 )
 def test_they_are_learners(spec, n_arms, budget):

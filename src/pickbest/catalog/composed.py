@@ -27,7 +27,9 @@ def og(
     inner: AnyCompiled
     if builders.member(Feedback, "feedback", feedback) is Feedback.FULL:
         _refuse("og with full feedback", tuning, ("standard",), gamma=gamma)
-        inner = _single(n_arms, rounds, rate)
+        if rate is None:
+            rate = theory.hedge_rate(n_arms=n_arms, rounds=builders.known_rounds(rounds, "rate"))
+        inner = Hedge(n_arms, rate)
     else:
         _refuse("og with feedback of picked arms", tuning, EXP3_TUNINGS, rate=rate)
         inner = builders.exp3(n_arms, rounds, tuning, gamma)
@@ -46,9 +48,7 @@ def og_hybrid(
     epsilon: float | None = None,
     resamples: int | None = None,
     explore: float = 1.0,
-    slot_learner: str = "fpml",
 ) -> Greedy:
-    """slot_learner: fpml, or, with full feedback, hedge: slot_budget draws at a constant rate."""
     check_budget(slot_budget, n_arms)
     if budget % slot_budget:
         raise PickbestError(
@@ -56,43 +56,18 @@ def og_hybrid(
         )
     inner: AnyCompiled
     if builders.member(Feedback, "feedback", feedback) is Feedback.FULL:
-        inner = _full_slot(n_arms, slot_budget, rounds, tuning, epsilon, slot_learner)
+        _refuse("og-hybrid with full feedback", tuning, EXPONENTIAL_TUNINGS)
+        if epsilon is None:
+            builders.known_rounds(rounds, "epsilon")
+        inner = _one_pass(builders.fpml(n_arms, slot_budget, rounds, tuning, epsilon))
     else:
         _refuse("og-hybrid with feedback of picked arms", tuning, PARTIAL_TUNINGS)
-        builders.word("slot_learner", slot_learner, ("fpml",))
         inner = _one_pass(
             builders.fpml_partial(
                 n_arms, slot_budget, rounds, tuning, weights, epsilon, resamples, explore
             )
         )
     return Greedy(inner, budget // slot_budget, _distinct(slots, tuning))
-
-
-def _single(n_arms: int, rounds: int | None, rate: float | None) -> Hedge:
-    if rate is None:
-        rate = theory.hedge_rate(n_arms=n_arms, rounds=builders.known_rounds(rounds, "rate"))
-    return Hedge(n_arms, rate)
-
-
-def _full_slot(
-    n_arms: int,
-    slot_budget: int,
-    rounds: int | None,
-    tuning: str | None,
-    epsilon: float | None,
-    slot_learner: str,
-) -> AnyCompiled:
-    """What fills a slot that sees all costs; epsilon: FPML's, or Hedge's rate."""
-    if builders.word("slot_learner", slot_learner, ("fpml", "hedge")) == "hedge":
-        _refuse("og-hybrid with hedge in its slots", tuning, ())
-        if slot_budget == 1:
-            return _single(n_arms, rounds, epsilon)
-        rate = theory.constant_rate(budget=slot_budget) if epsilon is None else epsilon
-        return Hedge(n_arms, rate, slot_budget)
-    _refuse("og-hybrid with full feedback", tuning, EXPONENTIAL_TUNINGS)
-    if epsilon is None:
-        builders.known_rounds(rounds, "epsilon")
-    return _one_pass(builders.fpml(n_arms, slot_budget, rounds, tuning, epsilon))
 
 
 def _one_pass(built: FPML | FPMLFullManyArms | FPMLPartial | FPMLManyArms) -> AnyCompiled:

@@ -106,11 +106,6 @@ class Spec:
         shown = ",".join(f"{key}={_shown(value)}" for key, value in self.options.items())
         return f"{self.name}:{shown}" if shown else self.name
 
-    def to_data(self) -> dict[str, Any]:
-        """As a table of plain data: the counterpart of `of`."""
-        lists = {k: list(v) if isinstance(v, tuple) else v for k, v in self.options.items()}
-        return {"name": self.name, **lists}
-
     def with_options(self, **options: Any) -> Self:
         """The same with these options, too; where both have one, the new value holds."""
         return type(self)(self.name, {**self.options, **options})
