@@ -8,13 +8,12 @@ standard library is used here: the processes that start arms load this, too.
 
 import importlib
 import sys
-from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
 
 
-class _OneName(MetaPathFinder):
+class _OneName:
     """Finds one module or package in one folder."""
 
     def __init__(self, name: str, folder: str) -> None:

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import pytest
 
+from pickbest.portfolio.run.answers.commands import Splitter
 from pickbest.portfolio.solve.keep import FILE, Keep
 from pickbest.portfolio.solve.known import SMTLIB, SOLVERS, located, places
-from pickbest.portfolio.solve.script import Splitter
 from tests.portfolio.helpers import eventually, running
 from tests.portfolio.solve.conftest import PROGRAM, Calls
 

@@ -68,6 +68,26 @@ class Runtime(Solved):
 
 
 @dataclass(frozen=True)
+class LogRuntime(Solved):
+    """Where the runtime lies between a millisecond (0) and an hour (1), in powers; 1 if unsolved.
+
+    Nobody says beforehand how long problems take, and a solver that takes twice as long should be
+    noticed on problems of a tenth of a second as well as on problems of a minute.
+    """
+
+    shortest: float = 1e-3
+    longest: float = 3600.0
+
+    def of(self, seconds: float, deadline: float = math.inf) -> float:
+        """
+        >>> LogRuntime().of(3600.0)
+        1.0
+        """
+        share = math.log(max(seconds, self.shortest) / self.shortest)
+        return min(share / math.log(self.longest / self.shortest), 1.0)
+
+
+@dataclass(frozen=True)
 class Quality:
     """Where the answer's number lies between `best` (cost 0) and `worst` (cost 1), clipped.
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 import signal
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from pickbest.core.codec import plain
@@ -22,7 +21,7 @@ from pickbest.portfolio.run.answers.handling import Answers, Evaluator, Outputs
 from pickbest.portfolio.run.answers.reading import AnswerFormat, suffix_of
 from pickbest.portfolio.run.answers.smtlib import SmtLib
 from pickbest.portfolio.run.arms import Command
-from pickbest.portfolio.run.costs import Solved as SolvedCost
+from pickbest.portfolio.run.costs import LogRuntime
 from pickbest.portfolio.run.race import Race
 from pickbest.portfolio.runs import Limits, Result, Run, RunStatus
 from pickbest.portfolio.solve.keep import Keep, Solved
@@ -48,28 +47,6 @@ HEAD_START, TIMES = 0.1, 2.0
 JOIN_AFTER = 0.6
 # What is left of a deadline is at least so much: zero is no deadline.
 SHORTEST = 1e-3
-
-
-@dataclass(frozen=True)
-class LogRuntime(SolvedCost):
-    """Where the runtime lies between a millisecond (0) and an hour (1), in powers; 1 if unsolved.
-
-    Nobody says beforehand how long problems take, and a solver that takes twice as long should be
-    noticed on problems of a tenth of a second as well as on problems of a minute.
-    """
-
-    shortest: float = 1e-3
-    longest: float = 3600.0
-
-    def of(self, seconds: float, deadline: float = DAY) -> float:
-        """
-        >>> LogRuntime().of(3600.0)
-        1.0
-        """
-        share = math.log(max(seconds, self.shortest) / self.shortest)
-        return min(share / math.log(self.longest / self.shortest), 1.0)
-
-
 COST = LogRuntime()
 
 
@@ -86,7 +63,7 @@ class Caller:
         self.keep = Keep(folder)
         self.table = solver_table(arguments.tables)
         self.engine = LocalEngine(forked=True)
-        self.answers = Answers(outputs=_outputs())
+        self.answers = Answers(outputs=Outputs())
         os.environ[INSIDE] = "1"  # solvers inherit it
         self.learn = False
 
@@ -408,29 +385,6 @@ def _as_json(problem: Problem, result: Result, code: int, contradictions: list[s
     logic = None if problem.format == DIMACS else problem.logic
     told = {"format": problem.format, "logic": logic, **shown, "exit_code": code}
     return f"{json.dumps(told)}\n".encode()
-
-
-class _NoOutputs(Outputs):
-    """Where there is no room for long outputs, their ends are kept in memory."""
-
-    def __init__(self) -> None:
-        pass
-
-    def spool(self, number: int, place: int) -> str:
-        return ""
-
-    def keep(self, number: int, winner: Run | None, runs: Iterable[Run]) -> str:
-        return ""
-
-    def close(self) -> None:
-        pass
-
-
-def _outputs() -> Outputs:
-    try:
-        return Outputs()
-    except OSError:
-        return _NoOutputs()
 
 
 def late_answer(call: Arguments, streams: Streams) -> int:

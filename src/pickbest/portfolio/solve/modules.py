@@ -100,7 +100,8 @@ MODULES: dict[str, Callable[[str, bool], int]] = {
 
 def talk(module: str) -> int:
     """Answer commands of standard input, one by one, until it ends or something is refused."""
-    from pickbest.portfolio.solve.script import Splitter, error, head_of
+    from pickbest.portfolio.run.answers.commands import Splitter, head_of
+    from pickbest.portfolio.solve.script import error
 
     splitter, invoke = Splitter(), _bitwuzla_session() if module == "bitwuzla" else _cvc5_session()
     while data := os.read(0, 1 << 16):

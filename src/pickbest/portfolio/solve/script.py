@@ -1,14 +1,10 @@
-"""SMT-LIB over a pipe: commands, whatever pieces they come in, and what they leave asserted."""
+"""What is asserted and set in a session of SMT-LIB."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-_BLANK = re.compile(rb"\s*")
-_ATOM = re.compile(rb'"(?:[^"]|"")*"(?=[^"])|\|[^|]*\||[^\s()";|]+(?=[\s()";|])')
-_MARK = re.compile(rb'[()"|;]')
-_HEAD = re.compile(rb"\(\s*([^\s()\"|;]+)")
-_CLOSED_BY = {ord('"'): b'"', ord("|"): b"|", ord(";"): b"\n"}
-_OPEN, _CLOSE, _COMMENT = ord("("), ord(")"), ord(";")
+from pickbest.portfolio.run.answers.commands import head_of
+
 # What an answer is to: nobody cares; a command that changes the state; a check; a question.
 QUIET, STATE, CHECK, ASK = "quiet", "state", "check", "ask"
 SUCCESS = (b"success", b"unsupported")
@@ -25,88 +21,6 @@ _LOGIC = re.compile(rb"\(\s*set-logic\s+([^\s()]+)")
 # Options that every solver knows; others are for z3, whose options they mostly are.
 _STANDARD = re.compile(rb"produce-|global-decl|random-seed|reproducible|interactive-mode|verbosity")
 _TIMEOUT = re.compile(rb"(?:smt\.|solver\.)?(?:soft_)?timeout|tlimit-per|time-limit-per", re.I)
-
-
-class Splitter:
-    """Top-level expressions of a stream: lists, words and strings, without comments between them.
-
-    >>> splitter = Splitter()
-    >>> splitter.feed(b"(assert |a)|) sa")
-    [b'(assert |a)|)']
-    >>> splitter.feed(b't ; not yet)' + bytes([10]) + b'(check-sat)')
-    [b'sat', b'(check-sat)']
-    """
-
-    def __init__(self) -> None:
-        self._buffer = bytearray()
-        self._place = self._start = self._depth = 0
-        # What ends the string, quoted name or comment that is being read.
-        self._closing = b""
-
-    def feed(self, data: bytes) -> list[bytes]:
-        """The expressions that are whole now."""
-        self._buffer += data
-        found = list(self._whole())
-        done = self._start if self._depth else self._place
-        if done > 1 << 16 or not self._depth:
-            del self._buffer[:done]
-            self._place -= done
-            self._start = 0
-        return found
-
-    def _whole(self) -> Iterator[bytes]:
-        buffer = self._buffer
-        while True:
-            if self._closing:
-                end = buffer.find(self._closing, self._place)
-                if end < 0:
-                    self._place = len(buffer)
-                    return
-                self._place, self._closing = end + 1, b""
-            elif self._depth == 0:
-                blank = _BLANK.match(buffer, self._place)
-                self._place = blank.end() if blank else self._place
-                if self._place == len(buffer):
-                    return
-                first = buffer[self._place]
-                if first == _COMMENT:
-                    self._closing = b"\n"
-                elif first == _OPEN:
-                    self._start, self._depth = self._place, 1
-                    self._place += 1
-                elif first == _CLOSE:
-                    self._place += 1
-                    yield b")"
-                elif atom := _ATOM.match(buffer, self._place):
-                    self._place = atom.end()
-                    yield bytes(atom[0])
-                else:
-                    return
-            else:
-                mark = _MARK.search(buffer, self._place)
-                if mark is None:
-                    self._place = len(buffer)
-                    return
-                self._place = mark.end()
-                letter = buffer[mark.start()]
-                if letter == _OPEN:
-                    self._depth += 1
-                elif letter == _CLOSE:
-                    self._depth -= 1
-                    if self._depth == 0:
-                        yield bytes(buffer[self._start : self._place])
-                else:
-                    self._closing = _CLOSED_BY[letter]
-
-
-def head_of(command: bytes) -> str:
-    """The name of a command; "": it is none.
-
-    >>> head_of(b"( check-sat-assuming (a))")
-    'check-sat-assuming'
-    """
-    found = _HEAD.match(command)
-    return found[1].decode(errors="replace") if found else ""
 
 
 def error(text: str) -> bytes:

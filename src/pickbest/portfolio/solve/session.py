@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from pickbest.core.errors import PickbestError, unknown_name
+from pickbest.portfolio.run.answers.commands import head_of
 from pickbest.portfolio.solve.keep import Keep
 from pickbest.portfolio.solve.known import (
     SMTLIB,
@@ -31,7 +32,6 @@ from pickbest.portfolio.solve.script import (
     Frame,
     Stack,
     error,
-    head_of,
 )
 from pickbest.portfolio.solve.team import Client, GoneError, LateError, Record, Team
 from pickbest.portfolio.solve.words import DAY, Arguments

@@ -15,7 +15,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pickbest.portfolio.solve.script import ASK, CHECK, Splitter, Stack, error
+from pickbest.portfolio.run.answers.commands import Splitter
+from pickbest.portfolio.solve.script import ASK, CHECK, Stack, error
 from pickbest.portfolio.solve.worker import Worker
 
 # Seconds: how long the lead is alone at least and at most, where nothing else was learned, and how

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
+from pickbest.portfolio.run.answers.commands import Splitter
 from pickbest.portfolio.solve.known import INSIDE, Installed, takes
 from pickbest.portfolio.solve.script import (
     ASK,
@@ -19,7 +20,6 @@ from pickbest.portfolio.solve.script import (
     SUCCESS,
     Command,
     Frame,
-    Splitter,
     Stack,
 )
 

@@ -5,14 +5,13 @@ import errno
 import math
 import os
 import re
-import secrets
 import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pickbest.core import PickbestError, unknown_name
 from pickbest.portfolio.engine.local import LocalEngine
@@ -32,6 +31,9 @@ from pickbest.portfolio.run.answers.reading import (
 from pickbest.portfolio.run.answers.smtlib import SmtLib
 from pickbest.portfolio.runs import Limits, Run, RunStatus, Task
 
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
+
 # A formula in which everything has a value takes milliseconds; quantifiers may take for ever.
 SECONDS = 10.0
 MEMORY_BYTES = 4 * 1024**3
@@ -46,12 +48,14 @@ class Outputs:
     """
 
     def __init__(self, journal: Path | None = None) -> None:
-        self._spools = temporary_folder()
+        self._spools: TemporaryDirectory[str] | None = None
+        with contextlib.suppress(OSError):  # no room: the ends of long outputs stay in memory
+            self._spools = temporary_folder()
         self._kept = journal and journal.with_name(f"{journal.name}.outputs")
 
     def spool(self, number: int, place: int) -> str:
         """Where the output of a round's arm goes once it is long."""
-        return os.path.join(self._spools.name, f"{number}-{place}")
+        return os.path.join(self._spools.name, f"{number}-{place}") if self._spools else ""
 
     def keep(self, number: int, winner: Run | None, runs: Iterable[Run]) -> str:
         """Keep the winner's output, where it has a file, and remove the others': its place.
@@ -91,7 +95,8 @@ class Outputs:
         return str(self._kept / name)
 
     def close(self) -> None:
-        self._spools.cleanup()
+        if self._spools is not None:
+            self._spools.cleanup()
 
 
 @contextlib.contextmanager
@@ -115,7 +120,7 @@ def own_folder(path: Path) -> Iterator[int]:
 @contextlib.contextmanager
 def new_file(folder: int, name: str) -> Iterator[BinaryIO]:
     """A file for its owner only that appears whole, in the place of an older one or a link."""
-    temporary = f".{secrets.token_hex(8)}"
+    temporary = f".{os.urandom(8).hex()}"
     flags = os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_WRONLY | os.O_CLOEXEC
     with open(os.open(temporary, flags, 0o600, dir_fd=folder), "wb") as file:
         try:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pickbest.core import PickbestError
+from pickbest.portfolio.run.answers.commands import Splitter, head_of
 from pickbest.portfolio.run.answers.reading import Evaluate, Reading, no_answer, read_problem, wrong
 from pickbest.portfolio.runs import Run, RunStatus
 
@@ -126,23 +127,13 @@ def split_commands(text: str) -> Iterator[tuple[str, str]]:
     >>> list(split_commands("(set-logic QF_BV) ; x" + chr(10) + "(assert (= a b))"))
     [('set-logic', '(set-logic QF_BV)'), ('assert', '(assert (= a b))')]
     """
-    depth = start = 0
-    name = ""
-    for found in _TOKEN.finditer(text):
-        token = found.group()
-        if token == "(":
-            if depth == 0:
-                start, name = found.start(), ""
-            depth += 1
-        elif token == ")":
-            depth -= 1
-            if depth < 0:
-                raise ValueError("a bracket closes that never opened")
-            if depth == 0:
-                yield name, text[start : found.end()]
-        elif depth == 1 and not name:
-            name = token
-    if depth:
+    splitter = Splitter()
+    for source in splitter.feed(text.encode() + b"\n"):
+        if source == b")":
+            raise ValueError("a bracket closes that never opened")
+        if source[:1] == b"(":
+            yield head_of(source), source.decode()
+    if not splitter.is_done:
         raise ValueError("a bracket opens that never closes")
 
 
