@@ -19,7 +19,6 @@ from itertools import combinations
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.stats import t as student_t
 
 from pickbest.catalog import make_learner
 from pickbest.core import FloatArray, IntArray, check_count, replicate_keys, rng_for
@@ -27,7 +26,7 @@ from pickbest.core.progress import Progress
 from pickbest.environments import Table
 from pickbest.learners import Calls
 from pickbest.player import Player
-from pickbest.simulation.statistics import standard_error
+from pickbest.simulation.statistics import half_width, standard_error
 
 DOLLARS = 100.0
 BUDGETS = (1, 2, 3)
@@ -303,7 +302,7 @@ def compared(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
                 (row for row in own if row["router"] in names), key=lambda row: float(row["paid"])
             )
             apart = np.array(adaptive["by_draw"]) - np.array(rival["by_draw"])
-            wide = float(student_t.ppf(0.975, len(apart) - 1)) * standard_error(apart)
+            wide = float(half_width(apart[:, None], 0.95)[0])
             found.append(
                 {
                     "order": order,

@@ -12,6 +12,7 @@ from pickbest.cli import tables
 from pickbest.cli.options import JsonOption, SeedOption
 from pickbest.core import PickbestError
 from pickbest.core.progress import progress_bar
+from pickbest.environments import Table
 from studies.commands.benchmark import DATA_VARIABLE, BudgetsOption, parse_budgets
 
 
@@ -25,6 +26,12 @@ def models(
     ] = "0,0.1,0.3,1",
     budgets: BudgetsOption = "1-3",
     replicates: Annotated[int, Option("--replicates", "-r", help="Draws of all attempts.")] = 10,
+    held_out: Annotated[
+        bool,
+        Option(
+            "--held-out", help="Play every other problem only: SHARPNESS was chosen on the rest."
+        ),
+    ] = False,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -52,10 +59,13 @@ def models(
         numbers = [float(trade) for trade in trades.split(",")]
     except ValueError:
         raise PickbestError(f"trades must be numbers with commas, got {trades!r}") from None
+    table, dollars = found
     features = model_questions(data) if data is not None else None
+    if held_out and features is not None:
+        table, features = Table(table.costs_table[1::2]), features[1::2]
     with progress_bar("calling", after=2.0) as progress:
         rows = models_study(
-            *found, numbers, parse_budgets(budgets), replicates, seed, progress, features
+            table, dollars, numbers, parse_budgets(budgets), replicates, seed, progress, features
         )
     tables.show({"rows": rows, "compared": compared(rows)}, as_json, shown)
 
