@@ -28,7 +28,9 @@ def models(
     replicates: Annotated[int, Option("--replicates", "-r", help="Draws of all attempts.")] = 10,
     held_out: Annotated[
         bool,
-        Option("--held-out", help="Play every other problem: no constant was chosen on these."),
+        Option(
+            "--held-out", help="Play every other problem only: SHARPNESS was chosen on the rest."
+        ),
     ] = False,
     seed: SeedOption = 0,
     as_json: JsonOption = False,

@@ -2,7 +2,7 @@
 
 What is paid for a problem is the lowest cost among the arms called plus `trade` times the price of
 every call. Arms are called at once (a set of at most `budget`), or one after another, as a verifier
-allows: then the results of the calls so far decide whether there is another.
+allows: then what the calls so far have brought decides whether there is another.
 
 A problem is of one of KINDS kinds, from hard to easy, and given its kind the costs of arms are
 independent: so an arm that failed makes those kinds likely on which others fail, too. Costs are
@@ -44,8 +44,8 @@ KINDS = 4
 WORTH, MOST_OF_ARM = 3.0, 3.0
 # Calls that the kinds' laws count as before anything is seen.
 LADDER = 2.0
-# A posterior draw counts a call as that many trials. With 2, a new model is tried so often that the
-# first 240 problems of a table of 35 models cost a tenth more.
+# A posterior draw counts a call as that many trials. With 2, more was paid on the half of a table
+# of models that this was chosen on (a tenth), and on the other (a twentieth, within the noise).
 SHARPNESS = 8.0
 # What is older than about 1 / (1 - KEPT) problems counts little.
 KEPT = 0.999
