@@ -28,9 +28,7 @@ def models(
     replicates: Annotated[int, Option("--replicates", "-r", help="Draws of all attempts.")] = 10,
     held_out: Annotated[
         bool,
-        Option(
-            "--held-out", help="Play every other problem only: SHARPNESS was chosen on the rest."
-        ),
+        Option("--held-out", help="Play every other problem only."),
     ] = False,
     seed: SeedOption = 0,
     as_json: JsonOption = False,

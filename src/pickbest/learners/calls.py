@@ -44,9 +44,9 @@ KINDS = 4
 WORTH, MOST_OF_ARM = 3.0, 3.0
 # Calls that the kinds' laws count as before anything is seen.
 LADDER = 2.0
-# A posterior draw counts a call as that many trials. With 2, more was paid on the half of a table
-# of models that this was chosen on (a tenth), and on the other (a twentieth, within the noise).
-SHARPNESS = 8.0
+# A posterior draw counts a call as that many trials. With 3 or more, a dear arm that only the
+# features of a problem show to be needed is never tried.
+SHARPNESS = 2.0
 # What is older than about 1 / (1 - KEPT) problems counts little.
 KEPT = 0.999
 # How many calls are looked ahead, and how many arms are tried for each.
