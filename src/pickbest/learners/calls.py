@@ -2,7 +2,7 @@
 
 What is paid for a problem is the lowest cost among the arms called plus `trade` times the price of
 every call. Arms are called at once (a set of at most `budget`), or one after another, as a verifier
-allows: then what the calls so far have brought decides whether there is another.
+allows: then the results so far decide whether there is another.
 
 A problem is of one of KINDS kinds, from hard to easy, and given its kind the costs of arms are
 independent: so an arm that failed makes those kinds likely on which others fail, too. Costs are
