@@ -27,9 +27,7 @@ MARKDOWN = "report.md"
 def reproduce(
     parts: Annotated[
         list[str] | None,
-        Argument(
-            metavar="[PART]...", help="Parts such as table-1, task-3, trade-off; all if none."
-        ),
+        Argument(metavar="PART", help="Parts such as table-1, task-3, trade-off; all if none."),
     ] = None,
     rewards: Annotated[
         Path | None,
@@ -80,7 +78,7 @@ def reproduce(
 
 def sabotage(
     parts: Annotated[
-        list[str] | None, Argument(metavar="[PART]...", help="Parts such as task-3; all if none.")
+        list[str] | None, Argument(metavar="PART", help="Parts such as task-3; all if none.")
     ] = None,
     record: Annotated[
         bool, Option("--record", help="Write what was found to data/sabotage.csv (all parts).")

@@ -25,7 +25,7 @@ def races(
         ),
     ],
     runtimes: Annotated[
-        list[Path], Argument(metavar="TABLE...", help="CSV files of seconds, or ASlib scenarios.")
+        list[Path], Argument(metavar="TABLE", help="CSV files of seconds, or ASlib scenarios.")
     ],
     out: Annotated[Path, Option(help="File of the rows, one line of JSON each.")],
     rounds: Annotated[int, Option(help="Rounds per order.")] = 400,

@@ -86,7 +86,7 @@ def _shown(study: str, found: dict[str, Any]) -> list[tuple[str, Sequence[dict[s
 
 def small_games(
     sizes: Annotated[
-        list[str] | None, Argument(metavar="[N,B]...", help="Arms and budget, such as 4,2.")
+        list[str] | None, Argument(metavar="N,B", help="Arms and budget, such as 4,2.")
     ] = None,
     rounds: Annotated[int, Option(help="Rounds of a game.")] = 8,
     as_json: JsonOption = False,

@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from typer.testing import CliRunner
 from pickbest.cli.main import app, main
 from pickbest.kernels.compiled import NOTICE
 from pickbest.portfolio.solve.words import own_parser
+from studies.__main__ import app as studies
 
 PROGRAM = [sys.executable, "-m", "pickbest"]
 
@@ -206,13 +208,22 @@ def test_a_short_option_has_one_meaning_in_all_commands():
     assert [(short, meant) for short, meant in found if meanings[short] != meant] == []
 
 
-@pytest.mark.parametrize("command", ["", "simulate", "hindsight", "bounds", "learners"])
-def test_help_teaches(command):
-    outcome = CliRunner().invoke(app, [*filter(None, [command]), "--help"])
-    assert outcome.exit_code == 0
-    if command in {"simulate", "hindsight", "bounds"}:
-        assert "Example" in outcome.stdout
-        assert f"pickbest {command}" in outcome.stdout
+@pytest.mark.parametrize("program", [app, studies], ids=["pickbest", "studies"])
+def test_help_shows_words_and_no_types_of_python(program):
+    for command in ["", *get_command(program).commands]:
+        words = [*filter(None, [command]), "--help"]
+        outcome = CliRunner().invoke(program, words, env={"COLUMNS": "150"})
+        assert outcome.exit_code == 0
+        assert not re.search(r"<(list|bool|tuple)|\]\.\.\.\]", outcome.stdout), outcome.stdout
+
+
+@pytest.mark.parametrize(
+    "command", ["run", "simulate", "replay", "hindsight", "bounds", "feasible"]
+)
+def test_help_has_an_example(command):
+    outcome = CliRunner().invoke(app, [command, "--help"])
+    assert "Example" in outcome.stdout
+    assert outcome.stdout.count(f"pickbest {command} ") >= 2  # the usage line is one
 
 
 def test_plot_and_export(rewards, tmp_path):

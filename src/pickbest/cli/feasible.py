@@ -16,7 +16,7 @@ def feasible(
     files: Annotated[
         list[Path],
         Argument(
-            metavar="FILES", help="A model (.mps, .lp), or A and b (.csv or .npy; A also as .npz)."
+            metavar="FILE", help="A model (.mps, .lp), or A and b (.csv or .npy; A also as .npz)."
         ),
     ],
     epsilon: Annotated[

@@ -61,22 +61,28 @@ GROUPS: dict[str, tuple[Callable[..., None], ...]] = {
 COMMANDS = {each.__name__.rstrip("_"): each for functions in GROUPS.values() for each in functions}
 
 
-class _PlainFlags:
-    """Parameters of a command, whose help shows no type where an option is a flag."""
+class _PlainHelp:
+    """Parameters of a command, whose help shows no type where it would not help."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         for each in params:
-            if getattr(each, "is_flag", False):
+            longest = max(each.opts, key=len).lstrip("-").upper()
+            if each.param_type_name == "argument":
+                each.metavar = each.metavar or longest
+                each.display_type_rich = lambda ctx: None
+            elif getattr(each, "is_flag", False):
                 each.metavar = ""
+            elif each.multiple:
+                each.metavar = each.metavar or longest
         return params
 
 
-class Command(_PlainFlags, TyperCommand):
+class Command(_PlainHelp, TyperCommand):
     """One command."""
 
 
-class Group(_PlainFlags, TyperGroup):
+class Group(_PlainHelp, TyperGroup):
     """All commands."""
 
 

@@ -41,7 +41,8 @@ def run(
         Argument(metavar="PORTFOLIO.TOML", help="The portfolio: arms, budget, deadline, storage."),
     ],
     problems: Annotated[
-        list[str] | None, Argument(help="Problems, usually files: problems/*.cnf")
+        list[str] | None,
+        Argument(metavar="PROBLEM", help="Problems, usually files: problems/*.cnf"),
     ] = None,
     listed: Annotated[
         Path | None,
