@@ -15,14 +15,13 @@ from pickbest.core import BoolArray, IntArray
 from pickbest.kernels.compiled import allocating, inlined
 from pickbest.kernels.leaders import Scratch, draw_gumbel, new_scratch
 from pickbest.kernels.random import STEP, slot_key, uniform_at
-from pickbest.kernels.rules import Pick, Rule
+from pickbest.kernels.rules import Pick, Rule, Told
 from pickbest.learners import HedgePartial
 from pickbest.learners.hedge_partial import (
     HedgePartialState,
     Law,
     _among,
     _draw_others,
-    learn_row,
 )
 
 
@@ -75,6 +74,14 @@ def pick_row(law: Law, state: HedgePartialState, row: int, work: Work, pick: Pic
         if budget > 2:
             chance = 1.0 - (1.0 - share) * (1.0 - (budget - 2) * least)
         weights[j] = 1.0 / chance if j < seen else 0.0
+
+
+@inlined
+def learn_row(law: Law, state: HedgePartialState, row: int, work: Work, told: Told) -> None:
+    """As `HedgePartial` learns; nothing but the costs is kept."""
+    arms, weights, seen = told.arms, told.weights, told.costs
+    for j in range(1, arms.shape[0]):
+        state.costs[row, arms[j]] += weights[j] * (seen[j] - seen[0])
 
 
 @dataclass(frozen=True)

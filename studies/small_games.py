@@ -18,7 +18,13 @@ from pickbest.catalog import make_learner
 from pickbest.core import FloatArray, Seen, check_budget, check_count, replicate_keys, rng_for
 from pickbest.core.errors import load_extra
 from pickbest.core.states import arrays_of
-from pickbest.learners.hedge_partial import HedgePartial, fill_shares, fill_weights
+from pickbest.learners.hedge_partial import (
+    HedgePartial,
+    HedgePartialState,
+    fill_shares,
+    fill_weights,
+    new_work,
+)
 
 State = tuple[int, ...]
 # Picks from which the outcomes of a round are gathered.
@@ -214,9 +220,10 @@ def estimates_of(state: Any) -> FloatArray:
 
 def _shares(law: Any, known: FloatArray) -> FloatArray:
     """Hedge-partial's law of these estimates."""
-    shares, weights = np.empty((2, len(known)))
-    best = fill_weights(law, known, np.full(len(known) + 1, np.nan), weights)
-    return shares / fill_shares(law, weights, best, shares)
+    work = new_work(law, HedgePartialState(known[None]), 2)
+    fill_weights(law, known, 0, work)
+    total = fill_shares(law, work.weights[0], work.shares)
+    return work.shares[: len(known)] / total
 
 
 def _potential(learner: Any, known: FloatArray) -> float:

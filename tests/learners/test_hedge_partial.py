@@ -10,9 +10,16 @@ from pickbest.catalog import make_environment, make_learner
 from pickbest.core import PickbestError, Seen, replicate_keys, rng_for
 from pickbest.kernels.compiled import compiled
 from pickbest.kernels.random import STEP
-from pickbest.kernels.rules import Pick
+from pickbest.kernels.rules import Pick, Told
 from pickbest.learners import HedgePartial
-from pickbest.learners.hedge_partial import fill_shares, fill_weights, new_work, pick_row
+from pickbest.learners.hedge_partial import (
+    HedgePartialState,
+    fill_shares,
+    fill_weights,
+    learn_row,
+    new_work,
+    pick_row,
+)
 from pickbest.simulation.games import play
 from pickbest.testing.learners import check_learner, check_long_run
 
@@ -66,33 +73,57 @@ def test_the_first_arm_has_the_law(law):
 
 
 @compiled
-def law_of(law, costs, known, weights, shares):
-    return fill_shares(law, weights, fill_weights(law, costs, known, weights), shares)
+def law_of(law, state, work):
+    fill_weights(law, state.costs[0], 0, work)
+    return fill_shares(law, work.weights[0], work.shares)
+
+
+@compiled
+def learn_at(law, state, work, told):
+    learn_row(law, state, 0, work, told)
 
 
 @pytest.mark.parametrize("n_arms", [3, 10, 1_000, 100_000])
 def test_the_law_sums_to_one(n_arms):
     """Certified: whatever the estimates are, for few arms and many, B from 2 to N - 1."""
     rng = np.random.default_rng(n_arms)
-    weights, shares, fresh = np.empty((3, n_arms))
+    arms = np.append(n_arms - 1, np.arange(0, n_arms - 1, max(n_arms // 7, 1)))
+    told = Told(arms, np.full(len(arms), 0.01), np.append(0.0, np.ones(len(arms) - 1)), 1.0)
     for budget in sorted({2, 3, max(n_arms // 2, 2), n_arms - 1}):
-        law, known = make_learner("hedge-partial", n_arms, budget).law, np.full(n_arms + 1, np.nan)
+        law = make_learner("hedge-partial", n_arms, budget).law
         shapes = [np.zeros(n_arms), rng.random(n_arms), (rng.random(n_arms) < 0.5) + 0.0]
         shapes += [rng.exponential(size=n_arms) ** 4, np.arange(n_arms) / n_arms]
         for shape in shapes:
             for size in (1e-9, 1.0, 1e2, 1e4, 1e6, 1e9):
-                costs = size * shape - 0.3 * size
-                for _ in range(2):
-                    total = law_of(law, costs, known, weights, shares)
+                state = HedgePartialState(size * shape[None] - 0.3 * size)
+                work = new_work(law, state, budget)
+                for _ in range(3):
+                    total = law_of(law, state, work)
                     assert abs(law.odds * total - 1.0) <= 1e-12
-                    assert abs(law.odds * math.fsum(shares) - 1.0) <= 1e-12
-                    assert shares.min() >= 0.0
-                    falling = np.diff(shares[np.argsort(costs, kind="stable")])
-                    assert falling.max() <= 1e-15 * total
+                    assert abs(law.odds * math.fsum(work.shares) - 1.0) <= 1e-12
+                    assert work.shares.min() >= 0.0
+                    shares = work.shares[np.argsort(state.costs[0], kind="stable")]
+                    assert np.diff(shares).max() <= 1e-15 * total
                     # What is kept from round to round changes no bit.
-                    law_of(law, costs, np.full(n_arms + 1, np.nan), fresh, shares)
-                    assert np.array_equal(weights, fresh)
-                    costs[:: max(n_arms // 7, 1)] += 0.01 * size
+                    fresh = new_work(law, state, budget)
+                    law_of(law, state, fresh)
+                    assert np.array_equal(work.weights, fresh.weights)
+                    learn_at(law, state, work, told._replace(costs=size * told.costs))
+
+
+@pytest.mark.parametrize("way", [law_of, law_of.plain])
+def test_weights_are_never_those_of_other_estimates(way):
+    """Not after a lesson before the first pick, nor after one that makes a weight infinite."""
+    learner = HedgePartial(3, 2, rate=1.0, stretch=1.4)
+    state = HedgePartialState(np.zeros((1, 3)))
+    work = new_work(learner.law, state, 2)
+    for cost in (1.0, -1e4, 1.0):
+        told = Told(np.array([0, 1]), np.ones(2), np.array([0.0, cost]), 1.0)
+        learn_row(learner.law, state, 0, work, told)
+        assert way(learner.law, state, work) == pytest.approx(1.0 / learner.law.odds, abs=1e-12)
+        fresh = new_work(learner.law, state, 2)
+        way(learner.law, state, fresh)
+        assert np.array_equal(work.weights, fresh.weights)
 
 
 @pytest.mark.parametrize("budget", [2, 3, 4])

@@ -28,16 +28,18 @@ from pickbest.core import (
     check_positive,
 )
 from pickbest.core.states import sums
-from pickbest.kernels.compiled import allocating, inlined, kernel
+from pickbest.kernels.compiled import allocating, exp_or_inf, inlined, kernel
 from pickbest.kernels.random import STEP, slot_key, uniform_at
 from pickbest.kernels.rules import CompiledLearner, Pick, Rule, Told, weights_of
 from pickbest.learners.hedge import check_prior
 
-# The search for τ ends where Σ p exceeds 1 by no more than this.
+# The search for τ ends where Σ p differs from 1 by no more than this.
 CLOSED = 1e-13
+# After so many of Halley's steps, the search goes on with Newton's.
+HALLEY = 8
 TERMS = 256
-# What a sum may gain by rounding for each of its terms.
-ROUND = 2.3e-16
+# The base of weights is a multiple of this: weights need not be computed anew while it stays.
+BLOCK = 64.0
 # Weights of arms that are explored less would be too large to add up.
 LEAST_EXPLORED = 1e-9
 # Beyond these, exponentials of costs overflow.
@@ -62,11 +64,12 @@ class Law(NamedTuple):
 
 
 class Work(NamedTuple):
-    """weights, known: (rows, n_arms) and (rows, n_arms + 1), see `fill_weights`; shares: scratch of
-    length n_arms; order: 0, 1, 2, …"""
+    """weights: (rows, places), see `weight_of`, for an even number of places, the last one perhaps
+    empty; base: (rows,), NaN where there are no weights yet; shares: scratch of length places;
+    order: 0, 1, 2, … n_arms - 1."""
 
     weights: FloatArray
-    known: FloatArray
+    base: FloatArray
     shares: FloatArray
     order: IntArray
 
@@ -74,92 +77,95 @@ class Work(NamedTuple):
 @allocating
 def new_work(law: Law, state: HedgePartialState, budget: int) -> Work:
     rows, n_arms = state.costs.shape
-    known = np.full((rows, n_arms + 1), np.nan)
-    return Work(np.empty((rows, n_arms)), known, np.empty(n_arms), np.arange(n_arms))
+    places = n_arms + n_arms % 2
+    weights, base = np.zeros((rows, places)), np.full(rows, np.nan)
+    return Work(weights, base, np.zeros(places), np.arange(n_arms))
 
 
 @inlined
-def fill_weights(law: Law, costs: FloatArray, known: FloatArray, weights: FloatArray) -> int:
-    """weights = w = e^(-scale (L - base)) for cumulative costs L; returns the best arm.
+def weight_of(law: Law, cost: float, base: float) -> float:
+    """w = e^(base - scale L), where the base is near the lowest scale L of a row.
 
-    The base is the lowest L, rounded down so that it seldom changes. known: the costs for which the
-    weights were computed, and then the base, NaN at first: only what has changed is computed.
+    It is infinite where an estimate fell far below all others: then the base moves.
     """
-    n_arms, best = costs.shape[0], 0
-    for a in range(1, n_arms):
-        if costs[a] < costs[best]:
-            best = a
-    base = math.floor(law.scale * costs[best]) / law.scale
-    moved = base != known[n_arms]
-    known[n_arms] = base
-    for a in range(n_arms):
-        if moved or costs[a] != known[a]:
-            known[a] = costs[a]
-            weights[a] = math.exp(-law.scale * (costs[a] - base))
-    return best
+    return exp_or_inf(base - law.scale * cost)
 
 
 @inlined
-def fill_shares(law: Law, weights: FloatArray, best: int, shares: FloatArray) -> float:
+def fill_weights(law: Law, costs: FloatArray, row: int, work: Work) -> None:
+    """Compute all weights where the base has moved: a multiple of BLOCK near the lowest cost."""
+    lowest = costs[0]
+    for a in range(1, costs.shape[0]):
+        lowest = min(lowest, costs[a])
+    base = BLOCK * math.floor(law.scale * lowest / BLOCK + 0.5)
+    if base != work.base[row]:
+        work.base[row] = base
+        for a in range(costs.shape[0]):
+            work.weights[row, a] = weight_of(law, costs[a], base)
+
+
+@inlined
+def fill_shares(law: Law, weights: FloatArray, shares: FloatArray) -> float:
     """Fill shares with the law of these weights, up to a factor; returns their sum, 1 / ρ.
 
-    With v the best arm's weight and y = e^(scale (base - τ)) - v, p = ρ w / (y + v - w). The others
-    add up to R(y) = Σ w / (y + v - w). 1 / R is concave, so A / (y + D) with the value and slope of
-    R at any y is at most R everywhere, and the root of v / y + A / (y + D) = 1 / ρ is at most the
-    wanted one. From such a root to the next the method rises to it, faster than Newton's; it begins
-    with A and D for y → ∞, which are exact where the others' costs are equal.
+    With v the largest weight and y = e^(base - scale τ) - v ≥ ρ v, p = ρ w / (y + v - w), and
+    S(y) = Σ w / (y + v - w) must be 1 / ρ. Halley's method for 1 / S(y) = ρ, exact for equal
+    weights, needs two or three steps. Should it not close, Newton's does: 1 / S is concave, so
+    from its first step on it rises to the root.
     """
-    n_arms, top = weights.shape[0], float(weights[best])
+    places, top, other = weights.shape[0], 0.0, 0.0
+    for a in range(0, places, 2):
+        top = max(top, weights[a])
+        other = max(other, weights[a + 1])
+    top = max(top, other)
     if law.odds == np.inf:
-        for a in range(n_arms):
+        for a in range(places):
             shares[a] = weights[a]
-        return _sums(shares)[0]
-    others, squares = _sums(weights)
-    others -= top
-    y = law.odds * top
-    if others > 0.0:
-        shift = top - (squares - top * top) / others
-        # Rounding must not lift the first y above the root.
-        y = max(y, _root(law.odds, top, others, shift) * (1.0 - n_arms * ROUND))
-    weights[best] = 0.0
+        return _powers(shares)[0]
+    for a in range(places):
+        shares[a] = weights[a] * weights[a]
+    least = law.odds * top
+    # A first guess that is exact where one arm leads or all are equal.
+    y = law.odds * _powers(shares)[1] / (top * top * top)
+    steps = 0
     while True:
-        for a in range(n_arms):
+        for a in range(places):
             shares[a] = weights[a] / (y + (top - weights[a]))
-        first, squares = _sums(shares)
-        # w / (y + v - w)² for a share s = w / (y + v - w) is s (1 + s) / (y + v).
-        slope = (first + squares) / (y + top)
-        shares[best] = top / y
-        further = y
-        if law.odds * (first + shares[best]) - 1.0 > CLOSED:
-            further = _root(law.odds, top, first * first / slope, first / slope - y)
-        # Rounding may keep the sum above 1 + CLOSED where there are very many arms.
-        if not further > y:  # nor where numbers that nobody would set give none
-            weights[best] = top
-            return first + top / y
+        total, squares, cubes = _powers(shares)
+        excess = law.odds * total - 1.0
+        # With d = y + v - w and s = w / d: w / d² is s (1 + s) / (y + v), and so on.
+        slope = total + squares
+        bend = total * (slope + squares + cubes) - slope * slope if steps < HALLEY else 0.0
+        bent = slope * slope - min(excess * bend, 0.75 * slope * slope)
+        further = max(least, y + (y + top) * total * excess * slope / bent)
+        # Rounding may keep the sum away from 1 where there are very many arms.
+        if abs(excess) <= CLOSED or (steps > HALLEY and not further > y):
+            return total
         y = further
+        steps += 1
 
 
 @inlined
-def _sums(values: FloatArray) -> tuple[float, float]:
-    """Σ values and Σ values², as sums of sums: very many terms in a row would lose too much."""
-    total, squares = 0.0, 0.0
+def _powers(values: FloatArray) -> tuple[float, float, float]:
+    """Σ x, Σ x² and Σ x³ of an even number of values x, as sums of sums.
+
+    Very many terms in a row would lose too much, and two sums at a time take half as long.
+    """
+    total, squares, cubes = 0.0, 0.0, 0.0
     for start in range(0, values.shape[0], TERMS):
-        some, squared = 0.0, 0.0
-        for value in values[start : start + TERMS]:
-            some += value
-            squared += value * value
-        total += some
-        squares += squared
-    return total, squares
-
-
-@kernel
-def _root(odds: float, top: float, others: float, shift: float) -> float:
-    """The positive root y of top / y + others / (y + shift) = 1 / odds, without cancellation."""
-    shift = max(shift, 0.0)
-    half = 0.5 * (odds * (top + others) - shift)
-    reach = math.sqrt(half * half + odds * top * shift)
-    return half + reach if half > 0.0 else odds * top * shift / (reach - half)
+        x_sum, y_sum, x_squares, y_squares, x_cubes, y_cubes = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for a in range(start, min(start + TERMS, values.shape[0]), 2):
+            x, y = values[a], values[a + 1]
+            x_sum += x
+            y_sum += y
+            x_squares += x * x
+            y_squares += y * y
+            x_cubes += x * x * x
+            y_cubes += y * y * y
+        total += x_sum + y_sum
+        squares += x_squares + y_squares
+        cubes += x_cubes + y_cubes
+    return total, squares, cubes
 
 
 @inlined
@@ -174,13 +180,13 @@ def _among(arms: IntArray, arm: int) -> bool:
 def pick_row(law: Law, state: HedgePartialState, row: int, work: Work, pick: Pick) -> None:
     """I and J from the law, J ≠ I; uniform arms K ≠ I; a further draw where J is one of the K.
 
-    Given I, arm a is J or one of the K with probability 1 - (1 - r)(1 - k / (N - 1)), where r is
-    a's share of the law without I and k the number of K; for B = 2 with (1 - e) r + e / (N - 1).
+    Given I, arm a is J or one of the K with probability f + (1 - f) r, where r is a's share of the
+    law without I and f = (B - 2) / (N - 1); for B = 2 with e / (N - 1) + (1 - e) r.
     """
     key, arms, weights, shares = pick.key, pick.arms, pick.weights, work.shares
-    n_arms, budget = shares.shape[0], arms.shape[0]
-    best = fill_weights(law, state.costs[row], work.known[row], work.weights[row])
-    total = fill_shares(law, work.weights[row], best, shares)
+    n_arms, budget = work.order.shape[0], arms.shape[0]
+    fill_weights(law, state.costs[row], row, work)
+    total = fill_shares(law, work.weights[row], shares)
     coins = key + STEP
     left, first = uniform_at(coins) * total, 0
     for a in range(n_arms):
@@ -192,7 +198,7 @@ def pick_row(law: Law, state: HedgePartialState, row: int, work: Work, pick: Pic
     rest = total - shares[first]
     shares[first] = 0.0
     if rest < 0.5 * total:  # a difference would be inexact
-        rest = _sums(shares)[0]
+        rest = _powers(shares)[0]
     counter = slot_key(key, 1) + STEP
     uniform = budget - 2
     if budget == 2:
@@ -201,7 +207,7 @@ def pick_row(law: Law, state: HedgePartialState, row: int, work: Work, pick: Pic
     filled = 1 + uniform
     coins += STEP
     if filled < budget:
-        second = _drawn(shares, arms[:1], rest, uniform_at(coins))
+        second = _drawn(n_arms, shares, arms[:1], rest, uniform_at(coins))
         if not _among(arms[1:filled], second):
             arms[filled] = second
             filled += 1
@@ -212,25 +218,24 @@ def pick_row(law: Law, state: HedgePartialState, row: int, work: Work, pick: Pic
         for j in range(1, filled):
             unseen -= shares[arms[j]]
         coins += STEP
-        arms[filled] = _drawn(shares, arms[:filled], unseen, uniform_at(coins))
-    least = 1.0 / (n_arms - 1)
+        arms[filled] = _drawn(n_arms, shares, arms[:filled], unseen, uniform_at(coins))
+    floor = (law.explore if budget == 2 else budget - 2.0) / (n_arms - 1)
+    own = 1.0 - (law.explore if budget == 2 else floor)
     for j in range(1, budget):
-        share = shares[arms[j]] / rest if rest > 0.0 else least
-        chance = (1.0 - law.explore) * share + law.explore * least
-        if budget > 2:
-            chance = 1.0 - (1.0 - share) * (1.0 - (budget - 2) * least)
-        weights[j] = 1.0 / chance if j < seen else 0.0
+        # Uniform where the others' shares add up to nothing, as `_drawn` has it.
+        share = shares[arms[j]] / rest if rest > 0.0 else 1.0 / (n_arms - 1)
+        weights[j] = 1.0 / (own * share + floor) if j < seen else 0.0
 
 
 @kernel
-def _drawn(shares: FloatArray, taken: IntArray, total: float, uniform: float) -> int:
+def _drawn(n_arms: int, shares: FloatArray, taken: IntArray, total: float, uniform: float) -> int:
     """An arm drawn by its share from those that are not taken, whose shares add up to `total`.
 
     Uniformly where they add up to nothing.
     """
-    n_free, last = shares.shape[0] - taken.shape[0], 0
+    n_free, last = n_arms - taken.shape[0], 0
     left = uniform * (total if total > 0.0 else n_free)
-    for a in range(shares.shape[0]):
+    for a in range(n_arms):
         if not _among(taken, a):
             left -= shares[a] if total > 0.0 else 1.0
             last = a
@@ -266,7 +271,9 @@ def learn_row(law: Law, state: HedgePartialState, row: int, work: Work, told: To
     """Estimates of c(a) - c(I): all arms are shifted by the same c(I), which Hedge does not see."""
     arms, weights, seen = told.arms, told.weights, told.costs
     for j in range(1, arms.shape[0]):
-        state.costs[row, arms[j]] += weights[j] * (seen[j] - seen[0])
+        arm = arms[j]
+        state.costs[row, arm] += weights[j] * (seen[j] - seen[0])
+        work.weights[row, arm] = weight_of(law, state.costs[row, arm], work.base[row])
 
 
 RULE = Rule(new_work, pick_row, learn_row)
