@@ -58,32 +58,3 @@ def test_exact_weights_stay_under_their_bound() -> None:
     assert practical == pytest.approx(
         (2 * n_arms + 0.5) * math.sqrt(rounds * math.log(n_arms)), rel=0.2
     )
-
-
-def test_a_budget_of_ln_t_ln_n_is_not_shown_to_give_constant_regret() -> None:
-    sizes = (16, 1_000, 10**6)
-    bounds = [theory.log_budget_regret_bound(n_arms=n, rounds=10_000) for n in sizes]
-    assert bounds == sorted(bounds)
-    assert bounds[-1] > 1.3 * bounds[1]
-    for n_arms, bound in zip(sizes[1:], bounds[1:], strict=True):
-        budget = math.ceil(math.log(10_000) * math.log(n_arms))
-        least = min(
-            theory.fpml_sharp_regret_bound_at(
-                n_arms=n_arms, budget=budget, rounds=10_000, epsilon=epsilon
-            )
-            for epsilon in np.geomspace(0.1, 20, 200)
-        )
-        assert 0.5 * bound < least <= bound
-    with pytest.raises(ValueError, match="at least 16"):
-        theory.log_budget_regret_bound(n_arms=8, rounds=100)
-
-
-def test_semi_bandit_hybrid_adds_up_its_slots() -> None:
-    size = {"n_arms": 9, "rounds": 368}
-    slot = theory.partial_regret_bound(**size, budget=3, estimate_cap=9.0)
-    found = theory.hybrid_partial_regret_bound(
-        **size, slot_budget=3, target_budget=2, estimate_cap=9.0
-    )
-    assert found == pytest.approx(12 * slot + 1)
-    lower = theory.online_lower_bound_as_written(**size, budget=3)
-    assert lower < theory.og_hedge_regret_bound(**size, budget=3)

@@ -36,11 +36,9 @@ from pickbest.theory.fpml_bounds import (
     constant_regret_bound as constant_regret_bound,
     constant_regret_budget as constant_regret_budget,
     doubling_regret_bound as doubling_regret_bound,
-    fpml_cost_bound as fpml_cost_bound,
     fpml_regret_bound as fpml_regret_bound,
     fpml_regret_bound_at as fpml_regret_bound_at,
     fpml_sharp_regret_bound_at as fpml_sharp_regret_bound_at,
-    log_budget_regret_bound as log_budget_regret_bound,
 )
 from pickbest.theory.fpml_lemmas import (
     good_arm_regret as good_arm_regret,
@@ -49,7 +47,6 @@ from pickbest.theory.fpml_lemmas import (
     markov_guarantee as markov_guarantee,
     markov_tail as markov_tail,
     overtaking_probability_bound as overtaking_probability_bound,
-    overtaking_probability_bound_as_written as overtaking_probability_bound_as_written,
     overtakings as overtakings,
 )
 from pickbest.theory.fpml_tunings import (
@@ -80,29 +77,22 @@ from pickbest.theory.lower_bounds import (
 from pickbest.theory.online_greedy import (
     greedy_guarantee as greedy_guarantee,
     hybrid_budget as hybrid_budget,
-    hybrid_log_budget as hybrid_log_budget,
-    hybrid_log_regret_bound as hybrid_log_regret_bound,
-    hybrid_partial_regret_bound as hybrid_partial_regret_bound,
     hybrid_regret_bound as hybrid_regret_bound,
     hybrid_slots as hybrid_slots,
     og_adahedge_regret_bound as og_adahedge_regret_bound,
     og_exp3_regret_bound as og_exp3_regret_bound,
     og_hedge_regret_bound as og_hedge_regret_bound,
     og_regret_bound as og_regret_bound,
-    online_lower_bound_as_written as online_lower_bound_as_written,
     slots_regret_bound as slots_regret_bound,
 )
 from pickbest.theory.partial_feedback import (
     exact_weights_regret_bound_at as exact_weights_regret_bound_at,
     partial_regret_bound as partial_regret_bound,
     partial_regret_bound_as_written as partial_regret_bound_as_written,
-    partial_regret_bound_at as partial_regret_bound_at,
-    partial_regret_bound_at_as_written as partial_regret_bound_at_as_written,
 )
 from pickbest.theory.relative_costs import (
     TWO_PICKS as TWO_PICKS,
     guan_bound as guan_bound,
-    guan_lower_bound as guan_lower_bound,
     guan_winner_bounds as guan_winner_bounds,
     hedge_partial_bound as hedge_partial_bound,
     hedge_partial_closed_bound as hedge_partial_closed_bound,
@@ -116,7 +106,6 @@ from pickbest.theory.relative_costs import (
     watched_bound as watched_bound,
 )
 from pickbest.theory.sets_of_arms import (
-    best_set_regret_bound_as_written as best_set_regret_bound_as_written,
     top_mean_regret_bound as top_mean_regret_bound,
     top_set_regret_bound_as_written as top_set_regret_bound_as_written,
 )

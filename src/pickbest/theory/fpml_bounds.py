@@ -9,7 +9,6 @@ import math
 import numpy as np
 
 from pickbest.core import PickbestError, check_budget, check_count, check_positive
-from pickbest.core.checks import check_not_negative
 from pickbest.theory.common import harmonic_number, leader_factor
 from pickbest.theory.fpml_tunings import fpml_anytime
 
@@ -32,52 +31,19 @@ def fpml_regret_bound(*, n_arms: int, budget: int, rounds: int) -> float:
     return float(2.0 * rounds**share * leader_factor(n_arms) ** (budget * share))
 
 
-def fpml_cost_bound(*, n_arms: int, budget: int, epsilon: float, best_cost: float) -> float:
-    """Theorem 2, first form: FPML's expected total cost, for any epsilon below 1.
-
-    (L + (1 + ln N)/epsilon) / (1 - epsilon^B), where L is the total cost of the best arm.
-    It does not depend on the number of rounds.
-
-    >>> round(fpml_cost_bound(n_arms=9, budget=2, epsilon=0.1, best_cost=50.0), 2)
-    82.8
-    """
-    check_budget(budget, n_arms)
-    check_positive("epsilon", epsilon)
-    check_not_negative("best_cost", best_cost)
-    if epsilon >= 1:
-        raise PickbestError(
-            f"epsilon must be below 1 for a bound on the total cost, got {epsilon!r}"
-        )
-    return float((best_cost + leader_factor(n_arms) / epsilon) / (1.0 - epsilon**budget))
-
-
-def fpml_regret_bound_at(
-    *, n_arms: int, budget: int, rounds: int, epsilon: float, best_cost: float | None = None
-) -> float:
+def fpml_regret_bound_at(*, n_arms: int, budget: int, rounds: int, epsilon: float) -> float:
     """Theorem 2, first form: FPML's expected regret at any epsilon.
 
-    Since the total cost is at most T, the first form gives T epsilon^B + (1 + ln N)/epsilon.
-    A known total cost of the best arm gives `fpml_cost_bound` - best_cost as well (epsilon
-    below 1); the smaller of the two is returned.
+    It bounds the total cost by (L + (1 + ln N)/epsilon) / (1 - epsilon^B), where L is that of the
+    best arm. Since the total cost is at most T, regret is at most T epsilon^B + (1 + ln N)/epsilon.
 
     >>> round(fpml_regret_bound_at(n_arms=9, budget=2, rounds=368, epsilon=0.2), 2)
     30.71
-    >>> at_zero = fpml_regret_bound_at(n_arms=9, budget=2, rounds=368, epsilon=0.2, best_cost=0)
-    >>> round(at_zero, 2)
-    16.65
     """
     check_budget(budget, n_arms)
     check_count("rounds", rounds)
     check_positive("epsilon", epsilon)
-    from_rounds = float(rounds * epsilon**budget + leader_factor(n_arms) / epsilon)
-    if best_cost is None:
-        return from_rounds
-    if check_not_negative("best_cost", best_cost) > rounds:
-        raise PickbestError(f"best_cost must be at most rounds={rounds}, got {best_cost!r}")
-    if epsilon >= 1:
-        return from_rounds
-    cost = fpml_cost_bound(n_arms=n_arms, budget=budget, epsilon=epsilon, best_cost=best_cost)
-    return min(from_rounds, cost - best_cost)
+    return float(rounds * epsilon**budget + leader_factor(n_arms) / epsilon)
 
 
 def fpml_sharp_regret_bound_at(*, n_arms: int, budget: int, rounds: int, epsilon: float) -> float:
@@ -174,24 +140,6 @@ def constant_regret_budget(rounds: int) -> int:
     6
     """
     return max(1, math.ceil(math.log(check_count("rounds", rounds))))
-
-
-def log_budget_regret_bound(*, n_arms: int, rounds: int) -> float:
-    """What the sharper Lemma 4 gives for a budget of ln T ln N: (H_N - 1) / ln ln N + 1.
-
-    Section 2 says that with this budget regret is *constant*. We cannot confirm it:
-    the tighter inequality (`fpml_sharp_regret_bound_at`) gives (H_N - 1)/epsilon +
-    T (1 - e^-epsilon)^B, whose second term is at most 1 for B = ln T ln N as long as
-    e^epsilon ≤ ln N. The first one then still grows with N, though slowly, and not with T. Needs
-    N ≥ 16, so that ln ln N > 1.
-
-    >>> round(log_budget_regret_bound(n_arms=100, rounds=10_000), 2)
-    3.74
-    """
-    check_count("rounds", rounds)
-    if check_count("n_arms", n_arms) < 16:
-        raise PickbestError(f"n_arms must be at least 16 for a budget of ln T ln N, got {n_arms}")
-    return (harmonic_number(n_arms) - 1.0) / math.log(math.log(n_arms)) + 1.0
 
 
 def constant_regret_bound(n_arms: int) -> float:

@@ -73,27 +73,18 @@ def overtaking_probability_bound(leader_costs: ArrayLike, *, epsilon: float) -> 
     """Lemma 4, inside the proof: the chance that leaders with these costs are overtaken.
 
     The product of 1 - e^(-epsilon c) over the costs c of the B perturbed leaders, when the
-    perturbations are exponential with mean 1/epsilon and independent of the costs.
+    perturbations are exponential with mean 1/epsilon and independent of the costs. The lemma states
+    epsilon^B times the smallest of the costs, which is never below it: 1 - e^-x ≤ x, and c ≤ 1.
 
     >>> round(overtaking_probability_bound([0.5, 1.0], epsilon=0.2), 5)
     0.01725
     """
-    costs = _leader_costs(leader_costs)
+    shape = np.shape(leader_costs)
+    if len(shape) != 1 or shape[0] == 0:
+        raise PickbestError(f"leader_costs must be one cost or more, got {leader_costs!r}")
+    costs = check_costs(leader_costs, shape, "leader_costs")
     check_positive("epsilon", epsilon)
     return float(np.prod(-np.expm1(-epsilon * costs)))
-
-
-def overtaking_probability_bound_as_written(leader_costs: ArrayLike, *, epsilon: float) -> float:
-    """Lemma 4 as stated: epsilon^B times the smallest of the B perturbed leaders' costs.
-
-    Never below `overtaking_probability_bound`, since 1 - e^-x ≤ x and costs are at most 1.
-
-    >>> round(overtaking_probability_bound_as_written([0.5, 1.0], epsilon=0.2), 5)
-    0.02
-    """
-    costs = _leader_costs(leader_costs)
-    check_positive("epsilon", epsilon)
-    return float(epsilon**costs.size * costs.min())
 
 
 def markov_tail(*, n_arms: int, budget: int, rounds: int, regret: float) -> float:
@@ -179,13 +170,6 @@ def _cost_table(costs: ArrayLike, budget: int) -> FloatArray:
     check_count("rounds", shape[0])
     check_budget(budget, shape[1])
     return check_costs(costs, shape)
-
-
-def _leader_costs(costs: ArrayLike) -> FloatArray:
-    shape = np.shape(costs)
-    if len(shape) != 1 or shape[0] == 0:
-        raise PickbestError(f"leader_costs must be a list of at least one cost, got {costs!r}")
-    return check_costs(costs, shape, "leader_costs")
 
 
 def _cumulative(table: FloatArray, perturbation: ArrayLike | None) -> tuple[FloatArray, FloatArray]:

@@ -12,16 +12,11 @@ proof writes B₁ = Σ τ̄ ε for Σ τ̄; the last line of Theorem 6's proof d
 import math
 from collections.abc import Sequence
 
-from pickbest.core import PickbestError, check_budget, check_count, check_positive
+from pickbest.core import PickbestError, check_count, check_positive
 from pickbest.core.checks import check_not_negative
 from pickbest.theory.common import check_slot_budget
 from pickbest.theory.exponential_weights import exp3_regret_bound, og_hedge_rate
-from pickbest.theory.fpml_bounds import (
-    constant_regret_bound,
-    constant_regret_budget,
-    fpml_regret_bound,
-)
-from pickbest.theory.partial_feedback import partial_regret_bound
+from pickbest.theory.fpml_bounds import fpml_regret_bound
 
 
 def hybrid_slots(*, target_budget: int, rounds: int) -> int:
@@ -51,7 +46,9 @@ def hybrid_regret_bound(*, n_arms: int, slot_budget: int, target_budget: int, ro
     """Theorem 6 with its constants: OG_hybrid's expected regret against OPT(B').
 
     hybrid_slots * 2 T^(1/(b+1)) (1 + ln N)^(b/(b+1)) + 1, with budget `hybrid_budget`, full
-    feedback, and jobs under the paper's Assumption 1 (more arms earlier never hurt).
+    feedback, and jobs under the paper's Assumption 1 (more arms earlier never hurt). In slots of
+    b = ceil(ln T) arms, T^(1/(b+1)) ≤ e: a budget of B' ceil(ln T)^2 has regret of order
+    B' ln T ln N. (The paper's introduction prints B' ceil(ln(T)^2), which can be less.)
 
     >>> bound = hybrid_regret_bound(n_arms=9, slot_budget=3, target_budget=2, rounds=368)
     >>> round(bound, 2)
@@ -60,68 +57,6 @@ def hybrid_regret_bound(*, n_arms: int, slot_budget: int, target_budget: int, ro
     check_slot_budget(slot_budget, n_arms)
     slots = hybrid_slots(target_budget=target_budget, rounds=rounds)
     return slots * fpml_regret_bound(n_arms=n_arms, budget=slot_budget, rounds=rounds) + 1.0
-
-
-def hybrid_log_budget(*, target_budget: int, rounds: int) -> int:
-    """Theorem 6, special case: B' ceil(ln T)^2, in slots of ceil(ln T) arms.
-
-    (The paper's introduction prints B' ceil(ln(T)^2), which can be less.)
-
-    >>> hybrid_log_budget(target_budget=2, rounds=368)
-    72
-    """
-    check_count("target_budget", target_budget)
-    return target_budget * constant_regret_budget(rounds) ** 2
-
-
-def hybrid_log_regret_bound(*, n_arms: int, target_budget: int, rounds: int) -> float:
-    """Theorem 6, special case: B' ceil(ln T) 2e (1 + ln N) + 1 against OPT(B').
-
-    With budget `hybrid_log_budget`; ceil(ln T), the arms of one slot, must not exceed N.
-
-    >>> round(hybrid_log_regret_bound(n_arms=9, target_budget=2, rounds=368), 2)
-    209.58
-    """
-    check_count("target_budget", target_budget)
-    slot_budget = check_slot_budget(constant_regret_budget(rounds), n_arms)
-    return target_budget * slot_budget * constant_regret_bound(n_arms) + 1.0
-
-
-def hybrid_partial_regret_bound(
-    *, n_arms: int, slot_budget: int, target_budget: int, rounds: int, estimate_cap: float
-) -> float:
-    """OG_hybrid with semi-bandit feedback against OPT(B'): hybrid_slots * 2 sqrt(T K ln N) + 1.
-
-    Ours; the paper names no bound. Lemma 12 with the regret that is proved for a slot whose
-    estimates are unbiased and at most K (`partial_regret_bound`), with budget `hybrid_budget`. More
-    arms in a slot do not improve it: Proposition 5 would, and is not true.
-
-    >>> bound = hybrid_partial_regret_bound(
-    ...     n_arms=9, slot_budget=3, target_budget=2, rounds=368, estimate_cap=9.0
-    ... )
-    >>> round(bound, 1)
-    2048.4
-    """
-    check_slot_budget(slot_budget, n_arms)
-    slots = hybrid_slots(target_budget=target_budget, rounds=rounds)
-    regret = partial_regret_bound(
-        n_arms=n_arms, budget=slot_budget, rounds=rounds, estimate_cap=estimate_cap
-    )
-    return slots * regret + 1.0
-
-
-def online_lower_bound_as_written(*, n_arms: int, budget: int, rounds: int) -> float:
-    """Section 1, citing Streeter and Golovin: every learner's regret against OPT(B) is
-    Ω(sqrt(T B ln(N/B))) for the largest of B rewards; without its constant.
-
-    It speaks of all of OPT(B) and the same budget: OG's (1 - 1/e) OPT(B) and OG_hybrid's larger
-    budget go around it.
-
-    >>> round(online_lower_bound_as_written(n_arms=9, budget=3, rounds=368), 1)
-    34.8
-    """
-    check_budget(budget, n_arms)
-    return math.sqrt(check_count("rounds", rounds) * budget * math.log(n_arms / budget))
 
 
 def greedy_guarantee(
@@ -162,7 +97,9 @@ def slots_regret_bound(*, slot_regret: float, slots: int, target_budget: int, ro
     >>> slots_regret_bound(slot_regret=10.0, slots=12, target_budget=2, rounds=368) < 121
     True
     """
-    _check_slots(slot_regret, slots, target_budget, rounds)
+    check_not_negative("slot_regret", slot_regret)
+    for name, count in (("slots", slots), ("target_budget", target_budget), ("rounds", rounds)):
+        check_count(name, count)
     return slots * slot_regret + rounds * math.exp(-slots / target_budget)
 
 
@@ -224,10 +161,3 @@ def og_adahedge_regret_bound(*, n_arms: int, budget: int, rounds: int) -> float:
     log = math.log(check_count("n_arms", n_arms))
     root = 2.0 * math.sqrt(check_count("rounds", rounds) * budget * log)
     return root + budget * (4.0 / 3.0 * log + 2.0)
-
-
-def _check_slots(slot_regret: float, slots: int, target_budget: int, rounds: int) -> None:
-    check_not_negative("slot_regret", slot_regret)
-    check_count("slots", slots)
-    check_count("target_budget", target_budget)
-    check_count("rounds", rounds)

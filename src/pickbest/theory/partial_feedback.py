@@ -17,28 +17,7 @@ next to it: the complements of the events E_a = {Ĉ_a < V - K} are written as th
 import math
 
 from pickbest.core import check_budget, check_count, check_positive
-from pickbest.theory.common import harmonic_number, leader_factor
-
-
-def partial_regret_bound_at_as_written(
-    *, n_arms: int, budget: int, rounds: int, epsilon: float, estimate_cap: float
-) -> float:
-    """Proposition 5 as printed: ln N/epsilon + T (1 - e^(-K epsilon))^B for FPML-partial.
-
-    It needs unbiased estimates in [0, K], where K is estimate_cap: 1/P(arm picked) must be
-    capped, and a capped weight is no longer unbiased. With B ≥ 2 it is not a theorem for
-    all such estimates (see the head of this module); `partial_regret_bound_at` is.
-
-    >>> bound = partial_regret_bound_at_as_written(
-    ...     n_arms=9, budget=2, rounds=368, epsilon=0.1, estimate_cap=9.0
-    ... )
-    >>> round(bound, 2)
-    151.57
-    """
-    _check_game(n_arms, budget, rounds, estimate_cap)
-    check_positive("epsilon", epsilon)
-    overtaking = (-math.expm1(-estimate_cap * epsilon)) ** budget
-    return float(math.log(n_arms) / epsilon + rounds * overtaking)
+from pickbest.theory.common import leader_factor
 
 
 def partial_regret_bound_as_written(
@@ -46,8 +25,10 @@ def partial_regret_bound_as_written(
 ) -> float:
     """Proposition 5 as printed, tuned, with its constant: 2 T^(1/(B+1)) (K ln N)^(B/(B+1)).
 
-    For epsilon from `partial_epsilon`. The conditions, and the doubt for B ≥ 2, are
-    those of `partial_regret_bound_at_as_written`.
+    It is ln N/epsilon + T (1 - e^(-K epsilon))^B at the epsilon of `partial_epsilon`, and needs
+    unbiased estimates in [0, K], where K is estimate_cap: 1/P(arm picked) must be capped, and a
+    capped weight is no longer unbiased. With B ≥ 2 it is not a theorem for all such estimates (see
+    the head of this module); `partial_regret_bound` is.
 
     >>> bound = partial_regret_bound_as_written(
     ...     n_arms=9, budget=2, rounds=368, estimate_cap=9.0
@@ -60,35 +41,13 @@ def partial_regret_bound_as_written(
     return float(2.0 * rounds**share * (estimate_cap * math.log(n_arms)) ** (budget * share))
 
 
-def partial_regret_bound_at(
-    *, n_arms: int, budget: int, rounds: int, epsilon: float, estimate_cap: float
-) -> float:
-    """FPML-partial's expected regret for any budget and any unbiased estimates in [0, K].
-
-    Ours: (H_N - 1)/epsilon + T (1 - e^(-K epsilon)), 0 where every arm is picked. The B
-    leaders cost at most what the first of them costs, and for that one the proof of B = 1
-    holds: given the estimates, the leader before a round stays the leader after it with
-    probability at least e^(-K epsilon).
-
-    >>> bound = partial_regret_bound_at(
-    ...     n_arms=9, budget=2, rounds=368, epsilon=0.02, estimate_cap=9.0
-    ... )
-    >>> round(bound, 2)
-    152.07
-    """
-    _check_game(n_arms, budget, rounds, estimate_cap)
-    check_positive("epsilon", epsilon)
-    if budget == n_arms:
-        return 0.0
-    overtaking = -math.expm1(-estimate_cap * epsilon)
-    return float((harmonic_number(n_arms) - 1.0) / epsilon + rounds * overtaking)
-
-
 def partial_regret_bound(*, n_arms: int, budget: int, rounds: int, estimate_cap: float) -> float:
     """FPML-partial's expected regret for any budget, tuned: 2 sqrt(T K ln N).
 
-    Ours; `partial_regret_bound_at` with epsilon = sqrt(ln N / (T K)), which is
-    `partial_epsilon` for a budget of 1, and with H_N - 1 ≤ ln N, 1 - e^-x ≤ x.
+    Ours: (H_N - 1)/epsilon + T (1 - e^(-K epsilon)) with epsilon = sqrt(ln N / (T K)), which is
+    `partial_epsilon` for a budget of 1, and with H_N - 1 ≤ ln N, 1 - e^-x ≤ x. The B leaders cost
+    at most what the first of them costs, and for that one the proof of B = 1 holds: given the
+    estimates, the leader before a round stays the leader with probability at least e^(-K epsilon).
 
     >>> round(partial_regret_bound(n_arms=9, budget=2, rounds=368, estimate_cap=9.0), 2)
     170.61

@@ -165,12 +165,7 @@ def hedge_partial_closed_bound(*, n_arms: int, budget: int, law: str = "bose-ein
 
     With k = B - 2 (e at B = 2) and h = 1/g (ν/g at B = 2), D / (N - 1) rises with N towards
     ln(1 + h/k) / h + ln(1 + k/h) / k, for "plain" ln((B-1)/(B-2)) + ln(B-1)/(B-2). Proof: D is
-    ∫ ψ''(p) min((N - 1) p, 1 - p) dp. With p = x/N and r = 1 - (1 + k)/N (at B = 2: 1 - 1/N),
-
-        D / (N-1) = ∫_0^1 (1 - 1/N) / (k + h r x) dx + ∫_1^N (1 - x/N) / (x (k + h r x)) dx,
-
-    and both integrands rise with N: the signs of their derivatives are those of 1 - h x and of
-    k - h (1 + k - x) (at B = 2 of e and of e + h (x - 1)), which are positive as h ≤ 1.
+    ∫ ψ''(p) min((N - 1) p, 1 - p) dp; with p = x/N, the integrand of D / (N - 1) rises with N.
 
     >>> [round(hedge_partial_closed_bound(n_arms=n + 1, budget=2) / n, 2) for n in (10, 1000)]
     [4.86, 4.86]
@@ -253,25 +248,19 @@ def guan_bound(*, n_arms: int, budget: int, rounds: int | None = None) -> float:
     """Guan, "Bandits with Probing" (arXiv 2609.15248, 2026): its upper bound for this game.
 
     All picked costs are seen, costs fixed in advance. B = 2: 32 (N - √N), its Theorem 3. Else
-    256 Φ, Φ = (N - B)/N · min(T, N/B); it also shows that nobody is below Φ/2.
+    256 Φ, Φ = (N - B)/N · min(T, N/B); it also shows that nobody is below Φ/2, which
+    `hidden_arm_lower_bound` reaches or exceeds.
 
     >>> [round(guan_bound(n_arms=10, budget=b)) for b in (2, 3)]
     [219, 597]
     """
     check_budget(several(budget), n_arms)
-    phi = _phi(n_arms, budget, rounds)
+    longest = n_arms / budget
+    if rounds is not None:
+        longest = min(longest, float(check_count("rounds", rounds)))
+    phi = (n_arms - budget) / n_arms * longest
     anchored = 32.0 * (n_arms - math.sqrt(n_arms)) if budget == 2 else math.inf
     return min(anchored, 256.0 * phi)
-
-
-def guan_lower_bound(*, n_arms: int, budget: int, rounds: int | None = None) -> float:
-    """Φ/2 of `guan_bound`: no learner that sees its own arms has less worst-case regret.
-
-    >>> guan_lower_bound(n_arms=32, budget=2)
-    7.5
-    """
-    check_budget(budget, n_arms)
-    return _phi(n_arms, budget, rounds) / 2.0
 
 
 def guan_winner_bounds(*, n_arms: int, budget: int, rounds: int) -> tuple[float, float]:
@@ -388,10 +377,3 @@ COMPARED: dict[str, tuple[float, float, Callable[[float], float]]] = {
     "shannon": (0.509, math.inf, _pairing_rate),
     "variances": (0.5337, math.inf, lambda saved: root_of(1.0 + saved / 2.0)),
 }
-
-
-def _phi(n_arms: int, budget: int, rounds: int | None) -> float:
-    longest = n_arms / budget
-    if rounds is not None:
-        longest = min(longest, float(check_count("rounds", rounds)))
-    return (n_arms - budget) / n_arms * longest

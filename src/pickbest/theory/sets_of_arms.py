@@ -1,4 +1,4 @@
-"""Regret against sets of arms: Proposition 7, the statement behind it, and what is proved.
+"""Regret against sets of arms: Proposition 7, and what is proved.
 
 Proposition 7 is true for B = 1, but not for B ≥ 2 when a set costs its *smallest* cost. The
 top set after a round minimises the sum of its arms' costs, not the sum of their minima, so
@@ -12,7 +12,6 @@ tests/theory/test_theory.py plays it.
 import math
 
 from pickbest.core import check_budget, check_count, check_positive
-from pickbest.core.checks import check_not_negative
 from pickbest.theory.common import harmonic_number
 
 
@@ -36,40 +35,6 @@ def top_set_regret_bound_as_written(
     return noise / epsilon - rounds * math.expm1(-epsilon * budget)
 
 
-def best_set_regret_bound_as_written(
-    *,
-    n_arms: int,
-    budget: int,
-    target_budget: int,
-    rounds: int,
-    epsilon: float,
-    top_set_error: float = 0.0,
-) -> float:
-    """The general statement behind Proposition 7, as printed: against the best B' arms.
-
-    (1 - 1/B' + ln(N/B'))/epsilon + T P(Binomial(B, e^-epsilon) < B') + err, where
-    top_set_error (err) is what the B' arms with the smallest total costs pay more than the
-    best B' arms. At B' = B the probability is 1 - e^(-epsilon B), so the two statements
-    agree; at B' = 1 it is Proposition 5 with exact costs, which is a theorem. In between it
-    shares Proposition 7's gap.
-
-    >>> bound = best_set_regret_bound_as_written(
-    ...     n_arms=9, budget=4, target_budget=2, rounds=368, epsilon=0.2
-    ... )
-    >>> round(bound, 2)
-    17.6
-    """
-    check_budget(target_budget, check_budget(budget, n_arms))
-    check_count("rounds", rounds)
-    check_positive("epsilon", epsilon)
-    check_not_negative("top_set_error", top_set_error)
-    noise = 1.0 - 1.0 / target_budget + math.log(n_arms / target_budget)
-    entering = math.fsum(
-        _binomial_probability(budget, kept, epsilon) for kept in range(target_budget)
-    )
-    return noise / epsilon + rounds * entering + top_set_error
-
-
 def top_mean_regret_bound(*, n_arms: int, budget: int, rounds: int, epsilon: float) -> float:
     """FPML's expected *mean* cost over the picked arms, against the mean over the top B arms.
 
@@ -89,9 +54,3 @@ def top_mean_regret_bound(*, n_arms: int, budget: int, rounds: int, epsilon: flo
         return 0.0
     noise = harmonic_number(n_arms) - harmonic_number(budget)
     return noise / epsilon - rounds * math.expm1(-epsilon)
-
-
-def _binomial_probability(trials: int, kept: int, epsilon: float) -> float:
-    """P(Binomial(trials, e^-epsilon) = kept), in the log domain."""
-    ways = math.lgamma(trials + 1) - math.lgamma(kept + 1) - math.lgamma(trials - kept + 1)
-    return math.exp(ways - kept * epsilon + (trials - kept) * math.log(-math.expm1(-epsilon)))
