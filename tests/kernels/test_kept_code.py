@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import threading
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -126,19 +128,43 @@ def counted(calls):
 def test_rounds_are_interpreted_until_compiling_would_have_paid(monkeypatch):
     calls = []
     entrance = counted(calls)
-    monkeypatch.setattr(Compiled, "_machine", property(lambda self: lambda value: value + 1.0))
+    machine = partial(lambda value: value + 1.0)
+    monkeypatch.setattr(Compiled, "_machine", property(lambda self: machine))
     for value in range(3):
         assert entrance.gradually(float(value)) == value + 1.0
     assert len(calls) == 3
     monkeypatch.setattr(module, "LOAD_SECONDS", -1.0)
     monkeypatch.setattr(module, "COMPILE_SECONDS", -1.0)
     assert entrance.gradually(5.0) == 6.0
+    entrance._meanwhile.join()
+    assert entrance.gradually(6.0) == 7.0
     with always("compiled"):
         assert entrance.gradually(7.0) == 8.0
     assert len(calls) == 4
     with always("interpreted"):
         assert entrance.gradually(8.0) == 9.0
     assert len(calls) == 5
+
+
+def test_no_call_waits_while_another_thread_compiles(monkeypatch):
+    monkeypatch.setattr(module, "LOAD_SECONDS", -1.0)
+    monkeypatch.setattr(module, "COMPILE_SECONDS", -1.0)
+    compiles = threading.Event()
+
+    class Slow(partial):
+        def __new__(cls):
+            compiles.wait(60.0)
+            return super().__new__(cls, lambda value: value + 1.0)
+
+    calls = []
+    entrance = counted(calls)
+    monkeypatch.setattr(Compiled, "_machine", property(lambda self: Slow()))
+    assert [entrance.gradually(float(value)) for value in range(3)] == [1.0, 2.0, 3.0]
+    assert len(calls) == 3
+    compiles.set()
+    entrance._meanwhile.join()
+    assert entrance.gradually(9.0) == 10.0
+    assert len(calls) == 3
 
 
 def test_numbers_wrap_around_and_divide_by_zero_without_a_word():

@@ -9,11 +9,13 @@ import subprocess
 import sys
 import threading
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from pickbest.core import PickbestError
+from pickbest.kernels import compiled
 from pickbest.portfolio import AskTell
 from pickbest.portfolio.store.journal import Journal
 from pickbest.portfolio.store.ledger import Ledger
@@ -319,3 +321,27 @@ def test_reading_needs_no_write_lock_no_home_and_no_writable_disk(tmp_path: Path
     # One warning for each command that compiles; nothing was written.
     assert done.stderr.count("compiled code cannot be kept") <= 4
     assert sorted(path.name for path in store.parent.iterdir()) == ["runs.db"]
+
+
+@pytest.mark.parametrize(("learner", "count"), [("auto", 20), ("fpml-partial", 200)])
+def test_folding_a_journal_waits_for_no_compiler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, learner: str, count: int
+) -> None:
+    """With many arms, some of which come and go, and with compiling due from the first call on."""
+    compilers: set[threading.Thread] = set()
+
+    def machine(self: compiled.Compiled[..., object]) -> object:
+        compilers.add(threading.current_thread())
+        return partial(compiled.interpreted, self.plain)
+
+    monkeypatch.setattr(compiled.Compiled, "_machine", property(machine))
+    monkeypatch.setattr(compiled, "LOAD_SECONDS", 0.0)
+    monkeypatch.setattr(compiled, "COMPILE_SECONDS", 0.0)
+    arms = [f"arm{number}" for number in range(count)]
+    with AskTell(arms, 2, tmp_path / "runs.db", learner=learner) as book:
+        book.tell(book.ask("p"), [0.25, 0.75])
+        book.pause_arm("arm7")
+        book.status()
+        book.verify()
+    assert compilers
+    assert threading.main_thread() not in compilers

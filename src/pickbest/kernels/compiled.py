@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import logging
 import math
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache, cached_property, partial
 from typing import Any, Generic, Literal, ParamSpec, TypeVar
@@ -24,8 +25,10 @@ from pickbest.kernels import kept_code
 
 LOG = logging.getLogger("pickbest")
 NOTICE = "compiling for this machine, once; about 10 s"
-# Machine code is compiled in about as many seconds, and loaded if it was kept.
+# Machine code is compiled in about as many seconds, or loaded if it was kept.
 COMPILE_SECONDS, LOAD_SECONDS = 2.0, 0.3
+# Calls on more numbers than this are compiled at once: as Python, a single one would take longer.
+MOST_INTERPRETED = 20_000
 
 # Division by 0 gives inf or NaN, as in NumPy: checking for it would keep loops from using vector
 # instructions. Entry points for C are left out: nobody calls them.
@@ -42,6 +45,8 @@ Result = TypeVar("Result")
 
 # Kernels that Numba has not been told of yet, with their options.
 _untold: list[tuple[Callable[..., object], dict[str, Any]]] = []
+# Held by the thread that tells Numba of a function.
+_telling = threading.Lock()
 
 
 def kernel(function: Function) -> Function:
@@ -87,6 +92,8 @@ class Compiled(Generic[Given, Result]):
         self.plain = plain
         self._counts = counts
         self._interpreted = 0.0
+        self._meanwhile: threading.Thread | None = None
+        self._ready: Callable[Given, Result] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Without machine code: another process must tell Numba of the kernels first."""
@@ -96,24 +103,39 @@ class Compiled(Generic[Given, Result]):
         """Run it compiled; the first call of a process compiles it, or loads what was kept."""
         return self._machine(*args, **kwargs)
 
+    def suited(self, size: int) -> Callable[Given, Result]:
+        """How to call it on this many numbers (arms of a round, over all replicates)."""
+        return self if size > MOST_INTERPRETED else self.gradually
+
     def gradually(self, *args: Given.args, **kwargs: Given.kwargs) -> Result:
-        """Run it as Python until that has taken as long as compiling would, then compiled."""
-        way, machine = _WAY.get(), self.__dict__.get("_machine")
-        if way is None and machine is not None:
-            found: Result = machine(*args)
-            return found
+        """Run it as Python until that has taken as long as compiling would, then compiled.
+
+        It is compiled by another thread, and runs as Python meanwhile: no call waits for it. The
+        program does at its end, because machine code cannot be left half-made.
+        """
+        way, ready = _WAY.get(), self._ready
+        if way is None and ready is not None:
+            return ready(*args, **kwargs)
         if way == "compiled":
             return self._machine(*args, **kwargs)
-        if way == "interpreted":
-            return interpreted(self.plain, *args, **kwargs)
         began = time.perf_counter()
         result = interpreted(self.plain, *args, **kwargs)
-        self._interpreted += time.perf_counter() - began
-        if self._interpreted > LOAD_SECONDS and (
-            self._interpreted > COMPILE_SECONDS or kept_code.is_kept(self.plain)
-        ):
-            _ = self._machine
+        if way is None and self._meanwhile is None:
+            self._interpreted += time.perf_counter() - began
+            if self._interpreted > LOAD_SECONDS and (
+                self._interpreted > COMPILE_SECONDS or kept_code.is_kept(self.plain)
+            ):
+                self._meanwhile = threading.Thread(target=self._compile, args=args)
+                with suppress(RuntimeError):  # no more threads, or the program is ending
+                    self._meanwhile.start()
         return result
+
+    def _compile(self, *args: Any) -> None:
+        """Make the machine code for the types of these arguments."""
+        machine: Any = self._machine
+        if not isinstance(machine, partial):
+            machine.compile(tuple(machine.typeof_pyval(each) for each in args))
+        self._ready = machine
 
     @cached_property
     def _machine(self) -> Callable[Given, Result]:
@@ -122,14 +144,15 @@ class Compiled(Generic[Given, Result]):
 
         if getattr(config, "DISABLE_JIT", False):
             return partial(interpreted, self.plain)
-        while _untold:
-            function, options = _untold.pop()
-            register_jitable(**OPTIONS, **options)(function)
         if not kept_code.is_kept(self.plain):
             _say_once()
         chosen: Any = {**OPTIONS, COUNTS: self._counts}
-        machine = njit(**chosen)(self.plain)
-        kept_code.keep(machine)
+        with _telling:
+            while _untold:
+                function, options = _untold.pop()
+                register_jitable(**OPTIONS, **options)(function)
+            machine = njit(**chosen)(self.plain)
+            kept_code.keep(machine)
         found: Callable[Given, Result] = machine
         return found
 

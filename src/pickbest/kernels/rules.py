@@ -33,10 +33,6 @@ from pickbest.core import (
 from pickbest.kernels.compiled import Compiled, borrowing, compiled
 from pickbest.kernels.random import round_key
 
-# Rounds of more arms than this, over all replicates, are compiled at once: as Python, a single one
-# would take longer than compiling.
-MOST_INTERPRETED = 20_000
-
 
 class Pick(NamedTuple):
     """What pick_row is asked and fills: taken is (n_arms,), or (0,) where no arm is."""
@@ -206,7 +202,7 @@ class CompiledLearner(Generic[Law, State, Work]):
         shape = (len(keys), self.budget)
         arms, weights = np.empty(shape, np.int64), np.empty(shape)
         rows = self._rows[0]
-        play = rows if len(keys) * self.n_arms > MOST_INTERPRETED else rows.gradually
+        play = rows.suited(len(keys) * self.n_arms)
         play(self._numbers, tuple(state), keys, arms, weights)  # type: ignore[arg-type]
         return Choice(arms, weights if self.rule.weighted else None)
 
@@ -223,7 +219,7 @@ class CompiledLearner(Generic[Law, State, Work]):
         if seen.watch is not None:
             # Where no race is ever watched, there is nothing that weights could make up for.
             spread = np.divide(1.0, seen.watch, out=spread.copy(), where=seen.watch > 0.0)
-        play = rows if len(costs) * self.n_arms > MOST_INTERPRETED else rows.gradually
+        play = rows.suited(len(costs) * self.n_arms)
         arrays: Fields = tuple(state)  # type: ignore[arg-type]
         play(self._numbers, arrays, choice.arms, weights, costs, spread)
         return state

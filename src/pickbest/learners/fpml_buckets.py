@@ -150,5 +150,5 @@ class FPMLManyArms(CompiledLearner[Law, FPMLManyArmsState, Work]):
         lowest = np.minimum(known.costs.min(axis=1, keepdims=True), 0.0)
         bits = np.minimum((known.costs - lowest) * self.law.bits_per_cost, MOST_BITS)
         buckets = empty_buckets(*bits.shape)
-        fill_buckets(bits, buckets, self.budget)
+        fill_buckets.suited(bits.size)(bits, buckets, self.budget)
         return FPMLManyArmsState(bits, known.round, buckets)

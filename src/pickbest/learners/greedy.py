@@ -28,7 +28,7 @@ from pickbest.core import (
 from pickbest.core.states import map_state
 from pickbest.core.wrapping import WrappingLearner
 from pickbest.kernels.compiled import allocating, inlined
-from pickbest.kernels.rules import MOST_INTERPRETED, AnyCompiled, CompiledLearner
+from pickbest.kernels.rules import AnyCompiled, CompiledLearner
 from pickbest.kernels.slots import (
     COINS,
     Fed,
@@ -167,7 +167,7 @@ class Greedy(WrappingLearner):
             np.put_along_axis(costs, choice.arms, seen.high, axis=1)
         weights = np.empty(shape) if choice.weights is None else choice.weights.reshape(shape)
         loop = slot_loops(self.inner.rule, COSTS).learn
-        play = loop if replicates * self.n_arms > MOST_INTERPRETED else loop.gradually
+        play = loop.suited(replicates * self.n_arms)
         play(
             self.inner.law,
             slot_rows(state.slots),
@@ -233,7 +233,7 @@ def pick_slots(
     arms, weights = np.empty(shape, np.int64), np.empty(shape)
     kept = np.empty(shape[:2], np.bool_)
     loop = slot_loops(inner.rule, COSTS).pick
-    play = loop if len(keys) * inner.n_arms > MOST_INTERPRETED else loop.gradually
+    play = loop.suited(len(keys) * inner.n_arms)
     play(
         inner.law,
         slot_rows(state),

@@ -33,8 +33,9 @@ from pickbest.core.states import (
 )
 from pickbest.core.types import start_state
 
-# Picks that are drawn, from keys of their own, to see which arms a learner would pick.
-PROBES = 512
+# Picks that are drawn, from keys of their own, to see which arms a learner would pick: fewer
+# where there are more than 50 arms, because they run as Python while a journal is folded.
+PROBES, PROBED_ARMS = 128, 6_400
 PROBE_SEED = 20_270_131
 
 MakeLearner = Callable[[int], Learner]
@@ -60,8 +61,9 @@ class LastSeen:
 Archive = dict[str, LastSeen]
 
 
-def pick_shares(learner: Learner, state: State, probes: int = PROBES) -> FloatArray:
+def pick_shares(learner: Learner, state: State) -> FloatArray:
     """How often each arm would be picked now, in a fixed sample of picks: sums to the budget."""
+    probes = max(1, min(PROBES, PROBED_ARMS // learner.n_arms))
     draws = rng_for(replicate_keys(PROBE_SEED, probes), 0)
     choice = learner.pick(repeat_state(state, probes), draws)
     counts = np.bincount(choice.arms.ravel(), minlength=learner.n_arms)
