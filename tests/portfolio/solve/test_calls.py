@@ -100,7 +100,6 @@ def test_diagnostics_are_asked_for(calls: Calls) -> None:
         (["-"], "-: the file is empty"),
         (["--budget", "0", "sat.cnf"], "--budget must be at least 1, got 0"),
         (["--deadline", "-3", "sat.cnf"], "--deadline must be above 0"),
-        (["--logic", "QF BV", "sat.smt2"], "a logic is a word such as QF_BV"),
         (["--solver", "z4", "sat.smt2"], "unknown solver 'z4'"),
         (["text.txt"], "neither SMT-LIB nor DIMACS"),
         (["-", "-"], "standard input can be read once"),

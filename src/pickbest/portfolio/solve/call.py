@@ -72,7 +72,7 @@ class Caller:
         codes = []
         try:
             for name in self.arguments.files:
-                with opened(name, self.streams.stdin, self.arguments.logic) as problem:
+                with opened(name, self.streams.stdin) as problem:
                     codes.append(self._one(problem))
                 self.started = time.monotonic()
         finally:

@@ -24,7 +24,6 @@ MOST_BYTES = 1 << 30
 # Whatever unpacks to more than this, and to so many times its size, is no problem but a trap.
 SUSPICIOUS_BYTES, SUSPICIOUS_RATIO = 1 << 26, 200
 CHUNK = 1 << 20
-_LOGIC_NAME = re.compile(r"[A-Za-z0-9_+*]{1,40}")
 # Commands that say what a script needs; what stands in comments, strings and quoted names is passed
 # over. Every alternative begins with a letter of its own, so that the search is quick.
 _COMMANDS = re.compile(
@@ -56,21 +55,19 @@ _PRODUCT = re.compile(
 class Problem:
     """name: as the user wrote it. content: all of it. file: a plain file with it; "": none yet."""
 
-    def __init__(
-        self, name: str, format: str, content: bytes, logic: str = "", file: str = ""
-    ) -> None:
+    def __init__(self, name: str, format: str, content: bytes, file: str = "") -> None:
         self.name = name
         self.format = format
         self.content = content
         self.models = self.incremental = self.sets_logic = False
         self.checks = 1
-        self.logic = logic or "ALL"
+        self.logic = "ALL"
         self._file = file
         self._copies: list[str] = []
         if format == SMTLIB:
-            self._scan(logic)
+            self._scan()
 
-    def _scan(self, logic: str) -> None:
+    def _scan(self) -> None:
         words: list[bytes] = []
         said = b""
         for found in _COMMANDS.finditer(self.content):
@@ -85,7 +82,7 @@ class Problem:
         self.sets_logic = bool(said)
         named = said.decode()
         # ALL says no more than nothing does.
-        self.logic = logic or (named if named not in ("", "ALL") else logic_of(self.content))
+        self.logic = named if named not in ("", "ALL") else logic_of(self.content)
 
     @cached_property
     def digest(self) -> bytes:
@@ -184,10 +181,8 @@ def _names(content: bytes, word: str) -> bool:
 
 
 @contextmanager
-def opened(name: str, stdin: BinaryIO, logic: str = "") -> Iterator[Problem]:
-    """A problem by the name of its file, or - for standard input; logic: not the script's own."""
-    if logic and not _LOGIC_NAME.fullmatch(logic):
-        raise PickbestError(f"a logic is a word such as QF_BV, got {logic[:80]!r}")
+def opened(name: str, stdin: BinaryIO) -> Iterator[Problem]:
+    """A problem by the name of its file, or - for standard input."""
     ending = os.path.splitext(name)[1].lower()
     regular = False
     if name == STDIN:
@@ -215,7 +210,7 @@ def opened(name: str, stdin: BinaryIO, logic: str = "") -> Iterator[Problem]:
     if not content.strip():  # some solvers take it for a formula that holds
         raise PickbestError(f"{name}: the file is empty")
     plain = os.path.join(os.getcwd(), name) if regular and ending in SUFFIXES else ""
-    problem = Problem(name, _format(name, content), content, logic, plain)
+    problem = Problem(name, _format(name, content), content, plain)
     try:
         yield problem
     finally:

@@ -94,7 +94,6 @@ class Arguments(NamedTuple):
     deadline: float = DAY
     check_seconds: float = 0.0
     memory: int | None = None
-    logic: str = ""
     solvers: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
     who: bool = False
@@ -184,7 +183,7 @@ def parse(words: Sequence[str], program: str = "") -> Arguments:
     return Arguments(
         files, action, given.budget, deadline, given.check_milliseconds / 1e3,
         None if given.memory is None else int(given.memory * 1024**2),
-        given.logic, tuple(given.solver), tuple(given.solvers), given.who, given.json,
+        tuple(given.solver), tuple(given.solvers), given.who, given.json,
         given.frozen, given.confirm, given.fail_unknown,
         given.export or given.import_ or "", called, tuple(passed), tuple(passed_over),
     )  # fmt: skip
@@ -215,7 +214,6 @@ def own_parser() -> _Parser:
         "--deadline", "-t", type=float, default=DAY, metavar="S", help="seconds per problem (a day)"
     )
     add("--memory", type=float, metavar="MB", help="megabytes of memory for each solver")
-    add("--logic", default="", help="logic to use instead of the script's set-logic")
     add("--solver", action="append", default=[], metavar="NAME", help="use only this; repeatable")
     add("--solvers", action="append", default=[], metavar="FILE", help="a solvers.toml; repeatable")
     add("--who", "-w", action="store_true", help="report on standard error who answered, and when")
