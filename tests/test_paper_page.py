@@ -1,10 +1,11 @@
-"""docs/paper.md's table names functions, tests and parts of the report that exist."""
+"""docs/paper.md's table names what exists, and the README's two tables say what is computed."""
 
 import re
 import tomllib
 from pathlib import Path
 
 from pickbest import theory
+from studies.paper.printed import BEST, EXP3, FPML, OG, TABLE_2
 
 ROOT = Path(__file__).parents[1]
 
@@ -30,3 +31,31 @@ def test_functions_tests_and_parts_exist_and_no_part_is_left_out():
     notes = {name for name, part in recipes["parts"].items() if part["chapter"] == "findings"}
     assert named == set(recipes["parts"]) - notes
     assert len(page.split()) <= 800
+
+
+def rows_below(heading):
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = page.partition(heading)[2].partition("|---|")[2].partition("\n\n")[0].splitlines()[1:]
+    return {int(row.split("|")[1]): [cell.strip() for cell in row.split("|")[2:-1]] for row in rows}
+
+
+def test_the_readme_shows_the_bounds_that_the_functions_give():
+    found = rows_below("**More picks, less regret.**")
+    assert list(found) == [1, 2, 4, 6]
+    for budget, (short, long, hedge) in found.items():
+        for cell, rounds in ((short, 10_000), (long, 1_000_000)):
+            bound = theory.fpml_regret_bound(n_arms=100, budget=budget, rounds=rounds)
+            assert cell == f"{bound:,.0f}"
+        if budget > 1:
+            assert hedge == f"{theory.hedge_bound(n_arms=100, budget=budget):.1f}"
+
+
+def test_the_readme_shows_the_printed_rewards():
+    found = rows_below("**The printed rewards, met.**")
+    assert list(found) == [1, 2, 4, 6]
+    for budget, (best, fpml, og, _) in found.items():
+        printed = TABLE_2[budget]
+        shown = (best, fpml.split(" / ")[0], og.split(" / ")[0])
+        # With one pick, OG is Exp3.
+        for cell, name in zip(shown, (BEST, FPML, OG if budget > 1 else EXP3), strict=True):
+            assert cell == f"{printed[name].mean:.3f}"[1:]

@@ -238,7 +238,8 @@ def test_plot_and_export(rewards, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["simulate", "task-9", "-l", "fpml"], "unknown environment 'task-9'; did you mean 'task-"),
+        (["simulate", "task-9", "-l", "fpml"], "unknown environment 'task-9' (known: "),
+        (["simulate", "tsk-1", "-l", "fpml"], "did you mean 'task-1'?"),
         (["simulate", "task-1", "-l", "fmpl"], "did you mean 'fpml'"),
         (["simulate", "absent.csv", "-l", "fpml"], "no such file"),
         (["simulate", "task-1", "-l", "fpml", "-b", "16"], "between 1 and n_arms=15, got 16"),
@@ -258,7 +259,11 @@ def test_plot_and_export(rewards, tmp_path):
         (["bounds", "--arms", "3", "-b", "4", "--rounds", "10"], "between 1 and n_arms=3"),
         (["simulate"], "missing argument"),
         (["simulate", "task-1", "--learner"], "requires an argument"),
-        (["nonsense"], "no such command"),
+        (["plot"], "no such command 'plot'; see `pickbest --help`"),
+        (["histroy"], "no such command 'histroy'; did you mean history?"),
+        (["simulate", "task-1", "--rounds", "3"], "no such option: --rounds; see `pickbest simul"),
+        (["simulate", "task-1", "--repli", "3"], "did you mean --replicates?"),
+        (["simulate", "task-1", "-b", "x"], "'-b': Input should be a valid integer; see"),
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_code_2(arguments, message, tmp_path, refused):
@@ -272,7 +277,7 @@ def test_bad_input_is_one_sentence_and_exit_code_2(arguments, message, tmp_path,
 def test_a_process_ends_with_the_exit_code(tmp_path):
     outcome = run("simulate", "task-9", cwd=tmp_path)
     assert outcome.returncode == 2
-    assert "unknown environment 'task-9'; did you mean 'task-" in " ".join(outcome.stderr.split())
+    assert "unknown environment 'task-9' (known: " in " ".join(outcome.stderr.split())
     assert "Traceback" not in outcome.stderr
     assert not outcome.stdout
 

@@ -6,6 +6,7 @@ import inspect
 import io
 import logging
 import os
+import re
 import sys
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -33,7 +34,7 @@ from pickbest.cli.store import (
     status,
     verify,
 )
-from pickbest.core import MissingExtraError, PickbestError
+from pickbest.core.errors import MissingExtraError, PickbestError, nearest
 from pickbest.core.text import printable
 from pickbest.portfolio.processes import hide, passwords_in
 
@@ -187,20 +188,27 @@ def main(commands: Callable[..., Any] | None = None) -> None:
     except (PickbestError, MissingExtraError) as error:
         code = _refused(str(error))
     except CallError as error:
-        context = error.ctx
-        if getattr(error, "possibilities", None):
-            error.possibilities = error.possibilities[:1]  # the others are not near
-        told = error.format_message().rstrip(".?)")
-        for theirs in (". Did you mean", " (Possible options:"):
-            told = told.replace(theirs, "; did you mean")
-        end = "? See" if "; did you mean" in told else "; see"
-        help_of = f"{end} `{context.command_path} --help`" if context else ""
-        code = _refused(told[:1].lower() + told[1:] + help_of)
+        code = _refused(_miscalled(error))
     except KeyboardInterrupt:
         code = INTERRUPTED
     if code == INTERRUPTED:
         sys.stderr.write("interrupted\n")
     sys.exit(code)
+
+
+def _miscalled(error: Any) -> str:
+    """Typer's sentence in our style: its suggestions are often far away."""
+    context = error.ctx
+    told, unknown, known = str(error.format_message()), "", ()
+    if hasattr(error, "possibilities"):
+        told, unknown, known = str(error.message), error.option_name, error.possibilities or ()
+    elif context and (found := re.match(r"No such command '(.*)'\.", told)):
+        told, unknown, known = found[0], found[1], context.command.commands
+    near = nearest(unknown, known)
+    told = told.partition(", unable to parse")[0].rstrip(".")
+    hint = f"; did you mean {near}? See" if near else "; see"
+    help_of = f"{hint} `{context.command_path} --help`" if context else ""
+    return told[:1].lower() + told[1:] + help_of
 
 
 def _refused(reason: str) -> int:

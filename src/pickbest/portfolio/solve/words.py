@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import BinaryIO, NamedTuple, NoReturn
 
-from pickbest.core.errors import PickbestError
+from pickbest.core.errors import PickbestError, nearest
 from pickbest.core.text import printable
 
 DAY = 86_400.0
@@ -262,10 +262,8 @@ def _translated(
         elif called and ((word.startswith("-") and word != STDIN) or word == ""):
             passed_over.append(word)
         elif not called and word.startswith("-") and word != STDIN:
-            from difflib import get_close_matches
-
-            close = get_close_matches(name, own, 1)
-            hint = f"; did you mean {close[0]}?" if close else ""
+            near = nearest(name, own)
+            hint = f"; did you mean {near}?" if near else ""
             raise PickbestError(f"unknown option {word!r}{hint} (see pickbest solve --help)")
         else:
             ours.append(word)
