@@ -77,12 +77,18 @@ def one_trial(n_arms: int) -> float:
     return 1.0
 
 
+@inlined
+def anchor_only(state: object, row: int, budget: int) -> int:
+    """`memory_in_use` where nothing is forgotten."""
+    return 0
+
+
 WHOLE = Part("nothing")
 PARTS = (
     Part("pairs", {"sets.MOST_PAIRED": 0}),
     Part("factor of gains", {"sets.guessed_gain": guess_without_factor}),
     Part("weight of the guess (1 observation, not 16)", {"sets.PRIOR": 1.0}),
-    Part("memory that forgets", {"sets.PATIENCE": 1e9}),
+    Part("memory that forgets", {"sets.memory_in_use": anchor_only}),
     Part("sharp posteriors (1 trial, not n_arms)", {"sets.trials_of": one_trial}),
     Part("guard (1 round in 1,000, not in 32)", {"guard.FIRST_SHARE": 1e-3}),
     Part("four kinds of problems (two)", {"kinds.KINDS": 2}, races=True),

@@ -28,9 +28,6 @@ PRIOR = 16.0
 # The discount by round of the memory that forgets, and of how well it has predicted. It brings .1
 # where problems come in families, and costs nothing where they come in any order.
 MEMORY = 0.96
-# The memory is used when it has predicted better by PATIENCE / B standard deviations: the more arms
-# run, the more it sees. At 0, tables in random order lose .04.
-PATIENCE = 1.0
 SMALLEST_UNIT = 1e-6
 
 
@@ -139,9 +136,12 @@ def propose(
 
 @inlined
 def memory_in_use(state: PairsState, row: int, budget: int) -> int:
-    """0, the anchor, unless the memory that forgets has predicted clearly better lately."""
-    clearly = PATIENCE * math.sqrt(state.squares[row]) / budget
-    return 1 if state.better[row] > clearly else 0
+    """0, the anchor, unless the memory that forgets has predicted clearly better lately.
+
+    That is by 1 / B standard deviations: the more arms run, the more it sees. With any advantage
+    at all, tables in random order lose .04.
+    """
+    return 1 if state.better[row] > math.sqrt(state.squares[row]) / budget else 0
 
 
 @inlined
