@@ -43,8 +43,8 @@ NEW, NEW_HERE = 0.15, 0.2
 # The regression is followed until it predicts rewards worse by that many standard deviations. With
 # 1, tables of solvers lose .03.
 DOUBT = 2.0
-# Numbers are cut at LARGEST, whose square is a number, too, and at FAR when standardised.
-LARGEST, FAR = 1e40, 3.0
+# Standardised numbers are cut there.
+FAR = 3.0
 # As how often played the regression's word counts: draws are then that value but for ties.
 SURE = 1e6
 

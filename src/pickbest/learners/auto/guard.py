@@ -59,20 +59,14 @@ class GuardState(NamedTuple):
 
 
 def start_guard(replicates: int, n_arms: int) -> GuardState:
-    """Nothing seen yet."""
+    """Nothing seen yet; the slack is that of the first rate."""
     return GuardState(
         costs=np.zeros((replicates, n_arms)),
-        slack=np.full(replicates, first_slack(n_arms)),
+        slack=np.full(replicates, (1.0 + math.log(n_arms)) / FIRST_RATE),
         share=np.full(replicates, FIRST_SHARE),
         excess=np.zeros(replicates),
         variance=np.zeros(replicates),
     )
-
-
-@kernel
-def first_slack(n_arms: int) -> float:
-    """The slack before the first round: that of the first rate."""
-    return (1.0 + math.log(n_arms)) / FIRST_RATE
 
 
 @kernel

@@ -20,11 +20,9 @@ from pickbest.core import (
     Seen,
     check_budget,
 )
-from pickbest.core.features import WORD
 from pickbest.kernels.compiled import allocating, inlined
 from pickbest.kernels.rules import CompiledLearner, Pick, Rule, Told, weights_of
 from pickbest.learners.auto.features import (
-    LARGEST,
     FeaturesState,
     blend_row,
     followed,
@@ -178,7 +176,7 @@ class Auto:
         return state._replace(sets=sets), paid
 
     def _checked(self, state: AutoState, features: FloatArray) -> FloatArray:
-        """Features that compiled code may be given."""
+        """The features of a round, which must be encoded."""
         shape = state.features.number.shape
         if features.shape != shape:
             raise PickbestError(
@@ -186,4 +184,4 @@ class Auto:
             )
         if not np.isfinite(features).all():
             raise PickbestError("features must be encoded: see core.features.encoded")
-        return np.where(features < WORD, features.clip(-LARGEST, LARGEST), features)
+        return features

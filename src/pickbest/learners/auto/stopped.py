@@ -270,8 +270,7 @@ def _fill_rows(
     """Fill costs and scaled weights of every replicate, and take its runs in."""
     budget = arms.shape[1]
     hazards = np.empty((KINDS, kinds.answers.shape[2], BINS))
-    scratch = np.empty(BINS), np.empty(KINDS), np.empty(budget), np.empty(budget)
-    known = Round(hazards, scratch[0], scratch[1], scratch[2], scratch[3])
+    known = Round(hazards, np.empty(BINS), np.empty(KINDS), np.empty(budget), np.empty(budget))
     for row in range(arms.shape[0]):
         winner = first_answer(seen, row)
         fill_hazards(kinds, row, arms[row], known.pooled, hazards)
