@@ -77,15 +77,26 @@ def one_trial(n_arms: int) -> float:
     return 1.0
 
 
+@inlined
+def anchor_only(state: object, row: int, budget: int) -> int:
+    """`memory_in_use` where nothing is forgotten."""
+    return 0
+
+
 WHOLE = Part("nothing")
 PARTS = (
     Part("pairs", {"sets.MOST_PAIRED": 0}),
     Part("factor of gains", {"sets.guessed_gain": guess_without_factor}),
     Part("weight of the guess (1 observation, not 16)", {"sets.PRIOR": 1.0}),
-    Part("memory that forgets", {"sets.PATIENCE": 1e9}),
+    Part("memory that forgets", {"sets.memory_in_use": anchor_only}),
     Part("sharp posteriors (1 trial, not n_arms)", {"sets.trials_of": one_trial}),
     Part("guard (1 round in 1,000, not in 32)", {"guard.FIRST_SHARE": 1e-3}),
+    Part("guard's first rate (2, not 1/2)", {"guard.FIRST_RATE": 2.0}),
+    Part("guard's doubt (3, not 6)", {"guard.DOUBT": 3.0}),
     Part("four kinds of problems (two)", {"kinds.KINDS": 2}, races=True),
+    Part("curves of other arms (as 1/2 run, not 2)", {"kinds.WORTH": 0.5}, races=True),
+    Part("kinds that differ at first (e^.3, not e^1.2)", {"kinds.LADDER": 0.3}, races=True),
+    Part("least watching (.01, not .03)", {"stopped.LEAST_WATCH": 0.01}, races=True),
     Part("watching new pairs", {"stopped.SURE": 0.0}, races=True),
 )
 

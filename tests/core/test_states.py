@@ -18,7 +18,7 @@ from pickbest.core.states import (
 
 class Part(NamedTuple):
     plays: Annotated[np.ndarray, counts(-1)]
-    changes: Annotated[np.ndarray, counts()]
+    changes: Annotated[np.ndarray, counts(signed=True)]
 
 
 class Known(NamedTuple):

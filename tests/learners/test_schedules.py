@@ -75,16 +75,15 @@ def test_one_arm_for_a_while_then_another() -> None:
     assert total(races, result, 1.0) < 0.85 * together
 
 
-def test_prices_of_arms_and_of_calls() -> None:
+def test_prices_of_calls() -> None:
     """Two arms alike: the one without a price is used."""
     rng = np.random.default_rng(3)
     races = races_of(rng.exponential(2.0, (300, 2)))
-    for options in ({"price": (5.0, 0.0)}, {"call_price": (1.0, 0.0)}):
-        planner = Schedules(2, 1, **options)  # type: ignore[arg-type]
-        result = replay_plans(races, planner, orders(300, 300, 2, 0))
-        used = [(result.arms[:, 150:] == arm).any(axis=2).mean() for arm in (0, 1)]
-        assert used[1] > 0.9
-        assert used[0] < 0.3
+    planner = Schedules(2, 1, call_price=(1.0, 0.0))
+    result = replay_plans(races, planner, orders(300, 300, 2, 0))
+    used = [(result.arms[:, 150:] == arm).any(axis=2).mean() for arm in (0, 1)]
+    assert used[1] > 0.9
+    assert used[0] < 0.3
 
 
 def test_solved_counts_answers_not_time() -> None:
@@ -117,7 +116,7 @@ def test_plans_are_drawn_and_states_are_folds() -> None:
     [
         ({"price": -1.0}, "price must be a number of at least 0"),
         ({"price": float("inf")}, "price must be a number of at least 0"),
-        ({"price": (1.0, 2.0)}, "one for each of 3 arms"),
+        ({"call_price": (1.0, 2.0)}, "one for each of 3 arms"),
         ({"call_price": float("nan")}, "call_price must be"),
         ({"cost": "quality"}, "cost must be runtime or solved"),
     ],

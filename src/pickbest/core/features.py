@@ -18,8 +18,8 @@ from pickbest.core.errors import PickbestError
 Feature = float | str | None
 Features = Mapping[str, Feature] | Sequence[Feature] | FloatArray
 
-# Numbers are cut there; words are multiples of WORD. See `learners.auto.features`.
-LARGEST_NUMBER, WORD = 1e50, 1e60
+# Numbers are cut there, so that sums of their squares can be saved; words are multiples of WORD.
+LARGEST_NUMBER, WORD = 1e40, 1e60
 MISSING = WORD
 MOST_FEATURES, LONGEST_TEXT = 10_000, 10_000
 

@@ -43,7 +43,7 @@ class Field:
     """The declaration of an array: its kind, and which axes, counted from the end, are arms.
 
     Where a learner keeps nothing for that many arms (pairs of very many), these axes have length 0.
-    signed: whether what was seen of an arm itself may be negative.
+    signed: whether what was seen may be negative.
     """
 
     kind: Kind
@@ -143,9 +143,7 @@ def check_state(state: State) -> State:
             continue
         low, high = array.min(), array.max()
         counted = field.kind is Kind.COUNT
-        # Of an arm itself only what is not negative was seen; other numbers may be differences.
-        whole = array.dtype.kind == "i"
-        least = 0 if whole or (field.arm_axes and not field.signed) else -MOST_COUNTED
+        least = -MOST_COUNTED if field.signed else 0
         if array.dtype.kind == "f" and not np.all(np.isfinite(array)):
             raise PickbestError(f"the saved state has no finite numbers in {path}")
         most = MOST_ROUNDS if array.dtype.kind == "i" else MOST_COUNTED
@@ -203,11 +201,11 @@ def _names(state: State) -> tuple[str, ...]:
 
 @cache
 def _declarations(kind: type) -> dict[str, Field]:
-    """The declaration of every field; a plain array is a count without arms."""
-    hints = typing.get_type_hints(kind, include_extras=True)
+    """The declaration of every field; a plain array is a count without arms, of any sign."""
+    hints, plain = typing.get_type_hints(kind, include_extras=True), counts(signed=True)
     return {
         name: next(
-            (one for one in getattr(hint, "__metadata__", ()) if isinstance(one, Field)), counts()
+            (one for one in getattr(hint, "__metadata__", ()) if isinstance(one, Field)), plain
         )
         for name, hint in hints.items()
     }

@@ -20,11 +20,9 @@ from pickbest.core import (
     Seen,
     check_budget,
 )
-from pickbest.core.features import WORD
 from pickbest.kernels.compiled import allocating, inlined
 from pickbest.kernels.rules import CompiledLearner, Pick, Rule, Told, weights_of
 from pickbest.learners.auto.features import (
-    LARGEST,
     FeaturesState,
     blend_row,
     followed,
@@ -66,27 +64,22 @@ class Law(NamedTuple):
     many: bool | None
 
 
-class Work(NamedTuple):
-    """Scratch of length n_arms."""
-
-    scores: FloatArray
-
-
 @allocating
-def new_work(law: Law, state: SetsState, budget: int) -> Work:
-    return Work(np.empty(state.guard.costs.shape[1]))
+def new_work(law: Law, state: SetsState, budget: int) -> FloatArray:
+    """Scratch of length n_arms."""
+    return np.empty(state.guard.costs.shape[1])
 
 
 @inlined
-def pick_row(law: Law, state: SetsState, row: int, work: Work, pick: Pick) -> None:
+def pick_row(law: Law, state: SetsState, row: int, work: FloatArray, pick: Pick) -> None:
     """The proposal, whose last arm may give way to the guard's leader."""
-    propose(state.pairs, row, pick.key, pick.arms, work.scores)
-    guard_last(state.guard, row, law.many, work.scores, pick)
+    propose(state.pairs, row, pick.key, pick.arms, work)
+    guard_last(state.guard, row, law.many, work, pick)
 
 
 @inlined
-def learn_row(law: Law, state: SetsState, row: int, work: Work, told: Told) -> None:
-    learn_guard(state.guard, row, law.many, work.scores, told)
+def learn_row(law: Law, state: SetsState, row: int, work: FloatArray, told: Told) -> None:
+    learn_guard(state.guard, row, law.many, work, told)
     learn_pairs(state.pairs, row, told.arms, told.costs)
 
 
@@ -94,7 +87,7 @@ RULE = Rule(new_work, pick_row, learn_row)
 
 
 @dataclass(frozen=True)
-class GuardedSets(CompiledLearner[Law, SetsState, Work]):
+class GuardedSets(CompiledLearner[Law, SetsState, FloatArray]):
     """Auto without features: what plays rounds and tables."""
 
     n_arms: int
@@ -178,7 +171,7 @@ class Auto:
         return state._replace(sets=sets), paid
 
     def _checked(self, state: AutoState, features: FloatArray) -> FloatArray:
-        """Features that compiled code may be given."""
+        """The features of a round, which must be encoded."""
         shape = state.features.number.shape
         if features.shape != shape:
             raise PickbestError(
@@ -186,4 +179,4 @@ class Auto:
             )
         if not np.isfinite(features).all():
             raise PickbestError("features must be encoded: see core.features.encoded")
-        return np.where(features < WORD, features.clip(-LARGEST, LARGEST), features)
+        return features

@@ -26,6 +26,7 @@ from pickbest.core import (
     Seen,
     check_budget,
 )
+from pickbest.core.checks import check_not_negative
 from pickbest.kernels.compiled import allocating, compiled, inlined, kernel
 from pickbest.learners.auto.kinds import (
     BINS,
@@ -45,17 +46,14 @@ from pickbest.learners.auto.kinds import (
 MOST_FIRST = 8
 
 
-Price = float | tuple[float, ...]
-
-
 class Prices(NamedTuple):
     """What is charged, in shares of the cost of a deadline.
 
-    seconds, calls: of each arm, (arms,), as long as the deadline, and for a start. time: of the
-    time that passes. unsolved: of a problem without an answer.
+    processor: of an arm that runs as long as the deadline. calls: of a start of each arm, (arms,).
+    time: of the time that passes. unsolved: of a problem without an answer.
     """
 
-    seconds: FloatArray
+    processor: float
     calls: FloatArray
     time: float
     unsolved: float
@@ -129,7 +127,7 @@ def best_set(
             for k in range(KINDS):
                 for j in range(BINS + 1):
                     trial[k, j] = together[k, j] * scratch.survival[k, a, j]
-            value = expected(weights, trial, until, rate + prices.seconds[a], prices.unsolved)
+            value = expected(weights, trial, until, rate + prices.processor, prices.unsolved)
             value += reached * (calls + prices.calls[a])
             if value < cost:
                 best, cost = a, value
@@ -137,7 +135,7 @@ def best_set(
             break
         chosen[b] = best
         lowest = cost
-        rate += prices.seconds[best]
+        rate += prices.processor
         calls += prices.calls[best]
         for k in range(KINDS):
             for j in range(BINS + 1):
@@ -157,8 +155,8 @@ def best_plan(prices: Prices, scratch: Scratch, mass: FloatArray, arms: IntArray
         weights[k] = mass[k] / total
     arms[0] = -1
     lowest, slice_ = best_set(prices, scratch, weights, 1.0, -1, False, arms[1:]), 0.0
+    rate = prices.time + prices.processor
     for a in range(n_arms):
-        rate = prices.time + prices.seconds[a]
         scratch.alone[a] = expected(weights, scratch.survival[:, a], 1.0, rate, prices.unsolved)
     for _ in range(min(n_arms, MOST_FIRST)):
         first = 0
@@ -166,7 +164,6 @@ def best_plan(prices: Prices, scratch: Scratch, mass: FloatArray, arms: IntArray
             if scratch.alone[a] < scratch.alone[first]:
                 first = a
         scratch.alone[first] = np.inf
-        rate = prices.time + prices.seconds[first]
         for place in range(4, BINS, 2):
             until = EDGES[place]
             cost = prices.calls[first]
@@ -189,19 +186,19 @@ class Schedules:
 
     The total cost is that of the answer, and a price for the processor time of all arms.
 
-    price: of a processor for as long as the deadline; or one for each arm.
+    price: of a processor for as long as the deadline.
     call_price: of each start of an arm; or one for each arm.
     cost: "runtime": the time until the answer, as a share of the deadline, 1 without one;
         "solved": 0, or 1 without one.
 
-    >>> Schedules(n_arms=3, budget=2, price=0.5).prices.seconds.tolist()
+    >>> Schedules(n_arms=3, budget=2, call_price=0.5).prices.calls.tolist()
     [0.5, 0.5, 0.5]
     """
 
     n_arms: int
     budget: int
-    price: Price = 0.0
-    call_price: Price = 0.0
+    price: float = 0.0
+    call_price: float | tuple[float, ...] = 0.0
     cost: str = "runtime"
     feedback = Feedback.PICKED
     unbiased = False
@@ -210,24 +207,21 @@ class Schedules:
         check_budget(self.budget, self.n_arms)
         if self.cost not in ("runtime", "solved"):
             raise PickbestError(f"cost must be runtime or solved, got {self.cost!r}")
-        for name, given in (("price", self.price), ("call_price", self.call_price)):
-            values = np.atleast_1d(np.asarray(given, float))
-            if values.shape not in ((1,), (self.n_arms,)) or not np.all(
-                (values >= 0.0) & (values < np.inf)
-            ):
-                raise PickbestError(
-                    f"{name} must be a number of at least 0, or one for each of {self.n_arms} "
-                    f"arms, got {given!r}"
-                )
+        check_not_negative("price", self.price)
+        calls = np.atleast_1d(np.asarray(self.call_price, float))
+        if calls.shape not in ((1,), (self.n_arms,)) or not (
+            np.isfinite(calls).all() and calls.min() >= 0.0
+        ):
+            raise PickbestError(
+                f"call_price must be a number of at least 0, or one for each of {self.n_arms} "
+                f"arms, got {self.call_price!r}"
+            )
 
     @cached_property
     def prices(self) -> Prices:
-        seconds, calls = (
-            np.ascontiguousarray(np.broadcast_to(np.asarray(each, float), (self.n_arms,)))
-            for each in (self.price, self.call_price)
-        )
+        calls = np.broadcast_to(np.asarray(self.call_price, float), (self.n_arms,)).copy()
         timed = self.cost == "runtime"
-        return Prices(seconds, calls, 1.0 if timed else 0.0, 0.0 if timed else 1.0)
+        return Prices(float(self.price), calls, 1.0 if timed else 0.0, 0.0 if timed else 1.0)
 
     def start(self, replicates: int) -> KindsState:
         return start_kinds(replicates, self.n_arms)
@@ -246,7 +240,7 @@ class Schedules:
     def pick(self, state: KindsState, draws: Draws, features: FloatArray | None = None) -> Choice:
         """Where all arms must start at once: the set that is best whatever processors cost."""
         arms = np.empty((len(draws.keys), 1 + self.budget), np.int64)
-        free = self.prices._replace(seconds=np.zeros(self.n_arms), calls=np.zeros(self.n_arms))
+        free = self.prices._replace(processor=0.0, calls=np.zeros(self.n_arms))
         _plan_rows.gradually(free, state, draws.keys, True, arms, np.empty(len(draws.keys)))
         return Choice(np.ascontiguousarray(arms[:, 1:]))
 
@@ -285,7 +279,7 @@ def _plan_rows(
     slices: FloatArray,
 ) -> None:
     """whole: whether all places are filled with arms that start at once."""
-    n_arms = prices.seconds.shape[0]
+    n_arms = prices.calls.shape[0]
     scratch, every = _new_scratch(n_arms, arms.shape[1] - 1), np.arange(n_arms)
     for row in range(keys.shape[0]):
         fill_hazards(state, row, every, scratch.pooled, scratch.hazards)

@@ -28,9 +28,6 @@ PRIOR = 16.0
 # The discount by round of the memory that forgets, and of how well it has predicted. It brings .1
 # where problems come in families, and costs nothing where they come in any order.
 MEMORY = 0.96
-# The memory is used when it has predicted better by PATIENCE / B standard deviations: the more arms
-# run, the more it sees. At 0, tables in random order lose .04.
-PATIENCE = 1.0
 SMALLEST_UNIT = 1e-6
 
 
@@ -52,14 +49,13 @@ class PairsState(NamedTuple):
     unit: Annotated[FloatArray, counts()]
     gained: Annotated[FloatArray, counts()]
     guessed: Annotated[FloatArray, counts()]
-    better: Annotated[FloatArray, counts()]
+    better: Annotated[FloatArray, counts(signed=True)]
     squares: Annotated[FloatArray, counts()]
 
     def check(self) -> None:
         """See core.states.Checked: samplers would look for ever beyond these."""
-        seen = (self.squares, self.gained, self.guessed)
-        if self.unit.min() <= 0.0 or self.unit.max() > 1.0 or any(np.any(n < 0.0) for n in seen):
-            raise PickbestError("the saved pairs have numbers that no round can have left")
+        if self.unit.min() <= 0.0 or self.unit.max() > 1.0:
+            raise PickbestError("pairs: unit must be above 0 and at most 1")
 
 
 def start_pairs(replicates: int, n_arms: int) -> PairsState:
@@ -89,12 +85,6 @@ def mean_reward(rewards: float, plays: float, unit: float) -> float:
 def guessed_gain(factor: float, first: float, second: float) -> float:
     """What an arm gains over another, from their mean rewards; factor: gained / guessed."""
     return min(0.99, factor * first * (1.0 - second))
-
-
-@inlined
-def expected_gain(gains: float, together: float, unit: float, guess: float) -> float:
-    """What an arm gains over another, the guess being worth PRIOR observations."""
-    return (PRIOR * guess + unit * gains) / (PRIOR + unit * together)
 
 
 @inlined
@@ -132,16 +122,19 @@ def propose(
                 if scores[a] < 0.0:
                     continue
                 mean = mean_reward(rewards[a], plays[a], unit)
-                guess = guessed_gain(factor, mean, other)
-                gain = expected_gain(gains[a, last], together[a, last], unit, guess)
+                gain = PRIOR * guessed_gain(factor, mean, other) + unit * gains[a, last]
+                gain /= PRIOR + unit * together[a, last]
                 scores[a] *= min(gain / mean, 1.0)
 
 
 @inlined
 def memory_in_use(state: PairsState, row: int, budget: int) -> int:
-    """0, the anchor, unless the memory that forgets has predicted clearly better lately."""
-    clearly = PATIENCE * math.sqrt(state.squares[row]) / budget
-    return 1 if state.better[row] > clearly else 0
+    """0, the anchor, unless the memory that forgets has predicted clearly better lately.
+
+    That is by 1 / B standard deviations: the more arms run, the more it sees. With any advantage
+    at all, tables in random order lose .04.
+    """
+    return 1 if state.better[row] > math.sqrt(state.squares[row]) / budget else 0
 
 
 @inlined
