@@ -48,6 +48,7 @@ def brute_force(costs: np.ndarray, budget: int) -> float:
 @pytest.fixture
 def branching(monkeypatch: pytest.MonkeyPatch) -> None:
     """Never enumerate, bound in single steps, go depth first soon: the tree does all."""
+    monkeypatch.setattr(subset_search, "ENTRIES_IN_NUMPY", 0.0)
     monkeypatch.setattr(subset_search, "ENTRIES_AT_ONCE", 1.0)
     monkeypatch.setattr(subset_search, "OPEN_NODE_NUMBERS", 60.0)
 
@@ -62,8 +63,12 @@ def assert_optimal(costs: np.ndarray, budget: int) -> None:
     assert found.cost == pytest.approx(brute_force(costs, budget), abs=1e-9)
 
 
+@pytest.mark.parametrize("in_numpy", [0.0, subset_search.ENTRIES_IN_NUMPY])
 @pytest.mark.parametrize("kind", KINDS)
-def test_best_subset_equals_brute_force(kind: str) -> None:
+def test_best_subset_equals_brute_force(
+    kind: str, in_numpy: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(subset_search, "ENTRIES_IN_NUMPY", in_numpy)
     rng = np.random.default_rng(KINDS.index(kind))
     for _ in range(60):
         costs = random_table(kind, rng)
