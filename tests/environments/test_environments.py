@@ -274,7 +274,7 @@ def test_other_bad_files(tmp_path):
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: make_environment("task-9"), "unknown environment 'task-9'; did you mean 'task-"),
+        (lambda: make_environment("task-9"), "unknown environment 'task-9' \\(known: "),
         (lambda: make_environment("task-1", rewards=True), "unknown option of task-1 'rewards'"),
         (lambda: make_environment("task-1", n_arms=3), "unknown option of task-1 'n_arms'"),
         (lambda: make_environment("bernoulli", rounds=0), "rounds must be a whole number"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sqlite3
@@ -335,6 +336,10 @@ def test_folding_a_journal_waits_for_no_compiler(
         return partial(compiled.interpreted, self.plain)
 
     monkeypatch.setattr(compiled.Compiled, "_machine", property(machine))
+    for each in gc.get_objects():  # as in a process that has compiled nothing yet
+        if type(each) is compiled.Compiled:
+            monkeypatch.setattr(each, "_ready", None)
+            monkeypatch.setattr(each, "_meanwhile", None)
     monkeypatch.setattr(compiled, "LOAD_SECONDS", 0.0)
     monkeypatch.setattr(compiled, "COMPILE_SECONDS", 0.0)
     arms = [f"arm{number}" for number in range(count)]
