@@ -21,7 +21,7 @@ ARMS = {
 def in_stages(portfolio: Portfolio, problem: str) -> Result:
     """`a` for a quarter of the deadline, then `b` and `c`."""
     ticket = Ticket(0, ("a", "b", "c"), problem, watched=False, until=(0.25, 1.0, 1.0))
-    return portfolio.race.run(ticket, problem, lambda: False)[0]
+    return portfolio.race.run(ticket, problem, lambda: False)
 
 
 def test_an_arm_gets_its_slice_and_others_take_over() -> None:

@@ -20,7 +20,14 @@ from pickbest.portfolio.run.arms import ArmSpec, as_arm, as_arms, check_problem
 from pickbest.portfolio.run.ask_tell import AskTell
 from pickbest.portfolio.run.costs import as_cost
 from pickbest.portfolio.run.features import as_feature_function
-from pickbest.portfolio.run.race import GivenUpError, Progress, Race, Unseen
+from pickbest.portfolio.run.race import (
+    GivenUpError,
+    Progress,
+    Race,
+    Unseen,
+    finished,
+    times_of,
+)
 from pickbest.portfolio.run.settings import RaceSettings
 from pickbest.portfolio.runs import GivenUp, Limits, Result
 
@@ -165,7 +172,8 @@ class Portfolio(AskTell):
             answers = replace(self.race.answers, wanted=self._wanted(ticket))
             race = replace(self.race, deadline=left, answers=answers)
             ended = partial(self._progress.ended, ticket)
-            result, record = race.run(ticket, problem, given_up, ended)
+            result = race.run(ticket, problem, given_up, ended)
+            record = finished(result, times_of(result.runs, race.deadline, ticket.until))
         except BaseException as error:
             self.ledger.lose([ticket.round], (str(error) or type(error).__name__)[:500])
             self._progress.lost(ticket)

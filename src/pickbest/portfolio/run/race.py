@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pickbest.core import PickbestError
 from pickbest.core.codec import storable
@@ -28,7 +28,9 @@ from pickbest.portfolio.runs import (
     Task,
     contradictions,
 )
-from pickbest.portfolio.store.records import Finished
+
+if TYPE_CHECKING:
+    from pickbest.portfolio.store.records import Finished
 
 # Seconds: a slice that ends so close to the deadline ends with it, and none is shorter.
 SLACK = 0.005
@@ -63,8 +65,8 @@ class Race:
         problem: Any,
         given_up: GivenUp = lambda: False,
         ended: Callable[[Run], None] = lambda run: None,
-    ) -> tuple[Result, Finished]:
-        """Run the ticket's arms on the problem; the result, and what the journal will say of it.
+    ) -> Result:
+        """Run the ticket's arms on the problem.
 
         Arms that run until different times take turns: those with the next end start when the
         arms before are stopped without an answer, and what is left of the deadline is theirs.
@@ -110,8 +112,7 @@ class Race:
             reason = before if name in arms else added
             runs.setdefault(name, Run(name, RunStatus.STOPPED, reason=reason))
         ordered = settled([runs[name] for name in ticket.arms])
-        result = self._result(ticket, problem, ordered, time.monotonic() - started)
-        return result, finished(result, times_of(ordered, self.deadline, ticket.until))
+        return self._result(ticket, problem, ordered, time.monotonic() - started)
 
     def _stage(
         self,
@@ -238,8 +239,12 @@ def settled(runs: Sequence[Run]) -> tuple[Run, ...]:
     )
 
 
-def finished(result: Result, times: Sequence[float]) -> Finished:
+def finished(result: Result, times: Sequence[float]) -> "Finished":
     """The journal's record of a result, and of what is learned of it; times: see `times_of`."""
+    from pickbest.portfolio.store.records import (
+        Finished,
+    )  # milliseconds, which `solve` does without
+
     return Finished(
         round=result.round,
         runs=tuple(run.kept() for run in result.runs),

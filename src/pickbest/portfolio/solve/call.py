@@ -165,7 +165,7 @@ class Caller:
             wanted=2 if call.confirm else 1,
         )
         race = Race(timed, self.engine, COST, start.left, Limits(call.memory), answers=answers)
-        result, _ = race.run(ticket, problem.path)
+        result = race.run(ticket, problem.path)
         ran = [run for run in result.runs if run.status is not RunStatus.STOPPED or run.seconds > 0]
         return replace(result, runs=tuple(ran))
 

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pickbest.core.errors import PickbestError
 from pickbest.portfolio.runs import Run, RunStatus
@@ -31,7 +31,9 @@ from pickbest.portfolio.solve.known import (
     solver_table,
     version_of,
 )
-from pickbest.portfolio.store.records import DamagedError, Finished
+
+if TYPE_CHECKING:
+    from pickbest.portfolio.store.records import Finished
 
 # Sets of solvers that are offered: a sample of what the learner would pick.
 READY = 16
@@ -64,6 +66,8 @@ def lessons(call: Mapping[str, Any], versions: Mapping[str, str]) -> Iterator[Le
     that ran, not for what another would have delivered anyway. ValueError, TypeError or KeyError
     for what no call wrote.
     """
+    from pickbest.portfolio.store.records import Finished  # milliseconds, which a call does without
+
     full = {str(arm): _full(str(arm), versions | call["versions"]) for arm in call["arms"]}
     picked = [full[arm] for arm in call["picked"]]
     ran = [
@@ -107,6 +111,8 @@ def _full(name: str, versions: Mapping[str, str]) -> str:
 
 def learn(keep: Keep) -> int:
     """Take in all calls that are not learned, and offer new sets; how many calls there were."""
+    from pickbest.portfolio.store.records import DamagedError
+
     last, count = keep.learned, 0
     versions = noted_versions(keep)
     by_key: dict[str, list[Lesson]] = defaultdict(list)
