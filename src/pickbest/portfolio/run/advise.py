@@ -18,13 +18,11 @@ from pickbest.learners.auto import Schedules
 from pickbest.learners.auto.kinds import EDGES, KindsState, survivals
 from pickbest.portfolio.runs import RunStatus
 from pickbest.portfolio.store.records import (
-    DamagedError,
     Entry,
     Finished,
-    Picked,
-    Summary,
     check_finished,
     check_weights,
+    parts_of,
 )
 
 RESAMPLINGS = 40
@@ -125,34 +123,29 @@ class Rounds:
 
 def timed_rounds(entries: Sequence[Entry]) -> Rounds:
     """The last rounds that say when arms answered or were stopped."""
-    opened = {e.record.round: e.record for e in entries if isinstance(e.record, Picked)}
-    told = [e.record for e in entries if isinstance(e.record, Finished) and not e.record.late]
-    pruned = any(isinstance(e.record, Summary) for e in entries)
-    told = [each for each in told if each.cost is not None]
-    told = [each for each in told if each.round in opened or not pruned][-MOST_ROUNDS:]
-    if len(told) < FEWEST_ROUNDS:
+    parts = [(each.opened, each.told) for each in parts_of(entries).values()]
+    both = [(opened, told) for opened, told in parts if opened and told and not told.late]
+    paired = [(opened, told) for opened, told in both if told.cost is not None][-MOST_ROUNDS:]
+    if len(paired) < FEWEST_ROUNDS:
         raise PickbestError(
-            f"advice needs at least {FEWEST_ROUNDS} finished rounds, got {len(told)}: play more"
+            f"advice needs at least {FEWEST_ROUNDS} finished rounds, got {len(paired)}: play more"
         )
-    for each in told:
-        if each.round not in opened:
-            raise DamagedError(f"round {each.round} is finished, but was never opened")
-        check_finished(each, opened[each.round])
-        check_weights(opened[each.round])
-    names = tuple(dict.fromkeys(run.arm for each in told for run in each.runs))
-    width = max(len(each.runs) for each in told)
-    shape = (len(told), width)
-    costs = np.array([each.cost for each in told], np.float64)
-    sizes = np.array([len(each.runs) if not opened[each.round].until else 0 for each in told])
+    for opened, told in paired:
+        check_finished(told, opened)
+        check_weights(opened)
+    names = tuple(dict.fromkeys(run.arm for _, told in paired for run in told.runs))
+    shape = (len(paired), max(len(told.runs) for _, told in paired))
+    costs = np.array([told.cost for _, told in paired], np.float64)
+    sizes = np.array([0 if opened.until else len(told.runs) for opened, told in paired])
     empty = np.full(shape, -1), np.zeros(shape), np.zeros(shape, np.bool_), np.ones(shape)
     rounds = Rounds(names, *empty, costs, sizes)
-    for row, each in enumerate(told):
-        for place, (run, time) in enumerate(zip(each.runs, each.times, strict=True)):
+    for row, (opened, told) in enumerate(paired):
+        for place, (run, time) in enumerate(zip(told.runs, told.times, strict=True)):
             if run.status is RunStatus.STOPPED and time == 0.0:
                 continue
             rounds.arms[row, place] = names.index(run.arm)
             rounds.times[row, place] = time
-            rounds.weights[row, place] = (opened[each.round].weights or {place: 1.0})[place]
+            rounds.weights[row, place] = (opened.weights or {place: 1.0})[place]
             rounds.answered[row, place] = run.cost is not None and time < 1.0 and run.cost < 1.0
     return rounds
 

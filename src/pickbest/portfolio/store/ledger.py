@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pickbest.core import PickbestError, check_count
 from pickbest.core.features import Feature, Features, encoded, feature_names, kept
@@ -30,6 +30,7 @@ from pickbest.portfolio.store.records import (
     check_finished,
     check_picked,
     check_roster,
+    parts_of,
 )
 from pickbest.portfolio.store.snapshots import (
     ReplayError,
@@ -306,7 +307,7 @@ class Ledger:
             found[:] = [each for each in self.state.open.values() if each.after == number]
             if found:
                 return []
-            first = _parts(turn.of_round(number)).opened
+            first = parts_of(turn.of_round(number))[number].opened
             if number not in self.state.tail or first is None:
                 raise self._no_more(number)
             called, costs = self.state.tail[number]
@@ -348,10 +349,11 @@ class Ledger:
                 self.lose([number], "no result came in time")
             is_number = isinstance(number, int) and not isinstance(number, bool)
             found = self.journal.of_rounds(number, number + 1) if is_number else []
-            opened, lost, told = _parts(found)
-            if or_lost and opened is not None and lost is not None and told is None:
-                return opened
-            why = {} if lost is None or told is not None else {number: lost.reason}
+            parts = parts_of(found)[number]
+            untold = parts.lost if parts.told is None else None
+            if or_lost and parts.opened is not None and untold is not None:
+                return parts.opened
+            why = {} if untold is None else {number: untold.reason}
             raise not_open(number, self.state.next_round, why)
 
     def note(self, results: Sequence[tuple[str, tuple[float, ...], Finished]]) -> None:
@@ -391,10 +393,11 @@ class Ledger:
             number = result.round
             picked = self.state.open.get(number)
             if picked is None:
-                picked, lost, told = _parts(turn.of_round(number))
-                if picked is None or lost is None or told is not None:
+                parts = parts_of(turn.of_round(number))[number]
+                picked = parts.opened
+                if picked is None or parts.lost is None or parts.told is not None:
                     raise not_open(number, self.state.next_round, {})
-                late[number] = lost.reason
+                late[number] = parts.lost.reason
             check_finished(result, picked)
             return replace(result, late=number in late)
 
@@ -464,20 +467,6 @@ def patiently(
         except away:
             time.sleep(seconds)
     return attempt()
-
-
-class _Parts(NamedTuple):
-    """What a journal holds of one round."""
-
-    opened: Picked | None
-    lost: Lost | None
-    told: Finished | None
-
-
-def _parts(entries: Sequence[Entry]) -> _Parts:
-    found = {type(entry.record): entry.record for entry in entries}
-    opened, lost, told = (found.get(kind) for kind in (Picked, Lost, Finished))
-    return _Parts(opened, lost, told)  # type: ignore[arg-type]
 
 
 def _known_features(

@@ -6,6 +6,7 @@ before it is folded in.
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -161,6 +162,29 @@ class Entry:
 
     position: int
     record: Record
+
+
+@dataclass(slots=True)
+class Parts:
+    """What a journal holds of one round."""
+
+    opened: Picked | None = None
+    lost: Lost | None = None
+    told: Finished | None = None
+
+
+def parts_of(entries: Iterable[Entry]) -> Mapping[int, Parts]:
+    """The parts of each round by its number, in the order of their first records."""
+    found: defaultdict[int, Parts] = defaultdict(Parts)
+    for entry in entries:
+        match entry.record:
+            case Picked() as record:
+                found[record.round].opened = record
+            case Lost() as record:
+                found[record.round].lost = record
+            case Finished() as record:
+                found[record.round].told = record
+    return found
 
 
 @dataclass(frozen=True, slots=True)

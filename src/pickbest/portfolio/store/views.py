@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pickbest.core.codec import SPARSE
 from pickbest.portfolio.runs import Run, contradictions
-from pickbest.portfolio.store.records import Entry, Finished, Lost, Picked
+from pickbest.portfolio.store.records import Entry, Finished, Lost, Picked, parts_of
 from pickbest.portfolio.store.state import PortfolioState, Tally
 
 if TYPE_CHECKING:
@@ -163,27 +163,21 @@ def _arm_view(name: str, tally: Tally, known: PortfolioState, share: float) -> A
 
 def rounds_of(entries: Iterable[Entry]) -> list[RoundView]:
     """The rounds that are opened in these entries, in their order."""
-    views: dict[int, RoundView] = {}
-    for entry in entries:
-        record = entry.record
-        if isinstance(record, Picked):
-            views[record.round] = RoundView(
-                record.round, record.problem, record.arms, "open", record.at, after=record.after
-            )
-        elif isinstance(record, Finished | Lost) and record.round in views:
-            views[record.round] = _closed(views[record.round], record)
-    return list(views.values())
+    rounds = parts_of(entries).values()
+    return [_view(each.opened, each.lost, each.told) for each in rounds if each.opened is not None]
 
 
-def _closed(view: RoundView, record: Finished | Lost) -> RoundView:
-    if isinstance(record, Lost):
-        return replace(view, state="lost", reason=record.reason)
-    told = replace(
-        view, winner=record.winner, cost=record.cost, runs=record.runs, answer=record.answer
+def _view(opened: Picked, lost: Lost | None, told: Finished | None) -> RoundView:
+    state = "open" if told is None else "finished"
+    view = RoundView(
+        opened.round, opened.problem, opened.arms, state, opened.at, after=opened.after
     )
-    if record.late:
-        return replace(told, late=True)
-    return replace(told, state="finished", learned=True, output=record.output)
+    if lost is not None:
+        view = replace(view, state="lost", reason=lost.reason)
+    if told is None:
+        return view
+    view = replace(view, winner=told.winner, cost=told.cost, runs=told.runs, answer=told.answer)
+    return replace(view, late=told.late, learned=not told.late, output=told.output)
 
 
 def last_rounds(
