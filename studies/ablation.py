@@ -25,21 +25,24 @@ from pickbest.catalog import make_learner
 from pickbest.core import (
     Environment,
     FloatArray,
+    IntArray,
     PickbestError,
     check_count,
     unknown_name,
 )
 from pickbest.core.progress import Progress
-from pickbest.environments import Shuffled, Table, read_scenarios
+from pickbest.environments import Shuffled, Table, WithFeatures, read_scenarios
 from pickbest.environments.aslib import RUNTIME, read_scenario
 from pickbest.environments.runtimes import read_runtimes
 from pickbest.kernels.compiled import inlined
+from pickbest.learners.auto.features import FeaturesState
 from pickbest.portfolio.run.costs import as_cost
 from pickbest.simulation.replay import Races
 from pickbest.simulation.simulate import simulate
 from pickbest.simulation.statistics import standard_error
 from studies.benchmark.shares import LEAST_GAP, references
 from studies.cache import Cache, code_digest, key_of
+from studies.peers.environments import peer_environments
 from studies.races import censoring_rows
 from studies.tables import divisions, hints, models, paper_rewards
 
@@ -48,6 +51,10 @@ AUTO = "pickbest.learners.auto"
 CODE = (AUTO, "pickbest.simulation.simulate", "pickbest.simulation.replay", __name__)
 RACE_BUDGETS, RACE_ROUNDS = (2, 3), 400
 RACE_COSTS = ("solved", "runtime")
+# How a cell is played: a table round by round, also with features; races whose losers are stopped,
+# and races in which every run finishes.
+PLAYED, INFORMED, STOPPED, FINISHED = "played", "informed", "stopped", "finished"
+RULES = {STOPPED: "intervals", FINISHED: "deadline"}
 # Differences are shown with this many standard errors over tables: a 95% interval.
 INTERVAL = 1.96
 
@@ -57,12 +64,12 @@ class Part:
     """What is left out of `auto`.
 
     without: what is replaced, "module.NAME" → a constant or a kernel.
-    races: whether it matters only where losers are stopped.
+    kinds: of the cells in which it can matter.
     """
 
     name: str
     without: Mapping[str, object] = field(default_factory=dict)
-    races: bool = False
+    kinds: tuple[str, ...] = (PLAYED, STOPPED)
 
 
 @inlined
@@ -83,7 +90,13 @@ def anchor_only(state: object, row: int, budget: int) -> int:
     return 0
 
 
-WHOLE = Part("nothing")
+def follow_nobody(state: FeaturesState) -> IntArray:
+    """`followed` where features, whose costs are paid all the same, are not looked at."""
+    return np.empty(0, np.int64)
+
+
+WHOLE = Part("nothing", kinds=(PLAYED, INFORMED, STOPPED, FINISHED))
+RACED = (STOPPED,)
 PARTS = (
     Part("pairs", {"sets.MOST_PAIRED": 0}),
     Part("factor of gains", {"sets.guessed_gain": guess_without_factor}),
@@ -93,11 +106,12 @@ PARTS = (
     Part("guard (1 round in 1,000, not in 32)", {"guard.FIRST_SHARE": 1e-3}),
     Part("guard's first rate (2, not 1/2)", {"guard.FIRST_RATE": 2.0}),
     Part("guard's doubt (3, not 6)", {"guard.DOUBT": 3.0}),
-    Part("four kinds of problems (two)", {"kinds.KINDS": 2}, races=True),
-    Part("curves of other arms (as 1/2 run, not 2)", {"kinds.WORTH": 0.5}, races=True),
-    Part("kinds that differ at first (e^.3, not e^1.2)", {"kinds.LADDER": 0.3}, races=True),
-    Part("least watching (.01, not .03)", {"stopped.LEAST_WATCH": 0.01}, races=True),
-    Part("watching new pairs", {"stopped.SURE": 0.0}, races=True),
+    Part("four kinds of problems (two)", {"kinds.KINDS": 2}, RACED),
+    Part("curves of other arms (as 1/2 run, not 2)", {"kinds.WORTH": 0.5}, RACED),
+    Part("kinds that differ at first (e^.3, not e^1.2)", {"kinds.LADDER": 0.3}, RACED),
+    Part("least watching (.01, not .03)", {"stopped.LEAST_WATCH": 0.01}, RACED),
+    Part("watching new pairs", {"stopped.SURE": 0.0}, RACED),
+    Part("features", {"features.followed": follow_nobody}, (INFORMED,)),
 )
 
 
@@ -118,14 +132,19 @@ def leave_out(part: Part) -> None:
 
 @dataclass(frozen=True, eq=False)
 class AblationCell:
-    """A table at a budget: played round by round, or raced where `races` are given."""
+    """A table at a budget: played round by round, or raced where `races` are given.
+
+    informed: the environment with features, at what they cost; None where there are none.
+    """
 
     family: str
     table: str
     budget: int
     environment: Environment | None = None
+    informed: WithFeatures | None = None
     races: Races | None = None
     cost: str = ""
+    kind: str = PLAYED
 
     @property
     def digest(self) -> str:
@@ -135,7 +154,11 @@ class AblationCell:
         else:
             table: Any = getattr(self.environment, "inner", self.environment)
             content = [table.costs_table]
-        said = (self.family, self.table, self.budget, self.cost, type(self.environment).__name__)
+        if self.informed is not None:
+            known: Any = getattr(self.informed.inner, "inner", self.informed.inner)
+            content += [known.costs_table, self.informed.features]
+        game = type(self.environment).__name__
+        said = (self.family, self.table, self.budget, self.cost, self.kind, game)
         digest = hashlib.sha256(repr(said).encode())
         for array in content:
             digest.update(np.ascontiguousarray(array).tobytes())
@@ -144,7 +167,7 @@ class AblationCell:
 
 def cells_at_hand(data: Path, budgets: Sequence[int]) -> list[AblationCell]:
     """Every table of the folder in its families, at every budget below its number of arms."""
-    found = list(_tables(data, budgets)) + list(_races(data))
+    found = [*_tables(data, budgets), *_races(data), *_informed(data, budgets)]
     if not found:
         raise PickbestError(f"{data}: no table here; studies/tables.py says what a folder may hold")
     return found
@@ -176,7 +199,7 @@ def _tables(data: Path, budgets: Sequence[int]) -> Iterator[AblationCell]:
 
 
 def _races(data: Path) -> Iterator[AblationCell]:
-    """Races whose losers are stopped, over scenarios with runtimes and over divisions."""
+    """Races over scenarios with runtimes and over divisions: losers stopped, and all finished."""
     paths = sorted((data / "smtcomp22").glob("*.csv"))
     if (data / "aslib").is_dir():
         folders = sorted(path for path in (data / "aslib").iterdir() if path.is_dir())
@@ -187,7 +210,21 @@ def _races(data: Path) -> Iterator[AblationCell]:
             races = Races.of(table, table.cutoff or 1_200.0, as_cost(cost))
             for budget in RACE_BUDGETS:
                 if budget < races.n_arms:
-                    yield AblationCell("races", path.stem, budget, races=races, cost=cost)
+                    cell = AblationCell("races", path.stem, budget, races=races, cost=cost)
+                    yield replace(cell, kind=STOPPED)
+                    yield replace(cell, family="races, all finished", kind=FINISHED)
+
+
+def _informed(data: Path, budgets: Sequence[int]) -> Iterator[AblationCell]:
+    """The tables with features of `studies peers`, in both orders."""
+    for place in peer_environments(data):
+        if place.informed is not None:
+            kind = "divisions" if place.family.startswith("SMT ") else "scenarios"
+            for budget in budgets:
+                if budget < place.environment.n_arms:
+                    family, environment = f"{kind} with features", place.environment
+                    cell = AblationCell(family, place.family, budget, environment, place.informed)
+                    yield replace(cell, kind=INFORMED)
 
 
 def half_of(cells: Sequence[AblationCell], half: int | None) -> list[AblationCell]:
@@ -232,7 +269,7 @@ class AblationPlan:
 
     def cells_of(self, part: Part) -> list[AblationCell]:
         """Those that the part can matter in."""
-        return [cell for cell in self.cells if cell.races is not None or not part.races]
+        return [cell for cell in self.cells if cell.kind in part.kinds]
 
 
 Shares = dict[tuple[str, int], list[float]]
@@ -293,7 +330,7 @@ def _play_all(plan: AblationPlan, part: Part, cells: Sequence[AblationCell]) -> 
 def played(cell: AblationCell, replicates: int, seed: int) -> list[float]:
     """The share of the gap of each replicate; empty where there is no gap to speak of."""
     if cell.races is not None:
-        rules = ("intervals",)
+        rules = (RULES[cell.kind],)
         (row,) = censoring_rows(
             cell.table, cell.races, cell.cost, cell.budget, RACE_ROUNDS, replicates, rules
         )
@@ -307,7 +344,8 @@ def played(cell: AblationCell, replicates: int, seed: int) -> list[float]:
     if gap < LEAST_GAP:
         return []
     learner = make_learner("auto", environment.n_arms, cell.budget)
-    run = simulate({"auto": learner}, environment, replicates, seed, progress=False).runs["auto"]
+    game = cell.informed or environment
+    run = simulate({"auto": learner}, game, replicates, seed, progress=False).runs["auto"]
     rewards: FloatArray = 1.0 - run.paid.mean(axis=1)
     found: list[float] = ((rewards - random[0]) / gap).tolist()
     return found
@@ -317,7 +355,7 @@ def summary_of(plan: AblationPlan, shares: Shares) -> dict[str, Any]:
     """Shares of `auto` by family, and what each part adds to them, with errors over tables.
 
     A table counts once, by the mean over its budgets, costs and replicates. `gain` is the share
-    with the part minus that without it, paired by table.
+    with the part minus that without it, paired by table; `tables`: that of each table.
     """
     families = []
     for family in dict.fromkeys(cell.family for cell in plan.cells):
@@ -338,8 +376,9 @@ def _gain(
     plan: AblationPlan, shares: Shares, part: Part, family: str, whole: Mapping[str, float]
 ) -> dict[str, Any]:
     without = _by_table(plan, shares, part, family)
-    gains = [whole[table] - without[table] for table in without]
-    return {"part": part.name, "gain": _mean(gains), "error": _error(gains)}
+    by_table = {table: whole[table] - share for table, share in without.items()}
+    gains = list(by_table.values())
+    return {"part": part.name, "gain": _mean(gains), "error": _error(gains), "tables": by_table}
 
 
 def _by_table(plan: AblationPlan, shares: Shares, part: Part, family: str) -> dict[str, float]:
