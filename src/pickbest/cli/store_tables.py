@@ -25,7 +25,7 @@ def status_table(status: Status) -> Table:
     title = (
         f"{status.finished} rounds finished, {status.lost} lost, {status.open} open; "
         f"mean cost {mean}; learner {escape(printable(status.learner))}, "
-        f"{status.budget} arms per round; limits by {status.limits}"
+        f"{status.budget} arms per round; limits on memory and processes: {status.limits}"
     )
     if status.late:
         title += f"; {status.late} results came too late to be learned"
