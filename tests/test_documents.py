@@ -134,7 +134,9 @@ def spoken(source):
 
 
 def test_no_habit_of_foreign_english_is_left():
-    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    pages = [*ROOT.glob("*.md"), ROOT / "Makefile"]
+    for folder in ("docs", "examples", ".github"):
+        pages += [page for page in (ROOT / folder).rglob("*") if page.suffix in (".md", ".yml")]
     texts = {page: page.read_text(encoding="utf-8") for page in pages}
     texts |= {source: spoken(source) for source in (ROOT / "src").rglob("*.py")}
     texts |= {
