@@ -264,7 +264,8 @@ def report(
 
     need_packages()
     shown = Path(store).stem if store.endswith(".toml") else name
-    command = f"pickbest report {shown}"
+    again = Path(store).name if store.endswith(".toml") else f"STORE --name {name}"
+    command = f"pickbest report {again}"
     given = None if deadline is None else check_positive("deadline", deadline)
     config = located(store, name)[2]  # a journal does not know the deadline
     known = config.deadline if given is None and config is not None else given
