@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,7 +21,6 @@ from pickbest.core.text import printable
 
 if TYPE_CHECKING:
     from pickbest.portfolio.run.portfolio_file import PortfolioFile
-    from pickbest.portfolio.store.journal import Journal
     from pickbest.portfolio.store.ledger import Ledger
 
 
@@ -91,10 +90,12 @@ def export(
         pickbest export portfolio.toml --out runs.csv
     """
     from pickbest.portfolio.store.export import as_csv, chosen_format, export_lines, write_file
+    from pickbest.portfolio.store.journal import Journal
     from pickbest.portfolio.store.views import rounds_of
 
     chosen = chosen_format(form, out)
-    with reading(store, name) as journal:
+    storage, name, _ = located(store, name)
+    with closing(Journal(storage, name, readonly=True)) as journal:
         entries = journal.entries()
         if chosen == "jsonl":
             lines: Iterable[str] = export_lines(entries)
@@ -215,14 +216,6 @@ def opened(store: str, name: str, write: bool = False) -> Iterator[Ledger]:
     storage, name, config = located(store, name)
     with closing(Journal(storage, name, create=write, readonly=not write)) as journal:
         yield Ledger(journal, trusted=None if config is None else config.settings.opened)
-
-
-def reading(store: str, name: str) -> AbstractContextManager[Journal]:
-    """A journal to read from; nothing of it is folded."""
-    from pickbest.portfolio.store.journal import Journal
-
-    storage, name, _ = located(store, name)
-    return closing(Journal(storage, name, readonly=True))
 
 
 def located(store: str, name: str) -> tuple[str, str, PortfolioFile | None]:
