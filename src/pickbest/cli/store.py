@@ -201,7 +201,8 @@ def _token_in(path: Path) -> str:
     try:
         token = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise PickbestError(f"{path}: the token cannot be read ({error})") from error
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise PickbestError(f"{path}: the token cannot be read ({reason})") from error
     if not token or len(token.split()) != 1:
         raise PickbestError(f"{path}: a token file must hold one word, and nothing else")
     return token
