@@ -22,7 +22,7 @@ help:
 	@echo "make test-all    all that make test leaves out: Ray, PostgreSQL, browser, docs, fuzz, wheel, …"
 	@echo "make docs        the documentation as a site, out/site/index.html"
 	@echo "make paper       docs/two-picks.md as a PDF, out/paper/, where TeX is installed"
-	@echo "make bench       measure speed beside reference implementations and peers"
+	@echo "make bench       measure speed against reference implementations and peers"
 	@echo "make install     only prepare the environment in $(VENV), with everything"
 	@echo "make clean       remove the environment and everything that was built"
 

@@ -20,6 +20,12 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     return markdown if "/" in page.file.src_uri else OUTSIDE.sub(r"`\1`", markdown)
 
 
+def on_post_page(output: str, **_: Any) -> str:
+    """The theme's switch of colours fails without the style sheets of its highlighter, which we
+    do not use: empty elements stand for them."""
+    return output.replace("</head>", '<meta id="hljs-light"><meta id="hljs-dark"></head>')
+
+
 def on_post_build(config: Any, **_: Any) -> None:
     """The search index as a script: a page that was opened from a file may load no JSON."""
     folder = Path(config.site_dir) / "search"

@@ -1,4 +1,4 @@
-"""What a learning portfolio would have cost on measured runtimes, beside other ways to choose.
+"""What a learning portfolio would have cost on measured runtimes, and what other ways would have.
 
 The portfolio is the real one: only its engine is replaced by one that looks the runtimes up, so
 that picks, races, stopped losers and learning are those of a live run, in any order of problems.
@@ -264,11 +264,11 @@ def ways(table: Measured, progress: Callable[[str], None] = lambda text: None) -
 
 
 def report(table: Measured, found: Sequence[Way], title: str) -> str:
-    """Markdown: totals, and how the portfolio stands beside each way, paired by order."""
+    """Markdown: totals, and how the portfolio compares with each way, paired by order."""
     ours = found[0]
     count = len(table.problems)
     lines = [
-        f"| {title} | cores | seconds | solved | beside the portfolio, s [95 %] |",
+        f"| {title} | cores | seconds | solved | compared with the portfolio, s [95 %] |",
         "|---|---:|---:|---:|---:|",
     ]
     for way in found:

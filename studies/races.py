@@ -179,7 +179,7 @@ def draw(rows: list[Row], path: Path) -> None:
         axes.plot(*zip(*(at for _, at in points), strict=True), marker="o", label=name)
         for text, at in points:
             axes.annotate(text, at, textcoords="offset points", xytext=(6, 4), fontsize=8)
-    axes.set_xlabel("processor time a round, in deadlines")
+    axes.set_xlabel("processor time per round, in deadlines")
     axes.set_ylabel("mean cost of the answer")
     axes.legend(frameon=False)
     figure.savefig(path)

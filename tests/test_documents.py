@@ -1,4 +1,4 @@
-"""Every code block of the README and of the docs runs, and the site is built without a warning.
+"""Every code block of the README and of the docs runs, and every page of the site can be read.
 
 A block with a title is a file beside the other blocks of its page.
 """
@@ -14,6 +14,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from tests.browser import DESKTOP, PHONE, chromium
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [
@@ -132,7 +134,9 @@ def spoken(source):
 
 
 def test_no_habit_of_foreign_english_is_left():
-    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    pages = [*ROOT.glob("*.md"), ROOT / "Makefile"]
+    for folder in ("docs", "examples", ".github"):
+        pages += [page for page in (ROOT / folder).rglob("*") if page.suffix in (".md", ".yml")]
     texts = {page: page.read_text(encoding="utf-8") for page in pages}
     texts |= {source: spoken(source) for source in (ROOT / "src").rglob("*.py")}
     texts |= {
@@ -152,20 +156,71 @@ def test_the_reference_of_commands_is_what_help_shows():
     assert written.read_text(encoding="utf-8") == commands.page(), "run python docs/commands.py"
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec("mkdocs") is None, reason="the site needs the extra docs: make install"
-)
-def test_the_site_is_built_without_a_warning_and_read_without_a_network(tmp_path):
-    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The documentation as a site, built without a warning."""
+    pytest.importorskip("mkdocs", reason="the site needs the extra docs: make install")
+    folder = tmp_path_factory.mktemp("site")
+    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
     outcome = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, check=False)
     assert outcome.returncode == 0, outcome.stderr
     assert not re.search(r"^WARNING", outcome.stderr, re.MULTILINE)
+    return folder
+
+
+def test_the_site_is_read_without_a_network(site):
     loaded = re.compile(
         r'<(script|img|iframe)[^>]* src="?https?:|<link[^>]*(stylesheet|preconnect)[^>]*https?:'
     )
-    for page in tmp_path.rglob("*.html"):
+    for page in site.rglob("*.html"):
         assert not loaded.search(page.read_text(encoding="utf-8")), page.name
-    assert not [sheet for sheet in tmp_path.rglob("*.css") if "url(http" in sheet.read_text()]
-    # Search works from a file: the index is a script, which docs/search.js loads.
-    assert '"location": "solve.html' in (tmp_path / "search" / "pages.js").read_text()
-    assert "search.js" in (tmp_path / "index.html").read_text()
+    assert not [sheet for sheet in site.rglob("*.css") if "url(http" in sheet.read_text()]
+
+
+# What of a page cannot be read: its width beyond the screen, pictures that did not load, and
+# text with less contrast than 4.5 on its ground.
+UNREADABLE = """
+const light = c => [.2126, .7152, .0722].reduce((sum, share, i) => {
+  const v = c[i] / 255;
+  return sum + share * (v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+}, .05);
+const parts = text => text.match(/[\\d.]+/g).map(Number);
+const ground = e => {
+  for (; e; e = e.parentElement) {
+    const c = parts(getComputedStyle(e).backgroundColor);
+    if ((c[3] ?? 1) > .5) return c;
+  }
+  return [255, 255, 255];
+};
+const faint = [...document.querySelectorAll("body *")].filter(e => {
+  const box = e.getBoundingClientRect();
+  if (!box.width || ![...e.childNodes].some(n => n.nodeType == 3 && n.data.trim())) return false;
+  const [one, other] = [parts(getComputedStyle(e).color), ground(e)].map(light);
+  return Math.max(one, other) / Math.min(one, other) < 4.5;
+});
+const wide = document.documentElement.scrollWidth - innerWidth;
+return [...(wide > 0 ? [`${wide} pixels too wide`] : []),
+  ...[...document.images].filter(i => !i.naturalWidth).map(i => i.src),
+  ...faint.map(e => "faint: " + e.textContent.trim().slice(0, 40))];
+"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_page_can_be_read(site, size, scheme, tmp_path):
+    """From a file, as most people open it: in light, in dark and on a phone."""
+    with chromium(tmp_path, size) as browser:
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        for page in sorted(set(site.rglob("*.html")) - {site / "404.html"}):
+            browser.get(page.as_uri())
+            assert browser.execute_script(UNREADABLE) == [], page.name
+            # Browsers allow a page that is a file no worker: search.js searches there.
+            told = [line["message"] for line in browser.get_log("browser")]
+            assert not [line for line in told if "orker" not in line], page.name
+        search = "document.getElementById('mkdocs-search-query')"
+        typed = f"const q = {search}; q.value = 'deadline'; q.dispatchEvent(new Event('input'))"
+        browser.execute_script(typed)
+        found = "return document.querySelectorAll('#mkdocs-search-results article').length"
+        assert browser.execute_script(found) >= 5

@@ -117,7 +117,7 @@ def test_the_container_and_the_unit_start_what_exists():
         for name in rest.split()[:-1] if word == "COPY" else ():
             assert (ROOT / name).exists()
     assert words.index("USER") < words.index("ENTRYPOINT")
-    assert "root" not in dict(steps)["USER"]
+    assert int(dict(steps)["USER"]) > 0  # a number: no host need know a name
     page = (ROOT / "docs" / "operations.md").read_text()
     unit = re.search(r"ExecStart=\S+/pickbest (.*)", page)[1].split()
     known = run("from pickbest.cli.main import app; app(['serve', '--help'])")

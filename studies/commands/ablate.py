@@ -101,4 +101,4 @@ def shown(found: dict[str, Any]) -> RenderableType:
         rows.append([part["part"], *(cell(one["gain"], one["error"]) for one in own)])
     heads = ["what it adds", *(f"{each['family']} ({each['tables']})" for each in families)]
     title = "Shares of the gap, and what each part of auto adds (95% intervals over tables)"
-    return tables.narrow(tables.table(title, heads, rows))
+    return tables.table(title, heads, rows, narrow=True)

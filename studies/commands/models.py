@@ -82,7 +82,7 @@ def shown(found: dict[str, Any]) -> list[RenderableType]:
         title = f"Order {order}: cost + trade · price paid per problem (quality, dollars)"
         cells = [[f"{trade:g}", router, *texts] for (trade, router), texts in lines.items()]
         heads = ("trade", "router", *(f"B = {budget}" for budget in budgets))
-        built.append(tables.narrow(tables.table(title, heads, cells)))
+        built.append(tables.table(title, heads, cells, narrow=True))
     heads = ("order", "trade", "compared with", "router", "adaptive", "rival", "difference")
     cells = [
         [each["order"], f"{each['trade']:g}", each["compared with"], each["router"],
@@ -91,5 +91,5 @@ def shown(found: dict[str, Any]) -> list[RenderableType]:
         for each in found["compared"]
     ]  # fmt: skip
     title = "The adaptive cascade, less what its rivals pay on the same draws (95% intervals)"
-    built.append(tables.narrow(tables.table(title, heads, cells)))
+    built.append(tables.table(title, heads, cells, narrow=True))
     return built

@@ -123,7 +123,7 @@ def rows_table(title: str, rows: Sequence[dict[str, Any]]) -> RenderableType:
     columns = list(rows[0]) if rows else ["nothing"]
     heads = [column.replace("_", " ") for column in columns]
     cells = [[row.get(column) for column in columns] for row in rows]
-    return tables.narrow(tables.table(title, heads, cells))
+    return tables.table(title, heads, cells, narrow=True)
 
 
 def two_picks(

@@ -193,22 +193,18 @@ End
 def test_a_bound_that_cuts_is_named(tmp_path: Path) -> None:
     path = tmp_path / "beyond.lp"
     path.write_text(BEYOND)
-    for budget in ("1", "2"):
-        options = ["feasible", str(path), "--budget", budget, "--bound"]
-        cut = CliRunner().invoke(app, [*options, "100", "--json"])
-        assert cut.exit_code == 3
-        told = json.loads(cut.stdout)
-        assert (told["bound"], told["needs_bound_of"]) == (100.0, ["x"])
-        shown = CliRunner().invoke(app, [*options, "100"])
-        assert "infeasible within --bound 100" in " ".join(shown.stdout.split())
-        wide = CliRunner().invoke(app, [*options, "200", "--json"])
-        assert wide.exit_code == 0
-        assert json.loads(wide.stdout)["needs_bound_of"] == []
+    for budget in (1, 2):
+        options = (path, "--budget", budget, "--bound")
+        code, text = run(*options, 100, "--json")
+        told = json.loads(text)
+        assert (code, told["bound"], told["needs_bound_of"]) == (3, 100.0, ["x"])
+        assert "infeasible within --bound 100" in " ".join(run(*options, 100)[1].split())
+        code, text = run(*options, 200, "--json")
+        assert (code, json.loads(text)["needs_bound_of"]) == (0, [])
 
 
 def test_infeasible_whatever_the_bound(tmp_path: Path) -> None:
     path = tmp_path / "never.lp"
     path.write_text("Minimize\n o: x\nSubject To\n c: y >= 6\nBounds\n y <= 5\n x free\nEnd\n")
-    found = CliRunner().invoke(app, ["feasible", str(path), "--bound", "1000", "--json"])
-    assert found.exit_code == 3
-    assert json.loads(found.stdout)["needs_bound_of"] == []
+    code, text = run(path, "--bound", 1000, "--json")
+    assert (code, json.loads(text)["needs_bound_of"]) == (3, [])

@@ -130,18 +130,13 @@ def test_bounds_and_lists():
     assert {row["name"] for row in result("environments")["environments"]} >= {"task-1"}
 
 
-def test_tables_for_people(rewards):
-    runner = CliRunner()
-    for arguments in (
-        ["simulate", str(rewards), "--rewards", "-l", "uniform", "-r", "2"],
-        ["hindsight", str(rewards), "--rewards", "-b", "2"],
-        ["bounds", "--arms", "9", "-b", "3", "--rounds", "368", "--regret", "20"],
-        ["learners"],
-        ["environments"],
-    ):
-        outcome = runner.invoke(app, arguments)
-        assert outcome.exit_code == 0
-        assert "┃" in outcome.stdout
+@pytest.mark.parametrize(
+    "words", ["bounds --arms 9 -b 3 --rounds 368 --regret 20", "learners", "environments"]
+)
+def test_tables_for_people(words):
+    outcome = CliRunner().invoke(app, words.split())
+    assert outcome.exit_code == 0
+    assert "┃" in outcome.stdout
 
 
 def test_tables_say_cost_or_reward_and_regret_to_what_matters(rewards):
@@ -161,10 +156,10 @@ def test_tables_say_cost_or_reward_and_regret_to_what_matters(rewards):
         assert kind in shown
 
 
-def test_labels_and_columns_are_chosen_by_hand(tmp_path):
+def test_labels_and_columns_are_chosen_by_hand(tmp_path, refused):
     path = tmp_path / "t.csv"
     path.write_text("a,id,b\n0.5,1,1\n0,2,0\n")
-    assert run("hindsight", path).returncode == 2
+    refused("hindsight", path, cwd=tmp_path)
     chosen = result("hindsight", path, "--label", "id")
     assert chosen["n_arms"] == 2
     chosen = result("simulate", path, "--columns", "b, a", "-l", "uniform", "-r", 2)
@@ -214,7 +209,7 @@ def test_help_shows_words_and_no_types_of_python(program):
         words = [*filter(None, [command]), "--help"]
         outcome = CliRunner().invoke(program, words, env={"COLUMNS": "150"})
         assert outcome.exit_code == 0
-        assert not re.search(r"<(list|bool|tuple)|\]\.\.\.\]", outcome.stdout), outcome.stdout
+        assert not re.search(r"<[a-z]+>|\]\.\.\.\]", outcome.stdout), outcome.stdout
 
 
 @pytest.mark.parametrize(
@@ -297,29 +292,46 @@ def test_ctrl_c_ends_with_one_word():
     time.sleep(3.0)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30)
-    # Python ends itself by the signal where it met text that was being run: 130 to every shell.
-    assert process.returncode in (130, -signal.SIGINT)
+    assert process.returncode == 130
     assert errors.splitlines()[-1:] == ["interrupted"]
     assert "Traceback" not in errors
 
 
-def test_names_complete():
-    words = {"_PICKBEST_COMPLETE": "complete_bash", "COMP_CWORD": "3"}
-    for line, expected in (
-        ("pickbest simulate ta", {"COMP_CWORD": "2", "find": "task-1"}),
-        ("pickbest simulate task-1 --learner fpml-", {"COMP_CWORD": "4", "find": "fpml-partial"}),
-        ("pickbest solve --dead", {"COMP_CWORD": "2", "find": "--deadline"}),
-    ):
-        environment = {
-            **os.environ, **words, "COMP_WORDS": line, "COMP_CWORD": expected["COMP_CWORD"],
-        }  # fmt: skip
-        pickbest = os.path.join(os.path.dirname(sys.executable), "pickbest")
-        outcome = subprocess.run(
-            [pickbest], env=environment, capture_output=True, text=True, check=False
-        )
-        assert expected["find"] in outcome.stdout.split()
+SWALLOWS = """
+import sys, time
+import pickbest.cli.main, pickbest.cli.start
+def main():
+    print("ready", flush=True)
+    while True:
+        try:
+            time.sleep(60)
+        except KeyboardInterrupt:
+            pass
+pickbest.cli.main.main = main
+pickbest.cli.start.main()
+"""
 
 
-def test_it_runs_as_a_module():
-    outcome = subprocess.run([*PROGRAM, "--version"], capture_output=True, text=True, check=True)
-    assert outcome.stdout.startswith("pickbest ")
+def test_ctrl_c_ends_what_swallows_it():
+    command = [sys.executable, "-c", SWALLOWS]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"ready\n"
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=60)[1] == b"interrupted\n"
+    assert process.returncode == 130
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("pickbest simulate ta", "task-1"),
+        ("pickbest simulate task-1 --learner fpml-", "fpml-partial"),
+        ("pickbest solve --dead", "--deadline"),
+    ],
+)
+def test_names_complete(line, found):
+    asked = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+    there = {**os.environ, "_PICKBEST_COMPLETE": "complete_bash", **asked}
+    pickbest = os.path.join(os.path.dirname(sys.executable), "pickbest")
+    outcome = subprocess.run([pickbest], env=there, capture_output=True, text=True, check=False)
+    assert found in outcome.stdout.split()

@@ -1,8 +1,7 @@
-"""The report's page in a real browser: headless Chromium through Selenium, where installed."""
+"""The report's page in a real browser."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,18 +9,9 @@ from typing import Any
 import pytest
 
 from studies.commands.paper import reproduce_parts
+from tests.browser import DESKTOP, PHONE, chromium
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-DRIVER = shutil.which("chromedriver")
 pytestmark = pytest.mark.browser
-FLAGS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 PARTS = ["table-1", "task-3", "uniform", "top-set", "gamma"]
 
 
@@ -34,30 +24,13 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return reproduce_parts(PARTS, folder / "out", rewards, replicates=3).page
 
 
-@pytest.fixture(scope="module", params=[(1280, 900), (390, 844)], ids=["desktop", "phone"])
+@pytest.fixture(scope="module", params=[DESKTOP, PHONE], ids=["desktop", "phone"])
 def browser(
     request: pytest.FixtureRequest, page: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Any]:
-    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-    if CHROMIUM is None or DRIVER is None:
-        pytest.skip("needs chromium and chromedriver: apt-get install chromium chromium-driver")
-    width, height = request.param
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in FLAGS:
-        options.add_argument(flag)
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
-    options.add_argument(f"--window-size={width},{height}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    if width < 500:
-        metrics = {"width": width, "height": height, "pixelRatio": 2.0}
-        options.add_experimental_option("mobileEmulation", {"deviceMetrics": metrics})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    try:
+    with chromium(tmp_path_factory.mktemp("profile"), request.param) as driver:
         driver.get(page.resolve().as_uri())
         yield driver
-    finally:
-        driver.quit()
 
 
 def test_every_image_loads_and_has_a_text(browser: Any) -> None:

@@ -59,11 +59,14 @@ GROUPS: dict[str, tuple[Callable[..., None], ...]] = {
     "Try learners": (simulate, replay, hindsight, learners, environments),
     "Mathematics": (bounds, feasible),
 }
-COMMANDS = {each.__name__.rstrip("_"): each for functions in GROUPS.values() for each in functions}
+
+
+# What help shows where a type of Python would stand.
+PLACES = {"<str>": "TEXT", "<int>": "N", "<float>": "NUMBER", "<path>": "PATH"}
 
 
 class _PlainHelp:
-    """Parameters of a command, whose help shows no type where it would not help."""
+    """Parameters of a command, whose help shows words and no types of Python."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
@@ -74,8 +77,8 @@ class _PlainHelp:
                 each.display_type_rich = lambda ctx: None
             elif getattr(each, "is_flag", False):
                 each.metavar = ""
-            elif each.multiple:
-                each.metavar = each.metavar or longest
+            elif each.param_type_name == "option":
+                each.metavar = each.metavar or PLACES.get(each.display_type(ctx=ctx), longest)
         return params
 
 
@@ -85,35 +88,6 @@ class Command(_PlainHelp, TyperCommand):
 
 class Group(_PlainHelp, TyperGroup):
     """All commands."""
-
-
-def command_line(asked: str | None = None) -> typer.Typer:
-    """The command line; asked: the one command that will run, or be helped with; None: any.
-
-    Typer reads the parameters of every command before it runs one, which takes longer than most
-    commands: those that are not asked for have none.
-    """
-    app = typer.Typer(
-        name="pickbest",
-        cls=Group,
-        rich_markup_mode="markdown",
-        pretty_exceptions_enable=False,
-        help="Each round, pick B of N arms, keep the best result, and learn which B to pick next.",
-    )
-    app.callback(invoke_without_command=True)(_options)
-    passed_on = {"ignore_unknown_options": True, "allow_extra_args": True}
-    for group, functions in GROUPS.items():
-        for each in functions:
-            name = each.__name__.rstrip("_")
-            chosen = _with_own_words(each) if each is solve and COMPLETING else each
-            app.command(
-                name,
-                cls=Command,
-                rich_help_panel=group,
-                context_settings=passed_on if each is solve else None,
-                add_help_option=each is not solve,
-            )(chosen if asked in (None, name) else _only_named(each))
-    return app
 
 
 def _with_own_words(command: Callable[..., None]) -> Callable[..., None]:
@@ -138,14 +112,6 @@ def _with_own_words(command: Callable[..., None]) -> Callable[..., None]:
     return worded
 
 
-def _only_named(command: Callable[..., None]) -> Callable[[], None]:
-    def named() -> None:
-        """Never called."""
-
-    named.__doc__ = command.__doc__
-    return named
-
-
 def _options(
     version: Annotated[bool, Option("--version", help="Show the version and exit.")] = False,
 ) -> None:
@@ -154,7 +120,24 @@ def _options(
         raise typer.Exit
 
 
-app = command_line()
+app = typer.Typer(
+    name="pickbest",
+    cls=Group,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    help="Each round, pick B of N arms, keep the best result, and learn which B to pick next.",
+)
+app.callback(invoke_without_command=True)(_options)
+for _group, _functions in GROUPS.items():
+    for _each in _functions:
+        _passed_on = {"ignore_unknown_options": True, "allow_extra_args": True}
+        app.command(
+            _each.__name__.rstrip("_"),
+            cls=Command,
+            rich_help_panel=_group,
+            context_settings=_passed_on if _each is solve else None,
+            add_help_option=_each is not solve,
+        )(_with_own_words(_each) if _each is solve and COMPLETING else _each)
 
 
 def main(commands: Callable[..., Any] | None = None) -> None:
@@ -169,11 +152,10 @@ def main(commands: Callable[..., Any] | None = None) -> None:
     log.addHandler(logging.StreamHandler())
     log.setLevel(logging.INFO)
     words = sys.argv[1:] or ["--help"]
-    run_command = commands or command_line(None if COMPLETING else words[0])
     try:
         name = {} if commands else {"prog_name": "pickbest"}
         try:
-            code = run_command(words, standalone_mode=False, **name) or 0
+            code = (commands or app)(words, standalone_mode=False, **name) or 0
         finally:
             sys.stdout.flush()
     except BrokenPipeError:

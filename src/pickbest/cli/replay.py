@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +11,7 @@ from typer import Argument, Option
 from pickbest.cli import tables
 from pickbest.cli.options import BudgetOption, JsonOption, SeedOption, complete_learner
 from pickbest.core import PickbestError, check_budget, check_count, unknown_name
-from pickbest.core.progress import Progress, progress_bar
+from pickbest.core.progress import progress_bar
 
 
 def replay(
@@ -97,11 +96,10 @@ def replay(
     stops = (stop,) if stop else STOPS
     names = learner or ["auto"]
     runs: list[dict[str, Any]] = []
-    with progress_bar("replaying races") as progress:
-        for number, (name, each) in enumerate(product(names, stops)):
-            part = _part(progress, number, len(names) * len(stops), f"{name}, {each}")
-            watch = 1.0 if each == "first" else None
-            runs.append(run_summary(met, name, budget, watch, price, replicates, seed, part))
+    for name, each in product(names, stops):
+        watch = 1.0 if each == "first" else None
+        with progress_bar(f"replaying {name}, {each}") as progress:
+            runs.append(run_summary(met, name, budget, watch, price, replicates, seed, progress))
     random, best = random_sets(races, budget, price), best_fixed(races, budget, price)
     summary = {
         "random": {"mean_cost": random.mean_cost, "cpu_seconds": random.cpu_seconds},
@@ -113,15 +111,3 @@ def replay(
         "runs": runs,
     }
     tables.show(summary, as_json, tables.replay_table)
-
-
-def _part(
-    progress: Progress | None, number: int, parts: int, text: str
-) -> Callable[[int, int], None]:
-    """What tells the bar of the whole how far one of its parts is."""
-
-    def report(done: int, rounds: int) -> None:
-        if progress is not None:
-            progress(number * rounds + done, parts * rounds, text)
-
-    return report

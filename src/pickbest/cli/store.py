@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,7 +21,6 @@ from pickbest.core.text import printable
 
 if TYPE_CHECKING:
     from pickbest.portfolio.run.portfolio_file import PortfolioFile
-    from pickbest.portfolio.store.journal import Journal
     from pickbest.portfolio.store.ledger import Ledger
 
 
@@ -91,10 +90,12 @@ def export(
         pickbest export portfolio.toml --out runs.csv
     """
     from pickbest.portfolio.store.export import as_csv, chosen_format, export_lines, write_file
+    from pickbest.portfolio.store.journal import Journal
     from pickbest.portfolio.store.views import rounds_of
 
     chosen = chosen_format(form, out)
-    with reading(store, name) as journal:
+    storage, name, _ = located(store, name)
+    with closing(Journal(storage, name, readonly=True)) as journal:
         entries = journal.entries()
         if chosen == "jsonl":
             lines: Iterable[str] = export_lines(entries)
@@ -200,7 +201,8 @@ def _token_in(path: Path) -> str:
     try:
         token = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise PickbestError(f"{path}: the token cannot be read ({error})") from error
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise PickbestError(f"{path}: the token cannot be read ({reason})") from error
     if not token or len(token.split()) != 1:
         raise PickbestError(f"{path}: a token file must hold one word, and nothing else")
     return token
@@ -215,14 +217,6 @@ def opened(store: str, name: str, write: bool = False) -> Iterator[Ledger]:
     storage, name, config = located(store, name)
     with closing(Journal(storage, name, create=write, readonly=not write)) as journal:
         yield Ledger(journal, trusted=None if config is None else config.settings.opened)
-
-
-def reading(store: str, name: str) -> AbstractContextManager[Journal]:
-    """A journal to read from; nothing of it is folded."""
-    from pickbest.portfolio.store.journal import Journal
-
-    storage, name, _ = located(store, name)
-    return closing(Journal(storage, name, readonly=True))
 
 
 def located(store: str, name: str) -> tuple[str, str, PortfolioFile | None]:
@@ -264,7 +258,8 @@ def report(
 
     need_packages()
     shown = Path(store).stem if store.endswith(".toml") else name
-    command = f"pickbest report {shown}"
+    again = Path(store).name if store.endswith(".toml") else f"STORE --name {name}"
+    command = f"pickbest report {again}"
     given = None if deadline is None else check_positive("deadline", deadline)
     config = located(store, name)[2]  # a journal does not know the deadline
     known = config.deadline if given is None and config is not None else given

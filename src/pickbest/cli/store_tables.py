@@ -6,10 +6,9 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.markup import escape
-from rich.table import Table
+from rich.console import Group
 
-from pickbest.cli.tables import narrow, table
+from pickbest.cli.tables import table
 from pickbest.core.text import printable
 
 if TYPE_CHECKING:
@@ -17,15 +16,15 @@ if TYPE_CHECKING:
     from pickbest.portfolio.store.views import ArmView, RoundView, Status
 
 
-def status_table(status: Status) -> Table:
+def status_table(status: Status) -> Group:
     """What `pickbest status` prints."""
     if status.rewards or status.frontier:
         return _names_table(status)
     mean = "-" if status.mean_cost is None else f"{status.mean_cost:.4f}"
     title = (
         f"{status.finished} rounds finished, {status.lost} lost, {status.open} open; "
-        f"mean cost {mean}; learner {escape(printable(status.learner))}, "
-        f"{status.budget} arms per round; limits by {status.limits}"
+        f"mean cost {mean}; learner {status.learner}, "
+        f"{status.budget} arms per round; limits on memory and processes: {status.limits}"
     )
     if status.late:
         title += f"; {status.late} results came too late to be learned"
@@ -35,17 +34,17 @@ def status_table(status: Status) -> Table:
         for arm in status.arms
         for took in [(f"{arm.seconds:.1f}", f"{arm.share:.0%}")]
     ]
-    return narrow(table(title, columns, rows, text_columns=2))
+    return table(title, columns, rows, text_columns=2, narrow=True)
 
 
-def _names_table(status: Status) -> Table:
+def _names_table(status: Status) -> Group:
     """Arms that are names: quality, price, calls; and fixed choices in hindsight."""
     quality = "-" if status.mean_cost is None else f"{1.0 - status.mean_cost:.4f}"
     price = status.spent / max(status.problems, 1)
     title = (
         f"{status.problems} problems finished, {status.open} tickets open, {status.lost} lost; "
         f"quality {quality}, price {price:.4g} per problem; learner "
-        f"{escape(printable(status.learner))}, at most {status.budget} calls per problem"
+        f"{status.learner}, at most {status.budget} calls per problem"
     )
     if status.frontier:
         title += "; fixed: choices in hindsight, estimated"
@@ -60,7 +59,7 @@ def _names_table(status: Status) -> Table:
         for each in status.frontier
     ]
     columns = ("arm", "state", "calls", "best", "quality", "price", "next")
-    return narrow(table(title, columns, rows, text_columns=2))
+    return table(title, columns, rows, text_columns=2, narrow=True)
 
 
 def _marked(arm: ArmView) -> str:
@@ -68,7 +67,7 @@ def _marked(arm: ArmView) -> str:
     return f"{arm.state}, {arm.wrong} wrong" if arm.wrong else arm.state
 
 
-def history_table(views: Sequence[RoundView], width: int = 80) -> Table:
+def history_table(views: Sequence[RoundView], width: int = 80) -> Group:
     """What `pickbest history` prints: one line per round, also on a narrow terminal."""
     # What is left next to the round, the time, the answer, the cost and the gaps.
     room = max(width - 45, 30)
@@ -85,7 +84,7 @@ def history_table(views: Sequence[RoundView], width: int = 80) -> Table:
         for view in views
     ]
     columns = ("round", "when", "problem", "winner", "other arms", "answer", "cost")
-    return narrow(table("Rounds", columns, rows, text_columns=6))
+    return table("Rounds", columns, rows, text_columns=6, narrow=True)
 
 
 def _end_of(text: str, room: int) -> str:
@@ -110,7 +109,7 @@ def _outcome(view: RoundView) -> str:
     return view.winner or lost or "-"
 
 
-def advice_table(advised: Advised) -> Table:
+def advice_table(advised: Advised) -> Group:
     """What `pickbest advise` prints."""
     rows = [
         (

@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 from rich import box
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -47,12 +47,16 @@ def table(
     columns: Sequence[str],
     rows: Sequence[Sequence[object]],
     text_columns: int | None = None,
-) -> Table:
+    narrow: bool = False,
+) -> Group:
     """A table whose text stands on the left and whose numbers line up on the right.
 
     text_columns: how many of the first columns are text; by their contents if not given.
+    narrow: without a frame, for many columns.
     """
-    built = Table(title=title, title_justify="left", header_style="bold")
+    built = Table(header_style="bold")
+    if narrow:
+        built.box, built.padding, built.pad_edge = box.SIMPLE, (0, 1, 0, 0), False
     for index, column in enumerate(columns):
         holds_text = any(isinstance(row[index], str) for row in rows)
         left = holds_text if text_columns is None else index < text_columns
@@ -61,13 +65,8 @@ def table(
         )
     for row in rows:
         built.add_row(*(Text(_cell(value)) for value in row))
-    return built
-
-
-def narrow(built: Table) -> Table:
-    """The table without a frame, for many columns."""
-    built.box, built.padding, built.pad_edge = box.SIMPLE, (0, 1, 0, 0), False
-    return built
+    # A line of its own may be wider than the table.
+    return Group(Text(printable(title), style="italic"), built)
 
 
 def _cell(value: object) -> str:
@@ -80,7 +79,7 @@ def _cell(value: object) -> str:
     return printable(value)
 
 
-def hindsight_table(summary: Mapping[str, Any], shows: str) -> Table:
+def hindsight_table(summary: Mapping[str, Any], shows: str) -> Group:
     """What `pickbest hindsight` prints; shows: "cost" or "reward"."""
     labels = {
         "best_subset": "best subset", "greedy": "greedy subset", "top": "top arms",
@@ -97,7 +96,7 @@ def hindsight_table(summary: Mapping[str, Any], shows: str) -> Table:
     return table(title, ("in hindsight", f"mean {shows}", "arms"), rows)
 
 
-def bounds_table(summary: Mapping[str, Any]) -> Table:
+def bounds_table(summary: Mapping[str, Any]) -> Group:
     """What `pickbest bounds` prints."""
     rows = [[row["statement"], row["says"], row["value"]] for row in summary["bounds"]]
     if "budget_for_regret" in summary:
@@ -108,7 +107,7 @@ def bounds_table(summary: Mapping[str, Any]) -> Table:
     return table(title, ("statement", "says", "value"), rows)
 
 
-def learners_table(summary: Mapping[str, Any]) -> Table:
+def learners_table(summary: Mapping[str, Any]) -> Group:
     """What `pickbest learners` prints."""
     joined = ("tunings", "options")
     rows = [
@@ -118,14 +117,14 @@ def learners_table(summary: Mapping[str, Any]) -> Table:
     return table("Learners", ("name", "what it does", "sees", "tunings", "options"), rows)
 
 
-def environments_table(summary: Mapping[str, Any]) -> Table:
+def environments_table(summary: Mapping[str, Any]) -> Group:
     """What `pickbest environments` prints."""
     keys = ("name", "summary", "n_arms", "rounds")
     rows = [[row[key] for key in keys] for row in summary["environments"]]
     return table("Environments", ("name", "what happens", "arms", "rounds"), rows)
 
 
-def feasible_table(summary: Mapping[str, Any]) -> Table:
+def feasible_table(summary: Mapping[str, Any]) -> Group:
     """What `pickbest feasible` prints."""
     verdicts = {
         "feasible": f"feasible: x violates no constraint by more than {summary['epsilon']:g}",
@@ -164,7 +163,7 @@ def feasible_table(summary: Mapping[str, Any]) -> Table:
     )
 
 
-def replay_table(summary: Mapping[str, Any]) -> Table:
+def replay_table(summary: Mapping[str, Any]) -> Group:
     """What `pickbest replay` prints."""
     random, best = summary["random"], summary["best_fixed"]
     keys = ("learner", "stop", "mean_cost", "std_error", "solved", "cpu_seconds")

@@ -29,13 +29,9 @@ def need_package(package: str, extra: str, purpose: str) -> None:
         raise MissingExtraError(package, extra, purpose)
 
 
-def need_matplotlib(purpose: str) -> None:
-    need_package("matplotlib", "plot", purpose)
-
-
 def new_figure(width: float = 7.0, height: float = 4.2) -> tuple[Figure, Axes]:
     """A figure with one pair of axes, in the style that all our plots share."""
-    need_matplotlib("a plot")
+    need_package("matplotlib", "plot", "a plot")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained", dpi=120)
@@ -124,7 +120,7 @@ def spread_levels(
 
 def check_plot_path(path: str | Path) -> Path:
     """The file name of a plot: its suffix says the format. Asks for Matplotlib at once."""
-    need_matplotlib("a plot")
+    need_package("matplotlib", "plot", "a plot")
     path = Path(path)
     if path.suffix not in SUFFIXES:
         raise PickbestError(f"{path}: a plot must end in {', '.join(SUFFIXES)}")
@@ -167,7 +163,7 @@ def plot_regret(
 
 def _shown_axes() -> Axes:
     """Axes of a figure that pyplot knows: notebooks show it, scripts with plt.show()."""
-    need_matplotlib("a plot")
+    need_package("matplotlib", "plot", "a plot")
     from matplotlib import pyplot
 
     _, axes = pyplot.subplots(figsize=(7.0, 4.2), layout="constrained")

@@ -299,7 +299,7 @@ def more_optimizers(setting: Setting, *, budgets: Sequence[int]) -> Found:
     learned = all(Claim.ahead(rows[FPML], rows[UNIFORM]) for rows in means.values())
     counts = "; ".join(f"{said}: {sum(ok)} of {len(ok)}" for said, ok in kept.items())
     verdict = Verdict(
-        f"{HERE}with six later optimisers beside the paper's nine, its order of learners stays",
+        f"{HERE}with six later optimisers next to the paper's nine, its order of learners stays",
         f"Pairs that differ by more than two standard errors: {counts}. FPML-partial is "
         f"{'ahead of' if learned else 'not always ahead of'} random arms.",
         learned and all(all(ok) for ok in kept.values()),

@@ -103,7 +103,7 @@ def test_diagnostics_are_asked_for(calls: Calls) -> None:
         (["--solver", "z4", "sat.smt2"], "unknown solver 'z4'"),
         (["text.txt"], "neither SMT-LIB nor DIMACS"),
         (["-", "-"], "standard input can be read once"),
-        (["--no-such-thing"], "see pickbest solve --help"),
+        (["--no-such-thing"], "see `pickbest solve --help`"),
         (["--confrim", "sat.cnf"], "did you mean --confirm?"),
         (["broken.cnf.gz"], "broken.cnf.gz: cannot be read"),
     ],

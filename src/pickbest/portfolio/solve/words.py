@@ -145,7 +145,7 @@ class _Parser(argparse.ArgumentParser):
     """Raises, so that errors look like those of the other commands."""
 
     def error(self, message: str) -> NoReturn:
-        raise PickbestError(f"{message} (see pickbest solve --help)")
+        raise PickbestError(f"{message}; see `pickbest solve --help`")
 
     def print_help(self, file: object = None) -> NoReturn:
         raise HelpShown(self.format_help())
@@ -263,8 +263,8 @@ def _translated(
             passed_over.append(word)
         elif not called and word.startswith("-") and word != STDIN:
             near = nearest(name, own)
-            hint = f"; did you mean {near}?" if near else ""
-            raise PickbestError(f"unknown option {word!r}{hint} (see pickbest solve --help)")
+            hint = f"; did you mean {near}? See" if near else "; see"
+            raise PickbestError(f"no such option: {word}{hint} `pickbest solve --help`")
         else:
             ours.append(word)
         place += count

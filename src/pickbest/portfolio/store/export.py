@@ -44,7 +44,8 @@ def read_export(path: Path) -> list[Record]:
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise PickbestError(f"{path}: cannot be read ({error})") from error
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise PickbestError(f"{path}: cannot be read ({reason})") from error
     if lines[-1] == "":
         lines.pop()
     header = _parsed(path, 1, lines[0] if lines else "")
