@@ -20,14 +20,13 @@ from pickbest import Player, make_learner
 from timing import Row, best_of, limit_row, seconds
 
 RUNS = 5
-IMPORT, NAMES = "import pickbest", "from pickbest import Player, make_learner"
-# The time from the end of the imports to the first ticket.
+# From the end of `import pickbest`, which loads next to nothing, to the first ticket.
 FIRST_ASK = (
-    "import time; from pickbest import Player, make_learner; start = time.perf_counter(); "
-    "Player(make_learner('auto', {n_arms}, 3)).ask(); print(time.perf_counter() - start)"
+    "import time, pickbest; start = time.perf_counter(); "
+    "pickbest.Player(pickbest.make_learner('auto', {n_arms}, 3)).ask(); "
+    "print(time.perf_counter() - start)"
 )
-# The whole process: a first question must not wait longer than that with any number of arms.
-WHOLE_ASK = NAMES + "; Player(make_learner('auto', {n_arms}, 3)).ask()"
+NUMPY = "import time; start = time.perf_counter(); import numpy; print(time.perf_counter() - start)"
 FEATURES, SOME_ARMS = 384, 6
 ROUND = 'budget = 2\ndeadline = 60.0\n\n[arms]\none = ["true"]\ntwo = ["true"]\nthree = ["true"]\n'
 PICKBEST = (sys.executable, "-P", "-c", "from pickbest.cli.main import main; main()")
@@ -37,8 +36,7 @@ def rows() -> list[Row]:
     """The table's rows; see benchmarks/run.py."""
     with tempfile.TemporaryDirectory() as folder:
         return [
-            limit_row("`import pickbest`, beside `python -c ''`", python(IMPORT), 0.2, python("")),
-            limit_row("imports of a first ask, beside NumPy", python(NAMES), 0.2, python(NUMPY)),
+            limit_row("`import pickbest`, whole process", imported(), 0.2),
             *(ask_row(n_arms) for n_arms in (6, 20, 50)),
             first_round(Path(folder)),
             fresh_simulation(Path(folder)),
@@ -46,53 +44,47 @@ def rows() -> list[Row]:
         ]
 
 
-NUMPY = "import numpy"
+def imported() -> float:
+    """A new process that imports the package."""
+    return best_of(lambda: process([sys.executable, "-c", "import pickbest"]), RUNS)
 
 
-def python(code: str) -> float:
-    """A new process that runs this."""
-    return shortest([sys.executable, "-c", code])
-
-
-def shortest(command: Sequence[str], runs: int = RUNS, **environment: str) -> float:
-    """Seconds of a process, the shortest of a few runs after one that is not counted."""
+def process(command: Sequence[str], **environment: str) -> None:
+    """Run a command to its end."""
     known = {**os.environ, **environment}
     known.pop("PYTHONDONTWRITEBYTECODE", None)
-    run = partial(subprocess.run, command, env=known, stdout=subprocess.DEVNULL, check=True)
-    return best_of(lambda: run(), runs)
+    subprocess.run(command, env=known, stdout=subprocess.DEVNULL, check=True)
 
 
 def ask_row(n_arms: int) -> Row:
-    """The first question of a new process, imports not counted."""
-    code = FIRST_ASK.format(n_arms=n_arms)
-    said = [
-        float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
-        for _ in range(RUNS)
-    ]
-    whole = python(WHOLE_ASK.format(n_arms=n_arms))
-    name = f"first `Player.ask()`, {n_arms} arms, beside its whole process"
-    return limit_row(name, min(said), 0.3, whole)
+    """The first question of a new process, beside the import of NumPy in one."""
+    ours, reference = printed(FIRST_ASK.format(n_arms=n_arms)), printed(NUMPY)
+    return limit_row(f"first `Player.ask()`, {n_arms} arms, beside NumPy", ours, 0.3, reference)
+
+
+def printed(code: str) -> float:
+    """The shortest of the times that a few new processes print."""
+    run = partial(subprocess.run, capture_output=True, check=True)
+    return min(float(run([sys.executable, "-c", code]).stdout) for _ in range(RUNS))
 
 
 def first_round(folder: Path) -> Row:
     """A new process of `pickbest run` with a new journal: one race of two `true`."""
     portfolio = folder / "portfolio.toml"
     portfolio.write_text(f'storage = "sqlite:///{folder}/rounds.db"\n{ROUND}')
+    command = [*PICKBEST, "run", str(portfolio), "--unchecked", "p"]
     taken = []
     for _ in range(RUNS):
         (folder / "rounds.db").unlink(missing_ok=True)
-        taken.append(shortest([*PICKBEST, "run", str(portfolio), "--unchecked", "p"], runs=1))
+        taken.append(seconds(lambda: process(command)))
     return limit_row("first round of `pickbest run`, whole process", min(taken), 0.5)
 
 
 def fresh_simulation(folder: Path) -> Row:
     """`pickbest simulate` without any compiled code."""
     command = [*PICKBEST, "simulate", "task-1", "-l", "auto", "-b", "3"]
-    taken = []
-    for number in range(2):
-        cache = {**os.environ, "PICKBEST_CACHE": str(folder / f"cache{number}")}
-        call = partial(subprocess.run, command, env=cache, stdout=subprocess.DEVNULL, check=True)
-        taken.append(seconds(call))
+    caches = [str(folder / f"cache{number}") for number in range(2)]
+    taken = [seconds(partial(process, command, PICKBEST_CACHE=cache)) for cache in caches]
     return limit_row("`pickbest simulate task-1 -l auto -b 3`, nothing compiled", min(taken), 5.0)
 
 

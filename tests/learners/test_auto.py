@@ -35,34 +35,16 @@ from pickbest.learners.auto.guard import (
 )
 from pickbest.learners.auto.sets import MEMORY
 from pickbest.simulation.simulate import simulate
-from pickbest.testing.learners import (
-    check_learner,
-    check_long_run,
-    check_unbiased,
-)
+from pickbest.testing.learners import check_learner, check_long_run
 from pickbest.theory import adaptive_rates
 
 ASLIB = Path(__file__).parents[3] / "shared" / "data" / "aslib"
 
 
-@pytest.mark.parametrize(
-    "learner",
-    [
-        Auto(6, 2),
-        Auto(5, 1),
-        Auto(4, 4),
-        Auto(1, 1),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("learner", [Auto(5, 1), Auto(1, 1)], ids=str)
 def test_it_conforms(learner):
     check_learner(learner)
     check_long_run(learner, 20_000)
-
-
-@pytest.mark.parametrize("learner", [Auto(5, 2), Auto(5, 1)], ids=str)
-def test_weights_are_unbiased(learner):
-    check_unbiased(learner)
 
 
 def test_bad_input_is_refused():
@@ -192,14 +174,7 @@ def test_auto_on_complementary_portfolios(name, budget, target):
 
 
 @pytest.mark.parametrize(
-    "world",
-    [
-        OneGoodArm(10, 300),
-        Task1(),
-        Task2(),
-        RegimeChange(Task2()),
-    ],
-    ids=str,
+    "world", [OneGoodArm(10, 300), Task1(), Task2(), RegimeChange(Task2())], ids=str
 )
 @pytest.mark.parametrize("budget", [1, 2, 4])
 def test_auto_is_not_worse_than_fpml_as_run(world, budget):

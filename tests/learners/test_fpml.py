@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 
 from pickbest.catalog import make_learner
-from pickbest.core import GOLDEN, replicate_keys, rng_for
+from pickbest.core import replicate_keys, rng_for
 from pickbest.environments import OneGoodArm
 from pickbest.kernels.compiled import interpreted
 from pickbest.kernels.rules import Pick
-from pickbest.learners import FPML, FPMLPartial, Weights
+from pickbest.learners import FPMLPartial, Weights
 from pickbest.simulation.games import play
-from tests.kernels.test_random import exponential_twin
 
 REPLICATES, N_ARMS = 200, 7
 
@@ -18,12 +17,6 @@ REPLICATES, N_ARMS = 200, 7
 def spread_twin(costs, epsilon, budget):
     reference = np.sort(costs, axis=1)[:, budget - 1 : budget]
     return np.exp(epsilon * (costs - reference))
-
-
-def exponentials_twin(keys, count):
-    return np.array(
-        [[exponential_twin(int(key) + a * GOLDEN) for a in range(1, count + 1)] for key in keys]
-    )
 
 
 def pick(learner, costs, taken=None):
@@ -43,13 +36,6 @@ def pick(learner, costs, taken=None):
 @pytest.fixture
 def costs():
     return np.random.default_rng(1).random((REPLICATES, N_ARMS)) * 4
-
-
-@pytest.mark.parametrize("budget", [1, 3, 7])
-def test_pick_equals_sorting_perturbed_costs(costs, budget):
-    arms, _, rng = pick(FPML(N_ARMS, budget, 0.8), costs)
-    perturbed = 0.8 * costs - exponentials_twin(rng.keys, N_ARMS)
-    assert np.array_equal(arms, np.argsort(perturbed, axis=1)[:, :budget])
 
 
 @pytest.mark.parametrize("budget", [1, 3])

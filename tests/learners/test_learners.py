@@ -57,36 +57,22 @@ def picks(learner, table=TABLE, seed=0, replicates=3):
     return np.array(arms)
 
 
-def test_fpml_is_algorithm_1():
+@pytest.mark.parametrize(
+    ("learner", "epsilon"),
+    [
+        (FPML(6, 2, 0.3), lambda t: 0.3),
+        (FPML(6, 2, 0.3, fresh=False), lambda t: 0.3),
+        (FPML(6, 2, 0.9, decay=1 / 3), lambda t: 0.9 / (t + 1) ** (1 / 3)),
+    ],
+    ids=["fresh", "drawn once", "anytime"],
+)
+def test_fpml_is_algorithm_1(learner, epsilon):
     """Draw, subtract, take the B lowest, add: written out with sorting, one replicate."""
-    learner = FPML(n_arms=6, budget=2, epsilon=0.3)
-    keys = replicate_keys(0, 1)
+    lasting = replicate_keys(0, 1)
     cumulative, expected = np.zeros(6), []
     for t, costs in enumerate(TABLE):
-        perturbation = exponentials(rng_for(keys, t).keys[0]) / 0.3
-        expected.append(np.argsort(cumulative - perturbation)[:2])
-        cumulative += costs
-    assert np.array_equal(picks(learner, replicates=1)[:, 0], expected)
-
-
-def test_fixed_perturbations_are_drawn_once():
-    learner = FPML(n_arms=6, budget=2, epsilon=0.3, fresh=False)
-    noise = exponentials(replicate_keys(0, 1)[0]) / 0.3
-    cumulative, expected = np.zeros(6), []
-    for costs in TABLE:
-        expected.append(np.argsort(cumulative - noise)[:2])
-        cumulative += costs
-    assert np.array_equal(picks(learner, replicates=1)[:, 0], expected)
-
-
-def test_anytime_fpml_shrinks_epsilon():
-    learner = FPML(n_arms=6, budget=2, epsilon=0.9, decay=1 / 3)
-    keys = replicate_keys(0, 1)
-    cumulative, expected = np.zeros(6), []
-    for t, costs in enumerate(TABLE):
-        epsilon = 0.9 / (t + 1) ** (1 / 3)
-        noise = exponentials(rng_for(keys, t).keys[0]) / epsilon
-        expected.append(np.argsort(cumulative - noise)[:2])
+        key = (rng_for(lasting, t).keys if learner.fresh else lasting)[0]
+        expected.append(np.argsort(cumulative - exponentials(key) / epsilon(t))[:2])
         cumulative += costs
     assert np.array_equal(picks(learner, replicates=1)[:, 0], expected)
 
