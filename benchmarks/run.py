@@ -24,7 +24,10 @@ from rich.table import Table
 
 from pickbest.kernels.compiled import always
 
-MODULES = ("simulation", "many_arms", "hindsight", "jobs", "linear_programs", "portfolio", "solve")
+MODULES = (
+    "simulation", "hedge_partial", "many_arms", "hindsight", "jobs", "linear_programs", "portfolio",
+    "solve",
+)  # fmt: skip
 
 
 def seconds(value: float | None) -> str:

@@ -221,8 +221,8 @@ def estimates_of(state: Any) -> FloatArray:
 def _shares(law: Any, known: FloatArray) -> FloatArray:
     """Hedge-partial's law of these estimates."""
     work = new_work(law, HedgePartialState(known[None]), 2)
-    fill_weights(law, known, 0, work)
-    total = fill_shares(law, work.weights[0], work.shares)
+    largest = fill_weights(law, known, 0, work)
+    total = fill_shares(law, work.weights[0], largest, work.shares)
     return work.shares[: len(known)] / total
 
 
