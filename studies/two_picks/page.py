@@ -11,7 +11,12 @@ from typing import Any
 from pickbest import theory
 from pickbest.catalog import make_environment
 from pickbest.core.errors import load_extra
-from studies.small_games import hedge_worst_case, minimax_regret, partial_worst_case
+from studies.small_games import (
+    hedge_worst_case,
+    minimax_regret,
+    partial_worst_case,
+    spared_rule_loss,
+)
 from studies.two_picks.gaps import GUARDED, LAWS as GAP_LAWS
 from studies.two_picks.measure import (
     BUDGETS,
@@ -76,6 +81,7 @@ def constants() -> dict[str, str]:
         "factor_spared": f"{theory.hedge_bound(**two) / _spared(**two):.2f}",
         "partial_worst": f"{partial_worst_case(3, 2, 4):.2f}",
         "partial_bound": f"{theory.hedge_partial_bound(n_arms=3, budget=2):.2f}",
+        "rule_loss": f"{spared_rule_loss(5, 2, 3):.3f}",
         "factor_independent": f"{worst[False]:.2f}",
         "factor_distinct": f"{worst[True]:.2f}",
         "z_plain_3": f"{plain[3].rate:.4f}",

@@ -185,7 +185,8 @@ def _nested(n_arms: int, budget: int) -> float:
         ways = _falling_logs(sizes[place] - np.append(0, smaller), budget)
         missed = np.exp(ways[1:] - ways[0])
         values[place] = float((missed + values[: len(smaller)]).max())
-    return float(values[-1])
+    # Logarithms of numbers up to N leave about nine digits.
+    return round(float(values[-1]), 9)
 
 
 def _falling_logs(counts: IntArray, budget: int) -> FloatArray:
