@@ -73,7 +73,6 @@ def test_printed_numbers_of_the_note():
     bounds = [theory.hedge_bound(n_arms=32, budget=b) for b in (2, 3, 4, 6)]
     assert np.allclose(bounds, [2.8, 1.8, 1.5, 1.2], atol=0.05)
     assert theory.hedge_bound(n_arms=512, budget=2) == pytest.approx(4.97, abs=0.005)
-    assert theory.prior_bound(prior=1 / 32, budget=2) == theory.hedge_bound(n_arms=32, budget=2)
     assert theory.hedge_bound(n_arms=32, budget=2, best=8) == pytest.approx(
         math.log(4) / theory.constant_rate(budget=2)
     )
@@ -146,7 +145,6 @@ def test_the_exact_regret_of_one_good_arm_has_a_limit():
         (lambda: theory.tail_bound(n_arms=4, budget=2, doubt=0.0), "doubt must be"),
         (lambda: theory.tail_bound(n_arms=4, budget=2, doubt=0.1, rate=2.0), "rate must be below"),
         (lambda: theory.lower_bound_spared(n_arms=4, budget=2, rounds=25), "at most 24"),
-        (lambda: theory.prior_bound(prior=0.0, budget=2), "prior must be"),
     ],
 )
 def test_wrong_arguments_are_named(call, message):

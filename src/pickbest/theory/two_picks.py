@@ -57,17 +57,6 @@ def hedge_bound(*, n_arms: int, budget: int, best: int = 1) -> float:
     return math.log(n_arms / best) / constant_rate(budget=budget)
 
 
-def prior_bound(*, prior: float, budget: int) -> float:
-    """ln(1 / prior) / η_B: expected regret against an arm that has this prior weight.
-
-    >>> round(prior_bound(prior=0.5, budget=2), 3)
-    0.552
-    """
-    if not 0.0 < prior <= 1.0:
-        raise PickbestError(f"prior must be above 0 and at most 1, got {prior!r}")
-    return -math.log(prior) / constant_rate(budget=budget)
-
-
 def subset_bound(*, n_arms: int, budget: int, set_size: int) -> float:
     """ln C(N, k) / η_(B/k): expected regret against the best k-subset, with B/k draws of k-subsets.
 
