@@ -74,7 +74,7 @@ def spared_rule_loss(n_arms: int, budget: int, rounds: int) -> float:
     def value(left: int, state: State) -> float:
         means = np.cumsum([value(left - 1, _next(state, c)) for c in spared] if left else [])
         gains = [(m - budget + total) / m for m, total in enumerate(means, start=1) if m > budget]
-        return float(max(-min(state), *gains))
+        return float(max([-min(state), *gains]))
 
     states, worst = {(0,) * n_arms}, 0.0
     for left in range(check_count("rounds", rounds), 0, -1):
