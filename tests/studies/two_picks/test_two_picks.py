@@ -90,7 +90,9 @@ def test_the_latex_version_is_whole(tex):
         assert f"\\section{{{heading}}}" in tex
 
 
-def test_scripts_and_code(tex):
+def test_scripts_minus_signs_and_code(tex):
+    minus = latex("# T\n\n-x of (N-1)(1-π), a semi-bandit of k-subsets, K-MAX")
+    assert "−x of (N−1)(1−π), a semi-bandit of k-subsets, K-MAX" in minus
     assert latex("# T\n\nx^(a+b) and η_B, `a_b` **c**").count("script") == 2
     assert r"\texttt{a\_b} \textbf{c}" in latex("# T\n\nx^(a+b) and η_B, `a_b` **c**")
 
