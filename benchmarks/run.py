@@ -25,7 +25,7 @@ from rich.table import Table
 from pickbest.kernels.compiled import always
 
 MODULES = (
-    *("starting", "simulation", "many_arms", "hindsight"),
+    *("starting", "simulation", "hedge_partial", "many_arms", "hindsight"),
     *("jobs", "linear_programs", "portfolio", "solve"),
 )
 

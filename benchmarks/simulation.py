@@ -6,7 +6,6 @@ proportional to both.
 
 from __future__ import annotations
 
-import dataclasses
 import importlib.metadata
 import os
 import random
@@ -15,12 +14,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 
 import reference
-from gumbel_draws import GumbelDraws
 from pickbest.catalog import make_learner
 from pickbest.environments import Table
 from pickbest.player import Player
@@ -124,37 +121,6 @@ def auto_row() -> Row:
         exact,
         0.2,
     )
-
-
-def hedge_partial_rows() -> list[Row]:
-    """hedge-partial beside Hedge's law, as Gumbel noise draws it and with weights that are kept."""
-    rows = []
-    for n_arms in (10, 32, 100):
-        dealt = deal_all(Table(recorded_table(4_000, n_arms)), 1, seed=0)
-        for budget in (2, 3):
-            kept = make_learner("hedge-partial:law=variances", n_arms, budget)
-            learners = {
-                "": make_learner("hedge-partial", n_arms, budget),
-                "Gumbel noise": GumbelDraws(**vars_of(kept)),
-                "kept weights": kept,
-            }
-            seconds = {}
-            for name, own in learners.items():
-                game = partial(play_dealt, own, dealt, 1, seed=0)
-                seconds[name] = best_of(game, 30)
-            what = f"hedge-partial, N={n_arms} T=4,000 B={budget}, beside Hedge's law"
-            # 0.2.0 drew by noise; kept weights are what the same code does without a law to solve.
-            # Few arms need little noise: at N=10, solving the law takes about 1.15 times as long.
-            noise = 0.75 if n_arms == 10 else 1.3
-            for name, target in (("Gumbel noise", noise), ("kept weights", 0.3)):
-                row = ratio_row(f"{what} by {name}", seconds[""], seconds[name], target)
-                rows.append(row)
-    return rows
-
-
-def vars_of(learner: object) -> dict[str, object]:
-    """The fields of a learner."""
-    return {field.name: getattr(learner, field.name) for field in dataclasses.fields(learner)}
 
 
 def player_row() -> Row:
@@ -288,7 +254,6 @@ def rows() -> list[Row]:
         *greedy_rows(),
         *full_rows(),
         auto_row(),
-        *hedge_partial_rows(),
         player_row(),
         *bulk_rows(),
         compile_row(),

@@ -91,12 +91,13 @@ def small_games(
     rounds: Annotated[int, Option(help="Rounds of a game.")] = 8,
     as_json: JsonOption = False,
 ) -> None:
-    """Solve small games exactly: the minimax regret, and Hedge's worst case with B draws.
+    """Solve small games exactly: the minimax regret, and Hedge's worst cases beside its bound.
 
     **Example**
 
         python -m studies small-games 3,2 4,2 --rounds 6
     """
+    from pickbest import theory
     from pickbest.core import PickbestError
     from studies.small_games import hedge_worst_case, minimax_regret
 
@@ -108,11 +109,14 @@ def small_games(
                 n_arms, budget = map(int, size.split(","))
             except ValueError:
                 raise PickbestError(f"a game must be N,B such as 4,2, got {size!r}") from None
-            exact, hedge = (
-                game(n_arms, budget, rounds) for game in (minimax_regret, hedge_worst_case)
-            )
-            rows.append({"n_arms": n_arms, "budget": budget, "rounds": rounds, "minimax": exact,
-                         "hedge_worst_case": hedge})  # fmt: skip
+            game = (n_arms, budget, rounds)
+            rows.append({
+                "n_arms": n_arms, "budget": budget, "rounds": rounds,
+                "minimax": minimax_regret(*game),
+                "hedge_worst_case": hedge_worst_case(*game),
+                "hedge_as_played": hedge_worst_case(*game, distinct=True),
+                "bound": theory.hedge_bound(n_arms=n_arms, budget=budget),
+            })  # fmt: skip
             if progress:
                 progress(done, len(asked))
     tables.show({"games": rows}, as_json, lambda _: rows_table("Exact regrets", rows))

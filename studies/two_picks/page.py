@@ -11,7 +11,12 @@ from typing import Any
 from pickbest import theory
 from pickbest.catalog import make_environment
 from pickbest.core.errors import load_extra
-from studies.small_games import hedge_worst_case, minimax_regret, partial_worst_case
+from studies.small_games import (
+    hedge_worst_case,
+    minimax_regret,
+    partial_worst_case,
+    spared_rule_loss,
+)
 from studies.two_picks.gaps import GUARDED, LAWS as GAP_LAWS
 from studies.two_picks.measure import (
     BUDGETS,
@@ -76,6 +81,7 @@ def constants() -> dict[str, str]:
         "factor_spared": f"{theory.hedge_bound(**two) / _spared(**two):.2f}",
         "partial_worst": f"{partial_worst_case(3, 2, 4):.2f}",
         "partial_bound": f"{theory.hedge_partial_bound(n_arms=3, budget=2):.2f}",
+        "rule_loss": f"{spared_rule_loss(5, 2, 3):.3f}",
         "factor_independent": f"{worst[False]:.2f}",
         "factor_distinct": f"{worst[True]:.2f}",
         "z_plain_3": f"{plain[3].rate:.4f}",
@@ -226,13 +232,13 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def draw(path: Path = PICTURE) -> None:
-    """The picture: regret against T and against N."""
+    """The picture: regret against T, against N, and in races against T."""
     matplotlib: Any = load_extra("matplotlib", "plots", "drawing the picture of two-picks.md")
     matplotlib.use("svg" if path.suffix == ".svg" else "pdf")
     plt: Any = load_extra("matplotlib.pyplot", "plots", "drawing the picture of two-picks.md")
     found: Found = json.loads(KEPT.read_text(encoding="utf-8"))
     matplotlib.rcParams["svg.hashsalt"] = "two-picks"
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+    figure, (left, right, races) = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
     for law in LAWS:
         for budget, line in ((2, "-"), (3, "--")):
             label = f"{NAMES[law]}, B = {budget}"
@@ -249,5 +255,12 @@ def draw(path: Path = PICTURE) -> None:
                 right.loglog(sizes, [cell[2] for cell in cells], ":", color=COLOURS[law], lw=0.8)
     left.set(xlabel="rounds T", ylabel="regret", title=f"One good arm of {CURVE_ARMS}")
     right.set(xlabel="arms N", title="One good arm of N, T = 300 N")
+    for racer, colour in zip(RACERS, ("#0b6fb8", "#4aa3df", "#555555"), strict=True):
+        cells = [found[f"race/{racer}/{rounds}"][0] for rounds in RACE_LENGTHS]
+        races.loglog(RACE_LENGTHS, [c[0] for c in cells], "o-", color=colour, label=racer)
+        if len(cells[0]) > 2:
+            races.axhline(cells[0][2], color=colour, linestyle=":", linewidth=0.8)
+    races.set(xlabel="rounds T", title=f"Races of {RACE_ARMS} arms, B = {RACE_BUDGET}")
     left.legend(fontsize=7)
+    races.legend(fontsize=7)
     figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)

@@ -8,7 +8,7 @@ HEAD = r"""\documentclass[11pt]{article}
 \usepackage[margin=25mm]{geometry}
 \usepackage{fontspec,booktabs,longtable,graphicx,fancyvrb,hyperref}
 \IfFontExistsTF{STIX Two Text}{\setmainfont{STIX Two Text}}{\setmainfont{DejaVu Serif}}
-\setmonofont[Scale=0.75]{DejaVu Sans Mono}
+\setmonofont[Scale=0.85]{DejaVu Sans Mono}
 \setlength{\parindent}{0pt}\setlength{\parskip}{4pt}\sloppy
 """
 SPECIAL = {"∎": r"\hfill\rule{1ex}{1ex}",
@@ -17,6 +17,8 @@ SPECIAL = {"∎": r"\hfill\rule{1ex}{1ex}",
 SPANS = re.compile(
     r"!\[([^]]*)\]\(([^)]*)\)|\[([^]]*)\]\(([^)]*)\)|`([^`]*)`|\*\*(.+?)\*\*|\*([^*]+)\*"
 )
+# A hyphen that is a minus: before a term, between blanks, or between terms of one letter each.
+MINUS = re.compile(r"(?<![\w)])-(?=[\w(])| - |(?<=[\w)])(?<![^\W\d]{2})-(?=[\w(])(?![^\W\d]{2})")
 # x^(y), x^y, x_(y) and x_y, with one level of brackets inside y.
 SCRIPTS = re.compile(r"([\^_])(?:\(((?:[^()]|\([^()]*\))*)\)|(\w+))")
 
@@ -94,7 +96,7 @@ def _escaped(text: str) -> str:
 
 def _raised(text: str) -> str:
     """Escaped, with x^(y) and x_y as super- and subscripts, and minus signs for hyphens."""
-    text = re.sub(r"(?<![\w)])-(?=[\w(])| - ", lambda minus: minus[0].replace("-", "−"), text)
+    text = MINUS.sub(lambda minus: minus[0].replace("-", "−"), text)
     made, at = [], 0
     for script in SCRIPTS.finditer(text):
         inner = next(part for part in script.groups()[1:] if part is not None)

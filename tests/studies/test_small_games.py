@@ -9,6 +9,7 @@ from studies.small_games import (
     hedge_worst_case,
     minimax_regret,
     partial_worst_case,
+    spared_rule_loss,
 )
 
 pytest.importorskip("scipy")
@@ -44,6 +45,15 @@ def test_sparing_one_arm_is_the_worst_of_small_games(n_arms, budget):
     for rounds in (1, 2, 3):
         spared = theory.lower_bound_spared(n_arms=n_arms, budget=budget, rounds=rounds)
         assert spared == pytest.approx(minimax_regret(n_arms, budget, rounds))
+
+
+@pytest.mark.parametrize(("n_arms", "budget", "rounds"), [(3, 2, 4), (4, 2, 3), (4, 3, 3)])
+def test_the_rule_of_the_spared_arm_is_minimax_in_small_games(n_arms, budget, rounds):
+    assert spared_rule_loss(n_arms, budget, rounds) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_the_rule_of_the_spared_arm_is_not_minimax_everywhere():
+    assert spared_rule_loss(5, 2, 3) == pytest.approx(1 / 30)
 
 
 @pytest.mark.parametrize(("n_arms", "budget", "rounds"), [(3, 2, 4), (4, 2, 3), (4, 3, 3)])

@@ -33,13 +33,15 @@ from pickbest.kernels.random import STEP, slot_key, uniform_at
 from pickbest.kernels.rules import CompiledLearner, Pick, Rule, Told, weights_of
 from pickbest.learners.hedge import check_prior
 
-# The search for τ ends where Σ p differs from 1 by no more than this.
-CLOSED = 1e-13
+# The last step for τ is taken where Σ p differs from 1 by no more than this.
+CLOSE = 3e-5
 # After so many of Halley's steps, the search goes on with Newton's.
 HALLEY = 8
 TERMS = 256
-# The base of weights is a multiple of this: weights need not be computed anew while it stays.
+# The base of weights is a multiple of this: weights need not be computed anew while it stays, and
+# it does where the largest weight lies between these.
 BLOCK = 64.0
+SMALL, LARGE = math.exp(-0.49 * BLOCK), math.exp(0.49 * BLOCK)
 # Weights of arms that are explored less would be too large to add up.
 LEAST_EXPLORED = 1e-9
 # Beyond these, exponentials of costs overflow.
@@ -92,8 +94,14 @@ def weight_of(law: Law, cost: float, base: float) -> float:
 
 
 @inlined
-def fill_weights(law: Law, costs: FloatArray, row: int, work: Work) -> None:
-    """Compute all weights where the base has moved: a multiple of BLOCK near the lowest cost."""
+def fill_weights(law: Law, costs: FloatArray, row: int, work: Work) -> tuple[float, float]:
+    """Compute all weights where the base has moved: a multiple of BLOCK near the lowest cost.
+
+    Returns the largest weight, and the sum of their fourth powers.
+    """
+    top, fourths = _largest(work.weights[row])
+    if SMALL < top < LARGE:
+        return top, fourths
     lowest = costs[0]
     for a in range(1, costs.shape[0]):
         lowest = min(lowest, costs[a])
@@ -102,46 +110,61 @@ def fill_weights(law: Law, costs: FloatArray, row: int, work: Work) -> None:
         work.base[row] = base
         for a in range(costs.shape[0]):
             work.weights[row, a] = weight_of(law, costs[a], base)
+    return _largest(work.weights[row])
 
 
 @inlined
-def fill_shares(law: Law, weights: FloatArray, shares: FloatArray) -> float:
+def _largest(weights: FloatArray) -> tuple[float, float]:
+    """The largest of an even number of weights, and the sum of their fourth powers."""
+    top, other, fourths, others = 0.0, 0.0, 0.0, 0.0
+    for a in range(0, weights.shape[0], 2):
+        x, y = weights[a], weights[a + 1]
+        top = max(top, x)
+        other = max(other, y)
+        fourths += x * x * (x * x)
+        others += y * y * (y * y)
+    return max(top, other), fourths + others
+
+
+@inlined
+def fill_shares(
+    law: Law, weights: FloatArray, known: tuple[float, float], shares: FloatArray
+) -> float:
     """Fill shares with the law of these weights, up to a factor; returns their sum, 1 / ρ.
 
-    With v the largest weight and y = e^(base - scale τ) - v ≥ ρ v, p = ρ w / (y + v - w), and
-    S(y) = Σ w / (y + v - w) must be 1 / ρ. Halley's method for 1 / S(y) = ρ, exact for equal
-    weights, needs two or three steps. Should it not close, Newton's does: 1 / S is concave, so
-    from its first step on it rises to the root.
+    known: what `fill_weights` returns. With v the largest weight and y = e^(base - scale τ) - v ≥
+    ρ v, p = ρ w / (y + v - w), and S(y) = Σ w / (y + v - w) must be 1 / ρ. Halley's method for
+    1 / S(y) = ρ, exact for equal weights, needs two or three steps. Should it not close, Newton's
+    does: 1 / S is concave, so from its first step on it rises to the root.
+
+    The last step moves the shares themselves. With d = y + v - w, s = w / d and 1 / d =
+    (1 + s) / (y + v), they become w / (d + Δy) = s / (1 + x), x = (1 + s) Δy / (y + v).
     """
-    places, top, other = weights.shape[0], 0.0, 0.0
-    for a in range(0, places, 2):
-        top = max(top, weights[a])
-        other = max(other, weights[a + 1])
-    top = max(top, other)
+    places, (top, fourths) = weights.shape[0], known
     if law.odds == np.inf:
         for a in range(places):
             shares[a] = weights[a]
         return _powers(shares)[0]
-    for a in range(places):
-        shares[a] = weights[a] * weights[a]
     least = law.odds * top
     # A first guess that is exact where one arm leads or all are equal.
-    y = law.odds * _powers(shares)[1] / (top * top * top)
+    y = law.odds * fourths / (top * top * top)
     steps = 0
     while True:
         for a in range(places):
             shares[a] = weights[a] / (y + (top - weights[a]))
         total, squares, cubes = _powers(shares)
         excess = law.odds * total - 1.0
-        # With d = y + v - w and s = w / d: w / d² is s (1 + s) / (y + v), and so on.
+        # w / d² is s (1 + s) / (y + v), and so on.
         slope = total + squares
         bend = total * (slope + squares + cubes) - slope * slope if steps < HALLEY else 0.0
         bent = slope * slope - min(excess * bend, 0.75 * slope * slope)
-        further = max(least, y + (y + top) * total * excess * slope / bent)
-        # Rounding may keep the sum away from 1 where there are very many arms.
-        if abs(excess) <= CLOSED or (steps > HALLEY and not further > y):
-            return total
-        y = further
+        step = total * excess * slope / bent
+        if not abs(excess) > CLOSE:
+            for a in range(places):
+                x = step * (1.0 + shares[a])
+                shares[a] *= 1.0 - x * (1.0 - x * (1.0 - x))
+            return 1.0 / law.odds
+        y = max(least, y + (y + top) * step)
         steps += 1
 
 
@@ -185,20 +208,15 @@ def pick_row(law: Law, state: HedgePartialState, row: int, work: Work, pick: Pic
     """
     key, arms, weights, shares = pick.key, pick.arms, pick.weights, work.shares
     n_arms, budget = work.order.shape[0], arms.shape[0]
-    fill_weights(law, state.costs[row], row, work)
-    total = fill_shares(law, work.weights[row], shares)
+    known = fill_weights(law, state.costs[row], row, work)
+    total = fill_shares(law, work.weights[row], known, shares)
     coins = key + STEP
-    left, first = uniform_at(coins) * total, 0
-    for a in range(n_arms):
-        left -= shares[a]
-        first = a
-        if left < 0.0:
-            break
+    first = _drawn(shares, uniform_at(coins) * total)
     arms[0], weights[0] = first, 1.0
     rest = total - shares[first]
     shares[first] = 0.0
     if rest < 0.5 * total:  # a difference would be inexact
-        rest = _powers(shares)[0]
+        rest = _rest(n_arms, shares, arms[:1])
     counter = slot_key(key, 1) + STEP
     uniform = budget - 2
     if budget == 2:
@@ -207,41 +225,46 @@ def pick_row(law: Law, state: HedgePartialState, row: int, work: Work, pick: Pic
     filled = 1 + uniform
     coins += STEP
     if filled < budget:
-        second = _drawn(n_arms, shares, arms[:1], rest, uniform_at(coins))
+        second = _drawn(shares, uniform_at(coins) * rest)
         if not _among(arms[1:filled], second):
             arms[filled] = second
             filled += 1
-    seen = filled
-    if filled < budget:
-        # A draw that is left over only lowers what is paid: nothing is learned from it.
-        unseen = rest
-        for j in range(1, filled):
-            unseen -= shares[arms[j]]
-        coins += STEP
-        arms[filled] = _drawn(n_arms, shares, arms[:filled], unseen, uniform_at(coins))
     floor = (law.explore if budget == 2 else budget - 2.0) / (n_arms - 1)
     own = 1.0 - (law.explore if budget == 2 else floor)
-    for j in range(1, budget):
-        # Uniform where the others' shares add up to nothing, as `_drawn` has it.
-        share = shares[arms[j]] / rest if rest > 0.0 else 1.0 / (n_arms - 1)
-        weights[j] = 1.0 / (own * share + floor) if j < seen else 0.0
+    for j in range(1, filled):
+        weights[j] = 1.0 / (own * (shares[arms[j]] / rest) + floor)
+    if filled < budget:
+        # A draw that is left over only lowers what is paid: nothing is learned from it.
+        unseen = _rest(n_arms, shares, arms[:filled])
+        coins += STEP
+        arms[filled], weights[filled] = _drawn(shares, uniform_at(coins) * unseen), 0.0
+
+
+@inlined
+def _drawn(shares: FloatArray, left: float) -> int:
+    """The arm at which the shares add up to more than `left`."""
+    last = 0
+    for a in range(shares.shape[0]):
+        left -= shares[a]
+        if shares[a] > 0.0:
+            last = a
+        if left < 0.0:
+            break
+    return last
 
 
 @kernel
-def _drawn(n_arms: int, shares: FloatArray, taken: IntArray, total: float, uniform: float) -> int:
-    """An arm drawn by its share from those that are not taken, whose shares add up to `total`.
-
-    Uniformly where they add up to nothing.
-    """
-    n_free, last = n_arms - taken.shape[0], 0
-    left = uniform * (total if total > 0.0 else n_free)
-    for a in range(n_arms):
-        if not _among(taken, a):
-            left -= shares[a] if total > 0.0 else 1.0
-            last = a
-            if left < 0.0:
-                break
-    return last
+def _rest(n_arms: int, shares: FloatArray, taken: IntArray) -> float:
+    """The sum of the shares without those of taken arms; where it is nothing, all others get 1."""
+    for j in range(taken.shape[0]):
+        shares[taken[j]] = 0.0
+    rest = _powers(shares)[0]
+    if rest <= 0.0:
+        for a in range(n_arms):
+            if not _among(taken, a):
+                shares[a] = 1.0
+                rest += 1.0
+    return rest
 
 
 @kernel

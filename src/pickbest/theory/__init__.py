@@ -45,7 +45,6 @@ from pickbest.theory.fpml_lemmas import (
     hoeffding_guarantee as hoeffding_guarantee,
     leaders_regret as leaders_regret,
     markov_guarantee as markov_guarantee,
-    markov_tail as markov_tail,
     overtaking_probability_bound as overtaking_probability_bound,
     overtakings as overtakings,
 )
@@ -83,7 +82,6 @@ from pickbest.theory.online_greedy import (
     og_exp3_regret_bound as og_exp3_regret_bound,
     og_hedge_regret_bound as og_hedge_regret_bound,
     og_regret_bound as og_regret_bound,
-    slots_regret_bound as slots_regret_bound,
 )
 from pickbest.theory.partial_feedback import (
     exact_weights_regret_bound_at as exact_weights_regret_bound_at,
@@ -114,7 +112,6 @@ from pickbest.theory.two_picks import (
     hedge_bound as hedge_bound,
     lower_bound_nested as lower_bound_nested,
     lower_bound_spared as lower_bound_spared,
-    prior_bound as prior_bound,
     subset_bound as subset_bound,
     tail_bound as tail_bound,
     tail_rate as tail_rate,

@@ -87,26 +87,14 @@ def overtaking_probability_bound(leader_costs: ArrayLike, *, epsilon: float) -> 
     return float(np.prod(-np.expm1(-epsilon * costs)))
 
 
-def markov_tail(*, n_arms: int, budget: int, rounds: int, regret: float) -> float:
-    """Section 2, "Probabilistic guarantees": a bound on P(regret ≥ the given regret).
-
-    For FPML that keeps one perturbation p for all rounds and uses Theorem 2's epsilon. Its
-    regret is at most overtakings + max p, pathwise; that variable is not negative and has
-    expectation at most T epsilon^B + (1 + ln N)/epsilon, which is Theorem 2's bound, so
-    Markov's inequality divides that bound by the regret. It does not carry over to fresh
-    perturbations: those keep the mean, not the pathwise inequality (see `hoeffding_guarantee`).
-
-    >>> round(markov_tail(n_arms=9, budget=4, rounds=368, regret=100), 4)
-    0.1652
-    """
-    check_positive("regret", regret)
-    return min(1.0, fpml_regret_bound(n_arms=n_arms, budget=budget, rounds=rounds) / regret)
-
-
 def markov_guarantee(*, n_arms: int, budget: int, rounds: int, probability: float) -> float:
-    """The regret that FPML with one kept perturbation exceeds with at most this probability.
+    """Section 2, "Probabilistic guarantees": the regret that is exceeded with this probability.
 
-    `markov_tail` solved for the regret, and never above `rounds`.
+    For FPML that keeps one perturbation p for all rounds and uses Theorem 2's epsilon. Its regret
+    is at most overtakings + max p, pathwise; that variable is not negative and has expectation at
+    most Theorem 2's bound, so by Markov's inequality it exceeds bound / probability with at most
+    that probability. Never above `rounds`. It does not carry over to fresh perturbations: those
+    keep the mean, not the pathwise inequality (see `hoeffding_guarantee`).
 
     >>> round(markov_guarantee(n_arms=9, budget=4, rounds=368, probability=0.1), 1)
     165.2

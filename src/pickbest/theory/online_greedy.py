@@ -89,20 +89,6 @@ def greedy_guarantee(
     return -math.expm1(-math.fsum(spans) / target_budget) * best_value - lost
 
 
-def slots_regret_bound(*, slot_regret: float, slots: int, target_budget: int, rounds: int) -> float:
-    """Lemma 12 with its constants: L slots of equal regret bound, against OPT(B').
-
-    L * slot_regret + T e^(-L/B'); the last term is at most 1 once L ≥ B' ln T.
-
-    >>> slots_regret_bound(slot_regret=10.0, slots=12, target_budget=2, rounds=368) < 121
-    True
-    """
-    check_not_negative("slot_regret", slot_regret)
-    for name, count in (("slots", slots), ("target_budget", target_budget), ("rounds", rounds)):
-        check_count(name, count)
-    return slots * slot_regret + rounds * math.exp(-slots / target_budget)
-
-
 def og_regret_bound(*, n_arms: int, budget: int, target_budget: int, rounds: int) -> float:
     """Lemma 12 for OG with Hedge in its slots: `og_hedge_regret_bound` + 1, against OPT(B').
 

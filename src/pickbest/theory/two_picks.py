@@ -14,7 +14,14 @@ from functools import cache, lru_cache
 
 import numpy as np
 
-from pickbest.core import PickbestError, check_budget, check_count, check_positive
+from pickbest.core import (
+    FloatArray,
+    IntArray,
+    PickbestError,
+    check_budget,
+    check_count,
+    check_positive,
+)
 
 
 def root_of(slope: float) -> float:
@@ -48,17 +55,6 @@ def hedge_bound(*, n_arms: int, budget: int, best: int = 1) -> float:
     check_budget(several(budget), n_arms)
     check_budget(best, n_arms)
     return math.log(n_arms / best) / constant_rate(budget=budget)
-
-
-def prior_bound(*, prior: float, budget: int) -> float:
-    """ln(1 / prior) / η_B: expected regret against an arm that has this prior weight.
-
-    >>> round(prior_bound(prior=0.5, budget=2), 3)
-    0.552
-    """
-    if not 0.0 < prior <= 1.0:
-        raise PickbestError(f"prior must be above 0 and at most 1, got {prior!r}")
-    return -math.log(prior) / constant_rate(budget=budget)
 
 
 def subset_bound(*, n_arms: int, budget: int, set_size: int) -> float:
@@ -151,8 +147,8 @@ def lower_bound_nested(*, n_arms: int, budget: int) -> float:
 
     Arms cost 0 in nested random sets S_1 ⊃ S_2 ⊃ …, else 1. Any B picks miss a random subset of m'
     of m arms with probability at least C(m - m', B) / C(m, B), and an arm of the last set never
-    fails. The sizes that add up to most are found by a dynamic program over m; above 1,024 arms
-    only some sizes are tried (512 for each doubling), which may lower the bound a little.
+    fails. The sizes that add up to most are found by a dynamic program over m; above 256 arms only
+    some sizes are tried (64 for each doubling), which lowers the bound by less than 1e-5 of it.
 
     >>> [round(lower_bound_nested(n_arms=512, budget=b), 2) for b in (2, 4, 10)]
     [2.46, 1.69, 1.21]
@@ -162,7 +158,7 @@ def lower_bound_nested(*, n_arms: int, budget: int) -> float:
 
 
 # Sizes of nested sets that are all tried, and how many are for each doubling beyond them.
-_ALL_SIZES, _PER_DOUBLING = 1024, 512
+_ALL_SIZES, _PER_DOUBLING = 256, 64
 
 
 @lru_cache(maxsize=32)
@@ -174,14 +170,24 @@ def _nested(n_arms: int, budget: int) -> float:
     sizes = np.unique(np.concatenate([sizes, larger[larger < n_arms], [n_arms]]))
     values = np.zeros(len(sizes))
     for place in range(np.searchsorted(sizes, budget + 1), len(sizes)):
-        size = int(sizes[place])
-        smaller = sizes[: np.searchsorted(sizes, size - budget, side="right")]
-        # C(size - smaller, B) / C(size, B), one factor at a time.
-        missed = np.ones(len(smaller))
-        for taken in range(budget):
-            missed *= (size - smaller - taken) / (size - taken)
+        smaller = sizes[: np.searchsorted(sizes, sizes[place] - budget, side="right")]
+        ways = _falling_logs(sizes[place] - np.append(0, smaller), budget)
+        missed = np.exp(ways[1:] - ways[0])
         values[place] = float((missed + values[: len(smaller)]).max())
-    return float(values[-1])
+    # Logarithms of numbers up to N leave about nine digits.
+    return round(float(values[-1]), 9)
+
+
+def _falling_logs(counts: IntArray, budget: int) -> FloatArray:
+    """ln(n! / (n - B)!) for each n, by Stirling's series for numbers from 16 on."""
+    logs: list[FloatArray] = []
+    few = np.array([math.lgamma(n + 1.0) for n in range(16)])
+    for whole in (counts, counts - budget):
+        n = np.maximum(whole, 16).astype(np.float64)
+        rest = (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / 1260.0 / n**2) / n**2) / n
+        series = (n + 0.5) * np.log(n) - n + 0.5 * math.log(2.0 * math.pi) + rest
+        logs.append(np.where(whole < 16, few[np.minimum(whole, 15)], series))
+    return logs[0] - logs[1]
 
 
 # Rounds that `lower_bound_spared` looks ahead at most: its states double with every one or two.

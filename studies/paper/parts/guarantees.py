@@ -1,6 +1,6 @@
 """Guarantees with a probability, and Lemmas 3 and 4 on overtaken leaders."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -32,13 +32,14 @@ def markov(setting: Setting, *, n_arms: int, budgets: Sequence[int], rounds: int
         farthest = max(farthest, *(Estimate.of(own).off(law) for own in regrets.values()))
         grid = _grid(regrets["fixed"])
         tail = _tail(regrets["fixed"], grid)
-        shares += _promised(game, grid, tail)
+        bound = theory.fpml_regret_bound(**game)
+        shares += _promised(bound, grid, tail)
         chased = cost_sequences.rotating_leaders(n_arms, rounds, budget)
         rotating = setting.play({"fixed": learners["fixed"]}, chased).regret("fixed")
-        shares += _promised(game, _grid(rotating), _tail(rotating, _grid(rotating)))
+        shares += _promised(bound, _grid(rotating), _tail(rotating, _grid(rotating)))
         series.append(Series(f"B = {budget}", grid, tail, look, "solid", ""))
         wide = _grid(np.array([grid[0], theory.markov_guarantee(**game, probability=0.05)]))
-        promised = [theory.markov_tail(**game, regret=value) for value in wide]
+        promised = [min(1.0, bound / value) for value in wide]
         series.append(Series(f"Markov, B = {budget}", wide, promised, look, "dotted", ""))
         fixed, fresh = (float(np.quantile(own, 0.9)) for own in regrets.values())
         rows.append([budget, fixed, theory.markov_guarantee(**game, probability=0.1),
@@ -110,10 +111,9 @@ def _tail(regrets: FloatArray, grid: Sequence[float]) -> list[float]:
     return [float(np.mean(regrets >= value)) for value in grid]
 
 
-def _promised(game: Mapping[str, int], grid: Sequence[float], tail: Sequence[float]) -> list[bool]:
+def _promised(bound: float, grid: Sequence[float], tail: Sequence[float]) -> list[bool]:
     """Whether Markov's inequality allows each share of runs."""
-    limits = [theory.markov_tail(**game, regret=value) for value in grid]
-    return [share <= limit + 1e-12 for share, limit in zip(tail, limits, strict=True)]
+    return [share <= bound / value + 1e-12 for share, value in zip(tail, grid, strict=True)]
 
 
 def _grid(values: FloatArray) -> list[float]:

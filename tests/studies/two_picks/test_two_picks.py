@@ -50,6 +50,17 @@ def test_all_names_of_cells_are_different():
     assert len(names) == len(set(names)) > 70
 
 
+@pytest.mark.slow
+def test_watched_races_are_bounded_where_winners_teach_too_little():
+    """All arms succeed or fail together: races whose losers are stopped, replayed as recorded."""
+    ours, winners = (
+        measure.race_cell(racer, 20_000, 8)[0]
+        for racer in ("hedge-partial, half watched", "fpml-partial, winners only")
+    )
+    assert ours[0] <= ours[2]
+    assert winners[0] > 1.4 * ours[0]
+
+
 def test_guans_law_and_regret():
     scaled = np.random.default_rng(0).exponential(size=(50, 9)) * 10.0
     np.testing.assert_allclose((probing.tsallis_roots(scaled) ** 2).sum(axis=1), 1.0, rtol=1e-9)
@@ -79,7 +90,9 @@ def test_the_latex_version_is_whole(tex):
         assert f"\\section{{{heading}}}" in tex
 
 
-def test_scripts_and_code(tex):
+def test_scripts_minus_signs_and_code(tex):
+    minus = latex("# T\n\n-x of (N-1)(1-π), a semi-bandit of k-subsets, K-MAX")
+    assert "−x of (N−1)(1−π), a semi-bandit of k-subsets, K-MAX" in minus
     assert latex("# T\n\nx^(a+b) and η_B, `a_b` **c**").count("script") == 2
     assert r"\texttt{a\_b} \textbf{c}" in latex("# T\n\nx^(a+b) and η_B, `a_b` **c**")
 

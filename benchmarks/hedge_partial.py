@@ -1,17 +1,23 @@
-"""Hedge-partial with Hedge's law, drawn by Gumbel noise: what the law of today is timed against.
+"""Hedge-partial beside Hedge's law, drawn by Gumbel noise (as in 0.2.0) and with kept weights.
 
-Every arm gets fresh noise and a fresh exponential in every round.
+The noise needs a fresh logarithm and a fresh exponential for every arm in every round. Kept weights
+are what today's code does without a law to solve: how much of a round the solution takes.
+
+    python benchmarks/run.py --only hedge_partial
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from pickbest.catalog import make_learner
 from pickbest.core import BoolArray, IntArray
+from pickbest.environments import Table
 from pickbest.kernels.compiled import allocating, inlined
 from pickbest.kernels.leaders import Scratch, draw_gumbel, new_scratch
 from pickbest.kernels.random import STEP, slot_key, uniform_at
@@ -23,6 +29,9 @@ from pickbest.learners.hedge_partial import (
     _among,
     _draw_others,
 )
+from pickbest.simulation.games import deal_all, play_dealt
+from simulation import recorded_table
+from timing import Row, ratio_row, seconds
 
 
 class Work(NamedTuple):
@@ -89,3 +98,32 @@ class GumbelDraws(HedgePartial):
     """Hedge-partial as 0.2.0 played it; give it the numbers of `law=variances`."""
 
     rule = Rule(new_work, pick_row, learn_row)
+
+
+# What may be asked of the ratio to Gumbel noise: few arms need little of it, and there the two are
+# level.
+FEW, LEVEL, QUICKER = 10, 0.9, 1.5
+PLAYED, REPEATS = 40_000, 60
+
+
+def rows() -> list[Row]:
+    """A round of whole tables, the three laws in turn, the best of many runs of each."""
+    found = []
+    for n_arms in (10, 32, 100, 1_000):
+        rounds = PLAYED // n_arms
+        dealt = deal_all(Table(recorded_table(rounds, n_arms)), 1, seed=0)
+        for budget in (2, 3, 6):
+            kept = make_learner("hedge-partial:law=variances", n_arms, budget)
+            learners = {
+                "": make_learner("hedge-partial", n_arms, budget),
+                "Gumbel noise": GumbelDraws(**vars(kept)),
+                "kept weights": kept,
+            }
+            games = {name: partial(play_dealt, own, dealt, 1, 0) for name, own in learners.items()}
+            turns = [{name: seconds(game) for name, game in games.items()} for _ in range(REPEATS)]
+            best = {name: min(turn[name] for turn in turns[1:]) / rounds for name in games}
+            what = f"hedge-partial, a round, N={n_arms:,} B={budget}, beside Hedge's law"
+            noise = LEVEL if n_arms <= FEW else QUICKER
+            for name, target in (("Gumbel noise", noise), ("kept weights", 0.4)):
+                found.append(ratio_row(f"{what} by {name}", best[""], best[name], target))
+    return found
