@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import threading
+from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
 
@@ -28,7 +29,9 @@ def main() -> None:
         _end()
     except SystemExit as ended:
         if ended.code == INTERRUPTED:
-            # All is said and tidied up, and Python would wait for a compiler that is at work.
+            # All is tidied up, and Python would wait for a compiler that is at work.
+            with suppress(OSError, ValueError):
+                sys.stdout.flush()
             os._exit(INTERRUPTED)
         raise
 
