@@ -324,7 +324,7 @@ def test_ctrl_c_ends_what_swallows_it():
 def test_what_was_printed_before_ctrl_c_is_not_lost():
     printed = "import pickbest.cli.main as m, pickbest.cli.start as s, sys\n"
     printed += "def main():\n    print('a result')\n    sys.exit(130)\n"
-    command = [sys.executable, "-c", f"{printed}m.main = main\ns.main()"]
+    command = [sys.executable, "-E", "-c", f"{printed}m.main = main\ns.main()"]
     outcome = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (outcome.returncode, outcome.stdout) == (130, "a result\n")
 
