@@ -79,11 +79,11 @@ class _PlainHelp:
         return params
 
 
-class Command(_PlainHelp, TyperCommand):
+class HelpfulCommand(_PlainHelp, TyperCommand):
     """One command."""
 
 
-class Group(_PlainHelp, TyperGroup):
+class HelpfulGroup(_PlainHelp, TyperGroup):
     """All commands."""
 
 
@@ -95,7 +95,7 @@ def command_line(asked: str | None = None) -> typer.Typer:
     """
     app = typer.Typer(
         name="pickbest",
-        cls=Group,
+        cls=HelpfulGroup,
         rich_markup_mode="markdown",
         pretty_exceptions_enable=False,
         help="Each round, pick B of N arms, keep the best result, and learn which B to pick next.",
@@ -108,7 +108,7 @@ def command_line(asked: str | None = None) -> typer.Typer:
             chosen = _with_own_words(each) if each is solve and COMPLETING else each
             app.command(
                 name,
-                cls=Command,
+                cls=HelpfulCommand,
                 rich_help_panel=group,
                 context_settings=passed_on if each is solve else None,
                 add_help_option=each is not solve,

@@ -7,7 +7,7 @@ there are answers worth keeping. Its duals weigh the constraints that hold the m
 what to ask about next (as in column generation).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,9 +18,6 @@ from pickbest.feasibility.laws import AnyLaw, Playing, ProductLaw
 from pickbest.feasibility.oracles import Answer, Oracle
 from pickbest.feasibility.phases import Phase
 from pickbest.feasibility.sets import System
-
-# progress(calls made, calls allowed)
-Progress = Callable[[int, int], None]
 
 # What passes for rounding, relative to the width: of the oracle's arithmetic, and of HiGHS,
 # whose own tolerance for rows and bounds is 1e-7.
