@@ -53,6 +53,8 @@ def bound(lines):
     for line in lines:
         if isinstance(line, ast.FunctionDef | ast.ClassDef):
             yield line.name
+            if isinstance(line, ast.ClassDef):
+                yield from (f"{line.name}.{member}" for member in bound(line.body))
         elif isinstance(line, ast.Import | ast.ImportFrom):
             yield from (name.asname or name.name for name in line.names)
         elif isinstance(line, ast.If | ast.Try | ast.With):
@@ -73,7 +75,7 @@ def exists(name):
 
     home, _, last = name.rpartition(".")
     return any(
-        ends(module, name) or (ends(module, home) and last in names)
+        ends(module, name) or name in names or (ends(module, home) and last in names)
         for module, names in modules().items()
     )
 
@@ -94,6 +96,8 @@ def test_names_in_backquotes_exist():
         ("simulation.simulate", True),
         ("pickbest.simulation.games.deal_all", True),
         ("core.Ticket", True),
+        ("_Race.run", True),
+        ("_Race.walk", False),
         ("game.rng_for", False),
         ("simulation.nothing", False),
     ],
