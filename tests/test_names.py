@@ -3,6 +3,7 @@
 import ast
 import re
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,20 @@ def test_names_in_backquotes_exist():
             if not foreign and not exists(name):
                 gone.append(f"{path.relative_to(ROOT)}: `{name}`")
     assert not gone, "these names mean nothing that exists:\n" + "\n".join(gone)
+
+
+def test_a_name_that_packages_export_means_one_thing():
+    meanings = {}
+    for path in sorted((ROOT / "src" / "pickbest").rglob("__init__.py")):
+        package = import_module(".".join(path.parent.relative_to(ROOT / "src").parts))
+        for line in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for name in line.names if isinstance(line, ast.ImportFrom) else ():
+                # Without `as`, it is the package's own business.
+                if name.asname:
+                    thing = getattr(package, name.asname)
+                    meanings.setdefault(name.asname, {})[id(thing)] = thing
+    assert len(meanings) > 100
+    assert not {name: list(each.values()) for name, each in meanings.items() if len(each) > 1}
 
 
 @pytest.mark.parametrize(
