@@ -31,7 +31,7 @@ _CLOSED = 1e-7
 _MOST_ANSWERS = 50
 
 
-class Tally:
+class MeanAnswer:
     """Sums over the calls of one phase, and the means that they give."""
 
     def __init__(self, system: System) -> None:
@@ -62,7 +62,7 @@ class Tally:
         return self._multipliers / self.calls
 
 
-class BestMix(Tally):
+class BestMix(MeanAnswer):
     """A tally whose x is the best mix, not the mean; the mean is one of what is mixed.
 
     pressure: (n,) the duals, summing to 1: how much each constraint holds the mix back.
@@ -128,7 +128,7 @@ class Call:
 
     number: int
     answer: Answer
-    tally: Tally
+    tally: MeanAnswer
     samples: int | None
 
 
@@ -139,7 +139,7 @@ def calls_of(
     number = 0
     for phase in phases:
         playing = Playing(phase.learner, seed)
-        tally = Tally(system) if phase.pressed is None else BestMix(system)
+        tally = MeanAnswer(system) if phase.pressed is None else BestMix(system)
         for _ in range(phase.calls):
             law = pressed(playing.law(number), tally, phase.pressed or 0.0)
             answer = oracle.answer(law)
@@ -152,7 +152,7 @@ def calls_of(
             yield Call(number, answer, tally, playing.samples)
 
 
-def pressed(law: AnyLaw, tally: Tally, share: float) -> AnyLaw:
+def pressed(law: AnyLaw, tally: MeanAnswer, share: float) -> AnyLaw:
     """The law, with a share of its draws at the constraints that hold the best mix back."""
     if not share or not isinstance(law, ProductLaw) or not isinstance(tally, BestMix):
         return law
