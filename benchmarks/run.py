@@ -4,7 +4,8 @@ python benchmarks/run.py [--only NAME ...] [--out FOLDER] [--beside bench.json .
 
 Writes bench.json, bench.md and a plot of time against the number of arms. Takes under five minutes.
 --beside compares with earlier runs, of another commit on the same machine: exit code 1 where a
-ratio is below .9 of what it was (of the least one, where there are several runs).
+ratio is below .9 of what it was (of the least one, where there are several runs). To run an earlier
+commit: `git worktree add OLD COMMIT`, and in OLD `PYTHONPATH=src:. python benchmarks/run.py`.
 """
 
 from __future__ import annotations
