@@ -1,8 +1,11 @@
 """Every benchmark in one table: ours, the reference, the ratio, the target, met or not.
 
-python benchmarks/run.py [--only NAME ...] [--out FOLDER]
+python benchmarks/run.py [--only NAME ...] [--out FOLDER] [--beside bench.json ...]
 
 Writes bench.json, bench.md and a plot of time against the number of arms. Takes under five minutes.
+--beside compares with earlier runs, of another commit on the same machine: exit code 1 where a
+ratio is below .9 of what it was (of the least one, where there are several runs). To run an earlier
+commit: `git worktree add OLD COMMIT`, and in OLD `PYTHONPATH=src:. python benchmarks/run.py`.
 """
 
 from __future__ import annotations
@@ -24,6 +27,8 @@ from rich.table import Table
 
 from pickbest.kernels.compiled import always
 
+# What a ratio must keep of that of an earlier commit.
+LEAST_KEPT = 0.9
 MODULES = (
     *("starting", "simulation", "hedge_partial", "many_arms", "hindsight"),
     *("jobs", "linear_programs", "portfolio", "solve"),
@@ -63,10 +68,27 @@ def table(rows: list[dict]) -> Table:
     return built
 
 
+def compared(rows: list[dict], files: list[Path]) -> tuple[list[tuple[str, ...]], bool]:
+    """(name, ratio before, ratio now, now / before), and whether all kept .9 of their ratios."""
+    before: dict[str, float] = {}
+    for file in files:
+        for row in json.loads(file.read_text())["rows"]:
+            if row["ratio"] is not None:
+                before[row["name"]] = min(row["ratio"], before.get(row["name"], row["ratio"]))
+    kept = [
+        (row["name"], before[row["name"]], row["ratio"], row["ratio"] / before[row["name"]])
+        for row in rows
+        if row["ratio"] is not None and row["name"] in before
+    ]
+    shown = [(name, *(f"{each:,.3g}" for each in numbers)) for name, *numbers in kept]
+    return shown, all(share >= LEAST_KEPT for *_, share in kept)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="*", choices=MODULES, default=MODULES)
     parser.add_argument("--out", type=Path, default=Path("out/bench"))
+    parser.add_argument("--beside", type=Path, nargs="*", default=[])
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     console = Console()
@@ -90,7 +112,14 @@ def main() -> int:
     }
     (options.out / "bench.md").write_text(markdown(rows))
     (options.out / "bench.json").write_text(json.dumps(report, indent=2) + "\n")
-    return 0 if all(row["met"] for row in rows) else 1
+    good = all(row["met"] for row in rows)
+    if options.beside:
+        found, good = compared(rows, options.beside)
+        beside = Table("what", "ratio before", "ratio now", "now / before")
+        for line in found:
+            beside.add_row(*line)
+        console.print(beside)
+    return 0 if good else 1
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import typer
 
-from pickbest.cli.main import Command, Group, main
+from pickbest.cli.main import HelpfulCommand, HelpfulGroup, main
 from studies.commands.ablate import ablate
 from studies.commands.benchmark import benchmark, peers
 from studies.commands.measure import measure
@@ -13,7 +13,7 @@ from studies.commands.theory import linear_programs, small_games, two_picks
 
 app = typer.Typer(
     name="python -m studies",
-    cls=Group,
+    cls=HelpfulGroup,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
@@ -24,7 +24,7 @@ for command in (
     *(reproduce, sabotage, benchmark, peers, ablate, races, models),
     *(linear_programs, small_games, two_picks, measure),
 ):
-    app.command(cls=Command)(command)
+    app.command(cls=HelpfulCommand)(command)
 
 
 if __name__ == "__main__":

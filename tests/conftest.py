@@ -1,15 +1,11 @@
 """What tests share."""
 
-import signal
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pickbest.environments import Table
-
-# Started in the background, a process ignores Ctrl-C, and so would all that the tests start.
-signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

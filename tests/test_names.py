@@ -3,6 +3,7 @@
 import ast
 import re
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,8 @@ def bound(lines):
     for line in lines:
         if isinstance(line, ast.FunctionDef | ast.ClassDef):
             yield line.name
+            if isinstance(line, ast.ClassDef):
+                yield from (f"{line.name}.{member}" for member in bound(line.body))
         elif isinstance(line, ast.Import | ast.ImportFrom):
             yield from (name.asname or name.name for name in line.names)
         elif isinstance(line, ast.If | ast.Try | ast.With):
@@ -73,7 +76,7 @@ def exists(name):
 
     home, _, last = name.rpartition(".")
     return any(
-        ends(module, name) or (ends(module, home) and last in names)
+        ends(module, name) or name in names or (ends(module, home) and last in names)
         for module, names in modules().items()
     )
 
@@ -88,12 +91,28 @@ def test_names_in_backquotes_exist():
     assert not gone, "these names mean nothing that exists:\n" + "\n".join(gone)
 
 
+def test_a_name_that_packages_export_means_one_thing():
+    meanings = {}
+    for path in sorted((ROOT / "src" / "pickbest").rglob("__init__.py")):
+        package = import_module(".".join(path.parent.relative_to(ROOT / "src").parts))
+        for line in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for name in line.names if isinstance(line, ast.ImportFrom) else ():
+                # Without `as`, it is the package's own business.
+                if name.asname:
+                    thing = getattr(package, name.asname)
+                    meanings.setdefault(name.asname, {})[id(thing)] = thing
+    assert len(meanings) > 100
+    assert not {name: list(each.values()) for name, each in meanings.items() if len(each) > 1}
+
+
 @pytest.mark.parametrize(
     ("name", "there"),
     [
         ("simulation.simulate", True),
         ("pickbest.simulation.games.deal_all", True),
         ("core.Ticket", True),
+        ("_Race.run", True),
+        ("_Race.walk", False),
         ("game.rng_for", False),
         ("simulation.nothing", False),
     ],

@@ -144,4 +144,5 @@ def test_the_container_is_built_and_answers():
 def test_everybody_names_the_same_version():
     said = (ROOT / "CITATION.cff").read_text(), (ROOT / "CHANGELOG.md").read_text()
     assert f"\nversion: {pickbest.__version__}\n" in said[0]
+    assert "year: 2022" in said[0], "the paper is not cited"
     assert re.search(r"^## (\S+)", said[1], re.MULTILINE)[1] == pickbest.__version__ == "1.0.0"

@@ -20,7 +20,7 @@ Block = Mapping[str, Cell]
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Interval:
     """A mean over families with its bootstrap interval; None where there is one family only."""
 
     mean: float
@@ -46,7 +46,7 @@ def complete_learners(cells: Sequence[Cell]) -> list[str]:
     ]
 
 
-def mean_share_intervals(cells: Sequence[Cell]) -> dict[str, Estimate]:
+def mean_share_intervals(cells: Sequence[Cell]) -> dict[str, Interval]:
     """The mean share of each complete learner; every family counts once."""
     labels = complete_learners(cells)
     families: dict[str, list[FloatArray]] = {}
@@ -61,12 +61,12 @@ def mean_share_intervals(cells: Sequence[Cell]) -> dict[str, Estimate]:
     values = np.array([np.mean(rows, axis=0) for rows in families.values()])
     means = dict(zip(labels, values.mean(axis=0).tolist(), strict=True))
     if len(values) < 2:
-        return {label: Estimate(mean, None, None) for label, mean in means.items()}
+        return {label: Interval(mean, None, None) for label, mean in means.items()}
     drawn = np.random.default_rng(0).integers(len(values), size=(RESAMPLES, len(values)))
     tail = (1.0 - CONFIDENCE) / 2.0
     ends = np.quantile(values[drawn].mean(axis=1), [tail, 1.0 - tail], axis=0).T.tolist()
     pairs = zip(means.items(), ends, strict=True)
-    return {label: Estimate(mean, low, high) for (label, mean), (low, high) in pairs}
+    return {label: Interval(mean, low, high) for (label, mean), (low, high) in pairs}
 
 
 @dataclass(frozen=True)

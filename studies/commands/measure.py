@@ -59,37 +59,26 @@ def measure(
 
         python -m studies measure --data pmlb-folder --workers 16 --out table
     """
-    from studies.tuning.measurement import Settings, make_plan
-
-    settings = Settings(optimizer_names(optimizers), calls, pool, seed, data)
-    plan = make_plan(settings, [] if tasks == "all" else tasks.split(","), models.split(","))
-    measure_tables(plan, out, workers, as_json)
-
-
-def optimizer_names(text: str) -> tuple[str, ...]:
-    """The optimizers that the option means: paper, all, or names with commas."""
-    from studies.tuning.optimizers import OPTIMIZERS
-
-    if text in {"paper", "all"}:
-        return tuple(name for name, entry in OPTIMIZERS.items() if entry.paper or text == "all")
-    return tuple(name.strip() for name in text.split(","))
-
-
-def measure_tables(plan: MeasurementPlan, folder: Path, workers: int, as_json: bool) -> None:
-    """Measure, write the tables of the tasks that are complete, and show them."""
     from studies.tuning import measurement
+    from studies.tuning.optimizers import OPTIMIZERS
     from studies.tuning.tables import write_tables
 
+    chosen = [name.strip() for name in optimizers.split(",")]
+    if optimizers in {"paper", "all"}:
+        chosen = [name for name, entry in OPTIMIZERS.items() if entry.paper or optimizers == "all"]
+    settings = measurement.Settings(tuple(chosen), calls, pool, seed, data)
+    sets = [] if tasks == "all" else tasks.split(",")
+    plan = measurement.make_plan(settings, sets, models.split(","))
     for reason in plan.refused.values():
         tables.say(f"left out: {reason}", stderr=True)
-    folder.mkdir(parents=True, exist_ok=True)
+    out.mkdir(parents=True, exist_ok=True)
     try:
         with progress_bar("measuring") as progress:
-            measurement.measure(plan, folder, workers, progress)
+            measurement.measure(plan, out, workers, progress)
     finally:
-        measured = write_tables(plan, measurement.kept_records(plan, folder), folder)
+        measured = write_tables(plan, measurement.kept_records(plan, out), out)
         found = summarize(plan, measured)
-        tables.show(found, as_json, lambda summary: shown(summary, str(folder)))
+        tables.show(found, as_json, lambda summary: shown(summary, str(out)))
 
 
 def summarize(plan: MeasurementPlan, measured: Sequence[Measured]) -> dict[str, Any]:

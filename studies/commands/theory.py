@@ -13,7 +13,7 @@ from typer import Argument, Option
 from pickbest.cli import tables
 from pickbest.cli.options import JsonOption, SeedOption
 from pickbest.core import unknown_name
-from pickbest.core.progress import Progress, progress_bar
+from pickbest.core.progress import progress_bar
 
 ReplicatesOption = Annotated[
     int, Option("--replicates", "-r", help="Problems per family, or games per row.")
@@ -42,27 +42,18 @@ def linear_programs(
 
         python -m studies linear-programs two-draws --replicates 1 --json
     """
-    studies: dict[str, Callable[[int, int, Progress | None], dict[str, Any]]] = {
-        "rates": _rates,
-        "two-draws": _two_draws,
+    from studies.linear_programs.experiment import lp_experiment
+    from studies.linear_programs.two_draws import two_draws
+
+    studies: dict[str, Callable[..., dict[str, Any]]] = {
+        "rates": lp_experiment,
+        "two-draws": two_draws,
     }
     if study not in studies:
         raise unknown_name("study", study, studies)
     with progress_bar(study, after=2.0) as progress:
-        found = studies[study](seed, replicates, progress)
+        found = studies[study](seed, replicates, progress=progress)
     tables.show(found, as_json, lambda _: [rows_table(*each) for each in _shown(study, found)])
-
-
-def _rates(seed: int, replicates: int, progress: Progress | None) -> dict[str, Any]:
-    from studies.linear_programs.experiment import lp_experiment
-
-    return lp_experiment(seed, replicates, progress=progress)
-
-
-def _two_draws(seed: int, replicates: int, progress: Progress | None) -> dict[str, Any]:
-    from studies.linear_programs.two_draws import two_draws
-
-    return two_draws(seed, replicates, progress=progress)
 
 
 def _shown(study: str, found: dict[str, Any]) -> list[tuple[str, Sequence[dict[str, Any]]]]:

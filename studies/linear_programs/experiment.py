@@ -30,7 +30,7 @@ from pickbest.core.progress import Progress
 from pickbest.feasibility.highs import load
 from pickbest.feasibility.phases import schedule
 from pickbest.feasibility.sets import Box, ConvexSet, Polytope, System, width_over
-from pickbest.feasibility.solve import Feasibility, Status, solve_feasibility, solve_game
+from pickbest.feasibility.solve import Feasibility, FeasibilityStatus, solve_feasibility, solve_game
 from pickbest.simulation.statistics import fitted_power, standard_error
 from studies.linear_programs.generated_problems import (
     FAMILIES,
@@ -130,7 +130,7 @@ def slope_of(calls: list[dict[str, Any]], family: str, budget: int) -> dict[str,
             by_problem.setdefault((row["family"], row["problem"]), []).append(row)
     slopes = []
     for own in by_problem.values():
-        whole = all(row["status"] != Status.UNDECIDED.value for row in own)
+        whole = all(row["status"] != FeasibilityStatus.UNDECIDED.value for row in own)
         if whole and min(row["calls"] for row in own) >= FEWEST_CALLS:
             finer = [1.0 / row["epsilon"] for row in own]
             slopes.append(fitted_power(finer, [row["calls"] for row in own]))
@@ -154,7 +154,7 @@ def slope_of(calls: list[dict[str, Any]], family: str, budget: int) -> dict[str,
 def verdicts(seed: int, problems: int) -> dict[str, Any]:
     """Random problems, feasible and not, of mixed size: our verdict beside HiGHS's."""
     rng = np.random.default_rng([seed, 1_000_003])
-    counts = dict.fromkeys(Status, 0)
+    counts = dict.fromkeys(FeasibilityStatus, 0)
     wrong, most = 0, 0.0
     for k in range(problems):
         n_constraints, dimension = int(rng.integers(4, 80)), int(rng.integers(2, 12))
@@ -171,9 +171,9 @@ def verdicts(seed: int, problems: int) -> dict[str, Any]:
 
 def contradicts(found: Feasibility, exact: float) -> bool:
     """Whether the verdict is wrong, where `exact` is the largest worst slack over P."""
-    if found.status is Status.INFEASIBLE:
+    if found.status is FeasibilityStatus.INFEASIBLE:
         return exact >= 0.0
-    return found.status is Status.FEASIBLE and exact < -found.epsilon
+    return found.status is FeasibilityStatus.FEASIBLE and exact < -found.epsilon
 
 
 # Set cover, packing and a zero-sum game, solved to epsilon, with HiGHS's time --------------------

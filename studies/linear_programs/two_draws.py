@@ -15,7 +15,7 @@ import numpy as np
 from pickbest.core import Learner
 from pickbest.core.progress import Progress
 from pickbest.feasibility.phases import TUNINGS, calls_needed, schedule
-from pickbest.feasibility.solve import Feasibility, Status, solve_feasibility
+from pickbest.feasibility.solve import Feasibility, FeasibilityStatus, solve_feasibility
 from pickbest.simulation.statistics import fitted_power
 from studies.linear_programs.generated_problems import (
     FAMILIES,
@@ -51,7 +51,7 @@ def two_draws(
                 for tuning in TUNINGS
             }
             calls.append({**named, "epsilon": EPSILON, **rows})
-            if rows["product"]["status"] == Status.FEASIBLE.value:
+            if rows["product"]["status"] == FeasibilityStatus.FEASIBLE.value:
                 needed = [solved(problem, e, "product", tamper).calls for e in ACCURACIES]
                 finer = [1.0 / epsilon for epsilon in ACCURACIES]
                 slopes.append({**named, "slope": fitted_power(finer, needed)})
@@ -86,9 +86,9 @@ def verified(problem: Problem, found: Feasibility) -> bool:
     """Whether the evidence holds, computed anew, and HiGHS's best worst slack agrees."""
     system, convex = problem
     best = best_worst_slack(system, convex)
-    if found.status is Status.FEASIBLE and found.x is not None:
+    if found.status is FeasibilityStatus.FEASIBLE and found.x is not None:
         return float(system.slacks(found.x).min()) >= -found.epsilon and best >= -found.epsilon
-    if found.status is Status.INFEASIBLE and found.certificate is not None:
+    if found.status is FeasibilityStatus.INFEASIBLE and found.certificate is not None:
         y = found.certificate.multipliers
         top = convex.maximize(system.direction(y))[1] - float(y @ system.bounds)
         return bool(y.min() >= 0.0 and top < 0.0 and best < 0.0)

@@ -30,11 +30,6 @@ from pickbest.learners import (
 GAME = {"n_arms": 9, "budget": 3, "rounds": 368}
 
 
-def test_the_names_of_the_contract_exist():
-    contract = {"fpml", "fpml-partial", "hedge", "exp3", "og", "og-hybrid", "uniform", "thompson"}
-    assert contract <= set(learner_names())
-
-
 @pytest.mark.parametrize("name", learner_names())
 def test_every_tuning_of_every_learner_builds(name):
     entry = learner_entry(name)

@@ -13,9 +13,9 @@ from pickbest.feasibility import (
     Answer,
     AnyLaw,
     Box,
+    FeasibilityStatus,
     Polytope,
     Simplex,
-    Status,
     solve_feasibility,
     solve_game,
 )
@@ -100,4 +100,4 @@ def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch, package: st
 def test_budget_one_needs_no_optional_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "highspy", None)
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
-    assert solve_feasibility(GOOD_A, GOOD_B, BOX, 0.1).status is Status.FEASIBLE
+    assert solve_feasibility(GOOD_A, GOOD_B, BOX, 0.1).status is FeasibilityStatus.FEASIBLE

@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 from pickbest.core import PickbestError
-from pickbest.feasibility import Box, ConvexSet, Law, Polytope, ProductLaw, Simplex
+from pickbest.feasibility import Box, ConvexSet, Polytope, ProductLaw, Simplex, TupleLaw
 from pickbest.feasibility.models import needing_the_bound
 from pickbest.feasibility.oracles import oracle_for
 from pickbest.feasibility.sets import System, width_over
@@ -29,10 +29,10 @@ def sets() -> dict[str, ConvexSet]:
     }
 
 
-def random_law(rng: np.random.Generator, n: int, budget: int, tuples: int = 20) -> Law:
+def random_law(rng: np.random.Generator, n: int, budget: int, tuples: int = 20) -> TupleLaw:
     chosen = np.array([rng.choice(n, budget, replace=False) for _ in range(tuples)])
     chances = rng.exponential(size=tuples)
-    return Law(chosen, chances / chances.sum())
+    return TupleLaw(chosen, chances / chances.sum())
 
 
 def points_of(convex: ConvexSet, rng: np.random.Generator) -> np.ndarray:

@@ -9,7 +9,7 @@ import pytest
 
 from pickbest import theory
 from pickbest.core import PickbestError
-from pickbest.feasibility import Box, Law, ProductLaw, Status, solve_feasibility
+from pickbest.feasibility import Box, FeasibilityStatus, ProductLaw, TupleLaw, solve_feasibility
 from pickbest.feasibility.calls import calls_of
 from pickbest.feasibility.phases import (
     PRODUCT_EAGER_SHARE,
@@ -25,9 +25,9 @@ def a_law(rng: np.random.Generator, n: int, budget: int) -> ProductLaw:
     return ProductLaw(rng.dirichlet(np.full(n, 0.5)), budget)
 
 
-def as_tuples(law: ProductLaw) -> Law:
+def as_tuples(law: ProductLaw) -> TupleLaw:
     tuples = np.array(list(product(range(len(law.probabilities)), repeat=law.budget)))
-    return Law(tuples, law.probabilities[tuples].prod(axis=1))
+    return TupleLaw(tuples, law.probabilities[tuples].prod(axis=1))
 
 
 @pytest.mark.parametrize("budget", [2, 3, 4])
@@ -98,7 +98,7 @@ def test_default_calls_are_those_of_the_product_law() -> None:
     rows, bounds = random_problem(np.random.default_rng(0), 60, 5, margin=0.0)
     box = Box.cube(5, -1.0, 1.0)
     found = solve_feasibility(rows, bounds, box, 0.01, 2)
-    assert found.status is Status.FEASIBLE
+    assert found.status is FeasibilityStatus.FEASIBLE
     assert found.samples is None
     assert found.calls <= found.calls_bound
     assert found.calls_bound == theory.program_calls(

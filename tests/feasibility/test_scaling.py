@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from pickbest.feasibility import Box, ConvexSet, Polytope, Simplex, Status, solve_feasibility
+from pickbest.feasibility import (
+    Box,
+    ConvexSet,
+    FeasibilityStatus,
+    Polytope,
+    Simplex,
+    solve_feasibility,
+)
 from pickbest.feasibility.oracles import proved_bound
 from pickbest.feasibility.sets import System, width_over
 
@@ -22,10 +29,10 @@ def test_a_variable_in_other_units(size: float, budget: int) -> None:
     triangle = Polytope([[size, 1.0]], np.array([1.0]), 0.0, np.array([1.0 / size, 1.0]))
     rows = [[size, 0.0], [0.0, 1.0]]
     found = solve_feasibility(rows, [0.5, 0.2], triangle, 0.05, budget)
-    assert found.status is Status.FEASIBLE
+    assert found.status is FeasibilityStatus.FEASIBLE
     assert found.width == pytest.approx(0.8)
     refused = solve_feasibility(rows, [0.8, 0.4], triangle, 0.05, budget)
-    assert refused.status is Status.INFEASIBLE
+    assert refused.status is FeasibilityStatus.INFEASIBLE
     assert refused.certificate is not None
     assert refused.certificate.value >= -0.2 * (1 + 1e-9)
 
@@ -35,7 +42,7 @@ def test_a_row_in_other_units(size: float) -> None:
     triangle = Polytope([[size, size]], np.array([size]), 0.0, 2.0)
     assert width_over(triangle, System.of([[1.0, 2.0]], [0.0])) == pytest.approx(2.0)
     found = solve_feasibility(np.eye(2), [0.4, 0.4], triangle, 0.01, 2)
-    assert found.status is Status.FEASIBLE
+    assert found.status is FeasibilityStatus.FEASIBLE
     assert found.x is not None
     assert found.x.sum() <= 1.0 + 1e-6
 
@@ -61,12 +68,12 @@ def test_random_polytopes_in_random_units() -> None:
         ).fun
         found = solve_feasibility(constraints / units, bounds, convex, 0.05, 1 + k % 3)
         seen.append(found.status)
-        if found.status is Status.INFEASIBLE:
+        if found.status is FeasibilityStatus.INFEASIBLE:
             assert best < 0.0
         else:
-            assert found.status is Status.FEASIBLE
+            assert found.status is FeasibilityStatus.FEASIBLE
             assert best >= -0.05 - 1e-6
-    assert min(seen.count(Status.FEASIBLE), seen.count(Status.INFEASIBLE)) > 5
+    assert min(seen.count(FeasibilityStatus.FEASIBLE), seen.count(FeasibilityStatus.INFEASIBLE)) > 5
 
 
 @pytest.mark.parametrize("name", ["box", "simplex", "polytope"])
@@ -106,4 +113,4 @@ def test_a_certificate_within_rounding_is_not_claimed() -> None:
     rows = [[1e12 + 0.1, -1e12], [-1.0, 1.0]]
     bounds = [np.float64(1e12 + 0.1) - 1e12, 0.0]
     found = solve_feasibility(rows, bounds, Box(np.ones(2), np.ones(2)), 1e-6, max_calls=5)
-    assert found.status is not Status.INFEASIBLE
+    assert found.status is not FeasibilityStatus.INFEASIBLE

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from pickbest.feasibility.calls import BestMix, Tally, pressed
+from pickbest.feasibility.calls import BestMix, MeanAnswer, pressed
 from pickbest.feasibility.laws import ProductLaw
 from pickbest.feasibility.oracles import Answer
 from pickbest.feasibility.sets import System
@@ -29,7 +29,7 @@ def exactly(slacks):
 def test_it_is_the_best_of_all_mixes(scale):
     rng = np.random.default_rng(3)
     system = System.of(scale * rng.normal(size=(60, 4)), scale * rng.normal(size=60))
-    mix, mean, seen = BestMix(system), Tally(system), []
+    mix, mean, seen = BestMix(system), MeanAnswer(system), []
     for _ in range(30):
         answer = Answer(rng.normal(size=4), 0.0, np.full(60, 1.0 / 60.0))
         slacks = system.slacks(answer.x)
@@ -50,7 +50,7 @@ def test_ever_more_answers_are_never_worse_than_their_mean():
     """Most are forgotten on the way; what they had in common is not."""
     rng = np.random.default_rng(4)
     system = System.of(rng.normal(size=(40, 10)), np.zeros(40))
-    mix, mean = BestMix(system), Tally(system)
+    mix, mean = BestMix(system), MeanAnswer(system)
     for _ in range(120):
         answer = Answer(rng.normal(size=10), 0.0, np.full(40, 1.0 / 40.0))
         for tally in (mix, mean):
@@ -65,4 +65,4 @@ def test_a_share_of_the_law_goes_to_what_holds_back():
     law = ProductLaw(np.array([0.2, 0.2, 0.6]), 2)
     np.testing.assert_allclose(pressed(law, mix, 0.5).probabilities, [0.1, 0.6, 0.3])
     assert pressed(law, mix, 0.0) is law
-    assert pressed(law, Tally(system), 0.5) is law
+    assert pressed(law, MeanAnswer(system), 0.5) is law

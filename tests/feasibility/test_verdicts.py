@@ -7,7 +7,15 @@ import pytest
 from scipy.sparse import csr_array
 
 from pickbest.catalog import make_learner
-from pickbest.feasibility import Box, Feasibility, Polytope, Simplex, Status, solve_feasibility
+from pickbest.feasibility import (
+    Box,
+    Feasibility,
+    FeasibilityStatus,
+    Polytope,
+    Simplex,
+    solve_feasibility,
+    solve_game,
+)
 from pickbest.feasibility.calls import calls_of
 from pickbest.feasibility.phases import schedule
 from pickbest.feasibility.sets import ConvexSet, System
@@ -16,6 +24,7 @@ from studies.linear_programs.generated_problems import (
     AtMost,
     MinimalOracle,
     best_worst_slack,
+    exact_value,
     random_problem,
     set_cover,
 )
@@ -32,11 +41,11 @@ def a_set(kind: int, rng: np.random.Generator, dimension: int) -> ConvexSet:
 def check(found: Feasibility, rows: np.ndarray, bounds: np.ndarray, convex: ConvexSet) -> None:
     """The verdict's own evidence, without any solver."""
     assert found.calls <= found.calls_bound
-    if found.status is Status.FEASIBLE:
+    if found.status is FeasibilityStatus.FEASIBLE:
         assert found.x is not None
         assert (rows @ found.x - bounds).min() >= -found.epsilon
         assert found.worst_slack == pytest.approx((rows @ found.x - bounds).min(), abs=1e-12)
-    if found.status is Status.INFEASIBLE:
+    if found.status is FeasibilityStatus.INFEASIBLE:
         assert found.certificate is not None
         y = found.certificate.multipliers
         assert y.min() >= 0.0
@@ -64,13 +73,13 @@ def test_200_random_problems_agree_with_highs() -> None:
         check(found, rows, bounds, convex)
         exact = best_worst_slack(System.of(rows, bounds), convex)
         verdicts.append(found.status)
-        if found.status is Status.INFEASIBLE:
+        if found.status is FeasibilityStatus.INFEASIBLE:
             assert exact < 0.0
-        elif found.status is Status.FEASIBLE:
+        elif found.status is FeasibilityStatus.FEASIBLE:
             assert exact >= -found.epsilon - 1e-7
-    assert verdicts.count(Status.UNDECIDED) == 0
-    assert verdicts.count(Status.FEASIBLE) > 50
-    assert verdicts.count(Status.INFEASIBLE) > 50
+    assert verdicts.count(FeasibilityStatus.UNDECIDED) == 0
+    assert verdicts.count(FeasibilityStatus.FEASIBLE) > 50
+    assert verdicts.count(FeasibilityStatus.INFEASIBLE) > 50
 
 
 @pytest.mark.parametrize("tuning", ["eager", "proposition_8"])
@@ -83,7 +92,7 @@ def test_proposition_8_holds_for_an_oracle_that_does_the_least(budget: int, tuni
         oracle = MinimalOracle(System.of(rows, bounds), box, budget)
         found = solve_feasibility(rows, bounds, oracle, 0.3, budget, tuning=tuning)
         check(found, rows, bounds, box)
-        assert found.status is Status.FEASIBLE
+        assert found.status is FeasibilityStatus.FEASIBLE
         assert found.samples is None
 
 
@@ -105,7 +114,7 @@ def test_infeasible_by_more_than_epsilon_is_always_decided() -> None:
         found = solve_feasibility(
             [[1.0], [-1.0], [0.0]], [0.6, -0.4, -5.0], Box.cube(1), 0.05, budget
         )
-        assert found.status is Status.INFEASIBLE
+        assert found.status is FeasibilityStatus.INFEASIBLE
         assert found.certificate is not None
         assert found.certificate.value == pytest.approx(-0.1, abs=0.1)
 
@@ -116,7 +125,7 @@ def test_any_learner_may_be_plugged_in(name: str, budget: int) -> None:
     box = Box.cube(3, -1.0, 1.0)
     found = solve_feasibility(rows, bounds, box, 0.2, budget, learner=name)
     check(found, rows, bounds, box)
-    assert found.status is Status.FEASIBLE
+    assert found.status is FeasibilityStatus.FEASIBLE
     made = make_learner(name, 10, budget, found.calls_bound)
     again = solve_feasibility(rows, bounds, box, 0.2, budget, learner=made)
     assert again.calls == found.calls
@@ -126,7 +135,7 @@ def test_a_learner_that_does_not_learn_decides_nothing() -> None:
     rows, bounds = random_problem(np.random.default_rng(7), 10, 3, margin=0.02)
     box = Box.cube(3, -1.0, 1.0)
     found = solve_feasibility(rows, bounds, box, 0.05, 1, learner="uniform", max_calls=50)
-    assert found.status is Status.UNDECIDED
+    assert found.status is FeasibilityStatus.UNDECIDED
 
 
 def test_sparse_and_dense_give_the_same() -> None:
@@ -143,10 +152,10 @@ def test_set_cover_with_20000_elements() -> None:
     enough, few = AtMost(130.0, 200), AtMost(80.0, 200)
     found = solve_feasibility(cover, np.ones(20_000), enough, 0.1, width=17.0)
     check(found, cover, np.ones(20_000), enough)
-    assert found.status is Status.FEASIBLE
+    assert found.status is FeasibilityStatus.FEASIBLE
     refused = solve_feasibility(cover, np.ones(20_000), few, 0.1, width=17.0)
     check(refused, cover, np.ones(20_000), few)
-    assert refused.status is Status.INFEASIBLE
+    assert refused.status is FeasibilityStatus.INFEASIBLE
 
 
 def test_calls_allowed_and_progress() -> None:
@@ -160,7 +169,7 @@ def test_calls_allowed_and_progress() -> None:
         max_calls=7,
         progress=lambda done, total: seen.append((done, total)),
     )
-    assert found.status is Status.UNDECIDED
+    assert found.status is FeasibilityStatus.UNDECIDED
     assert seen == [(k, 7) for k in range(1, 8)]
     assert found.worst_slack is not None
     assert found.worst_slack < -1e-6
@@ -168,7 +177,7 @@ def test_calls_allowed_and_progress() -> None:
 
 def test_everything_is_feasible_where_the_width_is_below_epsilon() -> None:
     found = solve_feasibility([[0.0, 0.0]], [0.0], Box.cube(2), 0.1)
-    assert found.status is Status.FEASIBLE
+    assert found.status is FeasibilityStatus.FEASIBLE
     assert found.calls == 1
     sparse = solve_feasibility(csr_array([[1e-3, 0.0]]), [0.0], Box.cube(2), 0.1)
     assert sparse.calls == 1
@@ -187,3 +196,40 @@ def test_same_seed_same_bits_where_laws_are_sampled() -> None:
         return list(found.x)
 
     assert run(1) == run(1) != run(2)
+
+
+# Zero-sum games through the same loop, beside their exact value -----------------------------------
+
+
+@pytest.mark.parametrize(
+    ("budget", "tuning"), [(1, None), (1, "proposition_8"), (2, None), (3, None)]
+)
+@pytest.mark.parametrize("shape", [(3, 3), (12, 7), (5, 40)])
+def test_value_lies_between_the_bounds(
+    shape: tuple[int, int], budget: int, tuning: str | None
+) -> None:
+    payoffs = np.random.default_rng(shape[0]).uniform(-2.0, 3.0, shape)
+    game = solve_game(payoffs, 0.1, budget, tuning=tuning)
+    value = exact_value(payoffs)
+    assert game.solved
+    assert game.upper - game.lower <= 0.1
+    assert game.lower - 1e-9 <= value <= game.upper + 1e-9
+    assert game.value == pytest.approx(value, abs=0.05 + 1e-9)
+    for strategy in (game.rows, game.columns):
+        assert strategy.min() >= -1e-12
+        assert strategy.sum() == pytest.approx(1.0, abs=1e-9)
+    assert (game.rows @ payoffs).min() == pytest.approx(game.lower)
+    assert (payoffs @ game.columns).max() == pytest.approx(game.upper)
+    assert game.calls <= game.calls_bound
+
+
+def test_calls_allowed_of_a_game() -> None:
+    payoffs = np.random.default_rng(1).uniform(-1.0, 1.0, (6, 6))
+    game = solve_game(payoffs, 1e-6, max_calls=5)
+    assert (game.solved, game.calls) == (False, 5)
+
+
+def test_a_constant_game() -> None:
+    game = solve_game([[0.5, 0.5]], 0.1)
+    assert game.solved
+    assert (game.lower, game.upper) == (0.5, 0.5)

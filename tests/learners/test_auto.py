@@ -11,7 +11,6 @@ from pickbest.core import (
     Choice,
     PickbestError,
     Seen,
-    play_table,
     replicate_keys,
     rng_for,
 )
@@ -68,7 +67,7 @@ def test_sets_complement_each_other_where_that_pays():
     costs = np.stack([1.0 - first, 1.0 - first, first], axis=2).astype(float)
     paid = {}
     for learner in (Auto(3, 2), make_learner("thompson", 3, 2)):
-        _, cost = play_table(learner, learner.start(30), costs, replicate_keys(2, 30), 0)
+        _, cost = learner.play_table(learner.start(30), costs, replicate_keys(2, 30), 0)
         paid[type(learner).__name__] = cost[:, 300:].mean()
     assert paid["Auto"] < 0.05
     assert paid["Thompson"] > 0.3
@@ -134,7 +133,7 @@ def test_auto_stays_under_its_bound_where_good_arms_keep_turning_bad():
     for budget in (1, 2):
         learner = Auto(5, budget)
         keys = replicate_keys(8, replicates)
-        _, paid = play_table(learner, learner.start(replicates), costs[None], keys, 0)
+        _, paid = learner.play_table(learner.start(replicates), costs[None], keys, 0)
         regret = paid.sum(axis=1).mean() - 0.35 * rounds
         assert regret < 0.05 * rounds < bound
 

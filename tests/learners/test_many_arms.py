@@ -10,7 +10,6 @@ from pickbest.core import (
     PickbestError,
     Seen,
     play_rounds,
-    play_table,
     replicate_keys,
     rng_for,
 )
@@ -66,19 +65,19 @@ def test_memory_is_at_most_64_bytes_an_arm():
 def test_a_table_played_at_once_equals_rounds_one_by_one(learner):
     table, keys = np.random.default_rng(5).random((1, 40, learner.n_arms)), replicate_keys(2, 3)
     rounds, paid = play_rounds(learner, learner.start(3), table, keys, 0)
-    whole, paid_at_once = play_table(learner, learner.start(3), table, keys, 0)
+    whole, paid_at_once = learner.play_table(learner.start(3), table, keys, 0)
     assert same_state(rounds, whole)
     np.testing.assert_array_equal(paid, paid_at_once)
     if isinstance(learner, FPMLManyArms):
         table[0, 30, :] = np.nan
         with pytest.raises(PickbestError, match="at least 0"):
-            play_table(learner, learner.start(3), table, keys, 0)
+            learner.play_table(learner.start(3), table, keys, 0)
 
 
 def test_what_fpml_learned_is_carried_to_blocks_and_back():
     table, keys = np.random.default_rng(1).random((1, 50, 9)), replicate_keys(0, 2)
     few = FPML(n_arms=9, budget=2, epsilon=0.5)
-    state, _ = play_table(few, few.start(2), table, keys, 0)
+    state, _ = few.play_table(few.start(2), table, keys, 0)
     known = portable(few, state)
     more = FPMLState(np.hstack([known.costs, np.full((2, 1_000), 40.0)]), known.round)
     many = FPMLFullManyArms(n_arms=1_009, budget=2, epsilon=0.5)

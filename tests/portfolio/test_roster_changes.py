@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pickbest.catalog import learner_entry, learner_names, make_learner
-from pickbest.core import Feedback, Learner, play_table, replicate_keys
+from pickbest.core import Feedback, Learner, Seat
 from pickbest.core.states import Kind, arrays_of, copy_state, fields, portable
 from pickbest.portfolio.store.live_learner import LiveLearner
 from pickbest.portfolio.store.records import Finished, Opened, Picked, Roster
@@ -75,9 +75,10 @@ def changed(live: LiveLearner, roster: Roster) -> None:
 def check_going_on(learner: Learner, state: object) -> None:
     """10^4 further rounds without NaN."""
     table = np.random.default_rng(1).random((1, ROUNDS, learner.n_arms))
-    state, paid = play_table(learner, state, table, replicate_keys(3, 1), 1_000)
-    assert np.all(np.isfinite(paid))
-    for path, array in arrays_of(state).items():
+    seat = Seat(learner, seed=3)
+    seat.state = state
+    assert np.all(np.isfinite(seat.play_table(table, 1_000)))
+    for path, array in arrays_of(seat.state).items():
         assert not np.any(np.isnan(array)), f"{path} has NaN"
 
 

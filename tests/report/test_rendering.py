@@ -20,7 +20,7 @@ from pickbest.report.document import (
 )
 from pickbest.report.figures import draw_all, render
 from pickbest.report.html import inline, to_csv, to_html
-from pickbest.report.palette import ink, looks
+from pickbest.report.palette import ink, styles_of
 from pickbest.report.plots import spread_levels
 
 TABLE = Table(
@@ -112,10 +112,10 @@ def test_code_is_not_typeset() -> None:
 
 def test_no_two_curves_of_a_picture_look_alike() -> None:
     names = ["auto", "fpml", "fpml-partial", "og", "exp3", "thompson", "mine:A", "mine:B"]
-    found = looks(names)
+    found = styles_of(names)
     assert len({colour for colour, _ in found.values()}) == len(names)
-    assert found["fpml"] == looks(["fpml"])["fpml"]
-    many = looks(f"learner {n}" for n in range(24))
+    assert found["fpml"] == styles_of(["fpml"])["fpml"]
+    many = styles_of(f"learner {n}" for n in range(24))
     assert len(set(many.values())) == 24
     assert ink("#000000") == "#000000"
 

@@ -13,7 +13,6 @@ from pickbest import simulate
 from pickbest.core import PickbestError
 from pickbest.environments import Bernoulli, Table
 from pickbest.learners import Fixed, Uniform
-from pickbest.simulation.statistics import Estimate
 
 FRAME = pd.DataFrame({"z3": [0.0, 1.0, 0.5], "cvc5": [1.0, 0.0, 0.5]}, index=["a", "b", "c"])
 
@@ -95,13 +94,6 @@ def test_results_can_be_read(played):
     assert latex.count(r"\\") == 3
     assert len(repr(played.run("random"))) < 80
     assert len(repr(played.band("random"))) < 80
-
-
-def test_numbers_have_as_many_digits_as_they_deserve():
-    assert str(Estimate(0.123456, 0.0)) == "0.1235"
-    assert str(Estimate(25.812, 1.31)) == "25.8 ± 1.3"
-    assert str(Estimate(-0.5, 0.25)) == "-0.50 ± 0.25"
-    assert str(Estimate(3.0, np.inf)) == "3.000"
 
 
 def test_regret_curves_end_at_the_regret(played):

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from pickbest.kernels.rules import AnyCompiled
-from pickbest.learners import FPML, Exp3, FPMLPartial, Hedge, Weights
-from pickbest.submodular import AdaHedge
+from pickbest.learners import FPML, AdaHedge, Exp3, FPMLPartial, Hedge, Weights
 from pickbest.submodular.jobs import (
     TableJobs,
     best_of,

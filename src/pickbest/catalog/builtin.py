@@ -1,13 +1,13 @@
 """The learners that come with the package, by name.
 
 A learner whose options are the fields of its class needs one line with that class; one that
-theory tunes has a function in `builders`, one that holds other learners in `composed`.
+theory tunes or that holds other learners has a function in `builders`.
 """
 
 import dataclasses
 
 from pickbest import learners
-from pickbest.catalog import builders, composed
+from pickbest.catalog import builders
 from pickbest.catalog.learners import LearnerEntry, Retuned, register_kinds, register_learner
 from pickbest.learners import (
     UCB,
@@ -41,11 +41,11 @@ BUILT_IN = (
                  needs_rounds=True, by_hand=("gamma",), single_arm=True),
     LearnerEntry("og",
                  "online greedy: Exp3 (or Hedge, with feedback=full) in each slot (Algorithm 3)",
-                 composed.og, (*builders.EXP3_TUNINGS, "standard"),
+                 builders.og, (*builders.EXP3_TUNINGS, "standard"),
                  needs_rounds=True, by_hand=("gamma", "rate")),
     LearnerEntry("og-hybrid",
                  "online greedy: FPML with slot_budget arms in each slot (Algorithm 2)",
-                 composed.og_hybrid, (*builders.PARTIAL_TUNINGS, *builders.EXPONENTIAL_TUNINGS),
+                 builders.og_hybrid, (*builders.PARTIAL_TUNINGS, *builders.EXPONENTIAL_TUNINGS),
                  needs_rounds=True, by_hand=("epsilon",)),
     LearnerEntry("thompson", "the B best Beta posterior draws", Thompson),
     LearnerEntry("ucb", "the B best upper confidence bounds", UCB),

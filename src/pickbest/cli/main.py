@@ -82,11 +82,11 @@ class _PlainHelp:
         return params
 
 
-class Command(_PlainHelp, TyperCommand):
+class HelpfulCommand(_PlainHelp, TyperCommand):
     """One command."""
 
 
-class Group(_PlainHelp, TyperGroup):
+class HelpfulGroup(_PlainHelp, TyperGroup):
     """All commands."""
 
 
@@ -122,7 +122,7 @@ def _options(
 
 app = typer.Typer(
     name="pickbest",
-    cls=Group,
+    cls=HelpfulGroup,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     help="Each round, pick B of N arms, keep the best result, and learn which B to pick next.",
@@ -133,7 +133,7 @@ for _group, _functions in GROUPS.items():
         _passed_on = {"ignore_unknown_options": True, "allow_extra_args": True}
         app.command(
             _each.__name__.rstrip("_"),
-            cls=Command,
+            cls=HelpfulCommand,
             rich_help_panel=_group,
             context_settings=_passed_on if _each is solve else None,
             add_help_option=_each is not solve,

@@ -39,11 +39,7 @@ if TYPE_CHECKING:
         replicate_keys as replicate_keys,
         rng_for as rng_for,
     )
-    from pickbest.core.seat import (
-        Seat as Seat,
-        play_rounds as play_rounds,
-        play_table as play_table,
-    )
+    from pickbest.core.seat import Seat as Seat, play_rounds as play_rounds
     from pickbest.core.tickets import Ticket as Ticket
     from pickbest.core.types import (
         Choice as Choice,

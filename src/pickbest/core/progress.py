@@ -2,9 +2,12 @@
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Protocol
+
+# Called with (done, total).
+OnStep = Callable[[int, int], None]
 
 
 class Progress(Protocol):

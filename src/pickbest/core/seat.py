@@ -103,9 +103,15 @@ class Seat:
         return rng_for(self._keys, number)
 
     def play_table(self, table: FloatArray, first_round: int) -> FloatArray:
-        """(replicates, rounds) costs paid on a table of costs (replicates or 1, rounds, n_arms)."""
-        found = play_table(self.learner, self.state, table, self._keys, first_round)
-        self.state, paid = found
+        """Play a table of costs, in one compiled loop where the learner has one.
+
+        table: (replicates or 1, rounds, n_arms). Returns the (replicates, rounds) costs paid.
+        """
+        learner, state, keys = self.learner, self.state, self._keys
+        if isinstance(learner, TableLearner):
+            self.state, paid = learner.play_table(state, table, keys, first_round)
+        else:
+            self.state, paid = play_rounds(learner, state, table, keys, first_round)
         return paid
 
     def _planner(self) -> Planner:
@@ -131,23 +137,14 @@ class Seat:
             )
 
 
-def play_table(
+def play_rounds(
     learner: Learner, state: State, table: FloatArray, lasting: KeyArray, first_round: int
 ) -> tuple[State, FloatArray]:
-    """(state, paid): play a table of costs in one compiled loop where the learner has one.
+    """(state, paid): play a table of costs round by round.
 
     table: (replicates or 1, rounds, n_arms). lasting: (replicates,) keys of the run.
     paid: (replicates, rounds) costs of the best picked arm.
     """
-    if isinstance(learner, TableLearner):
-        return learner.play_table(state, table, lasting, first_round)
-    return play_rounds(learner, state, table, lasting, first_round)
-
-
-def play_rounds(
-    learner: Learner, state: State, table: FloatArray, lasting: KeyArray, first_round: int
-) -> tuple[State, FloatArray]:
-    """As `play_table`, round by round."""
     replicates, rounds = len(lasting), table.shape[1]
     shape = (replicates, table.shape[2])
     paid = np.empty((replicates, rounds))

@@ -1,20 +1,23 @@
 """Linear programs and zero-sum games through regret minimisation (section 5, Proposition 8)."""
 
-from pickbest.feasibility.laws import AnyLaw, Law, ProductLaw
-from pickbest.feasibility.models import Model, read_model
-from pickbest.feasibility.oracles import Answer, Oracle
-from pickbest.feasibility.sets import Box, ConvexSet, Polytope, Simplex
-from pickbest.feasibility.solve import (
-    Certificate,
-    Feasibility,
-    Game,
-    Status,
-    solve_feasibility,
-    solve_game,
+from pickbest.feasibility.laws import (
+    AnyLaw as AnyLaw,
+    ProductLaw as ProductLaw,
+    TupleLaw as TupleLaw,
 )
-
-__all__ = [
-    "Answer", "AnyLaw", "Box", "Certificate", "ConvexSet", "Feasibility", "Game", "Law", "Model",
-    "Oracle", "Polytope", "ProductLaw", "Simplex", "Status", "read_model", "solve_feasibility",
-    "solve_game",
-]  # fmt: skip
+from pickbest.feasibility.models import Model as Model, read_model as read_model
+from pickbest.feasibility.oracles import Answer as Answer, Oracle as Oracle
+from pickbest.feasibility.sets import (
+    Box as Box,
+    ConvexSet as ConvexSet,
+    Polytope as Polytope,
+    Simplex as Simplex,
+)
+from pickbest.feasibility.solve import (
+    Certificate as Certificate,
+    Feasibility as Feasibility,
+    FeasibilityStatus as FeasibilityStatus,
+    Game as Game,
+    solve_feasibility as solve_feasibility,
+    solve_game as solve_game,
+)

@@ -7,7 +7,7 @@ there are answers worth keeping. Its duals weigh the constraints that hold the m
 what to ask about next (as in column generation).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,9 +18,6 @@ from pickbest.feasibility.laws import AnyLaw, Playing, ProductLaw
 from pickbest.feasibility.oracles import Answer, Oracle
 from pickbest.feasibility.phases import Phase
 from pickbest.feasibility.sets import System
-
-# progress(calls made, calls allowed)
-Progress = Callable[[int, int], None]
 
 # What passes for rounding, relative to the width: of the oracle's arithmetic, and of HiGHS,
 # whose own tolerance for rows and bounds is 1e-7.
@@ -34,7 +31,7 @@ _CLOSED = 1e-7
 _MOST_ANSWERS = 50
 
 
-class Tally:
+class MeanAnswer:
     """Sums over the calls of one phase, and the means that they give."""
 
     def __init__(self, system: System) -> None:
@@ -65,7 +62,7 @@ class Tally:
         return self._multipliers / self.calls
 
 
-class BestMix(Tally):
+class BestMix(MeanAnswer):
     """A tally whose x is the best mix, not the mean; the mean is one of what is mixed.
 
     pressure: (n,) the duals, summing to 1: how much each constraint holds the mix back.
@@ -131,7 +128,7 @@ class Call:
 
     number: int
     answer: Answer
-    tally: Tally
+    tally: MeanAnswer
     samples: int | None
 
 
@@ -142,7 +139,7 @@ def calls_of(
     number = 0
     for phase in phases:
         playing = Playing(phase.learner, seed)
-        tally = Tally(system) if phase.pressed is None else BestMix(system)
+        tally = MeanAnswer(system) if phase.pressed is None else BestMix(system)
         for _ in range(phase.calls):
             law = pressed(playing.law(number), tally, phase.pressed or 0.0)
             answer = oracle.answer(law)
@@ -155,7 +152,7 @@ def calls_of(
             yield Call(number, answer, tally, playing.samples)
 
 
-def pressed(law: AnyLaw, tally: Tally, share: float) -> AnyLaw:
+def pressed(law: AnyLaw, tally: MeanAnswer, share: float) -> AnyLaw:
     """The law, with a share of its draws at the constraints that hold the best mix back."""
     if not share or not isinstance(law, ProductLaw) or not isinstance(tally, BestMix):
         return law

@@ -1,9 +1,9 @@
 """Laws over tuples of constraints: what a learner plays next, and what an oracle is asked about.
 
-`Law` lists its tuples. `ProductLaw` is that of B independent draws from Hedge's law p, and needs
-none: with the slacks in ascending order and S_i = p_i + p_(i+1) + …, the smallest of B draws is the
-i-th with probability S_i^B - S_(i+1)^B, so expectations and supergradients take O(n log n). At the
-rate η_B its regret does not grow with the calls (docs/two-picks.md).
+`TupleLaw` lists its tuples. `ProductLaw` is that of B independent draws from Hedge's law p, and
+needs none: with the slacks in ascending order and S_i = p_i + p_(i+1) + …, the smallest of B draws
+is the i-th with probability S_i^B - S_(i+1)^B, so expectations and supergradients take O(n log n).
+At the rate η_B its regret does not grow with the calls (docs/two-picks.md).
 """
 
 import math
@@ -35,7 +35,7 @@ SAMPLES = 256
 
 
 @dataclass(frozen=True)
-class Law:
+class TupleLaw:
     """A distribution over tuples of constraints.
 
     tuples: (tuples, budget) indices of constraints. probabilities: (tuples,), summing to 1.
@@ -47,7 +47,7 @@ class Law:
     def expected_minimum(self, slacks: FloatArray) -> float:
         """E[min over the tuple of A_i x - b_i]: what the oracle must make at least 0.
 
-        >>> law = Law(np.array([[0, 1], [1, 2]]), np.array([0.5, 0.5]))
+        >>> law = TupleLaw(np.array([[0, 1], [1, 2]]), np.array([0.5, 0.5]))
         >>> law.expected_minimum(np.array([1.0, 2.0, -1.0]))
         0.0
         """
@@ -91,7 +91,7 @@ class ProductLaw:
         return y
 
 
-AnyLaw = Law | ProductLaw
+AnyLaw = TupleLaw | ProductLaw
 
 
 class Playing:
@@ -150,7 +150,7 @@ def exact_law(learner: Learner, state: State) -> AnyLaw:
         leader_laws.leader_law(costs, epsilon, chances)
     else:
         leader_laws.subset_law(costs, epsilon, tuples, chances)
-    return Law(tuples, chances)
+    return TupleLaw(tuples, chances)
 
 
 @lru_cache(maxsize=4)
@@ -158,7 +158,7 @@ def _subsets(n_constraints: int, budget: int) -> IntArray:
     return np.array([*combinations(range(n_constraints), budget)])
 
 
-def merged(draws: IntArray) -> Law:
+def merged(draws: IntArray) -> TupleLaw:
     """The empirical law of draws (samples, budget): each subset once, with its frequency."""
     subsets, counts = np.unique(np.sort(draws, axis=1), axis=0, return_counts=True)
-    return Law(subsets, counts / len(draws))
+    return TupleLaw(subsets, counts / len(draws))

@@ -26,7 +26,8 @@ from pickbest.core import (
     check_positive,
     check_seed,
 )
-from pickbest.feasibility.calls import ROUNDING, Call, Progress, calls_of
+from pickbest.core.progress import OnStep
+from pickbest.feasibility.calls import ROUNDING, Call, calls_of
 from pickbest.feasibility.oracles import Oracle, oracle_for
 from pickbest.feasibility.phases import (
     Phase,
@@ -40,7 +41,7 @@ from pickbest.feasibility.sets import ConvexSet, Simplex, System, as_numbers
 from pickbest.learners import Hedge
 
 
-class Status(Enum):
+class FeasibilityStatus(Enum):
     """The three ways in which a run may end."""
 
     FEASIBLE = "feasible"
@@ -73,7 +74,7 @@ class Feasibility:
         cost calls or a verdict, and never make one wrong.
     """
 
-    status: Status
+    status: FeasibilityStatus
     x: FloatArray | None
     worst_slack: float | None
     certificate: Certificate | None
@@ -97,7 +98,7 @@ def solve_feasibility(
     width: float | None = None,
     max_calls: int | None = None,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: OnStep | None = None,
 ) -> Feasibility:
     """Find x in P with A_i x ≥ b_i - epsilon for all i, or prove that A x ≥ b has no x in P.
 
@@ -111,6 +112,7 @@ def solve_feasibility(
         the proof, proposition_8 (see `phases`). None: product, at budget 1 eager.
     width: rho, a bound on all |A_i x - b_i|; computed where None, verified where given.
     max_calls: at most this many calls, if that is less than `calls_bound`.
+    progress: called with the calls made and those allowed.
 
     >>> import numpy as np
     >>> from pickbest.feasibility import Box, solve_feasibility
@@ -134,21 +136,21 @@ def solve_feasibility(
     allowed = bound if max_calls is None else min(check_count("max_calls", max_calls), bound)
     phases = phases_for(learner, kind, system.n_constraints, budget, bound)
     certificate: Certificate | None = None
-    status = Status.UNDECIDED
+    status = FeasibilityStatus.UNDECIDED
     for call in calls_of(system, answers, rho, phases, seed):
         if progress:
             progress(call.number, allowed)
         certificate = refutation(call, answers, -ROUNDING * rho)
         if certificate is not None:
-            status = Status.INFEASIBLE
+            status = FeasibilityStatus.INFEASIBLE
             break
         # The tally's slack is a sum over the calls: computed anew from x before it counts.
         if call.tally.worst_slack >= -epsilon and system.slacks(call.tally.x).min() >= -epsilon:
-            status = Status.FEASIBLE
+            status = FeasibilityStatus.FEASIBLE
             break
         if call.number == allowed:
             break
-    infeasible = status is Status.INFEASIBLE
+    infeasible = status is FeasibilityStatus.INFEASIBLE
     return Feasibility(
         status=status,
         x=None if infeasible else call.tally.x,

@@ -234,9 +234,8 @@ class CompiledLearner(Generic[Law, State, Work]):
         work = self.rule.new_work(self.law, state, budget)
         costs, nobody = np.empty(budget), np.zeros(0, np.bool_)
         hand = Hand(np.empty(budget, np.int64), np.empty(budget), costs, nobody)
-        full = self.feedback is Feedback.FULL
-        game = (table, lasting, first_round, self.fresh, full, paid)
-        self.rule.play_games(self.law, state, work, hand, *game)
+        full, play = self.feedback is Feedback.FULL, self.rule.play_games
+        play(self.law, state, work, hand, table, lasting, first_round, self.fresh, full, paid)
         return state, paid
 
 

@@ -18,14 +18,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from pickbest.core import BoolArray, FloatArray, IntArray, KeyArray
 from pickbest.kernels.compiled import Compiled, borrowing, compiled, inlined
 from pickbest.kernels.random import STEP, round_key, slot_key, uniform_at
-from pickbest.kernels.rules import Law, Pick, Rule, State, Told, Work
+from pickbest.kernels.rules import CompiledLearner, Law, Pick, Rule, State, Told, Work
 
 # The part of a round's randomness that the coins of durations come from (`Draws.child`).
 COINS = 1 << 20
@@ -88,23 +88,23 @@ PickSlots = Compiled[
 ]
 LearnSlots = Compiled[[Law, State, Filling, Costs, int, IntArray, FloatArray, BoolArray], None]
 PlaySlots = Compiled[
-    [Law, State, Filling, Costs, Any, KeyArray, int, bool, FloatArray, IntArray], None
-]
+    [Law, State, Filling, Costs, Scratch[Work, Prefix], KeyArray, int, bool, FloatArray,
+     IntArray], None]  # fmt: skip
 
 
 @dataclass(frozen=True)
-class SlotLoops(Generic[Law, State, Costs]):
+class SlotLoops(Generic[Law, State, Costs, Work, Prefix]):
     """The loops of one learner in the slots of one game."""
 
     pick: PickSlots[Law, State]
     learn: LearnSlots[Law, State, Costs]
-    play: PlaySlots[Law, State, Costs]
+    play: PlaySlots[Law, State, Costs, Work, Prefix]
 
 
 @cache
 def slot_loops(
     rule: Rule[Law, State, Work], game: SlotGame[Costs, Prefix]
-) -> SlotLoops[Law, State, Costs]:
+) -> SlotLoops[Law, State, Costs, Work, Prefix]:
     """What fills the slots of a game with a learner."""
     new_work, pick_row, learn_row = rule.new_work, rule.pick_row, rule.learn_row
     new_prefix, start_round = game.new_prefix, game.start_round
@@ -243,30 +243,39 @@ def slot_loops(
 
 
 def play_slots(
-    rule: Rule[Law, State, Work],
+    inner: CompiledLearner[Law, State, Work],
     game: SlotGame[Costs, Prefix],
-    law: Law,
     state: State,
     filling: Filling,
     costs: Costs,
-    n_arms: int,
     slots: int,
-    size: int,
     lasting: KeyArray,
     first_round: int,
-    fresh: bool,
-    values: FloatArray,
-    lengths: IntArray,
-) -> None:
-    """Whole games; values and lengths (replicates, rounds) are filled."""
-    most = max(n_arms, slots * size)
-    shape = (slots, size)
+    rounds: int,
+) -> tuple[FloatArray, IntArray]:
+    """Whole games of a learner in slots: (values, lengths), (replicates, rounds) each."""
+    shape, n_arms = (slots, inner.budget), inner.n_arms
+    most = max(n_arms, slots * inner.budget)
     scratch = Scratch(
-        rule.new_work(law, state, size),
-        game.new_prefix(costs, slots, size),
+        inner.rule.new_work(inner.law, state, inner.budget),
+        game.new_prefix(costs, slots, inner.budget),
         Plan(np.empty(shape, np.int64), np.empty(shape), np.empty(slots, np.bool_)),
         Fed(np.empty(most, np.int64), np.empty(most), np.empty(most)),
         np.zeros(n_arms if filling.distinct and slots > 1 else 0, np.bool_),
     )
-    own = (scratch, lasting, first_round, fresh, values, lengths)
-    slot_loops(rule, game).play(law, state, filling, costs, *own)
+    values = np.empty((len(lasting), rounds))
+    lengths = np.empty(values.shape, np.int64)
+    play = slot_loops(inner.rule, game).play
+    play(
+        inner.law,
+        state,
+        filling,
+        costs,
+        scratch,
+        lasting,
+        first_round,
+        inner.fresh,
+        values,
+        lengths,
+    )
+    return values, lengths

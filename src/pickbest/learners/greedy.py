@@ -183,23 +183,10 @@ class Greedy(WrappingLearner):
     def play_table(
         self, state: GreedyState, table: FloatArray, lasting: KeyArray, first_round: int
     ) -> tuple[GreedyState, FloatArray]:
-        shape = (len(lasting), table.shape[1])
-        paid = np.empty(shape)
-        play_slots(
-            self.inner.rule,
-            COSTS,
-            self.inner.law,
-            slot_rows(state.slots),
-            self.filling,
-            CostGame(table),
-            self.n_arms,
-            self.slots,
-            self.inner.budget,
-            lasting,
-            first_round,
-            self.inner.fresh,
-            paid,
-            np.empty(shape, np.int64),
+        rows, rounds = slot_rows(state.slots), table.shape[1]
+        costs = CostGame(table)
+        paid, _ = play_slots(
+            self.inner, COSTS, rows, self.filling, costs, self.slots, lasting, first_round, rounds
         )
         return state, paid
 

@@ -35,7 +35,7 @@ def render(figure: Figure) -> tuple[bytes, bytes]:
     axes.set_yscale("log" if figure.log_y else "linear")
     ends = []
     named = [one.look for one in figure.series if one.x and not one.look.startswith("#")]
-    colours = {name: colour for name, (colour, _) in palette.looks(named).items()}
+    colours = {name: colour for name, (colour, _) in palette.styles_of(named).items()}
     # What the figure is about is drawn last, on top of all others.
     for series in sorted(figure.series, key=lambda one: one.look in HEROES):
         if series.x:

@@ -18,13 +18,13 @@ _FAMILIES = {
 }  # fmt: skip
 
 
-def looks(names: Iterable[str]) -> dict[str, tuple[str, str]]:
+def styles_of(names: Iterable[str]) -> dict[str, tuple[str, str]]:
     """(colour, line style) of each curve of one picture: no two have the same colour.
 
     A name has its usual colour, unless a curve before it has that. Other colours go to those that
     are left; beyond eight curves colours come again, with another line style.
 
-    >>> found = looks(["best", "greedy", "fpml", "og"])
+    >>> found = styles_of(["best", "greedy", "fpml", "og"])
     >>> found["og"], len({colour for colour, _ in found.values()})
     (('#D55E00', '-'), 4)
     """

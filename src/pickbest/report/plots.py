@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pickbest.core import MissingExtraError, PickbestError
-from pickbest.report.palette import ink, looks
+from pickbest.report.palette import ink, styles_of
 from pickbest.simulation.result import Simulation
 from pickbest.simulation.summary import RIVALS
 
@@ -145,7 +145,7 @@ def plot_regret(
         axes = new_figure()[1] if path else _shown_axes()
     figure = axes.get_figure(root=True)
     rounds = np.arange(1, simulation.environment.rounds + 1)
-    ends, styles = [], looks(bands)
+    ends, styles = [], styles_of(bands)
     for name, band in bands.items():
         colour, line = styles[name]
         axes.plot(rounds, band.mean, color=colour, linestyle=line)

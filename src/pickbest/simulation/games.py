@@ -12,7 +12,7 @@ from pickbest.core.randomness import ENVIRONMENT_STREAM, replicate_keys, rng_for
 from pickbest.core.seat import Seat
 from pickbest.core.types import Environment, Learner, keep_best, uses_features, visible
 from pickbest.environments import Table, WithFeatures
-from pickbest.simulation.result import Run
+from pickbest.simulation.result import Games
 
 STRETCH_SECONDS = 0.2
 
@@ -21,7 +21,7 @@ STRETCH_SECONDS = 0.2
 class Dealt:
     """All costs of an oblivious environment, and what hindsight needs of them.
 
-    table: (replicates or 1, rounds, n_arms); best_arm and totals as in Run.
+    table: (replicates or 1, rounds, n_arms); best_arm and totals as in Games.
     """
 
     table: FloatArray
@@ -55,7 +55,7 @@ def play_dealt(
     seed: int,
     first_replicate: int = 0,
     report: Callable[[int], None] | None = None,
-) -> Run:
+) -> Games:
     """One learner's games on costs that are known beforehand, compiled where it can be."""
     seat, rounds = Seat(learner, seed, replicates, first_replicate), dealt.table.shape[1]
     paid = np.empty((replicates, rounds))
@@ -71,7 +71,7 @@ def play_dealt(
             stretch *= 2
         if report:
             report(first)
-    return Run(paid, dealt.best_arm, dealt.totals, dealt.table)
+    return Games(paid, dealt.best_arm, dealt.totals, dealt.table)
 
 
 def play(
@@ -82,7 +82,7 @@ def play(
     first_replicate: int = 0,
     keep_table: bool = True,
     report: Callable[[int], None] | None = None,
-) -> Run:
+) -> Games:
     """One learner's games: costs → pick → keep the best → hide → learn, round by round."""
     n_arms, rounds = environment.n_arms, environment.rounds
     seat = Seat(learner, seed, replicates, first_replicate)
@@ -111,7 +111,7 @@ def play(
         dealing = environment.react(dealing, choice.arms, costs)
         if report and (t % 64 == 63 or t == rounds - 1):
             report(t + 1)
-    return Run(paid, best_arm, totals, table)
+    return Games(paid, best_arm, totals, table)
 
 
 def deal(environment: Environment, seed: int = 0) -> FloatArray:

@@ -7,7 +7,6 @@ same intervals and the same learners.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,6 +27,7 @@ from pickbest.core import (
     Seen,
     check_positive,
 )
+from pickbest.core.progress import OnStep
 from pickbest.environments.runtimes import Runtimes
 from pickbest.hindsight.comparators import random_subset_costs
 from pickbest.learners.auto import racing
@@ -35,7 +35,6 @@ from pickbest.portfolio.run.costs import NAMED, Cost
 from pickbest.portfolio.runs import Run, RunStatus
 from pickbest.simulation.statistics import standard_error
 
-Progress = Callable[[int, int], None]
 # The best fixed set is looked for so long; it is proven on all but very large tables.
 SUBSET_SECONDS = 20.0
 PLANNER = "schedules"
@@ -182,7 +181,7 @@ def replay(
     watch: float | None,
     order: IntArray,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: OnStep | None = None,
 ) -> Replay:
     """Play the problems in these orders (replicates, rounds), all replicates at once.
 
@@ -212,7 +211,7 @@ def replay(
 
 
 def replay_plans(
-    races: Races, planner: Learner, order: IntArray, seed: int = 0, progress: Progress | None = None
+    races: Races, planner: Learner, order: IntArray, seed: int = 0, progress: OnStep | None = None
 ) -> Replay:
     """As `replay`, for a learner that decides how many arms run, and when; nothing is watched."""
     replicates, rounds = order.shape
@@ -277,7 +276,7 @@ def run_summary(
     price: float = 0.0,
     replicates: int = 20,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: OnStep | None = None,
 ) -> dict[str, Any]:
     """A learner's means over rounds and replicates, as `pickbest replay --json` shows them."""
     order = orders(len(races.times), len(races.times), replicates, seed)

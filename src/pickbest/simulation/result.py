@@ -31,7 +31,7 @@ AGAINST = tuple(RIVALS)
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Games:
     """One learner's games.
 
     paid: (replicates, rounds), the cost of the best picked arm.
@@ -47,10 +47,10 @@ class Run:
 
     def __repr__(self) -> str:
         replicates, rounds = self.paid.shape
-        return f"Run({replicates} replicates, {rounds} rounds, mean cost {self.paid.mean():.4g})"
+        return f"Games({replicates} replicates, {rounds} rounds, mean cost {self.paid.mean():.4g})"
 
     @staticmethod
-    def joined(parts: list[Run]) -> Run:
+    def joined(parts: list[Games]) -> Games:
         """The runs of different replicates as one."""
         tables = [part.table for part in parts if part.table is not None]
         varies = all(
@@ -61,7 +61,7 @@ class Run:
             table = np.concatenate(tables) if varies else tables[0]
         columns = zip(*((part.paid, part.best_arm, part.totals) for part in parts), strict=True)
         paid, best_arm, totals = map(np.concatenate, columns)
-        return Run(paid, best_arm, totals, table)
+        return Games(paid, best_arm, totals, table)
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Difference:
 class Simulation:
     """The result of `simulate`; it knows its settings and seed."""
 
-    runs: Mapping[str, Run]
+    runs: Mapping[str, Games]
     learners: Mapping[str, Learner]
     environment: Environment
     replicates: int
@@ -117,7 +117,7 @@ class Simulation:
             "version": self.version,
         }
 
-    def run(self, name: str) -> Run:
+    def run(self, name: str) -> Games:
         """One learner's games."""
         if name not in self.runs:
             raise unknown_name("learner", name, self.runs)

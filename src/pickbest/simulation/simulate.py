@@ -1,6 +1,6 @@
 """Play learners against an environment, many replicates at once, on any number of processes."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -13,15 +13,14 @@ from pickbest.catalog import make_environment, make_learner
 from pickbest.core.checks import check_count, check_seed
 from pickbest.core.errors import PickbestError
 from pickbest.core.features import Features
-from pickbest.core.progress import progress_bar
+from pickbest.core.progress import OnStep, progress_bar
 from pickbest.core.types import Environment, Learner, check_is_learner, uses_features
 from pickbest.core.workers import each_finished
 from pickbest.environments import Table, WithFeatures, with_features
 from pickbest.environments.tables import Frame
 from pickbest.simulation.games import Dealt, deal_all, play, play_dealt
-from pickbest.simulation.result import Run, Simulation
+from pickbest.simulation.result import Games, Simulation
 
-Progress = Callable[[int, int], None]
 Players = Mapping[str, Learner | str] | Sequence[Learner | str] | Learner | str
 Costs = Environment | Frame | ArrayLike | Path
 
@@ -50,7 +49,7 @@ def simulate(
     replicates: int = 100,
     seed: int = 0,
     workers: int = 1,
-    progress: Progress | bool = True,
+    progress: OnStep | bool = True,
     budget: int | None = None,
     features: Iterable[Features] | None = None,
 ) -> Simulation:
@@ -85,7 +84,7 @@ def simulate(
         replace(whole, first=first, replicates=count)
         for first, count in _split(replicates, workers)
     ]
-    shown: AbstractContextManager[Progress | None] = (
+    shown: AbstractContextManager[OnStep | None] = (
         progress_bar("simulating", after=QUIET_SECONDS)
         if progress is True
         else nullcontext(progress or None)
@@ -94,7 +93,7 @@ def simulate(
         if len(tasks) == 1:
             parts = [_play_share(whole, bar)]
         else:
-            found: dict[int, dict[str, Run]] = {}
+            found: dict[int, dict[str, Games]] = {}
             for task, part in each_finished(
                 _play_share, tasks, workers, lambda one: one.replicates
             ):
@@ -102,7 +101,7 @@ def simulate(
                 if bar:
                     bar(len(found), len(tasks))
             parts = [found[task.first] for task in tasks]
-    runs = {name: Run.joined([part[name] for part in parts]) for name in players}
+    runs = {name: Games.joined([part[name] for part in parts]) for name in players}
     return Simulation(runs, players, environment, replicates, seed)
 
 
@@ -151,8 +150,8 @@ def _split(replicates: int, workers: int) -> list[tuple[int, int]]:
     return [(a, b - a) for a, b in pairwise(bounds) if b > a]
 
 
-def _play_share(task: _Task, progress: Progress | None = None) -> dict[str, Run]:
-    runs: dict[str, Run] = {}
+def _play_share(task: _Task, progress: OnStep | None = None) -> dict[str, Games]:
+    runs: dict[str, Games] = {}
     dealt: Dealt | None = None
     rounds, share = task.environment.rounds, (task.replicates, task.seed, task.first)
     if task.keep_tables and not task.environment.adaptive:

@@ -1,6 +1,5 @@
 """Online submodular maximisation (section 3): learners of schedules, played on jobs."""
 
-from pickbest.learners.adahedge import AdaHedge as AdaHedge
 from pickbest.submodular.learner import (
     OnlineGreedy as OnlineGreedy,
     PickedSchedules as PickedSchedules,

@@ -71,29 +71,14 @@ def play_jobs(
         # Short stretches, so that Ctrl-C is heard.
         stretch = max(1, 20_000 // replicates)
         for first in range(0, jobs.rounds, stretch):
-            played = slice(first, first + stretch)
-            entries = jobs.entries[played] if len(jobs.entries) > 1 else jobs.entries
-            weights = jobs.weights[played] if len(jobs.weights) > 1 else jobs.weights
+            part = slice(first, min(first + stretch, jobs.rounds))
+            entries = jobs.entries[part] if len(jobs.entries) > 1 else jobs.entries
+            weights = jobs.weights[part] if len(jobs.weights) > 1 else jobs.weights
             game = JobGame(jobs.combine.value, entries, weights, learner.durations)
-            values = np.empty(run.values[:, played].shape)
-            lengths = np.empty(values.shape, np.int64)
-            play_slots(
-                inner.rule,
-                JOBS,
-                inner.law,
-                rows,
-                learner.filling,
-                game,
-                learner.n_arms,
-                learner.slots,
-                inner.budget,
-                keys,
-                first,
-                inner.fresh,
-                values,
-                lengths,
+            rounds = part.stop - first
+            run.values[:, part], run.lengths[:, part] = play_slots(
+                inner, JOBS, rows, learner.filling, game, learner.slots, keys, first, rounds
             )
-            run.values[:, played], run.lengths[:, played] = values, lengths
         return run
     for t in range(jobs.rounds):
         round_jobs = jobs.round(t)

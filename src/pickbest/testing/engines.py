@@ -22,6 +22,7 @@ from typing import Any
 from unittest.mock import patch
 
 from pickbest.portfolio.engine.engines import Engine
+from pickbest.portfolio.processes import started
 from pickbest.portfolio.runs import Limits, Run, RunStatus, Task
 from pickbest.testing import arms, must_raise
 from pickbest.testing.arms import LONG
@@ -215,10 +216,10 @@ def check_no_process_left(engine: Engine) -> None:
             script += f"echo begun; {f'sleep {LONG}' if stays else 'true'}"
             deadline = 5.0 if stays else PATIENCE
             (run,) = _begun(engine, [_command("parent", script, deadline=deadline)])
-            started = [int(line) for line in pids.read_text().split()]
+            begun = [int(line) for line in pids.read_text().split()]
         assert run.status is ending, f"it should have {ending}, got {run}"
-        assert len(started) >= 2, f"two processes should have started, got {started}"
-        left = [pid for pid in started if _alive(pid)]
+        assert len(begun) >= 2, f"two processes should have started, got {begun}"
+        left = [pid for pid in begun if started(pid)]
         assert not left, f"processes {left} of an arm were left after its race"
 
 
@@ -315,12 +316,3 @@ def _begun(engine: Engine, tasks: Sequence[Task]) -> list[Run]:
         if all("begun" in run.stdout for run, task in zip(runs, tasks, strict=True) if task.argv):
             break
     return runs
-
-
-def _alive(pid: int) -> bool:
-    """Whether a process exists and is more than a zombie."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state not in "ZX"

@@ -24,18 +24,18 @@ from pickbest.core import (
 REPLICATES, MOST_ROUNDS = 5, 60
 
 # What a player picks: (replicates, round) -> arms.
-Player = Callable[[int, int], IntArray]
+Picker = Callable[[int, int], IntArray]
 
 
 def check_environment(environment: Environment, *, budget: int = 1) -> None:
     """Run every check. budget: how many arms the players of the checks pick in a round."""
     of_kind = check_adaptive if environment.adaptive else check_oblivious
-    for check in (check_costs, check_same_seed_same_costs, check_replicates_apart, check_varies,
-                  check_costs_are_pure, of_kind):  # fmt: skip
+    for check in (check_dealt_costs, check_same_seed_same_costs, check_replicates_apart,
+                  check_varies, check_costs_are_pure, of_kind):  # fmt: skip
         check(environment, budget=budget)
 
 
-def check_costs(environment: Environment, *, budget: int = 1) -> None:
+def check_dealt_costs(environment: Environment, *, budget: int = 1) -> None:
     """Costs are numbers in [0, 1], one for each replicate and arm, in every round."""
     assert environment.n_arms >= 1, f"n_arms must be at least 1, got {environment.n_arms}"
     assert environment.rounds >= 1, f"rounds must be at least 1, got {environment.rounds}"
@@ -50,17 +50,17 @@ def check_costs(environment: Environment, *, budget: int = 1) -> None:
 
 def check_same_seed_same_costs(environment: Environment, *, budget: int = 1) -> None:
     """The same seed and the same picks give the same costs."""
-    player = _first_arms(budget)
-    first, second = (played(environment, _keys(), player) for _ in range(2))
+    picker = _first_arms(budget)
+    first, second = (played(environment, _keys(), picker) for _ in range(2))
     assert np.array_equal(first, second), "the same seed gave two different tables of costs"
 
 
 def check_replicates_apart(environment: Environment, *, budget: int = 1) -> None:
     """A replicate alone meets the costs that it meets among others."""
-    player = _first_arms(budget)
-    together = played(environment, _keys(), player)
+    picker = _first_arms(budget)
+    together = played(environment, _keys(), picker)
     for replicate in range(REPLICATES):
-        alone = played(environment, _keys()[replicate : replicate + 1], player)
+        alone = played(environment, _keys()[replicate : replicate + 1], picker)
         assert np.array_equal(alone[:, 0], together[:, replicate]), (
             f"replicate {replicate} alone meets other costs than among {REPLICATES}"
         )
@@ -108,13 +108,13 @@ def check_adaptive(environment: Environment, *, budget: int = 1) -> None:
     assert not np.array_equal(table, other), "costs ignore what was picked, but adaptive is True"
 
 
-def played(environment: Environment, keys: KeyArray, player: Player) -> FloatArray:
+def played(environment: Environment, keys: KeyArray, picker: Picker) -> FloatArray:
     """(rounds, replicates, n_arms): the costs that a player meets, round by round."""
     state, met = environment.start(len(keys)), []
     for t in range(_rounds(environment)):
         costs = environment.costs(state, t, rng_for(keys, t))
         met.append(costs.copy())
-        state = environment.react(state, player(len(keys), t), costs)
+        state = environment.react(state, picker(len(keys), t), costs)
     return np.stack(met)
 
 
@@ -126,10 +126,10 @@ def _keys() -> KeyArray:
     return replicate_keys(3, REPLICATES, stream=ENVIRONMENT_STREAM)
 
 
-def _first_arms(budget: int) -> Player:
+def _first_arms(budget: int) -> Picker:
     return lambda replicates, _: np.tile(np.arange(budget), (replicates, 1))
 
 
-def _last_arms(environment: Environment, budget: int) -> Player:
+def _last_arms(environment: Environment, budget: int) -> Picker:
     last = np.arange(environment.n_arms - budget, environment.n_arms)
     return lambda replicates, _: np.tile(last, (replicates, 1))

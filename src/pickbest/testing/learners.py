@@ -17,12 +17,12 @@ from pickbest.core import (
     Feedback,
     FloatArray,
     Learner,
+    Seat,
     Seen,
     State,
     check_is_learner,
     is_unbiased,
     play_rounds,
-    play_table,
     replicate_keys,
     rng_for,
     uses_features,
@@ -115,16 +115,14 @@ def check_replayed_learning(learner: Learner) -> None:
 def check_table_play(learner: Learner) -> None:
     """A compiled loop over a table gives exactly what picking and learning by hand gives."""
     table = np.random.default_rng(10).random((3, 60, learner.n_arms)).round(1)
-    keys = replicate_keys(13, 3)
     for costs in (table, table[:1]):
-        state, paid = learner.start(3), []
-        for first in (0, 25):
-            part = np.ascontiguousarray(costs[:, first : 25 if first == 0 else None])
-            state, played = play_table(learner, state, part, keys, first)
-            paid.append(played)
+        seat = Seat(learner, 13, 3)
+        parts = ((0, costs[:, :25]), (25, costs[:, 25:]))
+        paid = [seat.play_table(np.ascontiguousarray(part), first) for first, part in parts]
+        keys = replicate_keys(13, 3)
         slow_state, slow_paid = play_rounds(learner, learner.start(3), costs, keys, 0)
         assert np.array_equal(np.hstack(paid), slow_paid), "the compiled loop paid other costs"
-        assert same_state(state, slow_state), "the compiled loop learned another state"
+        assert same_state(seat.state, slow_state), "the compiled loop learned another state"
 
 
 def check_both_ways(learner: Learner) -> None:
@@ -234,16 +232,15 @@ def check_bound(learner: Learner, environment: Environment, bound: float) -> Non
 
 def check_long_run(learner: Learner, rounds: int = 1_000_000) -> None:
     """Very many rounds, arms good and bad by turns: no overflow, no NaN, picks stay valid."""
-    keys = replicate_keys(8, 1)
+    seat = Seat(learner, seed=8)
     table = np.random.default_rng(9).random((1, 1000, learner.n_arms))
     table[:, ::2, 0] = 0.0
     table[:, :, -1] = 1.0
-    state = learner.start(1)
     with np.errstate(over="raise", invalid="raise", divide="raise"):
         for first in range(0, rounds, table.shape[1]):
-            state, _ = play_table(learner, state, table, keys, first)
-    choice = learner.pick(state, rng_for(keys, rounds))
-    for name, array in arrays_of(state).items():
+            seat.play_table(table, first)
+    choice = seat.pick(rounds)
+    for name, array in arrays_of(seat.state).items():
         assert np.all(np.isfinite(array)), f"{name} is no longer finite after {rounds} rounds"
     assert 0 <= choice.arms.min() <= choice.arms.max() < learner.n_arms, "picks left the range"
     if choice.weights is not None:

@@ -22,8 +22,8 @@ from pickbest.portfolio.run.costs import as_cost
 from pickbest.portfolio.run.features import as_feature_function
 from pickbest.portfolio.run.race import (
     GivenUpError,
-    Progress,
     Race,
+    RaceProgress,
     Unseen,
     finished,
     times_of,
@@ -63,7 +63,7 @@ class Portfolio(AskTell):
         deadline: float,
         storage: str | Path = "sqlite://",
         *,
-        progress: Progress | None = None,
+        progress: RaceProgress | None = None,
         settings: RaceSettings | None = None,
         **options: Any,
     ) -> None:
@@ -76,7 +76,7 @@ class Portfolio(AskTell):
         self._features = as_feature_function(settings.features, deadline, settings.features_seconds)
         doubt = settings.double_check
         self.double_check = check_share("double_check", doubt) if doubt else 0.0
-        self._progress: Progress = progress or Unseen()
+        self._progress: RaceProgress = progress or Unseen()
         self._killed = threading.Event()
         engine = make_engine(settings.engine, settings.engine_options)
         local = engine if isinstance(engine, LocalEngine) else LocalEngine()

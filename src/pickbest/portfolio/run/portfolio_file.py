@@ -18,7 +18,7 @@ from pickbest.portfolio.run.answers.reading import AnswerFormat
 from pickbest.portfolio.run.arms import Arm, Command, Function, sat_solver
 from pickbest.portfolio.run.costs import as_cost
 from pickbest.portfolio.run.portfolio import Portfolio
-from pickbest.portfolio.run.race import Progress
+from pickbest.portfolio.run.race import RaceProgress
 from pickbest.portfolio.run.settings import RaceSettings, Settings
 from pickbest.portfolio.runs import Limits
 
@@ -42,7 +42,7 @@ class PortfolioFile:
     deadline: float = 0.0
     concurrency: int = 1
 
-    def open(self, progress: Progress | None = None) -> Portfolio:
+    def open(self, progress: RaceProgress | None = None) -> Portfolio:
         """The portfolio that the file describes."""
         return Portfolio(
             self.arms,

@@ -274,7 +274,7 @@ def times_of(
     )
 
 
-class Progress(Protocol):
+class RaceProgress(Protocol):
     """Is told what happens, from the thread in which it happens."""
 
     def started(self, ticket: Ticket[str]) -> None: ...

@@ -24,7 +24,7 @@ from pickbest.portfolio.run.arms import Command
 from pickbest.portfolio.run.costs import LogRuntime
 from pickbest.portfolio.run.race import Race
 from pickbest.portfolio.runs import Limits, Result, Run, RunStatus
-from pickbest.portfolio.solve.keep import Keep, Solved
+from pickbest.portfolio.solve.keep import Keep, Remembered
 from pickbest.portfolio.solve.known import (
     DIMACS,
     INSIDE,
@@ -121,7 +121,7 @@ class Caller:
         return code
 
     def _start(
-        self, problem: Problem, arms: Mapping[str, Command], favourite: Solved | None
+        self, problem: Problem, arms: Mapping[str, Command], favourite: Remembered | None
     ) -> Start:
         """Which solvers run, and when: one that solved this goes first, then the learner picks."""
         call = self.arguments
@@ -151,7 +151,7 @@ class Caller:
         problem: Problem,
         arms: Mapping[str, Command],
         start: Start,
-        before: Solved | None,
+        before: Remembered | None,
     ) -> Result:
         """Race solvers on a problem; only runs that began are in the result."""
         call = self.arguments

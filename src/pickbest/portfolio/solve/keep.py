@@ -74,7 +74,7 @@ def alone(folder: str | Path, wait: bool = False) -> Iterator[bool]:
             yield True
 
 
-class Solved(NamedTuple):
+class Remembered(NamedTuple):
     """Who solved a problem in an earlier call; proved: a model holds."""
 
     solver: str
@@ -117,14 +117,14 @@ class Keep:
 
     # Problems
 
-    def solved(self, digest: bytes) -> Solved | None:
+    def solved(self, digest: bytes) -> Remembered | None:
         """What is known of a problem, by one of its digests."""
         found = self._rows(
             "select solver, verdict, proved, seconds from solved where digest = ?", digest
         )
         with contextlib.suppress(TypeError, ValueError):
             for solver, verdict, proved, seconds in found:
-                return Solved(str(solver), str(verdict), bool(proved), float(seconds))
+                return Remembered(str(solver), str(verdict), bool(proved), float(seconds))
         return None
 
     # Picks

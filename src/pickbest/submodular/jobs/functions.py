@@ -60,7 +60,7 @@ def check_round(index: int, rounds: int) -> None:
         raise PickbestError(f"round must be between 0 and {rounds - 1}, got {index}")
 
 
-def value_of(job: Job, schedule: Schedule, where: str = "") -> float:
+def asked_value(job: Job, schedule: Schedule, where: str = "") -> float:
     """job(schedule), or an error that names the schedule if it fails."""
     try:
         return float(job(schedule))
@@ -72,8 +72,8 @@ def value_of(job: Job, schedule: Schedule, where: str = "") -> float:
 
 
 def checked_value(job: Job, schedule: Schedule, where: str = "") -> float:
-    """As `value_of`, or an error if the value leaves [0, 1]."""
-    value = value_of(job, schedule, where)
+    """As `asked_value`, or an error if the value leaves [0, 1]."""
+    value = asked_value(job, schedule, where)
     if not -ROUNDING <= value <= 1.0 + ROUNDING:
         raise PickbestError(
             f"{where}a job must be between 0 and 1, got {value:g} for the schedule {show(schedule)}"
@@ -103,7 +103,7 @@ def check_job(job: Job, actions: Iterable[Hashable], longest: int = 4) -> dict[s
             f"{len(chosen)} actions make {count:,} schedules of up to {longest}, more than "
             f"{MOST_ASKED:,}: give fewer actions or a smaller longest"
         )
-    values = cache(partial(value_of, job))
+    values = cache(partial(asked_value, job))
     worst: dict[str, tuple[float, str]] = {}
     for length in range(longest + 1):
         for schedule in product(chosen, repeat=length):

@@ -9,7 +9,7 @@ and gives them durations; left out, arms are activities 0, 1, … of duration 1.
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike
 from pickbest.core import FloatArray, IntArray, PickbestError, check_positive
 from pickbest.submodular import kernels
 from pickbest.submodular.jobs.actions import (
-    Action,
     Schedule,
     action_grid,
     check_actions,
@@ -85,8 +84,10 @@ class TableJobs:
         weights = self.weights[index if len(self.weights) > 1 else 0][None]
         alone = TableJobs(self.combine, entries, weights, self.actions, 1)
         place = {action: arm for arm, action in enumerate(self.actions)}
-        job = partial(_value_alone, alone, place)
-        return RoundJob(job, f"round {index}")
+        return RoundJob(
+            lambda schedule: float(alone.values([place[action] for action in schedule])[0]),
+            f"round {index}",
+        )
 
     # A schedule that is being built is known by its summary: one number per round and item.
 
@@ -112,11 +113,6 @@ class TableJobs:
         out = np.empty(len(summary))
         kernels.fill_values(self.combine.value, self.weights, summary, out)
         return out
-
-
-def _value_alone(jobs: TableJobs, place: dict[Action, int], schedule: Schedule) -> float:
-    """The value of a schedule in jobs of a single round."""
-    return float(jobs.values([place[action] for action in schedule])[0])
 
 
 def best_of(rewards: ArrayLike, actions: Actions | None = None) -> TableJobs:

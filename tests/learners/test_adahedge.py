@@ -3,7 +3,7 @@
 import numpy as np
 
 from pickbest.core import Seen, replicate_keys, rng_for
-from pickbest.submodular import AdaHedge
+from pickbest.learners import AdaHedge
 from pickbest.testing.learners import check_learner
 
 
