@@ -94,8 +94,8 @@ def test_diagnostics_are_asked_for(calls: Calls) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["none.cnf"], "none.cnf: there is no such file"),
-        (["bin"], "bin: this is a folder"),
+        (["none.cnf"], "none.cnf: cannot be read (No such file or directory)"),
+        (["bin"], "bin: cannot be read (Is a directory)"),
         (["empty.cnf"], "empty.cnf: the file is empty"),
         (["-"], "-: the file is empty"),
         (["--budget", "0", "sat.cnf"], "--budget must be at least 1, got 0"),

@@ -240,22 +240,24 @@ def spare_cores() -> int:
     return max((os.cpu_count() or 1) - max(running - 1, 0), 0)
 
 
-def solvers_for(problem: Problem, call: Arguments, table: Sequence[Solver]) -> dict[str, Installed]:
+def solvers_for(
+    problem: Problem, call: Arguments, table: Mapping[str, Solver]
+) -> dict[str, Installed]:
     """The solvers of a call by name: installed, fit for the problem, and wanted."""
-    names = list(dict.fromkeys(solver.name for solver in table))
     for name in call.solvers:
-        if name not in names:
-            raise unknown_name("solver", name, names)
-    found = installed(problem.format, problem.logic, problem.models, problem.incremental, table)
-    wanted = call.solvers or tuple(found)
-    if not any(name in found for name in wanted):
-        fit = list(dict.fromkeys(s.name for s in table if s.format == problem.format))
-        what = problem.format if problem.format == DIMACS else f"{problem.format} {problem.logic}"
-        raise PickbestError(
-            f"no solver for {what} is installed; install one of "
-            f"{', '.join([name for name in fit if name in wanted] or fit)}"
-        )
-    return {name: found[name] for name in dict.fromkeys(wanted) if name in found}
+        if name not in table:
+            raise unknown_name("solver", name, table)
+    needs = problem.format, problem.logic, problem.models, problem.incremental
+    found = installed(*needs, table.values())
+    wanted = dict.fromkeys(call.solvers or found)
+    if here := {name: found[name] for name in wanted if name in found}:
+        return here
+    fit = [name for name, solver in table.items() if solver.format == problem.format]
+    what = problem.format if problem.format == DIMACS else f"{problem.format} {problem.logic}"
+    raise PickbestError(
+        f"no solver for {what} is installed; install one of "
+        f"{', '.join([name for name in fit if name in wanted] or fit)}"
+    )
 
 
 def commands(

@@ -302,7 +302,7 @@ class Keep:
             flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
             os.close(os.open(self._path, flags, 0o600))
             self._connection = sqlite3.connect(self._path, PATIENCE, isolation_level=None)
-            self._connection.executescript(_SCHEMA)
+            self._connection.executescript(f"pragma synchronous = off; {_SCHEMA}")
         assert self._connection is not None
         return self._connection
 

@@ -245,7 +245,7 @@ def noted_versions(keep: Keep) -> dict[str, str]:
     known = found if isinstance(found, dict) else {}
     asked, seen = dict(known.get("asked") or {}), dict(known.get("seen") or {})
     versions = {}
-    for solver in solver_table():
+    for solver in solver_table().values():
         here = located(solver, places())
         if here is None:
             continue

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
@@ -19,7 +19,6 @@ from pickbest.portfolio.solve.keep import Keep
 from pickbest.portfolio.solve.known import (
     SMTLIB,
     VERSIONS,
-    Installed,
     located,
     places,
     solver_table,
@@ -246,21 +245,24 @@ def talk(call: Arguments, folder: str | None) -> int:
 def workers_for(call: Arguments, watch: Callable[[int], None]) -> list[Worker]:
     """The solvers that are here and talk, by name."""
     path = places()
-    lines: dict[str, list[Installed]] = defaultdict(list)
-    table = [solver for solver in solver_table(call.tables) if solver.format == SMTLIB]
+    table = {
+        name: solver
+        for name, solver in solver_table(call.tables).items()
+        if solver.format == SMTLIB
+    }
     for name in call.solvers:
-        if name not in {solver.name for solver in table}:
-            raise unknown_name("solver", name, dict.fromkeys(each.name for each in table))
-    for solver in table:
-        wanted = not call.solvers or solver.name in call.solvers
-        if wanted and (found := located(solver, path, session=True)) is not None:
-            more = call.passed if solver.name == call.called else ()
-            lines[solver.name].append(found._replace(argv=(found.argv[0], *more, *found.argv[1:])))
-    if not lines:
-        raise PickbestError("no solver for a session is installed; install one of z3, cvc5, yices")
+        if name not in table:
+            raise unknown_name("solver", name, table)
     # yices starts in no time, and is the quickest on small checks.
-    order = [name for name in dict.fromkeys((*call.solvers, "yices", *lines)) if name in lines]
-    return [Worker(lines[name], call.memory, watch) for name in order]
+    wanted = dict.fromkeys(call.solvers or [name for name in ("yices", *table) if name in table])
+    found = [located(table[name], path, session=True) for name in wanted]
+    here = [each for each in found if each is not None]
+    if not here:
+        raise PickbestError("no solver for a session is installed; install one of z3, cvc5, yices")
+    return [
+        Worker(each, call.passed if each.name == call.called else (), call.memory, watch)
+        for each in here
+    ]
 
 
 def _client(call: Arguments) -> str:

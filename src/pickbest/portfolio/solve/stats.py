@@ -27,12 +27,12 @@ def listed(call: Arguments, keep: Keep) -> str:
     found = keep.read(VERSIONS)
     versions = found.get("seen", {}) if isinstance(found, dict) else {}
     lines = []
-    for solver in table:
+    for solver in table.values():
         here = located(solver, path)
         shown = " ".join(here.argv) if here else "-"
         known = ", ".join(versions.get(solver.name, ())) if here else ""
         lines.append(f"{solver.format:7} {solver.name:14} {known:16} {shown}")
-    unused = [name for name, _, _ in PROFILES if name not in {each.name for each in table}]
+    unused = [name for name, _, _ in PROFILES if name not in table]
     if unused:
         lines.append(f"profiles that you can use in solvers.toml: {', '.join(unused)}")
     return "\n".join(lines) + "\n"

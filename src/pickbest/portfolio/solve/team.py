@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pickbest.portfolio.run.answers.commands import Splitter
+from pickbest.portfolio.solve.known import takes
 from pickbest.portfolio.solve.script import ASK, CHECK, Stack, error
 from pickbest.portfolio.solve.worker import Worker
 
@@ -197,7 +198,7 @@ class Team:
             for each in self.workers
             if (not self._only or each.dialect == self._only)
             and not self._has_refused(each)
-            and each.line(self.stack.logic) is not None
+            and takes(each.solver, self.stack.logic)
         ]
         return sorted(live, key=lambda each: each is not self._lead)
 
@@ -294,8 +295,7 @@ class Team:
         if self._trials_seconds + START_SECONDS > allowed:
             return
         for each in sorted(self._fit(), key=self._preference):
-            line = each.line(self.stack.logic)
-            cost = MODULE_SECONDS if line and line.is_module else START_SECONDS
+            cost = MODULE_SECONDS if each.found.is_module else START_SECONDS
             if each is not lead and self._trials_seconds + cost <= allowed:
                 self._next_trial = NEXT_TRIAL * self._checks
                 self._trials_seconds += cost
