@@ -235,7 +235,7 @@ def test_with_a_deadline_every_solver_has_its_turn(calls: Calls) -> None:
     done = calls.run("--who", "-T:2", "unsat.smt2")
     assert done.stdout == "unsat\n", done.stderr
     assert "yices: UNSAT answered" in done.stderr
-    again = calls.run("--who", "-T:2", "unsat.smt2")
+    again = calls.run("--who", "--frozen", "-T:2", "unsat.smt2")
     assert again.stdout == "unsat\n"
     assert "z3" not in again.stderr  # it is known who solves this
 

@@ -43,6 +43,9 @@ SAID = {"SAT": "s SATISFIABLE", "UNSAT": "s UNSATISFIABLE"}
 # The favourite goes first alone, for so many seconds and twice as long as it took then, or as such
 # problems usually take; after that the others join.
 HEAD_START, TIMES = 0.1, 2.0
+# With this chance they start together all the same: nobody else would notice that there is a
+# quicker one now.
+CHECK_ANEW = 0.1
 # Of a deadline that was set: after this share, all other solvers join those that were picked.
 JOIN_AFTER = 0.6
 # What is left of a deadline is at least so much: zero is no deadline.
@@ -124,6 +127,8 @@ class Caller:
         self, problem: Problem, arms: Mapping[str, Command], favourite: Solved | None
     ) -> Start:
         """Which solvers run, and when: one that solved this goes first, then the learner picks."""
+        from random import random  # milliseconds, which errors do without
+
         call = self.arguments
         names, budget = tuple(arms), min(call.budget, len(arms))
         key = f"{problem.kind}-{budget}"
@@ -136,6 +141,8 @@ class Caller:
             others = [arm for arm in picked if arm != favourite.solver]
             picked, weights = (favourite.solver, *others)[:budget], ()
             usual = favourite.seconds
+            if not call.frozen and random() < CHECK_ANEW:
+                usual = 0.0
         elif not call.frozen and spare_cores() < budget and (known := self.keep.favourite(key)):
             first = next((arm for arm in known.solvers if arm in picked), picked[0])
             places = sorted(range(budget), key=lambda place: picked[place] != first)

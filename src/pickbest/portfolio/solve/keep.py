@@ -39,8 +39,10 @@ create table if not exists solved(number integer primary key, digest blob unique
 create table if not exists kept(name text primary key, body text);
 """
 _PROVED = "?4 or exists(select 1 from solved where digest = ?1 and proved)"
-_NAMED = """insert or replace into solved(digest, solver, verdict, proved, seconds)
-select ?1, ?2, ?3, ?4, ?5 """
+# One that has become slow is not given as much more time at once: the others must have a chance.
+_SLOWER = "(select 1.25 * seconds from solved where digest = ?1 and solver = ?2)"
+_NAMED = f"""insert or replace into solved(digest, solver, verdict, proved, seconds)
+select ?1, ?2, ?3, ?4, min(?5, ifnull({_SLOWER}, ?5)) """
 # A verdict that a model proves stays, and so does one that is merely contradicted.
 _SOLVED = f"""{_NAMED.replace("?4", _PROVED)}
 where not exists(select 1 from solved where digest = ?1 and verdict <> ?3 and (proved or not ?4))
