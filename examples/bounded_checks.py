@@ -27,7 +27,7 @@ from pickbest.portfolio.solve.known import places, which
 from proofs import spread
 
 SOLVERS = {"z3": "z3", "yices": "yices-smt2"}
-SECONDS, WARM = 60, ("cold", "warm", "warm again")
+SECONDS, WARM = 20, ("cold", "warm", "warm again")
 LINK = f"#!{sys.executable} -P\nfrom pickbest.cli.solve import command\ncommand()\n"
 ARBITER = """(input clk, input [7:0] req);
   reg [7:0] last = 1, grant = 0;
@@ -46,13 +46,13 @@ SUMS = """(input clk, input [31:0] x, input [31:0] y);
   always @(posedge clk) begin a <= a + %s; b <= b + %s; end
   always @* assert (a == b);"""
 DESIGNS = {
-    "counter": (COUNTER, "-t 50"),
-    "counter, cover": (COUNTER, "-c -t 30"),
-    "arbiter": (ARBITER, "-t 80"),
-    "arbiter, induction": (ARBITER, "-i -t 40"),
+    "counter": (COUNTER, "-t 100"),
+    "counter, cover": (COUNTER, "-c -t 40"),
+    "arbiter": (ARBITER, "-t 150"),
+    "arbiter, induction": (ARBITER, "-i -t 80"),
     "shift and add": (SUMS % ("(x << 2) + x", "5 * x"), "-t 9"),
     "shift and subtract": (SUMS % ("(x << 4) - x", "15 * x"), "-t 5"),
-    "two products": (SUMS % ("3 * x + 3 * y", "3 * (y + x)"), "-t 9"),
+    "two products": (SUMS % ("3 * x + 3 * y", "3 * (y + x)"), "-t 20"),
     "multiplier": (
         """(input clk, input [7:0] a, input [7:0] b);
   reg [15:0] s = 0, t = 0;
@@ -66,7 +66,7 @@ DESIGNS = {
   always @(posedge clk) begin
     c <= {c[14:0], 1'b0} ^ ((c[15] ^ d) ? 16'h1021 : 16'h0); n <= n + 1; end
   always @* cover (n == 18 && c == 16'hbeef);""",
-        "-c -t 60",
+        "-c -t 100",
     ),
     "queue": (
         """(input clk, input wr, input rd, input [7:0] din);
@@ -80,7 +80,7 @@ DESIGNS = {
     if (rd && !empty && seen && rp == tag) begin
       seen <= 0; assert (mem[rp[2:0]] == val); end
   end""",
-        "-t 9",
+        "-t 11",
     ),
     "divider": (
         """(input clk, input go, input [11:0] n, input [11:0] d);
@@ -99,7 +99,7 @@ DESIGNS = {
     else if (pop && n > 0) begin n <= n - 1; sum <= sum - m[n[3:0] - 4'd1]; end
   end
   always @* if (n == 0) assert (sum == 0);""",
-        "-t 5",
+        "-t 6",
     ),
 }
 
