@@ -18,10 +18,10 @@ from pickbest.portfolio.run.answers.commands import head_of
 from pickbest.portfolio.solve.keep import Keep
 from pickbest.portfolio.solve.known import (
     SMTLIB,
-    VERSIONS,
     located,
     places,
     solver_table,
+    version_said,
 )
 from pickbest.portfolio.solve.script import (
     CHANGING,
@@ -135,7 +135,7 @@ class Session:
             shown = text[0] if text else b'""'
             quotes = self._called in QUOTING
             return shown if quotes else shown[1:-1].replace(b'""', b'"')
-        if head == "get-info" and (known := self._info().get(about)):
+        if head == "get-info" and (known := self._info(about)):
             return b"(:%s %s)" % (about, known)
         if head == "get-option":
             options = {b"print-success": b"false", **self._stack.options}
@@ -147,17 +147,18 @@ class Session:
             return self._team.ask_dialect(command, "z3")
         return self._team.ask(command)
 
-    def _info(self) -> dict[bytes, bytes]:
-        name = CALLED.get(self._called, self._called or "pickbest")
-        version = re.search(r"\d+(\.\d+)+", VERSIONS.get(self._called, ""))
+    def _info(self, about: bytes) -> bytes:
+        """What is known of ourselves; b"": solvers know more."""
+        if about == b"version":
+            found = re.search(r"\d+(\.\d+)+", version_said(self._called))
+            return b'"%s"' % (found[0] if found else "1.0").encode()
         return {
-            b"name": b'"%s"' % name.encode(),
-            b"version": b'"%s"' % (version[0] if version else "1.0").encode(),
+            b"name": b'"%s"' % CALLED.get(self._called, self._called or "pickbest").encode(),
             b"authors": b'"the authors of the solvers that pickbest runs"',
             b"error-behavior": b"continued-execution",
             b"assertion-stack-levels": b"%d" % (len(self._stack.frames) - 1),
             b"reason-unknown": self._team.reason,
-        }
+        }.get(about, b"")
 
     def _change(self, text: bytes, head: str) -> None:
         command, frame = self._stack.add(text, head)

@@ -275,33 +275,26 @@ class Team:
     def _racing_along(self, lead: Worker) -> Worker | None:
         """A rival that is on trial; it is got ready at one check, and races at the next ones."""
         rival = self._rival
-        if rival is None:
-            self._start_trial(lead)
-            return None
-        self._races_left -= 1
-        fits = self._races_left > 0 and rival is not lead and rival in self._fit()
-        if fits and rival.sync(self.stack):
-            return rival
-        self._rival = None
-        for worker in self.workers:  # whoever lost has had its chance
-            if worker is not lead:
-                worker.kill()
+        if rival is not None:
+            self._races_left -= 1
+            fits = self._races_left > 0 and rival is not lead and rival in self._fit()
+            if fits and rival.sync(self.stack):
+                return rival
+            self._rival = None
+            for worker in self.workers:  # whoever lost has had its chance
+                if worker is not lead:
+                    worker.kill()
+        elif self._checks >= self._next_trial and self._budget > 1:
+            left = TRIAL_SHARE * (time.monotonic() - self._started) - self._trials_seconds
+            for each in sorted(self._fit(), key=self._preference):
+                cost = MODULE_SECONDS if each.found.is_module else START_SECONDS
+                if each is not lead and cost <= left:
+                    self._next_trial = NEXT_TRIAL * self._checks
+                    self._trials_seconds += cost
+                    self._rival, self._races_left = each, TRIAL_RACES + 1
+                    each.sync(self.stack)
+                    break
         return None
-
-    def _start_trial(self, lead: Worker) -> None:
-        if self._checks < self._next_trial or self._budget < 2:
-            return
-        allowed = TRIAL_SHARE * (time.monotonic() - self._started)
-        if self._trials_seconds + START_SECONDS > allowed:
-            return
-        for each in sorted(self._fit(), key=self._preference):
-            cost = MODULE_SECONDS if each.found.is_module else START_SECONDS
-            if each is not lead and self._trials_seconds + cost <= allowed:
-                self._next_trial = NEXT_TRIAL * self._checks
-                self._trials_seconds += cost
-                self._rival, self._races_left = each, TRIAL_RACES + 1
-                each.sync(self.stack)
-                return
 
     def _patience(self) -> float:
         usual = sorted(self._recent)[len(self._recent) // 2] if self._recent else 0.0
