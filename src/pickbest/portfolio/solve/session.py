@@ -25,7 +25,6 @@ from pickbest.portfolio.solve.known import (
 )
 from pickbest.portfolio.solve.script import (
     CHANGING,
-    SUCCESS,
     Z3_ASKS,
     Command,
     Frame,
@@ -119,9 +118,10 @@ class Session:
             self._team.restarted()
             self._owe()
         elif head in ("check-sat", "check-sat-assuming"):
-            self._team.announce(command)
-            self._settle()
-            self._client.say(self._team.check(command))
+            answer = self._team.check(command)
+            if self._settle():  # not all that came before it stays
+                answer = self._team.check(command)
+            self._client.say(answer)
         else:
             self._settle()
             self._client.say(self._answered(command, head))
@@ -192,32 +192,38 @@ class Session:
     def _owe(self) -> None:
         self._owed.append(Owed(None, self._stack.frames[-1], self._stack.is_loud))
 
-    def _settle(self) -> None:
-        """Say what is owed, in order: `success` where that is wanted, and what is wrong."""
+    def _settle(self) -> bool:
+        """Say what is owed, in order: `success` where that is wanted, and what is wrong.
+
+        Whether a command was taken back, which no solver takes.
+        """
+        one_is_wrong = False
         while self._owed:
             command, frame, is_loud = self._owed.popleft()
             answer = b"success" if command is None else self._acknowledged(command, frame)
-            if answer not in SUCCESS or is_loud or self._stack.is_loud:
+            one_is_wrong = one_is_wrong or answer != b"success"
+            if answer != b"success" or is_loud or self._stack.is_loud:
                 self._client.say(answer)
+        return one_is_wrong
 
     def _acknowledged(self, command: Command, frame: Frame) -> bytes:
         """Whether the lead takes a command, or else another solver; what the first says if not."""
         first = b""
         ended: list[Worker] = []
-        command.settled = True
         while not command.taken and (lead := self._team.led()) is not None:
             while not command.taken and command not in lead.refused and lead.process is not None:
                 self._team.pump(None)
+            if command.taken:
+                break
             if command in lead.refused:
                 first = first or lead.refused[command]
-            elif not command.taken and lead in ended:
+            elif lead in ended:
                 lead.refused[command] = b""
-            elif not command.taken:  # it may have ended for another reason
+            else:  # it may have ended for another reason
                 ended.append(lead)
         if command.taken:
             return b"success"
         # Nobody takes it: it is as if it had never come, and those that live go on.
-        self._team.retract()
         self._stack.take_back(command, frame)
         for worker in self._team.workers:
             worker.take_back(command, frame)

@@ -33,6 +33,7 @@ FIRST_TRIAL, NEXT_TRIAL, TRIAL_RACES, TRIAL_SHARE = 2, 4, 3, 0.1
 START_SECONDS, MODULE_SECONDS = 0.02, 0.3
 # Checks that tell how long checks usually take.
 RECENT = 20
+INFINITE = float("inf")
 NOBODY = error("no solver that is installed takes what is asserted")
 
 
@@ -144,10 +145,6 @@ class Team:
         self._only = ""
         self._checks = 0
         self._last_check = b""
-        # The lead and its process that a check was announced to, and what they say before it is
-        # asked for.
-        self._announced: tuple[Worker, Any] | None = None
-        self._early: list[tuple[Worker, str, Any, bytes]] = []
         self._recent: deque[float] = deque(maxlen=RECENT)
         self._vain = 0
         self._rival: Worker | None = None
@@ -203,43 +200,29 @@ class Team:
         return sorted(live, key=lambda each: each is not self._lead)
 
     def _has_refused(self, worker: Worker) -> bool:
-        """Whether it does not take something that is asserted, and will not be taken back."""
-        return any(each.settled and self.stack.holds(each) for each in worker.refused)
+        """Whether it does not take something that is asserted."""
+        return any(self.stack.holds(each) for each in worker.refused)
 
     # Checks
 
-    def announce(self, command: bytes) -> None:
-        """Hand a check to the lead together with what comes before it, which is not settled yet."""
-        lead = self._lead
-        if lead is not None and lead.process is not None and not lead.is_doubtful:
-            lead.send(command, CHECK, self._checks + 1)
-            self._announced = lead, lead.process
-
-    def retract(self) -> None:
-        """What came before the check that was announced is not as the lead was told."""
-        if self._announced is not None and self._announced[0].process == self._announced[1]:
-            self._announced[0].kill()
-        self._announced, self._early = None, []
-
     def check(self, command: bytes) -> bytes:
-        """Race the solvers on a check; the answer."""
+        """Race the solvers on a check; the answer.
+
+        What comes before it need not be acknowledged yet: whoever refuses some of it says nothing.
+        """
         self._checks += 1
         self._last_check = command
         self.answerer, self.reason = None, b""
         for worker in self.workers:
-            if self._announced is None or worker is not self._announced[0]:
-                worker.give_up()
+            worker.give_up()
         lead = self.led()
         if lead is None:
             return NOBODY
-        if self._announced != (lead, lead.process):
-            self.retract()
-            lead.send(command, CHECK, self._checks)
-        self._announced = None
+        lead.send(command, CHECK, self._checks)
         began = time.monotonic()
         seconds = self.stack.check_seconds
-        limit = began + seconds if seconds else float("inf")
-        join, final = began + self._patience(), float("inf")
+        limit = began + seconds if seconds else INFINITE
+        join, final = began + self._patience(), INFINITE
         rival = self._racing_along(lead)
         racers = [lead]
         if rival is not None:
@@ -252,8 +235,8 @@ class Team:
                 self.reason = b'"timeout"' if now >= limit else b""
                 break
             idle = not any(each.is_busy for each in racers)
-            if not self._early and (now >= join or idle):
-                join = float("inf")
+            if now >= join or idle:
+                join = INFINITE
                 if not self._join(racers) and idle:
                     break
                 continue
@@ -316,11 +299,9 @@ class Team:
 
     def _said(self, seconds: float, racers: Sequence[Worker]) -> list[tuple[Worker, bytes]]:
         """What racers say within some time; one that refuses what is asserted says nothing."""
-        heard, self._early = self._early, []
-        heard = heard or self.pump(None if seconds == float("inf") else seconds)
         return [
             (worker, answer)
-            for worker, kind, about, answer in heard
+            for worker, kind, about, answer in self.pump(None if seconds == INFINITE else seconds)
             if kind == CHECK and about == self._checks and worker in racers
             if not self._has_refused(worker)
         ]
@@ -330,13 +311,14 @@ class Team:
     ) -> None:
         if winner is not None:
             self._recent.append(seconds)
+        racers = [each for each in racers if not self._has_refused(each)]
         if len(racers) > 1 and self.record is not None:
             if winner is not None:
                 self.record.raced(winner.name, [each.name for each in racers])
             self._vain = 0 if winner is not None else self._vain + 1
             if by_joining:
                 self.record.joined(winner not in (None, self._lead))
-        for worker in racers:
+        for worker in self.workers:
             if worker is not winner:
                 worker.give_up()
         if winner is not None:
@@ -412,8 +394,6 @@ class Team:
                 raise GoneError
             elif worker is not None and worker.process and event == select.POLLIN:
                 found += [(worker, *each) for each in worker.read()]
-        if self._announced is not None:
-            self._early += found
         return found
 
 
