@@ -341,13 +341,10 @@ def printed(problem: Problem, winner: Run) -> Iterator[bytes]:
         yield f"{SAID[winner.verdict]}\n".encode()
         if winner.verdict == "SAT":
             yield from _values(winner.lines(), problem.variables)
-    elif winner.spool:
-        with open(winner.spool, "rb") as file:
-            for line in file:
-                yield re.sub(rb"^\(model\b", b"(", line)
     else:
         # SMT-LIB 2.6 has no word before the definitions of a model.
-        yield re.sub(r"(?m)^\(model\b", "(", winner.stdout).encode(errors="replace")
+        for line in winner.lines():
+            yield re.sub(rb"^\(model\b", b"(", line) + b"\n"
 
 
 def _values(lines: Iterator[bytes], variables: int) -> Iterator[bytes]:
