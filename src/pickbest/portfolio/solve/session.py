@@ -186,7 +186,7 @@ class Session:
                 self._client.say(error(f"pop {count}: only {levels} levels were pushed"))
                 return
             self._stack.pop(count)
-        self._team.changed()
+        self._team.forget()  # solvers hear of it with what comes next
         self._owe()
 
     def _owe(self) -> None:

@@ -178,12 +178,17 @@ class Team:
 
     def changed(self) -> bool:
         """Hand on what was asserted; False where no solver takes it."""
-        self.answerer, self.reason = None, b""
+        self.forget()
         return self.led() is not None
 
+    def forget(self) -> None:
+        """What was asked last is not what holds now."""
+        self.answerer, self.reason = None, b""
+
     def restarted(self) -> None:
-        """After a reset."""
-        self.answerer, self.reason, self._only = None, b"", ""
+        """After a reset, whoever can may answer again."""
+        self.forget()
+        self._only = ""
 
     def _preference(self, worker: Worker) -> float:
         return -self.record.sample(worker.name) if self.record else 0.0
@@ -212,7 +217,7 @@ class Team:
         """
         self._checks += 1
         self._last_check = command
-        self.answerer, self.reason = None, b""
+        self.forget()
         for worker in self.workers:
             worker.give_up()
         lead = self.led()
@@ -269,7 +274,8 @@ class Team:
                     worker.kill()
         elif self._checks >= self._next_trial and self._budget > 1:
             left = TRIAL_SHARE * (time.monotonic() - self._started) - self._trials_seconds
-            for each in sorted(self._fit(), key=self._preference):
+            fit = sorted(self._fit(), key=self._preference) if left >= START_SECONDS else []
+            for each in fit:
                 cost = MODULE_SECONDS if each.found.is_module else START_SECONDS
                 if each is not lead and cost <= left:
                     self._next_trial = NEXT_TRIAL * self._checks
