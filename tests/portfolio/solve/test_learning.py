@@ -264,15 +264,6 @@ def test_calls_are_learned_from(calls: Calls) -> None:
     assert shares["z3"] > 1.0 / len(shares)
 
 
-def test_results_are_on_disk_when_a_call_ends(calls: Calls) -> None:
-    calls.fake("z3", "#!/bin/sh\necho unsat\n")
-    calls.data.mkdir(parents=True)
-    with alone(calls.data):
-        calls.run("sat.smt2")
-    (content,) = [call for _, call in Keep(calls.data).calls()]
-    assert (content["key"], content["problem"]) == ("smtlib-QF_BV-2", "sat.smt2")
-
-
 def test_on_busy_cores_the_favourite_goes_first(calls: Calls) -> None:
     for name in ("z3", "cvc5", "cvc4", "mathsat"):
         calls.fake(name, "#!/bin/sh\nsleep 0.2\necho unsat\n")

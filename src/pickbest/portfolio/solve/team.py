@@ -149,10 +149,6 @@ class Team:
         self._vain = 0
         self._rival: Worker | None = None
         self._races_left, self._next_trial, self._trials_seconds = 0, FIRST_TRIAL, 0.0
-        self._poll = select.poll()
-        self._poll.register(client.source, select.POLLIN)
-        self._poll.register(client.target, 0)  # tells when nobody reads any more
-        self._polled: dict[int, tuple[Worker, int]] = {}
 
     def close(self) -> None:
         for worker in self.workers:
@@ -372,34 +368,29 @@ class Team:
 
         lazily: what was not written to solvers yet may wait.
         """
-        wanted: dict[int, tuple[Worker, int]] = {}
+        poll, asked = select.poll(), {}
+        poll.register(self._client.target, 0)  # tells when nobody reads any more
+        if not self._client.at_end:
+            poll.register(self._client.source, select.POLLIN)
         for each in self.workers:
             if each.process is not None:
-                wanted[each.output] = each, select.POLLIN
+                asked[each.output] = each
+                poll.register(each.output, select.POLLIN)
                 if not lazily and not each.flush():
-                    wanted[each.input] = each, select.POLLOUT
-        if wanted != self._polled:
-            for descriptor in self._polled.keys() - wanted.keys():
-                self._poll.unregister(descriptor)
-            for descriptor, (_, event) in wanted.items():
-                self._poll.register(descriptor, event)
-            self._polled = wanted
+                    poll.register(each.input, select.POLLOUT)
         if self._deadline:
             left = self._started + self._deadline - time.monotonic()
             if left <= 0.0:
                 raise LateError
             seconds = left if seconds is None else min(seconds, left)
         found = []
-        for descriptor, _ in self._poll.poll(None if seconds is None else max(seconds, 0.0) * 1e3):
-            worker, event = wanted.get(descriptor, (None, 0))
-            if descriptor == self._client.source and not self._client.at_end:
+        for descriptor, _ in poll.poll(None if seconds is None else max(seconds, 0.0) * 1e3):
+            if descriptor == self._client.source:
                 self._client.read()
-                if self._client.at_end:
-                    self._poll.unregister(descriptor)
             elif descriptor == self._client.target:
                 raise GoneError
-            elif worker is not None and worker.process and event == select.POLLIN:
-                found += [(worker, *each) for each in worker.read()]
+            elif descriptor in asked and asked[descriptor].process is not None:
+                found += [(asked[descriptor], *each) for each in asked[descriptor].read()]
         return found
 
 
