@@ -164,10 +164,10 @@ class Team:
             self.workers.sort(key=lambda each: -mean(each.name))
         lead = self._lead
         goes_on = lead is not None and lead.process is not None and not self._only
-        if lead and goes_on and not self._has_refused(lead) and lead.sync(self.stack):
+        if lead and goes_on and lead.sync(self.stack) and not self._has_refused(lead):
             return lead
         for worker in self._fit():
-            if worker.sync(self.stack):
+            if worker.sync(self.stack) and not self._has_refused(worker):
                 self._lead = worker
                 return worker
         return None
