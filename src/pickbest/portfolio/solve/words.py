@@ -227,41 +227,35 @@ def _translated(
     words: Sequence[str], called: str, parser: argparse.ArgumentParser
 ) -> tuple[list[str], list[str], list[str]]:
     """(our words, words for the solver that we are called as, words that mean nothing)."""
-    known = {each for action in parser._actions for each in action.option_strings}
-    own = set() if called else known
+    # Our own options, and whether a value comes next.
+    known = {each: a.nargs is None for a in parser._actions for each in a.option_strings}
+    own = {name: known[name] for name in ("--help", "--version")} if called else known
     ours: list[str] = []
     passed: list[str] = []
     passed_over: list[str] = []
-    place = 0
-    while place < len(words):
-        word = words[place]
-        name = word.partition("=")[0]
-        if name in own or name in ("--help", "--version"):
-            ours.append(word)
-            place += 1
-            if not called and "=" not in word and _takes_value(parser, name):
-                ours += words[place : place + 1]
-                place += 1
-            continue
-        count, said = _in_our_words(words[place : place + 2], called)
-        if said == PASSED:
-            passed += words[place : place + count] if called else []
+    left = list(words)
+    while left:
+        word = left[0]
+        name, _, value = word.partition("=")
+        is_option = word.startswith("-") and word != STDIN
+        count, said = (1, None) if name in own else _in_our_words(left[:2], called)
+        if name in own:
+            count = 2 if own[name] and not value else 1
+            ours += left[:count]
+        elif said == PASSED:
+            passed += left[:count] if called else []
         elif said is not None:
             ours += said.split()
-        elif called and ((word.startswith("-") and word != STDIN) or word == ""):
+        elif called and (is_option or word == ""):
             passed_over.append(word)
-        elif not called and word.startswith("-") and word != STDIN:
+        elif is_option:
             near = nearest(name, own)
             hint = f"; did you mean {near}?" if near else ""
             raise PickbestError(f"unknown option {word!r}{hint} (see pickbest solve --help)")
         else:
             ours.append(word)
-        place += count
+        del left[:count]
     return ours, passed, passed_over
-
-
-def _takes_value(parser: argparse.ArgumentParser, name: str) -> bool:
-    return any(name in action.option_strings and action.nargs is None for action in parser._actions)
 
 
 def _in_our_words(words: Sequence[str], called: str) -> tuple[int, str | None]:
