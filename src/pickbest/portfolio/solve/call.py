@@ -143,12 +143,8 @@ class Caller:
             usual = favourite.seconds
             if not call.frozen and random() < CHECK_ANEW:
                 usual = 0.0
-        elif not call.frozen and spare_cores() < budget and (known := self.keep.favourite(key)):
-            first = next((arm for arm in known.solvers if arm in picked), picked[0])
-            places = sorted(range(budget), key=lambda place: picked[place] != first)
-            picked = tuple(picked[place] for place in places)
-            weights = tuple(weights[place] for place in places) if weights else ()
-            usual = known.seconds
+        elif not call.frozen and spare_cores() < budget:
+            usual = self.keep.usual(key)
         late = HEAD_START + TIMES * usual if usual and not call.confirm else 0.0
         after = dict.fromkeys(names, last) | dict.fromkeys(picked, min(late, last))
         return Start(key, picked, weights, {**after, picked[0]: 0.0}, left, given)

@@ -102,13 +102,6 @@ class Solved(NamedTuple):
         return f"{run.verdict} by {run.arm} contradicts {self}"
 
 
-class Favourite(NamedTuple):
-    """Solvers, the best first; how long such problems usually take."""
-
-    solvers: Sequence[str]
-    seconds: float
-
-
 class Keep:
     """The database of a data folder; None: nothing is kept."""
 
@@ -161,13 +154,12 @@ class Keep:
             ]
         return []
 
-    def favourite(self, key: str) -> Favourite | None:
-        """Which solvers the learner likes best; None where it knows too little."""
+    def usual(self, key: str) -> float:
+        """How many seconds such problems usually take; 0: nobody knows."""
         with contextlib.suppress(TypeError, ValueError, LookupError):
             took = sorted(map(float, self.read(f"picks {key}")["seconds"]))
-            counts = Counter(arm for arms, _ in self.sets(key) for arm in arms)
-            return Favourite([arm for arm, _ in counts.most_common()], took[len(took) // 2])
-        return None
+            return took[len(took) // 2]
+        return 0.0
 
     def offer(
         self,
@@ -175,10 +167,18 @@ class Keep:
         sets: Sequence[tuple[Sequence[str], Sequence[float] | None]],
         seconds: Sequence[float] = (),
     ) -> None:
-        """Sets that the learner picked ahead; seconds: of the answers that it learned from."""
+        """Sets that the learner picked ahead, in each of them what it likes best first.
+
+        seconds: of the answers that it learned from.
+        """
         kept = self.read(f"picks {key}")
         before = kept.get("seconds", []) if isinstance(kept, dict) else []
-        told = [(list(arms), list(weights or ())) for arms, weights in sets]
+        liked = Counter(arm for arms, _ in sets for arm in arms)
+        told = []
+        for arms, weights in sets:
+            places = sorted(range(len(arms)), key=lambda place: -liked[arms[place]])
+            ordered = [weights[place] for place in places] if weights else []
+            told.append(([arms[place] for place in places], ordered))
         self.write({f"picks {key}": {"sets": told, "seconds": [*before, *seconds][-RECENT:]}})
 
     # Calls
