@@ -302,12 +302,11 @@ class Watcher:
             os.setsid()
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 signal.signal(number, signal.SIG_IGN)
-            source = os.dup2(read, 3) if read != 3 else read
-            for low in (0, 1, 2):
-                os.close(low)
+            os.dup2(read, 3)
+            os.closerange(0, 3)
             os.closerange(4, 1024)
             said = b""
-            while data := os.read(source, 4096):
+            while data := os.read(3, 4096):
                 said += data
             groups: set[int] = set()
             for word in said.split():
