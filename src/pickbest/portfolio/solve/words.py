@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import BinaryIO, NamedTuple, NoReturn
 
-from pickbest.core.checks import check_count, check_positive
 from pickbest.core.errors import PickbestError, nearest
 from pickbest.core.text import printable
 
@@ -177,10 +176,13 @@ def parse(words: Sequence[str], program: str = "") -> Arguments:
         files = (STDIN,) if called in SAT_NAMES else ()
     if files.count(STDIN) > 1:
         raise PickbestError("standard input can be read once: give - only once")
-    check_count("--budget", given.budget, 2 if given.confirm else 1)
-    check_positive("--deadline", given.deadline)
-    if given.memory is not None:
-        check_positive("--memory", given.memory)
+    if (given.budget, given.deadline, given.memory) != (2, DAY, None):
+        # A millisecond, which most sessions do without.
+        from pickbest.core.checks import check_count, check_positive
+
+        check_count("--budget", given.budget, 2 if given.confirm else 1)
+        check_positive("--deadline", given.deadline)
+        check_positive("--memory", 1.0 if given.memory is None else given.memory)
     return Arguments(
         files, action, given.budget, given.deadline, given.check_seconds,
         None if given.memory is None else int(given.memory * 1024**2),
