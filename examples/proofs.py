@@ -149,9 +149,10 @@ def table(done: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def spread(values: Sequence[float]) -> str:
-    whole = f"{mean(values):.1f}"
-    return whole if len(values) == 1 else f"{whole} ({min(values):.1f} to {max(values):.1f})"
+def spread(values: Sequence[float], digits: int = 1) -> str:
+    whole = f"{mean(values):.{digits}f}"
+    ends = f"{min(values):.{digits}f} to {max(values):.{digits}f}"
+    return whole if len(values) == 1 else f"{whole} ({ends})"
 
 
 def draw(done: Mapping[str, Any]) -> str:

@@ -103,6 +103,8 @@ def _act(arguments: Arguments, streams: Streams, started: float) -> int:
         streams.say(f"note: ignored options: {' '.join(arguments.passed_over)}")
     folder = data_folder()
     if arguments.action == "session":
+        if sys.argv[1:] == [] and os.isatty(0):
+            streams.say("note: reading SMT-LIB from the terminal; Ctrl-D ends (see --help)")
         from pickbest.portfolio.solve.session import talk
 
         return talk(arguments, folder)

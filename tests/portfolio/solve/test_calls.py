@@ -94,12 +94,12 @@ def test_diagnostics_are_asked_for(calls: Calls) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["none.cnf"], "none.cnf: there is no such file"),
-        (["bin"], "bin: this is a folder"),
+        (["none.cnf"], "none.cnf: cannot be read (No such file or directory)"),
+        (["bin"], "bin: cannot be read (Is a directory)"),
         (["empty.cnf"], "empty.cnf: the file is empty"),
         (["-"], "-: the file is empty"),
-        (["--budget", "0", "sat.cnf"], "--budget must be at least 1, got 0"),
-        (["--deadline", "-3", "sat.cnf"], "--deadline must be above 0"),
+        (["--budget", "0", "sat.cnf"], "--budget must be a whole number of at least 1, got 0"),
+        (["--deadline", "-3", "sat.cnf"], "--deadline must be a number above 0"),
         (["--solver", "z4", "sat.smt2"], "unknown solver 'z4'"),
         (["text.txt"], "neither SMT-LIB nor DIMACS"),
         (["-", "-"], "standard input can be read once"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import random
 import re
 import subprocess
 import sys
@@ -13,9 +15,14 @@ from typing import Any
 import pytest
 
 from pickbest.portfolio import AskTell
+from pickbest.portfolio.run.arms import Command
 from pickbest.portfolio.solve import keep as keeping, learning
+from pickbest.portfolio.solve.call import HEAD_START, TIMES, Caller
 from pickbest.portfolio.solve.keep import Keep, alone
+from pickbest.portfolio.solve.known import DIMACS, INSIDE
+from pickbest.portfolio.solve.problem import Problem
 from pickbest.portfolio.solve.stats import estimates, mean_duration
+from pickbest.portfolio.solve.words import Streams, parse
 from tests.portfolio.solve.conftest import Calls
 
 ARMS = ("a", "b", "c")
@@ -147,6 +154,31 @@ def test_a_proved_verdict_stays(keep: Keep) -> None:
     assert list(keep.calls()) == []
 
 
+def test_a_remembered_solver_that_became_slow_is_noticed(
+    keep: Keep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others join after a time that grows slowly; now and then they start together."""
+    for solver, seconds, waits in (
+        ("a", 1.0, 1.0),
+        ("a", 60.0, 1.25),
+        ("a", 0.5, 0.5),
+        ("b", 9.0, 9.0),
+    ):
+        keep.tell([call((solver,), content="01", runs=[run(solver, seconds=seconds)])])
+        known = keep.solved(bytes([1]))
+        assert known is not None
+        assert (known.solver, known.seconds) == (solver, waits)
+    monkeypatch.setenv(INSIDE, "")  # which calls set for their solvers
+    caller = Caller(parse(["a.cnf"]), Streams(io.BytesIO()), str(tmp_path), time.monotonic())
+    problem, arms = Problem("a.cnf", DIMACS, b"p cnf 0 0"), dict.fromkeys(ARMS, Command(("true",)))
+    for drawn, joins in ((0.05, 0.0), (0.5, HEAD_START + TIMES * 9.0)):
+        monkeypatch.setattr(random, "random", lambda drawn=drawn: drawn)
+        start = caller._start(problem, arms, known)
+        assert start.picked[0] == "b"
+        assert start.after[start.picked[1]] == pytest.approx(joins)
+    caller.answers.outputs.close()
+
+
 def test_a_new_version_starts_with_the_record_of_the_old_one(
     keep: Keep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -230,15 +262,6 @@ def test_calls_are_learned_from(calls: Calls) -> None:
     assert status.finished >= 8
     assert sum(wins.values()) == wins["z3"] > 0
     assert shares["z3"] > 1.0 / len(shares)
-
-
-def test_results_are_on_disk_when_a_call_ends(calls: Calls) -> None:
-    calls.fake("z3", "#!/bin/sh\necho unsat\n")
-    calls.data.mkdir(parents=True)
-    with alone(calls.data):
-        calls.run("sat.smt2")
-    (content,) = [call for _, call in Keep(calls.data).calls()]
-    assert (content["key"], content["problem"]) == ("smtlib-QF_BV-2", "sat.smt2")
 
 
 def test_on_busy_cores_the_favourite_goes_first(calls: Calls) -> None:

@@ -413,17 +413,24 @@ def test_however_it_ends_nothing_is_left(calls: Calls, how: object) -> None:
         talk.process.wait(timeout=20)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_it_may_be_killed_at_any_moment(calls: Calls, seed: int) -> None:
+@pytest.mark.parametrize(
+    "seed", [*range(6), *(pytest.param(n, marks=pytest.mark.slow) for n in range(6, 60))]
+)
+def test_it_may_end_at_any_moment(calls: Calls, seed: int) -> None:
     """While it starts, reads, races, or ends; with all that is real around it."""
     rng = random.Random(seed)
-    talk = Talk(calls, "-in")
+    talk = Talk(calls, "-in", "-t:500")
     children = f"/proc/{talk.process.pid}/task/{talk.process.pid}/children"
     talk.write(f"(set-logic QF_BV){PRIME}(check-sat)"[: rng.randrange(20, 400)])
     time.sleep(rng.choice([0.0, 0.05, 0.3, 1.0]) * rng.random())
     with open(children) as listing:
         pids = [int(pid) for pid in listing.read().split()]
-    talk.process.send_signal(rng.choice([signal.SIGKILL, signal.SIGTERM]))
+    how = (signal.SIGKILL, signal.SIGTERM, None)[seed % 3]
+    if how is None:
+        assert talk.process.stdin is not None
+        talk.process.stdin.close()
+    else:
+        talk.process.send_signal(how)
     talk.process.wait(timeout=20)
     assert eventually(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids), 10.0)
 

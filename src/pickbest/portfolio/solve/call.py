@@ -43,6 +43,9 @@ SAID = {"SAT": "s SATISFIABLE", "UNSAT": "s UNSATISFIABLE"}
 # The favourite goes first alone, for so many seconds and twice as long as it took then, or as such
 # problems usually take; after that the others join.
 HEAD_START, TIMES = 0.1, 2.0
+# With this chance they start together all the same: nobody else would notice that there is a
+# quicker one now.
+CHECK_ANEW = 0.1
 # Of a deadline that was set: after this share, all other solvers join those that were picked.
 JOIN_AFTER = 0.6
 # What is left of a deadline is at least so much: zero is no deadline.
@@ -124,6 +127,8 @@ class Caller:
         self, problem: Problem, arms: Mapping[str, Command], favourite: Remembered | None
     ) -> Start:
         """Which solvers run, and when: one that solved this goes first, then the learner picks."""
+        from random import random  # milliseconds, which errors do without
+
         call = self.arguments
         names, budget = tuple(arms), min(call.budget, len(arms))
         key = f"{problem.kind}-{budget}"
@@ -136,12 +141,10 @@ class Caller:
             others = [arm for arm in picked if arm != favourite.solver]
             picked, weights = (favourite.solver, *others)[:budget], ()
             usual = favourite.seconds
-        elif not call.frozen and spare_cores() < budget and (known := self.keep.favourite(key)):
-            first = next((arm for arm in known.solvers if arm in picked), picked[0])
-            places = sorted(range(budget), key=lambda place: picked[place] != first)
-            picked = tuple(picked[place] for place in places)
-            weights = tuple(weights[place] for place in places) if weights else ()
-            usual = known.seconds
+            if not call.frozen and random() < CHECK_ANEW:
+                usual = 0.0
+        elif not call.frozen and spare_cores() < budget:
+            usual = self.keep.usual(key)
         late = HEAD_START + TIMES * usual if usual and not call.confirm else 0.0
         after = dict.fromkeys(names, last) | dict.fromkeys(picked, min(late, last))
         return Start(key, picked, weights, {**after, picked[0]: 0.0}, left, given)
@@ -240,22 +243,24 @@ def spare_cores() -> int:
     return max((os.cpu_count() or 1) - max(running - 1, 0), 0)
 
 
-def solvers_for(problem: Problem, call: Arguments, table: Sequence[Solver]) -> dict[str, Installed]:
+def solvers_for(
+    problem: Problem, call: Arguments, table: Mapping[str, Solver]
+) -> dict[str, Installed]:
     """The solvers of a call by name: installed, fit for the problem, and wanted."""
-    names = list(dict.fromkeys(solver.name for solver in table))
     for name in call.solvers:
-        if name not in names:
-            raise unknown_name("solver", name, names)
-    found = installed(problem.format, problem.logic, problem.models, problem.incremental, table)
-    wanted = call.solvers or tuple(found)
-    if not any(name in found for name in wanted):
-        fit = list(dict.fromkeys(s.name for s in table if s.format == problem.format))
-        what = problem.format if problem.format == DIMACS else f"{problem.format} {problem.logic}"
-        raise PickbestError(
-            f"no solver for {what} is installed; install one of "
-            f"{', '.join([name for name in fit if name in wanted] or fit)}"
-        )
-    return {name: found[name] for name in dict.fromkeys(wanted) if name in found}
+        if name not in table:
+            raise unknown_name("solver", name, table)
+    needs = problem.format, problem.logic, problem.models, problem.incremental
+    found = installed(*needs, table.values())
+    wanted = dict.fromkeys(call.solvers or found)
+    if here := {name: found[name] for name in wanted if name in found}:
+        return here
+    fit = [name for name, solver in table.items() if solver.format == problem.format]
+    what = problem.format if problem.format == DIMACS else f"{problem.format} {problem.logic}"
+    raise PickbestError(
+        f"no solver for {what} is installed; install one of "
+        f"{', '.join([name for name in fit if name in wanted] or fit)}"
+    )
 
 
 def commands(
@@ -332,13 +337,10 @@ def printed(problem: Problem, winner: Run) -> Iterator[bytes]:
         yield f"{SAID[winner.verdict]}\n".encode()
         if winner.verdict == "SAT":
             yield from _values(winner.lines(), problem.variables)
-    elif winner.spool:
-        with open(winner.spool, "rb") as file:
-            for line in file:
-                yield re.sub(rb"^\(model\b", b"(", line)
     else:
         # SMT-LIB 2.6 has no word before the definitions of a model.
-        yield re.sub(r"(?m)^\(model\b", "(", winner.stdout).encode(errors="replace")
+        for line in winner.lines():
+            yield re.sub(rb"^\(model\b", b"(", line) + b"\n"
 
 
 def _values(lines: Iterator[bytes], variables: int) -> Iterator[bytes]:

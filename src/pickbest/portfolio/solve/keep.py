@@ -39,8 +39,10 @@ create table if not exists solved(number integer primary key, digest blob unique
 create table if not exists kept(name text primary key, body text);
 """
 _PROVED = "?4 or exists(select 1 from solved where digest = ?1 and proved)"
-_NAMED = """insert or replace into solved(digest, solver, verdict, proved, seconds)
-select ?1, ?2, ?3, ?4, ?5 """
+# One that has become slow is not given as much more time at once: the others must have a chance.
+_SLOWER = "(select 1.25 * seconds from solved where digest = ?1 and solver = ?2)"
+_NAMED = f"""insert or replace into solved(digest, solver, verdict, proved, seconds)
+select ?1, ?2, ?3, ?4, min(?5, ifnull({_SLOWER}, ?5)) """
 # A verdict that a model proves stays, and so does one that is merely contradicted.
 _SOLVED = f"""{_NAMED.replace("?4", _PROVED)}
 where not exists(select 1 from solved where digest = ?1 and verdict <> ?3 and (proved or not ?4))
@@ -100,13 +102,6 @@ class Remembered(NamedTuple):
         return f"{run.verdict} by {run.arm} contradicts {self}"
 
 
-class Favourite(NamedTuple):
-    """Solvers, the best first; how long such problems usually take."""
-
-    solvers: Sequence[str]
-    seconds: float
-
-
 class Keep:
     """The database of a data folder; None: nothing is kept."""
 
@@ -159,13 +154,12 @@ class Keep:
             ]
         return []
 
-    def favourite(self, key: str) -> Favourite | None:
-        """Which solvers the learner likes best; None where it knows too little."""
+    def usual(self, key: str) -> float:
+        """How many seconds such problems usually take; 0: nobody knows."""
         with contextlib.suppress(TypeError, ValueError, LookupError):
             took = sorted(map(float, self.read(f"picks {key}")["seconds"]))
-            counts = Counter(arm for arms, _ in self.sets(key) for arm in arms)
-            return Favourite([arm for arm, _ in counts.most_common()], took[len(took) // 2])
-        return None
+            return took[len(took) // 2]
+        return 0.0
 
     def offer(
         self,
@@ -173,10 +167,18 @@ class Keep:
         sets: Sequence[tuple[Sequence[str], Sequence[float] | None]],
         seconds: Sequence[float] = (),
     ) -> None:
-        """Sets that the learner picked ahead; seconds: of the answers that it learned from."""
+        """Sets that the learner picked ahead, in each of them what it likes best first.
+
+        seconds: of the answers that it learned from.
+        """
         kept = self.read(f"picks {key}")
         before = kept.get("seconds", []) if isinstance(kept, dict) else []
-        told = [(list(arms), list(weights or ())) for arms, weights in sets]
+        liked = Counter(arm for arms, _ in sets for arm in arms)
+        told = []
+        for arms, weights in sets:
+            places = sorted(range(len(arms)), key=lambda place: -liked[arms[place]])
+            ordered = [weights[place] for place in places] if weights else []
+            told.append(([arms[place] for place in places], ordered))
         self.write({f"picks {key}": {"sets": told, "seconds": [*before, *seconds][-RECENT:]}})
 
     # Calls
@@ -302,7 +304,7 @@ class Keep:
             flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
             os.close(os.open(self._path, flags, 0o600))
             self._connection = sqlite3.connect(self._path, PATIENCE, isolation_level=None)
-            self._connection.executescript(_SCHEMA)
+            self._connection.executescript(f"pragma synchronous = off; {_SCHEMA}")
         assert self._connection is not None
         return self._connection
 

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from pickbest.core.errors import PickbestError, unknown_name
 
 DIMACS, SMTLIB = "dimacs", "smtlib"
-FORMATS = (DIMACS, SMTLIB)
 PROBLEM = "{problem}"
 # Runs a solver that is only a Python module.
 RUNNER = "pickbest.portfolio.solve.modules"
@@ -26,23 +25,23 @@ INSIDE = "PICKBEST_SOLVE_INSIDE"
 BIT_VECTORS = r"(QF_)?A?(UF)?(BV|FP|BVFP|FPLRA|BVFPLRA)"
 # Everything but quantified functions, floats, strings, data types and nonlinear bit-blasting.
 YICES = r"(QF_)?(LIA|LRA|LIRA|IDL|RDL|BV)|QF_(AX|A?(UF)?(BV|IDL|RDL|LIA|LRA|LIRA|NIA|NRA|NIRA)?)"
-STRINGS, NO_STRINGS = r"(QF_)?(UF)?S(LIA|NIA)?", r"(?!(QF_)?(UF)?S(LIA|NIA)?$).*"
+STRINGS = r"(QF_)?(UF)?S(LIA|NIA)?"
 
 
 class Solver(NamedTuple):
     """One line of the table; several words of a field have blanks between them.
 
     programs: names on PATH; the first that is there is taken. arguments: after the program.
-    models, incremental: arguments that are added where a script asks for models, or for more than
-        one answer.
+    models, incremental, strings: arguments that are added where a script asks for models, for more
+        than one answer, or has strings.
     module: a Python module that is run instead where no program is there; see `modules`.
     logics: which SMT-LIB logics it takes, as a pattern; ALL is a script whose logic is not known.
     session: arguments with which it reads commands from standard input; "": it cannot.
+    module_talks: whether its module can, too.
     needs_logic: it refuses scripts that do not set their logic.
     goes_on: in a session, it goes on after an error, and after a reset, as if nothing had been.
     forgets: after a check under assumptions it may answer the next check wrongly, and is started
         anew.
-    module_pops: whether its module can take levels back.
     extra: words of a profile.
     """
 
@@ -55,30 +54,22 @@ class Solver(NamedTuple):
     incremental: str = ""
     logics: str = ".*"
     session: str = ""
+    strings: str = ""
+    module_talks: bool = False
     needs_logic: bool = False
     goes_on: bool = False
     forgets: bool = False
-    module_pops: bool = True
     extra: tuple[str, ...] = ()
 
 
 _CVC, _MODELS, _MORE = "--lang=smt2 {problem}", "--produce-models", "--incremental"
-# What cvc5 and cvc4 need for strings slows them down on all else, and ends at quantifiers.
-_STRINGS = "--strings-exp"
-_TALKS = "--lang=smt2 --incremental -q"
+# --strings-exp slows cvc5 and cvc4 down on all else, and ends at quantifiers.
+_CVC_REST = ".*", "--lang=smt2 --incremental -q", "--strings-exp"
 _BTOR = "--model-gen=1", _MORE, r"QF_A?(UF)?BV|BV"
 SOLVERS = (
     Solver("z3", SMTLIB, "z3", "-smt2 {problem}", session="-in -smt2", goes_on=True),
-    Solver("cvc5", SMTLIB, "cvc5", _CVC, "cvc5", _MODELS, _MORE, NO_STRINGS, _TALKS),
-    Solver(
-        "cvc5", SMTLIB, "cvc5", f"{_STRINGS} {_CVC}", "cvc5", _MODELS, _MORE, STRINGS,
-        f"{_STRINGS} {_TALKS}",
-    ),
-    Solver("cvc4", SMTLIB, "cvc4", _CVC, "", _MODELS, _MORE, NO_STRINGS, _TALKS),
-    Solver(
-        "cvc4", SMTLIB, "cvc4", f"{_STRINGS} {_CVC}", "", _MODELS, _MORE, STRINGS,
-        f"{_STRINGS} {_TALKS}",
-    ),
+    Solver("cvc5", SMTLIB, "cvc5", _CVC, "cvc5", _MODELS, _MORE, *_CVC_REST, module_talks=True),
+    Solver("cvc4", SMTLIB, "cvc4", _CVC, "", _MODELS, _MORE, *_CVC_REST),
     Solver(
         "yices", SMTLIB, "yices-smt2 yices_smt2", "--smt2-model-format {problem}",
         incremental=_MORE, logics=YICES, session="--incremental --smt2-model-format",
@@ -86,10 +77,8 @@ SOLVERS = (
         # asserted alone is unsat.
         needs_logic=True, forgets=True,
     ),
-    # Its module loses count of its levels when commands come one by one.
     Solver(
-        "bitwuzla", SMTLIB, "bitwuzla", PROBLEM, "bitwuzla", _MODELS, "", BIT_VECTORS, _MODELS,
-        module_pops=False,
+        "bitwuzla", SMTLIB, "bitwuzla", PROBLEM, "bitwuzla", _MODELS, "", BIT_VECTORS, _MODELS
     ),
     Solver("boolector", SMTLIB, "boolector", "--smt2 {problem}", "pyboolector", *_BTOR),
     Solver("mathsat", SMTLIB, "mathsat", "-input=smt2 {problem}", "", "-model_generation=true"),
@@ -176,7 +165,7 @@ def installed(
     """The solvers of a format that are here and take the logic, by name."""
     path = places()
     found = (
-        located(solver, path, models, incremental)
+        located(solver, path, logic, models, incremental)
         for solver in table
         if solver.format == format and takes(solver, logic)
     )
@@ -186,6 +175,7 @@ def installed(
 def located(
     solver: Solver,
     path: Iterable[str],
+    logic: str = "ALL",
     models: bool = False,
     incremental: bool = False,
     session: bool = False,
@@ -196,16 +186,23 @@ def located(
     """
     asked = f"{solver.models * models} {solver.incremental * incremental} {solver.arguments}"
     words = (solver.session if session else asked).split()
+    if words:
+        words = [*for_strings(solver, logic), *words]
     for name in solver.programs.split() if words else ():
         if program := which(name, path):
             return Installed(solver.name, (program, *solver.extra, *words), solver)
-    module = solver.module
+    module = solver.module if solver.module_talks or not session else ""
     if words and module and not solver.extra and has_module(module.partition(":")[0]):
         more = ("--session",) if session else ("--incremental",) * incremental + (PROBLEM,)
         # The current folder is not searched for modules.
         argv = (sys.executable, "-P", "-m", RUNNER, module, *more)
         return Installed(solver.name, argv, solver, is_module=True)
     return None
+
+
+def for_strings(solver: Solver, logic: str) -> list[str]:
+    """What it must be told before all else for a logic."""
+    return solver.strings.split() if re.fullmatch(STRINGS, logic) else []
 
 
 def takes(solver: Solver, logic: str) -> bool:
@@ -262,76 +259,67 @@ def _spec(name: str) -> Any:
         return None
 
 
-def solver_table(own: Iterable[str] = ()) -> tuple[Solver, ...]:
+def solver_table(own: Iterable[str] = ()) -> dict[str, Solver]:
     """The table with the lines of `solvers.toml`: the user's file, and those that are named.
 
     A file that merely lies in the current folder is not read: it says which programs are run.
     """
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     usual = os.path.join(home, "pickbest", "solvers.toml")
-    table: tuple[Solver, ...] = SOLVERS
+    table = {solver.name: solver for solver in SOLVERS}
     for path in (*([usual] if os.path.isfile(usual) else []), *own):
         table = _extended(table, path)
     return table
 
 
-def _extended(table: tuple[Solver, ...], path: str) -> tuple[Solver, ...]:
+def _extended(table: Mapping[str, Solver], path: str) -> dict[str, Solver]:
     import tomllib
 
+    ready = {
+        name: {"name": name, "base": base, "options": words.split()}
+        for name, base, words in PROFILES
+    }
     try:
         with open(path, "rb") as file:
             content = tomllib.load(file)
     except (OSError, ValueError) as error:
         raise PickbestError(f"{path}: cannot be read ({error})") from error
     try:
-        left_out = set(_words(content, "leave_out"))
-        ready = {name: (base, words) for name, base, words in PROFILES}
-        added: list[Solver] = []
-        for name in _words(content, "use"):
+        if unknown := content.keys() - {"leave_out", "use", "solver"}:
+            raise unknown_name("key", min(unknown), ("solver", "use", "leave_out"))
+        left_out, used = _words(content, "leave_out"), _words(content, "use")
+        for name in used:
             if name not in ready:
                 raise unknown_name("profile", name, ready)
-            base, words = ready[name]
-            added += _profile(table, name, base, tuple(words.split()))
-        for line in content.get("solver", []):
-            added += _own(table, line)
-        unknown = content.keys() - {"leave_out", "use", "solver"}
-        if unknown:
-            raise unknown_name("key", min(unknown), ("solver", "use", "leave_out"))
+        lines = [*(ready[name] for name in used), *content.get("solver", [])]
+        added = [_own(table, line) for line in lines]
     except (PickbestError, TypeError, AttributeError) as error:
         raise PickbestError(f"{path}: {error}") from error
-    names = {solver.name for solver in added}
-    kept = [solver for solver in table if solver.name not in names]
-    return tuple(each for each in (*kept, *added) if each.name not in left_out)
+    found = {**table, **{solver.name: solver for solver in added}}
+    return {name: solver for name, solver in found.items() if name not in left_out}
 
 
-def _own(table: tuple[Solver, ...], line: Mapping[str, Any]) -> list[Solver]:
-    """The lines of one [[solver]]: a profile of a solver in the table, or a command of its own."""
+def _own(table: Mapping[str, Solver], line: Mapping[str, Any]) -> Solver:
+    """What one [[solver]] adds: a profile of a solver in the table, or a command of its own."""
     known = {"name", "base", "options", "command", "session", "format", "logics"}
     if unknown := line.keys() - known:
         raise unknown_name("key of a solver", min(unknown), known)
-    name = str(line.get("name", ""))
+    name, base = str(line.get("name", "")), str(line.get("base", ""))
     if not re.fullmatch(r"[\w.+-]{1,40}", name):
         raise PickbestError(f"a solver needs a name of letters, digits and .+-_, got {name!r}")
-    command, logics = _words(line, "command"), str(line.get("logics", ".*"))
+    command, options = _words(line, "command"), _words(line, "options")
+    if not command and base not in table:
+        raise unknown_name("solver", base, table)
     if not command:
-        return _profile(table, name, str(line.get("base", "")), tuple(_words(line, "options")))
+        return table[base]._replace(name=name, extra=(*table[base].extra, *options))
     format = line.get("format", SMTLIB)
-    if format not in FORMATS:
-        raise unknown_name("format", str(format), FORMATS)
-    words = [*_words(line, "options"), *command[1:]]
-    if not any(PROBLEM in word for word in words):
+    if format not in (DIMACS, SMTLIB):
+        raise unknown_name("format", str(format), (DIMACS, SMTLIB))
+    words = " ".join([*options, *command[1:]])
+    if PROBLEM not in words:
         raise PickbestError(f"the command of {name} must name {PROBLEM}, got {command}")
-    session = " ".join(_words(line, "session"))
-    return [Solver(name, format, command[0], " ".join(words), logics=logics, session=session)]
-
-
-def _profile(
-    table: tuple[Solver, ...], name: str, base: str, words: tuple[str, ...]
-) -> list[Solver]:
-    lines = [solver for solver in table if solver.name == base]
-    if not lines:
-        raise unknown_name("solver", base, dict.fromkeys(each.name for each in table))
-    return [each._replace(name=name, extra=(*each.extra, *words)) for each in lines]
+    session, logics = " ".join(_words(line, "session")), str(line.get("logics", ".*"))
+    return Solver(name, format, command[0], words, logics=logics, session=session)
 
 
 def _words(content: Mapping[str, Any], key: str) -> list[str]:

@@ -9,6 +9,7 @@ arm is a solver and its version: `z3 4.13.0`.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -241,35 +242,34 @@ def noted_versions(keep: Keep) -> dict[str, str]:
 
     What was found is kept: a stamp and a version for each program, and all versions that were seen.
     """
-    found = keep.read(VERSIONS)
-    known = found if isinstance(found, dict) else {}
-    asked, seen = dict(known.get("asked") or {}), dict(known.get("seen") or {})
+    asked, seen = _versions(keep)
+    before = json.dumps([asked, seen])
     versions = {}
-    for solver in solver_table():
-        here = located(solver, places())
-        if here is None:
+    for solver in solver_table().values():
+        if (here := located(solver, places())) is None:
             continue
         if asked.get(here.place, ("",))[0] != here.stamp:
             asked[here.place] = here.stamp, version_of(here)
         versions[solver.name] = asked[here.place][1]
         if versions[solver.name] not in ("", *seen.get(solver.name, ())):
             seen[solver.name] = [*seen.get(solver.name, ()), versions[solver.name]]
-    if {"asked": asked, "seen": seen} != known:
+    if json.dumps([asked, seen]) != before:
         keep.write({VERSIONS: {"asked": asked, "seen": seen}})
     return versions
 
 
 def known_versions(keep: Keep, here: Mapping[str, Installed]) -> dict[str, str]:
     """Versions of solvers, as far as they are known without asking."""
+    asked, _ = _versions(keep)
+    found = {name: asked.get(each.place, ("", "")) for name, each in here.items()}
+    return {name: known[1] for name, known in found.items() if known[0] == here[name].stamp}
+
+
+def _versions(keep: Keep) -> tuple[dict[str, Sequence[str]], dict[str, Sequence[str]]]:
+    """By program, its stamp and its version; by solver, all versions that were seen."""
     found = keep.read(VERSIONS)
-    asked = found.get("asked") if isinstance(found, dict) else None
-    versions = {}
-    with suppress(AttributeError, TypeError, ValueError, LookupError):
-        for name, each in here.items():
-            stamp, version = (asked or {}).get(each.place, ("", ""))
-            if version and stamp == each.stamp:
-                versions[name] = str(version)
-    return versions
+    found = found if isinstance(found, dict) else {}
+    return found.get("asked", {}), found.get("seen", {})
 
 
 def main(folder: Path) -> None:

@@ -1,7 +1,7 @@
 """Solvers that are only Python modules, each as a program.
 
     python -m pickbest.portfolio.solve.modules MODULE [--incremental] FILE
-    python -m pickbest.portfolio.solve.modules MODULE --session
+    python -m pickbest.portfolio.solve.modules cvc5 --session
 
 It writes what a solver's own program would write.
 """
@@ -13,24 +13,21 @@ from typing import Any
 
 
 def bitwuzla(path: str, incremental: bool) -> int:
-    _bitwuzla_parser().parse(path)
-    return 0
-
-
-def _bitwuzla_parser() -> Any:
     import bitwuzla
 
     options = bitwuzla.Options()
     options.set(bitwuzla.Option.PRODUCE_MODELS, True)
-    return bitwuzla.Parser(bitwuzla.TermManager(), options)
+    bitwuzla.Parser(bitwuzla.TermManager(), options).parse(path)
+    return 0
 
 
 def cvc5(path: str, incremental: bool) -> int:
     with open(path, "rb") as file:
         strings = b"String" in file.read()
-    solver, symbols, parser = _cvc5(incremental, strings)
+    solver, symbols = _cvc5(incremental, strings)
     import cvc5
 
+    parser = cvc5.InputParser(solver, symbols)
     parser.setFileInput(cvc5.InputLanguage.SMT_LIB_2_6, path)
     while not (command := parser.nextCommand()).isNull():
         sys.stdout.write(str(command.invoke(solver, symbols)))
@@ -38,7 +35,7 @@ def cvc5(path: str, incremental: bool) -> int:
     return 0
 
 
-def _cvc5(incremental: bool, strings: bool) -> tuple[Any, Any, Any]:
+def _cvc5(incremental: bool, strings: bool) -> tuple[Any, Any]:
     import cvc5
 
     solver = cvc5.Solver(cvc5.TermManager())
@@ -47,8 +44,7 @@ def _cvc5(incremental: bool, strings: bool) -> tuple[Any, Any, Any]:
     solver.setOption("incremental", "true" if incremental else "false")
     if strings:
         solver.setOption("strings-exp", "true")
-    symbols = cvc5.SymbolManager(solver.getTermManager())
-    return solver, symbols, cvc5.InputParser(solver, symbols)
+    return solver, cvc5.SymbolManager(solver.getTermManager())
 
 
 def pyboolector(path: str, incremental: bool) -> int:
@@ -82,11 +78,8 @@ def pysat(path: str, name: str) -> int:
     return told(verdict == "SAT", model or [])
 
 
-def told(satisfiable: bool | None, model: list[int]) -> int:
+def told(satisfiable: bool, model: list[int]) -> int:
     """What SAT solvers print, and their exit code."""
-    if satisfiable is None:
-        print("s UNKNOWN")  # noqa: T201
-        return 0
     print("s SATISFIABLE" if satisfiable else "s UNSATISFIABLE")  # noqa: T201
     if satisfiable:
         print("v", *model, 0)  # noqa: T201
@@ -98,20 +91,27 @@ MODULES: dict[str, Callable[[str, bool], int]] = {
 }
 
 
-def talk(module: str) -> int:
-    """Answer commands of standard input, one by one, until it ends or something is refused."""
+def talk() -> int:
+    """Answer commands of standard input by cvc5, until it ends or something is refused."""
+    import cvc5
+
     from pickbest.portfolio.run.answers.commands import Splitter, head_of
     from pickbest.portfolio.solve.script import error
 
-    splitter, invoke = Splitter(), _bitwuzla_session() if module == "bitwuzla" else _cvc5_session()
+    solver, symbols = _cvc5(True, False)
+    splitter = Splitter()
     while data := os.read(0, 1 << 16):
         for command in splitter.feed(data):
             if head_of(command) == "exit":
                 return 0
+            # What was declared is in the symbols; a parser that came to its end is of no more use.
+            parser = cvc5.InputParser(solver, symbols)
+            text = command.decode(errors="surrogateescape")
+            parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "session")
             try:
-                said = invoke(command.decode(errors="surrogateescape"), head_of(command))
-            except Exception as problem:  # the parser is of no use from then on
-                sys.stdout.buffer.write(error(str(problem)) + b"\n")
+                said = str(parser.nextCommand().invoke(solver, symbols)) or "success\n"
+            except Exception as problem:  # the solver is of no use from then on
+                sys.stdout.write(error(str(problem)).decode() + "\n")
                 sys.stdout.flush()
                 return 1
             sys.stdout.write(said)
@@ -119,36 +119,10 @@ def talk(module: str) -> int:
     return 0
 
 
-def _bitwuzla_session() -> Callable[[str, str], str]:
-    parser = _bitwuzla_parser()
-
-    def invoke(command: str, head: str) -> str:
-        if ":print-success" not in command:  # which it would do in its own time
-            parser.parse(command, False, False)
-        return "" if head.startswith(("check-sat", "get-", "echo")) else "success\n"
-
-    return invoke
-
-
-def _cvc5_session() -> Callable[[str, str], str]:
-    import cvc5
-
-    solver, symbols, _ = _cvc5(True, False)
-
-    def invoke(text: str, head: str) -> str:
-        # What was declared is in the symbols; a parser that came to its end is of no more use.
-        parser = cvc5.InputParser(solver, symbols)
-        parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "session")
-        said = str(parser.nextCommand().invoke(solver, symbols))
-        return said or "success\n"
-
-    return invoke
-
-
 def main(words: list[str]) -> int:
     module, _, solver = words[0].partition(":")
     if "--session" in words:
-        return talk(module)
+        return talk()
     code = (
         pysat(words[-1], solver)
         if module == "pysat"

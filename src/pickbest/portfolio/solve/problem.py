@@ -2,28 +2,20 @@
 
 import os
 import re
-import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from hashlib import blake2b
-from importlib import import_module
-from typing import IO, BinaryIO
+from typing import BinaryIO
 
 from pickbest.core.errors import PickbestError
 from pickbest.portfolio.processes import temporary_prefix
-from pickbest.portfolio.run.answers.reading import suffix_of
+from pickbest.portfolio.run.answers.reading import read_all, read_problem, suffix_of
 from pickbest.portfolio.solve.known import DIMACS, SMTLIB
 
 STDIN = "-"
 SUFFIXES = {".cnf": DIMACS, ".dimacs": DIMACS, ".smt2": SMTLIB}
-PACKED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
-# A longer problem is refused.
-MOST_BYTES = 1 << 30
-# Whatever unpacks to more than this, and to so many times its size, is no problem but a trap.
-SUSPICIOUS_BYTES, SUSPICIOUS_RATIO = 1 << 26, 200
-CHUNK = 1 << 20
 # Commands that say what a script needs; what stands in comments, strings and quoted names is passed
 # over. Every alternative begins with a letter of its own, so that the search is quick.
 _COMMANDS = re.compile(
@@ -183,54 +175,16 @@ def _names(content: bytes, word: str) -> bool:
 @contextmanager
 def opened(name: str, stdin: BinaryIO) -> Iterator[Problem]:
     """A problem by the name of its file, or - for standard input."""
-    ending = os.path.splitext(name)[1].lower()
-    regular = False
-    if name == STDIN:
-        content = _read(name, stdin)
-    else:
-        try:
-            with open(name, "rb") as raw:
-                status = os.fstat(raw.fileno())
-                regular = stat.S_ISREG(status.st_mode)
-                size = status.st_size if regular else 0
-                if ending in PACKED:
-                    with import_module(PACKED[ending]).open(raw, "rb") as file:
-                        content = _read(name, file, size)
-                else:
-                    content = _read(name, raw)
-        except PickbestError:
-            raise
-        except IsADirectoryError as error:
-            raise PickbestError(f"{name}: this is a folder") from error
-        except FileNotFoundError as error:
-            raise PickbestError(f"{name}: there is no such file") from error
-        except Exception as error:  # an OSError, or what the module that unpacks calls it
-            reason = getattr(error, "strerror", None) or error
-            raise PickbestError(f"{name}: cannot be read ({reason})") from error
+    content = read_all(name, stdin) if name == STDIN else read_problem(name)
     if not content.strip():  # some solvers take it for a formula that holds
         raise PickbestError(f"{name}: the file is empty")
-    plain = os.path.join(os.getcwd(), name) if regular and ending in SUFFIXES else ""
-    problem = Problem(name, _format(name, content), content, plain)
+    plain = os.path.splitext(name)[1].lower() in SUFFIXES and os.path.isfile(name)
+    file = os.path.join(os.getcwd(), name) if plain else ""
+    problem = Problem(name, _format(name, content), content, file)
     try:
         yield problem
     finally:
         problem.close()
-
-
-def _read(name: str, file: IO[bytes] | BinaryIO, packed: int | None = None) -> bytes:
-    """All of a file; packed: its size before it is unpacked, if it is."""
-    chunks, total = [], 0
-    while chunk := file.read(CHUNK):
-        total += len(chunk)
-        if total > MOST_BYTES:
-            raise PickbestError(f"{name}: longer than {MOST_BYTES} bytes")
-        if packed is not None and total > max(SUSPICIOUS_BYTES, SUSPICIOUS_RATIO * packed):
-            raise PickbestError(
-                f"{name}: unpacks to more than {SUSPICIOUS_RATIO} times its size; if that is "
-                "right, unpack it first"
-            )
-        chunks.append(chunk)
-    return b"".join(chunks)
 
 
 def _format(name: str, content: bytes) -> str:

@@ -36,17 +36,17 @@ class Command:
     """A command that changes the state.
 
     dialect: for solvers that speak it only; "": for all. is_global: it outlives its level.
-    taken: some solver said success to it. settled: it was answered, and stays.
+    taken: some solver said success to it.
     """
 
-    __slots__ = ("dialect", "is_global", "kind", "settled", "taken", "text")
+    __slots__ = ("dialect", "is_global", "kind", "taken", "text")
 
     def __init__(self, text: bytes, kind: str, dialect: str, is_global: bool) -> None:
         self.text = text
         self.kind = kind
         self.dialect = dialect
         self.is_global = is_global
-        self.taken = self.settled = False
+        self.taken = False
 
 
 class Frame:

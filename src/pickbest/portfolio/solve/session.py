@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
@@ -18,15 +18,13 @@ from pickbest.portfolio.run.answers.commands import head_of
 from pickbest.portfolio.solve.keep import Keep
 from pickbest.portfolio.solve.known import (
     SMTLIB,
-    VERSIONS,
-    Installed,
     located,
     places,
     solver_table,
+    version_said,
 )
 from pickbest.portfolio.solve.script import (
     CHANGING,
-    SUCCESS,
     Z3_ASKS,
     Command,
     Frame,
@@ -120,9 +118,10 @@ class Session:
             self._team.restarted()
             self._owe()
         elif head in ("check-sat", "check-sat-assuming"):
-            self._team.announce(command)
-            self._settle()
-            self._client.say(self._team.check(command))
+            answer = self._team.check(command)
+            if self._settle():  # not all that came before it stays
+                answer = self._team.check(command)
+            self._client.say(answer)
         else:
             self._settle()
             self._client.say(self._answered(command, head))
@@ -136,7 +135,7 @@ class Session:
             shown = text[0] if text else b'""'
             quotes = self._called in QUOTING
             return shown if quotes else shown[1:-1].replace(b'""', b'"')
-        if head == "get-info" and (known := self._info().get(about)):
+        if head == "get-info" and (known := self._info(about)):
             return b"(:%s %s)" % (about, known)
         if head == "get-option":
             options = {b"print-success": b"false", **self._stack.options}
@@ -148,17 +147,18 @@ class Session:
             return self._team.ask_dialect(command, "z3")
         return self._team.ask(command)
 
-    def _info(self) -> dict[bytes, bytes]:
-        name = CALLED.get(self._called, self._called or "pickbest")
-        version = re.search(r"\d+(\.\d+)+", VERSIONS.get(self._called, ""))
+    def _info(self, about: bytes) -> bytes:
+        """What is known of ourselves; b"": solvers know more."""
+        if about == b"version":
+            found = re.search(r"\d+(\.\d+)+", version_said(self._called))
+            return b'"%s"' % (found[0] if found else "1.0").encode()
         return {
-            b"name": b'"%s"' % name.encode(),
-            b"version": b'"%s"' % (version[0] if version else "1.0").encode(),
+            b"name": b'"%s"' % CALLED.get(self._called, self._called or "pickbest").encode(),
             b"authors": b'"the authors of the solvers that pickbest runs"',
             b"error-behavior": b"continued-execution",
             b"assertion-stack-levels": b"%d" % (len(self._stack.frames) - 1),
             b"reason-unknown": self._team.reason,
-        }
+        }.get(about, b"")
 
     def _change(self, text: bytes, head: str) -> None:
         command, frame = self._stack.add(text, head)
@@ -186,38 +186,44 @@ class Session:
                 self._client.say(error(f"pop {count}: only {levels} levels were pushed"))
                 return
             self._stack.pop(count)
-        self._team.changed()
+        self._team.forget()  # solvers hear of it with what comes next
         self._owe()
 
     def _owe(self) -> None:
         self._owed.append(Owed(None, self._stack.frames[-1], self._stack.is_loud))
 
-    def _settle(self) -> None:
-        """Say what is owed, in order: `success` where that is wanted, and what is wrong."""
+    def _settle(self) -> bool:
+        """Say what is owed, in order: `success` where that is wanted, and what is wrong.
+
+        Whether a command was taken back, which no solver takes.
+        """
+        one_is_wrong = False
         while self._owed:
             command, frame, is_loud = self._owed.popleft()
             answer = b"success" if command is None else self._acknowledged(command, frame)
-            if answer not in SUCCESS or is_loud or self._stack.is_loud:
+            one_is_wrong = one_is_wrong or answer != b"success"
+            if answer != b"success" or is_loud or self._stack.is_loud:
                 self._client.say(answer)
+        return one_is_wrong
 
     def _acknowledged(self, command: Command, frame: Frame) -> bytes:
         """Whether the lead takes a command, or else another solver; what the first says if not."""
         first = b""
         ended: list[Worker] = []
-        command.settled = True
         while not command.taken and (lead := self._team.led()) is not None:
             while not command.taken and command not in lead.refused and lead.process is not None:
                 self._team.pump(None)
+            if command.taken:
+                break
             if command in lead.refused:
                 first = first or lead.refused[command]
-            elif not command.taken and lead in ended:
+            elif lead in ended:
                 lead.refused[command] = b""
-            elif not command.taken:  # it may have ended for another reason
+            else:  # it may have ended for another reason
                 ended.append(lead)
         if command.taken:
             return b"success"
         # Nobody takes it: it is as if it had never come, and those that live go on.
-        self._team.retract()
         self._stack.take_back(command, frame)
         for worker in self._team.workers:
             worker.take_back(command, frame)
@@ -246,21 +252,24 @@ def talk(call: Arguments, folder: str | None) -> int:
 def workers_for(call: Arguments, watch: Callable[[int], None]) -> list[Worker]:
     """The solvers that are here and talk, by name."""
     path = places()
-    lines: dict[str, list[Installed]] = defaultdict(list)
-    table = [solver for solver in solver_table(call.tables) if solver.format == SMTLIB]
+    table = {
+        name: solver
+        for name, solver in solver_table(call.tables).items()
+        if solver.format == SMTLIB
+    }
     for name in call.solvers:
-        if name not in {solver.name for solver in table}:
-            raise unknown_name("solver", name, dict.fromkeys(each.name for each in table))
-    for solver in table:
-        wanted = not call.solvers or solver.name in call.solvers
-        if wanted and (found := located(solver, path, session=True)) is not None:
-            more = call.passed if solver.name == call.called else ()
-            lines[solver.name].append(found._replace(argv=(found.argv[0], *more, *found.argv[1:])))
-    if not lines:
-        raise PickbestError("no solver for a session is installed; install one of z3, cvc5, yices")
+        if name not in table:
+            raise unknown_name("solver", name, table)
     # yices starts in no time, and is the quickest on small checks.
-    order = [name for name in dict.fromkeys((*call.solvers, "yices", *lines)) if name in lines]
-    return [Worker(lines[name], call.memory, watch) for name in order]
+    wanted = dict.fromkeys(call.solvers or [name for name in ("yices", *table) if name in table])
+    found = [located(table[name], path, session=True) for name in wanted]
+    here = [each for each in found if each is not None]
+    if not here:
+        raise PickbestError("no solver for a session is installed; install one of z3, cvc5, yices")
+    return [
+        Worker(each, call.passed if each.name == call.called else (), call.memory, watch)
+        for each in here
+    ]
 
 
 def _client(call: Arguments) -> str:
@@ -293,12 +302,11 @@ class Watcher:
             os.setsid()
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 signal.signal(number, signal.SIG_IGN)
-            source = os.dup2(read, 3) if read != 3 else read
-            for low in (0, 1, 2):
-                os.close(low)
+            os.dup2(read, 3)
+            os.closerange(0, 3)
             os.closerange(4, 1024)
             said = b""
-            while data := os.read(source, 4096):
+            while data := os.read(3, 4096):
                 said += data
             groups: set[int] = set()
             for word in said.split():

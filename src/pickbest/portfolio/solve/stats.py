@@ -1,7 +1,6 @@
 """What is known after many calls: `--list`, `--stats`, `--export` and `--import`."""
 
 import json
-import os
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -27,12 +26,12 @@ def listed(call: Arguments, keep: Keep) -> str:
     found = keep.read(VERSIONS)
     versions = found.get("seen", {}) if isinstance(found, dict) else {}
     lines = []
-    for solver in table:
+    for solver in table.values():
         here = located(solver, path)
         shown = " ".join(here.argv) if here else "-"
         known = ", ".join(versions.get(solver.name, ())) if here else ""
         lines.append(f"{solver.format:7} {solver.name:14} {known:16} {shown}")
-    unused = [name for name, _, _ in PROFILES if name not in {each.name for each in table}]
+    unused = [name for name, _, _ in PROFILES if name not in table]
     if unused:
         lines.append(f"profiles that you can use in solvers.toml: {', '.join(unused)}")
     return "\n".join(lines) + "\n"
@@ -59,24 +58,22 @@ class Alone(NamedTuple):
 def stats(keep: Keep, as_json: bool = False) -> str:
     """Calls, answers, winners, seconds, and an estimate of each solver alone."""
     calls = [call for _, call in keep.calls() if _is_call(call)]
-    solved = [call for call in calls if call["winner"]]
+    solved = sum(bool(call["winner"]) for call in calls)
     wall = sum(float(call["seconds"]) for call in calls)
     cpu = sum(float(run["cpu"]) for call in calls for run in call["runs"])
     alone = estimates(calls)
     if as_json:
-        told = {"calls": len(calls), "answered": len(solved), "seconds": wall, "processor": cpu}
+        told = {"calls": len(calls), "answered": solved, "seconds": wall, "processor": cpu}
         return json.dumps({**told, "solvers": [each._asdict() for each in alone]}) + "\n"
     lines = [
-        f"{len(calls)} calls, {len(solved)} answered; {wall:.1f} s, {cpu:.1f} s of processor time",
+        f"{len(calls)} calls, {solved} answered; {wall:.1f} s, {cpu:.1f} s of processor time",
         "",
         "solver          ran   won  answered  stopped   calls: seconds alone [90%]",
-    ]
-    for each in alone:
-        lines.append(
+        *(
             f"{each.solver:14} {each.ran:4}  {each.won:4}  {each.answered:8}  {each.stopped:7}  "
             f"{each.calls:6}: {each.seconds:.1f} [{each.low:.1f}, {each.high:.1f}]"
-        )
-    lines += [
+            for each in alone
+        ),
         "",
         "calls: those whose problems the solver supports. seconds alone: an estimate of its time",
         "for all of them if no other solver had run, with a 90% interval. Stopped runs would have",
@@ -87,20 +84,18 @@ def stats(keep: Keep, as_json: bool = False) -> str:
 
 def estimates(calls: Sequence[dict[str, Any]]) -> list[Alone]:
     """Of each solver, most wins first."""
-    names = list(dict.fromkeys(str(arm) for call in calls for arm in call["arms"]))
-    won = Counter(str(call["winner"]) for call in calls if call["winner"])
     found = []
-    for name in names:
+    for name in dict.fromkeys(str(arm) for call in calls for arm in call["arms"]):
         able = [call for call in calls if name in call["arms"]]
         runs = [run for call in able for run in call["runs"] if run["arm"] == name]
         if not runs:
             continue
-        rng = random.Random(name)
+        rng, cut = random.Random(name), RESAMPLINGS // 20
         totals = sorted(_total(name, rng.choices(able, k=len(able))) for _ in range(RESAMPLINGS))
-        cut = RESAMPLINGS // 20
         found.append(
             Alone(
-                name, len(runs), won[name], sum(run["accepted"] is True for run in runs),
+                name, len(runs), sum(call["winner"] == name for call in able),
+                sum(run["accepted"] is True for run in runs),
                 sum(run["status"] == "stopped" for run in runs), len(able),
                 _total(name, able), totals[cut], totals[-1 - cut],
             )
@@ -112,15 +107,15 @@ def _total(name: str, calls: Iterable[dict[str, Any]]) -> float:
     """Seconds for all calls: by kind, the number of calls times the mean run."""
     kinds: dict[str, int] = Counter()
     runs: dict[str, list[tuple[float, bool]]] = defaultdict(list)
-    everywhere = []
     for call in calls:
-        kinds[str(call["key"])] += 1
-        for run in call["runs"]:
-            if run["arm"] == name:
-                seen = float(run["seconds"]), run["status"] != "stopped"
-                runs[str(call["key"])].append(seen)
-                everywhere.append(seen)
-    return sum(count * mean_duration(runs.get(kind) or everywhere) for kind, count in kinds.items())
+        kinds[call["key"]] += 1
+        runs[call["key"]] += [
+            (float(run["seconds"]), run["status"] != "stopped")
+            for run in call["runs"]
+            if run["arm"] == name
+        ]
+    everywhere = [run for of_kind in runs.values() for run in of_kind]
+    return sum(count * mean_duration(runs[kind] or everywhere) for kind, count in kinds.items())
 
 
 def mean_duration(runs: Iterable[tuple[float, bool]]) -> float:
@@ -146,19 +141,16 @@ def mean_duration(runs: Iterable[tuple[float, bool]]) -> float:
 
 def export(keep: Keep, path: str) -> int:
     """Write all calls to a file; how many there are."""
-    calls = [call for _, call in keep.calls() if _is_call(call)]
-    draft = Path(f"{path}.{os.getpid()}.draft")
+    from pickbest.core.savefile import write_atomically
+
+    header = {"format": FORMAT, "version": VERSION}
+    told = [header, *(call for _, call in keep.calls() if _is_call(call))]
+    content = "".join(json.dumps(each) + "\n" for each in told)
     try:
-        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(json.dumps({"format": FORMAT, "version": VERSION}) + "\n")
-            file.writelines(json.dumps(call) + "\n" for call in calls)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, path)
+        write_atomically(Path(path), content.encode(), 0o600)
     except OSError as error:
-        draft.unlink(missing_ok=True)
         raise PickbestError(f"{path}: cannot be written ({error.strerror})") from error
-    return len(calls)
+    return len(told) - 1
 
 
 def import_calls(keep: Keep, path: str) -> int:
@@ -167,12 +159,10 @@ def import_calls(keep: Keep, path: str) -> int:
         raise PickbestError("the data folder cannot be used, so nothing can be imported")
     try:
         with open(path, encoding="utf-8") as file:
-            lines = file.read(LONGEST_IMPORT).splitlines()
-        header, *calls = [json.loads(line) for line in lines]
-        known = isinstance(header, dict) and header.get("format") == FORMAT
+            header, *calls = [json.loads(line) for line in file.read(LONGEST_IMPORT).splitlines()]
     except (OSError, ValueError, RecursionError) as error:
         raise PickbestError(f"{path}: not an export of pickbest solve ({error})") from error
-    if not known or header.get("version") != VERSION:
+    if header != {"format": FORMAT, "version": VERSION}:
         raise PickbestError(f"{path}: must be an export of pickbest solve, version {VERSION}")
     for number, call in enumerate(calls, 2):
         if not _is_call(call):

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pickbest.portfolio.run.answers.commands import Splitter
+from pickbest.portfolio.solve.known import takes
 from pickbest.portfolio.solve.script import ASK, CHECK, Stack, error
 from pickbest.portfolio.solve.worker import Worker
 
@@ -32,6 +33,7 @@ FIRST_TRIAL, NEXT_TRIAL, TRIAL_RACES, TRIAL_SHARE = 2, 4, 3, 0.1
 START_SECONDS, MODULE_SECONDS = 0.02, 0.3
 # Checks that tell how long checks usually take.
 RECENT = 20
+INFINITE = float("inf")
 NOBODY = error("no solver that is installed takes what is asserted")
 
 
@@ -143,18 +145,10 @@ class Team:
         self._only = ""
         self._checks = 0
         self._last_check = b""
-        # The lead and its process that a check was announced to, and what they say before it is
-        # asked for.
-        self._announced: tuple[Worker, Any] | None = None
-        self._early: list[tuple[Worker, str, Any, bytes]] = []
         self._recent: deque[float] = deque(maxlen=RECENT)
         self._vain = 0
         self._rival: Worker | None = None
         self._races_left, self._next_trial, self._trials_seconds = 0, FIRST_TRIAL, 0.0
-        self._poll = select.poll()
-        self._poll.register(client.source, select.POLLIN)
-        self._poll.register(client.target, 0)  # tells when nobody reads any more
-        self._polled: dict[int, tuple[Worker, int]] = {}
 
     def close(self) -> None:
         for worker in self.workers:
@@ -170,22 +164,27 @@ class Team:
             self.workers.sort(key=lambda each: -mean(each.name))
         lead = self._lead
         goes_on = lead is not None and lead.process is not None and not self._only
-        if lead and goes_on and not self._has_refused(lead) and lead.sync(self.stack):
+        if lead and goes_on and lead.sync(self.stack) and not self._has_refused(lead):
             return lead
         for worker in self._fit():
-            if worker.sync(self.stack):
+            if worker.sync(self.stack) and not self._has_refused(worker):
                 self._lead = worker
                 return worker
         return None
 
     def changed(self) -> bool:
         """Hand on what was asserted; False where no solver takes it."""
-        self.answerer, self.reason = None, b""
+        self.forget()
         return self.led() is not None
 
+    def forget(self) -> None:
+        """What was asked last is not what holds now."""
+        self.answerer, self.reason = None, b""
+
     def restarted(self) -> None:
-        """After a reset."""
-        self.answerer, self.reason, self._only = None, b"", ""
+        """After a reset, whoever can may answer again."""
+        self.forget()
+        self._only = ""
 
     def _preference(self, worker: Worker) -> float:
         return -self.record.sample(worker.name) if self.record else 0.0
@@ -197,48 +196,34 @@ class Team:
             for each in self.workers
             if (not self._only or each.dialect == self._only)
             and not self._has_refused(each)
-            and each.line(self.stack.logic) is not None
+            and takes(each.solver, self.stack.logic)
         ]
         return sorted(live, key=lambda each: each is not self._lead)
 
     def _has_refused(self, worker: Worker) -> bool:
-        """Whether it does not take something that is asserted, and will not be taken back."""
-        return any(each.settled and self.stack.holds(each) for each in worker.refused)
+        """Whether it does not take something that is asserted."""
+        return any(self.stack.holds(each) for each in worker.refused)
 
     # Checks
 
-    def announce(self, command: bytes) -> None:
-        """Hand a check to the lead together with what comes before it, which is not settled yet."""
-        lead = self._lead
-        if lead is not None and lead.process is not None and not lead.is_doubtful:
-            lead.send(command, CHECK, self._checks + 1)
-            self._announced = lead, lead.process
-
-    def retract(self) -> None:
-        """What came before the check that was announced is not as the lead was told."""
-        if self._announced is not None and self._announced[0].process == self._announced[1]:
-            self._announced[0].kill()
-        self._announced, self._early = None, []
-
     def check(self, command: bytes) -> bytes:
-        """Race the solvers on a check; the answer."""
+        """Race the solvers on a check; the answer.
+
+        What comes before it need not be acknowledged yet: whoever refuses some of it says nothing.
+        """
         self._checks += 1
         self._last_check = command
-        self.answerer, self.reason = None, b""
+        self.forget()
         for worker in self.workers:
-            if self._announced is None or worker is not self._announced[0]:
-                worker.give_up()
+            worker.give_up()
         lead = self.led()
         if lead is None:
             return NOBODY
-        if self._announced != (lead, lead.process):
-            self.retract()
-            lead.send(command, CHECK, self._checks)
-        self._announced = None
+        lead.send(command, CHECK, self._checks)
         began = time.monotonic()
         seconds = self.stack.check_seconds
-        limit = began + seconds if seconds else float("inf")
-        join, final = began + self._patience(), float("inf")
+        limit = began + seconds if seconds else INFINITE
+        join, final = began + self._patience(), INFINITE
         rival = self._racing_along(lead)
         racers = [lead]
         if rival is not None:
@@ -251,8 +236,8 @@ class Team:
                 self.reason = b'"timeout"' if now >= limit else b""
                 break
             idle = not any(each.is_busy for each in racers)
-            if not self._early and (now >= join or idle):
-                join = float("inf")
+            if now >= join or idle:
+                join = INFINITE
                 if not self._join(racers) and idle:
                     break
                 continue
@@ -274,34 +259,27 @@ class Team:
     def _racing_along(self, lead: Worker) -> Worker | None:
         """A rival that is on trial; it is got ready at one check, and races at the next ones."""
         rival = self._rival
-        if rival is None:
-            self._start_trial(lead)
-            return None
-        self._races_left -= 1
-        fits = self._races_left > 0 and rival is not lead and rival in self._fit()
-        if fits and rival.sync(self.stack):
-            return rival
-        self._rival = None
-        for worker in self.workers:  # whoever lost has had its chance
-            if worker is not lead:
-                worker.kill()
+        if rival is not None:
+            self._races_left -= 1
+            fits = self._races_left > 0 and rival is not lead and rival in self._fit()
+            if fits and rival.sync(self.stack):
+                return rival
+            self._rival = None
+            for worker in self.workers:  # whoever lost has had its chance
+                if worker is not lead:
+                    worker.kill()
+        elif self._checks >= self._next_trial and self._budget > 1:
+            left = TRIAL_SHARE * (time.monotonic() - self._started) - self._trials_seconds
+            fit = sorted(self._fit(), key=self._preference) if left >= START_SECONDS else []
+            for each in fit:
+                cost = MODULE_SECONDS if each.found.is_module else START_SECONDS
+                if each is not lead and cost <= left:
+                    self._next_trial = NEXT_TRIAL * self._checks
+                    self._trials_seconds += cost
+                    self._rival, self._races_left = each, TRIAL_RACES + 1
+                    each.sync(self.stack)
+                    break
         return None
-
-    def _start_trial(self, lead: Worker) -> None:
-        if self._checks < self._next_trial or self._budget < 2:
-            return
-        allowed = TRIAL_SHARE * (time.monotonic() - self._started)
-        if self._trials_seconds + START_SECONDS > allowed:
-            return
-        for each in sorted(self._fit(), key=self._preference):
-            line = each.line(self.stack.logic)
-            cost = MODULE_SECONDS if line and line.is_module else START_SECONDS
-            if each is not lead and self._trials_seconds + cost <= allowed:
-                self._next_trial = NEXT_TRIAL * self._checks
-                self._trials_seconds += cost
-                self._rival, self._races_left = each, TRIAL_RACES + 1
-                each.sync(self.stack)
-                return
 
     def _patience(self) -> float:
         usual = sorted(self._recent)[len(self._recent) // 2] if self._recent else 0.0
@@ -323,11 +301,9 @@ class Team:
 
     def _said(self, seconds: float, racers: Sequence[Worker]) -> list[tuple[Worker, bytes]]:
         """What racers say within some time; one that refuses what is asserted says nothing."""
-        heard, self._early = self._early, []
-        heard = heard or self.pump(None if seconds == float("inf") else seconds)
         return [
             (worker, answer)
-            for worker, kind, about, answer in heard
+            for worker, kind, about, answer in self.pump(None if seconds == INFINITE else seconds)
             if kind == CHECK and about == self._checks and worker in racers
             if not self._has_refused(worker)
         ]
@@ -337,13 +313,14 @@ class Team:
     ) -> None:
         if winner is not None:
             self._recent.append(seconds)
+        racers = [each for each in racers if not self._has_refused(each)]
         if len(racers) > 1 and self.record is not None:
             if winner is not None:
                 self.record.raced(winner.name, [each.name for each in racers])
             self._vain = 0 if winner is not None else self._vain + 1
             if by_joining:
                 self.record.joined(winner not in (None, self._lead))
-        for worker in racers:
+        for worker in self.workers:
             if worker is not winner:
                 worker.give_up()
         if winner is not None:
@@ -391,36 +368,29 @@ class Team:
 
         lazily: what was not written to solvers yet may wait.
         """
-        wanted: dict[int, tuple[Worker, int]] = {}
+        poll, asked = select.poll(), {}
+        poll.register(self._client.target, 0)  # tells when nobody reads any more
+        if not self._client.at_end:
+            poll.register(self._client.source, select.POLLIN)
         for each in self.workers:
             if each.process is not None:
-                wanted[each.output] = each, select.POLLIN
+                asked[each.output] = each
+                poll.register(each.output, select.POLLIN)
                 if not lazily and not each.flush():
-                    wanted[each.input] = each, select.POLLOUT
-        if wanted != self._polled:
-            for descriptor in self._polled.keys() - wanted.keys():
-                self._poll.unregister(descriptor)
-            for descriptor, (_, event) in wanted.items():
-                self._poll.register(descriptor, event)
-            self._polled = wanted
+                    poll.register(each.input, select.POLLOUT)
         if self._deadline:
             left = self._started + self._deadline - time.monotonic()
             if left <= 0.0:
                 raise LateError
             seconds = left if seconds is None else min(seconds, left)
         found = []
-        for descriptor, _ in self._poll.poll(None if seconds is None else max(seconds, 0.0) * 1e3):
-            worker, event = wanted.get(descriptor, (None, 0))
-            if descriptor == self._client.source and not self._client.at_end:
+        for descriptor, _ in poll.poll(None if seconds is None else max(seconds, 0.0) * 1e3):
+            if descriptor == self._client.source:
                 self._client.read()
-                if self._client.at_end:
-                    self._poll.unregister(descriptor)
             elif descriptor == self._client.target:
                 raise GoneError
-            elif worker is not None and worker.process and event == select.POLLIN:
-                found += [(worker, *each) for each in worker.read()]
-        if self._announced is not None:
-            self._early += found
+            elif descriptor in asked and asked[descriptor].process is not None:
+                found += [(asked[descriptor], *each) for each in asked[descriptor].read()]
         return found
 
 

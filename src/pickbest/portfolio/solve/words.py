@@ -43,7 +43,7 @@ PASSED = "\0"
 FOREIGN = (
     ("z3", "-in", "--session"),
     ("z3", f"-T:{_NUMBER}", r"--deadline=\1"),
-    ("z3", r"-t:(\d+)|timeout=(\d+)", r"--check-milliseconds=\1\2"),
+    ("z3", r"-t:(\d+)|timeout=(\d+)", r"--check-seconds=\1\2e-3"),
     ("z3", r"-memory:(\d+)|memory_max_size=(\d+)", r"--memory=\1\2"),
     ("z3", "-smt2|-dimacs|-st|-q|-nw|-v:.*", ""),
     ("z3", "-version", "--version"),
@@ -51,8 +51,8 @@ FOREIGN = (
     ("cvc5 cvc4", r"(?:-L|--lang)(?:=|[ ])?(?:smt2(?:\.\d)?|smtlib2?(?:\.\d)?|auto)", ""),
     ("bitwuzla", r"--lang(?:=| )smt2", ""),
     ("cvc5 cvc4 yices-smt2 boolector", "-i|--incremental|--interactive", "--session"),
-    ("cvc5 cvc4", r"--tlimit(?:=| )(\d+)", r"--deadline-milliseconds=\1"),
-    ("cvc5 cvc4", r"--tlimit-per(?:=| )(\d+)", r"--check-milliseconds=\1"),
+    ("cvc5 cvc4", r"--tlimit(?:=| )(\d+)", r"--deadline=\1e-3"),
+    ("cvc5 cvc4", r"--tlimit-per(?:=| )(\d+)", r"--check-seconds=\1e-3"),
     ("cvc5 cvc4", r"--rlimit(?:-per)?(?:=| )\d+", ""),
     ("cvc5 cvc4", "-m|-q|-qq|-v|--(?:no-)?(?:produce-[a-z-]+|print-success|stats|interactive)", ""),
     ("cvc5 cvc4", "--strings-exp|--dump-models", ""),
@@ -61,8 +61,8 @@ FOREIGN = (
     ("yices-smt2", rf"(?:--timeout=|-t ){_NUMBER}", r"--deadline=\1"),
     ("yices-smt2", r"--smt2-model-format|-s|--stats|--verbosity=\d+|-v \d+", ""),
     ("yices-smt2", r"--mcsat|--bvconst-in-decimal|--delegate=\w+|-n \d+|--nthreads=\d+", PASSED),
-    ("bitwuzla", r"(?:-t|--time-limit)(?:=| )(\d+)", r"--deadline-milliseconds=\1"),
-    ("bitwuzla", r"(?:-T|--time-limit-per)(?:=| )(\d+)", r"--check-milliseconds=\1"),
+    ("bitwuzla", r"(?:-t|--time-limit)(?:=| )(\d+)", r"--deadline=\1e-3"),
+    ("bitwuzla", r"(?:-T|--time-limit-per)(?:=| )(\d+)", r"--check-seconds=\1e-3"),
     ("bitwuzla", r"(?:-M|--memory-limit)(?:=| )(\d+)", r"--memory=\1"),
     ("bitwuzla", r"-m|--produce-models|-v|-q|--verbosity(?:=| )\d+", ""),
     ("boolector", rf"(?:-t|--time)(?:=| ){_NUMBER}", r"--deadline=\1"),
@@ -176,28 +176,20 @@ def parse(words: Sequence[str], program: str = "") -> Arguments:
         files = (STDIN,) if called in SAT_NAMES else ()
     if files.count(STDIN) > 1:
         raise PickbestError("standard input can be read once: give - only once")
-    deadline = given.deadline
-    if given.deadline_milliseconds is not None:
-        deadline = given.deadline_milliseconds / 1e3
-    _check(given, deadline)
+    if (given.budget, given.deadline, given.memory) != (2, DAY, None):
+        # A millisecond, which most sessions do without.
+        from pickbest.core.checks import check_count, check_positive
+
+        check_count("--budget", given.budget, 2 if given.confirm else 1)
+        check_positive("--deadline", given.deadline)
+        check_positive("--memory", 1.0 if given.memory is None else given.memory)
     return Arguments(
-        files, action, given.budget, deadline, given.check_milliseconds / 1e3,
+        files, action, given.budget, given.deadline, given.check_seconds,
         None if given.memory is None else int(given.memory * 1024**2),
         tuple(given.solver), tuple(given.solvers), given.who, given.json,
         given.frozen, given.confirm, given.fail_unknown,
         given.export or given.import_ or "", called, tuple(passed), tuple(passed_over),
     )  # fmt: skip
-
-
-def _check(given: argparse.Namespace, deadline: float) -> None:
-    if given.budget < 1:
-        raise PickbestError(f"--budget must be at least 1, got {given.budget}")
-    if not 0.0 < deadline < float("inf"):
-        raise PickbestError(f"--deadline must be above 0 seconds, got {deadline:g}")
-    if given.memory is not None and not 0.0 < given.memory < float("inf"):
-        raise PickbestError(f"--memory must be above 0 MB, got {given.memory:g}")
-    if given.confirm and given.budget < 2:
-        raise PickbestError("--confirm needs a --budget of at least 2")
 
 
 def own_parser() -> _Parser:
@@ -207,7 +199,7 @@ def own_parser() -> _Parser:
         "pickbest solve", description=ABOUT, epilog=EXAMPLES, allow_abbrev=False,
         formatter_class=formatter,
     )  # fmt: skip
-    add, hidden = parser.add_argument, argparse.SUPPRESS
+    add = parser.add_argument
     add("files", nargs="*", metavar="FILE", help="SMT-LIB 2 or DIMACS CNF, plain or .gz .xz .bz2")
     add("--budget", "-b", type=int, default=2, metavar="N", help="solvers to run at once (2)")
     add(
@@ -229,8 +221,7 @@ def own_parser() -> _Parser:
     add("--import", dest="import_", metavar="FILE", help="add the calls of an export, and exit")
     add("--learn", action="store_true", help="learn now from waiting calls, and exit")
     add("--version", action="store_true", help="show the version, and exit")
-    add("--check-milliseconds", type=float, default=0.0, help=hidden)
-    add("--deadline-milliseconds", type=float, help=hidden)
+    add("--check-seconds", type=float, default=0.0, help=argparse.SUPPRESS)
     return parser
 
 
@@ -238,41 +229,35 @@ def _translated(
     words: Sequence[str], called: str, parser: argparse.ArgumentParser
 ) -> tuple[list[str], list[str], list[str]]:
     """(our words, words for the solver that we are called as, words that mean nothing)."""
-    known = {each for action in parser._actions for each in action.option_strings}
-    own = set() if called else known
+    # Our own options, and whether a value comes next.
+    known = {each: a.nargs is None for a in parser._actions for each in a.option_strings}
+    own = {name: known[name] for name in ("--help", "--version")} if called else known
     ours: list[str] = []
     passed: list[str] = []
     passed_over: list[str] = []
-    place = 0
-    while place < len(words):
-        word = words[place]
-        name = word.partition("=")[0]
-        if name in own or name in ("--help", "--version"):
-            ours.append(word)
-            place += 1
-            if not called and "=" not in word and _takes_value(parser, name):
-                ours += words[place : place + 1]
-                place += 1
-            continue
-        count, said = _in_our_words(words[place : place + 2], called)
-        if said == PASSED:
-            passed += words[place : place + count] if called else []
+    left = list(words)
+    while left:
+        word = left[0]
+        name, _, value = word.partition("=")
+        is_option = word.startswith("-") and word != STDIN
+        count, said = (1, None) if name in own else _in_our_words(left[:2], called)
+        if name in own:
+            count = 2 if own[name] and not value else 1
+            ours += left[:count]
+        elif said == PASSED:
+            passed += left[:count] if called else []
         elif said is not None:
             ours += said.split()
-        elif called and ((word.startswith("-") and word != STDIN) or word == ""):
+        elif called and (is_option or word == ""):
             passed_over.append(word)
-        elif not called and word.startswith("-") and word != STDIN:
+        elif is_option:
             near = nearest(name, own)
             hint = f"; did you mean {near}? See" if near else "; see"
             raise PickbestError(f"no such option: {word}{hint} `pickbest solve --help`")
         else:
             ours.append(word)
-        place += count
+        del left[:count]
     return ours, passed, passed_over
-
-
-def _takes_value(parser: argparse.ArgumentParser, name: str) -> bool:
-    return any(name in action.option_strings and action.nargs is None for action in parser._actions)
 
 
 def _in_our_words(words: Sequence[str], called: str) -> tuple[int, str | None]:

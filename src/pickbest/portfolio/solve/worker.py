@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from pickbest.portfolio.run.answers.commands import Splitter
-from pickbest.portfolio.solve.known import INSIDE, Installed, takes
+from pickbest.portfolio.solve.known import INSIDE, Installed, for_strings
 from pickbest.portfolio.solve.script import (
     ASK,
     CHECK,
@@ -30,22 +30,21 @@ LONGEST_PENDING = 1 << 13
 class Worker:
     """A solver by name.
 
-    lines: of the table, one of which takes the logic of the session.
-    memory: bytes that it may use. watch: is told processes that start, and, as negative numbers,
-        those that ended.
+    found: how it is started; passed: further words for it. memory: bytes that it may use.
+    watch: is told processes that start, and, as negative numbers, those that ended.
     refused: commands that it does not take, and what it says of them; as long as one of them is
         asserted, it cannot help.
     """
 
     def __init__(
         self,
-        lines: Sequence[Installed],
+        found: Installed,
+        passed: Sequence[str] = (),
         memory: int | None = None,
         watch: Callable[[int], None] = lambda pid: None,
     ) -> None:
-        self.lines = lines
-        self._line_for: dict[str, Installed | None] = {}
-        self.name = lines[0].name
+        self.found = found
+        self.name, self.solver = found.name, found.solver
         self.dialect = self.name.partition("-")[0]
         self.refused: dict[Command, bytes] = {}
         self.answers: deque[tuple[str, Any]] = deque()
@@ -56,17 +55,11 @@ class Worker:
         self._generation = 0
         self._changes = -1
         self.is_doubtful = False
+        self._passed = passed
         self._memory = memory
         self._watch = watch
         self._pending = bytearray()
         self._splitter = Splitter()
-
-    def line(self, logic: str) -> Installed | None:
-        """How it is started for a logic; None where it does not take it."""
-        if logic not in self._line_for:
-            fit = (each for each in self.lines if takes(each.solver, logic))
-            self._line_for[logic] = next(fit, None)
-        return self._line_for[logic]
 
     @property
     def is_busy(self) -> bool:
@@ -76,7 +69,7 @@ class Worker:
     def sync(self, stack: Stack) -> bool:
         """Bring it to the state of the session; False where it cannot be started."""
         if self.process is not None and self._generation != stack.generation:
-            if self.lines[0].solver.goes_on and not self.is_busy:
+            if self.solver.goes_on and not self.is_busy:
                 self.send(b"(reset)", QUIET)
                 self._told, self._generation = [], stack.generation
                 self._introduce()
@@ -90,9 +83,6 @@ class Worker:
                 break
             known += 1
         superfluous = len(self._told) - max(known, 1)
-        if superfluous > 0 and not self._pops(stack.logic):
-            self.kill()
-            known = superfluous = 0
         if self.process is None and not self._start(stack):
             return False
         if superfluous > 0:
@@ -112,14 +102,10 @@ class Worker:
         self._changes = stack.changes
         return True
 
-    def _pops(self, logic: str) -> bool:
-        line = self.line(logic)
-        return line is None or not line.is_module or line.solver.module_pops
-
     def _start(self, stack: Stack) -> bool:
-        line = self.line(stack.logic)
-        if line is None:
-            return False
+        program, *words = self.found.argv
+        more = () if self.found.is_module else for_strings(self.solver, stack.logic)
+        argv = (program, *self._passed, *more, *words)
         self._told, self._generation = [], stack.generation
         self._splitter = Splitter()
         theirs, self.input = os.pipe()
@@ -132,7 +118,7 @@ class Worker:
         try:
             # `subprocess` takes milliseconds to import.
             self.process = os.posix_spawn(
-                line.argv[0], line.argv, os.environ | {INSIDE: "1"}, file_actions=files,
+                argv[0], argv, os.environ | {INSIDE: "1"}, file_actions=files,
                 setsid=True, setsigdef=[signal.SIGPIPE],
             )  # fmt: skip
         except (OSError, ValueError):
@@ -160,7 +146,7 @@ class Worker:
         """A command that it refused is taken back, as if it had never come."""
         if self.refused.pop(command, None) is None:
             return
-        if self.lines[0].solver.goes_on:
+        if self.solver.goes_on:
             self._told = [(each, count - (each is frame)) for each, count in self._told]
             self._changes = -1
         else:
@@ -170,7 +156,7 @@ class Worker:
         self.answers.append((kind, about))
         self._pending += text + b"\n"
         if kind == CHECK and b"check-sat-assuming" in text:
-            self.is_doubtful = self.lines[0].solver.forgets
+            self.is_doubtful = self.solver.forgets
         if len(self._pending) > LONGEST_PENDING:
             self.flush()
 

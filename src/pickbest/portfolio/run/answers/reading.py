@@ -1,10 +1,11 @@
 """What an answer format is, the plain formats, and problem files, packed or not."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any, Protocol, cast, runtime_checkable
+from typing import IO, Any, Protocol, runtime_checkable
 
 from pickbest.core import PickbestError
 from pickbest.portfolio.runs import Run, RunStatus
@@ -138,9 +139,12 @@ NUMBER, TEXT = Number(), Text()
 # Problem files ---------------------------------------------------------------------------------
 
 # Loaded where a problem is packed: that takes longer than to read most of the others.
-_PACKED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
-# A packed file may unpack to anything; a problem of this size takes minutes to read here.
-LONGEST = 2 * 1024**3
+PACKED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
+# A longer problem is refused; it would take minutes to read here.
+MOST_BYTES = 1 << 30
+# Whatever unpacks to more than this, and to so many times its size, is no problem but a trap.
+SUSPICIOUS_BYTES, SUSPICIOUS_RATIO = 1 << 26, 200
+CHUNK = 1 << 20
 
 
 def suffix_of(problem: Any) -> str:
@@ -152,25 +156,36 @@ def suffix_of(problem: Any) -> str:
     if not isinstance(problem, str | Path):
         return ""
     path = Path(problem)
-    return Path(path.stem if path.suffix.lower() in _PACKED else path).suffix.lower()
+    return Path(path.stem if path.suffix.lower() in PACKED else path).suffix.lower()
 
 
 def read_problem(path: str | Path) -> bytes:
     """What is in a problem file, unpacked where its name says that it is packed."""
-    path = Path(path)
+    module = PACKED.get(Path(path).suffix.lower())
     try:
-        with _opened(path) as file:
-            content: bytes = file.read(LONGEST + 1)
+        with open(path, "rb") as raw:
+            if module is None:
+                return read_all(path, raw)
+            with import_module(module).open(raw, "rb") as file:
+                return read_all(path, file, os.fstat(raw.fileno()).st_size)
+    except PickbestError:
+        raise
     except Exception as error:  # an OSError, or what the module that unpacks calls it
         reason = getattr(error, "strerror", None) or error
         raise PickbestError(f"{path}: cannot be read ({reason})") from error
-    if len(content) > LONGEST:
-        raise PickbestError(f"{path}: larger than {LONGEST / 1024**3:g} GB")
-    return content
 
 
-def _opened(path: Path) -> IO[bytes]:
-    module = _PACKED.get(path.suffix.lower())
-    if module is None:
-        return path.open("rb")
-    return cast(IO[bytes], import_module(module).open(path, "rb"))
+def read_all(name: str | Path, file: IO[bytes], packed: int | None = None) -> bytes:
+    """All of a file, as much memory as it needs; packed: its size before it is unpacked."""
+    chunks, total = [], 0
+    while chunk := file.read(CHUNK):
+        total += len(chunk)
+        if total > MOST_BYTES:
+            raise PickbestError(f"{name}: longer than {MOST_BYTES} bytes")
+        if packed is not None and total > max(SUSPICIOUS_BYTES, SUSPICIOUS_RATIO * packed):
+            raise PickbestError(
+                f"{name}: unpacks to more than {SUSPICIOUS_RATIO} times its size; if that is "
+                "right, unpack it first"
+            )
+        chunks.append(chunk)
+    return b"".join(chunks)
