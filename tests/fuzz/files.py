@@ -92,15 +92,6 @@ def mutate_save(seed: Path, target: Path, rng: random.Random) -> None:
     savefile.write(target, header, arrays)
 
 
-def with_checksum(content: dict[str, Any]) -> str:
-    """The text of a JSON save, with a checksum that fits."""
-    from pickbest.core import savefile
-
-    header = {name: value for name, value in content.items() if name not in ("arrays", "checksum")}
-    _, arrays = savefile._from_json(json.dumps(content).encode())
-    return json.dumps({**content, "checksum": savefile.checksum(header, arrays)})
-
-
 # Journals and their exports -------------------------------------------------------------------
 
 
@@ -198,15 +189,14 @@ def use_journal(path: Path) -> None:
     from pickbest.portfolio.store.export import export_lines
     from pickbest.portfolio.store.journal import Journal
     from pickbest.portfolio.store.ledger import Ledger
-    from pickbest.portfolio.store.views import last_rounds, overview
+    from pickbest.portfolio.store.views import last_rounds
 
     with closing(Journal(str(path), readonly=True)) as journal:
         errors = []
         for act in (
             lambda: shown_history(last_rounds(journal, 20)),
             lambda: "".join(export_lines(journal.read_from(0))),
-            lambda: Ledger(journal).look(overview),
-            lambda: Ledger(journal).verify(),
+            lambda: judged(Ledger(journal)),
             lambda: timed_rounds(list(journal.entries())),
         ):
             try:
@@ -215,6 +205,13 @@ def use_journal(path: Path) -> None:
                 errors.append(error)
         if errors:
             raise errors[0]
+
+
+def judged(book: Any) -> None:
+    from pickbest.portfolio.store.views import overview
+
+    book.look(overview)
+    book.verify()
 
 
 def shown_history(views: Sequence[Any]) -> None:
