@@ -28,9 +28,6 @@ QUERY += "(check-sat)\n(get-model)\n"
 @pytest.fixture(autouse=True)
 def no_process_left_behind() -> Iterator[None]:
     """Every test of a portfolio must leave no child process behind."""
-    if not sys.platform.startswith("linux"):
-        yield
-        return
     before = children_of_this_process()
     yield
     assert eventually(lambda: not children_of_this_process() - before), "a process was left"

@@ -25,6 +25,5 @@ to its output, which nobody reads any more (SIGPIPE).
 Messages (`messages`) are JSON over sockets that have no name and that no arm inherits. What an arm
 itself says is text: its output, and what a function returns as JSON.
 
-Subreapers, pidfds and /proc exist on Linux only; elsewhere the arm's process group is killed,
-and a daemon that left the group may survive.
+Subreapers, pidfds and /proc exist on Linux only, and so does the local engine.
 """

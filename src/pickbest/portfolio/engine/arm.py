@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from pickbest.portfolio.engine import messages
-from pickbest.portfolio.processes import LINUX, PR_SET_DUMPABLE, PR_SET_PDEATHSIG, prctl
+from pickbest.portfolio.processes import PR_SET_DUMPABLE, PR_SET_PDEATHSIG, prctl
 
 LONGEST_REASON = 1000
 # What a function's side sends back begins with one of these.
@@ -51,7 +51,7 @@ def _command(request: dict[str, Any]) -> Started:
     read_out, out = os.pipe()
     read_err, err = os.pipe()
     try:
-        # Without preexec_fn this is a vfork: ten times quicker than a fork of this process.
+        # There is no preexec_fn: so this is a vfork, ten times quicker than a fork.
         process = subprocess.Popen(
             request["argv"],
             stdin=subprocess.DEVNULL,
@@ -61,7 +61,6 @@ def _command(request: dict[str, Any]) -> Started:
             env=request["env"],
             close_fds=True,
             start_new_session=True,
-            preexec_fn=None if LINUX else lambda: _limit(request),
         )
     except (OSError, ValueError) as error:
         os.close(read_out)
@@ -73,8 +72,7 @@ def _command(request: dict[str, Any]) -> Started:
         os.close(out)
         os.close(err)
     process.returncode = 0  # the guard reaps it, with all that is below it
-    if LINUX:
-        _limit(request, process.pid)
+    _limit(request, process.pid)
     return Started(process.pid, read_out, read_err)
 
 
@@ -102,9 +100,9 @@ def _become_function(request: dict[str, Any], pipes: list[int], guard: int) -> N
         os.register_at_fork(after_in_child=_close_result)
         os.environ.clear()
         os.environ.update(request["env"])
-        _limit(request)
-        for name in ("SIGPIPE", "SIGXFSZ"):  # Python ignores these, and exec would pass that on
-            signal.signal(getattr(signal, name), signal.SIG_DFL)
+        _limit(request, os.getpid())
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores these, and exec passes on
+            signal.signal(number, signal.SIG_DFL)
         os.chdir(request["cwd"])
         message, code = _called(base64.b64decode(request["call"]))
     except OSError as error:
@@ -163,20 +161,15 @@ def shortened(text: str) -> str:
     return f"{text[: LONGEST_REASON - len(last) - 3]} … {last}"
 
 
-def _limit(request: dict[str, Any], pid: int = 0) -> None:
+def _limit(request: dict[str, Any], pid: int) -> None:
     """Limits of each single process: one that asks for too much memory is told so.
 
-    That of processor time is for where nobody can look at the whole tree.
+    That of processor time is for processes that nobody watches any more.
     """
-    limits = []
-    if request["limits"]["memory_bytes"]:
-        limits.append((resource.RLIMIT_AS, (request["limits"]["memory_bytes"],) * 2))
-    if request["limits"]["cpu_seconds"]:
-        most = math.ceil(request["limits"]["cpu_seconds"]) + (1 if LINUX else 0)
-        limits.append((resource.RLIMIT_CPU, (most, most + 1)))
-    for kind, most_and_hard in limits:
-        if pid == 0:
-            resource.setrlimit(kind, most_and_hard)
-            continue
-        with contextlib.suppress(ProcessLookupError):
-            resource.prlimit(pid, kind, most_and_hard)
+    memory, seconds = (request["limits"][name] for name in ("memory_bytes", "cpu_seconds"))
+    with contextlib.suppress(ProcessLookupError):
+        if memory:
+            resource.prlimit(pid, resource.RLIMIT_AS, (memory, memory))
+        if seconds:
+            most = math.ceil(seconds) + 1
+            resource.prlimit(pid, resource.RLIMIT_CPU, (most, most + 1))

@@ -49,9 +49,7 @@ class Link:
         """
         until = time.monotonic() + within
         with contextlib.suppress(OSError):
-            if self._pidfd is None:
-                os.kill(self.pid, signal.SIGKILL)
-            else:
+            if self._pidfd is not None:
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
             while _ready(self.socket, until - time.monotonic()) and self.socket.recv(1 << 20):
                 pass
