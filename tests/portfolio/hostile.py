@@ -26,6 +26,24 @@ print("honest")
 """
 
 
+# A race of arms that note their pids and stay: a silent command, one that starts others (one that
+# writes, one that is silent), and, where there may be functions, a function.
+RACE = """
+import pickle
+from pickbest.portfolio.engine.local import LocalEngine
+from pickbest.portfolio.runs import Task
+from tests.portfolio import hostile
+note = "echo $$ >> {noted}"
+silent = note + "; exec sleep 72.5"
+starts = "sh -c '" + note + "; while echo x; do sleep 0.1; done' & sh -c '" + note + "; "
+starts += "exec setsid sleep 72.25' & wait"
+tasks = [Task(name, 60.0, argv=("sh", "-c", each)) for name, each in zip("ab", (silent, starts))]
+if not {forked}:
+    tasks.append(Task("f", 60.0, call=pickle.dumps((hostile.sleeps, ({noted!r},)))))
+LocalEngine(forked={forked}).race(tasks, lambda run: False, lambda: False)
+"""
+
+
 def large(problem: object) -> str:
     return "x" * 300_000_000
 

@@ -15,7 +15,7 @@ import pytest
 from pickbest.portfolio import Command, Limits, Portfolio, Result, Run
 from pickbest.portfolio.engine import tree
 from tests.portfolio import hostile
-from tests.portfolio.helpers import alive, eventually, parent, running
+from tests.portfolio.helpers import alive, eventually, running
 
 # What `solve` may take beyond deadline and grace, and what a busy machine may add to a test.
 PROMISED, BUSY = 1.0, 1.0
@@ -182,30 +182,29 @@ def test_an_arm_has_its_own_environment_and_folder(tmp_path: Path) -> None:
     assert "/no/such/folder: No such file" in runs["nowhere"].reason
 
 
-def test_what_a_kill_of_portfolio_keeper_and_guards_in_one_instant_leaves(tmp_path: Path) -> None:
-    """Functions end with their guard, commands when they write next; a silent one runs on."""
+@pytest.mark.parametrize("keeper", ["started", "forked"])
+def test_what_a_kill_of_portfolio_keeper_and_guards_in_one_instant_leaves(
+    tmp_path: Path, keeper: str
+) -> None:
+    """Every arm ends with its guard; of what arms started, only what is silent runs on."""
     noted = tmp_path / "pids"
-    writes = f"echo $$ >> {noted}; while :; do echo x; sleep 0.1; done"
-    silent = f"echo $$ >> {noted}; exec sleep 72.25"
-    arms = {"f": hostile.sleeps, "writes": ["sh", "-c", writes], "silent": ["sh", "-c", silent]}
-    portfolio = os.fork()
-    if portfolio == 0:
-        try:
-            solve(arms, 60.0, str(noted))
-        finally:
-            os._exit(0)
+    code = hostile.RACE.format(noted=str(noted), forked=keeper == "forked")
+    portfolio = subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).parents[2])
     try:
-        assert eventually(lambda: noted.exists() and len(noted.read_text().split()) == 3)
-        guards = {parent(int(pid)) for pid in noted.read_text().split()}
-        victims = (*guards, *{parent(guard) for guard in guards}, portfolio)
+        count = 3 if keeper == "forked" else 4
+        assert eventually(lambda: noted.exists() and len(noted.read_text().split()) == count, 60.0)
+        (kept,) = tree.children(portfolio.pid)
+        victims = (*tree.children(kept), kept, portfolio.pid)
         for number in (signal.SIGSTOP, signal.SIGKILL):  # none sees another die
             for pid in victims:
                 os.kill(pid, number)
-        os.waitpid(portfolio, 0)
-        (quiet,) = running("72.25")
-        others = {int(pid) for pid in noted.read_text().split()} - {quiet}
+        portfolio.wait(timeout=20.0)
+        (orphan,) = running("72.25")
+        others = {int(pid) for pid in noted.read_text().split()} - {orphan}
         assert eventually(lambda: not any(alive(pid) for pid in others))
-        assert alive(quiet)
+        assert alive(orphan)
     finally:
+        portfolio.kill()
+        portfolio.wait()
         for pid in running("72.25"):
             os.kill(pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Starting an arm: a command, or a Python function in a forked process.
+"""Starting an arm: a command, or a Python function, in a forked process.
 
 Neither inherits anything but standard input, output and error; a function also holds the pipe
 for its own answer, which closes when it starts or forks another process.
@@ -13,10 +13,8 @@ import os
 import pickle
 import resource
 import signal
-import subprocess
 import sys
 import traceback
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from pickbest.portfolio.engine import messages
@@ -28,82 +26,38 @@ VALUE, RAISED, BROKEN = "V", "R", "B"
 RESULT = 3  # the descriptor on which it does
 
 
-class StartError(Exception):
-    """An arm cannot be started."""
-
-
-@dataclass
-class Started:
-    """A running arm: what it writes comes from these descriptors."""
-
-    pid: int
-    stdout: int
-    stderr: int
-    answer: int | None = None
-
-
-def start(request: dict[str, Any]) -> Started:
-    """Start the arm of a request."""
-    return _function(request) if request["argv"] is None else _command(request)
-
-
-def _command(request: dict[str, Any]) -> Started:
-    read_out, out = os.pipe()
-    read_err, err = os.pipe()
-    try:
-        # There is no preexec_fn: so this is a vfork, ten times quicker than a fork.
-        process = subprocess.Popen(
-            request["argv"],
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
-            cwd=request["cwd"],
-            env=request["env"],
-            close_fds=True,
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as error:
-        os.close(read_out)
-        os.close(read_err)
-        name = getattr(error, "filename", None) or request["argv"][0]
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise StartError(f"{name}: {reason}") from error
-    finally:
-        os.close(out)
-        os.close(err)
-    process.returncode = 0  # the guard reaps it, with all that is below it
-    _limit(request, process.pid)
-    return Started(process.pid, read_out, read_err)
-
-
-def _function(request: dict[str, Any]) -> Started:
+def start(request: dict[str, Any]) -> tuple[int, list[int]]:
+    """Start the arm of a request: its pid, and the descriptors of what it writes and answers."""
     ends = [os.pipe() for _ in range(3)]
     guard = os.getpid()
     pid = os.fork()
     if pid == 0:
-        _become_function(request, [write for _, write in ends], guard)
+        _become_arm(request, [write for _, write in ends], guard)
     for _, write in ends:
         os.close(write)
-    return Started(pid, *(read for read, _ in ends))
+    return pid, [read for read, _ in ends]
 
 
-def _become_function(request: dict[str, Any], pipes: list[int], guard: int) -> NoReturn:
-    """In the forked child: descriptors, limits, environment, then the function."""
+def _become_arm(request: dict[str, Any], pipes: list[int], guard: int) -> NoReturn:
+    """In the forked child: descriptors, limits, environment, then the command or the function."""
     message, code = BROKEN, 1
     try:
         os.setsid()
+        # The kernel ends it with its guard, also where nobody is left who could.
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         prctl(PR_SET_DUMPABLE, 1)
         if os.getppid() != guard:
             os._exit(1)
         _keep_only([os.open(os.devnull, os.O_RDONLY), *pipes])
-        os.register_at_fork(after_in_child=_close_result)
-        os.environ.clear()
-        os.environ.update(request["env"])
-        _limit(request, os.getpid())
         for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores these, and exec passes on
             signal.signal(number, signal.SIG_DFL)
         os.chdir(request["cwd"])
+        _limit(request)
+        if request["argv"] is not None:
+            _exec(request["argv"], request["env"])
+        os.register_at_fork(after_in_child=_close_result)
+        os.environ.clear()
+        os.environ.update(request["env"])
         message, code = _called(base64.b64decode(request["call"]))
     except OSError as error:
         message = f"{BROKEN}{error.filename}: {error.strerror}"
@@ -113,6 +67,13 @@ def _become_function(request: dict[str, Any], pipes: list[int], guard: int) -> N
         with contextlib.suppress(BaseException), os.fdopen(RESULT, "wb") as pipe:
             pipe.write(message.encode(errors="replace"))
         os._exit(code)
+
+
+def _exec(argv: list[str], variables: dict[str, str]) -> NoReturn:
+    try:
+        os.execvpe(argv[0], argv, variables)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, argv[0]) from error
 
 
 def _keep_only(descriptors: list[int]) -> None:
@@ -161,15 +122,14 @@ def shortened(text: str) -> str:
     return f"{text[: LONGEST_REASON - len(last) - 3]} … {last}"
 
 
-def _limit(request: dict[str, Any], pid: int) -> None:
+def _limit(request: dict[str, Any]) -> None:
     """Limits of each single process: one that asks for too much memory is told so.
 
     That of processor time is for processes that nobody watches any more.
     """
     memory, seconds = (request["limits"][name] for name in ("memory_bytes", "cpu_seconds"))
-    with contextlib.suppress(ProcessLookupError):
-        if memory:
-            resource.prlimit(pid, resource.RLIMIT_AS, (memory, memory))
-        if seconds:
-            most = math.ceil(seconds) + 1
-            resource.prlimit(pid, resource.RLIMIT_CPU, (most, most + 1))
+    if memory:
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    if seconds:
+        most = math.ceil(seconds) + 1
+        resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1))

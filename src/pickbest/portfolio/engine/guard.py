@@ -51,22 +51,21 @@ class GuardedRun:
         """Run the arm; what became of it."""
         started = time.monotonic()
         try:
-            running = self._start()
-        except arm.StartError as error:
-            return {"status": "broken", "reason": str(error)}
-        pipes = {running.stdout: self.stdout, running.stderr: self.stderr}
-        if running.answer is not None:
-            pipes[running.answer] = self.answer
+            pid, reads = self._start()
+        except OSError as error:
+            where = "it cannot be started" if error.filename is None else error.filename
+            return {"status": "broken", "reason": f"{where}: {error.strerror}"}
+        pipes = dict(zip(reads, (self.stdout, self.stderr, self.answer), strict=True))
         for read in pipes:
             os.set_blocking(read, False)
-        ending = self._wait(running.pid, pipes, started + self.request["deadline"])
+        ending = self._wait(pid, pipes, started + self.request["deadline"])
         seconds = time.monotonic() - started
-        self._end_all(running.pid)
+        self._end_all(pid)
         for read, target in pipes.items():
             while self._read(read, target):  # nobody can write any more
                 pass
             os.close(read)
-        status = self.reaper.statuses.get(running.pid)
+        status = self.reaper.statuses.get(pid)
         return {
             "status": ending,
             "seconds": seconds,
@@ -82,14 +81,11 @@ class GuardedRun:
             "answer": "" if self.reason else self.answer.decode(errors="replace"),
         }
 
-    def _start(self) -> arm.Started:
+    def _start(self) -> tuple[int, list[int]]:
         if self.group is None:
             return arm.start(self.request)
         # What a process starts is in its group from the first instant.
-        try:
-            self.group.enter()
-        except OSError as error:
-            raise arm.StartError(f"{self.group.path}: {error.strerror}") from error
+        self.group.enter()
         try:
             return arm.start(self.request)
         finally:
