@@ -169,12 +169,18 @@ def test_no_file_of_the_current_folder_is_imported_by_any_command(folder: Path) 
     assert command("status", "portfolio.toml", cwd=folder).returncode == 0
 
 
-def test_the_tests_that_the_page_of_promises_names_exist() -> None:
+@pytest.mark.parametrize("page", ["docs/reliability.md", "studies/notes/boundary.md"])
+def test_the_tests_that_a_page_of_promises_names_exist(page: str) -> None:
     root = Path(__file__).parents[2]
-    named = set(re.findall(r"`(test_\w+)`", (root / "docs" / "reliability.md").read_text()))
+    text = (root / page).read_text()
     there = "".join(path.read_text() for path in (root / "tests").rglob("test_*.py"))
+    there += (root / "src/pickbest/testing/engines.py").read_text()
+    named = set(re.findall(r"`((?:test|check)_\w+)`", text))
     assert len(named) > 20
     assert {name for name in named if f"def {name}(" not in there} == set()
+    assert all(
+        (root / "tests/portfolio" / each).exists() for each in re.findall(r"`(test_\w+\.py)`", text)
+    )
 
 
 def test_a_reference_finds_its_own_module_and_no_other(tmp_path: Path) -> None:
