@@ -72,13 +72,15 @@ def check_failures(engine: Engine) -> None:
     """Every way to fail is told apart, and the other arms go on."""
     tasks = [
         Task("missing", PATIENCE, argv=("no-such-program-anywhere",)),
+        Task("nowhere", PATIENCE, argv=("true",), cwd="/no/such/folder"),
         _command("signal", "kill -SEGV $$"),
         _function("raises", arms.fail, "no luck"),
         _command("good", "echo fine"),
     ]
-    missing, ended, raises, good = engine.race(tasks, _no_end, _never)
-    assert missing.status is RunStatus.BROKEN, f"a command that does not exist: {missing}"
-    assert "no-such-program-anywhere" in missing.reason, f"the reason reads {missing.reason!r}"
+    missing, nowhere, ended, raises, good = engine.race(tasks, _no_end, _never)
+    for run, name in ((missing, "no-such-program-anywhere"), (nowhere, "/no/such/folder")):
+        assert run.status is RunStatus.BROKEN, f"{name} does not exist: {run}"
+        assert name in run.reason, f"the reason reads {run.reason!r}"
     assert ended.exit_code == -signal.SIGSEGV, f"ended by a signal, got {ended.exit_code}"
     assert raises.reason == "RuntimeError: no luck", f"the reason reads {raises.reason!r}"
     assert good.stdout == "fine\n", "an arm must not suffer from another's failure"
