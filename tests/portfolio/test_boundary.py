@@ -209,7 +209,8 @@ def test_variables_of_python_reach_neither_arms_nor_the_keeper(
 ) -> None:
     """An empty entry of PYTHONPATH is the current folder, with what lies there."""
     ran = tmp_path / "ran"
-    (tmp_path / "sitecustomize.py").write_text(f"open({str(ran)!r}, 'a').write('x')\n")
+    for name in ("sitecustomize", "socket", "json"):  # what every Python imports, and what ours do
+        (tmp_path / f"{name}.py").write_text(f"open({str(ran)!r}, 'a').write('x')\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", f":{tmp_path}")
     arms = {"env": ["env"], "python": [sys.executable, "-c", "print(1)"]}
