@@ -89,7 +89,7 @@ def test_nothing_survives_a_kill(victims: str, keeper: str) -> None:
     assert len(pids["guards"]) == 2
     for role in victims.split():
         for pid in pids[role]:
-            os.kill(pid, signal.SIGKILL)
+            tree.kill(pid)  # it may have followed the portfolio already
     process.wait(timeout=20.0)
     assert eventually(lambda: not running("71.1"), 10.0)
     assert eventually(lambda: not any(alive(pid) for each in pids.values() for pid in each))

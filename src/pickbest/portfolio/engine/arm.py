@@ -45,7 +45,6 @@ def _become_arm(request: dict[str, Any], pipes: list[int], guard: int) -> NoRetu
         os.setsid()
         # The kernel ends it with its guard, also where nobody is left who could.
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        prctl(PR_SET_DUMPABLE, 1)
         if os.getppid() != guard:
             os._exit(1)
         _keep_only([os.open(os.devnull, os.O_RDONLY), *pipes])
@@ -55,6 +54,8 @@ def _become_arm(request: dict[str, Any], pipes: list[int], guard: int) -> NoRetu
         _limit(request)
         if request["argv"] is not None:
             _exec(request["argv"], request["env"])
+        # A command is what nobody may look into until it is another program.
+        prctl(PR_SET_DUMPABLE, 1)
         os.register_at_fork(after_in_child=_close_result)
         os.environ.clear()
         os.environ.update(request["env"])
