@@ -7,7 +7,7 @@ import json
 import random
 import shutil
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -31,28 +31,22 @@ LEARNERS = ("fpml-partial", "thompson", "og-hybrid", "hedge-partial", "auto", "u
 # Saves of players -----------------------------------------------------------------------------
 
 
-def save_seeds(suffix: str) -> Callable[[Path], list[Path]]:
-    def write(folder: Path) -> list[Path]:
-        from pickbest import Player, make_learner
+def save_seeds(folder: Path, suffix: str) -> None:
+    from pickbest import Player, make_learner
 
-        paths = []
-        for name in LEARNERS:
-            player = Player(make_learner(name, 6, 2), seed=3)
-            for number in range(9):
-                ticket = player.ask(f"p{number}")
-                if number % 3:
-                    player.tell(ticket, [0.25, 0.75])
-            player.forget(3)
-            paths.append(folder / f"{name}{suffix}")
-            player.save(paths[-1])
-        many = Player(make_learner("fpml-partial", 120, 2, rounds=100))
-        for _ in range(5):
-            many.tell(many.ask(), [0.25, 0.75])
-        many.ask()
-        many.save(folder / f"many{suffix}")
-        return [*paths, folder / f"many{suffix}"]
-
-    return write
+    for name in LEARNERS:
+        player = Player(make_learner(name, 6, 2), seed=3)
+        for number in range(9):
+            ticket = player.ask(f"p{number}")
+            if number % 3:
+                player.tell(ticket, [0.25, 0.75])
+        player.forget(3)
+        player.save(folder / f"{name}{suffix}")
+    many = Player(make_learner("fpml-partial", 120, 2, rounds=100))
+    for _ in range(5):
+        many.tell(many.ask(), [0.25, 0.75])
+    many.ask()
+    many.save(folder / f"many{suffix}")
 
 
 def use_save(path: Path) -> None:
@@ -92,27 +86,16 @@ def mutate_save(seed: Path, target: Path, rng: random.Random) -> None:
     savefile.write(target, header, arrays)
 
 
-def with_checksum(content: dict[str, Any]) -> str:
-    """The text of a JSON save, with a checksum that fits."""
-    from pickbest.core import savefile
-
-    header = {name: value for name, value in content.items() if name not in ("arrays", "checksum")}
-    _, arrays = savefile._from_json(json.dumps(content).encode())
-    return json.dumps({**content, "checksum": savefile.checksum(header, arrays)})
-
-
 # Journals and their exports -------------------------------------------------------------------
 
 
-def journal_seeds(folder: Path) -> list[Path]:
+def journal_seeds(folder: Path, suffix: str) -> None:
     from pickbest.portfolio import AskTell
     from pickbest.portfolio.store import ledger
 
     every, ledger.SNAPSHOT_EVERY = ledger.SNAPSHOT_EVERY, 15
-    paths = []
     for name in LEARNERS:
-        paths.append(folder / f"{name}.db")
-        with AskTell(ARMS, 2, paths[-1], learner=name, seed=5) as book:
+        with AskTell(ARMS, 2, folder / f"{name}{suffix}", learner=name, seed=5) as book:
             for number in range(12):
                 ticket = book.ask(f"p{number}", lifetime=1e6)
                 if number % 4:
@@ -122,7 +105,6 @@ def journal_seeds(folder: Path) -> list[Path]:
             book.pause_arm("a")
             book.tell(book.ask("last"), [0.5, None])
     ledger.SNAPSHOT_EVERY = every
-    return paths
 
 
 def odd_record(record: dict[str, Any], rng: random.Random) -> dict[str, Any]:
@@ -198,15 +180,14 @@ def use_journal(path: Path) -> None:
     from pickbest.portfolio.store.export import export_lines
     from pickbest.portfolio.store.journal import Journal
     from pickbest.portfolio.store.ledger import Ledger
-    from pickbest.portfolio.store.views import last_rounds, overview
+    from pickbest.portfolio.store.views import last_rounds
 
     with closing(Journal(str(path), readonly=True)) as journal:
         errors = []
         for act in (
             lambda: shown_history(last_rounds(journal, 20)),
             lambda: "".join(export_lines(journal.read_from(0))),
-            lambda: Ledger(journal).look(overview),
-            lambda: Ledger(journal).verify(),
+            lambda: judged(Ledger(journal)),
             lambda: timed_rounds(list(journal.entries())),
         ):
             try:
@@ -215,6 +196,13 @@ def use_journal(path: Path) -> None:
                 errors.append(error)
         if errors:
             raise errors[0]
+
+
+def judged(book: Any) -> None:
+    from pickbest.portfolio.store.views import overview
+
+    book.look(overview)
+    book.verify()
 
 
 def shown_history(views: Sequence[Any]) -> None:
@@ -227,16 +215,14 @@ def shown_history(views: Sequence[Any]) -> None:
     Console(file=io.StringIO()).print(history_table(views))
 
 
-def export_seeds(folder: Path) -> list[Path]:
+def export_seeds(folder: Path, suffix: str) -> None:
     from pickbest.portfolio.store.export import export_lines, write_file
     from pickbest.portfolio.store.journal import Journal
 
-    paths = []
-    for path in journal_seeds(folder):
+    journal_seeds(folder, ".db")
+    for path in folder.glob("*.db"):
         with closing(Journal(str(path), readonly=True)) as journal:
-            paths.append(path.with_suffix(".jsonl"))
-            write_file("".join(export_lines(journal.read_from(0))), paths[-1])
-    return paths
+            write_file("".join(export_lines(journal.read_from(0))), path.with_suffix(suffix))
 
 
 def mutate_lines(seed: Path, target: Path, rng: random.Random) -> None:
@@ -319,13 +305,11 @@ TOML_WORDS = (
 )
 
 
-def toml_seeds(folder: Path) -> list[Path]:
+def toml_seeds(folder: Path, suffix: str) -> None:
     settings = "\n".join(f"{key} = {values[0]}" for key, values in SETTINGS.items())
     short = 'budget = 2\ndeadline = 1.5\nlearner = "og"\n[arms]\na = ["x"]\nb = ["y"]\n'
-    paths = [folder / "full.toml", folder / "short.toml"]
-    for path, text in zip(paths, (settings + TOML_ARMS, short), strict=True):
-        path.write_text(text)
-    return paths
+    (folder / f"full{suffix}").write_text(settings + TOML_ARMS)
+    (folder / f"short{suffix}").write_text(short)
 
 
 def mutate_toml(seed: Path, target: Path, rng: random.Random) -> None:
@@ -402,13 +386,8 @@ def write_table(path: Path, table: Any, rng: random.Random | None = None) -> Non
         parquet.write_table(columns, path, compression=packing)
 
 
-def table_seeds(suffix: str) -> Callable[[Path], list[Path]]:
-    def write(folder: Path) -> list[Path]:
-        path = folder / f"table{suffix}"
-        write_table(path, np.random.default_rng(0).random((40, 4)).round(3))
-        return [path]
-
-    return write
+def table_seeds(folder: Path, suffix: str) -> None:
+    write_table(folder / f"table{suffix}", np.random.default_rng(0).random((40, 4)).round(3))
 
 
 def mutate_table(seed: Path, target: Path, rng: random.Random) -> None:

@@ -13,7 +13,7 @@ import random
 import threading
 from collections.abc import Callable
 from contextlib import closing, suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,11 @@ from tests.fuzz.mutations import ANSWERS, COSTS, GENTLE, LABELS, mutate_bytes, m
 
 # DIMACS and SMT-LIB ---------------------------------------------------------------------------
 
+# As quickly as they can: it is unpacking that is tried.
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
-    ".gz": gzip.compress,
-    ".bz2": bz2.compress,
-    ".xz": lzma.compress,
+    ".gz": partial(gzip.compress, compresslevel=1),
+    ".bz2": partial(bz2.compress, compresslevel=1),
+    ".xz": partial(lzma.compress, preset=0),
 }
 SYMBOLS = ("x", "|a b|", "|;|", "|(|", "x!1", "|\u00e4|", "forall1", "|check-sat|", "a.b")
 STRINGS = ('""', '"(check-sat)"', '";"', '"a""b"', '"|"')
@@ -66,14 +67,9 @@ def hostile_script(rng: random.Random) -> bytes:
 MAKERS = {".cnf": hostile_formula, ".smt2": hostile_script}
 
 
-def problem_seeds(suffix: str) -> Callable[[Path], list[Path]]:
-    def write(folder: Path) -> list[Path]:
-        paths = [folder / f"{number}{suffix}" for number in range(8)]
-        for number, path in enumerate(paths):
-            path.write_bytes(MAKERS[suffix](random.Random(number)))
-        return paths
-
-    return write
+def problem_seeds(folder: Path, suffix: str) -> None:
+    for number in range(8):
+        (folder / f"{number}{suffix}").write_bytes(MAKERS[suffix](random.Random(number)))
 
 
 def mutate_problem(seed: Path, target: Path, rng: random.Random) -> None:
@@ -142,11 +138,9 @@ def talk(rng: random.Random) -> bytes:
     return rng.choice(["\n", " ", "\r\n", " ; a (comment\n"]).join([*said, "(check-sat)"]).encode()
 
 
-def session_seeds(folder: Path) -> list[Path]:
-    paths = [folder / f"{number}.talk" for number in range(8)]
-    for number, path in enumerate(paths):
-        path.write_bytes(talk(random.Random(number)))
-    return paths
+def session_seeds(folder: Path, suffix: str) -> None:
+    for number in range(8):
+        (folder / f"{number}{suffix}").write_bytes(talk(random.Random(number)))
 
 
 def mutate_session(seed: Path, target: Path, rng: random.Random) -> None:
@@ -205,11 +199,9 @@ REQUESTS: list[dict[str, Any]] = [
 ]
 
 
-def request_seeds(folder: Path) -> list[Path]:
-    paths = [folder / f"{number}.json" for number in range(len(REQUESTS))]
-    for path, request in zip(paths, REQUESTS, strict=True):
-        path.write_text(json.dumps(request))
-    return paths
+def request_seeds(folder: Path, suffix: str) -> None:
+    for number, request in enumerate(REQUESTS):
+        (folder / f"{number}{suffix}").write_text(json.dumps(request))
 
 
 def mutate_request(seed: Path, target: Path, rng: random.Random) -> None:

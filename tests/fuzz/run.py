@@ -41,37 +41,26 @@ OUTCOMES = ("used", "refused", "traceback", "crash", "hang", "memory")
 
 @dataclass(frozen=True)
 class Kind:
-    """seeds: writes some good inputs into a folder. mutate: a good one into another.
+    """seeds: writes some good inputs with a suffix into a folder. mutate: a good one into another.
     use: what a user would do with it."""
 
     suffix: str
-    seeds: Callable[[Path], list[Path]]
+    seeds: Callable[[Path, str], None]
     mutate: Callable[[Path, Path, random.Random], None]
     use: Callable[[Path], None]
 
 
-def _save(suffix: str) -> Kind:
-    return Kind(suffix, files.save_seeds(suffix), files.mutate_save, files.use_save)
-
-
-def _table(suffix: str) -> Kind:
-    return Kind(suffix, files.table_seeds(suffix), files.mutate_table, files.use_table)
-
-
-def _problem(suffix: str) -> Kind:
-    seeds = problems.problem_seeds(suffix)
-    return Kind(suffix, seeds, problems.mutate_problem, problems.use_problem)
-
-
+_SAVE = files.save_seeds, files.mutate_save, files.use_save
+_TABLE = files.table_seeds, files.mutate_table, files.use_table
+_PROBLEM = problems.problem_seeds, problems.mutate_problem, problems.use_problem
 KINDS: dict[str, Kind] = {
-    "save.json": _save(".json"),
-    "save.npz": _save(".npz"),
+    **{f"save{suffix}": Kind(suffix, *_SAVE) for suffix in (".json", ".npz")},
     "journal": Kind(".db", files.journal_seeds, files.mutate_journal, files.use_journal),
     "export": Kind(".jsonl", files.export_seeds, files.mutate_lines, files.use_export),
     "toml": Kind(".toml", files.toml_seeds, files.mutate_toml, files.use_toml),
-    **{suffix[1:]: _table(suffix) for suffix in (".csv", ".npy", ".npz", ".parquet")},
-    "dimacs": _problem(".cnf"),
-    "smtlib": _problem(".smt2"),
+    **{suffix[1:]: Kind(suffix, *_TABLE) for suffix in (".csv", ".npy", ".npz", ".parquet")},
+    "dimacs": Kind(".cnf", *_PROBLEM),
+    "smtlib": Kind(".smt2", *_PROBLEM),
     "session": Kind(".talk", problems.session_seeds, problems.mutate_session, problems.use_session),
     "http": Kind(".json", problems.request_seeds, problems.mutate_request, problems.use_request),
 }
@@ -147,7 +136,7 @@ def fuzz(
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         (folder / "seeds").mkdir()
-        KINDS[name].seeds(folder / "seeds")
+        KINDS[name].seeds(folder / "seeds", KINDS[name].suffix)
         first = report.inputs
         while first < inputs:
             first = _one_worker(name, seed, folder, first, inputs, seconds, report)

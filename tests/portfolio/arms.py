@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 
 def quick(problem: object) -> float:
@@ -32,18 +28,3 @@ def number(problem: object) -> float:
 
 def word(problem: object) -> str:
     return "abc"
-
-
-def leaves_daemon(problem: str) -> str:
-    """Starts two daemons, each in a session of its own and deaf to SIGTERM."""
-    code = "import os, signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
-    code += "os.fork() and os._exit(0); os.setsid(); "
-    code += "open(sys.argv[1], 'a').write(f'{os.getpid()}\\n'); time.sleep(60)"
-    subprocess.run([sys.executable, "-c", code, problem], check=True)
-    subprocess.Popen([sys.executable, "-c", code, problem])
-    while not Path(problem).exists() or len(Path(problem).read_text().splitlines()) < 2:
-        time.sleep(0.01)
-    Path(problem).write_text(Path(problem).read_text() + f"{os.getpid()}\n")
-    if Path(problem).name == "stay":
-        time.sleep(60.0)
-    return "done"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import secrets
 import subprocess
 import sys
@@ -14,10 +15,11 @@ import pytest
 import sqlalchemy as sa
 
 from pickbest.portfolio import AskTell
+from pickbest.portfolio.engine import tree
 from pickbest.portfolio.engine.engines import Engine, make_engine
 from pickbest.portfolio.runs import Task
 from tests.portfolio import postgres
-from tests.portfolio.helpers import children_of_this_process, eventually
+from tests.portfolio.helpers import eventually
 
 SATISFIABLE = "p cnf 3 3\n1 -2 0\n2\n0\n-1 3 0\n"
 QUERY = "(set-logic QF_BV)\n(declare-fun |a b| () (_ BitVec 8))\n(declare-fun c () (_ BitVec 8))\n"
@@ -28,12 +30,9 @@ QUERY += "(check-sat)\n(get-model)\n"
 @pytest.fixture(autouse=True)
 def no_process_left_behind() -> Iterator[None]:
     """Every test of a portfolio must leave no child process behind."""
-    if not sys.platform.startswith("linux"):
-        yield
-        return
-    before = children_of_this_process()
+    before = set(tree.children(os.getpid()))
     yield
-    assert eventually(lambda: not children_of_this_process() - before), "a process was left"
+    assert eventually(lambda: before.issuperset(tree.children(os.getpid()))), "a process was left"
 
 
 @pytest.fixture

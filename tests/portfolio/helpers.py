@@ -9,16 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 
-def children_of_this_process() -> set[int]:
-    """Direct children, zombies included."""
-    found: set[int] = set()
-    for thread in os.listdir("/proc/self/task"):
-        with contextlib.suppress(OSError):
-            listing = Path(f"/proc/self/task/{thread}/children").read_text()
-            found |= set(map(int, listing.split()))
-    return found
-
-
 def alive(pid: int) -> bool:
     """Whether a process exists and is more than a zombie."""
     try:

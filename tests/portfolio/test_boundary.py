@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import sqlite3
 import stat
 import subprocess
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from pickbest.cli import main
 from pickbest.core import PickbestError
 from pickbest.portfolio import AskTell, Portfolio
 from pickbest.portfolio.processes import TEMPORARY, passwords_in, without_passwords
@@ -52,8 +54,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "portfolio.toml").write_text(TOML)
     (folder / "my_arm.py").write_text("def solve(problem):\n    return 1\n")
     (folder / "costs.csv").write_text("a,b\n0.5,0.25\n0.125,0.5\n")
-    done = command("run", "portfolio.toml", *"pqrst", cwd=folder)
-    assert done.returncode == 0, done.stderr
+    (folder / "model.mps").write_text(MODEL)
+    (folder / "A.csv").write_text("1,2\n2,1\n")
+    (folder / "b.csv").write_text("0.5\n0.5\n")
+    (folder / "p.cnf").write_text("p cnf 1 1\n1 0\n")
+    (folder / "bin").mkdir()
+    (folder / "bin" / "cadical").write_text("#!/bin/sh\necho 's SATISFIABLE\nv 1 0'; exit 10\n")
+    (folder / "bin" / "cadical").chmod(0o755)
+    for words in (
+        ["run", "portfolio.toml", *"pqrst"],
+        ["export", "portfolio.toml", "--out", "journal.jsonl"],
+    ):
+        done = command(*words, cwd=folder)
+        assert done.returncode == 0, done.stderr
     return folder
 
 
@@ -74,30 +87,52 @@ COMMANDS = (
     ["hindsight", "costs.csv", "--budget", "1"],
     ["replay", "costs.csv", "--deadline", "1", "--budget", "1", "--learner", "thompson"],
     ["simulate", "task-1:rounds=20", "--learner", "thompson:prior=2", "--replicates", "2"],
-    ["feasible", "no-model.mps"],
-    ["serve", "no-store.db"],
+    ["feasible", "model.mps"],
+    ["feasible", "A.csv", "b.csv"],
+    ["prune", "portfolio.toml", "--keep", "5"],
+    ["import", "journal.jsonl", "copy.db"],
+    ["solve", "--list"],
+    ["solve", "--stats"],
+    ["solve", "p.cnf"],
+    ["serve", "portfolio.toml", "--port", "PORT"],
+)
+MODEL = (
+    "NAME\nROWS\n N obj\n G r\nCOLUMNS\n x obj 1 r 1\nRHS\n rhs r 1\nBOUNDS\n UP b x 9\nENDATA\n"
 )
 
 
-# All of them in one process, and their exit codes at the end.
+# All of them in one process, which says their exit codes; the service is asked once, and ended.
 ALL = f"""
-import sys
+import os, signal, sys, threading, time, urllib.request
 from pickbest.cli.main import main
-codes = ""
+
+def visit(address):
+    for _ in range(600):
+        try:
+            print("served", urllib.request.urlopen(address + "/api/status").status, flush=True)
+            break
+        except OSError:
+            time.sleep(0.1)
+    os.kill(os.getpid(), signal.SIGINT)
+
 for words in {COMMANDS!r}:
-    sys.argv = ["pickbest", *words]
+    if words[0] == "serve":
+        words[-1] = sys.argv[-1]
+        address = "http://127.0.0.1:" + words[-1]
+        threading.Thread(target=visit, args=(address,), daemon=True).start()
+    port, sys.argv = sys.argv[-1], ["pickbest", *words]
     try:
         main()
-        codes += "0"
     except SystemExit as error:
-        codes += str(error.code or 0)
-print()
-print(codes)
+        if error.code:
+            print("code", words[0], error.code, flush=True)
+    sys.argv = ["pickbest", port]
 """
 
 
 def test_no_file_of_the_current_folder_is_imported_by_any_command(folder: Path) -> None:
     """For every module that a start looks for in vain there is a file here; none of them is run."""
+    assert {words[0] for words in COMMANDS[1:]} == set(main.COMMANDS)
     missed = folder / "missed"
     trace = (
         "import sys\n"
@@ -106,27 +141,46 @@ def test_no_file_of_the_current_folder_is_imported_by_any_command(folder: Path) 
         f"        open({str(missed)!r}, 'a').write(name + '\\n')\n"
         "sys.meta_path.append(Missed())\n"
     )
-    program = [*START[:-1], trace + ALL]
-    subprocess.run(program, cwd=folder, capture_output=True, check=True)
+    hostile = {
+        **os.environ,
+        "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
+        "PYTHONSTARTUP": str(folder / "sitecustomize.py"),
+        "XDG_DATA_HOME": str(folder / "data"),
+    }
+
+    def run_all(code: str) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            port = str(server.getsockname()[1])
+        done = subprocess.run(
+            [*START[:-1], code, port], cwd=folder, env=hostile, capture_output=True, text=True
+        )
+        (folder / "copy.db").unlink()
+        lines = [each for each in done.stdout.splitlines() if each.startswith(("code ", "served "))]
+        assert lines == ["code solve 10", "served 200", "code serve 130"], done.stdout + done.stderr
+
+    run_all(trace + ALL)
     names = {line.partition(".")[0] for line in missed.read_text().split()} - {"my_arm"}
     assert len(names) > 3, "a start looks for modules that are not there"
     ran = folder / "ran"
     for name in (*names, "sitecustomize", "usercustomize"):
         (folder / f"{name}.py").write_text(f"open({str(ran)!r}, 'a').write(__name__ + ' ')\n")
-    hostile = {**os.environ, "PYTHONSTARTUP": str(folder / "sitecustomize.py")}
-    program = [*START[:-1], ALL]
-    done = subprocess.run(program, cwd=folder, env=hostile, capture_output=True, text=True)
+    run_all(ALL)
     assert not ran.exists(), f"a command ran {ran.read_text()}"
-    assert done.stdout.splitlines()[-1] == "0" * (len(COMMANDS) - 2) + "22", done.stderr
     assert command("status", "portfolio.toml", cwd=folder).returncode == 0
 
 
-def test_the_tests_that_the_page_of_promises_names_exist() -> None:
+@pytest.mark.parametrize("page", ["docs/reliability.md", "studies/notes/boundary.md"])
+def test_the_tests_that_a_page_of_promises_names_exist(page: str) -> None:
     root = Path(__file__).parents[2]
-    named = set(re.findall(r"`(test_\w+)`", (root / "docs" / "reliability.md").read_text()))
+    text = (root / page).read_text()
     there = "".join(path.read_text() for path in (root / "tests").rglob("test_*.py"))
+    there += (root / "src/pickbest/testing/engines.py").read_text()
+    named = set(re.findall(r"`((?:test|check)_\w+)`", text))
     assert len(named) > 20
     assert {name for name in named if f"def {name}(" not in there} == set()
+    assert all(
+        (root / "tests/portfolio" / each).exists() for each in re.findall(r"`(test_\w+\.py)`", text)
+    )
 
 
 def test_a_reference_finds_its_own_module_and_no_other(tmp_path: Path) -> None:
@@ -155,7 +209,8 @@ def test_variables_of_python_reach_neither_arms_nor_the_keeper(
 ) -> None:
     """An empty entry of PYTHONPATH is the current folder, with what lies there."""
     ran = tmp_path / "ran"
-    (tmp_path / "sitecustomize.py").write_text(f"open({str(ran)!r}, 'a').write('x')\n")
+    for name in ("sitecustomize", "socket", "json"):  # what every Python imports, and what ours do
+        (tmp_path / f"{name}.py").write_text(f"open({str(ran)!r}, 'a').write('x')\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", f":{tmp_path}")
     arms = {"env": ["env"], "python": [sys.executable, "-c", "print(1)"]}
@@ -406,10 +461,7 @@ def test_a_model_that_keeps_its_reader_is_given_up(
     models = pytest.importorskip("pickbest.feasibility.models")
     pytest.importorskip("highspy")
     path = tmp_path / "model.mps"
-    path.write_text(
-        "NAME\nROWS\n N obj\n G r\nCOLUMNS\n x obj 1 r 1\nRHS\n rhs r 1\n"
-        "BOUNDS\n UP b x 9\nENDATA\n"
-    )
+    path.write_text(MODEL)
     assert models.read_model(path).A.shape == (1, 1)
     monkeypatch.setattr(models, "_READER", "import time; time.sleep(60)")
     monkeypatch.setattr(models, "READ_SECONDS", 1.0)

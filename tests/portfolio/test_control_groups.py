@@ -21,7 +21,7 @@ from pickbest.portfolio.engine import limits
 from pickbest.portfolio.engine.limits import Group
 from pickbest.portfolio.engine.local import LocalEngine
 from pickbest.portfolio.runs import Limits, Run, RunStatus, Task
-from tests.portfolio import hostile
+from pickbest.testing import arms
 from tests.portfolio.helpers import running
 
 V2 = next((p for p in map(Path, ("/sys/fs/cgroup", "/sys/fs/cgroup/unified"))
@@ -62,7 +62,7 @@ def test_an_arm_runs_in_its_group_and_all_of_it_ends(engine: LocalEngine) -> Non
 
 
 def test_processor_time_of_a_group(engine: LocalEngine) -> None:
-    call = pickle.dumps((hostile.forks_and_spins, ("p",)))
+    call = pickle.dumps((arms.fork_and_spin, (3,)))
     spins = Task("spins", 20.0, call=call, limits=Limits(cpu_seconds=1.5))
     good = Task("good", 20.0, argv=("sh", "-c", "sleep 1; echo fine"))
     run, fine = race(engine, spins, good)
@@ -85,8 +85,8 @@ def test_a_killed_guard_and_its_group(engine: LocalEngine) -> None:
 def test_memory_and_processes_by_the_kernel(engine: LocalEngine) -> None:
     if not limits.CONTROLLERS:
         pytest.skip("the controllers of memory and processes belong to cgroups of version 1")
-    eats = pickle.dumps((hostile.forks_and_eats, ("p",)))
-    many = pickle.dumps((hostile.many_processes, ("p",)))
+    eats = pickle.dumps((arms.fork_and_eat, (10,)))
+    many = pickle.dumps((arms.fork_and_sleep, (30,)))
     hog, flood, good = race(
         engine,
         Task("hog", 20.0, call=eats, limits=Limits(500 * 1024**2)),

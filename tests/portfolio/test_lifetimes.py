@@ -6,9 +6,7 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
-import psycopg
 import pytest
 
 from pickbest.core import PickbestError
@@ -104,28 +102,6 @@ def test_a_ticket_is_refused_as_soon_as_it_has_expired(any_database: str) -> Non
                 with pytest.raises(PickbestError, match="no result came in time"):
                     each.tell(told, [0.0, 0.0])
         assert (book.status().lost, book.status().open) == (2, 0)
-
-
-@pytest.mark.postgres
-def test_a_run_outlives_a_restart_of_the_server(postgres_server: str, tmp_path: Path) -> None:
-    """Group 10: sessions are cut off in the middle of a run; no problem is lost."""
-    store = postgres_server
-    with (
-        Portfolio({"x": ["true"]}, 1, 20.0, store, name="cut", learner="thompson") as portfolio,
-        psycopg.connect(store, autocommit=True) as operator,
-    ):
-        done = 0
-        for _ in portfolio.map([str(number) for number in range(12)], concurrency=2):
-            done += 1
-            if done in (3, 6, 9):
-                operator.execute(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                    "WHERE pid <> pg_backend_pid() AND datname = current_database()"
-                )
-        assert done == 12
-        status = portfolio.status()
-        assert (status.finished, status.open) == (12, 0)
-        portfolio.verify()
 
 
 def test_opening_waits_for_a_database_that_is_away(monkeypatch: pytest.MonkeyPatch) -> None:

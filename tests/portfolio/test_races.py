@@ -245,13 +245,6 @@ def test_a_keyboard_interrupt_closes_the_round(tmp_path: Path) -> None:
         assert (view.state, view.reason) == ("lost", "KeyboardInterrupt")
 
 
-def test_a_dead_keeper_is_replaced() -> None:
-    with Portfolio({"true": ["true"]}, 1, 20.0) as portfolio:
-        assert portfolio.solve("p").solved
-        os.kill(portfolio.race.engine.guards.keeper, signal.SIGKILL)  # type: ignore[attr-defined]
-        assert portfolio.solve("p").solved
-
-
 def test_an_arm_that_another_process_added_is_not_blamed(tmp_path: Path) -> None:
     with Portfolio({"a": ["true"], "b": ["true"]}, 2, 20.0, tmp_path / "r.db") as first:
         with Portfolio({"a": ["true"], "b": ["true"]}, 2, 20.0, tmp_path / "r.db") as second:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -91,12 +92,14 @@ class Balanced(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_csv_has_all_digits() -> None:
+def test_csv_has_all_digits_and_no_formulas() -> None:
     assert to_csv(TABLE).splitlines() == [
         "learner,as run: mean,as run: z",
         '"OG_hybrid(2, 1)",0.57449,-1.25',
         "a|b,,",
     ]
+    named = to_csv(replace(TABLE, rows=[("=SUM(1)", -1.0, None), ("-x", None, None)]))
+    assert named.splitlines()[1:] == ["'=SUM(1),-1.0,", "'-x,,"]
 
 
 def test_figures_are_images_and_the_same_twice() -> None:

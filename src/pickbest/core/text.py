@@ -21,10 +21,20 @@ def printable(text: object) -> str:
 
 
 def csv_text(rows: Iterable[Iterable[object]]) -> str:
-    """Rows as CSV, all digits of their numbers kept."""
+    """Rows as CSV, all digits of their numbers kept.
+
+    No spreadsheet takes a cell for a formula: names and answers may be anybody's.
+
+    >>> csv_text([["=cmd|' /C calc'!A0", -1.5, "p1.cnf"]])
+    "'=cmd|' /C calc'!A0,-1.5,p1.cnf\\n"
+    """
     import csv
     import io
 
+    risky = ("=", "+", "-", "@", "\t", "\r")
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
+    csv.writer(text, lineterminator="\n").writerows(
+        [f"'{cell}" if isinstance(cell, str) and cell.startswith(risky) else cell for cell in row]
+        for row in rows
+    )
     return text.getvalue()

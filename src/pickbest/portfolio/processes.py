@@ -9,7 +9,6 @@ import contextlib
 import ctypes
 import os
 import re
-import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,10 +20,9 @@ from urllib.parse import quote
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
-LINUX = sys.platform.startswith("linux")
 PR_SET_PDEATHSIG, PR_GET_DUMPABLE, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 3, 4, 36
 TEMPORARY = "pickbest-"
-_libc = ctypes.CDLL(None, use_errno=True) if LINUX else None
+_libc = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +38,13 @@ class Owner:
 
     @property
     def is_here(self) -> bool:
-        """Whether it is a process of this machine, since its last start."""
-        return self.place == _place()
+        """Whether it is a process of this machine, since its last start, that can be looked up."""
+        return bool(self.started) and self.place == _place()
 
     @property
     def has_died(self) -> bool:
         """Whether a process of this machine has ended."""
-        if self.started:
-            return started(self.pid) != self.started
-        return not _alive(self.pid)  # no /proc: the pid must do
+        return started(self.pid) != self.started
 
 
 def this_process() -> Owner:
@@ -74,15 +70,6 @@ def started(pid: int) -> str:
         # A zombie will tell nothing any more.
         return "" if fields[0] in "ZX" else fields[19]
     return ""
-
-
-def _alive(pid: int) -> bool:
-    try:
-        with contextlib.suppress(PermissionError):
-            os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    return True
 
 
 def stat_fields(pid: int | str) -> list[str]:
@@ -115,18 +102,15 @@ def _namespace() -> int:
 
 
 def prctl(option: int, value: int) -> int:
-    """Set or ask something about this process, where the kernel is Linux; elsewhere 1."""
-    return 1 if _libc is None else int(_libc.prctl(option, value, 0, 0, 0))
+    """Set or ask something about this process."""
+    return int(_libc.prctl(option, value, 0, 0, 0))
 
 
 def pidfd(pid: int) -> int | None:
     """A descriptor that becomes readable when a process ends; None where there is none."""
-    if not LINUX:
-        return None
-    try:
+    with contextlib.suppress(OSError):
         return os.pidfd_open(pid)
-    except OSError:
-        return None
+    return None
 
 
 _undumpable = 0
@@ -135,7 +119,7 @@ _undumpable_lock = threading.Lock()
 
 @contextlib.contextmanager
 def not_dumpable() -> Iterator[None]:
-    """While this lasts, no other process of an ordinary user can look into this one (Linux).
+    """While this lasts, no other process of an ordinary user can look into this one.
 
     It can neither be traced, nor are its environment, memory and descriptors to be had from /proc
     or by pidfd_getfd. It leaves no core file either.
@@ -204,10 +188,10 @@ _PASSWORD = re.compile(
 
 
 def hide(secrets: Iterable[str]) -> None:
-    """Overwrite secrets among this process's arguments, which every user can read (Linux).
+    """Overwrite secrets among this process's arguments, which every user can read.
 
     Nothing else is touched: the bytes that Linux shows as /proc/PID/cmdline are the process's
-    own memory.
+    own memory. Elsewhere, nothing happens.
     """
     wanted = {form.encode() for secret in secrets for form in (secret, quote(secret, safe=""))}
     with contextlib.suppress(OSError, ValueError, IndexError):

@@ -16,15 +16,14 @@ Who ends what is left when one of them is killed:
 - the keeper: the guards live on, and the portfolio starts another keeper for its next race.
 - portfolio and keeper, or portfolio and guard: the one that is left.
 
-If a guard and the keeper are killed in one instant, nobody knows any more what the guard's arm
-has started. An arm that is a function ends at once, with its guard. A command that runs under
-limits in a control group is ended by the next portfolio that starts (`limits.remove_abandoned`).
-Any other command runs on until it ends on its own, exceeds its limit of processor time, or writes
-to its output, which nobody reads any more (SIGPIPE).
+If a guard and the keeper are killed in one instant, the kernel ends the arm itself with its guard
+(PR_SET_PDEATHSIG), but nobody knows any more what the arm has started. What is in a control group
+is ended by the next portfolio that starts (`limits.remove_abandoned`). Anything else runs on until
+it ends on its own, exceeds its limit of processor time, or writes to its output, which nobody reads
+any more (SIGPIPE).
 
 Messages (`messages`) are JSON over sockets that have no name and that no arm inherits. What an arm
 itself says is text: its output, and what a function returns as JSON.
 
-Subreapers, pidfds and /proc exist on Linux only; elsewhere the arm's process group is killed,
-and a daemon that left the group may survive.
+Subreapers, pidfds and /proc exist on Linux only, and so does the local engine.
 """

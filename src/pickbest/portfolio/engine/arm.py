@@ -1,4 +1,4 @@
-"""Starting an arm: a command, or a Python function in a forked process.
+"""Starting an arm: a command, or a Python function, in a forked process.
 
 Neither inherits anything but standard input, output and error; a function also holds the pipe
 for its own answer, which closes when it starts or forks another process.
@@ -13,14 +13,12 @@ import os
 import pickle
 import resource
 import signal
-import subprocess
 import sys
 import traceback
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from pickbest.portfolio.engine import messages
-from pickbest.portfolio.processes import LINUX, PR_SET_DUMPABLE, PR_SET_PDEATHSIG, prctl
+from pickbest.portfolio.processes import PR_SET_DUMPABLE, PR_SET_PDEATHSIG, prctl
 
 LONGEST_REASON = 1000
 # What a function's side sends back begins with one of these.
@@ -28,84 +26,39 @@ VALUE, RAISED, BROKEN = "V", "R", "B"
 RESULT = 3  # the descriptor on which it does
 
 
-class StartError(Exception):
-    """An arm cannot be started."""
-
-
-@dataclass
-class Started:
-    """A running arm: what it writes comes from these descriptors."""
-
-    pid: int
-    stdout: int
-    stderr: int
-    answer: int | None = None
-
-
-def start(request: dict[str, Any]) -> Started:
-    """Start the arm of a request."""
-    return _function(request) if request["argv"] is None else _command(request)
-
-
-def _command(request: dict[str, Any]) -> Started:
-    read_out, out = os.pipe()
-    read_err, err = os.pipe()
-    try:
-        # Without preexec_fn this is a vfork: ten times quicker than a fork of this process.
-        process = subprocess.Popen(
-            request["argv"],
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
-            cwd=request["cwd"],
-            env=request["env"],
-            close_fds=True,
-            start_new_session=True,
-            preexec_fn=None if LINUX else lambda: _limit(request),
-        )
-    except (OSError, ValueError) as error:
-        os.close(read_out)
-        os.close(read_err)
-        name = getattr(error, "filename", None) or request["argv"][0]
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise StartError(f"{name}: {reason}") from error
-    finally:
-        os.close(out)
-        os.close(err)
-    process.returncode = 0  # the guard reaps it, with all that is below it
-    if LINUX:
-        _limit(request, process.pid)
-    return Started(process.pid, read_out, read_err)
-
-
-def _function(request: dict[str, Any]) -> Started:
+def start(request: dict[str, Any]) -> tuple[int, list[int]]:
+    """Start the arm of a request: its pid, and the descriptors of what it writes and answers."""
     ends = [os.pipe() for _ in range(3)]
     guard = os.getpid()
     pid = os.fork()
     if pid == 0:
-        _become_function(request, [write for _, write in ends], guard)
+        _become_arm(request, [write for _, write in ends], guard)
     for _, write in ends:
         os.close(write)
-    return Started(pid, *(read for read, _ in ends))
+    return pid, [read for read, _ in ends]
 
 
-def _become_function(request: dict[str, Any], pipes: list[int], guard: int) -> NoReturn:
-    """In the forked child: descriptors, limits, environment, then the function."""
+def _become_arm(request: dict[str, Any], pipes: list[int], guard: int) -> NoReturn:
+    """In the forked child: descriptors, limits, environment, then the command or the function."""
     message, code = BROKEN, 1
     try:
         os.setsid()
+        # The kernel ends it with its guard, also where nobody is left who could.
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        prctl(PR_SET_DUMPABLE, 1)
         if os.getppid() != guard:
             os._exit(1)
         _keep_only([os.open(os.devnull, os.O_RDONLY), *pipes])
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores these, and exec passes on
+            signal.signal(number, signal.SIG_DFL)
+        os.chdir(request["cwd"])
+        _limit(request)
+        if request["argv"] is not None:
+            _exec(request["argv"], request["env"])
+        # A command is what nobody may look into until it is another program.
+        prctl(PR_SET_DUMPABLE, 1)
         os.register_at_fork(after_in_child=_close_result)
         os.environ.clear()
         os.environ.update(request["env"])
-        _limit(request)
-        for name in ("SIGPIPE", "SIGXFSZ"):  # Python ignores these, and exec would pass that on
-            signal.signal(getattr(signal, name), signal.SIG_DFL)
-        os.chdir(request["cwd"])
         message, code = _called(base64.b64decode(request["call"]))
     except OSError as error:
         message = f"{BROKEN}{error.filename}: {error.strerror}"
@@ -115,6 +68,13 @@ def _become_function(request: dict[str, Any], pipes: list[int], guard: int) -> N
         with contextlib.suppress(BaseException), os.fdopen(RESULT, "wb") as pipe:
             pipe.write(message.encode(errors="replace"))
         os._exit(code)
+
+
+def _exec(argv: list[str], variables: dict[str, str]) -> NoReturn:
+    try:
+        os.execvpe(argv[0], argv, variables)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, argv[0]) from error
 
 
 def _keep_only(descriptors: list[int]) -> None:
@@ -163,20 +123,14 @@ def shortened(text: str) -> str:
     return f"{text[: LONGEST_REASON - len(last) - 3]} … {last}"
 
 
-def _limit(request: dict[str, Any], pid: int = 0) -> None:
+def _limit(request: dict[str, Any]) -> None:
     """Limits of each single process: one that asks for too much memory is told so.
 
-    That of processor time is for where nobody can look at the whole tree.
+    That of processor time is for processes that nobody watches any more.
     """
-    limits = []
-    if request["limits"]["memory_bytes"]:
-        limits.append((resource.RLIMIT_AS, (request["limits"]["memory_bytes"],) * 2))
-    if request["limits"]["cpu_seconds"]:
-        most = math.ceil(request["limits"]["cpu_seconds"]) + (1 if LINUX else 0)
-        limits.append((resource.RLIMIT_CPU, (most, most + 1)))
-    for kind, most_and_hard in limits:
-        if pid == 0:
-            resource.setrlimit(kind, most_and_hard)
-            continue
-        with contextlib.suppress(ProcessLookupError):
-            resource.prlimit(pid, kind, most_and_hard)
+    memory, seconds = (request["limits"][name] for name in ("memory_bytes", "cpu_seconds"))
+    if memory:
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    if seconds:
+        most = math.ceil(seconds) + 1
+        resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1))

@@ -4,8 +4,8 @@
 gets the environment that a program needs to run, and none of the portfolio's secrets.
 """
 
-import os
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Protocol, runtime_checkable
@@ -38,8 +38,8 @@ def make_engine(name: str | Engine, options: Mapping[str, Any] | None = None) ->
     if not isinstance(name, str):
         return name
     if name == "local":
-        if os.name != "posix":
-            raise PickbestError("engine 'local' needs Linux (or, with less certainty, macOS)")
+        if not sys.platform.startswith("linux"):
+            raise PickbestError("engine 'local' needs Linux, whose kernel ends all that arms start")
         from pickbest.portfolio.engine.local import LocalEngine
 
         return LocalEngine()

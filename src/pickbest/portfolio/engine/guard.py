@@ -11,11 +11,9 @@ from typing import Any, BinaryIO
 
 from pickbest.portfolio.engine import arm, limits, messages, tree
 from pickbest.portfolio.engine.limits import Group
-from pickbest.portfolio.processes import LINUX, PR_SET_CHILD_SUBREAPER, pidfd, prctl
+from pickbest.portfolio.processes import PR_SET_CHILD_SUBREAPER, prctl
 from pickbest.portfolio.runs import Limits
 
-# How often a guard looks after its arm where the kernel offers no descriptor for that.
-LOOK_SECONDS = 0.02
 # How much of the end of an arm's output is kept in memory; how much of standard output goes to a
 # file then; how long what a function returns may be, as JSON.
 OUTPUT_BYTES, SPOOL_BYTES, ANSWER_BYTES = 1 << 16, 1 << 28, 1 << 24
@@ -53,22 +51,21 @@ class GuardedRun:
         """Run the arm; what became of it."""
         started = time.monotonic()
         try:
-            running = self._start()
-        except arm.StartError as error:
-            return {"status": "broken", "reason": str(error)}
-        pipes = {running.stdout: self.stdout, running.stderr: self.stderr}
-        if running.answer is not None:
-            pipes[running.answer] = self.answer
+            pid, reads = self._start()
+        except OSError as error:
+            where = "it cannot be started" if error.filename is None else error.filename
+            return {"status": "broken", "reason": f"{where}: {error.strerror}"}
+        pipes = dict(zip(reads, (self.stdout, self.stderr, self.answer), strict=True))
         for read in pipes:
             os.set_blocking(read, False)
-        ending = self._wait(running.pid, pipes, started + self.request["deadline"])
+        ending = self._wait(pid, pipes, started + self.request["deadline"])
         seconds = time.monotonic() - started
-        self._end_all(running.pid)
+        self._end_all(pid)
         for read, target in pipes.items():
             while self._read(read, target):  # nobody can write any more
                 pass
             os.close(read)
-        status = self.reaper.statuses.get(running.pid)
+        status = self.reaper.statuses.get(pid)
         return {
             "status": ending,
             "seconds": seconds,
@@ -84,14 +81,11 @@ class GuardedRun:
             "answer": "" if self.reason else self.answer.decode(errors="replace"),
         }
 
-    def _start(self) -> arm.Started:
+    def _start(self) -> tuple[int, list[int]]:
         if self.group is None:
             return arm.start(self.request)
         # What a process starts is in its group from the first instant.
-        try:
-            self.group.enter()
-        except OSError as error:
-            raise arm.StartError(f"{self.group.path}: {error.strerror}") from error
+        self.group.enter()
         try:
             return arm.start(self.request)
         finally:
@@ -99,11 +93,9 @@ class GuardedRun:
 
     def _wait(self, pid: int, pipes: dict[int, bytearray], deadline: float) -> str:
         """Until the arm ends, or must: how it ended."""
-        ended, ending = pidfd(pid), "finished"
-        steps = [LOOK_SECONDS] if ended is None else []
-        limited = self.limits.of_the_tree
-        steps += [limits.POLL_SECONDS] if limited else []
-        polled = time.monotonic()
+        ended, ending = os.pidfd_open(pid), "finished"
+        limited, polled = self.limits.of_the_tree, time.monotonic()
+        step = limits.POLL_SECONDS if limited else 3600.0
         with selectors.DefaultSelector() as selector:
             for descriptor in (*pipes, self.connection, self.portfolio, ended):
                 if descriptor is not None:
@@ -115,11 +107,11 @@ class GuardedRun:
                 if patience <= 0.0:
                     ending, deadline = "timeout", self._ask_to_end(pid)
                     continue
-                ready = {key.fd for key, _ in selector.select(min(patience, *steps, 3600.0))}
+                ready = {key.fd for key, _ in selector.select(min(patience, step))}
                 for read in ready & pipes.keys():
                     if self._read(read, pipes[read]) == b"":
                         selector.unregister(read)
-                if ended is None or ended in ready:
+                if ended in ready:
                     self.reaper.reap_all()
                 if pid in self.reaper.statuses or self.portfolio in ready:
                     break
@@ -131,8 +123,7 @@ class GuardedRun:
                     self.reason = self.reason or (over and f"it used {over}")
                 if self.reason:
                     break
-        if ended is not None:
-            os.close(ended)
+        os.close(ended)
         return "finished" if self.reason else ending
 
     def _excess(self) -> str:
@@ -159,8 +150,6 @@ class GuardedRun:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(pid, signal.SIGKILL)
         self.reaper.end_children()
-        if not LINUX and pid not in self.reaper.statuses:
-            self.reaper.statuses[pid] = os.waitpid(pid, 0)[1]
 
     def _read(self, read: int, target: bytearray) -> bytes | None:
         """Take what is there: b"" at the end of the pipe, None when nothing is there yet."""

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import selectors
 import signal
 import socket
 import subprocess
@@ -47,13 +46,11 @@ class Link:
 
         The keeper, too, holds the guard's end of the connection, and closes it then.
         """
-        until = time.monotonic() + within
         with contextlib.suppress(OSError):
-            if self._pidfd is None:
-                os.kill(self.pid, signal.SIGKILL)
-            else:
+            if self._pidfd is not None:
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
-            while _ready(self.socket, until - time.monotonic()) and self.socket.recv(1 << 20):
+            self.socket.settimeout(within)
+            while self.socket.recv(1 << 20):
                 pass
 
     def close(self) -> None:
@@ -180,13 +177,6 @@ class Guards:
                     os.waitpid(self.keeper, 0)
                     return
                 time.sleep(0.001)
-
-
-def _ready(source: socket.socket, within: float) -> bool:
-    """Whether there is something to read within this many seconds."""
-    with selectors.DefaultSelector() as selector:
-        selector.register(source, selectors.EVENT_READ)
-        return bool(selector.select(max(within, 0.0)))
 
 
 def _become_keeper(control: int, portfolio: int) -> NoReturn:

@@ -123,10 +123,6 @@ class Group:
         """Whether the kernel ended processes of it because there was no memory left."""
         return self._numbers("memory.events").get("oom_kill", 0) > 0
 
-    @property
-    def empty(self) -> bool:
-        return not self._numbers("cgroup.events").get("populated", 0)
-
     def _numbers(self, file: str) -> dict[str, int]:
         with contextlib.suppress(OSError, ValueError):
             lines = (self.path / file).read_text().splitlines()

@@ -1,4 +1,4 @@
-"""Looking at the processes below one, and ending them all. Without /proc, nothing is found."""
+"""Looking at the processes below one, and ending them all."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from pickbest.portfolio.processes import LINUX, stat_fields
+from pickbest.portfolio.processes import stat_fields
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -56,7 +56,7 @@ class Reaper:
             return False
         self.statuses[pid] = status
         self.cpu_seconds += used.ru_utime + used.ru_stime
-        self.peak_bytes = max(self.peak_bytes, used.ru_maxrss * (1024 if LINUX else 1))
+        self.peak_bytes = max(self.peak_bytes, used.ru_maxrss * 1024)
         return True
 
     def reap_all(self) -> None:

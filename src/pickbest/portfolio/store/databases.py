@@ -7,7 +7,6 @@ ended by the server, so that one frozen client cannot stop all others.
 """
 
 import os
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -32,7 +31,6 @@ CONNECT_SECONDS = 10
 IDLE_SECONDS, LOCK_SECONDS, STATEMENT_SECONDS = 30, 60, 120
 WRITES = "pickbest_writes"
 WRITER_PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON")
-_SECRET = re.compile(r"password|passwd|pwd|secret|token", re.IGNORECASE)
 
 
 def as_url(storage: str | Path) -> sa.URL:
@@ -62,9 +60,8 @@ def shown(storage: str | Path | sa.URL) -> str:
     'postgresql://me:***@host/runs?password=***'
     """
     url = storage if isinstance(storage, sa.URL) else as_url(storage)
-    query = {key: "***" if _SECRET.search(key) else value for key, value in url.query.items()}
-    text = without_passwords(url.set(query=query).render_as_string(hide_password=True))
-    return text.replace("%2A%2A%2A", "***").replace("postgresql+psycopg://", "postgresql://", 1)
+    text = without_passwords(url.render_as_string(hide_password=True))
+    return text.replace("postgresql+psycopg://", "postgresql://", 1)
 
 
 def in_memory(url: sa.URL) -> bool:

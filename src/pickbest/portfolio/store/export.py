@@ -107,17 +107,7 @@ def to_pandas(views: Iterable[RoundView]) -> DataFrame:
 
 def as_csv(views: Iterable[RoundView]) -> str:
     """The rows as text, with a header."""
-    return csv_text([COLUMNS, *(map(_harmless, row) for row in run_rows(views))])
-
-
-def _harmless(cell: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula: names and answers may be anybody's.
-
-    >>> _harmless("=cmd|' /C calc'!A0"), _harmless(-1.5), _harmless("p1.cnf")
-    ("'=cmd|' /C calc'!A0", -1.5, 'p1.cnf')
-    """
-    risky = isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r"))
-    return f"'{cell}" if risky else cell
+    return csv_text([COLUMNS, *run_rows(views)])
 
 
 def chosen_format(form: str | None, out: Path | None) -> str:
