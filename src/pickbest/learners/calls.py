@@ -44,9 +44,9 @@ KINDS = 4
 WORTH, MOST_OF_ARM = 3.0, 3.0
 # Calls that the kinds' laws count as before anything is seen.
 LADDER = 2.0
-# A posterior draw counts a call as that many trials. With 3 or more, a dear arm that only the
-# features of a problem show to be needed is never tried.
-SHARPNESS = 2.0
+# A posterior draw counts a call as SHARPNESS trials, and what is leant on as LEANT trials. Were the
+# latter more, a dear arm would never be tried where all that is known is that cheap ones fail.
+SHARPNESS, LEANT = 8.0, 2.0
 # What is older than about 1 / (1 - KEPT) problems counts little.
 KEPT = 0.999
 # How many calls are looked ahead, and how many arms are tried for each.
@@ -246,7 +246,7 @@ class Calls:
         shape = 1.0 + SHARPNESS * of_arm
         factor = generator.standard_gamma(shape) / shape
         tails = np.clip(1.0 - np.cumsum(laws, axis=2)[:, :, :-1], 1e-6, 1.0)
-        trials = SHARPNESS * counted.sum(axis=2, keepdims=True)
+        trials = LEANT + SHARPNESS * seen.sum(axis=2, keepdims=True)
         drawn = generator.standard_gamma(_law(tails ** factor[None, :, None]) * trials)
         laws = np.maximum(drawn, 1e-9)
         laws /= laws.sum(axis=2, keepdims=True)
