@@ -168,7 +168,8 @@ class Calls:
     ) -> None:
         """Fold calls in. called, before: see `calls`. prices: NaN where none was told."""
         laws = self._laws(state, row)
-        expected = _weights(state, row, features)
+        phi = None if features is None else described(state, row, features[row])
+        expected = _weights(state, row, phi)
         likely = expected * _likelihood(laws, arms, costs)
         if called is not None and before is not None:
             likely *= _likelihood(laws, called, before)
@@ -176,8 +177,7 @@ class Calls:
         if called is None:
             state.mass[row] = KEPT * state.mass[row] + likely
             state.seen[row] *= KEPT
-            if features is not None:
-                phi = described(state, row, features[row])
+            if features is not None and phi is not None:
                 error = likely - _usual(state, row) - state.weights[row] @ phi
                 regress(state.weights[row], state.known[row], phi, error)
                 count_numbers(state, row, features[row])
@@ -262,7 +262,8 @@ class Calls:
     ) -> list[int]:
         """The greedy set; free: calls cost nothing, and all places are filled."""
         laws = self._laws(state, row, draws.generator(row))
-        weights = _weights(state, row, features)
+        phi = None if features is None else described(state, row, features[row])
+        weights = _weights(state, row, phi)
         if free:
             return _greedy(laws, weights, np.zeros(self.n_arms), self.budget, whole=True)
         return _greedy(laws, weights, self._charges(state, row), self.budget)
@@ -278,7 +279,8 @@ class Calls:
     ) -> list[int]:
         """The best next call, or none."""
         laws = self._laws(state, row, draws.generator(row))
-        weights = _weights(state, row, features)
+        phi = None if features is None else described(state, row, features[row])
+        weights = _weights(state, row, phi)
         best = 1.0
         if len(called):
             weights = weights * _likelihood(laws, called, costs)
@@ -398,11 +400,14 @@ def _usual(state: CallsState, row: int) -> FloatArray:
     return usual
 
 
-def _weights(state: CallsState, row: int, features: FloatArray | None) -> FloatArray:
-    """(kinds,): how likely a problem is of each kind before anything is called."""
+def _weights(state: CallsState, row: int, phi: FloatArray | None) -> FloatArray:
+    """(kinds,): how likely a problem is of each kind before anything is called.
+
+    phi: its features, see `auto.features`.
+    """
     weights = _usual(state, row)
-    if features is not None:
-        found = weights + state.weights[row] @ described(state, row, features[row])
+    if phi is not None:
+        found = weights + state.weights[row] @ phi
         weights = np.clip(found, 0.01, 1.0)
         weights /= weights.sum()
     return weights
