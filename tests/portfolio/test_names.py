@@ -287,6 +287,18 @@ def test_a_told_round_is_told_once_however_often_it_arrives() -> None:
         client._http = type("Http", (), {"request": staticmethod(request), "close": lambda s: 0})()
         client.tell(client.ask(), [0.75])
         assert (book.status().finished, book.status().mean_cost) == (1, 0.25)
+        # Somebody else told one of a batch, and the first attempt never arrived: say so.
+        both = client.ask_many(["p", "q"])
+        book.tell(both[0], [0.5])
+
+        def refused(method: str, path: str, json: object) -> object:
+            client._http.request = request
+            raise httpx.ConnectError("refused")
+
+        client._http.request = refused
+        with pytest.raises(ClosedRoundError, match=r"told already.*still open"):
+            client.tell_many([(each, [1.0]) for each in both])
+        assert book.status().finished == 2
         gone = Client("http://127.0.0.1:9", patience=())
         with pytest.raises(ServiceError, match="cannot be reached"):
             gone.ask()
