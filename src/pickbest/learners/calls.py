@@ -147,11 +147,11 @@ class Calls:
 
         called, costs: what was called on this problem before, and what it cost.
         """
+        if not self.cascade:
+            return self._set(state, row, draws, features) if called is None else []
         if called is None or costs is None:
-            if self.cascade:
-                return self._next(state, row, draws, features, np.empty(0, np.int64), np.empty(0))
-            return self._set(state, row, draws, features)
-        if not self.cascade or len(called) >= self.budget:
+            called, costs = np.empty(0, np.int64), np.empty(0)
+        if len(called) >= self.budget:
             return []
         return self._next(state, row, draws, features, called, costs)
 
@@ -207,11 +207,6 @@ class Calls:
                 best.append((list(arms), cost, price))
         return best
 
-    def _charges(self, state: CallsState, row: int) -> FloatArray:
-        """(arms,) what a call weighs against a cost."""
-        charges: FloatArray = self.trade * self._prices(state, row)
-        return charges
-
     def _prices(self, state: CallsState, row: int) -> FloatArray:
         """(arms,) of a call: what was said before counts as one that was told."""
         spent, charged = state.spent[row], state.charged[row]
@@ -252,6 +247,14 @@ class Calls:
         laws /= laws.sum(axis=2, keepdims=True)
         return laws
 
+    def _drawn(
+        self, state: CallsState, row: int, draws: Draws, features: FloatArray | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """(a draw of `_laws`, how likely the problem is of each kind)."""
+        laws = self._laws(state, row, draws.generator(row))
+        phi = None if features is None else described(state, row, features[row])
+        return laws, _weights(state, row, phi)
+
     def _set(
         self,
         state: CallsState,
@@ -261,12 +264,9 @@ class Calls:
         free: bool = False,
     ) -> list[int]:
         """The greedy set; free: calls cost nothing, and all places are filled."""
-        laws = self._laws(state, row, draws.generator(row))
-        phi = None if features is None else described(state, row, features[row])
-        weights = _weights(state, row, phi)
-        if free:
-            return _greedy(laws, weights, np.zeros(self.n_arms), self.budget, whole=True)
-        return _greedy(laws, weights, self._charges(state, row), self.budget)
+        laws, weights = self._drawn(state, row, draws, features)
+        charges = (0.0 if free else self.trade) * self._prices(state, row)
+        return _greedy(laws, weights, charges, self.budget, whole=free)
 
     def _next(
         self,
@@ -278,15 +278,13 @@ class Calls:
         costs: FloatArray,
     ) -> list[int]:
         """The best next call, or none."""
-        laws = self._laws(state, row, draws.generator(row))
-        phi = None if features is None else described(state, row, features[row])
-        weights = _weights(state, row, phi)
+        laws, weights = self._drawn(state, row, draws, features)
         best = 1.0
         if len(called):
             weights = weights * _likelihood(laws, called, costs)
             weights /= weights.sum()
             best = float(costs.min())
-        look = _Look(laws, self._charges(state, row))
+        look = _Look(laws, self.trade * self._prices(state, row))
         left = self.budget - len(called)
         taken = np.zeros((1, self.n_arms), np.bool_)
         taken[0, called] = True
