@@ -18,6 +18,7 @@ from pickbest.client import AsyncClient, Client, ServiceError
 from pickbest.core import PickbestError, replicate_keys, rng_for
 from pickbest.learners import Calls
 from pickbest.portfolio import AskTell, ClosedRoundError, read_portfolio_file
+from tests.portfolio.helpers import serve
 
 QUALITY = {"gpt": 0.9, "mini": 0.7, "llama": 0.4}
 PRICES = {"gpt": 0.3, "mini": 0.03, "llama": 0.01}
@@ -172,19 +173,6 @@ def served_names(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     finally:
         process.terminate()
         process.wait(timeout=30.0)
-
-
-def serve(config: Path, port: int = 0) -> tuple[subprocess.Popen[str], str]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pickbest.cli.main", "serve", str(config), "--port", str(port)],
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stderr is not None
-    words = process.stderr.readline().split()
-    address = next(word for word in words if word.startswith("http://"))
-    threading.Thread(target=process.stderr.read, daemon=True).start()
-    return process, address
 
 
 def test_the_client_asks_tells_and_goes_on(served_names: tuple[str, Path]) -> None:
