@@ -276,8 +276,8 @@ class AskTell:
     def _result(self, picked: Picked, told: Costs, answer: Any, prices: Costs | None) -> Result:
         settings = self.ledger.state.settings
         costs = _known(picked, told, "rewards" if self.rewards else "costs")
-        usual = dict(settings.options).get("prices") if settings else None
-        charged = _charged(picked, usual if isinstance(usual, Mapping) else None, prices)
+        usual = settings.options.get("prices") if settings else None
+        charged = _charged(picked, usual if isinstance(usual, Mapping) else {}, prices)
         runs = tuple(
             Run(arm, RunStatus.STOPPED)
             if cost is None
@@ -369,17 +369,12 @@ def _known(picked: Picked, told: Costs, what: str) -> list[float | None]:
     return costs
 
 
-def _charged(
-    picked: Picked, usual: Mapping[str, float] | None, told: Costs | None
-) -> list[float | None]:
+def _charged(picked: Picked, usual: Mapping[str, float], told: Costs | None) -> list[float | None]:
     """The prices of a round's calls: those told, else the usual ones, if calls have any."""
-    ordered = (
-        [None] * len(picked.arms)
-        if told is None
-        else in_order(picked.round, picked.arms, told, "prices")
-    )
-    set_ = [(usual or {}).get(arm) for arm in picked.arms]
-    found = [own if price is None else price for price, own in zip(ordered, set_, strict=True)]
+    found = [usual.get(arm) for arm in picked.arms]
+    if told is not None:
+        ordered = in_order(picked.round, picked.arms, told, "prices")
+        found = [own if price is None else price for price, own in zip(ordered, found, strict=True)]
     for price in found:
         number = isinstance(price, int | float) and not isinstance(price, bool)
         if price is not None and not (number and 0.0 <= price < 1e12):
