@@ -114,7 +114,9 @@ class _Verbs(ABC):
             detail = answer.json()["detail"]
         except (ValueError, KeyError, TypeError):
             detail = answer.text[:200]
-        if again and answer.status_code == 409 and "told already" in detail:
+        # Where other rounds of a batch are open, the earlier attempt had not counted.
+        told = "told already" in detail and "still open" not in detail
+        if again and answer.status_code == 409 and told:
             return None
         kinds = {404: UnknownRoundError, 409: ClosedRoundError}
         raise kinds.get(answer.status_code, ServiceError)(f"{answer.status_code}: {detail}")

@@ -5,9 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import subprocess
-import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,7 +16,7 @@ from pickbest.portfolio.engine import tree
 from pickbest.portfolio.engine.engines import Engine, make_engine
 from pickbest.portfolio.runs import Task
 from tests.portfolio import postgres
-from tests.portfolio.helpers import eventually
+from tests.portfolio.helpers import eventually, serve
 
 SATISFIABLE = "p cnf 3 3\n1 -2 0\n2\n0\n-1 3 0\n"
 QUERY = "(set-logic QF_BV)\n(declare-fun |a b| () (_ BitVec 8))\n(declare-fun c () (_ BitVec 8))\n"
@@ -88,23 +85,12 @@ def served(tmp_path: Path) -> Iterator[tuple[str, Path]]:
         ticket = book.ask(f"problem <b>{number}</b>")
         book.tell(ticket, [{"a": 0.1, "b": 0.5, "c": 0.9}[arm] for arm in ticket.arms])
     book.close()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pickbest.cli.main", "serve", str(store), "--port", "0"],
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stderr is not None
-    words = process.stderr.readline().split()
-    address = next(word for word in words if word.startswith("http://"))
-    drain = threading.Thread(target=process.stderr.read, daemon=True)
-    drain.start()
+    process, address = serve(store)
     try:
         yield address, store
     finally:
         process.terminate()
         process.wait(timeout=30.0)
-        drain.join(timeout=10.0)
-        process.stderr.close()
 
 
 @pytest.fixture

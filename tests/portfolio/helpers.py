@@ -1,9 +1,12 @@
-"""Looking at processes, for tests."""
+"""Looking at processes, and a service in one, for tests."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import subprocess
+import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -43,3 +46,13 @@ def eventually(check: Callable[[], bool], seconds: float = 20.0) -> bool:
             return False
         time.sleep(0.02)
     return True
+
+
+def serve(store: Path, port: int = 0) -> tuple[subprocess.Popen[str], str]:
+    """`pickbest serve` in a process of its own, and its address."""
+    command = [sys.executable, "-m", "pickbest.cli.main", "serve", str(store), "--port", str(port)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    words = process.stderr.readline().split()
+    threading.Thread(target=process.stderr.read, daemon=True).start()
+    return process, next(word for word in words if word.startswith("http://"))

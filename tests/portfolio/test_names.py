@@ -18,6 +18,7 @@ from pickbest.client import AsyncClient, Client, ServiceError
 from pickbest.core import PickbestError, replicate_keys, rng_for
 from pickbest.learners import Calls
 from pickbest.portfolio import AskTell, ClosedRoundError, read_portfolio_file
+from tests.portfolio.helpers import serve
 
 QUALITY = {"gpt": 0.9, "mini": 0.7, "llama": 0.4}
 PRICES = {"gpt": 0.3, "mini": 0.03, "llama": 0.01}
@@ -174,19 +175,6 @@ def served_names(tmp_path: Path) -> Iterator[tuple[str, Path]]:
         process.wait(timeout=30.0)
 
 
-def serve(config: Path, port: int = 0) -> tuple[subprocess.Popen[str], str]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pickbest.cli.main", "serve", str(config), "--port", str(port)],
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stderr is not None
-    words = process.stderr.readline().split()
-    address = next(word for word in words if word.startswith("http://"))
-    threading.Thread(target=process.stderr.read, daemon=True).start()
-    return process, address
-
-
 def test_the_client_asks_tells_and_goes_on(served_names: tuple[str, Path]) -> None:
     address, store = served_names
     with Client(address) as client:
@@ -287,6 +275,18 @@ def test_a_told_round_is_told_once_however_often_it_arrives() -> None:
         client._http = type("Http", (), {"request": staticmethod(request), "close": lambda s: 0})()
         client.tell(client.ask(), [0.75])
         assert (book.status().finished, book.status().mean_cost) == (1, 0.25)
+        # Somebody else told one of a batch, and the first attempt never arrived: say so.
+        both = client.ask_many(["p", "q"])
+        book.tell(both[0], [0.5])
+
+        def refused(method: str, path: str, json: object) -> object:
+            client._http.request = request
+            raise httpx.ConnectError("refused")
+
+        client._http.request = refused
+        with pytest.raises(ClosedRoundError, match=r"told already.*still open"):
+            client.tell_many([(each, [1.0]) for each in both])
+        assert book.status().finished == 2
         gone = Client("http://127.0.0.1:9", patience=())
         with pytest.raises(ServiceError, match="cannot be reached"):
             gone.ask()

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pickbest.core import PickbestError
 from pickbest.portfolio import Command, Portfolio, Ticket
+from pickbest.portfolio.run.costs import Runtime
 from pickbest.portfolio.run.portfolio_file import read_portfolio_file
-from pickbest.portfolio.runs import Result, RunStatus
+from pickbest.portfolio.run.race import Race
+from pickbest.portfolio.runs import Result, Run, RunStatus, Task
 
 # Three arms that sleep for as long as the problem says.
 ARMS = {
@@ -46,6 +49,26 @@ def test_an_arm_gets_its_slice_and_others_take_over() -> None:
         assert nobody.winner is None
         assert [run.status for run in nobody.runs[1:]] == [RunStatus.TIMEOUT] * 2
         assert nobody.seconds < 6.0
+
+
+def test_three_slices_share_one_deadline() -> None:
+    """An engine that lets every arm run to its own end: the slices add up to the deadline."""
+    slices: list[float] = []
+
+    class Engine:
+        def race(self, tasks: list[Task], on_end: Any, given_up: Any) -> list[Run]:
+            for task in tasks:
+                slices.append(task.deadline)
+                on_end(Run(task.arm, RunStatus.TIMEOUT, seconds=task.deadline))
+            return []
+
+    arms = {name: Command(("true",)) for name in "abc"}
+    race = Race(arms, Engine(), Runtime(), 8.0)  # type: ignore[arg-type]
+    ticket = Ticket(0, ("a", "b", "c"), "p", watched=False, until=(0.25, 0.5, 1.0))
+    runs = race.run(ticket, "p").runs
+    assert slices == [2.0, 2.0, 4.0]
+    assert [run.seconds for run in runs] == slices
+    assert [run.status.value for run in runs] == ["stopped", "stopped", "timeout"]
 
 
 def test_prices_make_plans_that_are_journalled_and_resumed(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from pickbest.portfolio import AskTell
 from pickbest.portfolio.runs import Run, RunStatus
 from pickbest.portfolio.store.records import Finished
+from tests.portfolio.helpers import serve
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 pytestmark = pytest.mark.browser
@@ -132,6 +133,38 @@ def test_light_and_dark_can_be_read(
     assert seen["dark"][0] > seen["dark"][1] + 120, "light letters on a dark ground"
     overflow = "return document.documentElement.scrollWidth - innerWidth"
     assert browser.execute_script(overflow) <= 0, "the page is wider than the screen"
+
+
+def test_names_are_shown_with_quality_and_prices_on_a_phone(
+    browser: Any, until: Until, tmp_path: Path
+) -> None:
+    store, prices = tmp_path / "names.db", {"a-large-model-with-a-long-name": 0.02, "small": 0.001}
+    with AskTell(list(prices), 2, store, rewards=True, prices=prices, cascade=True) as book:
+        for number in range(20):
+            book.tell(book.ask(f"request {number}: {'long ' * 20}"), [0.25])
+    process, address = serve(store)
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": 390, "height": 1000, "deviceScaleFactor": 1, "mobile": True},
+    )
+    try:
+        browser.get(address)
+        until(lambda: texts(browser, "#summary")[0].startswith("20 rounds finished"))
+        (page,) = texts(browser, "body")
+        assert "quality 0.2500" in page
+        for word in ("0 tickets open", "Last result", "per second"):
+            assert word in page
+        heads = texts(browser, "#arms th")
+        assert heads[2:6] == ["calls", "best", "price per call", "quality"]
+        for word in ("PAR2", "cost", "seconds"):
+            assert word not in page
+        (title,) = texts(browser, "#charted")
+        assert title == "Quality over a moving window, in order of finishing"
+        overflow = "return document.documentElement.scrollWidth - innerWidth"
+        assert browser.execute_script(overflow) <= 0, "the page is wider than the screen"
+    finally:
+        process.terminate()
+        process.wait(timeout=30.0)
 
 
 def _brightness(colour: str) -> float:

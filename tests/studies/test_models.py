@@ -102,9 +102,15 @@ def test_an_adaptive_budget_pays_less_than_any_fixed_one_where_problems_differ()
         assert adaptive < play(FixedSet(fixed), costs, prices).total(1.0) - 0.05
     at_once = play(Adaptive(2, prices, 1.0, 1, cascade=False), costs, prices)
     assert at_once.calls < 1.3
-    known = np.tile([[0.0], [1.0]], (150, 1))
-    told = [
-        play(Adaptive(2, prices, 1.0, seed, True, known), costs, prices).total(1.0)
-        for seed in range(3)
+
+
+def test_a_dear_model_is_tried_where_features_say_that_the_cheap_one_fails() -> None:
+    """Whoever never tries it pays .55; whoever learns which problems need it pays .325."""
+    costs = np.tile([[0.0, 0.0], [1.0, 0.0]], (150, 1))
+    prices, features = np.array([0.05, 0.6]), np.tile([[0.0], [1.0]], (150, 1))
+    paid = [
+        play(Adaptive(2, prices, 1.0, seed, True, features), costs, prices).total(1.0)
+        for seed in range(12)
     ]
-    assert np.mean(told) < adaptive + 0.05
+    assert max(paid) < 0.5
+    assert np.mean(paid) < 0.42

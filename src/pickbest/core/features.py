@@ -73,7 +73,7 @@ def kept(features: Features) -> dict[str, Feature] | list[Feature]:
 
 def _finite_row(features: Features) -> FloatArray | None:
     """Plain numbers as an array, without looking at each; None where some are anything else."""
-    if isinstance(features, list) and not all(type(each) is float for each in features):
+    if isinstance(features, list) and set(map(type, features)) != {float}:
         return None
     if not isinstance(features, list | np.ndarray):
         return None

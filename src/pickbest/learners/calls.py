@@ -44,9 +44,9 @@ KINDS = 4
 WORTH, MOST_OF_ARM = 3.0, 3.0
 # Calls that the kinds' laws count as before anything is seen.
 LADDER = 2.0
-# A posterior draw counts a call as that many trials. With 3 or more, a dear arm that only the
-# features of a problem show to be needed is never tried.
-SHARPNESS = 2.0
+# A posterior draw counts a call as SHARPNESS trials, and what is leant on as LEANT trials. Were the
+# latter more, a dear arm would never be tried where all that is known is that cheap ones fail.
+SHARPNESS, LEANT = 8.0, 2.0
 # What is older than about 1 / (1 - KEPT) problems counts little.
 KEPT = 0.999
 # How many calls are looked ahead, and how many arms are tried for each.
@@ -147,11 +147,11 @@ class Calls:
 
         called, costs: what was called on this problem before, and what it cost.
         """
+        if not self.cascade:
+            return self._set(state, row, draws, features) if called is None else []
         if called is None or costs is None:
-            if self.cascade:
-                return self._next(state, row, draws, features, np.empty(0, np.int64), np.empty(0))
-            return self._set(state, row, draws, features)
-        if not self.cascade or len(called) >= self.budget:
+            called, costs = np.empty(0, np.int64), np.empty(0)
+        if len(called) >= self.budget:
             return []
         return self._next(state, row, draws, features, called, costs)
 
@@ -168,7 +168,8 @@ class Calls:
     ) -> None:
         """Fold calls in. called, before: see `calls`. prices: NaN where none was told."""
         laws = self._laws(state, row)
-        expected = _weights(state, row, features)
+        phi = None if features is None else described(state, row, features[row])
+        expected = _weights(state, row, phi)
         likely = expected * _likelihood(laws, arms, costs)
         if called is not None and before is not None:
             likely *= _likelihood(laws, called, before)
@@ -176,8 +177,7 @@ class Calls:
         if called is None:
             state.mass[row] = KEPT * state.mass[row] + likely
             state.seen[row] *= KEPT
-            if features is not None:
-                phi = described(state, row, features[row])
+            if features is not None and phi is not None:
                 error = likely - _usual(state, row) - state.weights[row] @ phi
                 regress(state.weights[row], state.known[row], phi, error)
                 count_numbers(state, row, features[row])
@@ -206,11 +206,6 @@ class Calls:
             if not best or cost < best[-1][1]:
                 best.append((list(arms), cost, price))
         return best
-
-    def _charges(self, state: CallsState, row: int) -> FloatArray:
-        """(arms,) what a call weighs against a cost."""
-        charges: FloatArray = self.trade * self._prices(state, row)
-        return charges
 
     def _prices(self, state: CallsState, row: int) -> FloatArray:
         """(arms,) of a call: what was said before counts as one that was told."""
@@ -246,11 +241,19 @@ class Calls:
         shape = 1.0 + SHARPNESS * of_arm
         factor = generator.standard_gamma(shape) / shape
         tails = np.clip(1.0 - np.cumsum(laws, axis=2)[:, :, :-1], 1e-6, 1.0)
-        trials = SHARPNESS * counted.sum(axis=2, keepdims=True)
+        trials = LEANT + SHARPNESS * seen.sum(axis=2, keepdims=True)
         drawn = generator.standard_gamma(_law(tails ** factor[None, :, None]) * trials)
         laws = np.maximum(drawn, 1e-9)
         laws /= laws.sum(axis=2, keepdims=True)
         return laws
+
+    def _drawn(
+        self, state: CallsState, row: int, draws: Draws, features: FloatArray | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """(a draw of `_laws`, how likely the problem is of each kind)."""
+        laws = self._laws(state, row, draws.generator(row))
+        phi = None if features is None else described(state, row, features[row])
+        return laws, _weights(state, row, phi)
 
     def _set(
         self,
@@ -261,11 +264,9 @@ class Calls:
         free: bool = False,
     ) -> list[int]:
         """The greedy set; free: calls cost nothing, and all places are filled."""
-        laws = self._laws(state, row, draws.generator(row))
-        weights = _weights(state, row, features)
-        if free:
-            return _greedy(laws, weights, np.zeros(self.n_arms), self.budget, whole=True)
-        return _greedy(laws, weights, self._charges(state, row), self.budget)
+        laws, weights = self._drawn(state, row, draws, features)
+        charges = (0.0 if free else self.trade) * self._prices(state, row)
+        return _greedy(laws, weights, charges, self.budget, whole=free)
 
     def _next(
         self,
@@ -277,14 +278,13 @@ class Calls:
         costs: FloatArray,
     ) -> list[int]:
         """The best next call, or none."""
-        laws = self._laws(state, row, draws.generator(row))
-        weights = _weights(state, row, features)
+        laws, weights = self._drawn(state, row, draws, features)
         best = 1.0
         if len(called):
             weights = weights * _likelihood(laws, called, costs)
             weights /= weights.sum()
             best = float(costs.min())
-        look = _Look(laws, self._charges(state, row))
+        look = _Look(laws, self.trade * self._prices(state, row))
         left = self.budget - len(called)
         taken = np.zeros((1, self.n_arms), np.bool_)
         taken[0, called] = True
@@ -398,11 +398,14 @@ def _usual(state: CallsState, row: int) -> FloatArray:
     return usual
 
 
-def _weights(state: CallsState, row: int, features: FloatArray | None) -> FloatArray:
-    """(kinds,): how likely a problem is of each kind before anything is called."""
+def _weights(state: CallsState, row: int, phi: FloatArray | None) -> FloatArray:
+    """(kinds,): how likely a problem is of each kind before anything is called.
+
+    phi: its features, see `auto.features`.
+    """
     weights = _usual(state, row)
-    if features is not None:
-        found = weights + state.weights[row] @ described(state, row, features[row])
+    if phi is not None:
+        found = weights + state.weights[row] @ phi
         weights = np.clip(found, 0.01, 1.0)
         weights /= weights.sum()
     return weights

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from pickbest.core import PickbestError, check_costs, check_count, check_positive
 from pickbest.core.features import Features
-from pickbest.core.tickets import ClosedRoundError, Ticket, in_order, round_of
+from pickbest.core.tickets import (
+    ClosedRoundError,
+    RepeatedTellError,
+    Ticket,
+    in_order,
+    round_of,
+)
 from pickbest.portfolio.engine.limits import in_force
 from pickbest.portfolio.run.race import finished
 from pickbest.portfolio.run.settings import Settings
@@ -201,14 +207,18 @@ class AskTell:
         answers: Sequence[Any] | None = None,
         prices: Sequence[Costs | None] | None = None,
     ) -> None:
-        """Close many rounds in one commit, all or none; late ones are kept, and then refused."""
+        """Close many rounds in one commit, all or none.
+
+        Results that come too late refuse nothing: all are kept, those in time are learned, and
+        then ClosedRoundError names the late ones.
+        """
         results = list(results)
         none = [None] * len(results)
+        rounds = self._told([round_of(ticket) for ticket, _ in results])
         records = []
-        for (ticket, costs), answer, own in zip(
-            results, answers or none, prices or none, strict=True
+        for picked, (_, costs), answer, own in zip(
+            rounds, results, answers or none, prices or none, strict=True
         ):
-            picked = self.ledger.picked(round_of(ticket), or_lost=True)
             result = self._result(picked, costs, answer, own)
             # Nobody says how long arms took: the less a result costs, the sooner it came.
             times = [result.cost or 0.0 if run.cost is None else run.cost for run in result.runs]
@@ -216,11 +226,22 @@ class AskTell:
         late = self.ledger.tell(records)
         with self._mine_lock:
             self._mine.difference_update(record.round for record in records)
-        for number, reason in late.items():
+        if late:
+            named = (f"round {number} was closed as lost ({late[number]})" for number in late)
+            rest = "; the rest of the batch was told" if len(late) < len(records) else ""
             raise ClosedRoundError(
-                f"round {number} was closed as lost ({reason}); what came late is kept, and not "
-                "learned"
+                f"{', '.join(named)}; what came late is kept, and not learned{rest}"
             )
+
+    def _told(self, numbers: Sequence[int]) -> list[Picked]:
+        """The rounds that results are for; refused where one was told already."""
+        try:
+            return [self.ledger.picked(number, or_lost=True) for number in numbers]
+        except RepeatedTellError as error:
+            # Who sent this batch before has told all of it: see `client`.
+            if self.ledger.state.open.keys().isdisjoint(numbers):
+                raise
+            raise RepeatedTellError(f"{error}: rounds of this batch are still open") from error
 
     def forget(self, ticket: Ticket[str] | int) -> None:
         """Give a round up: it is closed as lost and never learned."""
@@ -255,8 +276,8 @@ class AskTell:
     def _result(self, picked: Picked, told: Costs, answer: Any, prices: Costs | None) -> Result:
         settings = self.ledger.state.settings
         costs = _known(picked, told, "rewards" if self.rewards else "costs")
-        usual = dict(settings.options).get("prices") if settings else None
-        charged = _charged(picked, usual if isinstance(usual, Mapping) else None, prices)
+        usual = settings.options.get("prices") if settings else None
+        charged = _charged(picked, usual if isinstance(usual, Mapping) else {}, prices)
         runs = tuple(
             Run(arm, RunStatus.STOPPED)
             if cost is None
@@ -348,17 +369,12 @@ def _known(picked: Picked, told: Costs, what: str) -> list[float | None]:
     return costs
 
 
-def _charged(
-    picked: Picked, usual: Mapping[str, float] | None, told: Costs | None
-) -> list[float | None]:
+def _charged(picked: Picked, usual: Mapping[str, float], told: Costs | None) -> list[float | None]:
     """The prices of a round's calls: those told, else the usual ones, if calls have any."""
-    ordered = (
-        [None] * len(picked.arms)
-        if told is None
-        else in_order(picked.round, picked.arms, told, "prices")
-    )
-    set_ = [(usual or {}).get(arm) for arm in picked.arms]
-    found = [own if price is None else price for price, own in zip(ordered, set_, strict=True)]
+    found = [usual.get(arm) for arm in picked.arms]
+    if told is not None:
+        ordered = in_order(picked.round, picked.arms, told, "prices")
+        found = [own if price is None else price for price, own in zip(ordered, found, strict=True)]
     for price in found:
         number = isinstance(price, int | float) and not isinstance(price, bool)
         if price is not None and not (number and 0.0 <= price < 1e12):

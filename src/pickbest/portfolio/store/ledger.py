@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from pickbest.portfolio.store.journal import Journal, Turn
 
 # A snapshot is kept every so many records: as many are folded, at most, when a journal is opened.
-SNAPSHOT_EVERY = 2_000
+SNAPSHOT_EVERY = 1_000
 # Seconds between attempts while the database is away.
 PATIENCE: tuple[float, ...] = (0.1, 0.5, 2.0, 5.0)
 
