@@ -197,6 +197,17 @@ def test_a_bomb_is_refused_at_once(quick: Calls, opener: object) -> None:
     assert kilobytes < 500_000
 
 
+def test_the_caller_says_how_long_a_problem_may_be(quick: Calls) -> None:
+    long = quick.write("long.smt2", ";" * (3 << 20) + "\n(set-logic QF_UF)\n(check-sat)\n")
+    for largest, told in (("2", "longer than 2 MB"), ("two", "must be a whole number")):
+        quick.environment["PICKBEST_LARGEST"] = largest
+        refused = quick.run("--solver", "z3", long)
+        assert refused.returncode == 2
+        assert told in refused.stderr
+    quick.environment["PICKBEST_LARGEST"] = "4"
+    assert quick.run("--solver", "z3", long).stdout == "sat\n"
+
+
 @pytest.mark.parametrize(
     "line", [b"; a comment\n", b"(declare-const x Int)\n", b"((((((\n", b'"', b"|", b"(* x "]
 )

@@ -140,8 +140,9 @@ NUMBER, TEXT = Number(), Text()
 
 # Loaded where a problem is packed: that takes longer than to read most of the others.
 PACKED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
-# A longer problem is refused; it would take minutes to read here.
-MOST_BYTES = 1 << 30
+# Megabytes of the longest problem that is read; without it, DEFAULT_LARGEST.
+LARGEST = "PICKBEST_LARGEST"
+DEFAULT_LARGEST = 1024
 # Whatever unpacks to more than this, and to so many times its size, is no problem but a trap.
 SUSPICIOUS_BYTES, SUSPICIOUS_RATIO = 1 << 26, 200
 CHUNK = 1 << 20
@@ -157,6 +158,14 @@ def suffix_of(problem: Any) -> str:
         return ""
     path = Path(problem)
     return Path(path.stem if path.suffix.lower() in PACKED else path).suffix.lower()
+
+
+def most_bytes() -> int:
+    """How long a problem may be, unpacked; reading takes twice as much memory."""
+    said = os.environ.get(LARGEST) or str(DEFAULT_LARGEST)
+    if not said.isascii() or not said.isdigit() or int(said) < 1:
+        raise PickbestError(f"{LARGEST} must be a whole number of megabytes, got {said!r:.80}")
+    return int(said) << 20
 
 
 def read_problem(path: str | Path) -> bytes:
@@ -177,11 +186,13 @@ def read_problem(path: str | Path) -> bytes:
 
 def read_all(name: str | Path, file: IO[bytes], packed: int | None = None) -> bytes:
     """All of a file, as much memory as it needs; packed: its size before it is unpacked."""
-    chunks, total = [], 0
+    chunks, total, most = [], 0, most_bytes()
     while chunk := file.read(CHUNK):
         total += len(chunk)
-        if total > MOST_BYTES:
-            raise PickbestError(f"{name}: longer than {MOST_BYTES} bytes")
+        if total > most:
+            raise PickbestError(
+                f"{name}: longer than {most >> 20} MB; to read it, set {LARGEST} to more megabytes"
+            )
         if packed is not None and total > max(SUSPICIOUS_BYTES, SUSPICIOUS_RATIO * packed):
             raise PickbestError(
                 f"{name}: unpacks to more than {SUSPICIOUS_RATIO} times its size; if that is "
