@@ -284,3 +284,14 @@ def test_on_busy_cores_the_favourite_goes_first(calls: Calls) -> None:
     (told,) = [each for _, each in keep.calls()]
     assert [run["arm"] for run in told["runs"]] == ["cvc5"]
     assert len(arms_of(told)[0]) == 2  # the other counts as stopped
+
+
+@pytest.mark.parametrize(
+    "damaged", [5, {"asked": []}, {"asked": {"/bin/z3": 5}, "seen": {"z3": 7}}, {"seen": "z3"}]
+)
+def test_versions_that_are_none_of_ours_do_not_stop_a_call(keep: Keep, damaged: Any) -> None:
+    keep.write({learning.VERSIONS: damaged})
+    known = learning.noted_versions(keep)
+    here = learning.known_versions(keep, {})
+    assert (here, all(isinstance(version, str) for version in known.values())) == ({}, True)
+    assert learning.noted_versions(keep) == known

@@ -268,8 +268,17 @@ def known_versions(keep: Keep, here: Mapping[str, Installed]) -> dict[str, str]:
 def _versions(keep: Keep) -> tuple[dict[str, Sequence[str]], dict[str, Sequence[str]]]:
     """By program, its stamp and its version; by solver, all versions that were seen."""
     found = keep.read(VERSIONS)
-    found = found if isinstance(found, dict) else {}
-    return found.get("asked", {}), found.get("seen", {})
+
+    def lists(name: str) -> dict[str, Sequence[str]]:
+        kept = found.get(name) if isinstance(found, dict) else None
+        known = kept.items() if isinstance(kept, dict) else ()
+        return {key: each for key, each in known if isinstance(each, list) and all_text(each)}
+
+    def all_text(each: list[object]) -> bool:
+        return all(isinstance(word, str) for word in each)
+
+    asked = {key: each for key, each in lists("asked").items() if len(each) == 2}
+    return asked, lists("seen")
 
 
 def main(folder: Path) -> None:
