@@ -23,12 +23,7 @@ from pickbest.kernels.leaders import Scratch, draw_gumbel, new_scratch
 from pickbest.kernels.random import STEP, slot_key, uniform_at
 from pickbest.kernels.rules import Pick, Rule, Told
 from pickbest.learners import HedgePartial
-from pickbest.learners.hedge_partial import (
-    HedgePartialState,
-    Law,
-    _among,
-    _draw_others,
-)
+from pickbest.learners.hedge_partial import HedgePartialState, Law, _among, _draw_others
 from pickbest.simulation.games import deal_all, play_dealt
 from simulation import recorded_table
 from timing import Row, ratio_row, seconds

@@ -11,12 +11,7 @@ import time
 import numpy as np
 
 from pickbest.feasibility import Box, Polytope, solve_feasibility
-from studies.linear_programs.generated_problems import (
-    AtMost,
-    exactly,
-    random_problem,
-    set_cover,
-)
+from studies.linear_programs.generated_problems import AtMost, exactly, random_problem, set_cover
 from timing import Row, limit_row
 
 EPSILON = 0.1

@@ -16,12 +16,7 @@ import numpy as np
 
 from pickbest.core import Learner, replicate_keys, rng_for
 from pickbest.kernels.compiled import compiled
-from pickbest.kernels.many_arms.blocks import (
-    add_costs,
-    block_minima,
-    block_work,
-    pick_from_blocks,
-)
+from pickbest.kernels.many_arms.blocks import add_costs, block_minima, block_work, pick_from_blocks
 from pickbest.kernels.many_arms.bucket_picks import draw, list_filled
 from pickbest.kernels.many_arms.buckets import row_of
 from pickbest.kernels.random import STEP, uniform_at

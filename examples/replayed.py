@@ -75,10 +75,7 @@ class Recorded:
         self._columns = {name: column for column, name in enumerate(table.solvers)}
 
     def race(
-        self,
-        tasks: Sequence[Task],
-        ends_race: Callable[[Run], bool],
-        given_up: Callable[[], bool],
+        self, tasks: Sequence[Task], ends_race: Callable[[Run], bool], given_up: Callable[[], bool]
     ) -> list[Run]:
         runs, over = {}, math.inf
         for seconds, place in sorted(

@@ -19,12 +19,7 @@ from pickbest.learners import Uniform
 from pickbest.report.palette import GREY, OKABE_ITO
 from pickbest.report.plots import check_plot_path, label_ends, style
 from pickbest.submodular import OnlineGreedy, online_greedy, online_hybrid, play_jobs
-from pickbest.submodular.jobs import (
-    TableJobs,
-    best_schedule,
-    coverage,
-    greedy_schedule,
-)
+from pickbest.submodular.jobs import TableJobs, best_schedule, coverage, greedy_schedule
 
 POSTS, SENSORS, DAYS, GAMES = 80, 6, 730, 20
 REACH = 0.16

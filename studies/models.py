@@ -33,11 +33,7 @@ BUDGETS = (1, 2, 3)
 TRADES = (0.0, 0.1, 0.3, 1.0)
 ORDERS = ("recorded", "shuffled")
 # Learners that pick a fixed number of models, told what each call costs with its price.
-LEARNERS = {
-    "auto": "auto",
-    "Thompson": "thompson",
-    "LinUCB": "studies.peers.bandits:LinUCB",
-}
+LEARNERS = {"auto": "auto", "Thompson": "thompson", "LinUCB": "studies.peers.bandits:LinUCB"}
 
 
 class Router(Protocol):

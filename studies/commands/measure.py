@@ -27,7 +27,7 @@ def measure(
         str,
         Option(
             help="A folder of NAME.tsv.gz, .tsv, .csv or .csv.gz, whose column `target` is "
-            "predicted; or `embedded`: scikit-learn's iris, wine, breast_cancer, digits.",
+            "predicted; or `embedded`: scikit-learn's iris, wine, breast_cancer, digits."
         ),
     ] = "embedded",
     tasks: Annotated[str, Option(help="Data sets, with commas: iris,wine; or all.")] = "all",

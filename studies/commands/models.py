@@ -26,10 +26,7 @@ def models(
     ] = "0,0.1,0.3,1",
     budgets: BudgetsOption = "1-3",
     replicates: Annotated[int, Option("--replicates", "-r", help="Draws of all attempts.")] = 10,
-    held_out: Annotated[
-        bool,
-        Option("--held-out", help="Play every other problem only."),
-    ] = False,
+    held_out: Annotated[bool, Option("--held-out", help="Play every other problem only.")] = False,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:

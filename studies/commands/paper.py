@@ -144,13 +144,7 @@ def reproduce_parts(
     """
     from pickbest.core.savefile import write_atomically
     from pickbest.report.html import need_packages, write_report
-    from studies.paper.recipes import (
-        ReportPlan,
-        chosen_recipes,
-        kept_parts,
-        run_parts,
-        why_missing,
-    )
+    from studies.paper.recipes import ReportPlan, chosen_recipes, kept_parts, run_parts, why_missing
     from studies.paper.recorded_rewards import find_rewards
     from studies.paper.report import build_report
     from studies.report.markdown import to_markdown

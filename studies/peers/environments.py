@@ -12,13 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from pickbest.core import FloatArray, PickbestError
-from pickbest.environments import (
-    Shuffled,
-    Table,
-    WithFeatures,
-    read_scenarios,
-    with_features,
-)
+from pickbest.environments import Shuffled, Table, WithFeatures, read_scenarios, with_features
 from pickbest.environments.aslib import RUNTIME
 from studies.benchmark.environments import PAPER, REAL, SHUFFLED, NamedEnvironment
 from studies.paper.recorded_rewards import measured_rewards

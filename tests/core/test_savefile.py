@@ -47,8 +47,7 @@ def test_a_header_is_a_table(tmp_path, content):
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"values": [1.0]}, {"values": ["a", "b"]}, {"shape": [-1, -2]}, {"dtype": "O"}],
+    "change", [{"values": [1.0]}, {"values": ["a", "b"]}, {"shape": [-1, -2]}, {"dtype": "O"}]
 )
 def test_an_array_that_is_none(tmp_path, change):
     path = tmp_path / "a.json"

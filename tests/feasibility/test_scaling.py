@@ -60,9 +60,7 @@ def test_random_polytopes_in_random_units() -> None:
         constraints, bounds = rng.normal(size=(10, 4)), rng.normal(size=10) * 0.5 - 0.2
         best = -linprog(
             np.append(np.zeros(4), -1.0),
-            A_ub=np.block(
-                [[walls, np.zeros((14, 1))], [-constraints, np.ones((10, 1))]],
-            ),
+            A_ub=np.block([[walls, np.zeros((14, 1))], [-constraints, np.ones((10, 1))]]),
             b_ub=np.concatenate([set_limits, -bounds]),
             bounds=[(None, None)] * 5,
         ).fun

@@ -7,13 +7,7 @@ import pytest
 
 from pickbest import theory
 from pickbest.catalog import make_learner
-from pickbest.core import (
-    Choice,
-    PickbestError,
-    Seen,
-    replicate_keys,
-    rng_for,
-)
+from pickbest.core import Choice, PickbestError, Seen, replicate_keys, rng_for
 from pickbest.environments import (
     OneGoodArm,
     RegimeChange,

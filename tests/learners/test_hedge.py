@@ -84,11 +84,7 @@ def test_a_prior_is_the_first_law():
 
 @pytest.mark.parametrize(
     ("spec", "n_arms", "budget"),
-    [
-        ("hedge", 6, 2),
-        ("hedge:prior=1+2+3+1+1+1", 6, 3),
-        ("fpml:noise=gumbel", 6, 2),
-    ],
+    [("hedge", 6, 2), ("hedge:prior=1+2+3+1+1+1", 6, 3), ("fpml:noise=gumbel", 6, 2)],
 )
 def test_they_are_learners(spec, n_arms, budget):
     learner = make_learner(spec, n_arms, budget)

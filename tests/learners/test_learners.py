@@ -6,15 +6,7 @@ import numpy as np
 import pytest
 
 from pickbest.catalog import make_learner
-from pickbest.core import (
-    GOLDEN,
-    Choice,
-    PickbestError,
-    Seen,
-    keep_best,
-    replicate_keys,
-    rng_for,
-)
+from pickbest.core import GOLDEN, Choice, PickbestError, Seen, keep_best, replicate_keys, rng_for
 from pickbest.environments import Bernoulli
 from pickbest.kernels.random import exponential_at
 from pickbest.learners import (

@@ -5,14 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pickbest.core import (
-    Choice,
-    PickbestError,
-    Seen,
-    play_rounds,
-    replicate_keys,
-    rng_for,
-)
+from pickbest.core import Choice, PickbestError, Seen, play_rounds, replicate_keys, rng_for
 from pickbest.core.states import arrays_of, portable, restored, same_state
 from pickbest.learners import FPML, FPMLFullManyArms, FPMLManyArms, FPMLPartial
 from pickbest.learners.fpml import FPMLState

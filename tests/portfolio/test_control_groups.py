@@ -91,12 +91,7 @@ def test_memory_and_processes_by_the_kernel(engine: LocalEngine) -> None:
         engine,
         Task("hog", 20.0, call=eats, limits=Limits(500 * 1024**2)),
         Task("many", 20.0, call=many, limits=Limits(processes=20)),
-        Task(
-            "good",
-            20.0,
-            argv=("sh", "-c", "sleep 1; echo fine"),
-            limits=Limits(500 * 1024**2),
-        ),
+        Task("good", 20.0, argv=("sh", "-c", "sleep 1; echo fine"), limits=Limits(500 * 1024**2)),
     )
     assert hog.reason == "it used more than 500 MB of memory"
     assert flood.reason.startswith("BlockingIOError"), "a fork should have failed"

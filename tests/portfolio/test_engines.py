@@ -28,10 +28,7 @@ class Dreaming:
     """An engine that runs nothing."""
 
     def race(
-        self,
-        tasks: Sequence[Task],
-        ends_race: Callable[[Run], bool],
-        given_up: Callable[[], bool],
+        self, tasks: Sequence[Task], ends_race: Callable[[Run], bool], given_up: Callable[[], bool]
     ) -> list[Run]:
         runs = [Run(task.arm, RunStatus.FINISHED, exit_code=0) for task in tasks]
         for run in runs:

@@ -28,8 +28,7 @@ def test_the_journal_of_either_database(any_database: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "body",
-    ["", "{", "null", "[]", "{}", '{"round":0}', '{"round":0,"reason":"x","more":1}'],
+    "body", ["", "{", "null", "[]", "{}", '{"round":0}', '{"round":0,"reason":"x","more":1}']
 )
 def test_damaged_rows_of_either_database(any_database: str, body: str) -> None:
     def damage() -> None:

@@ -8,12 +8,7 @@ import numpy as np
 import pytest
 
 from pickbest.catalog import make_learner
-from pickbest.core import (
-    Choice,
-    Learner,
-    PickbestError,
-    Seen,
-)
+from pickbest.core import Choice, Learner, PickbestError, Seen
 from pickbest.core.states import Kind, arrays_of, copy_state, fields, same_state
 from pickbest.learners.auto.learner import AutoState
 from pickbest.learners.auto.sets import PairsState
@@ -190,9 +185,7 @@ def test_a_learner_of_another_kind_begins_again() -> None:
     assert same_state(grown, make(3).start(1))
 
 
-def test_arms_come_and_go_where_pairs_are_too_many_to_keep(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_arms_come_and_go_where_pairs_are_too_many_to_keep(monkeypatch: pytest.MonkeyPatch) -> None:
     """With three arms there are pairs, with four there are none; arms keep what is theirs."""
     monkeypatch.setattr("pickbest.learners.auto.sets.MOST_PAIRED", 3)
 

@@ -16,13 +16,7 @@ from pickbest.core.states import copy_state, same_state
 from pickbest.portfolio import AskTell, RepeatedTellError, Run, RunStatus
 from pickbest.portfolio.store.journal import Journal
 from pickbest.portfolio.store.ledger import Ledger
-from pickbest.portfolio.store.records import (
-    Entry,
-    Finished,
-    Opened,
-    Picked,
-    kind_of,
-)
+from pickbest.portfolio.store.records import Entry, Finished, Opened, Picked, kind_of
 from pickbest.portfolio.store.snapshots import ReplayError, digest_of, replayed
 
 ARMS = ("a", "b", "c", "d", "e")

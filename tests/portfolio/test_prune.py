@@ -84,9 +84,7 @@ def test_open_rounds_are_kept_and_those_beside_them_can_be_told(tmp_path: Path) 
     assert "agrees" in pickbest("verify", path)
 
 
-def test_a_round_that_was_open_where_the_summary_ends_counts(
-    any_database: str,
-) -> None:
+def test_a_round_that_was_open_where_the_summary_ends_counts(any_database: str) -> None:
     with opened(any_database) as book:
         first = book.ask("first")
         others = [book.ask(f"q{number}") for number in range(6)]

@@ -13,14 +13,7 @@ from pathlib import Path
 import pytest
 
 from pickbest.core import PickbestError
-from pickbest.portfolio import (
-    Command,
-    GivenUpError,
-    Limits,
-    Portfolio,
-    Quality,
-    Run,
-)
+from pickbest.portfolio import Command, GivenUpError, Limits, Portfolio, Quality, Run
 from pickbest.portfolio.engine.engines import Engine
 from pickbest.portfolio.engine.local import LocalEngine
 from pickbest.portfolio.runs import RunStatus, Task

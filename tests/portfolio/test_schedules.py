@@ -112,11 +112,7 @@ def read(folder: Path, more: str = ""):  # type: ignore[no-untyped-def]
 def test_prices_in_toml(tmp_path: Path) -> None:
     opened = read(tmp_path, "price = 0.5\nprices = {a = 0.1}").opened
     assert opened.learner == "schedules"
-    assert opened.options == {
-        "price": 0.5,
-        "call_price": {"": 0.0, "a": 0.1},
-        "cost": "runtime",
-    }
+    assert opened.options == {"price": 0.5, "call_price": {"": 0.0, "a": 0.1}, "cost": "runtime"}
     assert read(tmp_path).opened.learner == "auto"
 
 

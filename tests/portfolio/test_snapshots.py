@@ -269,10 +269,7 @@ def test_verify_and_status_are_right_beside_writers(tmp_path: Path, often: None)
 def test_verify_on_the_command_line(tmp_path: Path) -> None:
     store = played(tmp_path / "runs.db", 5)
     done = subprocess.run([*COMMAND, "verify", str(store)], capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (
-        0,
-        "12 records, 5 rounds: the replay agrees\n",
-    )
+    assert (done.returncode, done.stdout) == (0, "12 records, 5 rounds: the replay agrees\n")
     with closing(sqlite3.connect(store)) as database:
         (body,) = database.execute(
             "SELECT body FROM pickbest_records WHERE position = 3"

@@ -73,10 +73,7 @@ def test_lemma_11_holds_with_the_errors_of_the_steps(combine: str, target: int) 
     for budget in (3, 6, 9):
         greedy = greedy_schedule(jobs, budget)
         least = theory.greedy_guarantee(
-            best_value=best,
-            target_budget=target,
-            errors=greedy.errors,
-            durations=greedy.durations,
+            best_value=best, target_budget=target, errors=greedy.errors, durations=greedy.durations
         )
         assert greedy.value >= least - 1e-9
 

@@ -9,15 +9,7 @@ import dataclasses
 from pickbest import learners
 from pickbest.catalog import builders
 from pickbest.catalog.learners import LearnerEntry, Retuned, register_kinds, register_learner
-from pickbest.learners import (
-    UCB,
-    Auto,
-    Calls,
-    Leaders,
-    Schedules,
-    Thompson,
-    Uniform,
-)
+from pickbest.learners import UCB, Auto, Calls, Leaders, Schedules, Thompson, Uniform
 
 BUILT_IN = (
     LearnerEntry(

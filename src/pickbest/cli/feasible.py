@@ -23,8 +23,7 @@ def feasible(
         float, Option("--epsilon", "-e", help="Largest allowed violation of a constraint.")
     ] = 0.1,
     budget: Annotated[
-        int,
-        Option("--budget", "-b", help="Number of constraints per oracle call."),
+        int, Option("--budget", "-b", help="Number of constraints per oracle call.")
     ] = 1,
     box: Annotated[
         tuple[float, float] | None,
@@ -42,8 +41,7 @@ def feasible(
         float | None, Option(help="Bound for variables of the model that have none.")
     ] = None,
     learner: Annotated[
-        str | None,
-        Option("--learner", "-l", help="Learner to use instead of the tuning's."),
+        str | None, Option("--learner", "-l", help="Learner to use instead of the tuning's.")
     ] = None,
     tuning: Annotated[
         str | None, Option(help="product (default for B ≥ 2), eager (for B = 1) or proposition_8.")

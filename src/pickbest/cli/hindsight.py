@@ -14,7 +14,7 @@ def hindsight(
     time_limit: Annotated[
         float | None,
         Option(
-            help="Seconds to search; then the best subset so far is shown with a bound on its gap.",
+            help="Seconds to search; then the best subset so far is shown with a bound on its gap."
         ),
     ] = None,
     seed: options.SeedOption = 0,

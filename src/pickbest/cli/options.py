@@ -37,8 +37,7 @@ LabelOption = Annotated[
     Option("--label", help="Name of the column that labels the rows, if it is not detected."),
 ]
 ColumnsOption = Annotated[
-    str | None,
-    Option("--columns", help="Columns to use as arms, separated by commas: z3,cvc5."),
+    str | None, Option("--columns", help="Columns to use as arms, separated by commas: z3,cvc5.")
 ]
 JsonOption = Annotated[bool, Option("--json", help="Print JSON.")]
 BudgetOption = Annotated[int, Option("--budget", "-b", help="Number of arms to pick per round.")]

@@ -53,8 +53,7 @@ def run(
         ),
     ] = None,
     skip_done: Annotated[
-        bool,
-        Option("--skip-done", help="Skip problems that already have a finished round."),
+        bool, Option("--skip-done", help="Skip problems that already have a finished round.")
     ] = False,
     shuffle: Annotated[
         bool, Option("--shuffle", help="Shuffle the problems with the portfolio's seed.")

@@ -19,13 +19,12 @@ def simulate(
     ] = 100,
     seed: options.SeedOption = 0,
     unknown_rounds: Annotated[
-        bool,
-        Option("--unknown-rounds", help="Do not tell learners how many rounds there are."),
+        bool, Option("--unknown-rounds", help="Do not tell learners how many rounds there are.")
     ] = False,
     target_budget: Annotated[
         int | None,
         Option(
-            help="Size of the subsets to compare with (the B' of OPT(B')); the budget by default.",
+            help="Size of the subsets to compare with (the B' of OPT(B')); the budget by default."
         ),
     ] = None,
     label: options.LabelOption = None,
@@ -35,8 +34,7 @@ def simulate(
         Path | None, Option(help="Write a plot of the regret to this .png, .svg or .pdf file.")
     ] = None,
     out: Annotated[
-        Path | None,
-        Option("--out", "-o", help="Write the cost of every round to this .csv file."),
+        Path | None, Option("--out", "-o", help="Write the cost of every round to this .csv file.")
     ] = None,
     as_json: options.JsonOption = False,
 ) -> None:

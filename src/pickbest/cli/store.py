@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 
 StoreArgument = Annotated[
-    str,
-    Argument(metavar="STORE", help="A portfolio.toml, an SQLite file, or a database URL."),
+    str, Argument(metavar="STORE", help="A portfolio.toml, an SQLite file, or a database URL.")
 ]
 NameOption = Annotated[
     str,
@@ -235,8 +234,7 @@ def report(
         Path, Option("--out", "-o", help="Folder for the page, its tables and its figures.")
     ] = Path("portfolio-report"),
     deadline: Annotated[
-        float | None,
-        Option(help="Seconds that an arm may run, if STORE is not a portfolio.toml."),
+        float | None, Option(help="Seconds that an arm may run, if STORE is not a portfolio.toml.")
     ] = None,
     name: NameOption = "default",
     open_page: Annotated[bool, Option("--open", help="Open the page in a browser.")] = False,

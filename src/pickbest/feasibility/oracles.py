@@ -18,15 +18,7 @@ import numpy as np
 from pickbest.core import FloatArray, PickbestError
 from pickbest.feasibility.highs import PURPOSE, LinearProgram, Rows, is_sparse, load
 from pickbest.feasibility.laws import AnyLaw
-from pickbest.feasibility.sets import (
-    Box,
-    ConvexSet,
-    Polytope,
-    Simplex,
-    System,
-    as_rows,
-    width_over,
-)
+from pickbest.feasibility.sets import Box, ConvexSet, Polytope, Simplex, System, as_rows, width_over
 
 EPSILON = float(np.finfo(np.float64).eps)
 

@@ -188,12 +188,7 @@ def draw_leaders(
 
 @kernel
 def draw_gumbel(
-    scores: FloatArray,
-    rate: float,
-    taken: BoolArray,
-    key: np.uint64,
-    arms: IntArray,
-    work: Scratch,
+    scores: FloatArray, rate: float, taken: BoolArray, key: np.uint64, arms: IntArray, work: Scratch
 ) -> None:
     """The arms with the smallest rate · score + ln E, E ~ Exp(1): minus ln E is Gumbel noise.
 

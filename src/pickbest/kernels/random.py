@@ -8,13 +8,7 @@ import math
 
 import numpy as np
 
-from pickbest.core import (
-    GOLDEN,
-    MIX_1,
-    MIX_2,
-    FloatArray,
-    KeyArray,
-)
+from pickbest.core import GOLDEN, MIX_1, MIX_2, FloatArray, KeyArray
 from pickbest.kernels.compiled import borrowing, kernel
 
 STEP = np.uint64(GOLDEN)

@@ -39,10 +39,7 @@ def fill_shares(
 
 @kernel
 def draw_share(
-    shares: FloatArray,
-    taken: BoolArray,
-    mixing: float,
-    key: np.uint64,
+    shares: FloatArray, taken: BoolArray, mixing: float, key: np.uint64
 ) -> tuple[int, float]:
     """(arm, weight) from (1 - mixing) shares / total + mixing / n_arms, free arms only.
 

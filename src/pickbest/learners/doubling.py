@@ -5,16 +5,7 @@ from typing import Annotated, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from pickbest.core import (
-    Choice,
-    Draws,
-    Feedback,
-    FloatArray,
-    IntArray,
-    Learner,
-    Seen,
-    is_unbiased,
-)
+from pickbest.core import Choice, Draws, Feedback, FloatArray, IntArray, Learner, Seen, is_unbiased
 from pickbest.core.states import counts, portable, restored
 
 

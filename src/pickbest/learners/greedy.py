@@ -29,15 +29,7 @@ from pickbest.core.states import map_state
 from pickbest.core.wrapping import WrappingLearner
 from pickbest.kernels.compiled import allocating, inlined
 from pickbest.kernels.rules import AnyCompiled, CompiledLearner
-from pickbest.kernels.slots import (
-    COINS,
-    Fed,
-    Filling,
-    Plan,
-    SlotGame,
-    play_slots,
-    slot_loops,
-)
+from pickbest.kernels.slots import COINS, Fed, Filling, Plan, SlotGame, play_slots, slot_loops
 
 # Slot i is fed 1 - what an arm takes off the lowest cost before it.
 

@@ -32,12 +32,7 @@ from pickbest.kernels.rules import AnyCompiled, CompiledLearner
 from pickbest.kernels.slots import Fed, Filling, Plan
 from pickbest.learners import Hedge
 from pickbest.learners.adahedge import AdaHedge
-from pickbest.learners.greedy import (
-    GreedyState,
-    check_slot_learner,
-    pick_slots,
-    start_slots,
-)
+from pickbest.learners.greedy import GreedyState, check_slot_learner, pick_slots, start_slots
 from pickbest.submodular import kernels
 from pickbest.submodular.jobs.actions import Schedule, check_actions, durations_of, unit_actions
 from pickbest.submodular.jobs.functions import RoundJob

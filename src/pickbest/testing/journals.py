@@ -21,15 +21,7 @@ from pickbest.core import PickbestError
 from pickbest.portfolio.processes import Owner
 from pickbest.portfolio.runs import Run, RunStatus
 from pickbest.portfolio.store.journal import Journal
-from pickbest.portfolio.store.records import (
-    Entry,
-    Finished,
-    Lost,
-    Opened,
-    Picked,
-    Record,
-    Roster,
-)
+from pickbest.portfolio.store.records import Entry, Finished, Lost, Opened, Picked, Record, Roster
 from pickbest.testing import must_raise
 
 Open = Callable[[], Journal]

@@ -259,10 +259,7 @@ def _world(learner: Learner) -> Environment:
 
 
 def _rounds(
-    learner: Learner,
-    replicates: int,
-    rounds: int,
-    history: list[tuple[Choice, Seen]] | None = None,
+    learner: Learner, replicates: int, rounds: int, history: list[tuple[Choice, Seen]] | None = None
 ) -> Iterable[tuple[State, Choice]]:
     """(state after the round, its choice) for every round of a small game."""
     world = _world(learner)

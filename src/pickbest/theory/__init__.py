@@ -18,9 +18,7 @@ where that is loose, not what was run, or not true as it stands; `…_as_run` gi
 "Ours" marks what is not in the paper. T is rounds, N n_arms, B budget, B' target_budget.
 """
 
-from pickbest.theory.adaptive_rates import (
-    auto_bound as auto_bound,
-)
+from pickbest.theory.adaptive_rates import auto_bound as auto_bound
 from pickbest.theory.common import harmonic_number as harmonic_number
 from pickbest.theory.exponential_weights import (
     exp3_gamma as exp3_gamma,

@@ -11,14 +11,7 @@ from pickbest.core import BoolArray, FloatArray
 from pickbest.report.document import Cell, Column, Figure, Series, Table, Verdict, alike
 from studies.paper import cost_sequences
 from studies.paper.estimates import Estimate, slope
-from studies.paper.experiment import (
-    Found,
-    Setting,
-    against_rounds,
-    plot,
-    regret_of,
-    shaded,
-)
+from studies.paper.experiment import Found, Setting, against_rounds, plot, regret_of, shaded
 
 # The good arm of the first counterexample is better by this over sqrt(T), that of the second by
 # this times sqrt(N / T).

@@ -6,16 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from pickbest.core import Environment
-from pickbest.report.document import (
-    Block,
-    Cell,
-    Column,
-    Figure,
-    Series,
-    Table,
-    Text,
-    Verdict,
-)
+from pickbest.report.document import Block, Cell, Column, Figure, Series, Table, Text, Verdict
 from pickbest.simulation.result import Simulation
 from studies.paper.estimates import Estimate, z_score
 from studies.paper.experiment import Found, Setting, hindsight_reward, plot, reward_of

@@ -13,12 +13,7 @@ from pickbest.report.document import Cell, Column, Figure, Series, Table, Text, 
 from pickbest.simulation.simulate import simulate
 from studies.paper import cost_sequences
 from studies.paper.experiment import Found, Setting, against_rounds, regret_of, shaded
-from studies.small_games import (
-    estimates_of,
-    hedge_worst_case,
-    minimax_regret,
-    one_round_surplus,
-)
+from studies.small_games import estimates_of, hedge_worst_case, minimax_regret, one_round_surplus
 
 LEARNERS = {"fpml": "fpml", "gumbel": "fpml:noise=gumbel", "partial": "hedge-partial"}
 # Two standard errors: a mean of games may lie above the expected regret.

@@ -437,10 +437,7 @@ def test_it_may_end_at_any_moment(calls: Calls, seed: int) -> None:
 
 def test_the_callers_limits_hold_for_solvers(calls: Calls) -> None:
     """A daemon's solvers did not have them (D10)."""
-    calls.fake(
-        "cvc5",
-        "#!/bin/sh\nulimit -v > limit\nwhile read line; do echo success; done\n",
-    )
+    calls.fake("cvc5", "#!/bin/sh\nulimit -v > limit\nwhile read line; do echo success; done\n")
     script = "(declare-const a Bool)(assert a)(exit)"
     calls.run(
         "-c", f"ulimit -v 4000000; {' '.join(PROGRAM)} -in --solver cvc5", program=["bash"],

@@ -16,13 +16,7 @@ from studies.benchmark.environments import (
     environments_at_hand,
     recorded,
 )
-from studies.benchmark.lineup import (
-    LEFT_OUT,
-    Entry,
-    all_entries,
-    chosen_entries,
-    make_entry,
-)
+from studies.benchmark.lineup import LEFT_OUT, Entry, all_entries, chosen_entries, make_entry
 from studies.commands.benchmark import parse_budgets
 
 

@@ -10,12 +10,7 @@ import pytest
 from pickbest.environments import Chasing, Table, Task1
 from pickbest.environments.tables import Shuffled
 from pickbest.simulation.games import deal_all
-from studies.benchmark.shares import (
-    best_reward,
-    mean_shares,
-    random_reward,
-    references,
-)
+from studies.benchmark.shares import best_reward, mean_shares, random_reward, references
 
 
 @pytest.mark.parametrize("budget", [1, 2, 3, 4])

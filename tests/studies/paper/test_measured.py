@@ -16,12 +16,7 @@ from studies.paper.experiment import Setting
 from studies.paper.parts.measured_tables import CLAIMS, measured, unlearned_reward
 from studies.paper.parts.recorded_tables import recorded
 from studies.paper.printed import BEST, FPML, OG, TABLE_2, hybrid
-from studies.paper.recorded_rewards import (
-    MEASURED,
-    PUBLISHED,
-    find_rewards,
-    measured_rewards,
-)
+from studies.paper.recorded_rewards import MEASURED, PUBLISHED, find_rewards, measured_rewards
 
 
 def blocks_of(found, kind):  # type: ignore[no-untyped-def]

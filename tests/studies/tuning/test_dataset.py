@@ -8,13 +8,7 @@ import numpy as np
 import pytest
 
 from pickbest.core import PickbestError
-from studies.tuning.dataset import (
-    CAPS,
-    dataset_names,
-    encode_column,
-    load_dataset,
-    sample_rows,
-)
+from studies.tuning.dataset import CAPS, dataset_names, encode_column, load_dataset, sample_rows
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("sklearn")

@@ -188,11 +188,7 @@ def blend_row(
 
 
 def learn_features(
-    state: FeaturesState,
-    pairs: PairsState,
-    arms: IntArray,
-    seen: FloatArray,
-    features: FloatArray,
+    state: FeaturesState, pairs: PairsState, arms: IntArray, seen: FloatArray, features: FloatArray
 ) -> None:
     """Compare predictions and fold a round in, (replicates, …); pairs: from before the round."""
     for row in range(arms.shape[0]):

@@ -29,19 +29,8 @@ from pickbest.learners.auto.features import (
     learn_features,
     start_features,
 )
-from pickbest.learners.auto.guard import (
-    GuardState,
-    guard_last,
-    learn_guard,
-    many_arms,
-    start_guard,
-)
-from pickbest.learners.auto.sets import (
-    PairsState,
-    learn_pairs,
-    propose,
-    start_pairs,
-)
+from pickbest.learners.auto.guard import GuardState, guard_last, learn_guard, many_arms, start_guard
+from pickbest.learners.auto.sets import PairsState, learn_pairs, propose, start_pairs
 
 
 class SetsState(NamedTuple):

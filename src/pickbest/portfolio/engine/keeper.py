@@ -14,12 +14,7 @@ from typing import Any
 
 from pickbest.core.references import import_from
 from pickbest.portfolio.engine import guard, messages, tree
-from pickbest.portfolio.processes import (
-    PR_SET_CHILD_SUBREAPER,
-    PR_SET_DUMPABLE,
-    pidfd,
-    prctl,
-)
+from pickbest.portfolio.processes import PR_SET_CHILD_SUBREAPER, PR_SET_DUMPABLE, pidfd, prctl
 
 # What the portfolio asks of a keeper; a socket comes with it.
 GUARD = b"G"

@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from pickbest.core import PickbestError, check_costs, check_count, check_positive
 from pickbest.core.features import Features
-from pickbest.core.tickets import (
-    ClosedRoundError,
-    RepeatedTellError,
-    Ticket,
-    in_order,
-    round_of,
-)
+from pickbest.core.tickets import ClosedRoundError, RepeatedTellError, Ticket, in_order, round_of
 from pickbest.portfolio.engine.limits import in_force
 from pickbest.portfolio.run.race import finished
 from pickbest.portfolio.run.settings import Settings
@@ -101,11 +95,7 @@ class AskTell:
         return book
 
     def _begin(
-        self,
-        storage: str | Path,
-        settings: Settings,
-        trusted: Opened | None,
-        create: bool = True,
+        self, storage: str | Path, settings: Settings, trusted: Opened | None, create: bool = True
     ) -> None:
         """Open the journal, patiently while the database is away."""
         from pickbest.portfolio.store.journal import Journal

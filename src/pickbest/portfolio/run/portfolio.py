@@ -20,14 +20,7 @@ from pickbest.portfolio.run.arms import ArmSpec, as_arm, as_arms, check_problem
 from pickbest.portfolio.run.ask_tell import AskTell
 from pickbest.portfolio.run.costs import as_cost
 from pickbest.portfolio.run.features import as_feature_function
-from pickbest.portfolio.run.race import (
-    GivenUpError,
-    Race,
-    RaceProgress,
-    Unseen,
-    finished,
-    times_of,
-)
+from pickbest.portfolio.run.race import GivenUpError, Race, RaceProgress, Unseen, finished, times_of
 from pickbest.portfolio.run.settings import RaceSettings
 from pickbest.portfolio.runs import GivenUp, Limits, Result
 

@@ -19,15 +19,7 @@ from pickbest.portfolio.run.answers.handling import Answers, abridged
 from pickbest.portfolio.run.answers.reading import TEXT, BadAnswerError, RejectedError
 from pickbest.portfolio.run.arms import Arm, Command, answering
 from pickbest.portfolio.run.costs import Cost
-from pickbest.portfolio.runs import (
-    GivenUp,
-    Limits,
-    Result,
-    Run,
-    RunStatus,
-    Task,
-    contradictions,
-)
+from pickbest.portfolio.runs import GivenUp, Limits, Result, Run, RunStatus, Task, contradictions
 
 if TYPE_CHECKING:
     from pickbest.portfolio.store.records import Finished
@@ -115,12 +107,7 @@ class Race:
         return self._result(ticket, problem, ordered, time.monotonic() - started)
 
     def _stage(
-        self,
-        arms: Mapping[str, Arm],
-        ticket: Ticket[str],
-        end: float,
-        problem: Any,
-        seconds: float,
+        self, arms: Mapping[str, Arm], ticket: Ticket[str], end: float, problem: Any, seconds: float
     ) -> list[Task]:
         """The arms that run until `end`, as the engine takes them."""
         until = ticket.until or (1.0,) * len(ticket.arms)

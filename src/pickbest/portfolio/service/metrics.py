@@ -15,10 +15,7 @@ Samples = Iterable[tuple[Mapping[str, str], float]]
 def metrics_of(status: Status) -> str:
     """Counts of rounds and arms, since the portfolio was made."""
     arms = [({"arm": arm.name}, arm) for arm in status.arms]
-    rounds: Samples = [
-        ({"state": "finished"}, status.finished),
-        ({"state": "lost"}, status.lost),
-    ]
+    rounds: Samples = [({"state": "finished"}, status.finished), ({"state": "lost"}, status.lost)]
     found = [
         _metric("info", "gauge", "The software and the learner.",
                 [({"version": __version__, "learner": status.learner}, 1)]),

@@ -150,11 +150,7 @@ class Caller:
         return Start(key, picked, weights, {**after, picked[0]: 0.0}, left, given)
 
     def _raced(
-        self,
-        problem: Problem,
-        arms: Mapping[str, Command],
-        start: Start,
-        before: Remembered | None,
+        self, problem: Problem, arms: Mapping[str, Command], start: Start, before: Remembered | None
     ) -> Result:
         """Race solvers on a problem; only runs that began are in the result."""
         call = self.arguments

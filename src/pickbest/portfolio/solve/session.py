@@ -16,21 +16,8 @@ from typing import NamedTuple
 from pickbest.core.errors import PickbestError, unknown_name
 from pickbest.portfolio.run.answers.commands import head_of
 from pickbest.portfolio.solve.keep import Keep
-from pickbest.portfolio.solve.known import (
-    SMTLIB,
-    located,
-    places,
-    solver_table,
-    version_said,
-)
-from pickbest.portfolio.solve.script import (
-    CHANGING,
-    Z3_ASKS,
-    Command,
-    Frame,
-    Stack,
-    error,
-)
+from pickbest.portfolio.solve.known import SMTLIB, located, places, solver_table, version_said
+from pickbest.portfolio.solve.script import CHANGING, Z3_ASKS, Command, Frame, Stack, error
 from pickbest.portfolio.solve.team import Client, GoneError, LateError, Record, Team
 from pickbest.portfolio.solve.words import DAY, Arguments
 from pickbest.portfolio.solve.worker import Worker

@@ -12,16 +12,7 @@ from typing import Any
 
 from pickbest.portfolio.run.answers.commands import Splitter
 from pickbest.portfolio.solve.known import INSIDE, Installed, for_strings
-from pickbest.portfolio.solve.script import (
-    ASK,
-    CHECK,
-    QUIET,
-    STATE,
-    SUCCESS,
-    Command,
-    Frame,
-    Stack,
-)
+from pickbest.portfolio.solve.script import ASK, CHECK, QUIET, STATE, SUCCESS, Command, Frame, Stack
 
 # What is longer is written at once, else when an answer is waited for.
 LONGEST_PENDING = 1 << 13

@@ -41,13 +41,7 @@ from pickbest.portfolio.store.snapshots import (
     summary_of,
     take_snapshot,
 )
-from pickbest.portfolio.store.state import (
-    Names,
-    PortfolioState,
-    changed,
-    check_opening,
-    updated,
-)
+from pickbest.portfolio.store.state import Names, PortfolioState, changed, check_opening, updated
 from pickbest.portfolio.store.views import RoundView, last_rounds
 
 if TYPE_CHECKING:

@@ -27,10 +27,7 @@ class FunctionJobs:
     """
 
     def __init__(
-        self,
-        function: Callable[[int, Schedule], float],
-        actions: Iterable[Hashable],
-        rounds: int,
+        self, function: Callable[[int, Schedule], float], actions: Iterable[Hashable], rounds: int
     ) -> None:
         self.function = function
         self.actions = check_actions(actions)
