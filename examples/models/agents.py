@@ -14,12 +14,15 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from pickbest import AskTell
 
 MINUTES = 60.0
+# Git cannot make two worktrees of one repository at the same time.
+ONE_BY_ONE = threading.Lock()
 
 
 def git(folder: Path, *words: str) -> str:
@@ -31,7 +34,8 @@ def attempt(repository: Path, branch: str, command: str, task: str, judge: str) 
     """Let an agent work on a branch of its own; the quality of what it leaves."""
     with tempfile.TemporaryDirectory(prefix="agent-") as folder:
         tree = Path(folder) / "tree"
-        git(repository, "worktree", "add", "-q", "-b", branch, str(tree))
+        with ONE_BY_ONE:
+            git(repository, "worktree", "add", "-q", "-b", branch, str(tree))
         try:
             words = [word.replace("{task}", task) for word in shlex.split(command)]
             try:
@@ -44,7 +48,8 @@ def attempt(repository: Path, branch: str, command: str, task: str, judge: str) 
             git(tree, "commit", "-q", "--allow-empty", "-m", task)
             return float(judged.returncode == 0)
         finally:
-            git(repository, "worktree", "remove", "--force", str(tree))
+            with ONE_BY_ONE:
+                git(repository, "worktree", "remove", "--force", str(tree))
 
 
 def race(
