@@ -33,7 +33,7 @@ def test_the_walk_through_works(tmp_path):
     # What it compiled is of no harm to those who do not have its module.
     play = "from pickbest import make_learner, Player; p = Player(make_learner('{}', 4, 2)); "
     play += "p.tell(p.ask(), [0.5, 0.5])"
-    for name in ("thompson", "ucb", "hedge-partial"):
+    for name in ("thompson", "hedge-partial"):
         command = [sys.executable, "-c", play.format(name)]
         outcome = subprocess.run(command, cwd="/", capture_output=True, text=True, check=False)
         assert outcome.returncode == 0, outcome.stderr[-3000:]

@@ -135,7 +135,7 @@ def test_telling_twice_or_an_unknown_ticket_is_refused_and_changes_nothing():
 @pytest.mark.parametrize("name", learner_names())
 def test_a_restored_player_goes_on_bit_identically(tmp_path, name):
     budget = 1 if name in {"hedge", "exp3"} else 2
-    player, again = Player(make_learner(name, 6, budget), seed=8), []
+    player, again = Player(make_learner(name, 6, budget, 100), seed=8), []
     advance(player, 40)
     late = player.ask("a problem")
     dropped = player.ask()

@@ -85,7 +85,7 @@ def test_a_registered_environment_is_known_everywhere():
         ("task-1:n_arms=3", "unknown option of task-1 'n_arms'"),
         ("pickbest.environments:Nothing", "unknown environment 'pickbest.environments:Nothing'"),
         ("pickbest.environments:Table", "pickbest.environments:Table needs the option table"),
-        ("pickbest.learners:UCB:n_arms=3,budget=1", "must make an environment"),
+        ("pickbest.learners:Thompson:n_arms=3,budget=1", "must make an environment"),
         ("absent.csv:rewards=true", "absent.csv: no such file"),
         ("a\0b", "unknown environment"),
     ],

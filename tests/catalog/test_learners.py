@@ -15,17 +15,7 @@ from pickbest.catalog import (
     register_learner,
 )
 from pickbest.core import PickbestError
-from pickbest.learners import (
-    FPML,
-    UCB,
-    Doubling,
-    Exp3,
-    FPMLPartial,
-    Greedy,
-    Hedge,
-    Uniform,
-    Weights,
-)
+from pickbest.learners import FPML, Exp3, FPMLPartial, Greedy, Hedge, Thompson, Uniform, Weights
 
 GAME = {"n_arms": 9, "budget": 3, "rounds": 368}
 
@@ -75,9 +65,8 @@ def test_parameters_by_hand_win():
     assert make_learner("exp3", 9, 1, 368, gamma=0.2) == Exp3(9, 0.2)
 
 
-def test_unknown_rounds_mean_anytime_or_doubling():
+def test_fpml_without_the_number_of_rounds_is_anytime():
     assert make_learner("fpml", 9, 3).decay == pytest.approx(1 / 4)
-    assert isinstance(make_learner("exp3", 9), Doubling)
     assert make_learner("uniform", 9, 3) == Uniform(9, 3)
 
 
@@ -93,20 +82,19 @@ HAND_SET = {
 
 
 @pytest.mark.parametrize("text", HAND_SET)
-def test_what_is_set_by_hand_is_not_doubled(text):
+def test_rates_by_hand_need_no_rounds(text):
     expected = HAND_SET[text]
     assert make_learner(text, 9, expected.budget) == expected
-
-
-def test_resamples_alone_leave_the_rate_to_be_tuned():
-    learner = make_learner("fpml-partial", 9, 3, weights="geometric", resamples=4)
-    assert isinstance(learner, Doubling)
-    assert learner.for_rounds(100).resamples == 4
 
 
 @pytest.mark.parametrize(
     ("text", "missing"),
     [
+        ("fpml-partial", "epsilon"),
+        ("hedge", "rate"),
+        ("exp3", "gamma"),
+        ("og", "gamma"),
+        ("og-hybrid", "epsilon"),
         ("fpml-partial:epsilon=0.2,tuning=as_run", "resamples"),
         ("fpml-partial:epsilon=0.2,weights=geometric", "resamples"),
     ],
@@ -121,10 +109,9 @@ def test_what_still_depends_on_the_rounds_is_named(text, missing):
     ["fpml:epsilon=0", "fpml-partial:epsilon=0", "fpml-partial:resamples=0", "hedge:rate=0",
      "exp3:gamma=0", "og:gamma=0", "og:feedback=full,rate=0", "og-hybrid:epsilon=0"],
 )  # fmt: skip
-@pytest.mark.parametrize("rounds", [100, None])
-def test_zero_by_hand_is_zero_and_refused_where_it_makes_no_sense(text, rounds):
+def test_zero_by_hand_is_zero_and_refused_where_it_makes_no_sense(text):
     with pytest.raises(PickbestError, match=r"must be .*got 0"):
-        make_learner(text, 9, 1, rounds)
+        make_learner(text, 9, 1, 100)
 
 
 def test_none_means_choose_for_me():
@@ -167,7 +154,7 @@ def own(monkeypatch):
 
 
 def test_a_learner_of_a_module(own):
-    assert make_learner("pickbest.learners:UCB:width=0.5", 9, 3) == UCB(9, 3, 0.5)
+    assert make_learner("pickbest.learners:Thompson:prior=0.5", 9, 3) == Thompson(9, 3, 0.5)
     assert make_learner("pickbest.learners:Hedge:rate=0.5", 9) == Hedge(9, 0.5)
     assert make_learner("own_learners:turns", 9, 3, 10, step=2) == Uniform(9, 2)
     assert learner_entry("own_learners:turns").summary == "Made by a function."
@@ -201,7 +188,7 @@ def test_a_module_without_the_learner(own, name, message):
         (lambda: make_learner("exp3", 9, 2), "exp3 picks one arm per round"),
         (lambda: make_learner("fpml", 9, 2, 0), "rounds must be a whole number"),
         (lambda: make_learner("fpml", 9, 2, 5, "theorem"), "did you mean 'theorem_2'"),
-        (lambda: make_learner("ucb", 9, 2, 5, "as_run"), "ucb has nothing to tune"),
+        (lambda: make_learner("thompson", 9, 2, 5, "as_run"), "thompson has nothing to tune"),
         (lambda: make_learner("fpml", 9, 2, 5, epsilom=1), "did you mean 'epsilon'"),
         (lambda: make_learner("fpml-partial", 9, 2, 5, weights="exakt"), "did you mean 'exact'"),
         (lambda: make_learner("og-hybrid", 9, 4, 5, slot_budget=3), "3 does not divide 4"),

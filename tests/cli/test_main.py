@@ -102,7 +102,7 @@ def test_learners_repeat_and_take_options_of_their_own():
 
 @pytest.mark.slow
 def test_the_first_command_says_that_it_compiles(tmp_path):
-    words = ("simulate", "task-2", "-l", "ucb", "-r", "2", "-b", "2", "--json")
+    words = ("simulate", "task-2", "-l", "thompson", "-r", "2", "-b", "2", "--json")
     there = {**os.environ, "PICKBEST_CACHE": str(tmp_path)}
     first, second = run(*words, env=there), run(*words, env=there)
     assert first.stderr == NOTICE + "\n"
@@ -224,7 +224,7 @@ def test_help_has_an_example(command):
 def test_plot_and_export(rewards, tmp_path):
     for name in ("p.png", "p.svg"):
         plot, out = tmp_path / name, tmp_path / "rounds.csv"
-        result("simulate", rewards, "--rewards", "-l", "uniform", "-l", "ucb", "-r", 3,
+        result("simulate", rewards, "--rewards", "-l", "uniform", "-l", "thompson", "-r", 3,
                "--plot", plot, "--out", out)  # fmt: skip
         assert plot.stat().st_size > 2000
         assert len(out.read_text().splitlines()) == 1 + 2 * 3 * 60

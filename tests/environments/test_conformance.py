@@ -17,7 +17,7 @@ from pickbest.environments import (
     Table,
     Task3,
 )
-from pickbest.learners import UCB, FPMLPartial
+from pickbest.learners import FPMLPartial, Thompson
 from pickbest.testing.environments import check_environment
 
 TABLE = Table(np.random.default_rng(0).random((20, 4)))
@@ -42,7 +42,7 @@ def test_other_environments_conform(name):
     check_environment(OTHERS[name])
 
 
-@pytest.mark.parametrize("learner", [UCB(6, 2), FPMLPartial(6, 2, 0.5)])
+@pytest.mark.parametrize("learner", [Thompson(6, 2), FPMLPartial(6, 2, 0.5)])
 def test_predictions_conform(learner):
     check_environment(Predicting(learner, 40), budget=2)
 

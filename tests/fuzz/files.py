@@ -26,7 +26,7 @@ from tests.fuzz.mutations import (
 )
 
 ARMS = ("a", "b", "c", "d", "e")
-LEARNERS = ("fpml-partial", "thompson", "og-hybrid", "hedge-partial", "auto", "uniform", "ucb")
+LEARNERS = ("fpml-partial", "thompson", "og-hybrid", "hedge-partial", "auto", "uniform")
 
 # Saves of players -----------------------------------------------------------------------------
 
@@ -35,7 +35,7 @@ def save_seeds(folder: Path, suffix: str) -> None:
     from pickbest import Player, make_learner
 
     for name in LEARNERS:
-        player = Player(make_learner(name, 6, 2), seed=3)
+        player = Player(make_learner(name, 6, 2, rounds=100), seed=3)
         for number in range(9):
             ticket = player.ask(f"p{number}")
             if number % 3:
@@ -95,7 +95,7 @@ def journal_seeds(folder: Path, suffix: str) -> None:
 
     every, ledger.SNAPSHOT_EVERY = ledger.SNAPSHOT_EVERY, 15
     for name in LEARNERS:
-        with AskTell(ARMS, 2, folder / f"{name}{suffix}", learner=name, seed=5) as book:
+        with AskTell(ARMS, 2, folder / f"{name}{suffix}", learner=name, rounds=12, seed=5) as book:
             for number in range(12):
                 ticket = book.ask(f"p{number}", lifetime=1e6)
                 if number % 4:
@@ -280,7 +280,7 @@ SETTINGS: dict[str, tuple[str, ...]] = {
         "'runtime'",
         "{kind = 'quality', best = -1e300, worst = 1e300}",
     ),
-    "learner": ("{name = 'thompson', prior = 2.0}", "'auto'", "'og'", "{name = 'ucb'}"),
+    "learner": ("{name = 'thompson', prior = 2.0}", "'auto'", "'og'"),
     "limits": ("{memory_mb = 4000, cpu_seconds = 10, grace = 0.5}", "{}"),
     "double_check": ("0.5", "1", "0"),
     "answer": ("'dimacs'", "'smtlib'", "'text'", "'number'"),
@@ -300,7 +300,7 @@ short = ["true"]
 """
 TOML_WORDS = (
     *("inf", "nan", "-1", "0", "1", "0.5", "1e400", "9" * 400, "true", '""', "[]", "{}", "[[]]"),
-    *("'x'", '"\\u0000"', "'auto'", "'og:slots=distinct'", "'a:b'", "['x']", "{name = 'ucb'}", "2"),
+    *("'x'", '"\\u0000"', "'auto'", "'og:slots=distinct'", "'a:b'", "['x']", "2"),
     *("1979-05-27T07:32:00Z", "07:32:00", "'''", "[" * 2000, "\x00", "=", "\n[arms]\n", "#", "."),
 )
 

@@ -11,7 +11,6 @@ from pickbest.environments import Bernoulli
 from pickbest.kernels.random import exponential_at
 from pickbest.learners import (
     FPML,
-    Doubling,
     Exp3,
     Fixed,
     FPMLPartial,
@@ -166,21 +165,6 @@ def test_uniform_subsets_are_equally_likely():
     share = np.unique(pairs, return_counts=True)[1] / 30_000
     assert len(share) == 6
     assert np.all(np.abs(share - 1 / 6) < 6 * math.sqrt(1 / 6 / 30_000))
-
-
-def test_doubling_restarts_with_the_tuning_of_its_epoch():
-    learner = make_learner("fpml-partial", n_arms=5, budget=2)
-    assert isinstance(learner, Doubling)
-    state = learner.start(1)
-    keys = replicate_keys(0, 1)
-    restarts = []
-    for t in range(20):
-        choice = learner.pick(state, rng_for(keys, t))
-        state = learner.learn(state, choice, Seen.of(np.ones((1, 2))))
-        if not state.inner.costs.any():
-            restarts.append(t + 1)
-    assert restarts == [1, 3, 7, 15]
-    assert learner.for_rounds(4).epsilon > learner.for_rounds(64).epsilon
 
 
 def test_expected_regret_of_fresh_and_fixed_perturbations_agree():

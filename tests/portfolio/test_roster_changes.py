@@ -25,7 +25,7 @@ def live_names() -> list[str]:
     """The learners that a portfolio can have; `fixed` and `schedule` name arms, so they cannot lose
     them, and `schedules` learns of runs in stages (tests/portfolio/test_schedules.py)."""
     names = [name for name in learner_names() if name not in ("fixed", "schedule", "schedules")]
-    return [n for n in names if make_learner(n, 6, budget_of(n)).feedback is Feedback.PICKED]
+    return [n for n in names if make_learner(n, 6, budget_of(n), 1000).feedback is Feedback.PICKED]
 
 
 def play(live: LiveLearner, rounds: int, first: int, rng: random.Random) -> None:
@@ -88,7 +88,7 @@ def test_random_changes_leave_a_learner_sound(name: str, seed: int) -> None:
     rng = random.Random(f"{name}{seed}")
     budget = budget_of(name)
     arms, away = [f"arm {number}" for number in range(5)], []
-    live = LiveLearner(Opened(seed, name), Roster(tuple(arms), budget))
+    live = LiveLearner(Opened(seed, name, 1000), Roster(tuple(arms), budget))
     for change in range(8):
         play(live, rng.randrange(1, 25), 100 * change, rng)
         new = f"new {change}"

@@ -91,12 +91,14 @@ def test_only_what_follows_the_snapshot_is_folded(
 
 def test_a_run_through_snapshots_equals_one_without(tmp_path: Path, often: None) -> None:
     """Also when arms come and go: what is known of those that are away is kept, too."""
-    memory = AskTell(ARMS, 2, learner="fpml-partial", seed=3)
+    memory = AskTell(ARMS, 2, learner="fpml-partial", rounds=60, seed=3)
     for number in range(60):
         with (
             AskTell.reopened(tmp_path / "runs.db")
             if number
-            else AskTell(ARMS, 2, tmp_path / "runs.db", learner="fpml-partial", seed=3) as book
+            else AskTell(
+                ARMS, 2, tmp_path / "runs.db", learner="fpml-partial", rounds=60, seed=3
+            ) as book
         ):
             for each in (book, memory):
                 if number == 20:
@@ -207,7 +209,7 @@ def test_implausible_rows_are_refused_by_name(
     tmp_path: Path, kind: str, changes: dict[str, object]
 ) -> None:
     """Group 8: never learned, and no module that a journal names is imported."""
-    store = played(tmp_path / "runs.db", 3, "fpml-partial")
+    store = played(tmp_path / "runs.db", 3, "fpml-partial:epsilon=0.2")
     with closing(sqlite3.connect(store)) as database:
         query = "SELECT position, body FROM pickbest_records WHERE kind = ? ORDER BY position"
         position, body = database.execute(query, (kind,)).fetchone()
@@ -340,7 +342,7 @@ def test_folding_a_journal_waits_for_no_compiler(
     monkeypatch.setattr(compiled, "LOAD_SECONDS", 0.0)
     monkeypatch.setattr(compiled, "COMPILE_SECONDS", 0.0)
     arms = [f"arm{number}" for number in range(count)]
-    with AskTell(arms, 2, tmp_path / "runs.db", learner=learner) as book:
+    with AskTell(arms, 2, tmp_path / "runs.db", learner=learner, rounds=100) as book:
         book.tell(book.ask("p"), [0.25, 0.75])
         book.pause_arm("arm7")
         book.status()

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import TypeVar
 
 from pickbest import theory
-from pickbest.core import Feedback, PickbestError, UnknownRoundsError, check_budget, unknown_name
+from pickbest.core import Feedback, PickbestError, check_budget, unknown_name
 from pickbest.kernels.rules import AnyCompiled
 from pickbest.learners import (
     FPML,
@@ -308,7 +308,7 @@ def word(name: str, value: str, known: tuple[str, ...]) -> str:
 def known_rounds(rounds: int | None, parameter: str) -> int:
     """The number of rounds, which a parameter is tuned for that is not set by hand."""
     if rounds is None:
-        raise UnknownRoundsError(
+        raise PickbestError(
             f"{parameter} is tuned for the number of rounds: give {parameter}, or rounds"
         )
     return rounds

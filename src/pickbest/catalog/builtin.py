@@ -8,8 +8,8 @@ import dataclasses
 
 from pickbest import learners
 from pickbest.catalog import builders
-from pickbest.catalog.learners import LearnerEntry, Retuned, register_kinds, register_learner
-from pickbest.learners import UCB, Auto, Calls, Leaders, Schedules, Thompson, Uniform
+from pickbest.catalog.learners import LearnerEntry, register_kinds, register_learner
+from pickbest.learners import Auto, Calls, Leaders, Schedules, Thompson, Uniform
 
 BUILT_IN = (
     LearnerEntry(
@@ -18,29 +18,24 @@ BUILT_IN = (
                  builders.fpml, builders.FPML_TUNINGS),
     LearnerEntry("fpml-partial",
                  "perturbed leaders, sees the costs of its own arms (Proposition 5)",
-                 builders.fpml_partial, builders.PARTIAL_TUNINGS,
-                 needs_rounds=True, by_hand=("epsilon",)),
+                 builders.fpml_partial, builders.PARTIAL_TUNINGS),
     LearnerEntry(
         "hedge",
         "exponential weights, B draws, sees all costs: regret that does not grow from B = 2 on",
-        builders.hedge, builders.HEDGE_TUNINGS, needs_rounds=True, by_hand=("rate",)),
+        builders.hedge, builders.HEDGE_TUNINGS),
     LearnerEntry(
         "hedge-partial",
         "exponential weights over relative costs, sees its own arms; B ≥ 2, bounded regret",
         builders.hedge_partial),
     LearnerEntry("exp3", "exponential weights, one arm, sees its own cost",
-                 builders.exp3, builders.EXP3_TUNINGS,
-                 needs_rounds=True, by_hand=("gamma",), single_arm=True),
+                 builders.exp3, builders.EXP3_TUNINGS, single_arm=True),
     LearnerEntry("og",
                  "online greedy: Exp3 (or Hedge, with feedback=full) in each slot (Algorithm 3)",
-                 builders.og, (*builders.EXP3_TUNINGS, "standard"),
-                 needs_rounds=True, by_hand=("gamma", "rate")),
+                 builders.og, (*builders.EXP3_TUNINGS, "standard")),
     LearnerEntry("og-hybrid",
                  "online greedy: FPML with slot_budget arms in each slot (Algorithm 2)",
-                 builders.og_hybrid, (*builders.PARTIAL_TUNINGS, *builders.EXPONENTIAL_TUNINGS),
-                 needs_rounds=True, by_hand=("epsilon",)),
+                 builders.og_hybrid, (*builders.PARTIAL_TUNINGS, *builders.EXPONENTIAL_TUNINGS)),
     LearnerEntry("thompson", "the B best Beta posterior draws", Thompson),
-    LearnerEntry("ucb", "the B best upper confidence bounds", UCB),
     LearnerEntry("schedules",
                  "how many arms, and one before others, where processor time has a price",
                  Schedules),
@@ -58,4 +53,4 @@ def register_built_in() -> None:
         register_learner(entry)
     public = vars(learners).values()
     kinds = (kind for kind in public if isinstance(kind, type) and dataclasses.is_dataclass(kind))
-    register_kinds(*kinds, Retuned)
+    register_kinds(*kinds)

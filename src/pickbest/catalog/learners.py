@@ -3,7 +3,6 @@
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from pickbest.catalog.spec import Spec, check_options, from_module, parameters
@@ -11,13 +10,11 @@ from pickbest.core import (
     Feedback,
     Learner,
     PickbestError,
-    UnknownRoundsError,
     check_budget,
     check_count,
     check_is_learner,
     unknown_name,
 )
-from pickbest.learners import Doubling
 
 # What a builder is told of the game; all its other parameters are options.
 GAME = ("n_arms", "budget", "rounds", "tuning")
@@ -31,10 +28,6 @@ class LearnerEntry:
         called n_arms, budget, rounds (None where unknown) and tuning (None where not chosen)
         are given by the game; all others are options, and need default values.
     tunings: the default first; empty where nothing is tuned.
-    needs_rounds: whether it may be tuned for the number of rounds. Where `build` says that it
-        must know them and does not (UnknownRoundsError), the doubling trick helps.
-    by_hand: the options that are rates, tuned by default; where one is given, nothing is
-        doubled.
     single_arm: whether the budget must be 1.
     """
 
@@ -42,8 +35,6 @@ class LearnerEntry:
     summary: str
     build: Callable[..., Learner]
     tunings: tuple[str, ...] = ()
-    needs_rounds: bool = False
-    by_hand: tuple[str, ...] = ()
     single_arm: bool = False
 
     @property
@@ -127,8 +118,8 @@ def make_learner(
     name: one of `learner_names()`; `module:Name` for a class or function of your own, which
         takes n_arms, budget and perhaps rounds; with options behind it (`og:slots=distinct`,
         see `pickbest.catalog.spec`) or as a table with the key `name`; or a Spec.
-    rounds: how many rounds will be played; None: unknown, then an anytime tuning or the
-        doubling trick is used, unless the parameters are set by hand.
+    rounds: how many rounds will be played. A learner that is tuned for them needs them, or
+        its parameters set by hand; `auto`, `fpml` and others do not.
     tuning, options: see `pickbest learners` or LearnerEntry. None: chosen for the game. They
         win over those that came with the name.
 
@@ -142,14 +133,7 @@ def make_learner(
     tuning = given.pop("tuning", None) if tuning is None else tuning
     entry = learner_entry(spec.name)
     _check(entry, n_arms, budget, rounds, tuning, given)
-    try:
-        return entry.make(given, n_arms=n_arms, budget=budget, rounds=rounds, tuning=tuning)
-    except UnknownRoundsError:
-        if not entry.needs_rounds or not given.keys().isdisjoint(entry.by_hand):
-            raise
-    for_rounds = Retuned(spec.name, n_arms, budget, tuning, tuple(sorted(given.items())))
-    for_rounds(1)  # what is wrong with the options shows now, not in the first round
-    return Doubling(for_rounds)
+    return entry.make(given, n_arms=n_arms, budget=budget, rounds=rounds, tuning=tuning)
 
 
 def _check(
@@ -173,33 +157,6 @@ def _check(
             raise PickbestError(f"{entry.name} has nothing to tune, got tuning {tuning!r}")
         raise unknown_name(f"tuning of {entry.name}", tuning, entry.tunings)
     check_options(entry.name, options, entry.options)
-
-
-@dataclass(frozen=True)
-class Retuned:
-    """Makes the named learner for any number of rounds (the doubling wrapper's epochs)."""
-
-    name: str
-    n_arms: int
-    budget: int
-    tuning: str | None
-    options: tuple[tuple[str, Any], ...] = ()
-
-    def __post_init__(self) -> None:
-        # It stands in save files, which must not be able to name modules to be imported.
-        if self.name not in _ENTRIES or not _ENTRIES[self.name].needs_rounds:
-            known = [name for name, entry in _ENTRIES.items() if entry.needs_rounds]
-            raise unknown_name("learner to be tuned anew", self.name, known)
-
-    def __call__(self, rounds: int) -> Learner:
-        return _retuned(self, rounds)
-
-
-@lru_cache(maxsize=256)
-def _retuned(spec: Retuned, rounds: int) -> Learner:
-    return make_learner(
-        spec.name, spec.n_arms, spec.budget, rounds, spec.tuning, **dict(spec.options)
-    )
 
 
 def feedback_of(name: str | Spec) -> Feedback:

@@ -123,8 +123,6 @@ def bounds_summary(
         ("Theorem 2", "its epsilon", theory.fpml_epsilon(**game)),
         ("Theorem 2, anytime (ours)", "FPML's regret, rounds unknown, is at most",
          theory.anytime_regret_bound(**game)),
-        ("Theorem 2, doubling", "FPML's regret with the doubling trick is at most",
-         theory.doubling_regret_bound(**game)),
         ("Markov", "FPML's regret exceeds this with probability at most 0.1",
          theory.markov_guarantee(**game, probability=0.1)),
         ("Proposition 1", "a deterministic learner's regret is at least",

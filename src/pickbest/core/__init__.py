@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pickbest.core.errors import (
         MissingExtraError as MissingExtraError,
         PickbestError as PickbestError,
-        UnknownRoundsError as UnknownRoundsError,
         unknown_name as unknown_name,
     )
     from pickbest.core.randomness import (

@@ -9,10 +9,6 @@ class PickbestError(ValueError):
     """Bad input: the message says what must hold, what came, and what to do."""
 
 
-class UnknownRoundsError(PickbestError):
-    """A parameter is tuned for the number of rounds, and that is not known."""
-
-
 class MissingExtraError(ImportError):
     """An optional package is absent: the message names it and the extra that brings it."""
 

@@ -4,7 +4,6 @@ from pickbest.learners.adahedge import AdaHedge as AdaHedge
 from pickbest.learners.auto import Auto as Auto, Racing as Racing, Schedules as Schedules
 from pickbest.learners.baselines import Fixed as Fixed, Leaders as Leaders, Uniform as Uniform
 from pickbest.learners.calls import Calls as Calls
-from pickbest.learners.doubling import Doubling as Doubling
 from pickbest.learners.exp3 import Exp3 as Exp3
 from pickbest.learners.fpml import FPML as FPML
 from pickbest.learners.fpml_blocks import FPMLFullManyArms as FPMLFullManyArms
@@ -14,4 +13,3 @@ from pickbest.learners.greedy import Greedy as Greedy
 from pickbest.learners.hedge import Hedge as Hedge
 from pickbest.learners.hedge_partial import HedgePartial as HedgePartial
 from pickbest.learners.thompson import Thompson as Thompson
-from pickbest.learners.ucb import UCB as UCB

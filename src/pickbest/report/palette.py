@@ -13,7 +13,7 @@ STYLES = ("-", "--", ":", "-.")
 _FAMILIES = {
     "fpml": (0, 0), "fpml-partial": (0, 0), "auto": (6, 0), "og-hybrid": (2, 0), "og": (1, 0),
     "exp3": (1, 1), "hedge": (4, 0), "hedge-partial": (4, 0), "thompson": (3, 0),
-    "ucb": (5, 0), "leaders": (4, 0), "fixed": (5, 1), "top": (5, 0), "greedy": (6, 1),
+    "leaders": (4, 0), "fixed": (5, 1), "top": (5, 0), "greedy": (6, 1),
     "best": (6, 0),
 }  # fmt: skip
 

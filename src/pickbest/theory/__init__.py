@@ -33,7 +33,6 @@ from pickbest.theory.fpml_bounds import (
     budget_for_regret as budget_for_regret,
     constant_regret_bound as constant_regret_bound,
     constant_regret_budget as constant_regret_budget,
-    doubling_regret_bound as doubling_regret_bound,
     fpml_regret_bound as fpml_regret_bound,
     fpml_regret_bound_at as fpml_regret_bound_at,
     fpml_sharp_regret_bound_at as fpml_sharp_regret_bound_at,

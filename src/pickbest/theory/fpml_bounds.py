@@ -92,23 +92,6 @@ def anytime_regret_bound(*, n_arms: int, budget: int, rounds: int) -> float:
     return float(math.log(n_arms) * rounds**share / first + first**budget * powers)
 
 
-def doubling_regret_bound(*, n_arms: int, budget: int, rounds: int) -> float:
-    """FPML restarted for epochs of 1, 2, 4, … rounds: expected regret after `rounds` rounds.
-
-    Ours; the sum of Theorem 2 over the epochs that are needed. It holds inside the last epoch
-    too (its epsilon is tuned for more rounds than are played), and the best arm overall is no
-    better than the best arms of the epochs.
-
-    >>> round(doubling_regret_bound(n_arms=9, budget=2, rounds=368), 2)
-    116.9
-    """
-    check_budget(budget, n_arms)
-    epochs = check_count("rounds", rounds).bit_length()
-    return math.fsum(
-        fpml_regret_bound(n_arms=n_arms, budget=budget, rounds=2**epoch) for epoch in range(epochs)
-    )
-
-
 # Which budget reaches which regret ----------------------------------------------------------
 
 

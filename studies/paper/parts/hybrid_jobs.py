@@ -29,7 +29,7 @@ from studies.report.sections import listed
 N_ARMS, N_ITEMS = 120, 24
 FAMILIES = ("coverage", "facility location", "probabilistic coverage", "best of")
 # Of the families' lines, which lie close together.
-LOOKS = (("og-hybrid", "solid"), ("fpml", "dashed"), ("og", "dotted"), ("ucb", "solid"))
+LOOKS = (("og-hybrid", "solid"), ("fpml", "dashed"), ("og", "dotted"), ("top", "solid"))
 # What the arms that are not hidden do, of what they could: little, so that a learner that has not
 # found the hidden ones exceeds the bound.
 OTHERS = 0.1

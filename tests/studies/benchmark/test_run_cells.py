@@ -73,7 +73,7 @@ def test_only_what_is_missing_is_played(plan: BenchmarkPlan, played: list[int]) 
     assert numbers(run_cells(plan)) == numbers(first)
     assert sum(played) == 3
     played.clear()
-    run_cells(replace(plan, entries=chosen_entries(["uniform", "exp3", "ucb"])))
+    run_cells(replace(plan, entries=chosen_entries(["uniform", "exp3", "thompson"])))
     assert played == [1] * 7, "a new learner adds only its own cells"
     run_cells(replace(plan, seed=1))
     run_cells(replace(plan, replicates=6))
