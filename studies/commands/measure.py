@@ -32,9 +32,7 @@ def measure(
     ] = "embedded",
     tasks: Annotated[str, Option(help="Data sets, with commas: iris,wine; or all.")] = "all",
     models: Annotated[str, Option(help="Models to tune on each set.")] = "mlp,lasso",
-    optimizers: Annotated[
-        str, Option(help="paper (its nine), all, or names with commas.")
-    ] = "paper",
+    optimizers: Annotated[str, Option(help="Names with commas, or all.")] = "all",
     calls: Annotated[int, Option(help="Evaluations per run.")] = 20,
     pool: Annotated[int, Option(help="Random evaluations per task, which define reward 0.")] = 60,
     seed: SeedOption = 0,
@@ -63,9 +61,8 @@ def measure(
     from studies.tuning.optimizers import OPTIMIZERS
     from studies.tuning.tables import write_tables
 
-    chosen = [name.strip() for name in optimizers.split(",")]
-    if optimizers in {"paper", "all"}:
-        chosen = [name for name, entry in OPTIMIZERS.items() if entry.paper or optimizers == "all"]
+    named = [name.strip() for name in optimizers.split(",")]
+    chosen = list(OPTIMIZERS) if optimizers == "all" else named
     settings = measurement.Settings(tuple(chosen), calls, pool, seed, data)
     sets = [] if tasks == "all" else tasks.split(",")
     plan = measurement.make_plan(settings, sets, models.split(","))

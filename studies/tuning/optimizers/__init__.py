@@ -1,14 +1,12 @@
-"""Black-box optimizers as arms: the paper's nine, and six that came later."""
+"""Black-box optimizers as arms: the paper's nine."""
 
 from pickbest.core import MissingExtraError, check_count, check_seed, unknown_name
-from studies.tuning.optimizers import later, paper_nine
+from studies.tuning.optimizers import paper_nine
 from studies.tuning.optimizers.adapter import Optimizer, OptimizerEntry
 from studies.tuning.space import Space
 
-OPTIMIZERS: dict[str, OptimizerEntry] = {
-    entry.name: entry for entry in (*paper_nine.OPTIMIZERS, *later.OPTIMIZERS)
-}
-"""In the order of the tables: the paper's nine first."""
+OPTIMIZERS: dict[str, OptimizerEntry] = {entry.name: entry for entry in paper_nine.OPTIMIZERS}
+"""In the order of the tables."""
 
 
 def make_optimizer(name: str, space: Space, seed: int, calls: int) -> Optimizer:

@@ -40,7 +40,7 @@ Factory = Callable[[Space, int, int], Optimizer]
 class OptimizerEntry:
     """A named optimizer.
 
-    label: the paper's label for its nine, else a short label of the same kind.
+    label: the paper's label.
     packages: what it needs from the extra `tuning`, as named on PyPI.
     """
 
@@ -48,15 +48,12 @@ class OptimizerEntry:
     label: str
     factory: Factory
     packages: tuple[str, ...]
-    paper: bool
 
 
-def entries(
-    kind: Callable[..., Optimizer], *rows: tuple[Any, ...], paper: bool = False
-) -> list[OptimizerEntry]:
+def entries(kind: Callable[..., Optimizer], *rows: tuple[Any, ...]) -> list[OptimizerEntry]:
     """Those of one library. rows: name, label, packages, and the kind's settings."""
     return [
-        OptimizerEntry(name, label, partial(kind, *settings), tuple(packages.split()), paper)
+        OptimizerEntry(name, label, partial(kind, *settings), tuple(packages.split()))
         for name, label, packages, *settings in rows
     ]
 

@@ -242,5 +242,5 @@ OPTIMIZERS = [
             ("skopt-gp-lcb", "Scikit-GP-LCB", _SKOPT, "GP", "LCB"),
         ),
     )
-    for entry in entries(kind, *rows, paper=True)
+    for entry in entries(kind, *rows)
 ]

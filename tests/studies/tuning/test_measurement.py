@@ -50,7 +50,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 
 def command(folder: Path, **environment: str) -> subprocess.Popen[str]:
-    settings = ["--tasks", "iris,wine", "--models", "lasso", "--optimizers", "random,cmaes"]
+    settings = ["--tasks", "iris,wine", "--models", "lasso", "--optimizers", "random,hyperopt"]
     settings += ["--calls", "3", "--pool", "4", "--out", str(folder)]
     return subprocess.Popen(
         [sys.executable, "-m", "studies", "measure", *settings],
@@ -93,16 +93,16 @@ def test_tables_have_their_layout_and_a_measurement_can_grow(tmp_path):
     assert not kept_records(plan_for("random", seed=1), tmp_path)
     # The pool does not depend on how many calls a run has.
     assert list(kept_records(plan_for("random", calls=2), tmp_path)) == ["lasso-iris/pool"]
-    grown = plan_for("random", "cmaes", models=("mlp", "lasso"))
+    grown = plan_for("random", "hyperopt", models=("mlp", "lasso"))
     assert len(kept_records(grown, tmp_path)) == 2
     files = measured(grown, tmp_path, workers=2)
     losses = rows_of(tmp_path / "losses.csv")
     assert [row["task"] for row in losses] == ["mlp-iris"] * 2 + ["lasso-iris"] * 2
-    assert [row["optimizer"] for row in losses[:2]] == ["RandomSearch", "CMAES"]
+    assert [row["optimizer"] for row in losses[:2]] == ["RandomSearch", "HyperOpt"]
     assert all(float(row["3"]) > 0 for row in losses)
     assert len(rows_of(tmp_path / "pool.csv")[0]) == 5
     table = read_table(tmp_path / "rewards.csv", rewards=True)
-    assert table.arm_names == ("RandomSearch", "CMAES")
+    assert table.arm_names == ("RandomSearch", "HyperOpt")
     facts = rows_of(tmp_path / "tasks.csv")[0]
     assert (facts["rows"], facts["features"], facts["classes"]) == ("150", "4", "3")
     assert float(facts["opt"]) <= float(facts["rand"])
