@@ -37,7 +37,8 @@ RULES = {
     "unwatched": 0.0,
     "censored Thompson": 1.0,
 }
-PRICES = (0.0, 0.1, 0.3, 1.0)
+# Of processor time, and the most arms that run at a time.
+PRICES, MOST = (0.0, 0.1, 0.3, 1.0), 4
 Row = dict[str, Any]
 
 
@@ -48,8 +49,6 @@ class Options:
     rounds: int = 400
     replicates: int = 10
     costs: tuple[str, ...] = COSTS
-    rules: tuple[str, ...] = tuple(RULES)
-    prices: tuple[float, ...] = PRICES
     deadline: float = 1200.0
 
 
@@ -82,25 +81,17 @@ def censoring_rows(
         }
 
 
-def price_rows(
-    name: str,
-    races: Races,
-    cost: str,
-    rounds: int,
-    replicates: int,
-    prices: Sequence[float] = PRICES,
-    most: int = 4,
-) -> Iterator[Row]:
+def price_rows(name: str, races: Races, cost: str, rounds: int, replicates: int) -> Iterator[Row]:
     """Auto with every fixed budget, and learned schedules at every price."""
     order = orders(len(races.times), rounds, replicates, 0)
     said = {"table": name, "cost": cost}
-    for budget in range(1, min(most, races.n_arms) + 1):
+    for budget in range(1, min(MOST, races.n_arms) + 1):
         learner = racing(make_learner("auto", races.n_arms, budget))
         played = replay(races, learner, RULES["intervals"], order)
-        for price in prices:
+        for price in PRICES:
             yield {**said, "rule": f"auto, B = {budget}", **_priced(played, races, price)}
-    for price in prices:
-        planner = Schedules(races.n_arms, min(most, races.n_arms), price=price, cost=cost)
+    for price in PRICES:
+        planner = Schedules(races.n_arms, min(MOST, races.n_arms), price=price, cost=cost)
         played = replay_plans(races, planner, order)
         staged = float((played.arms[..., 0] >= 0).mean())
         yield {**said, "rule": "schedules", "staged": staged, **_priced(played, races, price)}
@@ -159,37 +150,6 @@ def _mean(rows: Sequence[Row], key: str) -> float:
     return float(np.mean([row[key] for row in rows]))
 
 
-def draw(rows: list[Row], path: Path) -> None:
-    """Mean cost of answers against processor time over all tables: one curve a rule."""
-    from pickbest.report.plots import new_figure
-
-    figure, axes = new_figure()
-    tables = {(row["table"], row["cost"]) for row in rows if row["rule"] == "auto, B = 4"}
-    whole = [row for row in rows if (row["table"], row["cost"]) in tables]
-    curves = {
-        "auto, a fixed number of arms": [
-            (f"B = {budget}", _point(whole, f"auto, B = {budget}", PRICES[0]))
-            for budget in range(1, 5)
-        ],
-        "learned schedules": [
-            (f"price {price:g}", _point(whole, "schedules", price)) for price in PRICES
-        ],
-    }
-    for name, points in curves.items():
-        axes.plot(*zip(*(at for _, at in points), strict=True), marker="o", label=name)
-        for text, at in points:
-            axes.annotate(text, at, textcoords="offset points", xytext=(6, 4), fontsize=8)
-    axes.set_xlabel("processor time per round, in deadlines")
-    axes.set_ylabel("mean cost of the answer")
-    axes.legend(frameon=False)
-    figure.savefig(path)
-
-
-def _point(rows: list[Row], rule: str, price: float) -> tuple[float, float]:
-    own = [row for row in rows if row["rule"] == rule and row["price"] == price]
-    return _mean(own, "cpu"), _mean(own, "paid")
-
-
 def play(
     tables: Sequence[Path],
     out: Path,
@@ -215,9 +175,9 @@ def play(
         if key not in done and budget < races.n_arms:
             shape = (options.rounds, options.replicates)
             played = (
-                censoring_rows(path.stem, races, cost, budget, *shape, options.rules)
+                censoring_rows(path.stem, races, cost, budget, *shape)
                 if study == "censoring"
-                else price_rows(path.stem, races, cost, *shape, options.prices)
+                else price_rows(path.stem, races, cost, *shape)
             )
             new = [{"key": key, **row} for row in played]
             with out.open("a") as file:

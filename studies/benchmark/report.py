@@ -30,7 +30,7 @@ from studies.benchmark.comparisons import (
     contrasts,
     mean_share_intervals,
 )
-from studies.benchmark.environments import GROUPS, REAL, SHUFFLED
+from studies.benchmark.environments import REAL
 from studies.benchmark.lineup import AUTO, YARDSTICK
 from studies.benchmark.run_cells import BenchmarkPlan
 from studies.benchmark.shares import LEAST_GAP, Cell, mean_shares
@@ -72,24 +72,12 @@ def build_report(plan: BenchmarkPlan, cells: Sequence[Cell]) -> Report:
     leaders: list[Block] = [*verdicts(cells), *picture(cells), headline(cells)]
     gains = [
         Section("headline", "All environments", leaders),
-        Section("by-budget", "By budget", [by_budget(cells)]),
         Section("by-environment", "By environment", [by_family(cells)]),
     ]
-    compared = []
-    labels = labels_of(cells)
-    if YARDSTICK in labels:
-        pairs = [(label, YARDSTICK) for label in labels if label != YARDSTICK]
-        compared.append(
-            Section("against-yardstick", f"Against {YARDSTICK}", [standings(cells, pairs)])
-        )
     score = (
         "The score is the share of the gap: 0 is B distinct arms at random, 1 the best fixed "
-        "subset in hindsight."
-    )
-    paired = (
-        f"Differences are paired by replicate; significant means |z| > {SIGNIFICANT:.0f}. In a "
-        "table in recorded order only the learners' own draws differ between replicates. "
-        f"{CELLS} has the z of every cell."
+        f"subset in hindsight. {CELLS} has every cell, and its z against {YARDSTICK}, paired by "
+        "replicate. In a table in recorded order only the learners' own draws differ."
     )
     return Report(
         "Benchmark of learners that pick B of N arms",
@@ -97,10 +85,7 @@ def build_report(plan: BenchmarkPlan, cells: Sequence[Cell]) -> Report:
         "environment with one setting, told only N, B and the number of rounds; all meet the same "
         "draws.",
         facts,
-        [
-            Chapter("overall", "Who gains most", score, gains),
-            Chapter("comparisons", "Where a learner is worse", paired, compared),
-        ],
+        [Chapter("overall", "Who gains most", score, gains)],
         "python -m studies benchmark",
     )
 
@@ -229,28 +214,6 @@ def picture(cells: Sequence[Cell]) -> list[Figure]:
     ]
 
 
-def by_budget(cells: Sequence[Cell]) -> Table:
-    """The mean share at each budget, and in recorded order and shuffled."""
-    cells = judged(cells)
-    budgets = sorted({cell.budget for cell in cells})
-    rows: list[list[CellValue]] = []
-    for label in labels_of(cells):
-        own = [cell for cell in cells if cell.learner == label]
-        whole = {cell.budget for cell in own} == set(budgets)
-        in_order = [cell for cell in own if not cell.place.name.endswith(SHUFFLED)]
-        shuffled = [cell for cell in own if cell.place.name.endswith(SHUFFLED)]
-        at_budget = [_mean([cell for cell in own if cell.budget == budget]) for budget in budgets]
-        orders = (_mean(in_order), _mean(shuffled)) if whole else (None, None)
-        rows.append([label, *at_budget, *orders])
-    columns = [
-        Column("learner"),
-        *alike(*(f"B = {b}" for b in budgets), digits=3, group="mean share at budget"),
-        *alike("recorded order", "shuffled", digits=3),
-    ]
-    title = f"Mean share of the gap over {scope(cells)}"
-    return Table("share-by-budget", title, columns, rows)
-
-
 def by_family(cells: Sequence[Cell]) -> Table:
     """The mean share in each family of environments, over budgets; learners as in the headline."""
     families = dict.fromkeys(cell.place.family for cell in cells if cell.shares is not None)
@@ -261,26 +224,6 @@ def by_family(cells: Sequence[Cell]) -> Table:
         rows.append([label, *shares])
     columns = [Column("learner"), *(Column(family, 2) for family in families)]
     return Table("share-by-environment", "Mean share of the gap over budgets", columns, rows)
-
-
-def standings(cells: Sequence[Cell], pairs: Sequence[tuple[str, str]]) -> Table:
-    """For each pair: in how many cells of each group the first is worse and better."""
-    groups = [group for group in GROUPS if any(cell.place.group == group for cell in cells)]
-    rows: list[list[CellValue]] = []
-    for first, second in pairs:
-        found = contrasts(cells, first, second)
-        row: list[CellValue] = [first]
-        for group in groups:
-            own = [each for each in found if each.place.group == group]
-            row += [sum(e.worse for e in own), sum(e.better for e in own), len(own)]
-        row.append(min((each.difference for each in found if each.worse), default=None))
-        rows.append(row)
-    columns = [Column("learner")]
-    for group in groups:
-        columns += alike("worse", "better", "cells", group=group)
-    columns.append(Column("largest loss", 3))
-    title = "Cells in which a learner is significantly worse or better"
-    return Table("against-yardstick", title, columns, rows)
 
 
 def _mean(cells: Sequence[Cell]) -> float | None:

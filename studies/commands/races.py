@@ -9,7 +9,7 @@ from typer import Argument, Option
 
 from pickbest.cli import tables
 from pickbest.cli.options import JsonOption
-from pickbest.core import PickbestError, unknown_name
+from pickbest.core import unknown_name
 from pickbest.core.progress import progress_bar
 from studies.commands.theory import rows_table
 
@@ -31,14 +31,7 @@ def races(
     rounds: Annotated[int, Option(help="Rounds per order.")] = 400,
     replicates: Annotated[int, Option("--replicates", "-r", help="Orders per cell.")] = 10,
     costs: Annotated[str, Option(help="solved, runtime or both, with a comma.")] = "solved,runtime",
-    rules: Annotated[
-        str, Option(help="Rules of censoring, with semicolons; all if not given.")
-    ] = "",
-    prices: Annotated[str, Option(help="Of processor time, with commas.")] = "0,0.1,0.3,1",
     deadline: Annotated[float, Option(help="Seconds that a run of a CSV file may take.")] = 1200.0,
-    plot: Annotated[
-        Path | None, Option(help="With prices: draw cost against processor time (.png, .svg).")
-    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Replay races over tables of runtimes, and compare what can be learned from them.
@@ -56,19 +49,9 @@ def races(
 
     if study not in STUDIES:
         raise unknown_name("study", study, STUDIES)
-    chosen = tuple(rules.split(";")) if rules else tuple(study_of.RULES)
-    for rule in chosen:
-        if rule not in study_of.RULES:
-            raise unknown_name("rule", rule, study_of.RULES)
-    try:
-        numbers = tuple(float(price) for price in prices.split(","))
-    except ValueError:
-        raise PickbestError(f"prices must be numbers with commas, got {prices!r}") from None
-    whole = (rounds, replicates, tuple(costs.split(",")), chosen, numbers, deadline)
+    options = study_of.Options(rounds, replicates, tuple(costs.split(",")), deadline)
     with progress_bar("racing") as progress:
-        rows = study_of.play(runtimes, out, study, study_of.Options(*whole), progress)
-    if plot is not None and study == "prices":
-        study_of.draw(rows, plot)
+        rows = study_of.play(runtimes, out, study, options, progress)
     found = {"study": study, "rows": rows}
     title = "Means over cells; cpu: processor time per round, in deadlines"
     tables.show(found, as_json, lambda _: rows_table(title, study_of.summary_of(rows)))

@@ -36,7 +36,7 @@ def test_small_benchmark(app: typer.Typer, tmp_path: Path) -> None:
     page = (out / "report.html").read_text()
     assert (out / "figures" / "share-by-budget.svg").exists()
     assert "http" not in page.replace("http://www.w3.org", "")
-    for text in ("paper-rewards", "Against fpml-partial as run"):
+    for text in ("paper-rewards", "paired by"):
         assert text in page
     assert "pickbest reproduce" not in page
     assert "Learners that play every budget" in (out / "summary.md").read_text()
