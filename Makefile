@@ -21,7 +21,7 @@ help:
 	@echo "make test        lint, types, layers, doctests, the README's blocks, the tests: 7 minutes"
 	@echo "make test-all    all that make test leaves out: Ray, PostgreSQL, browser, docs, fuzz, wheel, …"
 	@echo "make docs        the documentation as a site, out/site/index.html"
-	@echo "make paper       docs/two-picks.md as a PDF, out/paper/, where TeX is installed"
+	@echo "make paper       docs/two-picks.md as a PDF, out/paper/, where pandoc and TeX are installed"
 	@echo "make bench       measure speed against reference implementations and peers"
 	@echo "make install     only prepare the environment in $(VENV), with everything"
 	@echo "make clean       remove the environment and everything that was built"
@@ -68,11 +68,12 @@ test-all: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/mkdocs build --strict
 
-ENGINE ?= $(firstword $(shell for engine in tectonic xelatex lualatex; do command -v $$engine; done))
-paper: $(REPRODUCE)
-	$(BIN)/python -m studies two-picks --tex out/paper
-	@if [ -n "$(ENGINE)" ]; then cd out/paper && $(ENGINE) two-picks.tex && $(ENGINE) two-picks.tex; \
-	else echo "out/paper/two-picks.tex is written; to compile it, install tectonic, xelatex or lualatex"; fi
+paper:
+	@command -v pandoc >/dev/null && command -v xelatex >/dev/null || { echo "make paper needs pandoc and xelatex (Debian: pandoc,"  \
+	  "texlive-xetex, texlive-latex-recommended, texlive-fonts-recommended, librsvg2-bin)" >&2; exit 2; }
+	mkdir -p out/paper
+	pandoc docs/two-picks.md --from gfm --resource-path docs --pdf-engine xelatex -V geometry:margin=25mm \
+	  -V mainfont="DejaVu Serif" -V monofont="DejaVu Sans Mono" -o out/paper/two-picks.pdf
 
 bench: $(STAMP)
 	PYTHONPATH=. $(BIN)/python benchmarks/run.py $(ARGS)

@@ -9,7 +9,7 @@ from studies.commands.measure import measure
 from studies.commands.models import models
 from studies.commands.paper import reproduce, sabotage
 from studies.commands.races import races
-from studies.commands.theory import linear_programs, small_games, two_picks
+from studies.commands.theory import linear_programs, two_picks
 
 app = typer.Typer(
     name="python -m studies",
@@ -22,7 +22,7 @@ app = typer.Typer(
 )
 for command in (
     *(reproduce, sabotage, benchmark, peers, ablate, races, models),
-    *(linear_programs, small_games, two_picks, measure),
+    *(linear_programs, two_picks, measure),
 ):
     app.command(cls=HelpfulCommand)(command)
 

@@ -1,4 +1,4 @@
-"""`linear-programs`, `small-games`, `two-picks`: theorems measured."""
+"""`linear-programs`, `two-picks`: theorems measured."""
 
 from __future__ import annotations
 
@@ -75,44 +75,6 @@ def _shown(study: str, found: dict[str, Any]) -> list[tuple[str, Sequence[dict[s
     return [("Calls by tuning, B = 2", calls), ("Growth with 1/epsilon", found["slopes"])]
 
 
-def small_games(
-    sizes: Annotated[
-        list[str] | None, Argument(metavar="N,B", help="Arms and budget, such as 4,2.")
-    ] = None,
-    rounds: Annotated[int, Option(help="Rounds of a game.")] = 8,
-    as_json: JsonOption = False,
-) -> None:
-    """Solve small games exactly: the minimax regret, and Hedge's worst cases beside its bound.
-
-    **Example**
-
-        python -m studies small-games 3,2 4,2 --rounds 6
-    """
-    from pickbest import theory
-    from pickbest.core import PickbestError
-    from studies.small_games import hedge_worst_case, minimax_regret
-
-    rows = []
-    asked = sizes or ["3,2", "4,2", "4,3"]
-    with progress_bar("games", after=2.0) as progress:
-        for done, size in enumerate(asked, start=1):
-            try:
-                n_arms, budget = map(int, size.split(","))
-            except ValueError:
-                raise PickbestError(f"a game must be N,B such as 4,2, got {size!r}") from None
-            game = (n_arms, budget, rounds)
-            rows.append({
-                "n_arms": n_arms, "budget": budget, "rounds": rounds,
-                "minimax": minimax_regret(*game),
-                "hedge_worst_case": hedge_worst_case(*game),
-                "hedge_as_played": hedge_worst_case(*game, distinct=True),
-                "bound": theory.hedge_bound(n_arms=n_arms, budget=budget),
-            })  # fmt: skip
-            if progress:
-                progress(done, len(asked))
-    tables.show({"games": rows}, as_json, lambda _: rows_table("Exact regrets", rows))
-
-
 def rows_table(title: str, rows: Sequence[dict[str, Any]]) -> RenderableType:
     """Rows of plain data, one column for each key."""
     columns = list(rows[0]) if rows else ["nothing"]
@@ -128,13 +90,7 @@ def two_picks(
     replicates: ReplicatesOption = 20,
     workers: Annotated[int, Option(help="Processes that measure at the same time.")] = 1,
     scenarios: Annotated[
-        Path | None,
-        Option(
-            help="Measure laws, and what a guard would cost auto, on these ASlib scenarios too."
-        ),
-    ] = None,
-    tex: Annotated[
-        Path | None, Option(help="Also write the page as LaTeX, with its picture, to this folder.")
+        Path | None, Option(help="Measure laws on these ASlib scenarios, too.")
     ] = None,
 ) -> None:
     """Measure what docs/two-picks.md shows, and write the page.
@@ -144,12 +100,9 @@ def two_picks(
     **Examples**
 
         python -m studies two-picks --most 1000000
-
-        python -m studies two-picks --tex out/paper
     """
     from studies.two_picks import measure, page
     from studies.two_picks.gaps import gap_rows
-    from studies.two_picks.tex import latex
 
     if most:
         with progress_bar("measuring") as progress:
@@ -158,10 +111,5 @@ def two_picks(
         with progress_bar("measuring shares of the gap") as progress:
             rows = gap_rows(scenarios, replicates, progress)
         measure.keep(json.loads(measure.KEPT.read_text(encoding="utf-8")) | rows)
-    text = page.page()
-    page.PAGE.write_text(text, encoding="utf-8")
+    page.PAGE.write_text(page.page(), encoding="utf-8")
     page.draw()
-    if tex is not None:
-        tex.mkdir(parents=True, exist_ok=True)
-        (tex / "two-picks.tex").write_text(latex(text), encoding="utf-8")
-        page.draw(tex / "two_picks.pdf")

@@ -17,7 +17,7 @@ from studies.small_games import (
     partial_worst_case,
     spared_rule_loss,
 )
-from studies.two_picks.gaps import GUARDED, LAWS as GAP_LAWS
+from studies.two_picks.gaps import BUDGETS as GAP_BUDGETS
 from studies.two_picks.measure import (
     BUDGETS,
     CURVE_ARMS,
@@ -116,7 +116,7 @@ def _spared(n_arms: int, budget: int) -> float:
 def tables(found: Found) -> dict[str, str]:
     """The tables of the page, and what is said of the measurements."""
     longest = max(t for t in RACE_LENGTHS if f"race/{next(iter(RACERS))}/{t}" in found)
-    laws = {b: found[f"laws/{b}"][0] for b in GAP_LAWS}
+    laws = {b: found[f"laws/{b}"][0] for b in GAP_BUDGETS}
     return {
         "laws_tables": f"{laws[2][4]:.0f}",
         **{f"laws_{b}": f"{row[0]:.2f}" for b, row in laws.items()},
@@ -129,11 +129,6 @@ def tables(found: Found) -> dict[str, str]:
         "race_uniform": f"{GAP * longest * (1 - RACE_BUDGET / RACE_ARMS):,.0f}",
         "replicates": "20",
         "above": _above(found),
-        **{
-            f"guard_{name}_{budget}": f"{value:.2f}"
-            for budget in GUARDED
-            for name, value in zip(("auto", "lost"), found[f"guard/{budget}"][0], strict=True)
-        },
     }
 
 
@@ -231,10 +226,10 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join([lines[0], "|---" + "|---:" * (len(heads) - 1) + "|", *lines[1:]])
 
 
-def draw(path: Path = PICTURE) -> None:
+def draw() -> None:
     """The picture: regret against T, against N, and in races against T."""
     matplotlib: Any = load_extra("matplotlib", "plots", "drawing the picture of two-picks.md")
-    matplotlib.use("svg" if path.suffix == ".svg" else "pdf")
+    matplotlib.use("svg")
     plt: Any = load_extra("matplotlib.pyplot", "plots", "drawing the picture of two-picks.md")
     found: Found = json.loads(KEPT.read_text(encoding="utf-8"))
     matplotlib.rcParams["svg.hashsalt"] = "two-picks"
@@ -263,4 +258,4 @@ def draw(path: Path = PICTURE) -> None:
     races.set(xlabel="rounds T", title=f"Races of {RACE_ARMS} arms, B = {RACE_BUDGET}")
     left.legend(fontsize=7)
     races.legend(fontsize=7)
-    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    figure.savefig(PICTURE, metadata={"Date": None})

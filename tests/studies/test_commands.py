@@ -18,13 +18,9 @@ def test_help_has_an_example(name):
     assert f"python -m studies {name}" in result.stdout
 
 
-def test_small_studies_print_json():
-    game = RUNNER.invoke(app, ["small-games", "3,2", "--rounds", "4", "--json"])
-    (row,) = json.loads(game.stdout)["games"]
-    assert row["minimax"] == pytest.approx(1 / 3, abs=1e-3)
-    assert row["minimax"] <= row["hedge_worst_case"]
-    for words in (["small-games", "3"], ["linear-programs", "nothing"], ["sabotage", "nothing"]):
-        assert RUNNER.invoke(app, words).exit_code != 0
+@pytest.mark.parametrize("study", ["linear-programs", "sabotage"])
+def test_an_unknown_study_is_refused(study):
+    assert RUNNER.invoke(app, [study, "nothing"]).exit_code != 0
 
 
 def test_a_part_can_be_sabotaged_by_its_command():
