@@ -38,11 +38,8 @@ class Division:
     times: FloatArray
 
     def costs(self, kind: str = "solved") -> FloatArray:
-        """kind: solved, runtime or PAR10."""
-        unsolved = self.times >= 1.0
-        if kind == "runtime":
-            return self.times
-        return np.where(unsolved, 1.0, 0.0 if kind == "solved" else self.times / 10.0)
+        """kind: solved or runtime."""
+        return self.times if kind == "runtime" else (self.times >= 1.0).astype(np.float64)
 
 
 def divisions(data: Path) -> Iterator[Division]:

@@ -96,7 +96,7 @@ def benchmark(
 
 def peers(
     cost: Annotated[
-        str, Argument(help="What a run costs: solved (1 if it is not), runtime or PAR10.")
+        str, Argument(help="What a run costs: solved (1 if it is not) or runtime.")
     ] = "solved",
     learners: LearnersOption = None,
     environments: EnvironmentsOption = None,
@@ -121,7 +121,7 @@ def peers(
 
         python -m studies peers solved --data FOLDER --half judged
 
-        python -m studies peers PAR10 --data FOLDER --environments shuffled -b 1 -l LinUCB
+        python -m studies peers runtime --data FOLDER --environments shuffled -b 1 -l LinUCB
     """
     from studies.benchmark.lineup import peer_entries
     from studies.peers.environments import peer_environments

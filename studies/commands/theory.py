@@ -62,7 +62,6 @@ def _shown(study: str, found: dict[str, Any]) -> list[tuple[str, Sequence[dict[s
             ("Growth of calls with 1/epsilon (theory: (B+1)/B)", found["slopes"]),
             ("Verdicts on random problems", [found["verdicts"]]),
             ("Applications", found["applications"]),
-            ("A zero-sum game", found["game"]),
         ]
     calls = [
         {

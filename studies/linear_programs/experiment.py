@@ -14,8 +14,6 @@ verdicts: {problems, feasible, infeasible, undecided, wrong, most_of_bound}: ran
     most_of_bound is the largest calls / calls_bound.
 applications: rows of {name, n_constraints, dimension, budget, epsilon, status, calls,
     calls_bound, worst_slack, seconds, highs_seconds}: HiGHS solves the same problem exactly.
-game: rows of {budget, epsilon, lower, upper, value, exact_value, calls, calls_bound, seconds,
-    highs_seconds}.
 """
 
 import time
@@ -30,14 +28,13 @@ from pickbest.core.progress import Progress
 from pickbest.feasibility.highs import load
 from pickbest.feasibility.phases import schedule
 from pickbest.feasibility.sets import Box, ConvexSet, Polytope, System, width_over
-from pickbest.feasibility.solve import Feasibility, FeasibilityStatus, solve_feasibility, solve_game
+from pickbest.feasibility.solve import Feasibility, FeasibilityStatus, solve_feasibility
 from pickbest.simulation.statistics import fitted_power, standard_error
 from studies.linear_programs.generated_problems import (
     FAMILIES,
     AtMost,
     MinimalOracle,
     best_worst_slack,
-    exact_value,
     exactly,
     outcome,
     packing,
@@ -90,7 +87,6 @@ def lp_experiment(
         "slopes": [slope_of(calls, name, budget) for name in names for budget in budgets],
         "verdicts": verdicts(seed, 10 * replicates),
         "applications": applications(seed) if with_applications else [],
-        "game": games(seed) if with_applications else [],
     }
 
 
@@ -225,21 +221,3 @@ def application(
         "exactly_feasible": feasible,
         "highs_seconds": highs_seconds,
     }
-
-
-def games(seed: int) -> list[dict[str, Any]]:
-    """A random zero-sum game, solved to epsilon for B = 1, 2, 3, and exactly."""
-    payoffs = np.random.default_rng([seed, 3_000_017]).uniform(-1.0, 1.0, (30, 30))
-    start = time.perf_counter()
-    value = exact_value(payoffs)
-    highs_seconds = time.perf_counter() - start
-    rows = []
-    for budget in (1, 2, 3):
-        start = time.perf_counter()
-        game = solve_game(payoffs, 0.02, budget)
-        seconds = time.perf_counter() - start
-        shown = ("budget", "epsilon", "lower", "upper", "value", "calls", "calls_bound")
-        row = {name: getattr(game, name) for name in shown}
-        row |= {"exact_value": value, "seconds": seconds, "highs_seconds": highs_seconds}
-        rows.append(row)
-    return rows

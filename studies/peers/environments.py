@@ -9,16 +9,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
-from pickbest.core import FloatArray, PickbestError
+from pickbest.core import PickbestError
 from pickbest.environments import Shuffled, Table, WithFeatures, read_scenarios, with_features
 from pickbest.environments.aslib import RUNTIME
 from studies.benchmark.environments import PAPER, REAL, SHUFFLED, NamedEnvironment
 from studies.paper.recorded_rewards import measured_rewards
 from studies.tables import divisions, hints, paper_rewards
 
-COSTS = ("solved", "runtime", "PAR10")
+COSTS = ("solved", "runtime")
 HALVES = ("chosen on", "judged")
 
 
@@ -58,27 +56,10 @@ def _aslib(data: Path, costs: str) -> Iterator[Recorded]:
     if not (data / "aslib").is_dir():
         return
     for scenario in read_scenarios(data / "aslib"):
-        if scenario.kind != RUNTIME:
-            if costs == "solved":
-                yield scenario.name, scenario.costs(), scenario.costs_with_features()
-            else:
-                yield scenario.name, None, None
+        if scenario.kind != RUNTIME and costs != "solved":
+            yield scenario.name, None, None
             continue
-        if costs != "PAR10":
-            yield scenario.name, scenario.costs(costs), scenario.costs_with_features(costs)
-            continue
-        informed = scenario.costs_with_features("runtime")
-        charged = Table(_par10(informed.inner), scenario.algorithms, scenario.name)
-        table = Table(_par10(scenario.costs("runtime")), scenario.algorithms, scenario.name)
-        yield scenario.name, table, replace(informed, inner=charged)
-
-
-def _par10(runtimes: object) -> FloatArray:
-    """Runtimes in limits, where 1 is unsolved, as PAR10 in [0, 1]."""
-    if not isinstance(runtimes, Table):
-        raise PickbestError("PAR10 needs a table of runtimes")
-    costs = runtimes.costs_table
-    return np.where(costs >= 1.0, 1.0, costs / 10.0)
+        yield scenario.name, scenario.costs(costs), scenario.costs_with_features(costs)
 
 
 def _smt(data: Path, costs: str) -> Iterator[Recorded]:

@@ -63,7 +63,7 @@ def test_environments_come_in_halves_and_costs(data):
     assert [place.name for place in chosen[:2]] == ["SMT A", "SMT A shuffled"]
     assert [place.name for place in judged if "SMT" in place.name] == ["SMT B", "SMT B shuffled"]
     assert judged[0].informed.names == ("logic",)
-    for costs, expected in (("solved", 0.0), ("runtime", 0.5), ("PAR10", 0.05)):
+    for costs, expected in (("solved", 0.0), ("runtime", 0.5)):
         place = peer_environments(data, costs, "judged")[0]
         assert place.environment.costs_table[1].tolist()[1:] == [1.0, expected]
     with pytest.raises(PickbestError, match="costs must be"):
