@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Annotated, Any
 
 from rich.console import RenderableType
@@ -88,9 +86,6 @@ def two_picks(
     ] = 0,
     replicates: ReplicatesOption = 20,
     workers: Annotated[int, Option(help="Processes that measure at the same time.")] = 1,
-    scenarios: Annotated[
-        Path | None, Option(help="Measure laws on these ASlib scenarios, too.")
-    ] = None,
 ) -> None:
     """Measure what docs/two-picks.md shows, and write the page.
 
@@ -101,14 +96,9 @@ def two_picks(
         python -m studies two-picks --most 1000000
     """
     from studies.two_picks import measure, page
-    from studies.two_picks.gaps import gap_rows
 
     if most:
         with progress_bar("measuring") as progress:
             measure.measure(most, replicates, workers=workers, progress=progress)
-    if scenarios is not None:
-        with progress_bar("measuring shares of the gap") as progress:
-            rows = gap_rows(scenarios, replicates, progress)
-        measure.keep(json.loads(measure.KEPT.read_text(encoding="utf-8")) | rows)
     page.PAGE.write_text(page.page(), encoding="utf-8")
     page.draw()

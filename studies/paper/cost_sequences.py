@@ -53,7 +53,7 @@ def narrowing(n_arms: int, rounds: int, stage: int) -> Table:
 def top_set_trap(rounds: int) -> Table:
     """Arms 1 and 2 cost 0 and 1 in turn; arms 3 and 4 cost 0.4, then 0.7 from half-way on.
 
-    The counterexample to Proposition 7 (see pickbest.theory.sets_of_arms): the top two in hindsight
+    The counterexample to Proposition 7 (see pickbest.theory.fpml): the top two in hindsight
     are arms 1 and 2, which cost nothing together.
     """
     turn = np.arange(rounds)

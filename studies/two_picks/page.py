@@ -17,7 +17,6 @@ from studies.small_games import (
     partial_worst_case,
     spared_rule_loss,
 )
-from studies.two_picks.gaps import BUDGETS as GAP_BUDGETS
 from studies.two_picks.measure import (
     BUDGETS,
     CURVE_ARMS,
@@ -55,14 +54,11 @@ def constants() -> dict[str, str]:
     two, three = ({"n_arms": ARMS, "budget": b} for b in (2, 3))
     far = 10**6
     closed = {
-        b: theory.hedge_partial_closed_bound(n_arms=far, budget=b) / (far - b + 1)
-        for b in (2, 3, 4)
+        b: theory.hedge_partial_bound(n_arms=far, budget=b) / (far - b + 1) for b in (2, 3, 4)
     }
-    log = {b: theory.pairing_bound(n_arms=ARMS, budget=b) for b in (2, 3)}
-    old = {b: theory.variance_bound(n_arms=ARMS, budget=b) for b in (2, 3)}
+    log = {b: theory.hedge_partial_bound(n_arms=ARMS, budget=b, law="shannon") for b in (2, 3)}
     ln = theory.hedge_bound(n_arms=ARMS, budget=2) * theory.constant_rate(budget=2)
-    tuned, plain = ({b: theory.relative_tuning(budget=b, law=x) for b in (2, 3)}
-                    for x in ("bose-einstein", "plain"))  # fmt: skip
+    tuned = {b: theory.relative_tuning(budget=b) for b in (2, 3)}
     games = {game: minimax_regret(*game, rounds=4) for game in SMALL}
     worst = {way: max(hedge_worst_case(*game, 8, way) / value for game, value in games.items())
              for way in (False, True)}  # fmt: skip
@@ -84,16 +80,11 @@ def constants() -> dict[str, str]:
         "rule_loss": f"{spared_rule_loss(5, 2, 3):.3f}",
         "factor_independent": f"{worst[False]:.2f}",
         "factor_distinct": f"{worst[True]:.2f}",
-        "z_plain_3": f"{plain[3].rate:.4f}",
-        "z_plain_2": f"{plain[2].rate:.4f}",
-        "e_plain": f"{plain[2].explore:g}",
         **{f"g_{b}": f"{tuned[b].stretch:g}" for b in (2, 3)},
         **{f"z_{b}": f"{tuned[b].rate:g}" for b in (2, 3)},
         "e_2": f"{tuned[2].explore:g}",
         "pair_3": f"{log[3] / (ARMS - 2) / ln:.3f}",
         "pair_2": f"{log[2] / (ARMS - 1) / ln:.2f}",
-        "var_3": f"{old[3] / (ARMS - 1) / ln:.2f}",
-        "var_2": f"{old[2] / (ARMS - 1) / ln:.2f}",
         "gap_2": f"{ours[2] / theory.hidden_arm_lower_bound(**two):.0f}",
         "gap_3": f"{ours[3] / theory.hidden_arm_lower_bound(**three):.0f}",
         "guan_2": f"{theory.guan_bound(**two) / ours[2]:.1f}",
@@ -116,12 +107,7 @@ def _spared(n_arms: int, budget: int) -> float:
 def tables(found: Found) -> dict[str, str]:
     """The tables of the page, and what is said of the measurements."""
     longest = max(t for t in RACE_LENGTHS if f"race/{next(iter(RACERS))}/{t}" in found)
-    laws = {b: found[f"laws/{b}"][0] for b in GAP_BUDGETS}
     return {
-        "laws_tables": f"{laws[2][4]:.0f}",
-        **{f"laws_{b}": f"{row[0]:.2f}" for b, row in laws.items()},
-        **{f"laws_old_{b}": f"{row[1]:.2f}" for b, row in laws.items()},
-        **{f"laws_apart_{b}": f"{row[2]:.3f} ± {row[3]:.3f}" for b, row in laws.items()},
         "summary_table": _summary(),
         "small_table": _small(),
         "race_table": _races(found),
@@ -144,10 +130,8 @@ def _summary() -> str:
           for b in budgets]),
         ("`hedge-partial`, every T",
          [theory.hedge_partial_bound(n_arms=ARMS, budget=b) for b in budgets]),
-        ("the same without the stretch (g = 1)",
-         [theory.hedge_partial_bound(n_arms=ARMS, budget=b, law="plain") for b in budgets]),
-        ("Shannon, by pairs", [theory.pairing_bound(n_arms=ARMS, budget=b) for b in budgets]),
-        ("Shannon, by variances", [theory.variance_bound(n_arms=ARMS, budget=b) for b in budgets]),
+        ("the same with Hedge's law",
+         [theory.hedge_partial_bound(n_arms=ARMS, budget=b, law="shannon") for b in budgets]),
         ("Guan 2026", [theory.guan_bound(n_arms=ARMS, budget=b) for b in budgets]),
         ("`hedge-partial`, races, 1 in 10 watched",
          [theory.watched_bound(n_arms=ARMS, budget=b, watched=0.1) for b in budgets]),

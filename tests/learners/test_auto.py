@@ -29,7 +29,7 @@ from pickbest.learners.auto.guard import (
 from pickbest.learners.auto.sets import MEMORY
 from pickbest.simulation.simulate import simulate
 from pickbest.testing.learners import check_learner, check_long_run
-from pickbest.theory import adaptive_rates
+from pickbest.theory import exponential_weights
 
 ASLIB = Path(__file__).parents[3] / "shared" / "data" / "aslib"
 
@@ -48,8 +48,8 @@ def test_bad_input_is_refused():
 
 
 def test_constants_of_the_bounds_are_those_of_the_learner():
-    assert adaptive_rates.FIRST_RATE == FIRST_RATE
-    assert (adaptive_rates.FIRST_SHARE, adaptive_rates.DOUBT) == (FIRST_SHARE, DOUBT)
+    assert exponential_weights.FIRST_RATE == FIRST_RATE
+    assert (exponential_weights.FIRST_SHARE, exponential_weights.DOUBT) == (FIRST_SHARE, DOUBT)
 
 
 # Auto's parts --------------------------------------------------------------------------------

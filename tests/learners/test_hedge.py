@@ -137,10 +137,10 @@ def test_an_adversary_that_knows_the_law_gains_no_more(budget):
     regret = run.paid.sum(axis=1) - run.best_arm[:, -1]
     assert regret.mean() <= theory.hedge_bound(n_arms=8, budget=budget)
     # Tails: with probability .9 for all numbers of rounds at once, at the rate that has tails.
-    slow = Hedge(8, 0.8 * rate, budget)
-    paid = play(slow, BestResponse(0.8 * rate), 200, seed=5)
+    less = theory.tail_rate(budget=budget, tail=0.5)
+    paid = play(Hedge(8, less, budget), BestResponse(less), 200, seed=5)
     worst = (np.cumsum(paid.paid, axis=1) - paid.best_arm).max(axis=1)
-    limit = theory.tail_bound(n_arms=8, budget=budget, doubt=0.1, rate=0.8 * rate)
+    limit = theory.tail_bound(n_arms=8, budget=budget, doubt=0.1, tail=0.5)
     assert (worst > limit).mean() <= 0.1
 
 

@@ -30,8 +30,6 @@ def fpml_run(costs: FloatArray, budget: int, noise: FloatArray) -> tuple[float, 
         (theory.fpml_regret_bound(**GAME), 2 * 368 ** (1 / 3) * (1 + LN9) ** (2 / 3)),
         (theory.fpml_epsilon(**GAME), ((1 + LN9) / 368) ** (1 / 3)),
         (theory.fpml_regret_bound_at(**GAME, epsilon=0.5), 368 / 4 + 2 * (1 + LN9)),
-        (theory.fpml_sharp_regret_bound_at(n_arms=2, budget=1, rounds=10, epsilon=math.log(2)),
-         0.5 / math.log(2) + 5),
         (theory.deterministic_lower_bound(**GAME), 368 * 7 / 9),
         (theory.uniform_lower_bound_as_written(**GAME), 368 * 49 / 81),
         (theory.uniform_regret(**GAME), 368 * 7 / 9),
@@ -44,9 +42,6 @@ def fpml_run(costs: FloatArray, budget: int, noise: FloatArray) -> tuple[float, 
         (theory.greedy_guarantee(best_value=2, target_budget=3, errors=[0.1, 0.2],
                                  durations=[1, 2]), 2 * (1 - 1 / E) - 0.5),
         (theory.og_hedge_regret_bound(**GAME), 2 * math.sqrt((E - 2) * 368 * 2 * LN9)),
-        (theory.og_exp3_regret_bound(**GAME), 4 * math.sqrt((E - 1) * 368 * 9 * LN9)),
-        (theory.accuracy_after(n_constraints=9, budget=1, width=2, calls=100),
-         8 * math.sqrt((1 + LN9) / 100)),
         (theory.constant_regret_bound(9), 2 * E * (1 + LN9)),
         (theory.anytime_regret_bound(n_arms=9, budget=1, rounds=3),
          math.sqrt(3 / (1 + LN9)) * LN9 + math.sqrt(1 + LN9) * (1 + 2**-0.5 + 3**-0.5)),
@@ -58,9 +53,7 @@ def fpml_run(costs: FloatArray, budget: int, noise: FloatArray) -> tuple[float, 
          (368 / LN9) ** 0.25 / 3),
         (theory.top_set_epsilon(**GAME), math.sqrt((0.5 + math.log(4.5)) / 736)),
         (theory.hedge_rate(n_arms=9, rounds=368), math.sqrt(8 * LN9 / 368)),
-        (theory.exp3_regret_bound(n_arms=9, rounds=368, gain_bound=100),
-         2 * math.sqrt((E - 1) * 900 * LN9)),
-        (theory.harmonic_number(5000), sum(1 / k for k in range(1, 5001))),
+        (theory.exp3_regret_bound(n_arms=9, rounds=368), 2 * math.sqrt((E - 1) * 368 * 9 * LN9)),
     ],
 )  # fmt: skip
 def test_values_by_hand(value: float, expected: float) -> None:
@@ -95,7 +88,6 @@ def test_theorem_2(n_arms: int, budget: int, rounds: int) -> None:
     for scale in (0.3, 0.9, 1.1, 3.0):
         at = {**game, "epsilon": best * scale}
         assert theory.fpml_regret_bound_at(**at) >= least
-        assert theory.fpml_sharp_regret_bound_at(**at) <= theory.fpml_regret_bound_at(**at)
     if budget == 1:
         assert tuned == pytest.approx(2 * math.sqrt(rounds * (1 + math.log(n_arms))))
 
@@ -104,7 +96,6 @@ def test_shape_of_theorem_2() -> None:
     for name, values in {"n_arms": (9, 90), "rounds": (368, 500), "budget": (2, 1)}.items():
         bounds = [theory.fpml_regret_bound(**{**GAME, name: value}) for value in values]
         assert bounds[0] < bounds[1]
-    assert theory.fpml_sharp_regret_bound_at(n_arms=3, budget=3, rounds=9, epsilon=1) == 0
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -146,7 +137,7 @@ def test_lemma_4_theorem_2_and_markov_in_play(budget: int) -> None:
     assert counts.mean() - slack <= 80 * (1 - math.exp(-epsilon)) ** budget
     game = {"n_arms": 5, "budget": budget, "rounds": 80}
     regret = paid - costs.sum(axis=0).min()
-    assert regret.mean() <= theory.fpml_sharp_regret_bound_at(**game, epsilon=epsilon)
+    assert regret.mean() <= theory.fpml_regret_bound_at(**game, epsilon=epsilon)
     noises = rng.exponential(1 / theory.fpml_epsilon(**game), (200, 5))
     regrets = np.array([theory.leaders_regret(costs, budget, noise)[-1] for noise in noises])
     assert np.mean(regrets > theory.markov_guarantee(**game, probability=0.5)) <= 0.5
@@ -203,10 +194,6 @@ def test_proposition_5_and_its_counterexample() -> None:
 
 
 def test_proposition_7_and_its_counterexample() -> None:
-    for budget, epsilon in itertools.product((1, 3, 9), (0.01, 0.5, 3.0)):
-        at = {"n_arms": 9, "budget": budget, "rounds": 50, "epsilon": epsilon}
-        assert theory.top_mean_regret_bound(**at) <= theory.top_set_regret_bound_as_written(**at)
-
     game, turn = {"n_arms": 4, "budget": 2, "rounds": 2000}, np.arange(2000)
     flat = np.where(turn < 1000, 0.4, 0.7)
     costs = np.column_stack([turn % 2, 1 - turn % 2, flat, flat])
@@ -215,8 +202,6 @@ def test_proposition_7_and_its_counterexample() -> None:
     epsilon, rng = theory.top_set_epsilon(**game), np.random.default_rng(1)
     paid = np.mean([fpml_run(costs, 2, rng.exponential(1 / epsilon, 4))[0] for _ in range(30)])
     assert paid > 3 * theory.top_set_regret_bound_as_written(**game, epsilon=epsilon)
-    mean_bound = theory.top_mean_regret_bound(**game, epsilon=epsilon)
-    assert paid <= np.sort(costs.sum(axis=0))[:2].mean() + mean_bound
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -251,16 +236,12 @@ def test_theorem_6_and_og() -> None:
         assert theory.og_hedge_regret_bound(**GAME) < (E - 2) * other * 368 + 2 * LN9 / other
 
 
-def test_proposition_8_and_its_inverse() -> None:
+def test_proposition_8() -> None:
     for budget, accuracy in itertools.product((1, 2, 7), (0.01, 0.3)):
         size = {"n_constraints": 12, "budget": budget}
         calls = theory.oracle_calls(**size, width=3, accuracy=accuracy)
-        assert theory.accuracy_after(**size, width=3, calls=calls) <= accuracy * (1 + 1e-12)
-        assert theory.accuracy_after(**size, width=3, calls=calls - 1) > accuracy
         regret = theory.fpml_regret_bound(n_arms=12, budget=budget, rounds=calls)
         assert 2 * 3 * regret / calls <= accuracy * (1 + 1e-12)
-        epsilon = theory.fpml_epsilon(n_arms=12, budget=budget, rounds=calls)
-        assert theory.program_epsilon(**size, calls=calls) == epsilon
 
 
 def test_budgets() -> None:

@@ -59,12 +59,12 @@ def test_the_tail_condition(budget, tail):
 
 
 def test_the_tail_bound_is_the_best_of_its_family():
-    best = theory.tail_bound(n_arms=10, budget=2, doubt=0.01)
-    for rate in np.linspace(0.3, 1.2, 40):
-        assert best <= theory.tail_bound(n_arms=10, budget=2, doubt=0.01, rate=rate) + 1e-9
-    assert theory.tail_bound(n_arms=10, budget=2, doubt=0.01, rate=0.848) == pytest.approx(
-        math.log(10) / 0.848 + math.log(100) / 0.5, rel=0.01
-    )
+    game = {"n_arms": 10, "budget": 2, "doubt": 0.01}
+    best = theory.tail_bound(**game)
+    for tail in np.linspace(0.05, 1.5, 40):
+        assert best <= theory.tail_bound(**game, tail=tail) * (1 + 1e-4)
+    rate = theory.tail_rate(budget=2, tail=0.5)
+    assert theory.tail_bound(**game, tail=0.5) == pytest.approx(math.log(10) / rate + math.log(1e4))
 
 
 def test_printed_numbers_of_the_note():
@@ -101,12 +101,11 @@ def test_nested_sets_by_brute_force():
 def test_nested_sets_of_very_many_arms(monkeypatch):
     """Fewer sizes are tried, which costs little, and never gives too much."""
     some = theory.lower_bound_nested(n_arms=1_200, budget=3)
-    assert theory.lower_bound_nested(n_arms=10**6, budget=3) > some
+    assert theory.lower_bound_nested(n_arms=10**9, budget=3) > some
     # In bounded time for a large budget, too: one round in which one arm of all is good.
     many = theory.lower_bound_nested(n_arms=10**6, budget=10**5)
     assert 1 - 10**5 / 10**6 <= many + 1e-6 < 1.0
-    monkeypatch.setattr(two_picks, "_ALL_SIZES", 1_200)
-    two_picks._nested.cache_clear()
+    monkeypatch.setattr(two_picks, "NESTED_SIZES", 100_000)
     every = theory.lower_bound_nested(n_arms=1_200, budget=3)
     assert 0.99999 * every <= some <= every
 
@@ -143,7 +142,6 @@ def test_the_exact_regret_of_one_good_arm_has_a_limit():
         (lambda: theory.subset_bound(n_arms=9, budget=3, set_size=3), "times 2, 3"),
         (lambda: theory.tail_rate(budget=2, tail=5.0), "too large"),
         (lambda: theory.tail_bound(n_arms=4, budget=2, doubt=0.0), "doubt must be"),
-        (lambda: theory.tail_bound(n_arms=4, budget=2, doubt=0.1, rate=2.0), "rate must be below"),
         (lambda: theory.lower_bound_spared(n_arms=4, budget=2, rounds=25), "at most 24"),
     ],
 )

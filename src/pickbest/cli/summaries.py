@@ -153,9 +153,9 @@ def bounds_summary(
 
 
 def _two_picks(n_arms: int, budget: int, rounds: int) -> list[tuple[str, str, float]]:
-    """Bounds that hold for every number of rounds (docs/two-picks.md), and those of others."""
+    """Bounds that hold for every number of rounds (docs/two-picks.md), and another's."""
     game = {"n_arms": n_arms, "budget": budget}
-    ours, others = "Two picks (ours)", "Guan 2026"
+    ours = "Two picks (ours)"
     partial = "regret of a learner that sees its own arms, any number of rounds, is at most"
     return [
         (ours, "hedge's and Gumbel FPML's regret, any number of rounds, is at most",
@@ -167,13 +167,9 @@ def _two_picks(n_arms: int, budget: int, rounds: int) -> list[tuple[str, str, fl
          max(theory.lower_bound_nested(**game), theory.lower_bound_spared(**game))),
         (ours, f"{partial} (hedge-partial)",
          theory.hedge_partial_bound(n_arms=n_arms, budget=budget)),
-        (ours, f"{partial} (Shannon's law, pairing)", theory.pairing_bound(**game)),
-        (ours, f"{partial} (Shannon's law, variances)", theory.variance_bound(**game)),
-        (others, partial, theory.guan_bound(**game)),
+        ("Guan 2026", partial, theory.guan_bound(**game)),
         (ours, "hedge-partial's regret in races of which one in ten is watched is at most",
          theory.watched_bound(n_arms=n_arms, budget=budget, watched=0.1)),
-        (others, "regret of a learner that sees only winners is at most",
-         theory.guan_winner_bounds(**game, rounds=rounds)[1]),
         (ours, "worst regret of any learner that sees only its own arms is at least",
          theory.hidden_arm_lower_bound(**game, rounds=rounds)),
     ]  # fmt: skip

@@ -119,11 +119,11 @@ def schedule(n_constraints: int, budget: int, calls: int, tuning: str) -> list[P
             Phase(Hedge(n_constraints, sign_rate(budget), budget), calls - first, 0.0),
         ]
     if tuning == "proposition_8":
-        epsilon = theory.program_epsilon(n_constraints=n_constraints, budget=budget, calls=calls)
+        epsilon = theory.fpml_epsilon(n_arms=n_constraints, budget=budget, rounds=calls)
         return [Phase(FPML(n_constraints, budget, epsilon), calls)]
     eager = eager_phase(n_constraints, budget, calls // EAGER_SHARE)
     rest = calls - eager.calls
-    epsilon = theory.program_epsilon(n_constraints=n_constraints, budget=budget, calls=rest)
+    epsilon = theory.fpml_epsilon(n_arms=n_constraints, budget=budget, rounds=rest)
     best = epsilon * (2.0 / budget) ** (1.0 / (budget + 1))
     return [eager, Phase(FPML(n_constraints, budget, best), rest)]
 

@@ -1,26 +1,22 @@
 """What the paper proves, and what its tunings are: one function per statement.
 
-    fpml_bounds          Theorem 2 and its sharper forms; unknown horizons; which budget suffices
+    fpml                 Theorem 2; unknown horizons; which budget suffices; Proposition 7
     fpml_lemmas          Lemmas 3 and 4: overtakings; guarantees with a given probability
-    fpml_tunings         epsilon of FPML and FPML-partial
     partial_feedback     Proposition 5: semi-bandit feedback
-    sets_of_arms         Proposition 7: regret against sets of arms
     lower_bounds         Propositions 1 and 10
     online_greedy        Theorem 6, Lemmas 11 and 12: OG and OG_hybrid
     linear_programs      Proposition 8
-    exponential_weights  tunings and bounds of Hedge and Exp3
+    exponential_weights  tunings and bounds of Hedge, Exp3 and the guard of `auto`
     two_picks            full feedback, B ≥ 2: regret that does not grow with time
-    relative_costs       the same for semi-bandit feedback: hedge-partial; others' bounds
-    adaptive_rates       learners with a rate that adapts, and the guard of `auto`
+    relative_costs       the same for semi-bandit feedback: hedge-partial; another's bound
 
 (Lemma 9, independence, has no number to compute.) `…_as_written` is what the paper prints
 where that is loose, not what was run, or not true as it stands; `…_as_run` gives its tables;
 "Ours" marks what is not in the paper. T is rounds, N n_arms, B budget, B' target_budget.
 """
 
-from pickbest.theory.adaptive_rates import auto_bound as auto_bound
-from pickbest.theory.common import harmonic_number as harmonic_number
 from pickbest.theory.exponential_weights import (
+    auto_bound as auto_bound,
     exp3_gamma as exp3_gamma,
     exp3_gamma_as_run as exp3_gamma_as_run,
     exp3_gamma_as_written as exp3_gamma_as_written,
@@ -28,14 +24,17 @@ from pickbest.theory.exponential_weights import (
     hedge_rate as hedge_rate,
     og_hedge_rate as og_hedge_rate,
 )
-from pickbest.theory.fpml_bounds import (
+from pickbest.theory.fpml import (
     anytime_regret_bound as anytime_regret_bound,
     budget_for_regret as budget_for_regret,
     constant_regret_bound as constant_regret_bound,
     constant_regret_budget as constant_regret_budget,
+    fpml_anytime as fpml_anytime,
+    fpml_epsilon as fpml_epsilon,
     fpml_regret_bound as fpml_regret_bound,
     fpml_regret_bound_at as fpml_regret_bound_at,
-    fpml_sharp_regret_bound_at as fpml_sharp_regret_bound_at,
+    top_set_epsilon as top_set_epsilon,
+    top_set_regret_bound_as_written as top_set_regret_bound_as_written,
 )
 from pickbest.theory.fpml_lemmas import (
     good_arm_regret as good_arm_regret,
@@ -45,22 +44,9 @@ from pickbest.theory.fpml_lemmas import (
     overtaking_probability_bound as overtaking_probability_bound,
     overtakings as overtakings,
 )
-from pickbest.theory.fpml_tunings import (
-    fpml_anytime as fpml_anytime,
-    fpml_epsilon as fpml_epsilon,
-    partial_epsilon as partial_epsilon,
-    partial_epsilon_as_run as partial_epsilon_as_run,
-    partial_epsilon_as_written as partial_epsilon_as_written,
-    partial_epsilon_practical as partial_epsilon_practical,
-    partial_resamples_as_run as partial_resamples_as_run,
-    partial_resamples_as_written as partial_resamples_as_written,
-    top_set_epsilon as top_set_epsilon,
-)
 from pickbest.theory.linear_programs import (
-    accuracy_after as accuracy_after,
     oracle_calls as oracle_calls,
     program_calls as program_calls,
-    program_epsilon as program_epsilon,
 )
 from pickbest.theory.lower_bounds import (
     deterministic_lower_bound as deterministic_lower_bound,
@@ -76,33 +62,30 @@ from pickbest.theory.online_greedy import (
     hybrid_regret_bound as hybrid_regret_bound,
     hybrid_slots as hybrid_slots,
     og_adahedge_regret_bound as og_adahedge_regret_bound,
-    og_exp3_regret_bound as og_exp3_regret_bound,
     og_hedge_regret_bound as og_hedge_regret_bound,
     og_regret_bound as og_regret_bound,
 )
 from pickbest.theory.partial_feedback import (
     exact_weights_regret_bound_at as exact_weights_regret_bound_at,
+    partial_epsilon as partial_epsilon,
+    partial_epsilon_as_run as partial_epsilon_as_run,
+    partial_epsilon_as_written as partial_epsilon_as_written,
+    partial_epsilon_practical as partial_epsilon_practical,
     partial_regret_bound as partial_regret_bound,
     partial_regret_bound_as_written as partial_regret_bound_as_written,
+    partial_resamples_as_run as partial_resamples_as_run,
+    partial_resamples_as_written as partial_resamples_as_written,
 )
 from pickbest.theory.relative_costs import (
     TWO_PICKS as TWO_PICKS,
     guan_bound as guan_bound,
-    guan_winner_bounds as guan_winner_bounds,
     hedge_partial_bound as hedge_partial_bound,
-    hedge_partial_closed_bound as hedge_partial_closed_bound,
     hedge_partial_prior_bound as hedge_partial_prior_bound,
     hidden_arm_lower_bound as hidden_arm_lower_bound,
     law_is_safe as law_is_safe,
     looks as looks,
-    pairing_bound as pairing_bound,
     relative_tuning as relative_tuning,
-    variance_bound as variance_bound,
     watched_bound as watched_bound,
-)
-from pickbest.theory.sets_of_arms import (
-    top_mean_regret_bound as top_mean_regret_bound,
-    top_set_regret_bound_as_written as top_set_regret_bound_as_written,
 )
 from pickbest.theory.two_picks import (
     constant_rate as constant_rate,

@@ -1,10 +1,14 @@
-"""Input checks and two small quantities that several statements share."""
+"""What several statements share: checks of a game, and two small quantities."""
 
 import math
 
-import numpy as np
+from pickbest.core import PickbestError, check_budget, check_count
 
-from pickbest.core import PickbestError, check_count
+
+def check_game(n_arms: int, budget: int, rounds: int) -> None:
+    """A game has at least one round, and at most as many picks as arms."""
+    check_budget(budget, n_arms)
+    check_count("rounds", rounds)
 
 
 def check_slot_budget(slot_budget: int, n_arms: int) -> int:
@@ -25,17 +29,3 @@ def leader_factor(n_arms: int) -> float:
 def tuning_log(n_arms: int) -> float:
     """ln N, with one arm taken as two so that rates stay above 0."""
     return math.log(max(check_count("n_arms", n_arms), 2))
-
-
-def harmonic_number(count: int) -> float:
-    """H_n = 1 + 1/2 + … + 1/n: the expected maximum of n standard exponentials.
-
-    >>> round(harmonic_number(4), 4)
-    2.0833
-    """
-    count = check_count("count", count)
-    if count <= 1000:
-        return math.fsum(1.0 / k for k in range(1, count + 1))
-    # Euler-Maclaurin; the next term is below 1e-20 here.
-    correction = 1.0 / (2 * count) - 1.0 / (12 * count**2) + 1.0 / (120 * count**4)
-    return math.log(count) + float(np.euler_gamma) + correction

@@ -1,4 +1,4 @@
-"""Tunings and bounds of the learners with weights: Hedge and Exp3.
+"""Tunings and bounds of the learners with weights: Hedge, Exp3 and the guard of `auto`.
 
 As in `fpml_tunings`, one arm is tuned as if it were two, and probabilities are at most 1. The
 bounds are for costs that are fixed in advance.
@@ -6,8 +6,8 @@ bounds are for costs that are fixed in advance.
 
 import math
 
-from pickbest.core import check_count, check_positive
-from pickbest.theory.common import tuning_log
+from pickbest.core import check_budget, check_count, check_positive
+from pickbest.theory.common import leader_factor, tuning_log
 
 
 def hedge_rate(*, n_arms: int, rounds: int) -> float:
@@ -68,13 +68,40 @@ def exp3_gamma_as_run(*, n_arms: int, rounds: int) -> float:
     return min(1.0, math.sqrt(n_arms * tuning_log(n_arms)) / (gain * (math.e - 1.0)))
 
 
-def exp3_regret_bound(*, n_arms: int, rounds: int, gain_bound: float | None = None) -> float:
-    """Exp3's expected regret with `exp3_gamma`: 2 sqrt(e - 1) sqrt(g N ln N).
+def exp3_regret_bound(*, n_arms: int, rounds: int) -> float:
+    """Exp3's expected regret with `exp3_gamma`: 2 sqrt(e - 1) sqrt(T N ln N).
 
     >>> round(exp3_regret_bound(n_arms=9, rounds=368), 2)
     223.65
     """
     check_count("n_arms", n_arms)
     check_count("rounds", rounds)
-    gain = float(rounds) if gain_bound is None else check_positive("gain_bound", gain_bound)
-    return 2.0 * math.sqrt((math.e - 1.0) * gain * n_arms * math.log(n_arms))
+    return 2.0 * math.sqrt((math.e - 1.0) * rounds * n_arms * math.log(n_arms))
+
+
+# Those of learners.auto.guard, which its tests compare with these.
+FIRST_RATE, FIRST_SHARE, DOUBT = 0.5, 1.0 / 32.0, 6.0
+
+
+def auto_bound(*, n_arms: int, rounds: int) -> float:
+    """Auto's expected regret against the best arm, for any budget and any costs in [0, 1] that are
+    fixed in advance (an oblivious adversary).
+
+    Ours; docs/learners.md derives it. 2 Δ for the guard, which sees its own arm with a probability
+    of at least its share (at first 1/32); and for each share below 1 what the costs paid may exceed
+    the guard's before the share doubles.
+
+    >>> round(auto_bound(n_arms=10, rounds=1_000_000))
+    150608
+    """
+    check_count("rounds", rounds)
+    check_budget(1, n_arms)
+    factor, variance = leader_factor(n_arms), rounds * (1.0 + n_arms / FIRST_SHARE)
+    total = 2.0 * math.sqrt((factor / FIRST_RATE) ** 2 + 2.0 * factor * variance)
+    total += 2.0 * (1.0 + 1.0 / FIRST_SHARE)
+    share = FIRST_SHARE
+    while share < 1.0:
+        variance = rounds * (1.0 + 1.0 / share)
+        total += math.sqrt(2.0 * DOUBT * variance) + DOUBT / (3.0 * share) + 1.0
+        share *= 2.0
+    return total

@@ -19,7 +19,7 @@ from pickbest.core import (
     check_positive,
     check_share,
 )
-from pickbest.theory.fpml_bounds import fpml_regret_bound
+from pickbest.theory.fpml import fpml_regret_bound
 
 # `good_arm_regret` adds up at most this many terms: about ten seconds.
 MOST_TERMS = 10**9

@@ -8,7 +8,6 @@ import math
 
 from pickbest.core import check_budget, check_count, check_positive
 from pickbest.theory.common import leader_factor
-from pickbest.theory.fpml_tunings import fpml_epsilon
 from pickbest.theory.two_picks import constant_rate
 
 
@@ -26,35 +25,6 @@ def oracle_calls(*, n_constraints: int, budget: int, width: float, accuracy: flo
     ratio = 4.0 * check_positive("width", width) / check_positive("accuracy", accuracy)
     exponent = 1.0 + 1.0 / budget
     return math.ceil(math.pow(ratio, exponent) * leader_factor(n_constraints))
-
-
-def accuracy_after(*, n_constraints: int, budget: int, width: float, calls: int) -> float:
-    """Proposition 8, turned round: the largest violation that is possible after these calls.
-
-    4 width ((1 + ln n) / calls)^(B/(B+1)): Theorem 2 for costs in [-width, width], scaled to
-    [0, 1], divided by the calls.
-
-    >>> round(accuracy_after(n_constraints=10, budget=1, width=1.0, calls=5285), 4)
-    0.1
-    """
-    check_budget(budget, check_count("n_constraints", n_constraints))
-    check_positive("width", width)
-    per_call = leader_factor(n_constraints) / check_count("calls", calls)
-    return float(4.0 * width * per_call ** (budget / (budget + 1)))
-
-
-def program_epsilon(*, n_constraints: int, budget: int, calls: int) -> float:
-    """Proposition 8's epsilon for FPML: Theorem 2's with T = calls.
-
-    It is meant for costs scaled to [0, 1]: (A_i x - b_i + width) / (2 width). On the costs as
-    they are, divide it by 2 width.
-
-    >>> round(program_epsilon(n_constraints=10, budget=1, calls=5285), 3)
-    0.025
-    """
-    check_count("n_constraints", n_constraints)
-    check_count("calls", calls)
-    return fpml_epsilon(n_arms=n_constraints, budget=budget, rounds=calls)
 
 
 def program_calls(*, n_constraints: int, width: float, epsilon: float, budget: int) -> int:

@@ -3,6 +3,7 @@
 import math
 
 from pickbest.core import check_budget, check_count
+from pickbest.theory.common import check_game
 
 
 def deterministic_lower_bound(*, n_arms: int, budget: int, rounds: int) -> float:
@@ -13,8 +14,8 @@ def deterministic_lower_bound(*, n_arms: int, budget: int, rounds: int) -> float
     >>> deterministic_lower_bound(n_arms=4, budget=1, rounds=100)
     75.0
     """
-    check_budget(budget, n_arms)
-    return (n_arms - budget) * check_count("rounds", rounds) / n_arms
+    check_game(n_arms, budget, rounds)
+    return (n_arms - budget) * rounds / n_arms
 
 
 def uniform_lower_bound_as_written(*, n_arms: int, budget: int, rounds: int) -> float:
@@ -26,8 +27,8 @@ def uniform_lower_bound_as_written(*, n_arms: int, budget: int, rounds: int) -> 
     >>> uniform_lower_bound_as_written(n_arms=4, budget=2, rounds=100)
     25.0
     """
-    check_budget(budget, n_arms)
-    return float((1.0 - budget / n_arms) ** budget * check_count("rounds", rounds))
+    check_game(n_arms, budget, rounds)
+    return float((1.0 - budget / n_arms) ** budget * rounds)
 
 
 def uniform_regret(*, n_arms: int, budget: int, rounds: int) -> float:
@@ -39,8 +40,8 @@ def uniform_regret(*, n_arms: int, budget: int, rounds: int) -> float:
     >>> uniform_regret(n_arms=4, budget=2, rounds=100)
     50.0
     """
-    check_budget(budget, n_arms)
-    return (n_arms - budget) * check_count("rounds", rounds) / n_arms
+    check_game(n_arms, budget, rounds)
+    return (n_arms - budget) * rounds / n_arms
 
 
 def halving_rounds(*, n_arms: int, budget: int) -> int:
@@ -80,9 +81,9 @@ def halving_expected_cost(*, n_arms: int, budget: int, rounds: int) -> float:
     >>> round(halving_expected_cost(n_arms=1024, budget=2, rounds=8), 4)
     1.9319
     """
-    check_budget(budget, n_arms)
-    halvings = check_count("n_arms", n_arms).bit_length() - 1
-    played = min(check_count("rounds", rounds), halvings)
+    check_game(n_arms, budget, rounds)
+    halvings = n_arms.bit_length() - 1
+    played = min(rounds, halvings)
     staying = (2 ** (halvings - turn) for turn in range(1, played + 1))
     return math.fsum(_all_spoilt(good, budget) for good in staying)
 

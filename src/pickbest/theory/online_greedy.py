@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from pickbest.core import PickbestError, check_count, check_positive
 from pickbest.core.checks import check_not_negative
 from pickbest.theory.common import check_slot_budget
-from pickbest.theory.exponential_weights import exp3_regret_bound, og_hedge_rate
-from pickbest.theory.fpml_bounds import fpml_regret_bound
+from pickbest.theory.exponential_weights import og_hedge_rate
+from pickbest.theory.fpml import fpml_regret_bound
 
 
 def hybrid_slots(*, target_budget: int, rounds: int) -> int:
@@ -118,18 +118,6 @@ def og_hedge_regret_bound(*, n_arms: int, budget: int, rounds: int) -> float:
     """
     rate = og_hedge_rate(n_arms=n_arms, budget=budget, rounds=rounds)
     return (math.e - 2.0) * rate * rounds + budget * math.log(n_arms) / rate
-
-
-def og_exp3_regret_bound(*, n_arms: int, budget: int, rounds: int) -> float:
-    """OG with Exp3 in its slots (semi-bandit feedback), against (1 - 1/e) OPT(B).
-
-    O(B sqrt(T N ln N)) with Auer et al.'s constant: B 2 sqrt(e - 1) sqrt(T N ln N), for
-    `exp3_gamma` with its default gain bound.
-
-    >>> round(og_exp3_regret_bound(n_arms=9, budget=4, rounds=368), 1)
-    894.6
-    """
-    return check_count("budget", budget) * exp3_regret_bound(n_arms=n_arms, rounds=rounds)
 
 
 def og_adahedge_regret_bound(*, n_arms: int, budget: int, rounds: int) -> float:

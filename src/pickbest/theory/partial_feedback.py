@@ -16,8 +16,8 @@ next to it: the complements of the events E_a = {Ĉ_a < V - K} are written as th
 
 import math
 
-from pickbest.core import check_budget, check_count, check_positive
-from pickbest.theory.common import leader_factor
+from pickbest.core import check_count, check_positive
+from pickbest.theory.common import check_game, check_slot_budget, leader_factor, tuning_log
 
 
 def partial_regret_bound_as_written(
@@ -36,7 +36,8 @@ def partial_regret_bound_as_written(
     >>> round(bound, 2)
     104.81
     """
-    _check_game(n_arms, budget, rounds, estimate_cap)
+    check_game(n_arms, budget, rounds)
+    check_positive("estimate_cap", estimate_cap)
     share = 1.0 / (budget + 1)
     return float(2.0 * rounds**share * (estimate_cap * math.log(n_arms)) ** (budget * share))
 
@@ -52,7 +53,8 @@ def partial_regret_bound(*, n_arms: int, budget: int, rounds: int, estimate_cap:
     >>> round(partial_regret_bound(n_arms=9, budget=2, rounds=368, estimate_cap=9.0), 2)
     170.61
     """
-    _check_game(n_arms, budget, rounds, estimate_cap)
+    check_game(n_arms, budget, rounds)
+    check_positive("estimate_cap", estimate_cap)
     return 2.0 * math.sqrt(rounds * estimate_cap * math.log(n_arms))
 
 
@@ -74,7 +76,83 @@ def exact_weights_regret_bound_at(*, n_arms: int, rounds: int, epsilon: float) -
     return leader_factor(n_arms) / epsilon + epsilon * n_arms * rounds
 
 
-def _check_game(n_arms: int, budget: int, rounds: int, estimate_cap: float) -> None:
-    check_budget(budget, n_arms)
-    check_count("rounds", rounds)
+# Tunings: the paper's, those that gave its tables, and ours -------------------------------------
+
+
+def partial_epsilon(*, n_arms: int, budget: int, rounds: int, estimate_cap: float) -> float:
+    """Proposition 5's epsilon for FPML-partial: (ln N / (T K^B))^(1/(B+1)), K = estimate_cap.
+
+    >>> round(partial_epsilon(n_arms=9, budget=2, rounds=368, estimate_cap=9.0), 4)
+    0.0419
+    """
+    check_game(n_arms, budget, rounds)
     check_positive("estimate_cap", estimate_cap)
+    share = 1.0 / (budget + 1)
+    return float((tuning_log(n_arms) / rounds) ** share / estimate_cap ** (budget * share))
+
+
+def partial_epsilon_as_written(*, n_arms: int, slot_budget: int, rounds: int) -> float:
+    """FPML-partial's epsilon as the appendix states it, for one box of budget b.
+
+    (ln N / T * (ln N / (T N))^b)^(1/(2b+1)).
+
+    >>> round(partial_epsilon_as_written(n_arms=9, slot_budget=2, rounds=368), 5)
+    0.01923
+    """
+    check_slot_budget(slot_budget, n_arms)
+    rate = tuning_log(n_arms) / check_count("rounds", rounds)
+    share = 1.0 / (2 * slot_budget + 1)
+    return float(rate**share * (rate / n_arms) ** (slot_budget * share))
+
+
+def partial_resamples_as_written(*, n_arms: int, slot_budget: int, rounds: int) -> int:
+    """The cap on geometric resampling as the appendix states it, rounded up.
+
+    (N (T N / ln N)^b)^(1/(2b+1)); it is also the bound K on the estimates.
+
+    >>> partial_resamples_as_written(n_arms=9, slot_budget=2, rounds=368)
+    29
+    """
+    check_slot_budget(slot_budget, n_arms)
+    ratio = check_count("rounds", rounds) * n_arms / tuning_log(n_arms)
+    share = 1.0 / (2 * slot_budget + 1)
+    return math.ceil(float(n_arms**share * ratio ** (slot_budget * share)))
+
+
+def partial_epsilon_as_run(*, n_arms: int, slot_budget: int, rounds: int) -> float:
+    """FPML-partial's epsilon that gives the paper's tables, for one box of budget b.
+
+    sqrt((1/N) (T / ln N)^((b-2)/(b+1))): from b = 3 on it grows with T.
+
+    >>> round(partial_epsilon_as_run(n_arms=9, slot_budget=1, rounds=368), 4)
+    0.0927
+    """
+    check_slot_budget(slot_budget, n_arms)
+    ratio = check_count("rounds", rounds) / tuning_log(n_arms)
+    return math.sqrt(ratio ** ((slot_budget - 2) / (slot_budget + 1)) / n_arms)
+
+
+def partial_resamples_as_run(*, n_arms: int, slot_budget: int, rounds: int) -> int:
+    """The cap on geometric resampling that gives the paper's tables.
+
+    ceil(sqrt(N (T / ln N)^(b/(b+1)))).
+
+    >>> partial_resamples_as_run(n_arms=9, slot_budget=2, rounds=368)
+    17
+    """
+    check_slot_budget(slot_budget, n_arms)
+    ratio = check_count("rounds", rounds) / tuning_log(n_arms)
+    return math.ceil(math.sqrt(n_arms * ratio ** (slot_budget / (slot_budget + 1))))
+
+
+def partial_epsilon_practical(*, n_arms: int, slot_budget: int, rounds: int) -> float:
+    """Ours, for exact weights: 2 sqrt(ln N / T), whatever the budget.
+
+    Between the paper's two tunings, and better than both on its data (studies/notes/findings.md).
+    Its bound is `exact_weights_regret_bound_at`.
+
+    >>> round(partial_epsilon_practical(n_arms=9, slot_budget=2, rounds=368), 4)
+    0.1545
+    """
+    check_slot_budget(slot_budget, n_arms)
+    return 2.0 * math.sqrt(tuning_log(n_arms) / check_count("rounds", rounds))

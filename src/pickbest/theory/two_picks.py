@@ -9,19 +9,16 @@ Munagala, "Online Learning and Bandits with Queried Hints" (ITCS 2023).
 """
 
 import math
-from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import cache
 
 import numpy as np
 
-from pickbest.core import (
-    FloatArray,
-    IntArray,
-    PickbestError,
-    check_budget,
-    check_count,
-    check_positive,
-)
+from pickbest.core import PickbestError, check_budget, check_count, check_positive
+
+# Arms, and sizes of nested sets, that `lower_bound_nested` looks at most.
+MOST_NESTED, NESTED_SIZES = 10**6, 2_000
+# Rounds that `lower_bound_spared` looks ahead at most: its states double with every one or two.
+MOST_SPARED = 24
 
 
 def root_of(slope: float) -> float:
@@ -84,11 +81,11 @@ def tail_rate(*, budget: int, tail: float) -> float:
     return root_of(slope)
 
 
-def tail_bound(*, n_arms: int, budget: int, doubt: float, rate: float | None = None) -> float:
+def tail_bound(*, n_arms: int, budget: int, doubt: float, tail: float | None = None) -> float:
     """With probability 1 - doubt the regret is below this for all numbers of rounds at once.
 
-    ln N / η + ln(1 / doubt) / tail, by Ville's inequality: exp(tail · Σ (paid - mix loss)) is a
-    supermartingale. rate: η; None: the one that makes the bound smallest.
+    ln N / η + ln(1 / doubt) / tail at the rate η = `tail_rate`, by Ville's inequality:
+    exp(tail · Σ (paid - mix loss)) is a supermartingale. tail: None for the best of a thousand.
 
     >>> round(tail_bound(n_arms=10, budget=2, doubt=0.01), 2)
     9.45
@@ -96,50 +93,13 @@ def tail_bound(*, n_arms: int, budget: int, doubt: float, rate: float | None = N
     check_budget(several(budget), n_arms)
     if not 0.0 < doubt < 1.0:
         raise PickbestError(f"doubt must be between 0 and 1, got {doubt!r}")
-    if rate is not None:
-        tail = _tail_of(budget, check_positive("rate", rate))
-        return math.log(n_arms) / rate - math.log(doubt) / tail
-
-    def bound(tail: float) -> float:
-        return math.log(n_arms) / tail_rate(budget=budget, tail=tail) - math.log(doubt) / tail
-
-    return bound(_lowest(bound, 1e-6, _largest_tail(budget) * (1.0 - 1e-9)))
-
-
-def _tail_of(budget: int, rate: float) -> float:
-    """The largest tail for which `tail_rate` is at least `rate`: it falls as the rate grows."""
-    if rate >= constant_rate(budget=budget):
-        raise PickbestError(
-            f"rate must be below η_B = {constant_rate(budget=budget):.4f} for a tail, got {rate!r}"
-        )
-    low, high = 0.0, _largest_tail(budget)
-    for _ in range(200):
-        middle = 0.5 * (low + high)
-        if middle > 0.0 and tail_rate(budget=budget, tail=middle) >= rate:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-def _largest_tail(budget: int) -> float:
-    """The positive root of tail = B (1 - e^-tail), from above by Newton's method."""
-    x = float(budget)
-    for _ in range(100):
-        x -= (x + budget * math.expm1(-x)) / (1.0 - budget * math.exp(-x))
-    return x * (1.0 - 1e-12)
-
-
-def _lowest(function: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function with one valley is lowest, by golden sections."""
-    ratio = (math.sqrt(5.0) - 1.0) / 2.0
-    for _ in range(200):
-        left, right = high - ratio * (high - low), low + ratio * (high - low)
-        if function(left) < function(right):
-            high = right
-        else:
-            low = left
-    return 0.5 * (low + high)
+    tails = [tail] if tail is not None else np.linspace(0.0, budget, 1001)[1:].tolist()
+    if tail is None:
+        tails = [each for each in tails if -budget * math.expm1(-each) > 1.001 * each]
+    return min(
+        math.log(n_arms) / tail_rate(budget=budget, tail=each) - math.log(doubt) / each
+        for each in tails
+    )
 
 
 def lower_bound_nested(*, n_arms: int, budget: int) -> float:
@@ -147,51 +107,27 @@ def lower_bound_nested(*, n_arms: int, budget: int) -> float:
 
     Arms cost 0 in nested random sets S_1 ⊃ S_2 ⊃ …, else 1. Any B picks miss a random subset of m'
     of m arms with probability at least C(m - m', B) / C(m, B), and an arm of the last set never
-    fails. The sizes that add up to most are found by a dynamic program over m; above 256 arms only
-    some sizes are tried (64 for each doubling), which lowers the bound by less than 1e-5 of it.
+    fails. The sizes that add up to most are found by a dynamic program over m. Of many sizes only
+    some are tried, and arms beyond a million are left out, since they may always cost 1: that
+    lowers the bound.
 
     >>> [round(lower_bound_nested(n_arms=512, budget=b), 2) for b in (2, 4, 10)]
     [2.46, 1.69, 1.21]
     """
     check_budget(budget, n_arms)
-    return _nested(n_arms, budget)
-
-
-# Sizes of nested sets that are all tried, and how many are for each doubling beyond them.
-_ALL_SIZES, _PER_DOUBLING = 256, 64
-
-
-@lru_cache(maxsize=32)
-def _nested(n_arms: int, budget: int) -> float:
-    doublings = max(0.0, math.log2(n_arms / _ALL_SIZES))
-    steps = np.arange(1, math.ceil(doublings * _PER_DOUBLING) + 1)
-    larger = np.floor(_ALL_SIZES * 2.0 ** (steps / _PER_DOUBLING)).astype(np.int64)
-    sizes = np.arange(1, min(n_arms, _ALL_SIZES) + 1)
-    sizes = np.unique(np.concatenate([sizes, larger[larger < n_arms], [n_arms]]))
+    n_arms = min(n_arms, MOST_NESTED)
+    if budget >= n_arms:
+        return 0.0
+    sizes = np.unique(np.geomspace(1, n_arms, NESTED_SIZES).round().astype(np.int64))
+    logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1.0, n_arms + 1)))])
     values = np.zeros(len(sizes))
     for place in range(np.searchsorted(sizes, budget + 1), len(sizes)):
         smaller = sizes[: np.searchsorted(sizes, sizes[place] - budget, side="right")]
-        ways = _falling_logs(sizes[place] - np.append(0, smaller), budget)
-        missed = np.exp(ways[1:] - ways[0])
-        values[place] = float((missed + values[: len(smaller)]).max())
-    # Logarithms of numbers up to N leave about nine digits.
+        left = sizes[place] - np.append(0, smaller)
+        ways = logs[left] - logs[left - budget]
+        values[place] = (np.exp(ways[1:] - ways[0]) + values[: len(smaller)]).max()
+    # Sums of logarithms leave about nine digits.
     return round(float(values[-1]), 9)
-
-
-def _falling_logs(counts: IntArray, budget: int) -> FloatArray:
-    """ln(n! / (n - B)!) for each n, by Stirling's series for numbers from 16 on."""
-    logs: list[FloatArray] = []
-    few = np.array([math.lgamma(n + 1.0) for n in range(16)])
-    for whole in (counts, counts - budget):
-        n = np.maximum(whole, 16).astype(np.float64)
-        rest = (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / 1260.0 / n**2) / n**2) / n
-        series = (n + 0.5) * np.log(n) - n + 0.5 * math.log(2.0 * math.pi) + rest
-        logs.append(np.where(whole < 16, few[np.minimum(whole, 15)], series))
-    return logs[0] - logs[1]
-
-
-# Rounds that `lower_bound_spared` looks ahead at most: its states double with every one or two.
-MOST_SPARED = 24
 
 
 def lower_bound_spared(*, n_arms: int, budget: int, rounds: int = 16) -> float:

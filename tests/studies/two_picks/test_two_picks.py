@@ -6,9 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from pickbest.environments import Table
-from studies.benchmark.environments import recorded
-from studies.two_picks import gaps, measure, page, probing
+from studies.two_picks import measure, page, probing
 
 
 def test_the_page_is_what_its_functions_and_measurements_say():
@@ -20,8 +18,6 @@ def test_no_measured_mean_is_above_its_bound():
     found = json.loads(measure.KEPT.read_text(encoding="utf-8"))
     assert len(found) > 60
     for name, rows in found.items():
-        if name.startswith("laws/"):
-            continue
         for mean, error, *bound in rows:
             assert not bound or mean <= bound[0] + 3 * error, name
 
@@ -67,16 +63,3 @@ def test_guans_law_and_regret():
     paid = probing.guan_costs(costs, 3_000, 20, seed=0)
     assert paid[:, -500:].mean() < 0.05
     assert paid.sum(axis=1).mean() < 32 * (4 - 2)
-
-
-def test_shares_of_the_gap(monkeypatch, tmp_path):
-    """One good arm among six: everybody finds it."""
-    costs = np.ones((400, 6))
-    costs[:, 4] = 0.0
-    monkeypatch.setattr(gaps, "environments_at_hand", lambda folder: recorded("t", Table(costs)))
-    rows = gaps.gap_rows(tmp_path, replicates=2)
-    assert rows.keys() == {"laws/2", "laws/3"}
-    own, old, apart, _, tables = rows["laws/2"][0]
-    assert tables == 2
-    assert own > old > 0.3
-    assert apart == pytest.approx(own - old, abs=1e-3)

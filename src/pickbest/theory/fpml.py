@@ -1,18 +1,37 @@
-"""Full-feedback bounds of FPML: Theorem 2, its sharper forms, horizons not known ahead, budgets.
+"""FPML with full feedback: its tunings and bounds, Theorem 2 and Proposition 7.
 
-Everywhere costs are in [0, 1] and fixed in advance (an oblivious adversary), regret is
-against the single best arm, and expectations are over the learner's perturbations.
+Everywhere costs are in [0, 1] and fixed in advance (an oblivious adversary), expectations are over
+the learner's perturbations, and regret is against the single best arm, but for Proposition 7.
+
+Proposition 7 is true for B = 1, but not for B ≥ 2 when a set costs its *smallest* cost. The
+top set after a round minimises the sum of its arms' costs, not the sum of their minima, so
+the step "the leader so far was no worse" of Lemma 3 is lost. It fails by a multiple of T:
+arms 1 and 2 cost 0 and 1 in turn (so the pair always has a 0), arms 3 and 4 cost 0.4 in the
+first half and 0.7 in the second. Arms 1 and 2 are the top two in hindsight and cost nothing
+together; FPML rightly follows arms 3 and 4 for three quarters of the game and pays 0.375 T.
+tests/theory/test_theory.py plays it.
 """
 
 import math
 
 import numpy as np
 
-from pickbest.core import PickbestError, check_budget, check_count, check_positive
-from pickbest.theory.common import harmonic_number, leader_factor
-from pickbest.theory.fpml_tunings import fpml_anytime
+from pickbest.core import PickbestError, check_count, check_positive
+from pickbest.theory.common import check_game, leader_factor
 
 _SUMMED_ROUNDS = 10_000
+
+
+def fpml_epsilon(*, n_arms: int, budget: int, rounds: int) -> float:
+    """Theorem 2's epsilon for FPML: ((1 + ln N) / T)^(1/(B+1)).
+
+    It balances the two terms of the first form.
+
+    >>> round(fpml_epsilon(n_arms=9, budget=2, rounds=368), 4)
+    0.2056
+    """
+    check_game(n_arms, budget, rounds)
+    return float((leader_factor(n_arms) / rounds) ** (1.0 / (budget + 1)))
 
 
 def fpml_regret_bound(*, n_arms: int, budget: int, rounds: int) -> float:
@@ -25,8 +44,7 @@ def fpml_regret_bound(*, n_arms: int, budget: int, rounds: int) -> float:
     >>> round(fpml_regret_bound(n_arms=9, budget=4, rounds=368), 2)
     16.52
     """
-    check_budget(budget, n_arms)
-    check_count("rounds", rounds)
+    check_game(n_arms, budget, rounds)
     share = 1.0 / (budget + 1)
     return float(2.0 * rounds**share * leader_factor(n_arms) ** (budget * share))
 
@@ -40,31 +58,21 @@ def fpml_regret_bound_at(*, n_arms: int, budget: int, rounds: int, epsilon: floa
     >>> round(fpml_regret_bound_at(n_arms=9, budget=2, rounds=368, epsilon=0.2), 2)
     30.71
     """
-    check_budget(budget, n_arms)
-    check_count("rounds", rounds)
+    check_game(n_arms, budget, rounds)
     check_positive("epsilon", epsilon)
     return float(rounds * epsilon**budget + leader_factor(n_arms) / epsilon)
 
 
-def fpml_sharp_regret_bound_at(*, n_arms: int, budget: int, rounds: int, epsilon: float) -> float:
-    """What the proofs of Theorem 2 and Proposition 5 (K = 1) give before rounding up.
+def fpml_anytime(*, n_arms: int, budget: int) -> tuple[float, float]:
+    """FPML without a horizon: (epsilon_1, decay), where epsilon_t = epsilon_1 / t^decay.
 
-    (H_N - 1)/epsilon + T (1 - e^-epsilon)^B, never above the first form of Theorem 2. With a
-    fixed perturbation p, regret ≤ overtakings + max p - p(best arm), pathwise; the last two
-    terms have expectation (H_N - 1)/epsilon, and each round's overtaking has probability at
-    most (1 - e^-epsilon)^B (Lemma 4, before its last inequality). It holds for exact costs,
-    and is 0 where every arm is picked.
+    Theorem 2's epsilon at T = t. Bounded by `anytime_regret_bound`.
 
-    >>> round(fpml_sharp_regret_bound_at(n_arms=9, budget=2, rounds=368, epsilon=0.2), 2)
-    21.24
+    >>> first, decay = fpml_anytime(n_arms=9, budget=2)
+    >>> round(first, 4), round(decay, 4)
+    (1.4732, 0.3333)
     """
-    check_budget(budget, n_arms)
-    check_count("rounds", rounds)
-    check_positive("epsilon", epsilon)
-    if budget == n_arms:
-        return 0.0
-    overtaking = (-math.expm1(-epsilon)) ** budget
-    return float((harmonic_number(n_arms) - 1.0) / epsilon + rounds * overtaking)
+    return fpml_epsilon(n_arms=n_arms, budget=budget, rounds=1), 1.0 / (budget + 1)
 
 
 def anytime_regret_bound(*, n_arms: int, budget: int, rounds: int) -> float:
@@ -83,8 +91,7 @@ def anytime_regret_bound(*, n_arms: int, budget: int, rounds: int) -> float:
     >>> round(anytime_regret_bound(n_arms=9, budget=2, rounds=368), 2)
     52.05
     """
-    check_budget(budget, n_arms)
-    check_count("rounds", rounds)
+    check_game(n_arms, budget, rounds)
     first, share = fpml_anytime(n_arms=n_arms, budget=budget)
     summed = min(rounds, _SUMMED_ROUNDS)
     powers = float(np.sum(np.arange(1.0, summed + 1) ** (share - 1.0)))
@@ -132,3 +139,38 @@ def constant_regret_bound(n_arms: int) -> float:
     17.38
     """
     return 2.0 * math.e * leader_factor(check_count("n_arms", n_arms))
+
+
+# Against sets of arms -----------------------------------------------------------------------
+
+
+def top_set_regret_bound_as_written(
+    *, n_arms: int, budget: int, rounds: int, epsilon: float
+) -> float:
+    """Proposition 7 as printed: FPML's regret against the B arms with the smallest total cost.
+
+    (1 - 1/B + ln(N/B))/epsilon + T (1 - e^(-epsilon B)). Full feedback. For B ≥ 2 it is not
+    true of every cost sequence (see the head of this module).
+    `top_set_epsilon` makes it at most 2 sqrt(T B (1 - 1/B + ln(N/B))).
+
+    >>> bound = top_set_regret_bound_as_written(n_arms=9, budget=2, rounds=368, epsilon=0.05)
+    >>> round(bound, 2)
+    75.1
+    """
+    check_game(n_arms, budget, rounds)
+    check_positive("epsilon", epsilon)
+    noise = 1.0 - 1.0 / budget + math.log(n_arms / budget)
+    return noise / epsilon - rounds * math.expm1(-epsilon * budget)
+
+
+def top_set_epsilon(*, n_arms: int, budget: int, rounds: int) -> float:
+    """An epsilon for Proposition 7: sqrt((1 - 1/B + ln(N/B)) / (T B)).
+
+    The closed form that minimises the bound after 1 - e^-x ≤ x; the paper gives none.
+
+    >>> round(top_set_epsilon(n_arms=9, budget=2, rounds=368), 4)
+    0.0522
+    """
+    check_game(n_arms, budget, rounds)
+    noise = 1.0 - 1.0 / budget + math.log(max(n_arms, 2) / budget)
+    return math.sqrt(noise / (rounds * budget))
