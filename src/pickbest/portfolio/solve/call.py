@@ -16,6 +16,7 @@ from pickbest.core.errors import PickbestError, unknown_name
 from pickbest.core.text import printable
 from pickbest.core.tickets import Ticket
 from pickbest.portfolio.engine.local import LocalEngine
+from pickbest.portfolio.run.answers.commands import answers_as_asked
 from pickbest.portfolio.run.answers.dimacs import Dimacs
 from pickbest.portfolio.run.answers.handling import Answers, Evaluator, Outputs
 from pickbest.portfolio.run.answers.reading import AnswerFormat, suffix_of
@@ -334,8 +335,11 @@ def printed(problem: Problem, winner: Run) -> Iterator[bytes]:
         if winner.verdict == "SAT":
             yield from _values(winner.lines(), problem.variables)
     else:
+        lines = winner.lines()
+        if problem.values:
+            lines = iter(answers_as_asked(problem.content, b"\n".join(lines)).splitlines())
         # SMT-LIB 2.6 has no word before the definitions of a model.
-        for line in winner.lines():
+        for line in lines:
             yield re.sub(rb"^\(model\b", b"(", line) + b"\n"
 
 

@@ -51,7 +51,7 @@ class Problem:
         self.name = name
         self.format = format
         self.content = content
-        self.models = self.incremental = self.sets_logic = False
+        self.models = self.values = self.incremental = self.sets_logic = False
         self.checks = 1
         self.logic = "ALL"
         self._file = file
@@ -68,7 +68,8 @@ class Problem:
             elif found["logic"]:
                 said = said or found["logic"]
         self.checks = words.count(b"check-sat")
-        self.models = b"get-model" in words or b"get-value" in words
+        self.values = b"get-value" in words
+        self.models = self.values or b"get-model" in words
         scopes = any(word in words for word in (b"push", b"pop", b"reset"))
         self.incremental = self.checks > 1 or scopes
         self.sets_logic = bool(said)

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from pickbest.core.errors import PickbestError, unknown_name
-from pickbest.portfolio.run.answers.commands import head_of
+from pickbest.portfolio.run.answers.commands import as_asked, head_of
 from pickbest.portfolio.solve.keep import Keep
 from pickbest.portfolio.solve.known import SMTLIB, located, places, solver_table, version_said
 from pickbest.portfolio.solve.script import CHANGING, Z3_ASKS, Command, Frame, Stack, error
@@ -132,7 +132,8 @@ class Session:
             return error(f"a command is expected, got {command[:80].decode(errors='replace')}")
         if head in Z3_ASKS:
             return self._team.ask_dialect(command, "z3")
-        return self._team.ask(command)
+        said = self._team.ask(command)
+        return as_asked(command, said) if head == "get-value" else said
 
     def _info(self, about: bytes) -> bytes:
         """What is known of ourselves; b"": solvers know more."""

@@ -96,3 +96,38 @@ def head_of(command: bytes) -> str:
     """
     found = _HEAD.match(command)
     return found[1].decode(errors="replace") if found else ""
+
+
+def as_asked(command: bytes, said: bytes) -> bytes:
+    """The answer to a get-value, with the terms as they were asked: some solvers rewrite them.
+
+    >>> as_asked(b"(get-value (|a| (f (_ bv7 8))))", b"((a true) ((f #x07) #x01))")
+    b'((|a| true) ((f (_ bv7 8)) #x01))'
+    """
+    terms = [term for each in _inside(command)[1:] for term in _inside(each)]
+    pairs = [_inside(each) for each in _inside(said)]
+    if len(terms) != len(pairs) or any(len(pair) != 2 for pair in pairs):
+        return said
+    told = (b"(%s %s)" % (term, value) for term, (_, value) in zip(terms, pairs, strict=True))
+    return b"(%s)" % b" ".join(told)
+
+
+def answers_as_asked(script: bytes, said: bytes) -> bytes:
+    """All that a solver says to a script, as `as_asked` where it is asked for values."""
+    commands = [
+        command
+        for command in Splitter().feed(script + b"\n")
+        if head_of(command).startswith(("check-sat", "get-", "echo"))
+    ]
+    answers = Splitter().feed(said + b"\n")
+    if len(commands) != len(answers):
+        return said
+    told = (
+        as_asked(command, answer) if head_of(command) == "get-value" else answer
+        for command, answer in zip(commands, answers, strict=True)
+    )
+    return b"\n".join(told)
+
+
+def _inside(expression: bytes) -> list[bytes]:
+    return Splitter().feed(expression[1:-1] + b"\n") if expression[:1] == b"(" else []
