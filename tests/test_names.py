@@ -34,8 +34,8 @@ FILES = (
     "toml",
     "txt",
 )
-# Files of Linux's control groups, and what belongs to others.
-OTHERS = ("memory.", "pids.", "cpu.", "cgroup.", "numpy.", "logging.", "ray.", "os.", "sys.")
+# What belongs to others.
+OTHERS = ("numpy.", "logging.", "ray.", "os.", "sys.")
 
 
 @cache

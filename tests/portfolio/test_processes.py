@@ -13,7 +13,7 @@ import time
 import numpy as np
 import pytest
 
-from pickbest.portfolio.engine import messages, tree
+from pickbest.portfolio.engine import limits, messages, tree
 from tests.portfolio.helpers import alive, eventually
 
 
@@ -53,8 +53,7 @@ def test_answers_are_json_and_tuples_and_arrays_are_lists() -> None:
 
 
 @pytest.mark.parametrize(
-    "thing",
-    [object(), lambda: 0, b"x", {1}, np.array([object()]), [10**5000], {"a": {1: 2}}, {"a": print}],
+    "thing", [object(), lambda: 0, b"x", {1}, np.array([object()]), [10**5000], {"a": print}]
 )
 def test_what_is_not_data_is_refused(thing: object) -> None:
     with pytest.raises((TypeError, ValueError)):
@@ -78,11 +77,11 @@ def test_shared_pages_are_counted_once() -> None:
         os.read(read, 1)
     pids = [parent, *tree.descendants(parent)]
     try:
-        assert tree.usage(pids).memory_bytes > 900_000_000
+        assert limits.usage(pids).memory_bytes > 900_000_000
         # Whatever else this process holds is shared by all of them, too.
-        once = tree.usage(pids, exact=True).memory_bytes
-        assert 90_000_000 < once < tree.usage(pids).memory_bytes / 5
-        assert tree.usage(pids).processes == 11
+        once = limits.usage(pids, exact=True).memory_bytes
+        assert 90_000_000 < once < limits.usage(pids).memory_bytes / 5
+        assert limits.usage(pids).processes == 11
     finally:
         for pid in pids:
             tree.kill(pid)

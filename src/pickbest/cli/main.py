@@ -36,7 +36,6 @@ from pickbest.cli.store import (
 )
 from pickbest.core.errors import MissingExtraError, PickbestError, nearest
 from pickbest.core.text import printable
-from pickbest.portfolio.processes import hide, passwords_in
 
 BAD_INPUT, INTERRUPTED = 2, 130
 # A shell asks which words may follow.
@@ -146,7 +145,6 @@ def main(commands: Callable[..., Any] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    hide(passwords_in(sys.argv))
     # The library logs that it compiles, which takes seconds.
     log = logging.getLogger("pickbest")
     log.addHandler(logging.StreamHandler())

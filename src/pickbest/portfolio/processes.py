@@ -10,12 +10,11 @@ import ctypes
 import os
 import re
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
@@ -158,16 +157,6 @@ def temporary_folder() -> TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix=temporary_prefix())
 
 
-def passwords_in(words: Sequence[str]) -> list[str]:
-    """Passwords and tokens among the words of a command line.
-
-    >>> passwords_in(["status", "postgresql://me:secret@host/runs?password=other", "--token=x"])
-    ['secret', 'other', 'x']
-    """
-    found = [each for word in words for match in _PASSWORD.findall(word) for each in match if each]
-    return [*found, *(words[n + 1] for n, word in enumerate(words[:-1]) if word == "--token")]
-
-
 def without_passwords(text: str) -> str:
     """A text as it may be printed.
 
@@ -185,24 +174,3 @@ _PASSWORD = re.compile(
     r"|(?:password|passwd|pwd|secret|token)\s*=\s*('[^']*'|[^&\s]+)",
     re.IGNORECASE,
 )
-
-
-def hide(secrets: Iterable[str]) -> None:
-    """Overwrite secrets among this process's arguments, which every user can read.
-
-    Nothing else is touched: the bytes that Linux shows as /proc/PID/cmdline are the process's
-    own memory. Elsewhere, nothing happens.
-    """
-    wanted = {form.encode() for secret in secrets for form in (secret, quote(secret, safe=""))}
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        line = Path("/proc/self/cmdline").read_bytes()
-        begin = int(stat_fields("self")[45])  # arg_start, field 48 of proc(5)
-        memory = os.open("/proc/self/mem", os.O_RDWR)
-        try:
-            for secret in filter(None, wanted):
-                place = line.find(secret)
-                while place >= 0:
-                    os.pwrite(memory, b"*" * len(secret), begin + place)
-                    place = line.find(secret, place + len(secret))
-        finally:
-            os.close(memory)

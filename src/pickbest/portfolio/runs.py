@@ -114,8 +114,7 @@ class Run:
     cost: None while it is not known: before judging, and for good where the run was stopped
         early; then it lies within `bounds`.
     value: the number in the answer, where a quality cost or the format "number" read one.
-    limits: how limits of the arm or of the race were kept to ("cgroup v2", "polling"); "": there
-        were none.
+    limits: how limits of the arm or of the race were kept to ("polling"); "": there were none.
     verdict: the answer in one word on which all arms must agree: SAT, UNSAT; "": none.
     checked: the model was held against the problem, and holds.
     price: of the call, where calls have one.

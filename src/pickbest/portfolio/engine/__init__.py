@@ -17,10 +17,9 @@ Who ends what is left when one of them is killed:
 - portfolio and keeper, or portfolio and guard: the one that is left.
 
 If a guard and the keeper are killed in one instant, the kernel ends the arm itself with its guard
-(PR_SET_PDEATHSIG), but nobody knows any more what the arm has started. What is in a control group
-is ended by the next portfolio that starts (`limits.remove_abandoned`). Anything else runs on until
-it ends on its own, exceeds its limit of processor time, or writes to its output, which nobody reads
-any more (SIGPIPE).
+(PR_SET_PDEATHSIG), but nobody knows any more what the arm has started. That runs on until it ends
+by itself, exceeds its limit of processor time, or writes to its output, which nobody reads any
+more (SIGPIPE).
 
 Messages (`messages`) are JSON over sockets that have no name and that no arm inherits. What an arm
 itself says is text: its output, and what a function returns as JSON.

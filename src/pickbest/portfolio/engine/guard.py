@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any, BinaryIO
 
 from pickbest.portfolio.engine import arm, limits, messages, tree
-from pickbest.portfolio.engine.limits import Group
 from pickbest.portfolio.processes import PR_SET_CHILD_SUBREAPER, prctl
 from pickbest.portfolio.runs import Limits
 
@@ -40,7 +39,6 @@ class GuardedRun:
         self.connection = connection
         self.portfolio = portfolio
         self.limits = Limits(**request["limits"])
-        self.group = Group(request["group"]) if request["group"] else None
         self.reaper = tree.Reaper()
         self.stdout, self.stderr, self.answer = bytearray(), bytearray(), bytearray()
         self.truncated = False
@@ -51,7 +49,7 @@ class GuardedRun:
         """Run the arm; what became of it."""
         started = time.monotonic()
         try:
-            pid, reads = self._start()
+            pid, reads = arm.start(self.request)
         except OSError as error:
             where = "it cannot be started" if error.filename is None else error.filename
             return {"status": "broken", "reason": f"{where}: {error.strerror}"}
@@ -74,22 +72,12 @@ class GuardedRun:
             "truncated": self.truncated,
             "spooled": self.spool.close(),
             "cut": self.spool.cut,
-            "cpu_seconds": self.group.cpu_seconds if self.group else self.reaper.cpu_seconds,
-            "peak_bytes": max(self.reaper.peak_bytes, self.group.peak_bytes if self.group else 0),
+            "cpu_seconds": self.reaper.cpu_seconds,
+            "peak_bytes": self.reaper.peak_bytes,
             "stdout": self.stdout.decode(errors="replace"),
             "stderr": self.stderr.decode(errors="replace"),
             "answer": "" if self.reason else self.answer.decode(errors="replace"),
         }
-
-    def _start(self) -> tuple[int, list[int]]:
-        if self.group is None:
-            return arm.start(self.request)
-        # What a process starts is in its group from the first instant.
-        self.group.enter()
-        try:
-            return arm.start(self.request)
-        finally:
-            Group(self.request["guards"]).enter()
 
     def _wait(self, pid: int, pipes: dict[int, bytearray], deadline: float) -> str:
         """Until the arm ends, or must: how it ended."""
@@ -127,9 +115,7 @@ class GuardedRun:
         return "finished" if self.reason else ending
 
     def _excess(self) -> str:
-        """Which limit the arm exceeds of those that the kernel does not enforce."""
-        if self.group is not None:
-            return limits.excess(self.limits, tree.Usage(cpu_seconds=self.group.cpu_seconds))
+        """Which limit the arm exceeds."""
         return limits.polled(self.limits, tree.descendants(os.getpid()), self.reaper.cpu_seconds)
 
     def _ask_to_end(self, pid: int) -> float:
@@ -141,14 +127,8 @@ class GuardedRun:
         return time.monotonic() + grace
 
     def _end_all(self, pid: int) -> None:
-        if self.group is not None:
-            if self.group.ran_out_of_memory and not self.reason:
-                over = limits.excess(Limits(self.limits.memory_bytes), tree.Usage(1 << 62))
-                self.reason = f"it used {over}" if over else limits.NO_MEMORY_LEFT
-            self.group.kill()
-        else:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signal.SIGKILL)
         self.reaper.end_children()
 
     def _read(self, read: int, target: bytearray) -> bytes | None:

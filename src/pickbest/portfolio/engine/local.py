@@ -5,11 +5,9 @@ ended with all that is below it, and its run counts as if it had answered then.
 """
 
 import base64
-import itertools
 import json
 import os
 import selectors
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -18,7 +16,6 @@ from typing import Any
 from pickbest.portfolio.engine import arm, limits, messages
 from pickbest.portfolio.engine.engines import environment
 from pickbest.portfolio.engine.guards import Guards, Link
-from pickbest.portfolio.engine.limits import Group
 from pickbest.portfolio.processes import not_dumpable
 from pickbest.portfolio.runs import EndsRace, GivenUp, Run, RunStatus, Task
 
@@ -33,35 +30,13 @@ class LocalEngine:
 
     def __init__(self, imports_program: bool = True, forked: bool = False) -> None:
         self.guards = Guards(imports_program, forked)
-        self._lock = threading.Lock()
-        self._numbers = itertools.count()
-        self._group: Group | None = None
-        self._group_sought = False
 
     def race(self, tasks: Sequence[Task], ends_race: EndsRace, given_up: GivenUp) -> list[Run]:
-        limited = any(task.limits.of_the_tree for task in tasks)
-        race = _Race(self.guards, self.group() if limited else None, next(self._numbers), tasks)
-        try:
-            with not_dumpable():
-                return race.run(ends_race, given_up)
-        finally:
-            race.remove_groups()
-
-    def group(self) -> Group | None:
-        """The control group under which races with limits are run; None: they are polled."""
-        with self._lock:
-            if not self._group_sought:
-                limits.remove_abandoned()
-                self._group, self._group_sought = limits.make_group(), True
-            return self._group
+        with not_dumpable():
+            return _Race(self.guards, tasks).run(ends_race, given_up)
 
     def close(self) -> None:
         self.guards.close()
-        with self._lock:
-            if self._group is not None:
-                self._group.kill()
-                self._group.remove()
-            self._group, self._group_sought = None, False
 
 
 class _Lane:
@@ -95,29 +70,13 @@ class _Lane:
 class _Race:
     """Arms that run at the same time."""
 
-    def __init__(
-        self, guards: Guards, home: Group | None, number: int, tasks: Sequence[Task]
-    ) -> None:
+    def __init__(self, guards: Guards, tasks: Sequence[Task]) -> None:
         self.guards = guards
         self.waiting = dict(enumerate(tasks))
         self.lanes: dict[int, _Lane] = {}
         self.runs: dict[int, Run] = {}
         self.began = time.monotonic()
         self.selector = selectors.DefaultSelector()
-        self.groups: dict[int, Group] = {}
-        self.guards_group = ""
-        if home is not None:
-            try:
-                self.guards_group = str(home.leaf("guards").path)
-                for place, task in enumerate(tasks):
-                    self.groups[place] = home.inner(f"{number}-{place}", task.limits)
-            except OSError:  # somebody took our group away: poll
-                self.remove_groups()
-
-    def remove_groups(self) -> None:
-        for group in self.groups.values():
-            group.remove()
-        self.groups = {}
 
     def run(self, ends_race: EndsRace, given_up: GivenUp) -> list[Run]:
         """Until every task has its run."""
@@ -162,7 +121,6 @@ class _Race:
         link = self.guards.take(None if task.call is None else task.preload)
         lane = self.lanes[place] = _Lane(place, task, link)
         self.selector.register(link.socket, selectors.EVENT_READ, lane)
-        group = self.groups.get(place)
         request = {
             "argv": task.argv,
             "call": base64.b64encode(task.call or b"").decode(),
@@ -171,8 +129,6 @@ class _Race:
             "spool": task.spool,
             "cwd": task.cwd or os.getcwd(),
             "env": environment(os.environ, task.pass_env, task.env),
-            "group": str(group.path) if group else "",
-            "guards": self.guards_group,
         }
         try:
             messages.send(link.socket, request)
@@ -199,7 +155,7 @@ class _Race:
                 report = lane.receive()
                 if report is None:
                     continue
-                run = _reported(lane.task, report, lane.place in self.groups)
+                run = _reported(lane.task, report)
             except (OSError, ValueError) as error:
                 run = self._lost(lane, f"{error}")
             found.append((lane.place, run))
@@ -217,8 +173,6 @@ class _Race:
     def _lost(self, lane: _Lane, reason: str) -> Run:
         """End a run without its guard: it was killed, or it does not answer."""
         seconds = time.monotonic() - lane.started
-        if lane.place in self.groups:
-            self.groups[lane.place].kill()
         lane.link.kill(END_SECONDS)
         if lane.stopped:
             return Run(lane.task.arm, RunStatus.STOPPED, seconds=seconds)
@@ -227,7 +181,7 @@ class _Race:
         return Run(lane.task.arm, RunStatus.FINISHED, seconds=seconds, reason=reason)
 
 
-def _reported(task: Task, report: dict[str, Any], grouped: bool) -> Run:
+def _reported(task: Task, report: dict[str, Any]) -> Run:
     """What a guard says of its arm."""
     status, reason, answer = RunStatus(report["status"]), report["reason"], None
     if status is RunStatus.BROKEN:
@@ -243,7 +197,6 @@ def _reported(task: Task, report: dict[str, Any], grouped: bool) -> Run:
         else:
             reason = arm.shortened(content)
             status = RunStatus.BROKEN if kind == arm.BROKEN else status
-    limited = limits.CGROUP if grouped else limits.POLLING
     return Run(
         task.arm,
         status,
@@ -258,5 +211,5 @@ def _reported(task: Task, report: dict[str, Any], grouped: bool) -> Run:
         cut=report["cut"],
         cpu_seconds=report["cpu_seconds"],
         peak_bytes=report["peak_bytes"],
-        limits=limited if task.limits.of_the_tree else "",
+        limits=limits.POLLING if task.limits.of_the_tree else "",
     )

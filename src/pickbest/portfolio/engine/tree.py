@@ -7,12 +7,6 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-
-from pickbest.portfolio.processes import stat_fields
-
-_TICKS = os.sysconf("SC_CLK_TCK")
-_PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def kill(pid: int, number: int = signal.SIGKILL) -> None:
@@ -103,38 +97,3 @@ class Reaper:
                 time.sleep(0.0005)
             if now - begin > longest:
                 return
-
-
-@dataclass(frozen=True)
-class Usage:
-    """What some processes use together; cpu_seconds with that of children they waited for."""
-
-    memory_bytes: int = 0
-    cpu_seconds: float = 0.0
-    processes: int = 0
-
-    def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.memory_bytes + other.memory_bytes,
-            self.cpu_seconds + other.cpu_seconds,
-            self.processes + other.processes,
-        )
-
-
-def usage(pids: Iterable[int], exact: bool = False) -> Usage:
-    """What processes use; exact: pages that several share are counted once, which takes longer."""
-    total = Usage()
-    for pid in pids:
-        with contextlib.suppress(OSError):
-            fields = stat_fields(pid)
-            resident = (_proportional(pid) if exact else None) or int(fields[21]) * _PAGE
-            total += Usage(resident, sum(map(int, fields[11:15])) / _TICKS, 1)
-    return total
-
-
-def _proportional(pid: int) -> int | None:
-    with contextlib.suppress(OSError), open(f"/proc/{pid}/smaps_rollup") as listing:
-        for line in listing:
-            if line.startswith("Pss:"):
-                return int(line.split()[1]) * 1024
-    return None

@@ -49,7 +49,7 @@ class FixedChoice:
 class Status:
     """A portfolio now. Rounds asked = finished + lost + open.
 
-    limits: how limits of arms are kept to on this machine: "cgroup v2" or "polling".
+    limits: how limits of arms are kept to: "polling".
     late: how many of the lost rounds got a result afterwards; it is kept, and never learned.
     problems: how many were finished, where one may take several rounds. rewards: people tell and
     see rewards, 1 - cost. spent: prices of all calls. trade: what a price of 1 weighs against a
