@@ -102,7 +102,7 @@ def journal_seeds(folder: Path, suffix: str) -> None:
                     book.tell(ticket, [0.25, 0.75], {"x": [number, None]})
             book.forget(0)
             book.add_arm("f")
-            book.pause_arm("a")
+            book.remove_arm("a")
             book.tell(book.ask("last"), [0.5, None])
     ledger.SNAPSHOT_EVERY = every
 
@@ -294,7 +294,6 @@ command = ["sh", "-c", "exit $CODE", "{problem}"]
 success = [10, 20]
 env = {CODE = "10"}
 cwd = "."
-paused = false
 [arms]
 short = ["true"]
 """
@@ -347,7 +346,7 @@ def use_toml(path: Path) -> None:
 
     file = read_portfolio_file(path)
     settings = file.settings
-    check_opening(settings.opened, tuple(file.arms), file.budget, settings.paused)
+    check_opening(settings.opened, tuple(file.arms), file.budget)
     check_positive("deadline", file.deadline)
     shown(as_url(file.storage))
     for name, arm in file.arms.items():

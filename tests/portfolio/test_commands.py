@@ -188,7 +188,7 @@ def test_history_fits_into_80_columns(folder: Path, monkeypatch: pytest.MonkeyPa
         ("engine = 'rai'", "did you mean 'ray'"),
         ("stop = 'frst'", "did you mean 'first'"),
         ("[arms.x]\ncomand = ['true']", "did you mean 'command'"),
-        ("[arms.x]\npaused = true", "must have one of command, python and sat, got none"),
+        ("[arms.x]\ncores = 2", "must have one of command, python and sat, got none"),
         ("[arms.x]\npython = 'nowhere'", "must be written as module:NAME"),
         ("[arms.x]\npython = 'no_module_x:f'", "cannot be imported: No module named"),
         ("[arms.x]\npython = 'math:pi'", "must be a function, got 3.14"),
@@ -285,21 +285,20 @@ def test_a_full_file_is_read(tmp_path: Path) -> None:
         success = [10, 20]
         env = {CODE = 10}
         cwd = "."
-        paused = true
         """
     )
     config = read_portfolio_file(file)
     assert config.settings.cost == Quality(0, 6)
-    assert config.settings.paused == ("command",)
     assert config.settings.limits == Limits(4000 * 1024**2, 10, 9, grace=0.5)
     assert config.settings.pass_env == ("LICENSE_*",)
     task = config.arms["python"].task("python", "p", 20.0, config.settings.limits)
     assert (task.cores, task.pass_env) == (2, ("MINE",))
     assert config.storage == f"sqlite:///{tmp_path.resolve()}/portfolio.db"
     with config.open() as portfolio:
+        portfolio.remove_arm("command")
         assert portfolio.solve("p").cost == 0.5
-        portfolio.resume_arm("command")
-        portfolio.pause_arm("python")
+        portfolio.add_arm("command", config.arms["command"])
+        portfolio.remove_arm("python")
         assert portfolio.solve("p").runs[0].reason.startswith("the answer must be a number")
     file.write_text(
         file.read_text().replace('{kind = "quality", best = 0, worst = 6}', '"runtime"')

@@ -213,7 +213,7 @@ def test_bad_openings_write_nothing(tmp_path: Path) -> None:
         (ARMS, 2, {"learner": "fmpl-partial"}, "did you mean 'fpml-partial'"),
         (ARMS, 2, {"learner": "fpml"}, "must see the cost of every arm"),
         (("a", "a"), 1, {}, "different names"),
-        ((), 1, {}, "at least one active arm"),
+        ((), 1, {}, "at least one arm"),
         (ARMS, 2, {"seed": -1}, "seed must be"),
     ):
         with pytest.raises(PickbestError, match=message):

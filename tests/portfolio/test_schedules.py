@@ -85,9 +85,9 @@ def test_prices_make_plans_that_are_journalled_and_resumed(tmp_path: Path) -> No
         assert portfolio.ledger.state.live.learner.call_price == (0.0, 0.0, 0.2)
         portfolio.solve("0.05:0.2:9")
         assert portfolio.status().learned == 5
-        portfolio.pause_arm("b")
+        portfolio.remove_arm("b")
         portfolio.solve("0.05:0.2:9")
-        portfolio.resume_arm("b")
+        portfolio.add_arm("b", portfolio.race.arms["b"])
         portfolio.verify()
 
 

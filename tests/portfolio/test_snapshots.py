@@ -344,7 +344,7 @@ def test_folding_a_journal_waits_for_no_compiler(
     arms = [f"arm{number}" for number in range(count)]
     with AskTell(arms, 2, tmp_path / "runs.db", learner=learner, rounds=100) as book:
         book.tell(book.ask("p"), [0.25, 0.75])
-        book.pause_arm("arm7")
+        book.remove_arm("arm7")
         book.status()
         book.verify()
     assert compilers

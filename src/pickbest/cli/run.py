@@ -147,10 +147,7 @@ def check_first(config: PortfolioFile, problems: Sequence[str]) -> None:
         raise PickbestError(
             f"no such file: {named}{more} (use --unchecked if problems are not files)"
         )
-    active = {
-        name: arm for name, arm in config.arms.items() if name not in (config.settings.paused or ())
-    }
-    if idle := idle_arms(active, config.race.pass_env):
+    if idle := idle_arms(config.arms, config.race.pass_env):
         reasons = "; ".join(f"{name!r} ({reason})" for name, reason in idle.items())
         raise PickbestError(
             f"these arms cannot start: {reasons} (use --unchecked to run the others)"

@@ -29,7 +29,7 @@ Open = Callable[[], Journal]
 # One record of every kind, with numbers and texts that a careless format would change.
 RECORDS: tuple[Record, ...] = (
     Opened(2**63 + 1, "fpml-partial", None, {"epsilon": 0.1, "arms": [1, 2], "prior": None}),
-    Roster(("a", "ä ∅ \n '\"\\", "c"), 2, ("c",)),
+    Roster(("a", "ä ∅ \n '\"\\", "c"), 2),
     Picked(0, ("a", "c"), (1 / 3, 2e-17), 1e9 / 7, Owner("here", 7, "x"), "p {0}", False, 0.1),
     Picked(1, ("a", "c"), None, 5e-324),
     Finished(

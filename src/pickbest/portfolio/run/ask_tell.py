@@ -60,11 +60,11 @@ class AskTell:
         **options: Any,
     ) -> None:
         settings = (settings or Settings()).but(options)
-        opened, paused = settings.opened, settings.paused
-        check_opening(opened, arms, budget, paused)  # before a database is made
+        opened = settings.opened
+        check_opening(opened, arms, budget)  # before a database is made
         self._begin(storage, settings, opened)
         try:
-            _opening(lambda: self.ledger.open(opened, arms, budget, paused))
+            _opening(lambda: self.ledger.open(opened, arms, budget))
             _opening(self.ledger.sweep)
         except BaseException:
             self.ledger.close()
@@ -287,16 +287,9 @@ class AskTell:
         self.ledger.change(add=[name])
 
     def remove_arm(self, name: str) -> None:
-        """Take an arm out. Its results stay in the journal, and it may come back."""
+        """Take an arm out. Its results stay in the journal; if it is added again, what was learned
+        of it is still known."""
         self.ledger.change(remove=[name])
-
-    def pause_arm(self, name: str) -> None:
-        """Do not pick an arm for now."""
-        self.ledger.change(pause=[name])
-
-    def resume_arm(self, name: str) -> None:
-        """Pick a paused arm again; it stands where it stood."""
-        self.ledger.change(resume=[name])
 
     def status(self) -> Status:
         """Rounds, arms, wins and pick probabilities as they are now."""

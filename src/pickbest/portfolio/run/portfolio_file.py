@@ -103,8 +103,7 @@ def _kinds(hint: Any) -> tuple[type, ...]:
     return tuple(dict.fromkeys(found))
 
 
-# Every setting is a key, but for those that a file says of its arms.
-_OF_ARMS = ("paused", "learner_options")
+# Every setting is a key, but for what belongs into the key `learner`.
 _NO_SETTINGS = {
     **_keys("arms", dict, list),
     **_keys("budget concurrency", int),
@@ -114,7 +113,7 @@ _NO_SETTINGS = {
 _KEYS = _NO_SETTINGS | {
     name: _kinds(hint)
     for name, hint in get_type_hints(RaceSettings).items()
-    if name not in _OF_ARMS
+    if name != "learner_options"
 }
 
 
@@ -148,11 +147,9 @@ def _portfolio(content: dict[str, Any], folder: Path) -> PortfolioFile:
     settings["pass_env"] = _names("pass_env", settings.get("pass_env", []))
     if ":" in settings.get("features", ""):
         settings["features"] = _imported(settings["features"], folder)
-    settings["paused"] = tuple(name for name, (_, paused) in arms.items() if paused)
     if "learner" in settings:
         settings["learner"] = Spec.of(settings["learner"])
-    built = {name: arm for name, (arm, _) in arms.items()}
-    return PortfolioFile(tuple(built), built, settings=RaceSettings(**settings), **place)
+    return PortfolioFile(tuple(arms), arms, settings=RaceSettings(**settings), **place)
 
 
 def _of_names(names: tuple[str, ...], content: dict[str, Any], folder: Path) -> PortfolioFile:
@@ -195,13 +192,11 @@ _ARM_KEYS = {
     **_keys("python sat answer cwd", str),
     **_keys("env", dict),
     **_keys("cores", int),
-    **_keys("paused", bool),
 }
 _PLACE_KEYS = ("answer", "cwd", "env", "pass_env", "cores")
 
 
-def _arm(name: str, table: Any, folder: Path) -> tuple[Arm, bool]:
-    """An arm, and whether it is paused."""
+def _arm(name: str, table: Any, folder: Path) -> Arm:
     if isinstance(table, list):
         table = {"command": table}
     if not isinstance(table, dict):
@@ -217,9 +212,8 @@ def _arm(name: str, table: Any, folder: Path) -> tuple[Arm, bool]:
         if key in table and (kinds == ["sat"] or (key == "success" and kinds != ["command"])):
             wanted = "commands" if key == "success" else "commands and functions"
             raise PickbestError(f"arm {name!r}: {key} is for {wanted} only")
-    paused = bool(table.get("paused", False))
     if "sat" in table:
-        return sat_solver(table["sat"]), paused
+        return sat_solver(table["sat"])
     place = {
         "cwd": str(folder / table["cwd"]) if "cwd" in table else None,
         "env": tuple((str(key), str(value)) for key, value in table.get("env", {}).items()),
@@ -229,7 +223,7 @@ def _arm(name: str, table: Any, folder: Path) -> tuple[Arm, bool]:
     }
     if "python" in table:
         origin = (table["python"].partition(":")[0], str(folder))
-        return Function(_imported(table["python"], folder), origin=origin, **place), paused
+        return Function(_imported(table["python"], folder), origin=origin, **place)
     success = table.get("success")
     if success is not None:
         if not success or not all(isinstance(code, int) for code in success):
@@ -237,7 +231,7 @@ def _arm(name: str, table: Any, folder: Path) -> tuple[Arm, bool]:
                 f"arm {name!r}: success must be a list of exit codes, got {success!r}"
             )
         place["success"] = tuple(success)
-    return Command(tuple(table["command"]), **place), paused
+    return Command(tuple(table["command"]), **place)
 
 
 def _names(what: str, given: list[Any]) -> tuple[str, ...]:

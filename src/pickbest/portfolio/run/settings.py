@@ -31,7 +31,6 @@ class Settings:
         arms run to their own end. AskTell assumes "deadline".
     watch: with "first", the learner says how likely a round should be watched to its end, so that
         there is something to compare; this is the most that it gets. 0: no round is watched.
-    paused: arms that are not picked for now; None: as the journal has them.
     rewards: results are told and shown as quality between 0 and 1, not as costs.
     prices: of a call, by arm; what is told with results counts more. trade: how much a price of 1
         weighs against a cost of 1 (1 if only prices are given). With either, the budget is the
@@ -45,7 +44,6 @@ class Settings:
     seed: int = 0
     stop: str = "deadline"
     watch: float = 1.0
-    paused: Sequence[str] | None = None
     rewards: bool = False
     prices: Mapping[str, float] | None = None
     trade: float | None = None

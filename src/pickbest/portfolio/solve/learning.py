@@ -145,12 +145,10 @@ def _learn(keep: Keep, key: str, taught: Sequence[Lesson], versions: Mapping[str
 
     arms, budget = taught[-1].arms, len(taught[-1].record.runs)
     journal = Path(keep.folder or "", JOURNAL)
-    known = roster(journal, key)
+    known = known_arms(journal, key)
     before = list(_prior(keep, key, known, arms, versions))
-    # Solvers that are not here now are paused, not forgotten.
-    paused = [arm for arm in known if arm not in arms]
-    all_of_them = [*known, *(arm for arm in arms if arm not in known)]
-    with AskTell(all_of_them, budget, journal, name=key, paused=paused) as book:
+    # Solvers that are not here now are removed; what is known of them is kept for their return.
+    with AskTell(arms, budget, journal, name=key) as book:
         # A process that was killed after its commit left calls that are in the journal.
         seen = {view.at for view in book.history(2 * BATCH)}
         new = [
@@ -191,15 +189,14 @@ def _prior(
                 yield each._replace(record=replace(each.record, at=each.record.at + 5e-6))
 
 
-def roster(journal: Path, key: str) -> Sequence[str]:
-    """The arms that the learner of a key knows."""
+def known_arms(journal: Path, key: str) -> Sequence[str]:
+    """The arms that the learner of a key has ever had."""
     from pickbest.portfolio.run.ask_tell import AskTell
 
     with suppress(PickbestError):  # there is no such portfolio yet
         if journal.exists():
             with AskTell.reopened(journal, key) as book:
-                found = book.ledger.state.roster
-                return found.arms if found else ()
+                return tuple(book.ledger.state.tallies)
     return ()
 
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from pickbest.core import PickbestError, check_count
+from pickbest.core import PickbestError, check_count, unknown_name
 from pickbest.core.features import Feature, Features, encoded, feature_names, kept
 from pickbest.core.tickets import ClosedRoundError, RepeatedTellError, Ticket, not_open
 from pickbest.portfolio.processes import this_process
@@ -41,7 +41,7 @@ from pickbest.portfolio.store.snapshots import (
     summary_of,
     take_snapshot,
 )
-from pickbest.portfolio.store.state import Names, PortfolioState, changed, check_opening, updated
+from pickbest.portfolio.store.state import PortfolioState, check_opening, updated
 from pickbest.portfolio.store.views import RoundView, last_rounds
 
 if TYPE_CHECKING:
@@ -197,26 +197,19 @@ class Ledger:
     def close(self) -> None:
         self.journal.close()
 
-    def open(
-        self,
-        settings: Opened,
-        arms: Sequence[str],
-        budget: int,
-        paused: Sequence[str] | None = None,
-    ) -> None:
+    def open(self, settings: Opened, arms: Sequence[str], budget: int) -> None:
         """Create the portfolio, or check that it is the one meant and give it these arms.
 
-        Arms that are not named any more are removed, new ones are added; paused: None leaves
-        that as it is.
+        Arms that are not named any more are removed, new ones are added.
         """
-        roster = check_opening(settings, arms, budget, paused)
+        roster = check_opening(settings, arms, budget)
         with self.turn() as turn:
             before = self.state.roster
             self.check_settings(settings)
             if self.state.settings is None:
                 turn.append(settings)
             if before is not None:
-                roster = check_roster(updated(before, roster, paused is None))
+                roster = updated(before, roster)
                 self._try_out(roster)
             if before != roster:
                 turn.append(roster)
@@ -234,19 +227,19 @@ class Ledger:
                     "give the new portfolio another name or storage"
                 )
 
-    def change(
-        self, *, add: Names = (), remove: Names = (), pause: Names = (), resume: Names = ()
-    ) -> Roster:
+    def change(self, add: Sequence[str] = (), remove: Sequence[str] = ()) -> None:
         """Change the arms of a running portfolio; open rounds go on."""
         with self.turn() as turn:
             before = self.state.roster
             if before is None:
                 raise PickbestError("the portfolio has no arms yet: open it with some")
-            roster = changed(before, add, remove, pause, resume)
-            if roster != before:
-                self._try_out(roster)
-                turn.append(roster)
-        return roster
+            for arm in remove:
+                if arm not in before.arms:
+                    raise unknown_name("arm", arm, before.arms)
+            stay = tuple(arm for arm in before.arms if arm not in remove)
+            roster = check_roster(Roster((*stay, *add), before.budget))
+            self._try_out(roster)
+            turn.append(roster)
 
     def ask(
         self,

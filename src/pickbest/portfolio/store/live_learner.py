@@ -49,14 +49,14 @@ class PickedArms(NamedTuple):
 class LiveLearner:
     """Picks, learns, and follows its arms when some come or go.
 
-    arms: those that may be picked, in the learner's order.
+    arms: in the learner's order.
     """
 
     def __init__(self, settings: Opened, roster: Roster) -> None:
         self._settings = settings
         self._archive: Archive = {}
-        self._budget, self.arms = roster.budget, roster.active
-        made = self._made(len(roster.active), roster.budget, roster.active)
+        self._budget, self.arms = roster.budget, roster.arms
+        made = self._made(len(roster.arms), roster.budget, roster.arms)
         self._seat = Seat(made, settings.seed)
 
     @property
@@ -76,7 +76,7 @@ class LiveLearner:
 
     def follow(self, roster: Roster) -> None:
         """Go on with other arms or another budget."""
-        budget, arms = roster.budget, roster.active
+        budget, arms = roster.budget, roster.arms
         learner, state, count = self._made(len(arms), budget, arms), self.state, len(self.features)
         if self._budget != budget:
             # What was learned of arms is true for any budget, but some states are shaped by it.

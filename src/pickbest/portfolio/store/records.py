@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pickbest.core import PickbestError, check_budget, check_count, check_seed, unknown_name
+from pickbest.core import PickbestError, check_budget, check_count, check_seed
 from pickbest.core.codec import SPARSE, decode
 from pickbest.portfolio.processes import Owner
 from pickbest.portfolio.runs import Run
@@ -58,18 +58,11 @@ class Opened:
 class Roster:
     """Which arms there are from here on, and how many are picked.
 
-    arms: all arms that are not removed, in the order in which the learner counts them.
-    paused: those of them that are not picked for now.
+    arms: in the order in which the learner counts them.
     """
 
     arms: tuple[str, ...]
     budget: int
-    paused: tuple[str, ...] = ()
-
-    @property
-    def active(self) -> tuple[str, ...]:
-        """The arms that may be picked."""
-        return tuple(arm for arm in self.arms if arm not in self.paused)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,26 +237,23 @@ def check_opened(settings: Opened, trusted: Opened | None) -> None:
 
 
 def check_roster(roster: Roster) -> Roster:
-    """Arms with names of their own, and enough of them active for the budget."""
+    """Arms with names of their own, and enough of them for the budget."""
     if len(roster.arms) > MOST_ARMS:
         raise PickbestError(f"a portfolio has at most {MOST_ARMS} arms, got {len(roster.arms)}")
     if len(set(roster.arms)) < len(roster.arms):
         raise PickbestError(f"arms must have different names, got {', '.join(roster.arms)}")
-    for arm in (*roster.arms, *roster.paused):
+    for arm in roster.arms:
         if not isinstance(arm, str) or not 1 <= len(arm) <= LONGEST_NAME:
             raise PickbestError(
                 f"an arm's name must be text of 1 to {LONGEST_NAME} characters, got {arm!r}"
             )
-    for arm in roster.paused:
-        if arm not in roster.arms:
-            raise unknown_name("arm", arm, roster.arms)
-    if len(roster.active) == 0:
-        raise PickbestError("a portfolio needs at least one active arm, got none")
-    check_budget(roster.budget, len(roster.active))
+    if not roster.arms:
+        raise PickbestError("a portfolio needs at least one arm, got none")
+    check_budget(roster.budget, len(roster.arms))
     return roster
 
 
-def check_picked(picked: Picked, active: Sequence[str], budget: int, fewer: bool = False) -> None:
+def check_picked(picked: Picked, present: Sequence[str], budget: int, fewer: bool = False) -> None:
     """As many different arms as the budget says, with a weight each; or stages of arms.
 
     fewer: the budget is the most, over all rounds of a problem.
@@ -280,7 +270,7 @@ def check_picked(picked: Picked, active: Sequence[str], budget: int, fewer: bool
     elif len(picked.arms) != budget or len(set(picked.arms)) != budget:
         raise PickbestError(f"round {picked.round} must have {budget} arms, got {picked.arms}")
     for arm in picked.arms:
-        if arm not in active:
+        if arm not in present:
             raise PickbestError(f"round {picked.round} picked the arm {arm!r}, which is not there")
     if not 0.0 <= picked.watch <= 1.0 or (picked.watched and picked.watch == 0.0):
         raise PickbestError(

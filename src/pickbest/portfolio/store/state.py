@@ -4,11 +4,11 @@ Its size depends on the arms and on the rounds that are open, not on how many ro
 A record that cannot have been written by us is refused before anything of it is taken in.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from pickbest.core import PickbestError, unknown_name
+from pickbest.core import PickbestError
 from pickbest.core.features import encoded, feature_names
 from pickbest.portfolio.runs import RunStatus
 from pickbest.portfolio.store.live_learner import LiveLearner
@@ -27,7 +27,6 @@ from pickbest.portfolio.store.records import (
     check_runs,
 )
 
-Names = Iterable[str]
 # Arms by name, and what they cost.
 Called = tuple[tuple[str, ...], tuple[float, ...]]
 # When a course has so many points, every other one is dropped.
@@ -120,7 +119,7 @@ class PortfolioState:
 
     @property
     def live(self) -> LiveLearner:
-        """The learner for the arms that are active now."""
+        """The learner for the arms that there are now."""
         if self._live is None:
             raise PickbestError("the portfolio has no arms yet: open it with some")
         return self._live
@@ -223,37 +222,16 @@ _APPLY: dict[type[Record], Callable[[PortfolioState, Any], None]] = {
 }
 
 
-def check_opening(
-    settings: Opened, arms: Sequence[str], budget: int, paused: Sequence[str] | None = None
-) -> Roster:
+def check_opening(settings: Opened, arms: Sequence[str], budget: int) -> Roster:
     """The roster of a portfolio that could be opened so; raises if it could not."""
-    roster = check_roster(Roster(tuple(arms), budget, tuple(paused or ())))
+    roster = check_roster(Roster(tuple(arms), budget))
     trial = PortfolioState(trusted=settings)
     trial.apply(Entry(1, settings))
     trial.apply(Entry(2, roster))
     return roster
 
 
-def updated(before: Roster, wanted: Roster, keep_paused: bool) -> Roster:
+def updated(before: Roster, wanted: Roster) -> Roster:
     """The wanted arms in the order that the journal has; new ones come last."""
     stay = [arm for arm in before.arms if arm in wanted.arms]
-    arms = (*stay, *(arm for arm in wanted.arms if arm not in stay))
-    resting = before.paused if keep_paused else wanted.paused
-    return Roster(arms, wanted.budget, tuple(arm for arm in arms if arm in resting))
-
-
-def changed(roster: Roster, add: Names, remove: Names, pause: Names, resume: Names) -> Roster:
-    """The roster after a change, checked."""
-    arms, paused = list(roster.arms), set(roster.paused)
-    for arm in add:
-        if arm in arms:
-            raise PickbestError(f"arm {arm!r} is in the portfolio already")
-        arms.append(arm)
-    remove = list(remove)
-    for arm in (*remove, *(pause := list(pause)), *(resume := list(resume))):
-        if arm not in arms:
-            raise unknown_name("arm", arm, arms)
-    arms = [arm for arm in arms if arm not in remove]
-    paused = ((paused | set(pause)) - set(resume)) & set(arms)
-    kept = tuple(arm for arm in arms if arm in paused)
-    return check_roster(replace(roster, arms=tuple(arms), paused=kept))
+    return Roster((*stay, *(arm for arm in wanted.arms if arm not in stay)), wanted.budget)

@@ -20,7 +20,7 @@ class ArmView:
     """One arm so far.
 
     mean_cost: over the rounds in which its cost is known; None before the first.
-    share: how likely it is picked next; 0 for a paused or removed arm.
+    state: active or removed. share: how likely it is picked next; 0 for a removed arm.
     spent: prices of its calls, summed. wrong: how many of its answers were refuted.
     """
 
@@ -150,10 +150,7 @@ def overview(known: PortfolioState, limits: str = "") -> Status:
 
 
 def _arm_view(name: str, tally: Tally, known: PortfolioState, share: float) -> ArmView:
-    roster = known.roster
-    state = "removed"
-    if roster is not None and name in roster.arms:
-        state = "paused" if name in roster.paused else "active"
+    state = "active" if known.roster is not None and name in known.roster.arms else "removed"
     mean = tally.total_cost / tally.known_costs if tally.known_costs else None
     return ArmView(
         *(name, state, tally.picked, tally.won, tally.failed, mean, tally.seconds, share),
