@@ -32,7 +32,7 @@ from pickbest.core.workers import each_finished
 from pickbest.core.wrapping import WrappingLearner
 from pickbest.environments import Table
 from pickbest.kernels.rules import weights_of
-from pickbest.learners import FPML, Greedy, HedgePartial
+from pickbest.learners import FPML, Greedy, Hedge, HedgePartial
 from pickbest.learners.baselines import Leaders, Uniform
 from pickbest.report.document import Cell, Section, Table as Grid, Text, Verdict, alike
 from studies.paper.experiment import HONEST, Sabotage, Setting
@@ -154,7 +154,7 @@ def miswatched(learner: Any) -> Any:
 
 
 def noiseless(learner: Any) -> Any:
-    return Leaders(learner.n_arms, learner.budget) if isinstance(learner, FPML) else learner
+    return Leaders(learner.n_arms, learner.budget) if isinstance(learner, FPML | Hedge) else learner
 
 
 def at_random(learner: Any) -> Any:

@@ -29,7 +29,6 @@ KEPT = DATA / "two_picks.json"
 LENGTHS = tuple(10**k for k in range(2, 7))
 BUDGETS = (2, 3, 4, 5, 6)
 BOUNDS: dict[str, Callable[..., float]] = {
-    "fpml:noise=gumbel": theory.hedge_bound,
     "hedge": theory.hedge_bound,
     "hedge-partial": theory.hedge_partial_bound,
 }

@@ -7,9 +7,8 @@ import pytest
 
 from pickbest import theory
 from pickbest.catalog import environment_names, make_environment, make_learner
-from pickbest.core import Environment, PickbestError, Seen, replicate_keys, rng_for
-from pickbest.learners import FPML, FPMLFullManyArms, Hedge
-from pickbest.learners.fpml import Noise
+from pickbest.core import Environment, PickbestError, replicate_keys, rng_for
+from pickbest.learners import Hedge
 from pickbest.simulation.games import play
 from pickbest.testing.learners import check_learner, check_long_run
 
@@ -39,35 +38,6 @@ def test_draws_are_without_replacement():
         assert abs(share - expected) < 6 * np.sqrt(expected / count)
 
 
-def test_gumbel_leaders_are_those_draws():
-    hedge, fpml = Hedge(4, 1.3, budget=3), FPML(4, 3, 1.3, noise=Noise.GUMBEL)
-    known, costs = hedge.start(500), fpml.start(500)
-    known.gains[:], costs.costs[:] = GAINS, -GAINS
-    rng = rng_for(replicate_keys(5, 500), 2)
-    assert np.array_equal(hedge.pick(known, rng).arms, fpml.pick(costs, rng).arms)
-
-
-def test_blocks_of_many_arms_have_the_same_law():
-    n_arms, count = 1_300, 8_000
-    costs = np.linspace(0.0, 30.0, n_arms)
-    arms = {}
-    for kind in (FPML, FPMLFullManyArms):
-        learner = kind(n_arms, 2, 0.9, noise=Noise.GUMBEL)
-        state = learner.start(1)
-        state = learner.learn(
-            state, learner.pick(state, rng_for(replicate_keys(0, 1), 0)), Seen.of(costs[None])
-        )
-        drawn = [
-            learner.pick(state, rng_for(replicate_keys(t, 1), 1)).arms[0] for t in range(count)
-        ]
-        arms[kind] = np.array(drawn)
-    first, second = (arms[kind] for kind in (FPML, FPMLFullManyArms))
-    for column in (0, 1):
-        means = [one[:, column].mean() for one in (first, second)]
-        error = np.hypot(*(one[:, column].std() / np.sqrt(count) for one in (first, second)))
-        assert abs(means[0] - means[1]) < 5 * error
-
-
 def test_arms_far_behind_keep_their_order():
     learner = Hedge(5, 2.0, budget=3)
     state = learner.start(50)
@@ -83,8 +53,7 @@ def test_a_prior_is_the_first_law():
 
 
 @pytest.mark.parametrize(
-    ("spec", "n_arms", "budget"),
-    [("hedge", 6, 2), ("hedge:prior=1+2+3+1+1+1", 6, 3), ("fpml:noise=gumbel", 6, 2)],
+    ("spec", "n_arms", "budget"), [("hedge", 6, 2), ("hedge:prior=1+2+3+1+1+1", 6, 3)]
 )
 def test_they_are_learners(spec, n_arms, budget):
     learner = make_learner(spec, n_arms, budget)
@@ -99,9 +68,8 @@ def test_regret_is_below_the_constant_bound_everywhere(name, budget):
     if budget >= environment.n_arms:
         pytest.skip("all arms are picked")
     bound = theory.hedge_bound(n_arms=environment.n_arms, budget=budget)
-    for spec in ("hedge", "fpml:noise=gumbel"):
-        run = play(make_learner(spec, environment.n_arms, budget), environment, 60, seed=6)
-        assert (run.paid.sum(axis=1) - run.best_arm[:, -1]).mean() <= bound
+    run = play(make_learner("hedge", environment.n_arms, budget), environment, 60, seed=6)
+    assert (run.paid.sum(axis=1) - run.best_arm[:, -1]).mean() <= bound
 
 
 class BestResponse:
@@ -166,7 +134,6 @@ def test_wrong_arguments_are_named():
         (lambda: Hedge(3, 0.5, prior=(1.0, 2.0)), "prior must have n_arms=3"),
         (lambda: Hedge(2, 0.5, prior=(1.0, 0.0)), "prior must be a number above 0"),
         (lambda: make_learner("hedge", 6, 1, 100, "constant"), "at least 2"),
-        (lambda: make_learner("fpml:noise=gumbel", 6, 2, 100, "theorem_2"), "exponential noise"),
     ):
         with pytest.raises(PickbestError, match=message):
             call()

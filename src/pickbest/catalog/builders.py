@@ -21,13 +21,10 @@ from pickbest.learners import (
     HedgePartial,
     Weights,
 )
-from pickbest.learners.fpml import Noise
 
 # The paper's own experiments: resampled weights, slots that do not know of each other.
 AS_IN_THE_PAPER = ("as_run", "as_written")
-# Of the paper's noise, and of Gumbel noise.
-EXPONENTIAL_TUNINGS = ("theorem_2", "anytime")
-FPML_TUNINGS = (*EXPONENTIAL_TUNINGS, "constant")
+FPML_TUNINGS = ("theorem_2", "anytime")
 PARTIAL_TUNINGS = ("practical", "as_run", "as_written", "proposition_5")
 HEDGE_TUNINGS = ("constant", "standard")
 EXP3_TUNINGS = ("auer", "as_run", "as_written")
@@ -49,31 +46,20 @@ def fpml(
     tuning: str | None,
     epsilon: float | None = None,
     perturbations: str = "fresh",
-    noise: str | None = None,
 ) -> FPML | FPMLFullManyArms:
-    """noise: exponential, the paper's, or gumbel, at the constant rate where budget ≥ 2."""
     fresh = word("perturbations", perturbations, ("fresh", "fixed")) == "fresh"
-    if noise is None:
-        noise = "gumbel" if tuning == "constant" else "exponential"
-    kind = member(Noise, "noise", noise)
     decay = 0.0
     if epsilon is None:
-        epsilon, decay = _fpml_rate(n_arms, budget, rounds, tuning, kind)
+        epsilon, decay = _fpml_rate(n_arms, budget, rounds, tuning)
     if fresh and n_arms >= BLOCKS_FROM:
-        return FPMLFullManyArms(n_arms, budget, epsilon, decay, kind)
-    return FPML(n_arms, budget, epsilon, decay, fresh, kind)
+        return FPMLFullManyArms(n_arms, budget, epsilon, decay)
+    return FPML(n_arms, budget, epsilon, decay, fresh)
 
 
 def _fpml_rate(
-    n_arms: int, budget: int, rounds: int | None, tuning: str | None, noise: Noise
+    n_arms: int, budget: int, rounds: int | None, tuning: str | None
 ) -> tuple[float, float]:
     """(epsilon, decay)."""
-    if noise is Noise.GUMBEL:
-        if tuning not in (None, "constant"):
-            raise PickbestError(f"tuning {tuning} is for exponential noise, not for gumbel")
-        return _hedge_rate(n_arms, budget, rounds, tuning), 0.0
-    if tuning == "constant":
-        raise PickbestError("tuning constant is for gumbel noise")
     if tuning == "theorem_2" and rounds is None:
         raise PickbestError("tuning theorem_2 needs the number of rounds; use anytime")
     if tuning == "anytime" or rounds is None:
@@ -238,7 +224,7 @@ def og_hybrid(
         )
     inner: AnyCompiled
     if member(Feedback, "feedback", feedback) is Feedback.FULL:
-        _refuse("og-hybrid with full feedback", tuning, EXPONENTIAL_TUNINGS)
+        _refuse("og-hybrid with full feedback", tuning, FPML_TUNINGS)
         if epsilon is None:
             known_rounds(rounds, "epsilon")
         inner = _one_pass(fpml(n_arms, slot_budget, rounds, tuning, epsilon))
@@ -255,7 +241,7 @@ def _one_pass(built: FPML | FPMLFullManyArms | FPMLPartial | FPMLManyArms) -> An
     if isinstance(built, FPMLManyArms):
         return FPMLPartial(built.n_arms, built.budget, built.epsilon)
     if isinstance(built, FPMLFullManyArms):
-        return FPML(built.n_arms, built.budget, built.epsilon, built.decay, noise=built.noise)
+        return FPML(built.n_arms, built.budget, built.epsilon, built.decay)
     return built
 
 

@@ -34,7 +34,7 @@ BUILT_IN = (
                  builders.og, (*builders.EXP3_TUNINGS, "standard")),
     LearnerEntry("og-hybrid",
                  "online greedy: FPML with slot_budget arms in each slot (Algorithm 2)",
-                 builders.og_hybrid, (*builders.PARTIAL_TUNINGS, *builders.EXPONENTIAL_TUNINGS)),
+                 builders.og_hybrid, (*builders.PARTIAL_TUNINGS, *builders.FPML_TUNINGS)),
     LearnerEntry("thompson", "the B best Beta posterior draws", Thompson),
     LearnerEntry("schedules",
                  "how many arms, and one before others, where processor time has a price",

@@ -158,7 +158,7 @@ def _two_picks(n_arms: int, budget: int, rounds: int) -> list[tuple[str, str, fl
     ours = "Two picks (ours)"
     partial = "regret of a learner that sees its own arms, any number of rounds, is at most"
     return [
-        (ours, "hedge's and Gumbel FPML's regret, any number of rounds, is at most",
+        (ours, "hedge's regret, any number of rounds, is at most",
          theory.hedge_bound(**game)),
         (ours, "its rate", theory.constant_rate(budget=budget)),
         (ours, "hedge's regret, all rounds at once, exceeds this with probability at most 0.1",

@@ -26,7 +26,6 @@ from pickbest.core import (
 from pickbest.kernels import leader_laws
 from pickbest.kernels.leaders import decayed
 from pickbest.learners import FPML, Hedge
-from pickbest.learners.fpml import Noise
 
 # Where there are at most this many subsets, FPML's law is computed for each of them.
 MOST_SUBSETS = 600
@@ -128,7 +127,7 @@ class Playing:
 
 def has_exact_law(learner: Learner) -> bool:
     """Hedge's is known; FPML's for single arms, and where there are few subsets."""
-    if not isinstance(learner, FPML) or learner.noise is not Noise.EXPONENTIAL:
+    if not isinstance(learner, FPML):
         return isinstance(learner, Hedge)
     few = learner.n_arms <= leader_laws.MOST_ARMS
     subsets = math.comb(learner.n_arms, learner.budget)

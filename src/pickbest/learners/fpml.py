@@ -1,12 +1,6 @@
-"""FPML: follow the perturbed multiple leaders (Algorithm 1), with full feedback.
-
-With Gumbel noise the same algorithm draws B arms from Hedge's law without replacement. Then, at the
-constant rate of `theory.constant_rate` and B ≥ 2, its regret does not grow with time
-(docs/two-picks.md).
-"""
+"""FPML: follow the perturbed multiple leaders (Algorithm 1), with full feedback."""
 
 from dataclasses import dataclass
-from enum import Enum
 from functools import cached_property
 from typing import Annotated, NamedTuple
 
@@ -15,14 +9,7 @@ import numpy as np
 from pickbest.core import Feedback, FloatArray, IntArray, check_budget, check_positive
 from pickbest.core.states import counts, sums
 from pickbest.kernels.compiled import inlined
-from pickbest.kernels.leaders import (
-    Scratch,
-    check_decay,
-    decayed,
-    draw_gumbel,
-    new_scratch,
-    smallest,
-)
+from pickbest.kernels.leaders import Scratch, check_decay, decayed, new_scratch, smallest
 from pickbest.kernels.random import STEP, exponential_at
 from pickbest.kernels.rules import CompiledLearner, Pick, Rule, State, Told, Work
 
@@ -34,19 +21,11 @@ class FPMLState(NamedTuple):
     round: Annotated[IntArray, counts()]
 
 
-class Noise(Enum):
-    """What is taken off the cumulative costs: the paper's noise, or the one of Hedge's law."""
-
-    EXPONENTIAL = "exponential"
-    GUMBEL = "gumbel"
-
-
 class Law(NamedTuple):
-    """In the round after t ones, perturbations are noise / (epsilon · (t + 1)^-decay)."""
+    """In the round after t ones, perturbations are Exp(1) / (epsilon · (t + 1)^-decay)."""
 
     epsilon: float
     decay: float
-    gumbel: bool
 
 
 @inlined
@@ -55,9 +34,6 @@ def pick_row(law: Law, state: FPMLState, row: int, work: Scratch, pick: Pick) ->
     taken, key, arms = pick.taken, pick.key, pick.arms
     costs, noisy = state.costs[row], work.values
     epsilon = decayed(law.epsilon, law.decay, state.round[row])
-    if law.gumbel:
-        draw_gumbel(costs, epsilon, taken, key, arms, work)
-        return
     counter = key
     for a in range(costs.shape[0]):
         # Steps 1 and 2: the perturbation Exp(1) / ε is taken off the cumulative cost.
@@ -89,7 +65,6 @@ class Perturbed(CompiledLearner[Law, State, Work]):
     budget: int
     epsilon: float
     decay: float
-    noise: Noise
     feedback = Feedback.FULL
     unbiased = False
 
@@ -100,19 +75,17 @@ class Perturbed(CompiledLearner[Law, State, Work]):
 
     @cached_property
     def law(self) -> Law:
-        return Law(self.epsilon, self.decay, self.noise is Noise.GUMBEL)
+        return Law(self.epsilon, self.decay)
 
 
 @dataclass(frozen=True)
 class FPML(Perturbed[FPMLState, Scratch]):
     """Follow the Perturbed Multiple Leaders, full feedback (Algorithm 1); FPL when budget = 1.
 
-    epsilon: perturbations are noise / epsilon.
+    epsilon: perturbations are Exp(1) / epsilon.
     decay: in round t, epsilon is divided by t^decay (0: constant; 1 / (budget + 1): anytime).
     fresh: draw perturbations anew in each round, or once for the whole run. Against costs
         that do not react to the player both have the same expected regret.
-    noise: EXPONENTIAL, the paper's, or GUMBEL, which makes a pick the draw of B arms from Hedge's
-        law, P(arm) ∝ exp(-epsilon · cumulative cost), without replacement.
 
     >>> from pickbest.core import Seen, replicate_keys, rng_for
     >>> learner = FPML(n_arms=3, budget=2, epsilon=1.0)
@@ -127,7 +100,6 @@ class FPML(Perturbed[FPMLState, Scratch]):
     epsilon: float
     decay: float = 0.0
     fresh: bool = True
-    noise: Noise = Noise.EXPONENTIAL
     rule = RULE
 
     def start(self, replicates: int) -> FPMLState:

@@ -15,7 +15,7 @@ from pickbest.kernels.many_arms.blocks import (
     pick_from_blocks,
 )
 from pickbest.kernels.rules import Pick, Rule, Told
-from pickbest.learners.fpml import FPMLState, Law, Noise, Perturbed, start_leaders
+from pickbest.learners.fpml import FPMLState, Law, Perturbed, start_leaders
 
 
 class BlocksState(NamedTuple):
@@ -37,7 +37,7 @@ def pick_row(law: Law, state: BlocksState, row: int, work: BlockWork, pick: Pick
     key, arms = pick.key, pick.arms
     epsilon = decayed(law.epsilon, law.decay, state.round[row])
     costs, lowest = state.costs[row], state.lowest[row]
-    pick_from_blocks(costs, lowest, epsilon, law.gumbel, key, work, arms)
+    pick_from_blocks(costs, lowest, epsilon, key, work, arms)
 
 
 @inlined
@@ -75,7 +75,6 @@ class FPMLFullManyArms(Perturbed[BlocksState, BlockWork]):
     budget: int
     epsilon: float
     decay: float = 0.0
-    noise: Noise = Noise.EXPONENTIAL
     rule = RULE
 
     def start(self, replicates: int) -> BlocksState:

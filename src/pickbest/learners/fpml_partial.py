@@ -18,14 +18,7 @@ from pickbest.core import (
 )
 from pickbest.kernels.compiled import allocating, exp_or_inf, inlined
 from pickbest.kernels.inclusion import inclusion_probabilities
-from pickbest.kernels.leaders import (
-    check_decay,
-    decayed,
-    draw_leaders,
-    explore_one,
-    geometric_weights,
-    refresh_spread,
-)
+from pickbest.kernels.leaders import draw_leaders, explore_one, geometric_weights, refresh_spread
 from pickbest.kernels.rules import CompiledLearner, Pick, Rule, Told
 from pickbest.learners.fpml import FPMLState, start_leaders
 
@@ -43,10 +36,9 @@ _SOURCES = {Weights.EXACT: EXACT, Weights.GEOMETRIC: GEOMETRIC, Weights.EXPLORE:
 
 
 class Law(NamedTuple):
-    """epsilon, decay: as FPML's; source: EXACT, GEOMETRIC (with its cap) or EXPLORE."""
+    """epsilon: as FPML's; source: EXACT, GEOMETRIC (with its cap) or EXPLORE."""
 
     epsilon: float
-    decay: float
     source: int
     cap: int
     explore: float
@@ -83,12 +75,10 @@ def pick_row(law: Law, state: FPMLState, row: int, work: Work, pick: Pick) -> No
     """Algorithm 1 on estimated costs, and the weights of section 2.1 or better ones."""
     taken, key, arms, weights = pick.taken, pick.key, pick.arms, pick.weights
     spread, noisy = work.spread, work.noisy
-    if law.decay != 0.0:
-        work.base[row] = np.nan
     work.base[row] = refresh_spread(
         state.costs[row],
         taken,
-        decayed(law.epsilon, law.decay, state.round[row]),
+        law.epsilon,
         work.base[row],
         work.kept[row],
         arms,
@@ -144,7 +134,6 @@ class FPMLPartial(CompiledLearner[Law, FPMLState, Work]):
     weights: Weights = Weights.EXACT
     resamples: int = 1
     explore: float = 1.0
-    decay: float = 0.0
     # Weights belong to the draw of their own round: perturbations are never kept.
     fresh = True
     feedback = Feedback.PICKED
@@ -154,7 +143,6 @@ class FPMLPartial(CompiledLearner[Law, FPMLState, Work]):
         check_budget(self.budget, self.n_arms)
         check_positive("epsilon", self.epsilon)
         check_count("resamples", self.resamples)
-        check_decay(self.decay)
         if not 0.0 < self.explore <= 1.0:
             raise PickbestError(f"explore must be above 0 and at most 1, got {self.explore!r}")
 
@@ -166,7 +154,7 @@ class FPMLPartial(CompiledLearner[Law, FPMLState, Work]):
     @cached_property
     def law(self) -> Law:
         source = _SOURCES[self.weights]
-        return Law(self.epsilon, self.decay, source, self.resamples, self.explore)
+        return Law(self.epsilon, source, self.resamples, self.explore)
 
     def start(self, replicates: int) -> FPMLState:
         return start_leaders(replicates, self.n_arms)

@@ -15,7 +15,7 @@ from studies.paper import cost_sequences
 from studies.paper.experiment import Found, Setting, against_rounds, regret_of, shaded
 from studies.small_games import estimates_of, hedge_worst_case, minimax_regret, one_round_surplus
 
-LEARNERS = {"fpml": "fpml", "gumbel": "fpml:noise=gumbel", "partial": "hedge-partial"}
+LEARNERS = {"fpml": "fpml", "hedge": "hedge", "partial": "hedge-partial"}
 # Two standard errors: a mean of games may lie above the expected regret.
 SURE = 2.0
 
@@ -23,7 +23,7 @@ SURE = 2.0
 def two_picks(
     setting: Setting, *, n_arms: int, budgets: Sequence[int], rounds: Sequence[int]
 ) -> Found:
-    """Regret against T on one good arm: Theorem 2's FPML, Gumbel FPML and hedge-partial."""
+    """Regret against T on one good arm: Theorem 2's FPML, Hedge and hedge-partial."""
     sequences = [cost_sequences.one_good_arm(n_arms, length) for length in rounds]
     found = {
         name: [
@@ -32,7 +32,7 @@ def two_picks(
         for name, spec in LEARNERS.items()
     }
     means = {n: np.array([[o.mean for o in own] for own in rows]) for n, rows in found.items()}
-    errors = np.array([[one.error for one in own] for own in found["gumbel"]])
+    errors = np.array([[one.error for one in own] for own in found["hedge"]])
     sizes = [{"n_arms": n_arms, "budget": budget} for budget in budgets]
     bounds = np.array([theory.hedge_bound(**size) for size in sizes])
     partial = np.array([theory.hedge_partial_bound(n_arms=n_arms, budget=b) for b in budgets])
@@ -45,7 +45,7 @@ def two_picks(
         Column("B"),
         Column("measured", 2, group=f"Theorem 2, T = {last:,}"),
         Column("bound", 1, group=f"Theorem 2, T = {last:,}"),
-        *alike("measured", "ln N / η", digits=2, group="Gumbel"),
+        *alike("measured", "ln N / η", digits=2, group="Hedge"),
         *alike("measured", "bound", digits=1, group="hedge-partial"),
         Column("no learner below", 2),
     ]
@@ -61,9 +61,9 @@ def two_picks(
             Table("two-picks", f"Regret at T = {last:,} with {n_arms} arms.", columns, rows),
             _small_games(),
             Text(
-                "FPML as in Theorem 2 needs noise that grows with T, and pays for it; with Gumbel "
-                "noise at the constant rate η_B, the root of e^η = 1 + Bη, it draws B arms from "
-                "Hedge's law, and its expected regret is at most ln N / η_B for every T."
+                "FPML as in Theorem 2 needs noise that grows with T, and pays for it; B draws from "
+                "Hedge's law at the constant rate η_B, the root of e^η = 1 + Bη, have an expected "
+                "regret of at most ln N / η_B for every T."
             ),
         ],
         [
@@ -83,7 +83,7 @@ def _verdict_full(
 ) -> Verdict:
     """It fails where a mean is above its bound, also in any environment of the catalog, and where
     the game could not tell: Theorem 2's own FPML must exceed the constant bound at the last T."""
-    below = (means["gumbel"] <= bounds[:, None] + SURE * errors).all()
+    below = (means["hedge"] <= bounds[:, None] + SURE * errors).all()
     named = [
         (environment, budget)
         for environment in map(make_environment, environment_names())
@@ -92,13 +92,13 @@ def _verdict_full(
     ]
     everywhere = True
     for environment, budget in named:
-        one = setting.regret(environment, budget, LEARNERS["gumbel"])
+        one = setting.regret(environment, budget, LEARNERS["hedge"])
         bound = theory.hedge_bound(n_arms=environment.n_arms, budget=budget)
         everywhere = everywhere and one.mean <= bound + SURE * one.error
     telling = (means["fpml"][:, -1] > bounds).all()
-    share = (means["gumbel"] / bounds[:, None]).max()
+    share = (means["hedge"] / bounds[:, None]).max()
     text = (
-        f"Gumbel FPML's regret is at most {share:.0%} of ln N / η_B on one good arm up to "
+        f"Hedge's regret is at most {share:.0%} of ln N / η_B on one good arm up to "
         f"T = {last:,}, and below it in {len(named)} games of the catalog's environments; "
         "FPML tuned by Theorem 2 "
         + ("exceeds it at every budget." if telling else "does not exceed it: nothing is shown.")
@@ -193,17 +193,17 @@ def _figure(
     budgets: Sequence[int], rounds: Sequence[int],
 ) -> Figure:  # fmt: skip
     series = []
-    curves = (budgets, means["fpml"].tolist(), means["gumbel"].tolist(), bounds.tolist())
-    for look, (budget, theorem, gumbel, bound) in shaded(list(zip(*curves, strict=True))):
+    curves = (budgets, means["fpml"].tolist(), means["hedge"].tolist(), bounds.tolist())
+    for look, (budget, theorem, hedge, bound) in shaded(list(zip(*curves, strict=True))):
         series.append(Series(f"B = {budget}, Theorem 2", rounds, theorem, look, "dashed", ""))
-        series.append(Series(f"B = {budget}, Gumbel", rounds, gumbel, look))
+        series.append(Series(f"B = {budget}, Hedge", rounds, hedge, look))
         series.append(
             Series(f"B = {budget}, ln N / η", rounds, [bound] * len(rounds), look, "dotted", "")
         )
     return against_rounds(
         "two-picks",
         f"Regret against the number of rounds, {n_arms} arms, one of them good. Dashed: FPML as in "
-        "Theorem 2; solid: FPML with Gumbel noise at the constant rate; dotted: its bound.",
+        "Theorem 2; solid: Hedge at the constant rate; dotted: its bound.",
         series,
     )
 

@@ -5,8 +5,6 @@ arms with the smallest s, and P(s_a < θ) = exp(θ - ε C_a) is for no arm of a 
 for its lowest cost. So once the budget is filled and θ is the largest s kept, jumps that meet
 each arm with that chance pass through the blocks, and only the few arms that they meet are
 drawn. Blocks with the lowest costs come first, so that θ is low from the beginning.
-
-With Gumbel noise s_a = ε C_a + ln E_a, E ~ Exp(1), and P(s_a < θ) = 1 - exp(-exp(θ - ε C_a)).
 """
 
 import math
@@ -86,7 +84,6 @@ def pick_from_blocks(
     costs: FloatArray,
     lowest: FloatArray,
     epsilon: float,
-    gumbel: bool,
     key: np.uint64,
     work: BlockWork,
     arms: IntArray,
@@ -109,12 +106,12 @@ def pick_from_blocks(
         work.visited[block] = True
         behind = epsilon * (lowest[block] - least[0])
         if found == noisy.shape[0] and noisy[0] < behind:
-            passed = ARMS_PER_BLOCK * _stretch(gumbel, noisy[0] - behind)
+            passed = ARMS_PER_BLOCK * _stretch(noisy[0] - behind)
             if jump >= passed and (block + 1) * ARMS_PER_BLOCK <= costs.shape[0]:
                 jump -= passed
                 continue
         counter, jump, found = _visit(
-            costs, block, behind, least[0], epsilon, gumbel, counter, jump, noisy, arms, found
+            costs, block, behind, least[0], epsilon, counter, jump, noisy, arms, found
         )
     sort_kept(noisy, arms)
 
@@ -126,7 +123,6 @@ def _visit(
     behind: float,
     reference: float,
     epsilon: float,
-    gumbel: bool,
     counter: np.uint64,
     jump: float,
     noisy: FloatArray,
@@ -139,7 +135,7 @@ def _visit(
     end = min(a + ARMS_PER_BLOCK, costs.shape[0])
     # How far θ is below an arm with the block's lowest cost, and what a jump takes to pass it.
     level = min(0.0, noisy[0] - behind) if found == budget else 0.0
-    stretch = _stretch(gumbel, level)
+    stretch = _stretch(level)
     while a < end:
         if level < 0.0:
             if jump >= stretch * (end - a):
@@ -151,27 +147,17 @@ def _visit(
         value = epsilon * (costs[a] - reference) + level
         if found < budget or value - NEVER < noisy[0]:
             counter += STEP
-            value += _noise(gumbel, level, uniform_at(counter))
+            value += math.log(uniform_at(counter))
             if found < budget or value < noisy[0]:
                 found = keep_smallest(noisy, arms, found, value, a)
                 if found == budget:
                     level = min(0.0, noisy[0] - behind)
-                    stretch = _stretch(gumbel, level)
+                    stretch = _stretch(level)
         a += 1
     return counter, jump, found
 
 
 @kernel
-def _stretch(gumbel: bool, level: float) -> float:
+def _stretch(level: float) -> float:
     """Minus the logarithm of the chance that an arm's noise is not below `level`."""
-    return math.exp(level) if gumbel else stretch_of(math.exp(level))
-
-
-@kernel
-def _noise(gumbel: bool, level: float, uniform: float) -> float:
-    """Noise from a uniform number, relative to `level`; below it where that is below 0."""
-    if not gumbel:
-        return math.log(uniform)
-    if level < 0.0:
-        return math.log(-math.log1p(uniform * math.expm1(-math.exp(level)))) - level
-    return math.log(-math.log(uniform))
+    return stretch_of(math.exp(level))
