@@ -34,9 +34,8 @@ from studies.benchmark.environments import REAL
 from studies.benchmark.lineup import AUTO, YARDSTICK
 from studies.benchmark.run_cells import BenchmarkPlan
 from studies.benchmark.shares import LEAST_GAP, Cell, mean_shares
-from studies.report.markdown import to_markdown
 
-SUMMARY, CELLS = "summary.md", "cells.csv"
+CELLS = "cells.csv"
 COLUMNS = (
     "environment", "group", "family", "arms", "rounds", "budget", "learner", "reward",
     "standard_error", "random", "best", "best_arm", "share", "share_standard_error",
@@ -49,11 +48,10 @@ MOST_CURVES = 8
 
 
 def write_report(plan: BenchmarkPlan, cells: Sequence[Cell], out: Path) -> Path:
-    """Write tables, the summary and the page into `out`; returns the page's path."""
+    """Write tables and the page into `out`; returns the page's path."""
     report = build_report(plan, cells)
     page = html.write_report(report, out)
     write_atomically(out / CELLS, cells_csv(cells).encode())
-    write_atomically(out / SUMMARY, to_markdown(report).encode())
     return page
 
 

@@ -12,19 +12,13 @@ from pickbest.cli import tables
 from pickbest.cli.options import JsonOption, SeedOption, WorkersOption
 from pickbest.core import PickbestError, unknown_name
 from pickbest.core.progress import progress_bar
-from studies.commands.benchmark import DATA_VARIABLE, BudgetsOption, parse_budgets
+from studies.commands.benchmark import BudgetsOption, DataOption, parse_budgets
 
 HALVES = ("chosen on", "judged")
 
 
 def ablate(
-    data: Annotated[
-        Path | None,
-        Option(
-            envvar=DATA_VARIABLE,
-            help="Folder of recorded data: aslib, smtcomp22, limeqo, models, paper_rewards.",
-        ),
-    ] = None,
+    data: DataOption = None,
     parts: Annotated[
         list[str] | None, Option("--part", help="A part, repeatable; all if none, 'none' for none.")
     ] = None,

@@ -22,12 +22,11 @@ if TYPE_CHECKING:
     from studies.benchmark.run_cells import BenchmarkPlan
     from studies.benchmark.shares import Cell
 
-DATA_VARIABLE = "PICKBEST_DATA"
 DataOption = Annotated[
     Path | None,
     Option(
-        envvar=DATA_VARIABLE,
-        help="Folder of recorded data: ASlib scenarios in aslib; for peers also smtcomp22, limeqo.",
+        envvar="PICKBEST_DATA",
+        help="Folder of recorded data: aslib, smtcomp22, limeqo, models, paper_rewards.",
     ),
 ]
 LearnersOption = Annotated[
@@ -69,7 +68,7 @@ def benchmark(
 
     Each learner has one setting for all environments. Its score is the share of the gap that it
     closes: 0 is B distinct arms at random, 1 the best B arms in hindsight. Recorded tables are
-    played in their own order and shuffled. OUT gets report.html, summary.md and cells.csv.
+    played in their own order and shuffled. OUT gets report.html and cells.csv.
 
     Every finished cell (a learner in an environment at a budget) is kept in OUT/cells: an
     interrupted run goes on where it was, and a new learner adds only its own cells.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 from rich.console import RenderableType
@@ -13,14 +12,11 @@ from pickbest.cli.options import JsonOption, SeedOption
 from pickbest.core import PickbestError
 from pickbest.core.progress import progress_bar
 from pickbest.environments import Table
-from studies.commands.benchmark import DATA_VARIABLE, BudgetsOption, parse_budgets
+from studies.commands.benchmark import BudgetsOption, DataOption, parse_budgets
 
 
 def models(
-    data: Annotated[
-        Path | None,
-        Option(envvar=DATA_VARIABLE, help="Folder of recorded data, which holds `models`."),
-    ] = None,
+    data: DataOption = None,
     trades: Annotated[
         str, Option(help="What 100 dollars per million tokens are worth, with commas.")
     ] = "0,0.1,0.3,1",

@@ -54,14 +54,12 @@ def reproduce(
         python -m studies reproduce task-3 trade-off
     """
     written = reproduce_parts(parts or [], out, rewards, replicates, seed, workers)
-    left_out = [sentence.replace("**", "").replace("`", "") for sentence in written.left_out]
     if as_json:
         print_json(
             {
                 "page": str(written.page),
                 "seconds": round(written.seconds, 1),
                 "parts": written.parts,
-                "left_out": left_out,
                 "verdicts": [
                     {"part": section.name, "statement": one.statement, "holds": one.holds}
                     for section, one in written.verdicts
@@ -69,8 +67,6 @@ def reproduce(
             }
         )
         return
-    for sentence in left_out:
-        say(f"left out: {sentence}")
     say(f"{written.parts} parts, {written.seconds:.1f} s: {written.page}")
     if open_page:
         typer.launch(written.page.resolve().as_uri())
@@ -120,12 +116,11 @@ def sabotage(
 
 @dataclass(frozen=True)
 class Written:
-    """What a run wrote, how many of the parts that were asked for, and which it left out."""
+    """What a run wrote."""
 
     page: Path
     seconds: float
     parts: int
-    left_out: Sequence[str]
     verdicts: Sequence[tuple[Section, Verdict]]
 
 
@@ -144,7 +139,8 @@ def reproduce_parts(
     """
     from pickbest.core.savefile import write_atomically
     from pickbest.report.html import need_packages, write_report
-    from studies.paper.recipes import ReportPlan, chosen_recipes, kept_parts, run_parts, why_missing
+    from pickbest.report.plots import need_package
+    from studies.paper.recipes import ReportPlan, chosen_recipes, kept_parts, run_parts
     from studies.paper.recorded_rewards import find_rewards
     from studies.paper.report import build_report
     from studies.report.markdown import to_markdown
@@ -154,15 +150,14 @@ def reproduce_parts(
     if out.exists() and not out.is_dir():
         raise PickbestError(f"{out}: the output folder exists and is not a folder")
     need_packages()
+    need_package("highspy", "lp", "linear programs")
     plan = ReportPlan(out / "parts", find_rewards(rewards), seed, replicates, workers)
-    left_out = [reason for recipe in recipes if (reason := why_missing(recipe))]
-    with _progress([recipe for recipe in recipes if why_missing(recipe) is None]) as finished:
+    with _progress(recipes) as finished:
         run_parts(plan, recipes, finished)
     report = build_report(plan, kept_parts(plan))
     page = write_report(report, out)
     write_atomically(out / MARKDOWN, to_markdown(report).encode())
-    seconds, done = time.monotonic() - started, len(recipes) - len(left_out)
-    return Written(page, seconds, done, left_out, report.verdicts)
+    return Written(page, time.monotonic() - started, len(recipes), report.verdicts)
 
 
 @contextmanager

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +38,6 @@ class Recipe:
     replicates: int
     options: Mapping[str, Any] = field(default_factory=dict)
     seconds: float = 1.0
-    needs_modules: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -113,25 +111,13 @@ def chosen_recipes(names: Sequence[str]) -> list[Recipe]:
     return [recipe for recipe in RECIPES if not names or recipe.name in wanted]
 
 
-def why_missing(recipe: Recipe) -> str | None:
-    """Why a part cannot run here, in one sentence; None where it can."""
-    for module in recipe.needs_modules:
-        if find_spec(module) is None:
-            return f"**{recipe.title}** needs `{module}`, which is not installed here."
-    return None
-
-
 def run_parts(
     plan: ReportPlan, recipes: Sequence[Recipe], finished: Finished | None = None
 ) -> dict[str, Section]:
-    """The results of the recipes, from what is kept or run anew; each is kept when it is done.
-
-    Parts that cannot run here are left out (see `why_missing`).
-    """
-    able = [recipe for recipe in recipes if why_missing(recipe) is None]
+    """The results of the recipes, from what is kept or run anew; each is kept when it is done."""
     results: dict[str, Section] = {}
     to_run = []
-    for recipe in able:
+    for recipe in recipes:
         section = plan.cache.read(plan.name_of(recipe))
         if section is None:
             to_run.append(recipe)
@@ -145,13 +131,12 @@ def run_parts(
         results[recipe.name] = section
         if finished:
             finished(recipe, False)
-    return {recipe.name: results[recipe.name] for recipe in able}
+    return {recipe.name: results[recipe.name] for recipe in recipes}
 
 
 def kept_parts(plan: ReportPlan) -> dict[str, Section]:
     """Every part that an earlier run of the same plan has finished."""
-    able = [recipe for recipe in RECIPES if why_missing(recipe) is None]
-    found = {recipe.name: plan.cache.read(plan.name_of(recipe)) for recipe in able}
+    found = {recipe.name: plan.cache.read(plan.name_of(recipe)) for recipe in RECIPES}
     return {name: section for name, section in found.items() if section is not None}
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from pickbest._version import __version__
 from pickbest.report.document import Chapter, Report, Section, Verdict
-from studies.paper.recipes import CHAPTERS, RECIPES, Recipe, ReportPlan, why_missing
+from studies.paper.recipes import CHAPTERS, RECIPES, Recipe, ReportPlan
 from studies.paper.sabotage import matrix
 from studies.report.sections import listed
 
@@ -79,6 +79,4 @@ def _linked(section: Section, verdict: Verdict) -> str:
 
 
 def _reason(recipe: Recipe) -> str:
-    return why_missing(recipe) or (
-        f"**{recipe.title}** has not been run yet: `python -m studies reproduce {recipe.name}`."
-    )
+    return f"**{recipe.title}** has not been run yet: `python -m studies reproduce {recipe.name}`."

@@ -39,7 +39,7 @@ def test_small_benchmark(app: typer.Typer, tmp_path: Path) -> None:
     for text in ("paper-rewards", "paired by"):
         assert text in page
     assert "pickbest reproduce" not in page
-    assert "Learners that play every budget" in (out / "summary.md").read_text()
+    assert "Learners that play every budget" in (out / "report.html").read_text()
     with (out / "cells.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 15
