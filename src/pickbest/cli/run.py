@@ -1,16 +1,16 @@
-"""`pickbest run`: problems through a portfolio, with a live table and an orderly Ctrl-C."""
+"""`pickbest run`: problems through a portfolio, with a progress bar and an orderly Ctrl-C."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
-import random
 import signal
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,18 +21,18 @@ from typer import Argument, Option
 from pickbest.cli import store_tables
 from pickbest.cli.tables import say
 from pickbest.core import PickbestError
+from pickbest.core.progress import progress_bar
 from pickbest.core.text import printable
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from pickbest.cli.live_table import LiveTable
     from pickbest.portfolio.run.portfolio import Portfolio
     from pickbest.portfolio.run.portfolio_file import PortfolioFile
-    from pickbest.portfolio.runs import Result
+    from pickbest.portfolio.runs import Result, Run
 
 DONE, BAD_INPUT, CONTRADICTION, INTERRUPTED = 0, 2, 3, 130
-MOST_NAMED = 5
+MOST_NAMED, MOST_SHOWN = 5, 3
 
 
 def run(
@@ -54,9 +54,6 @@ def run(
     ] = None,
     skip_done: Annotated[
         bool, Option("--skip-done", help="Skip problems that already have a finished round.")
-    ] = False,
-    shuffle: Annotated[
-        bool, Option("--shuffle", help="Shuffle the problems with the portfolio's seed.")
     ] = False,
     unchecked: Annotated[
         bool,
@@ -83,12 +80,12 @@ def run(
 
         pickbest run portfolio.toml problems/*.cnf
 
-        pickbest run portfolio.toml --problems list.txt --shuffle --skip-done
+        pickbest run portfolio.toml --problems list.txt --skip-done
     """
     from pickbest.portfolio.run.portfolio_file import read_portfolio_file
 
     portfolio = read_portfolio_file(config)
-    chosen = chosen_problems(portfolio, problems or [], listed, skip_done, shuffle)
+    chosen = chosen_problems(portfolio, problems or [], listed, skip_done)
     if not unchecked:
         check_first(portfolio, chosen)
     code = run_problems(portfolio, chosen, concurrency, as_json)
@@ -97,11 +94,7 @@ def run(
 
 
 def chosen_problems(
-    config: PortfolioFile,
-    given: Sequence[str],
-    listed: Path | None = None,
-    skip_done: bool = False,
-    shuffle: bool = False,
+    config: PortfolioFile, given: Sequence[str], listed: Path | None = None, skip_done: bool = False
 ) -> list[str]:
     """The problems to run, in their order."""
     problems = list(given)
@@ -119,8 +112,6 @@ def chosen_problems(
         skipped = len(problems) - len(left)
         say(f"skipped {skipped} of {len(problems)} problems: already finished", stderr=True)
         problems = left
-    if shuffle:
-        random.Random(config.settings.seed).shuffle(problems)
     return problems
 
 
@@ -160,18 +151,22 @@ def run_problems(
     """Run them all; the exit code."""
     from rich.console import Console
 
-    from pickbest.cli.live_table import LiveTable
     from pickbest.portfolio.run.race import GivenUpError
 
-    table = LiveTable(len(problems), config.deadline)
     finishing = threading.Event()
     notices = _Notices(config)
-    with config.open(table) as portfolio, _orderly(portfolio, finishing, table):
-        with _shown(table), contextlib.suppress(GivenUpError):
+    won: Counter[str] = Counter()
+    with config.open() as portfolio, _orderly(portfolio, finishing):
+        with progress_bar("running") as progress, contextlib.suppress(GivenUpError):
             waiting = _until(problems, finishing, notices)
-            for result in portfolio.map(waiting, concurrency or config.concurrency):
+            results = portfolio.map(waiting, concurrency or config.concurrency)
+            for done, result in enumerate(results, start=1):
                 _report(result, as_json)
                 notices.take(result)
+                won.update([] if result.winner is None else [result.winner])
+                best = ", ".join(f"{arm} {count}" for arm, count in won.most_common(MOST_SHOWN))
+                if progress:
+                    progress(done, len(problems), printable(f"{won.total()} solved ({best})"))
         if not as_json:
             Console().print(store_tables.status_table(portfolio.status()))
     notices.sum_up()
@@ -181,7 +176,7 @@ def run_problems(
 
 
 class _Notices:
-    """What a person must hear of: said on stderr, at once where nobody draws a table there."""
+    """What a person must hear of: said on stderr, at once where no bar is drawn there."""
 
     def __init__(self, config: PortfolioFile) -> None:
         self._live = sys.stderr.isatty()
@@ -216,7 +211,7 @@ class _Notices:
         self._wrong_input(f"no such file: {problem}")
 
     def sum_up(self) -> None:
-        """Say what could not be said while a table was drawn."""
+        """Say what could not be said while the bar was drawn."""
         for text in self._told if self._live else ():
             say(text, stderr=True)
 
@@ -245,14 +240,15 @@ def _until(problems: Sequence[str], finishing: threading.Event, notices: _Notice
 
 
 @contextmanager
-def _orderly(portfolio: Portfolio, finishing: threading.Event, table: LiveTable) -> Iterator[None]:
+def _orderly(portfolio: Portfolio, finishing: threading.Event) -> Iterator[None]:
     """The first Ctrl-C (or SIGTERM) lets running rounds finish, the second kills them."""
 
     def on_signal(number: int, frame: FrameType | None) -> None:
         if finishing.is_set():
             portfolio.kill()
+        else:
+            os.write(2, b"finishing the current rounds; Ctrl-C again kills them\n")
         finishing.set()
-        table.finishing = True
 
     handled = [signal.SIGINT, signal.SIGTERM]
     before = {number: signal.signal(number, on_signal) for number in handled}
@@ -263,18 +259,7 @@ def _orderly(portfolio: Portfolio, finishing: threading.Event, table: LiveTable)
             signal.signal(number, handler)
 
 
-def _shown(table: LiveTable) -> AbstractContextManager[object]:
-    if not sys.stderr.isatty():
-        return contextlib.nullcontext()
-    from rich.console import Console
-    from rich.live import Live
-
-    place = Console(stderr=True)
-    return Live(get_renderable=lambda: table, console=place, refresh_per_second=5, transient=True)
-
-
 def _report(result: Result, as_json: bool) -> None:
-    from pickbest.cli.live_table import summary_line
     from pickbest.core.codec import plain, storable
     from pickbest.portfolio.run.race import LONGEST_ANSWER
 
@@ -282,4 +267,25 @@ def _report(result: Result, as_json: bool) -> None:
         shown = replace(result, answer=storable(result.answer, LONGEST_ANSWER))
         typer.echo(json.dumps(plain(shown)))
     elif not sys.stderr.isatty():
-        typer.echo(summary_line(result))
+        typer.echo(_summary_line(result))
+
+
+def _summary_line(result: Result) -> str:
+    """One round in one line, for logs and pipes."""
+    parts = [f"{run.arm} {_outcome(run)}" for run in result.runs]
+    verdict = f"{result.verdict}, " if result.verdict else ""
+    won = f"{verdict}won by {result.winner}" if result.winner else "not solved"
+    return printable(f"round {result.round}: {result.problem}: {won} ({', '.join(parts)})")
+
+
+def _outcome(run: Run) -> str:
+    from pickbest.portfolio.runs import RunStatus
+
+    if run.status in (RunStatus.CRASHED, RunStatus.BROKEN):
+        return f"{run.status.value}: {run.reason}"
+    if run.status in (RunStatus.NO_ANSWER, RunStatus.WRONG):
+        return run.reason
+    if run.cost is None:
+        return f"stopped after {run.seconds:.2f} s"
+    verdict = f"{run.verdict}, " if run.verdict else ""
+    return f"{run.status.value} in {run.seconds:.2f} s, {verdict}cost {run.cost:.3g}"

@@ -36,10 +36,7 @@ if TYPE_CHECKING:
         PortfolioFile as PortfolioFile,
         read_portfolio_file as read_portfolio_file,
     )
-    from pickbest.portfolio.run.race import (
-        GivenUpError as GivenUpError,
-        RaceProgress as RaceProgress,
-    )
+    from pickbest.portfolio.run.race import GivenUpError as GivenUpError
     from pickbest.portfolio.run.settings import RaceSettings as RaceSettings, Settings as Settings
     from pickbest.portfolio.runs import (
         Limits as Limits,

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from pickbest.portfolio.run.arms import ArmSpec, as_arm, as_arms, check_problem
 from pickbest.portfolio.run.ask_tell import AskTell
 from pickbest.portfolio.run.costs import as_cost
 from pickbest.portfolio.run.features import as_feature_function
-from pickbest.portfolio.run.race import GivenUpError, Race, RaceProgress, Unseen, finished, times_of
+from pickbest.portfolio.run.race import GivenUpError, Race, finished, times_of
 from pickbest.portfolio.run.settings import RaceSettings
 from pickbest.portfolio.runs import GivenUp, Limits, Result
 
@@ -39,7 +38,6 @@ class Portfolio(AskTell):
         which {problem} is replaced.
     budget: how many arms run on each problem. deadline: seconds that each may take.
     storage: sqlite:///FILE, a file name, postgresql://…; the default keeps nothing.
-    progress: who is told what happens while it happens.
     settings: see RaceSettings (learner, cost, stop, limits, engine, …); its fields are also
         taken one by one, as keyword arguments.
 
@@ -56,7 +54,6 @@ class Portfolio(AskTell):
         deadline: float,
         storage: str | Path = "sqlite://",
         *,
-        progress: RaceProgress | None = None,
         settings: RaceSettings | None = None,
         **options: Any,
     ) -> None:
@@ -69,7 +66,6 @@ class Portfolio(AskTell):
         self._features = as_feature_function(settings.features, deadline, settings.features_seconds)
         doubt = settings.double_check
         self.double_check = check_share("double_check", doubt) if doubt else 0.0
-        self._progress: RaceProgress = progress or Unseen()
         self._killed = threading.Event()
         engine = make_engine(settings.engine, settings.engine_options)
         local = engine if isinstance(engine, LocalEngine) else LocalEngine()
@@ -159,21 +155,17 @@ class Portfolio(AskTell):
         if features is None and self._features is not None:
             features, spent = self._features(problem)
         ticket = self.open_round(str(problem), features)
-        self._progress.started(ticket)
         try:
             left = max(self.race.deadline - spent, SHORTEST)
             answers = replace(self.race.answers, wanted=self._wanted(ticket))
             race = replace(self.race, deadline=left, answers=answers)
-            ended = partial(self._progress.ended, ticket)
-            result = race.run(ticket, problem, given_up, ended)
+            result = race.run(ticket, problem, given_up)
             record = finished(result, times_of(result.runs, race.deadline, ticket.until))
         except BaseException as error:
             self.ledger.lose([ticket.round], (str(error) or type(error).__name__)[:500])
-            self._progress.lost(ticket)
             raise
         result = replace(result, seconds=result.seconds + spent)
         self.ledger.tell([record])
-        self._progress.finished(ticket, result)
         return result
 
     def _wanted(self, ticket: Ticket[str]) -> int:

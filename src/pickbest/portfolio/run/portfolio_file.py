@@ -18,7 +18,6 @@ from pickbest.portfolio.run.answers.reading import AnswerFormat
 from pickbest.portfolio.run.arms import Arm, Command, Function, sat_solver
 from pickbest.portfolio.run.costs import as_cost
 from pickbest.portfolio.run.portfolio import Portfolio
-from pickbest.portfolio.run.race import RaceProgress
 from pickbest.portfolio.run.settings import RaceSettings, Settings
 from pickbest.portfolio.runs import Limits
 
@@ -42,16 +41,9 @@ class PortfolioFile:
     deadline: float = 0.0
     concurrency: int = 1
 
-    def open(self, progress: RaceProgress | None = None) -> Portfolio:
+    def open(self) -> Portfolio:
         """The portfolio that the file describes."""
-        return Portfolio(
-            self.arms,
-            self.budget,
-            self.deadline,
-            self.storage,
-            settings=self.race,
-            progress=progress,
-        )
+        return Portfolio(self.arms, self.budget, self.deadline, self.storage, settings=self.race)
 
     @property
     def race(self) -> RaceSettings:

@@ -7,9 +7,9 @@ takes the highest cost (see `learners.auto.stopped`).
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from pickbest.core import PickbestError
 from pickbest.core.codec import storable
@@ -51,19 +51,13 @@ class Race:
     pass_env: Sequence[str] = ()
     answers: Answers = field(default_factory=Answers)
 
-    def run(
-        self,
-        ticket: Ticket[str],
-        problem: Any,
-        given_up: GivenUp = lambda: False,
-        ended: Callable[[Run], None] = lambda run: None,
-    ) -> Result:
+    def run(self, ticket: Ticket[str], problem: Any, given_up: GivenUp = lambda: False) -> Result:
         """Run the ticket's arms on the problem.
 
         Arms that run until different times take turns: those with the next end start when the
         arms before are stopped without an answer, and what is left of the deadline is theirs.
         Arms that this process does not know count as stopped: their cost stays unknown. Raises
-        GivenUpError if arms were stopped because the race was given up. ended: is told each run.
+        GivenUpError if arms were stopped because the race was given up.
         """
         runs: dict[str, Run] = {}
         begin, answered, gave_up = 0.0, False, False
@@ -77,7 +71,6 @@ class Race:
             nonlocal answered
             run = self._judged(reported, arms[reported.arm], problem, begin)
             runs[run.arm] = run
-            ended(run)
             answered = answered or run.ends_race
             enough = sum(each.accepted for each in runs.values()) >= self.answers.wanted
             return run.ends_race and enough and not ticket.watched
@@ -259,24 +252,3 @@ def times_of(
         else 1.0
         for run in runs
     )
-
-
-class RaceProgress(Protocol):
-    """Is told what happens, from the thread in which it happens."""
-
-    def started(self, ticket: Ticket[str]) -> None: ...
-
-    def ended(self, ticket: Ticket[str], run: Run) -> None: ...
-
-    def finished(self, ticket: Ticket[str], result: Result) -> None: ...
-
-    def lost(self, ticket: Ticket[str]) -> None: ...
-
-
-class Unseen:
-    """Nobody looks."""
-
-    def started(self, *told: object) -> None:
-        pass
-
-    ended = finished = lost = started
