@@ -1,4 +1,4 @@
-"""Files that pickbest reads: saves of players, journals and exports, portfolio.toml, tables."""
+"""Files that pickbest reads: saves of players, journals, portfolio.toml, tables."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def mutate_save(seed: Path, target: Path, rng: random.Random) -> None:
     savefile.write(target, header, arrays)
 
 
-# Journals and their exports -------------------------------------------------------------------
+# Journals ----------------------------------------------------------------------------------------
 
 
 def journal_seeds(folder: Path, suffix: str) -> None:
@@ -213,52 +213,6 @@ def shown_history(views: Sequence[Any]) -> None:
 
     json.dumps(plain(views))
     Console(file=io.StringIO()).print(history_table(views))
-
-
-def export_seeds(folder: Path, suffix: str) -> None:
-    from pickbest.portfolio.store.export import export_lines, write_file
-    from pickbest.portfolio.store.journal import Journal
-
-    journal_seeds(folder, ".db")
-    for path in folder.glob("*.db"):
-        with closing(Journal(str(path), readonly=True)) as journal:
-            write_file("".join(export_lines(journal.read_from(0))), path.with_suffix(suffix))
-
-
-def mutate_lines(seed: Path, target: Path, rng: random.Random) -> None:
-    if rng.random() < 0.1:
-        mutate_bytes(seed, target, rng)
-        return
-    lines = seed.read_text().splitlines()
-    gentle = rng.random() < GENTLE
-    for _ in range(rng.choice([1, 1, 1, 2, 3])):
-        place = rng.randrange(len(lines))
-        how = rng.randrange(4)
-        if gentle:
-            lines[place] = json.dumps(_odd_line(json.loads(lines[place]), rng))
-        elif how == 0 and len(lines) > 1:
-            del lines[place]
-        elif how == 1:
-            lines.insert(place, rng.choice(lines))
-        else:
-            lines[place] = json.dumps(mutated_json(json.loads(lines[place]), rng))
-    target.write_text("\n".join(lines))
-
-
-def _odd_line(line: Any, rng: random.Random) -> Any:
-    """A line holds its record, beside what it is, or is one itself."""
-    inner = [value for value in line.values() if isinstance(value, dict)]
-    odd_record(rng.choice([line, *inner]), rng)
-    return line
-
-
-def use_export(path: Path) -> None:
-    from pickbest.portfolio.store.export import read_export
-    from pickbest.portfolio.store.journal import Journal
-    from pickbest.portfolio.store.ledger import Ledger
-
-    with closing(Journal("sqlite://")) as journal:
-        Ledger(journal).restore(read_export(path))
 
 
 # portfolio.toml -------------------------------------------------------------------------------

@@ -56,7 +56,6 @@ _PROBLEM = problems.problem_seeds, problems.mutate_problem, problems.use_problem
 KINDS: dict[str, Kind] = {
     **{f"save{suffix}": Kind(suffix, *_SAVE) for suffix in (".json", ".npz")},
     "journal": Kind(".db", files.journal_seeds, files.mutate_journal, files.use_journal),
-    "export": Kind(".jsonl", files.export_seeds, files.mutate_lines, files.use_export),
     "toml": Kind(".toml", files.toml_seeds, files.mutate_toml, files.use_toml),
     **{suffix[1:]: Kind(suffix, *_TABLE) for suffix in (".csv", ".npy", ".npz", ".parquet")},
     "dimacs": Kind(".cnf", *_PROBLEM),

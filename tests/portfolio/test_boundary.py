@@ -88,8 +88,6 @@ COMMANDS = (
     ["simulate", "task-1:rounds=20", "--learner", "thompson:prior=2", "--replicates", "2"],
     ["feasible", "model.mps"],
     ["feasible", "A.csv", "b.csv"],
-    ["prune", "portfolio.toml", "--keep", "5"],
-    ["import", "journal.jsonl", "copy.db"],
     ["solve", "--list"],
     ["solve", "--stats"],
     ["solve", "p.cnf"],

@@ -58,7 +58,7 @@ def exit_of(monkeypatch: pytest.MonkeyPatch, *words: object) -> int:
     return int(stopped.value.code or 0)
 
 
-def test_run_status_history_export_import_advise(folder: Path) -> None:
+def test_run_status_history_export_advise(folder: Path) -> None:
     config = folder / "portfolio.toml"
     lines = pickbest("run", config, *(f"p{n}" for n in range(6)), "--json").splitlines()
     results = [json.loads(line) for line in lines]
@@ -86,9 +86,6 @@ def test_run_status_history_export_import_advise(folder: Path) -> None:
 
     pickbest("export", config, "--out", folder / "journal.jsonl")
     assert pickbest("export", config) == (folder / "journal.jsonl").read_text()
-    copy = folder / "copy.db"
-    assert pickbest("import", folder / "journal.jsonl", copy) == "imported 16 records\n"
-    assert json.loads(pickbest("status", copy, "--json")) == status
 
     advice = json.loads(pickbest("advise", config, "--json"))
     assert [each["budget"] for each in advice["estimates"]] == [1, 2, 3]
@@ -228,28 +225,9 @@ def test_missing_keys_and_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         ("status", tmp_path / "none.db"),
         ("export", tmp_path / "none.db"),
         ("advise", tmp_path / "none.db"),
-        ("import", tmp_path / "none.jsonl", tmp_path / "new.db"),
     ):
         assert exit_of(monkeypatch, *words) == 2
     assert not (tmp_path / "none.db").exists()
-
-
-def test_a_damaged_export_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file, store = tmp_path / "j.jsonl", tmp_path / "new.db"
-    header = '{"format": "pickbest-journal", "version": 1}\n'
-    for text, message in (
-        ("", "line 1 is not JSON"),
-        ('{"format": "x"}', "not a pickbest-journal file"),
-        (header.replace("1}", "9}"), "newer pickbest"),
-        (header + "{", "line 2 is not JSON"),
-        (header + "[]", "line 2 is not a record"),
-        (header + '{"kind": "lost", "record": {}}', "line 2 is not a record"),
-        (header + '{"kind": "lost", "record": {"round": 3, "reason": "x"}}', "is closed, but not"),
-    ):
-        file.write_text(text)
-        with pytest.raises(PickbestError, match=message):
-            pickbest("import", file, store)
-    pickbest("run", _config(tmp_path), "p")
 
 
 def _config(folder: Path) -> Path:

@@ -14,7 +14,6 @@ from pickbest.core import PickbestError
 from pickbest.core.states import same_state
 from pickbest.portfolio import AskTell
 from pickbest.portfolio.store.databases import as_url, versions
-from pickbest.portfolio.store.export import export_lines, read_export, write_file
 from tests.portfolio.clients import ARMS
 
 HERE = Path(__file__).parent
@@ -68,30 +67,6 @@ def test_another_schema_is_refused_on_either_database(any_database: str) -> None
     with pytest.raises(PickbestError, match="another version of pickbest \\(schema 99"):
         AskTell(ARMS, 2, any_database)
     engine.dispose()
-
-
-def test_export_and_import_on_either_database(any_database: str, tmp_path: Path) -> None:
-    book = AskTell(ARMS, 2, seed=5)
-    for _ in range(6):
-        book.tell(book.ask("p"), [0.25, 0.75])
-    book.remove_arm("a")
-    write_file("".join(export_lines(book.ledger.journal.entries())), tmp_path / "journal.jsonl")
-    other = AskTell(("only",), 1, any_database, name="occupied", learner="uniform")
-    with pytest.raises(PickbestError, match="an import needs an empty portfolio"):
-        other.ledger.restore(read_export(tmp_path / "journal.jsonl"))
-    other.close()
-    from pickbest.portfolio.store.journal import Journal
-    from pickbest.portfolio.store.ledger import Ledger
-
-    copy = Ledger(Journal(any_database, "copy"))
-    copy.restore(read_export(tmp_path / "journal.jsonl"))
-    copy.close()
-    restored = AskTell(ARMS[1:], 2, any_database, name="copy", seed=5)
-    assert list(restored.ledger.journal.entries()) == list(book.ledger.journal.entries())
-    assert restored.ask().arms == book.ask().arms
-    restored.verify()
-    restored.close()
-    book.close()
 
 
 @pytest.mark.slow

@@ -123,11 +123,12 @@ def test_a_deadline_that_is_not_known_is_said_to_be_guessed() -> None:
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
     from pickbest.portfolio.store.journal import Journal
-    from pickbest.portfolio.store.ledger import Ledger
 
     path = tmp_path / "runs.db"
     journal = Journal(str(path))
-    Ledger(journal).restore([entry.record for entry in entries()])
+    with journal.turn(0) as turn:
+        for entry in entries():
+            turn.append(entry.record)
     journal.close()
     return path
 

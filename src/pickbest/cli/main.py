@@ -23,17 +23,7 @@ from pickbest.cli.hindsight import bounds, environments, hindsight, learners
 from pickbest.cli.replay import replay
 from pickbest.cli.run import run
 from pickbest.cli.simulate import simulate
-from pickbest.cli.store import (
-    advise,
-    export,
-    history,
-    import_,
-    prune,
-    report,
-    serve,
-    status,
-    verify,
-)
+from pickbest.cli.store import advise, export, history, report, serve, status, verify
 from pickbest.core.errors import MissingExtraError, PickbestError, nearest
 from pickbest.core.text import printable
 
@@ -54,7 +44,7 @@ def solve(context: typer.Context) -> None:
 # In the order of the help; a command is called as its function.
 GROUPS: dict[str, tuple[Callable[..., None], ...]] = {
     "Solve and run": (solve, run, serve),
-    "Look back": (status, history, report, advise, export, import_, prune, verify),
+    "Look back": (status, history, report, advise, export, verify),
     "Try learners": (simulate, replay, hindsight, learners, environments),
     "Mathematics": (bounds, feasible),
 }

@@ -82,8 +82,6 @@ def export(
 ) -> None:
     """Export the journal as JSON lines, or the runs as a table.
 
-    Only JSON lines can be imported again.
-
     **Example**
 
         pickbest export portfolio.toml --out runs.csv
@@ -107,20 +105,6 @@ def export(
                 typer.echo(line, nl=False)
 
 
-def import_(
-    file: Annotated[Path, Argument(help="File that `pickbest export` wrote as JSON lines.")],
-    store: StoreArgument,
-    name: NameOption = "default",
-) -> None:
-    """Import an exported journal into an empty portfolio."""
-    from pickbest.portfolio.store.export import read_export
-
-    records = read_export(file)
-    with opened(store, name, write=True) as ledger:
-        ledger.restore(records)
-    typer.echo(f"imported {len(records)} records")
-
-
 def verify(store: StoreArgument, name: NameOption = "default") -> None:
     """Check a journal: replaying it must give the same picks and the same state.
 
@@ -130,27 +114,6 @@ def verify(store: StoreArgument, name: NameOption = "default") -> None:
     with opened(store, name) as ledger:
         state = ledger.verify()
     typer.echo(f"{state.position} records, {state.next_round} rounds: the replay agrees")
-
-
-def prune(
-    store: StoreArgument,
-    keep: Annotated[int, Option("--keep", help="Number of rounds to keep in full.")],
-    name: NameOption = "default",
-) -> None:
-    """Fold old rounds into a summary, so that a database stops growing.
-
-    What was learned and the status stay as they are. The history of the old
-    rounds is deleted: export it first to keep it. `pickbest verify` checks what remains.
-
-    **Example**
-
-        pickbest export portfolio.toml --out old.jsonl
-
-        pickbest prune portfolio.toml --keep 10000
-    """
-    with opened(store, name, write=True) as ledger:
-        gone = ledger.prune(keep)
-    say(f"removed {gone:,} records" if gone else "nothing to prune")
 
 
 def advise(store: StoreArgument, name: NameOption = "default", as_json: JsonOption = False) -> None:
@@ -208,13 +171,13 @@ def _token_in(path: Path) -> str:
 
 
 @contextmanager
-def opened(store: str, name: str, write: bool = False) -> Iterator[Ledger]:
-    """A ledger to look at, without a lock and without writing unless `write`."""
+def opened(store: str, name: str) -> Iterator[Ledger]:
+    """A ledger to look at, without a lock and without writing."""
     from pickbest.portfolio.store.journal import Journal
     from pickbest.portfolio.store.ledger import Ledger
 
     storage, name, config = located(store, name)
-    with closing(Journal(storage, name, create=write, readonly=not write)) as journal:
+    with closing(Journal(storage, name, readonly=True)) as journal:
         yield Ledger(journal, trusted=None if config is None else config.settings.opened)
 
 

@@ -1,6 +1,6 @@
 """Journals as files that other tools can read, written whole or not at all.
 
-JSON lines hold the journal itself, and can be imported again. Tables (CSV, data frames) have
+JSON lines hold the journal itself. Tables (CSV, data frames) have
 one row for each run.
 """
 
@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pickbest.core import PickbestError, unknown_name
-from pickbest.core.codec import encode, parsed
+from pickbest.core.codec import encode
 from pickbest.core.errors import load_extra
 from pickbest.core.savefile import write_atomically
 from pickbest.core.text import csv_text
-from pickbest.portfolio.store.records import Entry, Record, decode_record, kind_of
+from pickbest.portfolio.store.records import Entry, kind_of
 from pickbest.portfolio.store.views import RoundView
 
 if TYPE_CHECKING:
@@ -37,44 +37,6 @@ def export_lines(entries: Iterable[Entry]) -> Iterator[str]:
     yield json.dumps({"format": FORMAT, "version": VERSION}) + "\n"
     for entry in entries:
         yield encode({"kind": kind_of(entry.record), "record": entry.record}) + "\n"
-
-
-def read_export(path: Path) -> list[Record]:
-    """The records of a file of `export_lines`, checked line by line."""
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise PickbestError(f"{path}: cannot be read ({reason})") from error
-    if lines[-1] == "":
-        lines.pop()
-    header = _parsed(path, 1, lines[0] if lines else "")
-    if header.get("format") != FORMAT:
-        raise PickbestError(f"{path}: not a {FORMAT} file, its format is {header.get('format')!r}")
-    version = header.get("version")
-    if version != VERSION or isinstance(version, bool):
-        raise PickbestError(
-            f"{path}: written by a newer pickbest (file version {version}, this one reads up to "
-            f"{VERSION}); upgrade with pip install --upgrade pickbest"
-        )
-    records = []
-    for number, line in enumerate(lines[1:], 2):
-        content = _parsed(path, number, line)
-        try:
-            records.append(decode_record(str(content["kind"]), json.dumps(content["record"])))
-        except (KeyError, PickbestError) as error:
-            raise PickbestError(f"{path}: line {number} is not a record ({error})") from error
-    return records
-
-
-def _parsed(path: Path, number: int, line: str) -> dict[str, Any]:
-    try:
-        content = parsed(line)
-    except ValueError as error:
-        raise PickbestError(f"{path}: line {number} is not JSON") from error
-    if not isinstance(content, dict):
-        raise PickbestError(f"{path}: line {number} is not a record")
-    return content
 
 
 # Tables ---------------------------------------------------------------------------------------

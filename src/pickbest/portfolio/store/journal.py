@@ -33,7 +33,6 @@ from pickbest.portfolio.store.records import (
     Record,
     Snapshot,
     StorageError,
-    Summary,
     decode_record,
     kind_of,
 )
@@ -89,8 +88,7 @@ _LOCK = sa.text("SELECT id FROM pickbest_portfolios WHERE id = :portfolio FOR UP
 _KEEP = sa.text(
     "INSERT INTO pickbest_snapshots (portfolio, position, digest, body) "
     "VALUES (:portfolio, :position, :digest, :body) ON CONFLICT (portfolio) DO UPDATE "
-    "SET position = excluded.position, digest = excluded.digest, body = excluded.body "
-    "WHERE pickbest_snapshots.position < excluded.position"
+    "SET position = excluded.position, digest = excluded.digest, body = excluded.body"
 )
 # Classes of SQLSTATE that say: not now. Connections, resources, operators, locks.
 _PASSING = ("08", "53", "57", "55")
@@ -241,29 +239,6 @@ class Journal:
         """Keep a snapshot in place of an older one, whole or not at all."""
         with self._errors(), self._writing() as connection:
             connection.execute(_KEEP, {"portfolio": self._portfolio, **asdict(snapshot)})
-
-    def forget_snapshot(self) -> None:
-        """Take the snapshot away: the next one is made from the records."""
-        table = databases.snapshots
-        with self._errors(), self._writing() as connection:
-            connection.execute(table.delete().where(table.c.portfolio == self._portfolio))
-
-    def prune(self, position: int, summary: Summary) -> None:
-        """Put a summary in place of all records up to a position, whole or not at all."""
-        body, table = encode(summary), databases.records
-        if len(body) > LONGEST_BODY:
-            raise PickbestError(f"a summary of {len(body):,} bytes is too long to be kept")
-        row = {"position": position, "kind": kind_of(summary), "body": body, "now": time.time()}
-        empty = {"portfolio": self._portfolio, "opens": None, "closes": None}
-        old = table.delete().where(
-            table.c.portfolio == self._portfolio, table.c.position <= position
-        )
-        with self._errors(), self._writing() as connection:
-            if connection.dialect.name == "postgresql":
-                connection.execute(_LOCK, {"portfolio": self._portfolio})
-            if connection.execute(old).rowcount < 2:  # somebody else has pruned more
-                raise PickbestError("the journal changed meanwhile: prune it again")
-            connection.execute(_INSERT[connection.dialect.name], {**empty, **row})
 
     def ages(self, rounds: Iterable[int]) -> Mapping[int, float]:
         """Seconds since these rounds were opened, by the database's own clock."""

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from pickbest.core import PickbestError, check_count, unknown_name
+from pickbest.core import PickbestError, unknown_name
 from pickbest.core.features import Feature, Features, encoded, feature_names, kept
 from pickbest.core.tickets import ClosedRoundError, RepeatedTellError, Ticket, not_open
 from pickbest.portfolio.processes import this_process
@@ -35,10 +35,8 @@ from pickbest.portfolio.store.records import (
 from pickbest.portfolio.store.snapshots import (
     ReplayError,
     digest_of,
-    folded,
     replayed,
     restore_snapshot,
-    summary_of,
     take_snapshot,
 )
 from pickbest.portfolio.store.state import PortfolioState, check_opening, updated
@@ -102,7 +100,7 @@ class Ledger:
                     self._fold(entry)
                 yield turn
             for entry in turn.appended:
-                self.state = folded(self.state, entry)
+                self.state.apply(entry)
             if turn.appended and self.state.position - self._kept >= SNAPSHOT_EVERY:
                 # The records are what counts: where it cannot be kept now, the next one will be.
                 self._kept = self.state.position
@@ -150,45 +148,6 @@ class Ledger:
                 "before: the database was replaced or cut"
             )
         return again
-
-    def prune(self, keep: int) -> int:
-        """Fold all but the last rounds into a summary; how many records are gone.
-
-        The rounds that are open, and all after them, are kept as well. Everything is verified
-        first. What was learned stays as it is, bit for bit; what goes is the history.
-        """
-        check_count("keep", keep)
-        with self.lock:
-            self.verify()
-            first = min([self.state.next_round - keep, *self.state.open])
-            state, gone = PortfolioState(self.state.trusted), 0
-            for entry in self.journal.entries(0, self.state.position):
-                if isinstance(entry.record, Picked) and entry.record.round >= first:
-                    break
-                state, gone = folded(state, entry), gone + 1
-            if first <= 0 or gone < 2:
-                return 0
-            summary = summary_of(state)
-            folded(PortfolioState(self.state.trusted), Entry(state.position, summary))
-            # A snapshot of records that are gone would be taken for damaged.
-            self.journal.forget_snapshot()
-            self.journal.prune(state.position, summary)
-            return gone - 1
-
-    def restore(self, records: Iterable[Record]) -> None:
-        """Fill an empty journal."""
-        trial = PortfolioState(self.state.trusted)
-        checked = list(records)
-        for position, record in enumerate(checked, 1):
-            trial = folded(trial, Entry(position, record))
-        with self.turn() as turn:
-            if self.state.position:
-                raise PickbestError(
-                    f"an import needs an empty portfolio, this one has "
-                    f"{self.state.position} records; give another name or storage"
-                )
-            for record in checked:
-                turn.append(record)
 
     def rounds(self, last: int | None = None, before: int | None = None) -> list[RoundView]:
         """The last rounds, or the last ones before a round, oldest first."""
@@ -423,14 +382,11 @@ class Ledger:
                 return state, state.position
         except DamagedError as error:
             LOG.warning("%s; it is made again from the records", error)
-            # Named once: whoever may write takes it away.
-            with suppress(PickbestError):
-                self.journal.forget_snapshot()
         return PortfolioState(trusted), 0
 
     def _fold(self, entry: Entry) -> None:
         try:
-            self.state = folded(self.state, entry)
+            self.state.apply(entry)
         except PickbestError as error:
             raise DamagedError(
                 f"the journal is damaged: record {entry.position}: {error}"

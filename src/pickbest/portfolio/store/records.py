@@ -135,23 +135,12 @@ class Lost:
     at: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """All records up to this one, folded: what `prune` leaves of them. See `snapshots`.
-
-    body: as a snapshot's, in base 64.
-    """
-
-    digest: str
-    body: str
-
-
-Record = Opened | Roster | Picked | Finished | Lost | Summary
+Record = Opened | Roster | Picked | Finished | Lost
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A record at its place. Positions count from 1, or from a summary's, without gaps."""
+    """A record at its place. Positions count from 1, without gaps."""
 
     position: int
     record: Record
@@ -189,7 +178,7 @@ class Snapshot:
     body: bytes
 
 
-_RECORDS: tuple[type[Record], ...] = (Opened, Roster, Picked, Finished, Lost, Summary)
+_RECORDS: tuple[type[Record], ...] = (Opened, Roster, Picked, Finished, Lost)
 KINDS = {kind.__name__.lower(): kind for kind in _RECORDS}
 
 

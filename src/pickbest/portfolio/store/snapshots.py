@@ -3,10 +3,9 @@
 A snapshot is npz (arrays and a JSON header, never pickle). Its digest is one of everything that
 the fold knows, so a replay of the journal can be held against it. The journal is the truth: a
 snapshot that is damaged or of another release is not used, and `verify` says what is wrong with one
-of this release. A summary is a snapshot as a record: it stands for those that `prune` took away.
+of this release.
 """
 
-import base64
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -16,15 +15,7 @@ from pickbest._version import __version__
 from pickbest.core import PickbestError
 from pickbest.core.codec import decode, encode, plain
 from pickbest.core.savefile import Arrays, checksum, from_npz, to_npz
-from pickbest.portfolio.store.records import (
-    DamagedError,
-    Entry,
-    Opened,
-    Picked,
-    Roster,
-    Snapshot,
-    Summary,
-)
+from pickbest.portfolio.store.records import DamagedError, Entry, Opened, Picked, Roster, Snapshot
 from pickbest.portfolio.store.state import Course, Point, PortfolioState, Tally
 
 VERSION = 1
@@ -96,24 +87,6 @@ def _rebuilt(
     return state
 
 
-def summary_of(state: PortfolioState) -> Summary:
-    """All that the fold knows, as a record that stands for all records before it."""
-    taken = take_snapshot(state)
-    return Summary(taken.digest, base64.b64encode(taken.body).decode())
-
-
-def folded(state: PortfolioState, entry: Entry) -> PortfolioState:
-    """The state with one entry more; a summary replaces whatever was known before."""
-    if not isinstance(entry.record, Summary):
-        state.apply(entry)
-        return state
-    with _usable(f"the summary at record {entry.position}"):
-        made, arrays = from_npz(base64.b64decode(entry.record.body, validate=True))
-        state = _rebuilt(made, arrays, entry.record.digest, state.trusted)
-    state.position = entry.position
-    return state
-
-
 def _content(state: PortfolioState) -> tuple[dict[str, Any], Arrays]:
     away, arrays = state.live.stored() if state.roster is not None else ([], {})
     features = state.live.features if state.roster is not None else ()
@@ -156,7 +129,7 @@ def replayed(
                 raise ReplayError(
                     f"round {record.round}: the journal says {stored}, a replay picks {picked}"
                 )
-        again = folded(again, entry)
+        again.apply(entry)
         for position, digest, source in known:
             if position == entry.position and digest != digest_of(again):
                 raise ReplayError(
