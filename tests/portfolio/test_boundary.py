@@ -281,8 +281,10 @@ def test_an_arm_of_the_same_user_finds_nothing_in_the_portfolio() -> None:
 def kept(beside: Path) -> str:
     outputs = Outputs(beside)
     try:
-        run = Run("a", RunStatus.WRONG, stdout="evidence", verdict="SAT")
-        return outputs._kept_file(3, run)
+        spool = Path(outputs.spool(3, 0))
+        spool.write_text("long")
+        run = Run("a", RunStatus.FINISHED, spool=str(spool))
+        return outputs.keep(3, run, [run])
     finally:
         outputs.close()
 
@@ -292,21 +294,20 @@ def test_long_outputs_follow_no_link_and_need_a_folder_of_ours(tmp_path: Path) -
     target.write_text("precious")
     store = tmp_path / "runs.db"
     folder = tmp_path / "runs.db.outputs"
-    assert Path(kept(store)).read_text() == "evidence"
-    assert stat.S_IMODE(os.stat(kept(store)).st_mode) == 0o600
+    assert Path(kept(store)).read_text() == "long"
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     (folder / "3-a.txt").unlink()
     (folder / "3-a.txt").symlink_to(target)
-    assert Path(kept(store)).read_text() == "evidence"
+    assert Path(kept(store)).read_text() == "long"
     assert target.read_text() == "precious"
     folder.chmod(0o777)
-    assert kept(store) == "", "others may write to this folder"
-    for each in folder.iterdir():
-        each.unlink()
+    assert not kept(store).startswith(str(folder)), "others may write to this folder"
+    (folder / "3-a.txt").unlink()
     folder.rmdir()
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir(mode=0o700)
     folder.symlink_to(elsewhere)
-    assert kept(store) == ""
+    assert not kept(store).startswith(str(folder))
     assert list(elsewhere.iterdir()) == []
 
 

@@ -115,15 +115,3 @@ def test_long_exceptions_keep_their_last_line() -> None:
     with Portfolio({"a": [sys.executable, "-c", code]}, 1, 20.0) as portfolio:
         (run,) = portfolio.solve("p").runs
     assert run.reason == "exit code 1: the last line"
-
-
-def test_outputs_that_speak_against_the_winner_are_kept_as_evidence(
-    formula: str, tmp_path: Path
-) -> None:
-    arms = {"good": SAT, "liar": UNSAT, "same": SAT}
-    with Portfolio(arms, 3, 60.0, tmp_path / "r.db", learner="thompson", stop="deadline") as book:
-        result = book.solve(formula)
-    assert result.winner in ("good", "same")
-    (kept,) = (tmp_path / "r.db.outputs").iterdir()
-    assert (kept.name, kept.read_text()) == ("0-liar.txt", "s UNSATISFIABLE\n")
-    assert kept.stat().st_mode & 0o777 == 0o600

@@ -13,7 +13,8 @@ import time
 import numpy as np
 import pytest
 
-from pickbest.portfolio.engine import limits, messages, tree
+from pickbest.portfolio.engine import arm, tree
+from pickbest.portfolio.runs import Limits
 from tests.portfolio.helpers import alive, eventually
 
 
@@ -45,7 +46,7 @@ def test_answers_are_json_and_tuples_and_arrays_are_lists() -> None:
         "numpy": (np.float64(0.5), np.int64(7), np.arange(4, dtype=np.float32).reshape(2, 2)),
         "plain": [None, True, 2**200, -0.5, float("inf"), "é\udcff"],
     }
-    assert json.loads(messages.encode_answer(given)) == {
+    assert json.loads(arm.encoded(given)) == {
         "subclasses": [1, [1, 2], {"a": 1}],
         "numpy": [0.5, 7, [[0.0, 1.0], [2.0, 3.0]]],
         "plain": [None, True, 2**200, -0.5, float("inf"), "é\udcff"],
@@ -57,7 +58,7 @@ def test_answers_are_json_and_tuples_and_arrays_are_lists() -> None:
 )
 def test_what_is_not_data_is_refused(thing: object) -> None:
     with pytest.raises((TypeError, ValueError)):
-        messages.encode_answer(thing)
+        arm.encoded(thing)
 
 
 def test_shared_pages_are_counted_once() -> None:
@@ -77,11 +78,11 @@ def test_shared_pages_are_counted_once() -> None:
         os.read(read, 1)
     pids = [parent, *tree.descendants(parent)]
     try:
-        assert limits.usage(pids).memory_bytes > 900_000_000
+        assert tree.excess(Limits(memory_bytes=90 << 20), pids) == "more than 90 MB of memory"
         # Whatever else this process holds is shared by all of them, too.
-        once = limits.usage(pids, exact=True).memory_bytes
-        assert 90_000_000 < once < limits.usage(pids).memory_bytes / 5
-        assert limits.usage(pids).processes == 11
+        assert tree.excess(Limits(memory_bytes=500_000_000), pids) == ""
+        assert tree.excess(Limits(processes=10), pids) == "more than 10 processes"
+        assert tree.excess(Limits(processes=11), pids) == ""
     finally:
         for pid in pids:
             tree.kill(pid)

@@ -35,7 +35,7 @@ NameOption = Annotated[
 
 def status(store: StoreArgument, name: NameOption = "default", as_json: JsonOption = False) -> None:
     """Show the arms of a portfolio: picks, wins, costs, and the chance of being picked next."""
-    from pickbest.portfolio.engine.limits import POLLING
+    from pickbest.portfolio.engine.tree import POLLING
     from pickbest.portfolio.store.views import overview
 
     with opened(store, name) as ledger:

@@ -10,6 +10,7 @@ import ctypes
 import os
 import re
 import threading
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -77,29 +78,6 @@ def stat_fields(pid: int | str) -> list[str]:
         return listing.read().rpartition(")")[2].split()
 
 
-def name_here() -> str:
-    """This process in one word, for folders that the next start removes; see `died`.
-
-    The namespace belongs to it because the same number means another process elsewhere.
-    """
-    return f"{_namespace()}-{os.getpid()}-{started(os.getpid()) or 0}"
-
-
-def died(name: str) -> bool:
-    """Whether the process that had a name of `name_here` has ended; False for other words."""
-    with contextlib.suppress(ValueError):
-        namespace, pid, start = map(int, name.split("-")[:3])
-        return namespace == _namespace() and start > 0 and started(pid) != str(start)
-    return False
-
-
-def _namespace() -> int:
-    try:
-        return os.stat("/proc/self/ns/pid").st_ino
-    except OSError:
-        return 0
-
-
 def prctl(option: int, value: int) -> int:
     """Set or ask something about this process."""
     return int(_libc.prctl(option, value, 0, 0, 0))
@@ -140,8 +118,9 @@ def not_dumpable() -> Iterator[None]:
 
 
 def temporary_prefix() -> str:
-    """How the names of this process's temporary files begin."""
-    return f"{TEMPORARY}{name_here()}-"
+    """How the names of this process's temporary files begin: what it is, see `Owner`."""
+    me = this_process()
+    return f"{TEMPORARY}{zlib.crc32(me.place.encode())}-{me.pid}-{me.started or 0}-"
 
 
 def temporary_folder() -> TemporaryDirectory[str]:
@@ -149,10 +128,12 @@ def temporary_folder() -> TemporaryDirectory[str]:
     import shutil
     import tempfile
 
-    with contextlib.suppress(OSError):
-        for left in Path(tempfile.gettempdir()).glob(f"{TEMPORARY}*"):
+    here = zlib.crc32(_place().encode())
+    with contextlib.suppress(OSError, ValueError):
+        for left in Path(tempfile.gettempdir()).glob(f"{TEMPORARY}{here}-*"):
+            pid, start = left.name.split("-")[2:4]
             ours = left.lstat().st_uid == os.geteuid()
-            if ours and died(left.name.removeprefix(TEMPORARY)):
+            if ours and start != "0" and started(int(pid)) != start:
                 left.unlink() if left.is_file() else shutil.rmtree(left, ignore_errors=True)
     return tempfile.TemporaryDirectory(prefix=temporary_prefix())
 

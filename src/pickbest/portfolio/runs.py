@@ -60,7 +60,7 @@ class Limits:
     """What each arm may use; None: as much as it likes.
 
     memory_bytes, cpu_seconds, processes: of all processes of an arm together, see
-        `engine.limits`. memory_bytes is also the most that each process can ask for (RLIMIT_AS),
+        `engine.tree`. memory_bytes is also the most that each process can ask for (RLIMIT_AS),
         so that one that asks for too much is told so.
     grace: seconds between SIGTERM and SIGKILL when it is stopped; 0: SIGKILL at once.
     """
@@ -122,8 +122,8 @@ class Run:
     answer: what a function returned, or (once judged) what a command wrote to standard output.
     accepted: whether the answer may win the round; ends_race: whether nobody need go on then.
     exit_code: negative: the signal that ended it.
-    truncated: stdout is only the end of the output; spool: the file that holds all of it, and
-        cut: not even that, as it was too long for one.
+    truncated: stdout is only the end of the output; spool: the file that holds all of it, unless
+        there was no room for one.
     """
 
     arm: str
@@ -147,7 +147,6 @@ class Run:
     stderr: str = field(default="", metadata=EXCLUDED)
     truncated: bool = field(default=False, metadata=EXCLUDED)
     spool: str = field(default="", metadata=EXCLUDED)
-    cut: bool = field(default=False, metadata=EXCLUDED)
     cpu_seconds: float = field(default=0.0, metadata=EXCLUDED)
     peak_bytes: int = field(default=0, metadata=EXCLUDED)
 
@@ -173,16 +172,20 @@ class Run:
             with open(self.spool, "rb") as file:
                 for line in file:
                     yield line.rstrip(b"\r\n")
-        if not self.spool or self.cut:
+        else:
             yield from self.stdout.encode(errors="replace").splitlines()
 
     @property
     def text(self) -> str:
-        """All of a command's output; see `cut`."""
+        """All of a command's output."""
         if not self.spool:
             return self.stdout
-        whole = Path(self.spool).read_text(encoding="utf-8", errors="replace")
-        return f"{whole}\n{self.stdout}" if self.cut else whole
+        return Path(self.spool).read_text(encoding="utf-8", errors="replace")
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of a command's output is there: on a full disk, only its end is."""
+        return not self.truncated or bool(self.spool)
 
     @property
     def last_line(self) -> str:

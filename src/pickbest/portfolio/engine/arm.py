@@ -8,6 +8,7 @@ import base64
 import contextlib
 import fcntl
 import gc
+import json
 import math
 import os
 import pickle
@@ -17,7 +18,6 @@ import sys
 import traceback
 from typing import Any, NoReturn
 
-from pickbest.portfolio.engine import messages
 from pickbest.portfolio.processes import PR_SET_DUMPABLE, PR_SET_PDEATHSIG, prctl
 
 LONGEST_REASON = 1000
@@ -98,7 +98,7 @@ def _called(call: bytes) -> tuple[str, int]:
     code = 0
     try:
         function, arguments = pickle.loads(call)
-        message = VALUE + messages.encode_answer(function(*arguments))
+        message = VALUE + encoded(function(*arguments))
     except SystemExit as error:
         code = error.code if isinstance(error.code, int) else 1
         message = RAISED + (f"exit code {code}" if code else "")
@@ -109,6 +109,23 @@ def _called(call: bytes) -> tuple[str, int]:
         sys.stdout.flush()
         sys.stderr.flush()
     return message, code
+
+
+def encoded(answer: Any) -> str:
+    """What a function returned, as JSON; TypeError, ValueError or RecursionError where it is none.
+
+    >>> encoded({"model": (1, -2)})
+    '{"model": [1, -2]}'
+    """
+    return json.dumps(answer, default=_as_list)
+
+
+def _as_list(value: Any) -> Any:
+    """NumPy's arrays and numbers."""
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, numpy.ndarray | numpy.generic):
+        return value.tolist()
+    raise TypeError(f"a function may return what JSON holds, and NumPy arrays, got {type(value)}")
 
 
 def shortened(text: str) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from pickbest.portfolio.engine import arm, limits, messages
+from pickbest.portfolio.engine import arm, messages, tree
 from pickbest.portfolio.engine.engines import environment
 from pickbest.portfolio.engine.guards import Guards, Link
 from pickbest.portfolio.processes import not_dumpable
@@ -208,8 +208,7 @@ def _reported(task: Task, report: dict[str, Any]) -> Run:
         stderr=report["stderr"],
         truncated=report["truncated"],
         spool=task.spool if report["spooled"] else "",
-        cut=report["cut"],
         cpu_seconds=report["cpu_seconds"],
         peak_bytes=report["peak_bytes"],
-        limits=limits.POLLING if task.limits.of_the_tree else "",
+        limits=tree.POLLING if task.limits.of_the_tree else "",
     )

@@ -1,4 +1,4 @@
-"""Looking at the processes below one, and ending them all."""
+"""Looking at the processes below one: how many there are, what they use; and ending them all."""
 
 from __future__ import annotations
 
@@ -7,6 +7,16 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterable
+
+from pickbest.portfolio.processes import stat_fields
+from pickbest.portfolio.runs import Limits
+
+# How limits of all processes of an arm are kept to, as runs and the status say: what they use is
+# looked up a few times per second. What lasts less may be missed, and so may shared memory that
+# nobody maps.
+POLLING = "polling"
+_TICKS = os.sysconf("SC_CLK_TCK")
+_PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def kill(pid: int, number: int = signal.SIGKILL) -> None:
@@ -33,6 +43,38 @@ def descendants(pid: int) -> list[int]:
         found.append(child)
         ahead += children(child)
     return found
+
+
+def excess(limits: Limits, pids: Iterable[int], cpu_seconds: float = 0.0) -> str:
+    """Which limit processes exceed together, in words; "" if none is.
+
+    cpu_seconds: what those that are gone have used.
+    """
+    memory: dict[int, int] = {}
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            fields = stat_fields(pid)
+            memory[pid] = int(fields[21]) * _PAGE
+            # With that of children they waited for.
+            cpu_seconds += sum(map(int, fields[11:15])) / _TICKS
+    if limits.processes is not None and len(memory) > limits.processes:
+        return f"more than {limits.processes} processes"
+    if limits.cpu_seconds is not None and cpu_seconds > limits.cpu_seconds:
+        return f"more than {limits.cpu_seconds:g} seconds of processor time"
+    most = limits.memory_bytes
+    # Pages that forks share were counted for each of them; to count them once takes longer.
+    if most is not None and sum(memory.values()) > most < sum(map(_proportional, memory)):
+        return f"more than {most / 1024**2:g} MB of memory"
+    return ""
+
+
+def _proportional(pid: int) -> int:
+    """The memory of a process, with its share of what it has in common with others."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/smaps_rollup") as listing:
+        for line in listing:
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) * 1024
+    return 0
 
 
 class Reaper:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from pickbest.core import PickbestError, check_costs, check_count, check_positive
 from pickbest.core.features import Features
 from pickbest.core.tickets import ClosedRoundError, RepeatedTellError, Ticket, in_order, round_of
-from pickbest.portfolio.engine.limits import POLLING
+from pickbest.portfolio.engine.tree import POLLING
 from pickbest.portfolio.run.race import finished
 from pickbest.portfolio.run.settings import Settings
 from pickbest.portfolio.runs import Result, Run, RunStatus

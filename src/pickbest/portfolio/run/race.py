@@ -15,7 +15,7 @@ from pickbest.core import PickbestError
 from pickbest.core.codec import storable
 from pickbest.core.tickets import Ticket
 from pickbest.portfolio.engine.engines import Engine
-from pickbest.portfolio.run.answers.handling import Answers, abridged
+from pickbest.portfolio.run.answers.handling import Answers
 from pickbest.portfolio.run.answers.reading import TEXT, BadAnswerError, RejectedError
 from pickbest.portfolio.run.arms import Arm, Command, answering
 from pickbest.portfolio.run.costs import Cost
@@ -132,13 +132,16 @@ class Race:
         known = [run.cost for run in runs if run.cost is not None]
         output = self.answers.outputs.keep(ticket.round, winner, runs)
         answer = winner.answer if winner else None
+        if output:
+            with open(output, "rb") as file:
+                answer = file.read(LONGEST_ANSWER).decode(errors="replace")
         return Result(
             round=ticket.round,
             problem=problem,
             winner=winner.arm if winner else None,
             cost=min(known) if known else None,
             seconds=seconds,
-            answer=abridged(output, LONGEST_ANSWER) if output else answer,
+            answer=answer,
             runs=runs,
             output=output,
             contradictions=contradictions(problem, runs),

@@ -56,7 +56,7 @@ class Dimacs:
             words.append(_CODES[run.exit_code])
         verdicts = sorted({word for word in words if word})
         if "" in words or not verdicts:
-            return no_answer("unknown" if words else "it names no verdict" + _cut(run))
+            return no_answer("unknown" if words else "it names no verdict")
         if len(verdicts) > 1:
             return wrong("", f"it says both {' and '.join(verdicts)} (exit code {run.exit_code})")
         (verdict,) = verdicts
@@ -66,8 +66,8 @@ class Dimacs:
         formula = file or isinstance(run.problem, list | tuple)
         if verdict == "UNSAT" or model is None or not formula:
             return Reading(verdict=verdict)
-        if run.cut:
-            return no_answer(f"its model is not whole{_cut(run)}")
+        if not run.is_whole:
+            return no_answer("its model is not whole: there was no room for all of its output")
         try:
             reason = broken_clause(_numbers_of(model), literals_of(run.problem))
         except ValueError as error:
@@ -115,10 +115,6 @@ def _numbers_of(model: Any) -> Literals:
         return array("q", model)
     except (TypeError, OverflowError) as error:
         raise ValueError(str(error)) from error
-
-
-def _cut(run: Run) -> str:
-    return " in what was kept of its output" if run.cut else ""
 
 
 # Formulas -------------------------------------------------------------------------------------

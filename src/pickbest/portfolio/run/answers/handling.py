@@ -1,17 +1,16 @@
 """What a race needs to know of answers: how they are read and checked, and where they are kept."""
 
 import contextlib
-import errno
 import math
 import os
 import re
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from pickbest.core import PickbestError, unknown_name
 from pickbest.portfolio.engine.local import LocalEngine
@@ -29,7 +28,7 @@ from pickbest.portfolio.run.answers.reading import (
     unevaluated,
 )
 from pickbest.portfolio.run.answers.smtlib import SmtLib
-from pickbest.portfolio.runs import Limits, Run, RunStatus, Task
+from pickbest.portfolio.runs import Limits, Run, Task
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
@@ -58,95 +57,28 @@ class Outputs:
         return os.path.join(self._spools.name, f"{number}-{place}") if self._spools else ""
 
     def keep(self, number: int, winner: Run | None, runs: Iterable[Run]) -> str:
-        """Keep the winner's output, where it has a file, and remove the others': its place.
-
-        What speaks against the winner, or was found wrong, is evidence: it is kept, too, however
-        short it is.
-        """
+        """Keep the winner's output, where it has a file, and remove the others': its place."""
         for run in runs:
-            if run is winner:
-                continue
-            disputed = run.verdict and winner is not None and run.verdict != winner.verdict
-            if self._kept is not None and (disputed or run.status is RunStatus.WRONG):
-                self._kept_file(number, run)
-            if run.spool:
+            if run is not winner and run.spool:
                 with contextlib.suppress(OSError):
                     os.unlink(run.spool)
-        return self._kept_file(number, winner) if winner is not None and winner.spool else ""
-
-    def _kept_file(self, number: int, run: Run) -> str:
-        """The output of a run, next to the journal if there is one."""
-        if self._kept is None:
-            return run.spool
-        arm = re.sub(r"[^\w.+-]", "_", run.arm)[:80]
-        name = f"{number}-{arm}.txt"
+        if winner is None or not winner.spool or self._kept is None:
+            return winner.spool if winner is not None else ""
+        arm = re.sub(r"[^\w.+-]", "_", winner.arm)[:80]
         try:
-            with own_folder(self._kept) as folder, new_file(folder, name) as file:
-                if run.spool:
-                    with open(run.spool, "rb") as spool:
-                        shutil.copyfileobj(spool, file)
-                else:
-                    file.write(run.stdout.encode(errors="replace"))
-        except OSError:  # the journal still has the beginning and the end
-            return run.spool
-        if run.spool:
-            with contextlib.suppress(OSError):
-                os.unlink(run.spool)
-        return str(self._kept / name)
+            with contextlib.suppress(FileExistsError):
+                self._kept.mkdir(mode=0o700)
+            found = self._kept.lstat()
+            # A link, or a folder that others may write to, would let them choose what is written.
+            if found.st_uid != os.geteuid() or found.st_mode & 0o022:
+                return winner.spool
+            return shutil.move(winner.spool, str(self._kept / f"{number}-{arm}.txt"))
+        except OSError:  # the journal still has the beginning
+            return winner.spool
 
     def close(self) -> None:
         if self._spools is not None:
             self._spools.cleanup()
-
-
-@contextlib.contextmanager
-def own_folder(path: Path) -> Iterator[int]:
-    """A descriptor of a folder of this user's, made where there is none; OSError for others.
-
-    A link, or a folder that others may write to, would let them choose what is written.
-    """
-    with contextlib.suppress(FileExistsError):
-        path.mkdir(mode=0o700)
-    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        found = os.fstat(folder)
-        if found.st_uid != os.geteuid() or found.st_mode & 0o022:
-            raise PermissionError(errno.EPERM, "not a folder of this user's alone", str(path))
-        yield folder
-    finally:
-        os.close(folder)
-
-
-@contextlib.contextmanager
-def new_file(folder: int, name: str) -> Iterator[BinaryIO]:
-    """A file for its owner only that appears whole, in the place of an older one or a link."""
-    temporary = f".{os.urandom(8).hex()}"
-    flags = os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_WRONLY | os.O_CLOEXEC
-    with open(os.open(temporary, flags, 0o600, dir_fd=folder), "wb") as file:
-        try:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-            os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary, dir_fd=folder)
-            raise
-
-
-def abridged(path: str, longest: int) -> str:
-    """The text of a file; where it is long, its beginning and its end."""
-    with open(path, "rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(0)
-        if size <= longest:
-            return file.read().decode(errors="replace")
-        head = file.read(longest // 2)
-        file.seek(size - longest // 2)
-        tail = file.read()
-    left_out = size - len(head) - len(tail)
-    middle = f"\n… {left_out} bytes are left out here …\n"
-    return head.decode(errors="replace") + middle + tail.decode(errors="replace")
 
 
 # A run to: True or None (fine), False or the reason (refused). RejectedError refuses as well.

@@ -102,9 +102,7 @@ class Text:
 
     def read(self, run: Run, evaluate: Evaluate) -> Reading:
         said = run.stdout if run.answer is None else run.answer
-        # A word is short: whoever wrote more than that did not say just this.
-        short = isinstance(said, str) and len(said) < 80 and not run.truncated
-        if short and said.strip().lower() in _NO_ANSWERS:
+        if isinstance(said, str) and said.strip().lower() in _NO_ANSWERS:
             return no_answer(said.strip())
         return Reading()
 

@@ -64,7 +64,7 @@ class SmtLib:
         if reason := self._missing(len(words), run.problem):
             return no_answer(reason)
         verdict = " ".join(words)
-        if verdict != "SAT" or run.cut or not self._has_time(run):
+        if verdict != "SAT" or not run.is_whole or not self._has_time(run):
             return Reading(verdict=verdict)
         try:
             script = substituted(run)
