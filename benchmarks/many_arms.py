@@ -16,7 +16,6 @@ import numpy as np
 
 from pickbest.core import Learner, replicate_keys, rng_for
 from pickbest.kernels.compiled import compiled
-from pickbest.kernels.many_arms.blocks import add_costs, block_minima, block_work, pick_from_blocks
 from pickbest.kernels.many_arms.bucket_picks import draw, list_filled
 from pickbest.kernels.many_arms.buckets import row_of
 from pickbest.kernels.random import STEP, uniform_at
@@ -117,26 +116,6 @@ def exact_seconds(n_arms: int, budget: int) -> float:
     return best_of(lambda: learner.pick(state, rng)) / replicates
 
 
-@compiled
-def add_and_pick(costs, added, lowest, key, work, arms):  # type: ignore[no-untyped-def]
-    """A round with full feedback."""
-    add_costs(costs, added, lowest)
-    pick_from_blocks(costs, lowest, EPSILON, False, key, work, arms)
-
-
-def blocks_seconds(costs: np.ndarray[Any, Any], budget: int) -> tuple[float, float]:
-    """Update and selection in one pass, and a plain update, over the same memory."""
-    added = np.random.default_rng(1).random(costs.shape) * 1e-6
-    lowest = block_minima(costs[None])[0]
-    arms, work = np.empty(budget, np.int64), block_work(len(lowest), budget)
-    seeds = iter(range(10_000))
-
-    def one_pass() -> None:
-        add_and_pick(costs, added, lowest, replicate_keys(next(seeds), 1)[0], work, arms)
-
-    return best_of(one_pass, 30), best_of(lambda: np.add(costs, added, out=costs), 30)
-
-
 def rows() -> list[Row]:
     """Ratios against NumPy, against reading all arms once, and against few arms."""
     table = []
@@ -156,7 +135,7 @@ def rows() -> list[Row]:
     name = "exact weights, N=1000, B=10, against NumPy's resampling"
     resampled = resampled_seconds(1_000, 10, 1_000)
     table.append(ratio_row(name, exact_seconds(1_000, 10), resampled, 100.0))
-    return table + blocks_rows()
+    return table
 
 
 @cache
@@ -195,23 +174,3 @@ def plot_curve(path: Path) -> None:
     axes.set_ylabel("µs per round (budget 1, exact weights)")
     label_ends(axes, ends)
     figure.savefig(path)
-
-
-def blocks_rows() -> list[Row]:
-    rng = np.random.default_rng(0)
-    shapes = {
-        "flat": lambda n: np.zeros(n),
-        "exponential": lambda n: 100.0 * rng.exponential(size=n),
-        "widely spread": lambda n: 1e7 * rng.random(n),
-    }
-    table = []
-    for shape, costs in shapes.items():
-        for budget in (1, 10):
-            name = f"full feedback from blocks, N=1e6, B={budget}, {shape}"
-            table.append(ratio_row(name, *blocks_seconds(costs(MILLION), budget), 0.5))
-    # A corner would show as a time far from proportional to n_arms and budget.
-    for n_arms, budget in ((10_000, 10), (10_000, 100), (MILLION, 100)):
-        ours = max(blocks_seconds(costs(n_arms), budget)[0] for costs in shapes.values())
-        limit = 2e-9 * n_arms + 2e-6 * budget
-        table.append(limit_row(f"no corner: blocks, N={n_arms:.0e}, B={budget}", ours, limit))
-    return table

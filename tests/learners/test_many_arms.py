@@ -1,4 +1,4 @@
-"""FPML and FPML-partial for very many arms: their rounds, and what is carried to other arms."""
+"""FPML-partial for very many arms: their rounds, and what is carried to other arms."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 from pickbest.core import Choice, PickbestError, Seen, play_rounds, replicate_keys, rng_for
 from pickbest.core.states import arrays_of, portable, restored, same_state
-from pickbest.learners import FPML, FPMLFullManyArms, FPMLManyArms, FPMLPartial
+from pickbest.learners import FPMLManyArms, FPMLPartial
 from pickbest.learners.fpml import FPMLState
 from tests.kernels.inclusions import inclusions_of
 
@@ -46,38 +46,16 @@ def test_memory_is_at_most_64_bytes_an_arm():
     assert sum(array.nbytes for array in arrays_of(state).values()) <= 64 * 10_000
 
 
-@pytest.mark.parametrize(
-    "learner",
-    [
-        FPMLManyArms(n_arms=150, budget=4, epsilon=0.1),
-        FPMLFullManyArms(n_arms=1_100, budget=4, epsilon=0.3),
-        FPMLFullManyArms(n_arms=1_100, budget=4, epsilon=0.3, decay=0.25),
-    ],
-    ids=["buckets", "blocks", "blocks, decaying"],
-)
-def test_a_table_played_at_once_equals_rounds_one_by_one(learner):
+def test_a_table_played_at_once_equals_rounds_one_by_one():
+    learner = FPMLManyArms(n_arms=150, budget=4, epsilon=0.1)
     table, keys = np.random.default_rng(5).random((1, 40, learner.n_arms)), replicate_keys(2, 3)
     rounds, paid = play_rounds(learner, learner.start(3), table, keys, 0)
     whole, paid_at_once = learner.play_table(learner.start(3), table, keys, 0)
     assert same_state(rounds, whole)
     np.testing.assert_array_equal(paid, paid_at_once)
-    if isinstance(learner, FPMLManyArms):
-        table[0, 30, :] = np.nan
-        with pytest.raises(PickbestError, match="at least 0"):
-            learner.play_table(learner.start(3), table, keys, 0)
-
-
-def test_what_fpml_learned_is_carried_to_blocks_and_back():
-    table, keys = np.random.default_rng(1).random((1, 50, 9)), replicate_keys(0, 2)
-    few = FPML(n_arms=9, budget=2, epsilon=0.5)
-    state, _ = few.play_table(few.start(2), table, keys, 0)
-    known = portable(few, state)
-    more = FPMLState(np.hstack([known.costs, np.full((2, 1_000), 40.0)]), known.round)
-    many = FPMLFullManyArms(n_arms=1_009, budget=2, epsilon=0.5)
-    carried = restored(many, more)
-    np.testing.assert_array_equal(carried.lowest[:, 0], known.costs.min(axis=1).clip(max=40.0))
-    np.testing.assert_array_equal(carried.lowest[:, 1], 40.0)
-    assert same_state(portable(many, carried), more)
+    table[0, 30, :] = np.nan
+    with pytest.raises(PickbestError, match="at least 0"):
+        learner.play_table(learner.start(3), table, keys, 0)
 
 
 def test_what_is_portable_restores_bits_and_buckets():

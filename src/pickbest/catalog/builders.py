@@ -13,7 +13,6 @@ from pickbest.learners import (
     FPML,
     Exp3,
     Fixed,
-    FPMLFullManyArms,
     FPMLManyArms,
     FPMLPartial,
     Greedy,
@@ -32,10 +31,9 @@ EXP3_TUNINGS = ("auer", "as_run", "as_written")
 # Perturbed leaders --------------------------------------------------------------------------
 
 
-# From these numbers of arms on, one pass over all of them is the slower way, and another class with
-# the same law serves fpml (the blocks that may hold a leader) and fpml-partial (buckets of similar
-# weight). studies/notes/performance.md shows where the two cross.
-BLOCKS_FROM = 2_000
+# From these numbers of arms on, one pass over all of them is the slower way for fpml-partial, and
+# another class with the same law serves it: buckets of similar weight. studies/notes/performance.md
+# shows where the two cross.
 BUCKETS_FROM, BUCKETS_ARMS_PER_BUDGET = 100, 10
 
 
@@ -46,13 +44,11 @@ def fpml(
     tuning: str | None,
     epsilon: float | None = None,
     perturbations: str = "fresh",
-) -> FPML | FPMLFullManyArms:
+) -> FPML:
     fresh = word("perturbations", perturbations, ("fresh", "fixed")) == "fresh"
     decay = 0.0
     if epsilon is None:
         epsilon, decay = _fpml_rate(n_arms, budget, rounds, tuning)
-    if fresh and n_arms >= BLOCKS_FROM:
-        return FPMLFullManyArms(n_arms, budget, epsilon, decay)
     return FPML(n_arms, budget, epsilon, decay, fresh)
 
 
@@ -227,22 +223,15 @@ def og_hybrid(
         _refuse("og-hybrid with full feedback", tuning, FPML_TUNINGS)
         if epsilon is None:
             known_rounds(rounds, "epsilon")
-        inner = _one_pass(fpml(n_arms, slot_budget, rounds, tuning, epsilon))
+        inner = fpml(n_arms, slot_budget, rounds, tuning, epsilon)
     else:
         _refuse("og-hybrid with feedback of picked arms", tuning, PARTIAL_TUNINGS)
-        inner = _one_pass(
-            fpml_partial(n_arms, slot_budget, rounds, tuning, weights, epsilon, resamples, explore)
+        inner = fpml_partial(
+            n_arms, slot_budget, rounds, tuning, weights, epsilon, resamples, explore
         )
+        if isinstance(inner, FPMLManyArms):  # slots need what passes over all arms in each round
+            inner = FPMLPartial(n_arms, slot_budget, inner.epsilon)
     return Greedy(inner, budget // slot_budget, _distinct(slots, tuning))
-
-
-def _one_pass(built: FPML | FPMLFullManyArms | FPMLPartial | FPMLManyArms) -> AnyCompiled:
-    """Slots hold the classes that pass over all arms in each round."""
-    if isinstance(built, FPMLManyArms):
-        return FPMLPartial(built.n_arms, built.budget, built.epsilon)
-    if isinstance(built, FPMLFullManyArms):
-        return FPML(built.n_arms, built.budget, built.epsilon, built.decay)
-    return built
 
 
 def _distinct(slots: str | None, tuning: str | None) -> bool:

@@ -24,8 +24,8 @@ from pickbest.core import (
     visible,
 )
 from pickbest.kernels import leader_laws
-from pickbest.kernels.leaders import decayed
 from pickbest.learners import FPML, Hedge
+from pickbest.learners.fpml import decayed
 
 # Where there are at most this many subsets, FPML's law is computed for each of them.
 MOST_SUBSETS = 600

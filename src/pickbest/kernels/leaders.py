@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pickbest.core import BoolArray, FloatArray, IntArray, PickbestError
+from pickbest.core import BoolArray, FloatArray, IntArray
 from pickbest.kernels.compiled import allocating, exp_or_inf, inlined, kernel
-from pickbest.kernels.gumbel import NEVER, log_exponential_at
 from pickbest.kernels.heap import EMPTY, keep_smallest, sort_kept
 from pickbest.kernels.random import STEP, uniform_at
 
@@ -187,37 +186,6 @@ def draw_leaders(
 
 
 @kernel
-def draw_gumbel(
-    scores: FloatArray, rate: float, taken: BoolArray, key: np.uint64, arms: IntArray, work: Scratch
-) -> None:
-    """The arms with the smallest rate · score + ln E, E ~ Exp(1): minus ln E is Gumbel noise.
-
-    That is drawing from P(arm) ∝ exp(-rate · score) without replacement, first arm first.
-    """
-    n_arms, size = scores.shape[0], arms.shape[0]
-    noisy, heap = work.values, work.best[:size]
-    if n_arms <= FEW:
-        for a in range(n_arms):
-            noisy[a] = rate * scores[a] + log_exponential_at(key + np.uint64(a + 1) * STEP)
-        for a in range(taken.shape[0]):
-            if taken[a]:
-                noisy[a] = np.inf
-        smallest(noisy, arms, work.best)
-        return
-    filled = EMPTY
-    for a in range(n_arms):
-        if taken.shape[0] > 0 and taken[a]:
-            continue
-        value = rate * scores[a]
-        # No draw brings an arm to the front that lies farther behind than any draw reaches.
-        if filled == size and value - NEVER >= heap[0]:
-            continue
-        value += log_exponential_at(key + np.uint64(a + 1) * STEP)
-        filled = keep_smallest(heap, arms, filled, value, a)
-    sort_kept(heap, arms)
-
-
-@kernel
 def geometric_weights(
     spread: FloatArray,
     counter: np.uint64,
@@ -288,15 +256,3 @@ def explore_one(
         arms[j] = arms[j + 1]
     arms[budget - 1] = explored
     weights[budget - 1] = free / probability
-
-
-@inlined
-def decayed(epsilon: float, decay: float, learned: int) -> float:
-    """epsilon of the round after `learned` ones."""
-    return epsilon if decay == 0.0 else epsilon * (learned + 1.0) ** -decay
-
-
-def check_decay(decay: float) -> None:
-    """The decay of an anytime tuning is in [0, 1)."""
-    if not 0.0 <= decay < 1.0:
-        raise PickbestError(f"decay must be at least 0 and below 1, got {decay!r}")

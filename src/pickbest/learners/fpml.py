@@ -6,12 +6,19 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from pickbest.core import Feedback, FloatArray, IntArray, check_budget, check_positive
+from pickbest.core import (
+    Feedback,
+    FloatArray,
+    IntArray,
+    PickbestError,
+    check_budget,
+    check_positive,
+)
 from pickbest.core.states import counts, sums
 from pickbest.kernels.compiled import inlined
-from pickbest.kernels.leaders import Scratch, check_decay, decayed, new_scratch, smallest
+from pickbest.kernels.leaders import Scratch, new_scratch, smallest
 from pickbest.kernels.random import STEP, exponential_at
-from pickbest.kernels.rules import CompiledLearner, Pick, Rule, State, Told, Work
+from pickbest.kernels.rules import CompiledLearner, Pick, Rule, Told
 
 
 class FPMLState(NamedTuple):
@@ -26,6 +33,12 @@ class Law(NamedTuple):
 
     epsilon: float
     decay: float
+
+
+@inlined
+def decayed(epsilon: float, decay: float, learned: int) -> float:
+    """epsilon of the round after `learned` ones."""
+    return epsilon if decay == 0.0 else epsilon * (learned + 1.0) ** -decay
 
 
 @inlined
@@ -58,28 +71,8 @@ def learn_row(law: Law, state: FPMLState, row: int, work: Scratch, told: Told) -
 RULE = Rule(new_scratch, pick_row, learn_row, weighted=False, fills_slots=True)
 
 
-class Perturbed(CompiledLearner[Law, State, Work]):
-    """What FPML is, however its leaders are found."""
-
-    n_arms: int
-    budget: int
-    epsilon: float
-    decay: float
-    feedback = Feedback.FULL
-    unbiased = False
-
-    def __post_init__(self) -> None:
-        check_budget(self.budget, self.n_arms)
-        check_positive("epsilon", self.epsilon)
-        check_decay(self.decay)
-
-    @cached_property
-    def law(self) -> Law:
-        return Law(self.epsilon, self.decay)
-
-
 @dataclass(frozen=True)
-class FPML(Perturbed[FPMLState, Scratch]):
+class FPML(CompiledLearner[Law, FPMLState, Scratch]):
     """Follow the Perturbed Multiple Leaders, full feedback (Algorithm 1); FPL when budget = 1.
 
     epsilon: perturbations are Exp(1) / epsilon.
@@ -100,7 +93,19 @@ class FPML(Perturbed[FPMLState, Scratch]):
     epsilon: float
     decay: float = 0.0
     fresh: bool = True
+    feedback = Feedback.FULL
+    unbiased = False
     rule = RULE
+
+    def __post_init__(self) -> None:
+        check_budget(self.budget, self.n_arms)
+        check_positive("epsilon", self.epsilon)
+        if not 0.0 <= self.decay < 1.0:
+            raise PickbestError(f"decay must be at least 0 and below 1, got {self.decay!r}")
+
+    @cached_property
+    def law(self) -> Law:
+        return Law(self.epsilon, self.decay)
 
     def start(self, replicates: int) -> FPMLState:
         return start_leaders(replicates, self.n_arms)

@@ -4,6 +4,7 @@ At the constant rate of `theory.constant_rate`, B ≥ 2 draws have expected regr
 against the best arm, for every number of rounds and every adversary (docs/two-picks.md).
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -12,9 +13,13 @@ import numpy as np
 
 from pickbest.core import Feedback, PickbestError, check_budget, check_positive
 from pickbest.kernels.compiled import inlined
-from pickbest.kernels.leaders import Scratch, draw_gumbel, new_scratch
+from pickbest.kernels.leaders import Scratch, new_scratch, smallest
+from pickbest.kernels.random import STEP, exponential_at
 from pickbest.kernels.rules import CompiledLearner, Pick, Rule, Told
 from pickbest.kernels.softmax import ShareState, draw_share, fill_shares
+
+# In place of a draw of 0, which has no logarithm.
+LEAST = 1e-300
 
 
 class Law(NamedTuple):
@@ -25,12 +30,19 @@ class Law(NamedTuple):
 
 @inlined
 def pick_row(law: Law, state: ShareState, row: int, work: Scratch, pick: Pick) -> None:
-    """Draws from the law until B arms differ."""
+    """Draws from the law until B arms differ: the first of arrivals at rates P(arm)."""
     taken, key, arms, weights = pick.taken, pick.key, pick.arms, pick.weights
+    gains, arrivals, counter = state.gains[row], work.values, key
     if arms.shape[0] > 1:
-        draw_gumbel(state.gains[row], -law.rate, taken, key, arms, work)
+        for a in range(gains.shape[0]):
+            counter += STEP
+            arrivals[a] = math.log(max(exponential_at(counter), LEAST)) - law.rate * gains[a]
+        for a in range(taken.shape[0]):
+            if taken[a]:
+                arrivals[a] = np.inf
+        smallest(arrivals, arms, work.best)
         return
-    fill_shares(state.gains[row], taken, law.rate, np.nan, work.values)
+    fill_shares(gains, taken, law.rate, np.nan, work.values)
     arms[0], weights[0] = draw_share(work.values, taken, 0.0, key)
 
 
@@ -60,8 +72,8 @@ DRAWS = Rule(new_scratch, pick_row, learn_row, weighted=False, fills_slots=True)
 class Hedge(CompiledLearner[Law, ShareState, Scratch]):
     """Hedge: P(arm) ∝ prior(arm) · exp(-rate · cumulative cost); full feedback.
 
-    budget: draws a round; those that repeat an arm are replaced by further ones. (That is FPML with
-        Gumbel noise.) Picks of several arms have no weights.
+    budget: draws a round; those that repeat an arm are replaced by further ones. Picks of several
+        arms have no weights.
     prior: positive numbers, one per arm; None: all arms are alike.
 
     >>> Hedge(n_arms=3, rate=0.5, prior=(2.0, 1.0, 1.0)).start(1).gains.round(3)

@@ -1,1 +1,1 @@
-"""What only serves very many arms: buckets for partial feedback, blocks for full feedback."""
+"""What only serves very many arms: buckets, from which a few are picked."""
