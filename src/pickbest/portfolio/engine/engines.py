@@ -18,7 +18,7 @@ NAMES = ("local", "ray")
 
 @runtime_checkable
 class Engine(Protocol):
-    """Runs races. Every method may be called from any thread; see pickbest.testing.engines."""
+    """Runs races. Every method may be called from any thread."""
 
     def race(self, tasks: Sequence[Task], ends_race: EndsRace, given_up: GivenUp) -> list[Run]:
         """Run all tasks at once; their runs, in the order of the tasks.

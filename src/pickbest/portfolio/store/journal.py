@@ -2,7 +2,6 @@
 
 It lies in SQLite or PostgreSQL. All processes see the same records in the same order. A round is
 opened once and closed once: a second such record is refused, whatever a client does.
-`pickbest.testing.journals` checks all of this.
 
 Writers take turns: SQLite by BEGIN IMMEDIATE, PostgreSQL by a lock on the portfolio's row; so
 positions have no gaps and every reader sees the same order. Readers need no lock.
