@@ -152,7 +152,6 @@ def test_no_file_of_the_current_folder_is_imported_by_any_command(folder: Path) 
         done = subprocess.run(
             [*START[:-1], code, port], cwd=folder, env=hostile, capture_output=True, text=True
         )
-        (folder / "copy.db").unlink()
         lines = [each for each in done.stdout.splitlines() if each.startswith(("code ", "served "))]
         assert lines == ["code solve 10", "served 200", "code serve 130"], done.stdout + done.stderr
 
