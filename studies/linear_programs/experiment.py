@@ -29,7 +29,7 @@ from pickbest.feasibility.highs import load
 from pickbest.feasibility.phases import schedule
 from pickbest.feasibility.sets import Box, ConvexSet, Polytope, System, width_over
 from pickbest.feasibility.solve import Feasibility, FeasibilityStatus, solve_feasibility
-from pickbest.simulation.statistics import fitted_power, standard_error
+from pickbest.simulation.statistics import standard_error
 from studies.linear_programs.generated_problems import (
     FAMILIES,
     AtMost,
@@ -41,6 +41,7 @@ from studies.linear_programs.generated_problems import (
     random_problem,
     set_cover,
 )
+from studies.paper.estimates import slope
 
 BUDGETS = (1, 2, 3)
 # Accuracies are those that Proposition 8 promises after so many calls.
@@ -128,12 +129,12 @@ def slope_of(calls: list[dict[str, Any]], family: str, budget: int) -> dict[str,
         wanted = row["family"] == family or (family == POOLED and row["family"] != INFEASIBLE)
         if wanted and row["budget"] == budget:
             by_problem.setdefault((row["family"], row["problem"]), []).append(row)
-    slopes = []
+    slopes: list[Any] = []
     for own in by_problem.values():
         whole = all(row["status"] != FeasibilityStatus.UNDECIDED.value for row in own)
         if whole and min(row["calls"] for row in own) >= FEWEST_CALLS:
             finer = [1.0 / row["epsilon"] for row in own]
-            slopes.append(fitted_power(finer, [row["calls"] for row in own]))
+            slopes.append(slope(finer, [row["calls"] for row in own]))
     mean = float(np.mean(slopes)) if slopes else None
     low = high = None
     if mean is not None and len(slopes) > 1:

@@ -16,7 +16,6 @@ from pickbest.core import Learner
 from pickbest.core.progress import Progress
 from pickbest.feasibility.phases import TUNINGS, calls_needed, schedule
 from pickbest.feasibility.solve import Feasibility, FeasibilityStatus, solve_feasibility
-from pickbest.simulation.statistics import fitted_power
 from studies.linear_programs.generated_problems import (
     FAMILIES,
     MinimalOracle,
@@ -24,6 +23,7 @@ from studies.linear_programs.generated_problems import (
     best_worst_slack,
     outcome,
 )
+from studies.paper.estimates import slope
 
 BUDGET = 2
 EPSILON = 0.01
@@ -54,7 +54,7 @@ def two_draws(
             if rows["product"]["status"] == FeasibilityStatus.FEASIBLE.value:
                 needed = [solved(problem, e, "product", tamper).calls for e in ACCURACIES]
                 finer = [1.0 / epsilon for epsilon in ACCURACIES]
-                slopes.append({**named, "slope": fitted_power(finer, needed)})
+                slopes.append({**named, "slope": slope(finer, needed)})
             if progress:
                 progress(len(calls), len(FAMILIES) * replicates)
     return {"calls": calls, "slopes": slopes}

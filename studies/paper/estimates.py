@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pickbest.simulation.statistics import fitted_power
-
 # How far a fitted exponent may be from the theorem's: what is measured is a finite range of T.
 NEAR = 0.05
 # Printed means have three digits.
@@ -74,7 +72,7 @@ def slope(x: Sequence[float], y: Sequence[float]) -> float | None:
     """
     if min(*x, *y) <= 0:
         return None
-    return round(fitted_power(x, y), 12)
+    return round(float(np.polyfit(np.log(x), np.log(y), 1)[0]), 12)
 
 
 def growth(x: Sequence[float], y: Sequence[float]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -22,15 +21,6 @@ def standard_error(samples: FloatArray) -> float:
     1.0
     """
     return float(samples.std(ddof=1)) / math.sqrt(len(samples)) if len(samples) > 1 else 0.0
-
-
-def fitted_power(x: Sequence[float], y: Sequence[float]) -> float:
-    """The p of y ~ x^p, by least squares of logarithms.
-
-    >>> round(fitted_power([1, 10, 100], [2, 20, 200]), 9)
-    1.0
-    """
-    return float(np.polyfit(np.log(x), np.log(y), 1)[0])
 
 
 def half_width(samples: FloatArray, confidence: float) -> FloatArray:
