@@ -113,10 +113,10 @@ PRINTED = {
         "answer cost problem round runs seconds winner"
     ),
     "status portfolio.toml": (
-        "arms asked budget finished late learned learner limits lost mean_cost open seed"
+        "arms asked budget finished learned learner limits lost mean_cost open seed"
     ),
     "history portfolio.toml": (
-        "answer arms at cost late learned problem reason round runs state winner"
+        "answer arms at cost learned problem reason round runs state winner"
     ),
     "advise portfolio.toml": "advice arms budget estimates rounds seen stopped",
 }

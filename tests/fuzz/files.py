@@ -165,8 +165,8 @@ def _mutate_row(database: sqlite3.Connection, position: int, body: str, rng: ran
     else:
         column = rng.choice(
             [
-                *("schema SET version", "snapshots SET position", "snapshots SET digest"),
-                *("snapshots SET body", "portfolios SET name", "portfolios SET id"),
+                *("schema SET version", "snapshots SET body"),
+                *("portfolios SET name", "portfolios SET id"),
             ]
         )
         value = rng.choice([*NUMBERS[:8], "x", b"PK\x03\x04", None])

@@ -25,7 +25,6 @@ from pickbest.portfolio.run.answers.handling import Outputs
 from pickbest.portfolio.runs import Run, RunStatus
 from pickbest.portfolio.store.export import as_csv, export_lines, write_file
 from pickbest.portfolio.store.journal import Journal
-from pickbest.portfolio.store.ledger import Ledger
 
 # As the installed program starts: without the current folder on the path.
 START = [sys.executable, "-P", "-c", "from pickbest.cli.main import main; main()"]
@@ -358,44 +357,6 @@ def test_exports_are_private_and_no_formulas(tmp_path: Path) -> None:
 
 
 # Surroundings -------------------------------------------------------------------------------------
-
-
-def test_a_ticket_that_was_asked_with_the_clock_ahead_expires(tmp_path: Path) -> None:
-    store = tmp_path / "runs.db"
-    with AskTell(("a", "b"), 1, store, learner="thompson") as book:
-        ticket = book.ask("p", lifetime=0.2)
-    with closing(sqlite3.connect(store)) as database:
-        database.execute("UPDATE pickbest_records SET written_at = written_at + 31536000")
-        database.commit()
-    with AskTell.reopened(store) as book:
-        assert book.status().open == 1
-        time.sleep(0.3)
-        with pytest.raises(PickbestError, match="no result came in time"):
-            book.tell(ticket, [0.5])
-
-
-def test_a_damaged_snapshot_is_named_once_and_made_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr("pickbest.portfolio.store.ledger.SNAPSHOT_EVERY", 10)
-    store = tmp_path / "runs.db"
-    with AskTell(("a", "b"), 1, store, learner="thompson") as book:
-        for _ in range(10):
-            book.tell(book.ask(), [0.5])
-    with closing(sqlite3.connect(store)) as database:
-        database.execute("UPDATE pickbest_snapshots SET body = X'00'")
-        database.commit()
-    monkeypatch.setattr("pickbest.portfolio.store.ledger.SNAPSHOT_EVERY", 10_000)
-    for _ in range(3):
-        with AskTell.reopened(store) as book:
-            assert book.status().finished >= 10
-        assert caplog.text.count("cannot be used") == 1
-    monkeypatch.setattr("pickbest.portfolio.store.ledger.SNAPSHOT_EVERY", 10)
-    with AskTell.reopened(store) as book:
-        book.tell(book.ask(), [0.5])
-    with closing(Journal(str(store))) as journal:
-        assert journal.snapshot() is not None
-        Ledger(journal).verify()
 
 
 def test_output_that_cannot_be_written_is_one_sentence(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Rounds of other machines, late results, and a database that is away."""
+"""Rounds of other machines, results that come too late, and a database that is away."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import time
 import pytest
 
 from pickbest.core import PickbestError
-from pickbest.core.tickets import ClosedRoundError, RepeatedTellError
+from pickbest.core.tickets import ClosedRoundError
 from pickbest.portfolio import AskTell, Portfolio
 from pickbest.portfolio.processes import Owner
 
@@ -35,32 +35,7 @@ def test_a_round_of_another_machine_is_given_up_when_its_ticket_expires(
         book.verify()
 
 
-def test_what_is_told_too_late_is_kept_and_refused(any_database: str) -> None:
-    with AskTell(["a", "b"], 1, any_database, learner="thompson") as book:
-        late, good = book.ask("late", lifetime=0.05), book.ask("good")
-        time.sleep(0.1)
-        with pytest.raises(PickbestError, match="1 arms, got 2 costs"):
-            book.tell(late, [0.25, 0.5])
-        with pytest.raises(ClosedRoundError, match=r"closed as lost.*not learned; the rest"):
-            book.tell_many([(late, [0.25]), (good, [0.5])], ["the answer", None])
-        for again in (late, good):  # a second time changes nothing
-            with pytest.raises(RepeatedTellError, match="told already"):
-                book.tell(again, [0.75])
-        book.forget(given_up := book.ask("given up"))
-        with pytest.raises(ClosedRoundError, match=r"given up.*not learned"):
-            book.tell(given_up, [0.0])
-        first, second, third = book.history()
-        assert (first.state, first.late, first.cost, first.answer) == (
-            "lost", True, 0.25, "the answer",
-        )  # fmt: skip
-        assert (second.state, second.late) == ("finished", False)
-        assert (third.state, third.late) == ("lost", True)
-        status = book.status()
-        assert (status.finished, status.lost, status.late, status.learned) == (1, 2, 2, 1)
-        book.verify()
-
-
-def test_a_late_result_is_kept_and_does_not_end_the_run(any_database: str) -> None:
+def test_a_result_that_comes_too_late_does_not_end_the_run(any_database: str) -> None:
     """Group 4: another machine closed the round as lost while it ran."""
     with Portfolio(
         {"true": ["true"], "sleep": ["sleep", "0.3"]},
@@ -84,11 +59,11 @@ def test_a_late_result_is_kept_and_does_not_end_the_run(any_database: str) -> No
         closer.close()
         assert [result.winner for result in results] == ["true", "true"]
         first, second = portfolio.history()
-        assert (first.state, first.late, first.winner) == ("lost", True, "true")
+        assert (first.state, first.winner) == ("lost", None)
         assert (first.reason, first.learned) == ("taken for dead", False)
-        assert (second.state, second.late) == ("finished", False)
+        assert second.state == "finished"
         status = portfolio.status()
-        assert (status.finished, status.lost, status.late, status.learned) == (1, 1, 1, 1)
+        assert (status.finished, status.lost, status.learned) == (1, 1, 1)
         portfolio.verify()
 
 
@@ -96,12 +71,17 @@ def test_a_ticket_is_refused_as_soon_as_it_has_expired(any_database: str) -> Non
     """Group 9: not only at the next sweep, and by one clock."""
     with AskTell(ARMS, 2, any_database, learner="thompson") as book:
         ticket, other = book.ask("p", lifetime=0.2), book.ask("q", lifetime=0.2)
+        good = book.ask("good")
         with AskTell.reopened(any_database) as elsewhere:
             time.sleep(0.25)
             for each, told in ((elsewhere, ticket), (book, other)):
                 with pytest.raises(PickbestError, match="no result came in time"):
                     each.tell(told, [0.0, 0.0])
-        assert (book.status().lost, book.status().open) == (2, 0)
+        with pytest.raises(ClosedRoundError, match="closed as lost"):  # all or none
+            book.tell_many([(good, [0.5, 0.5]), (ticket, [0.5, 0.5])])
+        status = book.status()
+        assert (status.lost, status.open, status.finished) == (2, 1, 0)
+        book.verify()
 
 
 def test_opening_waits_for_a_database_that_is_away(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,8 +26,6 @@ def status_table(status: Status) -> Group:
         f"mean cost {mean}; learner {status.learner}, "
         f"{status.budget} arms per round; limits on memory and processes: {status.limits}"
     )
-    if status.late:
-        title += f"; {status.late} results came too late to be learned"
     columns = ("arm", "state", "picked", "won", "failed", "mean cost", "total s", "picked next")
     rows = [
         (arm.name, _marked(arm), arm.picked, arm.won, arm.failed, arm.mean_cost, *took)
@@ -104,8 +102,6 @@ def _when(at: float) -> str:
 
 def _outcome(view: RoundView) -> str:
     lost = f"{view.state}: {view.reason}" if view.reason else ""
-    if view.late:
-        return f"{view.winner or 'no answer'}, too late ({lost})"
     return view.winner or lost or "-"
 
 

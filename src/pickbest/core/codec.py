@@ -109,11 +109,13 @@ def _reader(hint: Any) -> Callable[[Any], Any]:
         kinds = [_reader(each) for each in get_args(hint) if each is not type(None)]
         (kind,) = kinds if len(kinds) == 1 else (_as_is,)
         return lambda data: None if data is None else kind(data)
-    if get_origin(hint) is tuple:
-        item = _reader(get_args(hint)[0])
-        return lambda data: tuple(item(each) for each in _typed(list, data))
+    if get_origin(hint) in (tuple, list):
+        made, item = get_origin(hint), _reader(get_args(hint)[0])
+        return lambda data: made(item(each) for each in _typed(list, data))
     if get_origin(hint) in (Mapping, dict):
-        return lambda data: _typed(dict, data)
+        name, value = get_args(hint)
+        as_name, reader = int if name is int else _as_is, _reader(value)
+        return lambda data: {as_name(k): reader(v) for k, v in _typed(dict, data).items()}
     if not isinstance(hint, type):
         return _as_is
     if issubclass(hint, Enum):

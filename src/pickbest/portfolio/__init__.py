@@ -44,8 +44,10 @@ if TYPE_CHECKING:
         Run as Run,
         RunStatus as RunStatus,
     )
-    from pickbest.portfolio.store.records import StorageError as StorageError
-    from pickbest.portfolio.store.snapshots import ReplayError as ReplayError
+    from pickbest.portfolio.store.records import (
+        ReplayError as ReplayError,
+        StorageError as StorageError,
+    )
     from pickbest.portfolio.store.state import PortfolioState as PortfolioState
     from pickbest.portfolio.store.views import (
         ArmView as ArmView,

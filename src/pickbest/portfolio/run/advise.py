@@ -17,13 +17,7 @@ from pickbest.core.types import Plans, Runs
 from pickbest.learners.auto import Schedules
 from pickbest.learners.auto.kinds import EDGES, KindsState, survivals
 from pickbest.portfolio.runs import RunStatus
-from pickbest.portfolio.store.records import (
-    Entry,
-    Finished,
-    check_finished,
-    check_weights,
-    parts_of,
-)
+from pickbest.portfolio.store.records import Entry, Finished, Picked, check_finished, check_weights
 
 RESAMPLINGS = 40
 # Kinds of problems become clear when rounds are looked at again, knowing what came later.
@@ -123,29 +117,31 @@ class Rounds:
 
 def timed_rounds(entries: Sequence[Entry]) -> Rounds:
     """The last rounds that say when arms answered or were stopped."""
-    parts = [(each.opened, each.told) for each in parts_of(entries).values()]
-    both = [(opened, told) for opened, told in parts if opened and told and not told.late]
-    paired = [(opened, told) for opened, told in both if told.cost is not None][-MOST_ROUNDS:]
+    records = [entry.record for entry in entries]
+    results = {each.round: each for each in records if isinstance(each, Finished)}
+    opened = [each for each in records if isinstance(each, Picked) and each.round in results]
+    both = [(each, results[each.round]) for each in opened]
+    paired = [(picked, told) for picked, told in both if told.cost is not None][-MOST_ROUNDS:]
     if len(paired) < FEWEST_ROUNDS:
         raise PickbestError(
             f"advice needs at least {FEWEST_ROUNDS} finished rounds, got {len(paired)}: play more"
         )
-    for opened, told in paired:
-        check_finished(told, opened)
-        check_weights(opened)
+    for picked, told in paired:
+        check_finished(told, picked)
+        check_weights(picked)
     names = tuple(dict.fromkeys(run.arm for _, told in paired for run in told.runs))
     shape = (len(paired), max(len(told.runs) for _, told in paired))
     costs = np.array([told.cost for _, told in paired], np.float64)
-    sizes = np.array([0 if opened.until else len(told.runs) for opened, told in paired])
+    sizes = np.array([0 if picked.until else len(told.runs) for picked, told in paired])
     empty = np.full(shape, -1), np.zeros(shape), np.zeros(shape, np.bool_), np.ones(shape)
     rounds = Rounds(names, *empty, costs, sizes)
-    for row, (opened, told) in enumerate(paired):
+    for row, (picked, told) in enumerate(paired):
         for place, (run, time) in enumerate(zip(told.runs, told.times, strict=True)):
             if run.status is RunStatus.STOPPED and time == 0.0:
                 continue
             rounds.arms[row, place] = names.index(run.arm)
             rounds.times[row, place] = time
-            rounds.weights[row, place] = (opened.weights or {place: 1.0})[place]
+            rounds.weights[row, place] = (picked.weights or {place: 1.0})[place]
             rounds.answered[row, place] = run.cost is not None and time < 1.0 and run.cost < 1.0
     return rounds
 

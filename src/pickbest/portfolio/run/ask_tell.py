@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from pickbest.core import PickbestError, check_costs, check_count, check_positive
 from pickbest.core.features import Features
-from pickbest.core.tickets import ClosedRoundError, RepeatedTellError, Ticket, in_order, round_of
+from pickbest.core.tickets import RepeatedTellError, Ticket, in_order, round_of
 from pickbest.portfolio.engine.tree import POLLING
 from pickbest.portfolio.run.race import finished
 from pickbest.portfolio.run.settings import Settings
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Costs = Sequence[float | None] | Mapping[str, float | None]
 SWEEP_SECONDS = 30.0
 # Rounds of this process are good as long as it lives. Other machines, which cannot see that, give
-# them up after this time: see `store.lifetimes`.
+# them up after this time.
 DAY = 86_400.0
 
 T = TypeVar("T")
@@ -186,8 +186,8 @@ class AskTell:
 
         A cost that is not known (the arm was stopped, or never called) is None. prices: of these
         calls, where they are not those that were set. Telling a round again is
-        refused and changes nothing, as is anything wrong. A result that comes after its round was
-        closed as lost is kept, shown by `history` and `status`, and refused: it is not learned.
+        refused and changes nothing, as is anything wrong, and a result that comes after its round
+        was closed as lost.
         """
         self.tell_many([(ticket, costs)], [answer], [prices])
 
@@ -197,11 +197,7 @@ class AskTell:
         answers: Sequence[Any] | None = None,
         prices: Sequence[Costs | None] | None = None,
     ) -> None:
-        """Close many rounds in one commit, all or none.
-
-        Results that come too late refuse nothing: all are kept, those in time are learned, and
-        then ClosedRoundError names the late ones.
-        """
+        """Close many rounds in one commit, all or none."""
         results = list(results)
         none = [None] * len(results)
         rounds = self._told([round_of(ticket) for ticket, _ in results])
@@ -213,20 +209,14 @@ class AskTell:
             # Nobody says how long arms took: the less a result costs, the sooner it came.
             times = [result.cost or 0.0 if run.cost is None else run.cost for run in result.runs]
             records.append(finished(result, times))
-        late = self.ledger.tell(records)
+        self.ledger.tell(records)
         with self._mine_lock:
             self._mine.difference_update(record.round for record in records)
-        if late:
-            named = (f"round {number} was closed as lost ({late[number]})" for number in late)
-            rest = "; the rest of the batch was told" if len(late) < len(records) else ""
-            raise ClosedRoundError(
-                f"{', '.join(named)}; what came late is kept, and not learned{rest}"
-            )
 
     def _told(self, numbers: Sequence[int]) -> list[Picked]:
         """The rounds that results are for; refused where one was told already."""
         try:
-            return [self.ledger.picked(number, or_lost=True) for number in numbers]
+            return self.ledger.running(numbers)
         except RepeatedTellError as error:
             # Who sent this batch before has told all of it: see `client`.
             if self.ledger.state.open.keys().isdisjoint(numbers):
@@ -236,7 +226,7 @@ class AskTell:
     def forget(self, ticket: Ticket[str] | int) -> None:
         """Give a round up: it is closed as lost and never learned."""
         number = round_of(ticket)
-        self.ledger.picked(number)
+        self.ledger.running([number])
         self.ledger.lose([number], "given up")
 
     def open_round(self, problem: str, features: Features | None = None) -> Ticket[str]:

@@ -5,13 +5,14 @@ import queue
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pickbest.core import check_count, check_positive, check_share
 from pickbest.core.features import Features
-from pickbest.core.tickets import Ticket
+from pickbest.core.tickets import ClosedRoundError, Ticket
 from pickbest.portfolio.engine.engines import make_engine
 from pickbest.portfolio.engine.local import LocalEngine
 from pickbest.portfolio.run.answers.handling import Answers, Evaluator, Outputs, as_format
@@ -165,7 +166,8 @@ class Portfolio(AskTell):
             self.ledger.lose([ticket.round], (str(error) or type(error).__name__)[:500])
             raise
         result = replace(result, seconds=result.seconds + spent)
-        self.ledger.tell([record])
+        with suppress(ClosedRoundError):  # another machine gave the round up: nothing is learned
+            self.ledger.tell([record])
         return result
 
     def _wanted(self, ticket: Ticket[str]) -> int:

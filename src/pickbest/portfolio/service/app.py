@@ -291,10 +291,8 @@ def create_app(
 
     @app.post("/api/tell", dependencies=guarded, responses=CLOSED)
     def tell(body: Tell) -> Done:
-        """Close a round. A second time is refused with 409 and changes nothing.
-
-        So is a result that came too late; but it is kept, and the history shows it.
-        """
+        """Close a round. A second time is refused with 409 and changes nothing; so is a result
+        that came too late."""
         book.tell(body.round, body.values(book.rewards), body.answer, body.prices)
         return Done(round=body.round)
 

@@ -22,8 +22,6 @@ def metrics_of(status: Status) -> str:
         _metric("rounds_total", "counter", "Rounds that were closed.", rounds),
         _metric("rounds_open", "gauge", "Rounds that were asked for and not closed yet.",
                 [({}, status.open)]),
-        _metric("results_late_total", "counter", "Results that came too late to be learned.",
-                [({}, status.late)]),
         _metric("cost_mean", "gauge", "Mean cost per finished round.",
                 [] if status.mean_cost is None else [({}, status.mean_cost)]),
         _metric("arm_picked_total", "counter", "Rounds in which the arm was picked.",

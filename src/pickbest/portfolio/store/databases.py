@@ -194,14 +194,11 @@ for _column in (records.c.opens, records.c.closes):
         postgresql_where=_column.is_not(None),
     )
 
-# One row a portfolio: the fold of its records up to a position. It can be made again from the
-# records at any time, so losing it costs nothing but time.
+# One row per portfolio: see `state`. It can be made again from the records at any time.
 snapshots = sa.Table(
     "pickbest_snapshots",
     metadata,
     sa.Column("portfolio", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("position", sa.BigInteger, nullable=False),
-    sa.Column("digest", sa.String(64), nullable=False),
     sa.Column("body", sa.LargeBinary, nullable=False),
 )
 

@@ -10,7 +10,6 @@ positions have no gaps and every reader sees the same order. Readers need no loc
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from typing import Any
 
 import sqlalchemy as sa
@@ -30,7 +29,6 @@ from pickbest.portfolio.store.records import (
     OutageError,
     Picked,
     Record,
-    Snapshot,
     StorageError,
     decode_record,
     kind_of,
@@ -53,12 +51,7 @@ _NEWS = sa.text(
 _OF_ROUNDS = sa.text(
     " UNION ALL ".join(
         f"SELECT {_COLUMNS} FROM pickbest_records WHERE portfolio = :portfolio AND {which}"
-        for which in (
-            "opens >= :first AND opens < :end",
-            "closes >= :first AND closes < :end",
-            # See _closed_by: late results.
-            "closes >= :late_first AND closes < :late_end",
-        )
+        for which in ("opens >= :first AND opens < :end", "closes >= :first AND closes < :end")
     )
 )
 # The index of rounds leaves empty values out: without the last words it would not be used.
@@ -85,9 +78,8 @@ _AGES = {
 }
 _LOCK = sa.text("SELECT id FROM pickbest_portfolios WHERE id = :portfolio FOR UPDATE")
 _KEEP = sa.text(
-    "INSERT INTO pickbest_snapshots (portfolio, position, digest, body) "
-    "VALUES (:portfolio, :position, :digest, :body) ON CONFLICT (portfolio) DO UPDATE "
-    "SET position = excluded.position, digest = excluded.digest, body = excluded.body"
+    "INSERT INTO pickbest_snapshots (portfolio, body) VALUES (:portfolio, :body) "
+    "ON CONFLICT (portfolio) DO UPDATE SET body = excluded.body"
 )
 # Classes of SQLSTATE that say: not now. Connections, resources, operators, locks.
 _PASSING = ("08", "53", "57", "55")
@@ -118,7 +110,7 @@ class Turn:
                 "kind": kind_of(record),
                 "body": encode(record),
                 "opens": record.round if isinstance(record, Picked) else None,
-                "closes": _closed_by(record),
+                "closes": record.round if isinstance(record, Finished | Lost) else None,
                 "now": time.time(),
             }
         )
@@ -219,25 +211,22 @@ class Journal:
         with self._reading() as connection:
             return _of_rounds(connection, self._portfolio, first, end)
 
-    def snapshot(self) -> Snapshot | None:
+    def snapshot(self) -> bytes | None:
         """The newest snapshot."""
         table = databases.snapshots
-        wanted = sa.select(table.c.position, table.c.digest, table.c.body).where(
+        wanted = sa.select(table.c.body).where(
             table.c.portfolio == self._portfolio, sa.func.length(table.c.body) <= LONGEST_SNAPSHOT
         )
         with self._reading() as connection:
-            row = connection.execute(wanted).one_or_none()
-        if row is None:
-            return None
-        position, digest, body = row
-        if not (isinstance(position, int) and isinstance(digest, str) and isinstance(body, bytes)):
-            raise DamagedError("the snapshot is not one: its row holds values of other kinds")
-        return Snapshot(position, digest, body)
+            body = connection.execute(wanted).scalar_one_or_none()
+        if body is not None and not isinstance(body, bytes):
+            raise DamagedError("the snapshot cannot be used (it is not bytes)")
+        return body
 
-    def keep(self, snapshot: Snapshot) -> None:
+    def keep(self, snapshot: bytes) -> None:
         """Keep a snapshot in place of an older one, whole or not at all."""
         with self._errors(), self._writing() as connection:
-            connection.execute(_KEEP, {"portfolio": self._portfolio, **asdict(snapshot)})
+            connection.execute(_KEEP, {"portfolio": self._portfolio, "body": snapshot})
 
     def ages(self, rounds: Iterable[int]) -> Mapping[int, float]:
         """Seconds since these rounds were opened, by the database's own clock."""
@@ -316,16 +305,6 @@ def _portfolios(connection: Connection) -> dict[str, int]:
     return {str(name): int(number) for name, number in rows}
 
 
-def _closed_by(record: Record) -> int | None:
-    """The value of the column `closes`, of which the database allows each but once.
-
-    A late result comes in addition to the record that closed its round, so it counts below 0.
-    """
-    if isinstance(record, Finished):
-        return -1 - record.round if record.late else record.round
-    return record.round if isinstance(record, Lost) else None
-
-
 def _entries(
     connection: Connection, portfolio: int, after: int, limit: int | None = None
 ) -> list[Entry]:
@@ -334,8 +313,7 @@ def _entries(
 
 
 def _of_rounds(connection: Connection, portfolio: int, first: int, end: int) -> list[Entry]:
-    bounds = {"first": first, "end": end, "late_first": -end, "late_end": -first}
-    given = {"portfolio": portfolio, "longest": LONGEST_BODY, **bounds}
+    given = {"portfolio": portfolio, "longest": LONGEST_BODY, "first": first, "end": end}
     return sorted(_decoded(connection.execute(_OF_ROUNDS, given)), key=lambda each: each.position)
 
 

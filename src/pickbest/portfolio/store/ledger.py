@@ -1,4 +1,4 @@
-"""A journal and its fold in step: what happens to rounds (asked, told, lost, late) and to arms."""
+"""A journal and its fold in step: what happens to rounds (asked, told, lost) and to arms."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from pickbest.core import PickbestError, unknown_name
 from pickbest.core.features import Feature, Features, encoded, feature_names, kept
 from pickbest.core.tickets import ClosedRoundError, RepeatedTellError, Ticket, not_open
 from pickbest.portfolio.processes import this_process
-from pickbest.portfolio.store.lifetimes import Lifetimes
 from pickbest.portfolio.store.records import (
     DamagedError,
     Entry,
@@ -25,19 +24,12 @@ from pickbest.portfolio.store.records import (
     Opened,
     Picked,
     Record,
+    ReplayError,
     Roster,
     StorageError,
     check_finished,
     check_picked,
     check_roster,
-    parts_of,
-)
-from pickbest.portfolio.store.snapshots import (
-    ReplayError,
-    digest_of,
-    replayed,
-    restore_snapshot,
-    take_snapshot,
 )
 from pickbest.portfolio.store.state import PortfolioState, check_opening, updated
 from pickbest.portfolio.store.views import RoundView, last_rounds
@@ -49,6 +41,8 @@ if TYPE_CHECKING:
 SNAPSHOT_EVERY = 1_000
 # Seconds between attempts while the database is away.
 PATIENCE: tuple[float, ...] = (0.1, 0.5, 2.0, 5.0)
+# Why a round was lost whose ticket expired.
+EXPIRED = "no result came in time"
 
 LOG = logging.getLogger("pickbest.portfolio")
 
@@ -71,15 +65,15 @@ class Ledger:
         self.lock = threading.RLock()
         self.patience = PATIENCE
         self._process = os.getpid()
-        self._lifetimes = Lifetimes(journal)
-        self.state, self._kept = self._opened(trusted)
+        self.state = self._opened(trusted)
+        self._kept = self.state.position
         self.refresh()
 
     def refresh(self) -> None:
         """Fold in what other processes wrote."""
         with self.lock:
             for entry in self.journal.entries(self.state.position):
-                self._fold(entry)
+                _fold(self.state, entry)
 
     def look(self, view: Callable[[PortfolioState], T]) -> T:
         """What a function makes of the newest state, which stands still meanwhile."""
@@ -97,7 +91,7 @@ class Ledger:
         with self.lock:
             with self.journal.turn(self.state.position) as turn:
                 for entry in turn.news:
-                    self._fold(entry)
+                    _fold(self.state, entry)
                 yield turn
             for entry in turn.appended:
                 self.state.apply(entry)
@@ -105,7 +99,7 @@ class Ledger:
                 # The records are what counts: where it cannot be kept now, the next one will be.
                 self._kept = self.state.position
                 with suppress(StorageError):
-                    self.journal.keep(take_snapshot(self.state))
+                    self.journal.keep(self.state.to_bytes())
 
     def write(self, made: Callable[[Turn], Sequence[Record]]) -> None:
         """Write what a function makes of the newest state: in one commit, once, and patiently."""
@@ -126,26 +120,26 @@ class Ledger:
     def verify(self) -> PortfolioState:
         """Replay the journal from its beginning, up to where it stands now.
 
-        Raises ReplayError if any pick, the stored snapshot or the state in memory differs. Right
-        while others write: what comes later is not looked at.
+        Raises ReplayError if any pick, or the state in memory, differs in any bit. Right while
+        others write: what comes later is not looked at.
         """
         with self.lock:
             self.refresh()
-            position, digest = self.state.position, digest_of(self.state)
-            trusted = self.state.trusted
-            snapshot = self.journal.snapshot()
-        known = [(position, digest, "the state in memory")]
-        if (
-            snapshot is not None
-            and snapshot.position <= position
-            and restore_snapshot(snapshot, trusted) is not None
-        ):
-            known.insert(0, (snapshot.position, snapshot.digest, "the snapshot"))
-        again = replayed(self.journal.entries(0, position), known, trusted)
+            position, known = self.state.position, self.state.to_bytes()
+        again = PortfolioState(self.state.trusted)
+        for entry in self.journal.entries(0, position):
+            if isinstance(entry.record, Picked) and not entry.record.given:
+                _check_pick(again, entry.record)
+            _fold(again, entry)
         if again.position != position:
             raise ReplayError(
                 f"the journal ends at record {again.position}, but record {position} was seen "
                 "before: the database was replaced or cut"
+            )
+        if again.to_bytes() != known:
+            raise ReplayError(
+                "what is known from the snapshot and the records after it differs from a replay "
+                "of the whole journal"
             )
         return again
 
@@ -238,8 +232,6 @@ class Ledger:
             return opened
 
         self.write(made)
-        if not owned:
-            self._lifetimes.promise(opened)
         return [ticket_of(each) for each in opened]
 
     def more(self, number: int, lifetime: float, owned: bool) -> Ticket[str] | None:
@@ -253,22 +245,21 @@ class Ledger:
             found[:] = [each for each in self.state.open.values() if each.after == number]
             if found:
                 return []
-            first = parts_of(turn.of_round(number))[number].opened
+            opened = [entry.record for entry in turn.of_round(number)]
+            first = next((each for each in opened if isinstance(each, Picked)), None)
             if number not in self.state.tail or first is None:
                 raise self._no_more(number)
-            called, costs = self.state.tail[number]
+            before = self.state.tail[number]
             new, now = self.state.next_round, time.time()
-            arms = self.state.live.pick(new, first.features, called, costs).arms
+            arms = self.state.live.pick(new, first.features, before.arms, before.costs).arms
             if arms:
                 owner = this_process() if owned else None
                 told = (first.problem, True, now, 1.0, (), first.features)
                 picked = Picked(new, arms, None, now + lifetime, owner, *told)
-                found.append(replace(picked, after=number, called=called, costs=costs))
+                found.append(replace(picked, after=number, called=before.arms, costs=before.costs))
             return found
 
         self.write(made)
-        if found and not owned:
-            self._lifetimes.promise(found)
         return ticket_of(found[0]) if found else None
 
     def _no_more(self, number: int) -> PickbestError:
@@ -280,27 +271,26 @@ class Ledger:
             return ClosedRoundError(f"tell round {number} first, then ask whether to go on")
         return ClosedRoundError(f"round {number} was gone on with already, or long ago")
 
-    def picked(self, number: int, or_lost: bool = False) -> Picked:
-        """The open round of that number; says why if there is none, or if it has expired.
-
-        or_lost: also one that was closed as lost, for a result that comes late.
-        """
+    def running(self, numbers: Sequence[int]) -> list[Picked]:
+        """The open rounds of these numbers; says why if one is not open, or has expired."""
         with self.lock:
-            if number not in self.state.open:
+            if not self.state.open.keys() >= set(numbers):
                 self.refresh()
-            if number in self.state.open:
-                picked = self.state.open[number]
-                if not self._lifetimes.expired([picked]):
-                    return picked
-                self.lose([number], "no result came in time")
-            is_number = isinstance(number, int) and not isinstance(number, bool)
-            found = self.journal.of_rounds(number, number + 1) if is_number else []
-            parts = parts_of(found)[number]
-            untold = parts.lost if parts.told is None else None
-            if or_lost and parts.opened is not None and untold is not None:
-                return parts.opened
-            why = {} if untold is None else {number: untold.reason}
-            raise not_open(number, self.state.next_round, why)
+            known = [self.state.open[each] for each in numbers if each in self.state.open]
+            if expired := self._expired(known):
+                self._close(dict.fromkeys(expired, EXPIRED))
+            for number in numbers:
+                if number not in self.state.open:
+                    is_number = isinstance(number, int) and not isinstance(number, bool)
+                    found = self.journal.of_rounds(number, number + 1) if is_number else []
+                    raise self._closed(number, found)
+            return known
+
+    def _closed(self, number: int, entries: Iterable[Entry]) -> PickbestError:
+        """Why a round is not open; entries: what the journal holds of it."""
+        records = [entry.record for entry in entries]
+        lost = {each.round: each.reason for each in records if isinstance(each, Lost)}
+        return not_open(number, self.state.next_round, lost)
 
     def note(self, results: Sequence[tuple[str, tuple[float, ...], Finished]]) -> None:
         """Rounds that were played elsewhere: (problem, weights, result), all in one commit.
@@ -322,33 +312,19 @@ class Ledger:
                 turn.append(picked)
                 turn.append(replace(result, round=number))
 
-    def tell(self, results: Sequence[Finished]) -> dict[int, str]:
-        """Close rounds with results, all in one commit, all or none; which came late, and why.
+    def tell(self, results: Sequence[Finished]) -> None:
+        """Close rounds with results, all in one commit, all or none."""
 
-        A round that had been closed as lost keeps its result, and nothing is learned of it.
-        """
-        late: dict[int, str] = {}
-
-        def made(turn: Turn) -> list[Finished]:
-            late.clear()
+        def made(turn: Turn) -> Sequence[Finished]:
             if len({each.round for each in results}) < len(results):
                 raise RepeatedTellError("a round is told twice at once")
-            return [closing(turn, each) for each in results]
-
-        def closing(turn: Turn, result: Finished) -> Finished:
-            number = result.round
-            picked = self.state.open.get(number)
-            if picked is None:
-                parts = parts_of(turn.of_round(number))[number]
-                picked = parts.opened
-                if picked is None or parts.lost is None or parts.told is not None:
-                    raise not_open(number, self.state.next_round, {})
-                late[number] = parts.lost.reason
-            check_finished(result, picked)
-            return replace(result, late=number in late)
+            for each in results:
+                if each.round not in self.state.open:
+                    raise self._closed(each.round, turn.of_round(each.round))
+                check_finished(each, self.state.open[each.round])
+            return results
 
         self.write(made)
-        return late
 
     def lose(self, numbers: Iterable[int], reason: str) -> None:
         """Close open rounds without results; those that are closed stay as they are."""
@@ -358,8 +334,25 @@ class Ledger:
         """Close every round whose process died, or whose ticket has expired."""
         with self.lock:
             self.refresh()
-            reasons = self._lifetimes.abandoned(self.state.open.values())
+            rounds = self.state.open.values()
+            reasons = dict.fromkeys(self._expired(rounds), EXPIRED)
+            for each in rounds:
+                if each.owner is not None and each.owner.is_here and each.owner.has_died:
+                    reasons[each.round] = f"process {each.owner.pid} died before the result"
             return self._close(reasons) if reasons else []
+
+    def _expired(self, rounds: Iterable[Picked]) -> list[int]:
+        """Which of these open rounds have expired. One of a process of this machine never does.
+
+        The journal's clock says how old a ticket is: clocks of two machines are never compared.
+        """
+        good = {
+            each.round: each.expires - each.at
+            for each in rounds
+            if each.owner is None or not each.owner.is_here
+        }
+        ages = self.journal.ages(good)
+        return [number for number, age in ages.items() if age > good[number]]
 
     def _close(self, reasons: Mapping[int, str]) -> list[Lost]:
         """Close those of the rounds that are open; why each is lost."""
@@ -373,29 +366,37 @@ class Ledger:
         self.write(made)
         return losses
 
-    def _opened(self, trusted: Opened | None) -> tuple[PortfolioState, int]:
-        """(the state of the newest snapshot that can be used, its position)."""
+    def _opened(self, trusted: Opened | None) -> PortfolioState:
+        """The fold as the snapshot has it, or an empty one."""
         try:
             snapshot = self.journal.snapshot()
-            state = restore_snapshot(snapshot, trusted) if snapshot is not None else None
-            if state is not None:
-                return state, state.position
+            if snapshot is not None:
+                return PortfolioState.from_bytes(snapshot, trusted)
         except DamagedError as error:
-            LOG.warning("%s; it is made again from the records", error)
-        return PortfolioState(trusted), 0
-
-    def _fold(self, entry: Entry) -> None:
-        try:
-            self.state.apply(entry)
-        except PickbestError as error:
-            raise DamagedError(
-                f"the journal is damaged: record {entry.position}: {error}"
-            ) from error
+            LOG.warning("%s; all records are folded again", error)
+        return PortfolioState(trusted)
 
     def _try_out(self, roster: Roster) -> None:
         """Raise before anything is written if the learner cannot play with these arms."""
         trial = copy.deepcopy(self.state)
         trial.apply(Entry(trial.position + 1, roster))
+
+
+def _fold(state: PortfolioState, entry: Entry) -> None:
+    try:
+        state.apply(entry)
+    except PickbestError as error:
+        raise DamagedError(f"the journal is damaged: record {entry.position}: {error}") from error
+
+
+def _check_pick(state: PortfolioState, picked: Picked) -> None:
+    """Pick a round anew from the records before it."""
+    again = state.live.pick(picked.round, picked.features, picked.called, picked.costs)
+    stored = (picked.arms, picked.weights, picked.until)
+    if again[:3] != stored:
+        raise ReplayError(
+            f"round {picked.round}: the journal says {stored}, a replay picks {again}"
+        )
 
 
 def patiently(

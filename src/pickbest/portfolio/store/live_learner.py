@@ -225,22 +225,25 @@ class LiveLearner:
         self._seat.learn_runs(plans, runs)
         return True
 
-    def stored(self) -> tuple[list[dict[str, Any]], dict[str, AnyArray]]:
-        """(which arms are away with whom, arrays by path): all that was learned, as data."""
+    def stored(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+        """(names of features, and which arms are away with whom; arrays by path): all that was
+        learned, as data."""
         arrays = {f"state/{path}": array for path, array in arrays_of(self.state).items()}
-        seen: dict[int, dict[str, Any]] = {}
-        for arm, last in self._archive.items():
-            place = len(seen)
-            kept = seen.setdefault(id(last), {"arms": list(last.arms), "away": [], "at": place})
+        away: dict[int, dict[str, Any]] = {}
+        for arm in sorted(self._archive):
+            last = self._archive[arm]
+            kept = away.setdefault(id(last), {"arms": last.arms, "away": [], "at": len(away)})
             kept["away"].append(arm)
             arrays |= {f"away/{kept['at']}/{path}": each for path, each in last.arrays.items()}
-        return list(seen.values()), arrays
+        in_order = {path: np.asarray(array, order="C") for path, array in arrays.items()}
+        return {"features": self.features, "away": list(away.values())}, in_order
 
-    def restore(self, away: list[dict[str, Any]], arrays: Mapping[str, AnyArray]) -> None:
+    def restore(self, learned: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
         """Take over what `stored` gave; raises where it does not fit."""
+        self.expect(tuple(learned["features"]))
         self._seat.state = restore_arrays(self.state, _below("state/", arrays))
         self._archive = {}
-        for kept in away:
+        for kept in learned["away"]:
             last = LastSeen(tuple(kept["arms"]), _below(f"away/{kept['at']}/", arrays))
             self._archive |= dict.fromkeys(kept["away"], last)
 

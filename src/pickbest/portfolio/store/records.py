@@ -6,7 +6,6 @@ before it is folded in.
 """
 
 import math
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,6 +35,10 @@ class NoPortfolioError(PickbestError):
 
 class DamagedError(PickbestError):
     """What is stored is not what can have been written; nothing of it was learned."""
+
+
+class ReplayError(PickbestError):
+    """A replay of the journal does not agree with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,7 @@ class Picked:
     weights: as in core.Choice, one per arm; None where the learner has none.
     owner: None for tickets that outlive the process that asked (they only expire).
     expires: `at`, and for how many seconds the ticket is good; only the difference counts,
-        measured by one clock (see `lifetimes`).
+        measured by the clock of the journal.
     watched: all arms run to their own end or the deadline, whoever answers first.
     watch: how likely that was. until: see core.Ticket.
     at: seconds since the epoch.
@@ -110,7 +113,6 @@ class Finished:
     winner: the arm with the best answer; None when no arm gave one.
     answer: the winner's answer where it is JSON, else its repr; of a long one, the beginning and
         the end. output: the file that holds all of it, next to the journal; "": there is none.
-    late: the round had been closed as lost before: kept for people, never learned.
     """
 
     round: int
@@ -123,7 +125,6 @@ class Finished:
     answer: Any = None
     at: float = 0.0
     output: str = field(default="", metadata=SPARSE)
-    late: bool = field(default=False, metadata=SPARSE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,38 +145,6 @@ class Entry:
 
     position: int
     record: Record
-
-
-@dataclass(slots=True)
-class Parts:
-    """What a journal holds of one round."""
-
-    opened: Picked | None = None
-    lost: Lost | None = None
-    told: Finished | None = None
-
-
-def parts_of(entries: Iterable[Entry]) -> Mapping[int, Parts]:
-    """The parts of each round by its number, in the order of their first records."""
-    found: defaultdict[int, Parts] = defaultdict(Parts)
-    for entry in entries:
-        match entry.record:
-            case Picked() as record:
-                found[record.round].opened = record
-            case Lost() as record:
-                found[record.round].lost = record
-            case Finished() as record:
-                found[record.round].told = record
-    return found
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """The fold of all records up to a position: see `snapshots`."""
-
-    position: int
-    digest: str
-    body: bytes
 
 
 _RECORDS: tuple[type[Record], ...] = (Opened, Roster, Picked, Finished, Lost)

@@ -2,17 +2,26 @@
 
 Its size depends on the arms and on the rounds that are open, not on how many rounds there were.
 A record that cannot have been written by us is refused before anything of it is taken in.
+
+A snapshot is the fold as bytes, so that a long journal is quick to open. The journal is the truth:
+a snapshot can be lost, and one of another release is not used.
 """
+
+from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
+from pickbest._version import __version__
 from pickbest.core import PickbestError
+from pickbest.core.codec import EXCLUDED, decode, encode, plain
 from pickbest.core.features import encoded, feature_names
+from pickbest.core.savefile import from_npz, to_npz
 from pickbest.portfolio.runs import RunStatus
 from pickbest.portfolio.store.live_learner import LiveLearner
 from pickbest.portfolio.store.records import (
+    DamagedError,
     Entry,
     Finished,
     Lost,
@@ -24,22 +33,12 @@ from pickbest.portfolio.store.records import (
     check_opened,
     check_picked,
     check_roster,
-    check_runs,
 )
 
-# Arms by name, and what they cost.
-Called = tuple[tuple[str, ...], tuple[float, ...]]
+# Sums up to a moment: problems that were finished by then, when, their costs, prices of calls.
+Point = tuple[float, ...]
 # When a course has so many points, every other one is dropped.
 MOST_POINTS = 256
-
-
-class Point(NamedTuple):
-    """Sums up to a moment: problems that were finished by then, their costs, prices of calls."""
-
-    problems: int
-    at: float
-    paid: float
-    spent: float
 
 
 @dataclass
@@ -51,14 +50,23 @@ class Course:
 
     def note(self, point: Point) -> None:
         """Take in that a round was finished."""
-        if point.problems % self.step:
+        problems = point[0]
+        if problems % self.step:
             return
-        if self.points and self.points[-1].problems == point.problems:
+        if self.points and self.points[-1][0] == problems:
             self.points.pop()  # Another call on the same problem.
         self.points.append(point)
         if len(self.points) == MOST_POINTS:
             self.step *= 2
             self.points = self.points[1::2]
+
+
+@dataclass(frozen=True)
+class Called:
+    """What was called on a problem, and what it cost."""
+
+    arms: tuple[str, ...] = ()
+    costs: tuple[float, ...] = ()
 
 
 @dataclass
@@ -76,12 +84,13 @@ class Tally:
     spent: float = 0.0
 
 
+@dataclass
 class PortfolioState:
     """State as a fold. Apply the same entries, get the same bits.
 
-    open: the rounds that run. lost: how many were closed without a result; late: how many of
-    these got one afterwards. learned: how many rounds taught the learner something. further: how
-    many of those finished went on with an earlier round. paid: costs of finished problems, summed;
+    open: the rounds that run. lost: how many were closed without a result. learned: how many
+    rounds taught the learner something. further: how many of those finished went on with an
+    earlier round. paid: costs of finished problems, summed;
     spent: prices of calls. course: the same over time, in the order of finishing. tail: the last
     rounds that another may go on with, and what was called in them.
 
@@ -89,24 +98,52 @@ class PortfolioState:
         a learner of a module. Nothing that only a journal names is imported.
     """
 
-    def __init__(self, trusted: Opened | None = None) -> None:
-        self.trusted = trusted
-        self.position = 0
-        self.settings: Opened | None = None
-        self.roster: Roster | None = None
-        self.next_round = 0
-        self.finished = 0
-        self.learned = 0
-        self.lost = 0
-        self.late = 0
-        self.open: dict[int, Picked] = {}
-        self.tallies: dict[str, Tally] = {}
-        self.further = 0
-        self.paid = 0.0
-        self.spent = 0.0
-        self.tail: dict[int, Called] = {}
-        self.course = Course()
-        self._live: LiveLearner | None = None
+    trusted: Opened | None = field(default=None, metadata=EXCLUDED)
+    position: int = 0
+    settings: Opened | None = None
+    roster: Roster | None = None
+    next_round: int = 0
+    finished: int = 0
+    learned: int = 0
+    lost: int = 0
+    further: int = 0
+    paid: float = 0.0
+    spent: float = 0.0
+    open: dict[int, Picked] = field(default_factory=dict)
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    tail: dict[int, Called] = field(default_factory=dict)
+    course: Course = field(default_factory=Course)
+    _live: LiveLearner | None = field(default=None, metadata=EXCLUDED)
+
+    def to_bytes(self) -> bytes:
+        """Everything that the fold knows, as npz (arrays and a JSON header, never pickle).
+
+        Equal folds give equal bytes, so a replay of the journal can be held against it.
+        """
+        learned, arrays = ({}, {}) if self._live is None else self._live.stored()
+        header = {"made_by": __version__, "known": plain(self), "learned": learned}
+        return to_npz(header, arrays)
+
+    @staticmethod
+    def from_bytes(body: bytes, trusted: Opened | None) -> PortfolioState:
+        """The fold that was taken; an empty one where another release has taken it.
+
+        Raises DamagedError where it cannot be used.
+        """
+        try:
+            header, arrays = from_npz(body)
+            if header["made_by"] != __version__:
+                return PortfolioState(trusted)
+            state = decode(PortfolioState, encode(header["known"]))
+            state.trusted = trusted
+            if state.settings is not None:
+                check_opened(state.settings, trusted)
+            if state.settings is not None and state.roster is not None:
+                state._live = LiveLearner(state.settings, check_roster(state.roster))
+                state._live.restore(header["learned"], arrays)
+        except (PickbestError, KeyError, TypeError, ValueError, AttributeError) as error:
+            raise DamagedError(f"the snapshot cannot be used ({error})") from error
+        return state
 
     def apply(self, entry: Entry) -> None:
         """Fold one entry in; entries come in order, and each once."""
@@ -124,19 +161,11 @@ class PortfolioState:
             raise PickbestError("the portfolio has no arms yet: open it with some")
         return self._live
 
-    def begin(self, settings: Opened | None, roster: Roster | None) -> None:
-        """Start from settings and arms; what was learned is put into `live` afterwards."""
-        if settings is not None:
-            check_opened(settings, self.trusted)
-            self.settings = settings
-            if roster is not None:
-                self.roster = check_roster(roster)
-                self._live = LiveLearner(settings, roster)
-
     def _opened(self, record: Opened) -> None:
         if self.settings is not None:
             raise PickbestError("the journal is opened twice")
-        self.begin(record, None)
+        check_opened(record, self.trusted)
+        self.settings = record
 
     def _changed(self, record: Roster) -> None:
         if self.settings is None:
@@ -154,7 +183,8 @@ class PortfolioState:
         if record.round != self.next_round:
             raise PickbestError(f"round {record.round} was opened instead of {self.next_round}")
         check_picked(record, self.live.arms, self.live.learner.budget, self.live.fewer)
-        if record.after >= 0 and self.tail.pop(record.after, None) != (record.called, record.costs):
+        called = Called(record.called, record.costs)
+        if record.after >= 0 and self.tail.pop(record.after, None) != called:
             raise PickbestError(f"round {record.round} cannot go on with round {record.after}")
         if record.features is not None:
             self.live.expect(feature_names(record.features))
@@ -165,13 +195,6 @@ class PortfolioState:
             self.tallies[arm].picked += 1
 
     def _finished(self, record: Finished) -> None:
-        if record.late:
-            known = 0 <= record.round < self.next_round and record.round not in self.open
-            if not known or self.late == self.lost:
-                raise PickbestError(f"round {record.round} has a late result, but was not lost")
-            check_runs(record.runs, record.winner, record.cost)
-            self.late += 1
-            return
         picked = self._running(record.round)
         check_finished(record, picked)
         del self.open[record.round]
@@ -195,12 +218,14 @@ class PortfolioState:
                 tally.known_costs += 1
         self.learned += self.live.learn(picked, record)
         if self.live.goes_on:
-            told = [(run.arm, run.cost) for run in record.runs if run.cost is not None]
-            arms, costs = (tuple(each) for each in zip(*told, strict=True)) if told else ((), ())
-            self.tail[record.round] = picked.called + arms, picked.costs + costs
+            known = [run for run in record.runs if run.cost is not None]
+            arms = tuple(run.arm for run in known)
+            costs = tuple(run.cost for run in known if run.cost is not None)
+            self.tail[record.round] = Called(picked.called + arms, picked.costs + costs)
             if len(self.tail) > MOST_POINTS:
                 del self.tail[next(iter(self.tail))]
-        self.course.note(Point(self.finished - self.further, record.at, self.paid, self.spent))
+        problems = self.finished - self.further
+        self.course.note((problems, record.at, self.paid, self.spent))
 
     def _lost(self, record: Lost) -> None:
         self._running(record.round)

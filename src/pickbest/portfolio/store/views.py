@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pickbest.core.codec import SPARSE
 from pickbest.portfolio.runs import Run, contradictions
-from pickbest.portfolio.store.records import Entry, Finished, Lost, Picked, parts_of
+from pickbest.portfolio.store.records import Entry, Finished, Lost, Picked
 from pickbest.portfolio.store.state import PortfolioState, Tally
 
 if TYPE_CHECKING:
@@ -50,7 +50,6 @@ class Status:
     """A portfolio now. Rounds asked = finished + lost + open.
 
     limits: how limits of arms are kept to: "polling".
-    late: how many of the lost rounds got a result afterwards; it is kept, and never learned.
     problems: how many were finished, where one may take several rounds. rewards: people tell and
     see rewards, 1 - cost. spent: prices of all calls. trade: what a price of 1 weighs against a
     cost. frontier: the best fixed choices in hindsight, where calls have prices.
@@ -67,7 +66,6 @@ class Status:
     mean_cost: float | None
     arms: tuple[ArmView, ...]
     limits: str = ""
-    late: int = 0
     problems: int = 0
     rewards: bool = False
     spent: float = 0.0
@@ -92,7 +90,6 @@ class Status:
 class RoundView:
     """One round. state: open, finished or lost; reason: why it was lost.
 
-    late: whether a lost round has a result all the same, which came too late to be learned.
     output: the file next to the journal that holds all of a long answer.
     after: the round that this one goes on with, on the same problem.
     """
@@ -108,7 +105,6 @@ class RoundView:
     reason: str = ""
     learned: bool = False
     answer: Any = None
-    late: bool = False
     after: int = field(default=-1, metadata=SPARSE)
     output: str = field(default="", metadata=SPARSE)
 
@@ -133,7 +129,7 @@ def overview(known: PortfolioState, limits: str = "") -> Status:
         seed=settings.seed if settings else 0,
         budget=roster.budget if roster else 0,
         asked=known.next_round,
-        **{name: getattr(known, name) for name in ("finished", "lost", "late", "learned")},
+        **{name: getattr(known, name) for name in ("finished", "lost", "learned")},
         open=len(known.open),
         mean_cost=known.paid / problems if problems else None,
         arms=tuple(
@@ -160,21 +156,26 @@ def _arm_view(name: str, tally: Tally, known: PortfolioState, share: float) -> A
 
 def rounds_of(entries: Iterable[Entry]) -> list[RoundView]:
     """The rounds that are opened in these entries, in their order."""
-    rounds = parts_of(entries).values()
-    return [_view(each.opened, each.lost, each.told) for each in rounds if each.opened is not None]
-
-
-def _view(opened: Picked, lost: Lost | None, told: Finished | None) -> RoundView:
-    state = "open" if told is None else "finished"
-    view = RoundView(
-        opened.round, opened.problem, opened.arms, state, opened.at, after=opened.after
-    )
-    if lost is not None:
-        view = replace(view, state="lost", reason=lost.reason)
-    if told is None:
-        return view
-    view = replace(view, winner=told.winner, cost=told.cost, runs=told.runs, answer=told.answer)
-    return replace(view, late=told.late, learned=not told.late, output=told.output)
+    views: dict[int, RoundView] = {}
+    for entry in entries:
+        match entry.record:
+            case Picked() as it:
+                view = RoundView(it.round, it.problem, it.arms, "open", it.at, after=it.after)
+                views[it.round] = view
+            case Lost() as it if it.round in views:
+                views[it.round] = replace(views[it.round], state="lost", reason=it.reason)
+            case Finished() as it if it.round in views:
+                views[it.round] = replace(
+                    views[it.round],
+                    state="finished",
+                    winner=it.winner,
+                    cost=it.cost,
+                    runs=it.runs,
+                    learned=True,
+                    answer=it.answer,
+                    output=it.output,
+                )
+    return list(views.values())
 
 
 def last_rounds(

@@ -49,7 +49,7 @@ function drawArms(status, course) {
   const points = course.points, last = points.at(-1), first = points.at(-1 - WINDOW) ?? points[0];
   const rate = last && last[1] > first[1] ? (last[0] - first[0]) / (last[1] - first[1]) : null;
   $("summary").textContent = status.finished + " rounds finished, " + status.lost + " lost" +
-    (status.late ? " (" + status.late + " came late)" : "") + ", " + status.open +
+    ", " + status.open +
     " tickets open; " + word + " " + number(value(status, status.mean_cost)) +
     (names ? ", price " + number(status.spent / Math.max(status.problems, 1)) : "") +
     (status.problems === status.finished ? " per round" : " per problem, " + status.problems + " problems") +
@@ -74,8 +74,7 @@ function drawRounds(status, rounds) {
   for (const view of rounds.reverse()) {
     const row = body.insertRow();
     cell(row, view.round, "n"); cell(row, view.problem, "name"); cell(row, view.arms.join(", "));
-    if (view.late) cell(row, (view.winner ?? "no answer") + ", too late", "lost");
-    else if (view.state === "lost") cell(row, "lost: " + view.reason, "lost");
+    if (view.state === "lost") cell(row, "lost: " + view.reason, "lost");
     else cell(row, view.winner ?? (view.state === "open" ? "running" : "–"));
     const won = view.runs.find(run => run.arm === view.winner);
     const disputed = new Set(view.runs.map(run => run.verdict).filter(Boolean)).size > 1;
