@@ -129,7 +129,7 @@ class Player:
         self._forgotten.add(number)
 
     def save(self, path: str | Path) -> None:
-        """Write everything to a .json or .npz file, whole or not at all."""
+        """Write everything to an .npz file, whole or not at all."""
         header = {
             "format": FORMAT,
             "version": VERSION,

@@ -14,9 +14,8 @@ def read(path):
     return savefile.read(path, "game", newest=2)
 
 
-@pytest.mark.parametrize("suffix", [".json", ".npz"])
-def test_what_is_written_comes_back(tmp_path, suffix):
-    path = tmp_path / f"a{suffix}"
+def test_what_is_written_comes_back(tmp_path):
+    path = tmp_path / "a.npz"
     savefile.write(path, {"format": "game", "version": 2}, ARRAYS)
     header, arrays = read(path)
     assert header["version"] == 2
@@ -25,35 +24,23 @@ def test_what_is_written_comes_back(tmp_path, suffix):
 
 @pytest.mark.parametrize("version", [0, -1, True, 1.0, "1", None])
 def test_a_version_is_a_whole_number_from_1_on(tmp_path, version):
-    path = tmp_path / "a.json"
+    path = tmp_path / "a.npz"
     savefile.write(path, {"format": "game", "version": version}, ARRAYS)
     with pytest.raises(PickbestError, match="its version is"):
         read(path)
 
 
-def test_a_newer_version_is_not_read(tmp_path):
-    path = tmp_path / "a.json"
-    savefile.write(path, {"format": "game", "version": 3}, ARRAYS)
-    with pytest.raises(PickbestError, match="newer pickbest"):
-        read(path)
-
-
-@pytest.mark.parametrize("content", ["[]", "3", '"game"', "null"])
+@pytest.mark.parametrize("content", [[], 3, "game", None])
 def test_a_header_is_a_table(tmp_path, content):
-    path = tmp_path / "a.json"
-    path.write_text(content)
+    path = tmp_path / "a.npz"
+    np.savez(path, header=np.frombuffer(json.dumps(content).encode(), np.uint8))
     with pytest.raises(PickbestError, match="its header is not a table"):
         read(path)
 
 
-@pytest.mark.parametrize(
-    "change", [{"values": [1.0]}, {"values": ["a", "b"]}, {"shape": [-1, -2]}, {"dtype": "O"}]
-)
-def test_an_array_that_is_none(tmp_path, change):
-    path = tmp_path / "a.json"
-    savefile.write(path, {"format": "game", "version": 1}, ARRAYS)
-    content = json.loads(path.read_text())
-    content["arrays"]["costs"] |= change
-    path.write_text(json.dumps(content))
-    with pytest.raises(PickbestError, match=r"a\.json"):
+def test_an_array_that_is_none(tmp_path):
+    path = tmp_path / "a.npz"
+    header = np.frombuffer(b'{"format": "game", "version": 1}', np.uint8)
+    np.savez(path, header=header, costs=np.array([None]), allow_pickle=True)
+    with pytest.raises(PickbestError, match="does not fit its bytes"):
         read(path)

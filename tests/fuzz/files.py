@@ -65,8 +65,7 @@ def mutate_save(seed: Path, target: Path, rng: random.Random) -> None:
     if rng.random() > GENTLE + 0.3:
         mutate_bytes(seed, target, rng)
         return
-    read = savefile.from_npz if seed.suffix == ".npz" else savefile._from_json
-    header, arrays = read(seed.read_bytes())
+    header, arrays = savefile.from_npz(seed.read_bytes())
     header.pop("checksum", None)
     if rng.random() < GENTLE:
         header["seed"] = rng.choice([0, 1, 2**32, 2**63 - 1])
@@ -234,7 +233,7 @@ SETTINGS: dict[str, tuple[str, ...]] = {
         "'runtime'",
         "{kind = 'quality', best = -1e300, worst = 1e300}",
     ),
-    "learner": ("{name = 'thompson', prior = 2.0}", "'auto'", "'og'"),
+    "learner": ("{name = 'thompson', prior = 2.0}", "'auto'", "'uniform'"),
     "limits": ("{memory_mb = 4000, cpu_seconds = 10, grace = 0.5}", "{}"),
     "double_check": ("0.5", "1", "0"),
     "answer": ("'dimacs'", "'smtlib'", "'text'", "'number'"),
@@ -260,7 +259,7 @@ TOML_WORDS = (
 
 def toml_seeds(folder: Path, suffix: str) -> None:
     settings = "\n".join(f"{key} = {values[0]}" for key, values in SETTINGS.items())
-    short = 'budget = 2\ndeadline = 1.5\nlearner = "og"\n[arms]\na = ["x"]\nb = ["y"]\n'
+    short = 'budget = 2\ndeadline = 1.5\nlearner = "thompson"\n[arms]\na = ["x"]\nb = ["y"]\n'
     (folder / f"full{suffix}").write_text(settings + TOML_ARMS)
     (folder / f"short{suffix}").write_text(short)
 

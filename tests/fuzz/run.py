@@ -50,11 +50,10 @@ class Kind:
     use: Callable[[Path], None]
 
 
-_SAVE = files.save_seeds, files.mutate_save, files.use_save
 _TABLE = files.table_seeds, files.mutate_table, files.use_table
 _PROBLEM = problems.problem_seeds, problems.mutate_problem, problems.use_problem
 KINDS: dict[str, Kind] = {
-    **{f"save{suffix}": Kind(suffix, *_SAVE) for suffix in (".json", ".npz")},
+    "save": Kind(".npz", files.save_seeds, files.mutate_save, files.use_save),
     "journal": Kind(".db", files.journal_seeds, files.mutate_journal, files.use_journal),
     "toml": Kind(".toml", files.toml_seeds, files.mutate_toml, files.use_toml),
     **{suffix[1:]: Kind(suffix, *_TABLE) for suffix in (".csv", ".npy", ".npz", ".parquet")},

@@ -80,9 +80,9 @@ def test_a_player_goes_on_as_the_saved_one(tmp_path):
         ticket = player.ask(features={"size": number, "kind": str(number % 3)})
         player.tell(ticket, [0.0 if arm == number % 3 else 1.0 for arm in ticket.arms])
     player.ask(features={"size": 3, "kind": "1"})
-    for name in ("player.json", "player.npz"):
-        player.save(tmp_path / name)
-        other = Player.load(tmp_path / name)
+    player.save(tmp_path / "player.npz")
+    other = Player.load(tmp_path / "player.npz")
+    for _ in range(2):
         asked = [each.ask(features={"size": None, "kind": "2"}) for each in (player, other)]
         assert asked[0] == asked[1]
         for each, ticket in zip((player, other), asked, strict=True):

@@ -35,9 +35,9 @@ def test_a_save_file_with_an_arm_out_of_range_is_refused(tmp_path: Path) -> None
     """Compiled code would trust it."""
     player = Player(make_learner("fpml-partial", 6, 2, rounds=50))
     player.ask()
-    path = tmp_path / "player.json"
+    path = tmp_path / "player.npz"
     player.save(path)
-    header, arrays = savefile._from_json(path.read_bytes())
+    header, arrays = savefile.from_npz(path.read_bytes())
     header.pop("checksum")
     for arms in ([0, 6], [0, -1], [0, 2**40], [0, 1, 2], [0.5, 1.0]):
         savefile.write(path, header, {**arrays, "open/0/arms": np.array([arms])})
@@ -62,9 +62,9 @@ def test_a_guard_that_no_game_leads_to_is_refused(
 
 def test_a_save_file_cannot_ask_for_more_room_than_it_fills(tmp_path: Path) -> None:
     player = Player(make_learner("uniform", 6, 2))
-    path = tmp_path / "player.json"
+    path = tmp_path / "player.npz"
     player.save(path)
-    header, arrays = savefile._from_json(path.read_bytes())
+    header, arrays = savefile.from_npz(path.read_bytes())
     header.pop("checksum")
     header["learner"]["n_arms"] = 10**9
     savefile.write(path, header, arrays)

@@ -1,4 +1,4 @@
-"""Saved state: a versioned header and named arrays, as JSON or npz, checked and atomic."""
+"""Saved state: a versioned header and named arrays as npz, checked and atomic."""
 
 import contextlib
 import hashlib
@@ -19,7 +19,7 @@ from pickbest.core.codec import parsed
 from pickbest.core.errors import PickbestError
 
 Arrays = dict[str, NDArray[Any]]
-SUFFIXES = (".json", ".npz")
+SUFFIX = ".npz"
 # A file that holds more was not written by us; a small one may unfold to anything.
 MOST_BYTES = 64_000_000
 MOST_RESAMPLES = 1_000_000
@@ -27,16 +27,8 @@ MOST_RESAMPLES = 1_000_000
 
 def write(path: str | Path, header: dict[str, Any], arrays: Arrays) -> None:
     """Write header and arrays; the file appears whole, or stays as it was."""
-    path = _checked(path)
     header = {**header, "checksum": checksum(header, arrays)}
-    if path.suffix == ".npz":
-        write_atomically(path, to_npz(header, arrays))
-        return
-    packed = {
-        name: {"dtype": array.dtype.str, "shape": array.shape, "values": array.ravel().tolist()}
-        for name, array in arrays.items()
-    }
-    write_atomically(path, (json.dumps({**header, "arrays": packed}) + "\n").encode())
+    write_atomically(_checked(path), to_npz(header, arrays))
 
 
 def read(path: str | Path, kind: str, newest: int) -> tuple[dict[str, Any], Arrays]:
@@ -49,7 +41,7 @@ def read(path: str | Path, kind: str, newest: int) -> tuple[dict[str, Any], Arra
     except OSError as error:
         raise PickbestError(f"{path}: cannot be read ({error.strerror})") from error
     try:
-        header, arrays = (from_npz if path.suffix == ".npz" else _from_json)(content)
+        header, arrays = from_npz(content)
     except PickbestError as error:
         raise damaged(path, str(error)) from error
     if header.get("format") != kind:
@@ -110,8 +102,8 @@ def write_atomically(path: Path, content: bytes, mode: int = 0o666) -> None:
 
 def _checked(path: str | Path) -> Path:
     path = Path(path)
-    if path.suffix not in SUFFIXES:
-        raise PickbestError(f"{path}: a save file must end in .json or .npz")
+    if path.suffix != SUFFIX:
+        raise PickbestError(f"{path}: a save file must end in {SUFFIX}")
     return path
 
 
@@ -138,7 +130,10 @@ def _readable() -> Iterator[None]:
 def from_npz(content: bytes) -> tuple[dict[str, Any], Arrays]:
     """What `to_npz` was given; nothing is read that would take more room than MOST_BYTES."""
     arrays = arrays_from_npz(content, MOST_BYTES)
-    return _checked_header(parsed(arrays.pop("header").tobytes())), arrays
+    header = parsed(arrays.pop("header").tobytes())
+    if not isinstance(header, dict):
+        raise PickbestError("its header is not a table")
+    return header, arrays
 
 
 @_readable()
@@ -170,31 +165,6 @@ def array_from_npy(content: bytes) -> NDArray[Any]:
         raise PickbestError(f"an array of shape {shape} and type {dtype} does not fit its bytes")
     flat: NDArray[Any] = np.frombuffer(body, dtype).copy()
     return flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
-
-
-@_readable()
-def _from_json(content: bytes) -> tuple[dict[str, Any], Arrays]:
-    header = _checked_header(parsed(content))
-    arrays = {
-        name: _packed_array(packed["values"], packed["dtype"], packed["shape"])
-        for name, packed in header.pop("arrays").items()
-    }
-    return header, arrays
-
-
-def _packed_array(values: Any, name: Any, shape: Any) -> NDArray[Any]:
-    dtype = np.dtype(str(name))
-    flat = isinstance(values, list) and all(isinstance(v, int | float) for v in values)
-    sizes = isinstance(shape, list) and all(isinstance(s, int) and s >= 0 for s in shape)
-    if dtype.kind not in "biuf" or not flat or not sizes or math.prod(shape) != len(values):
-        raise PickbestError(f"an array of shape {shape!r:.80} and type {dtype} is not one")
-    return np.array(values, dtype).reshape(shape)
-
-
-def _checked_header(header: Any) -> dict[str, Any]:
-    if not isinstance(header, dict):
-        raise PickbestError("its header is not a table")
-    return header
 
 
 def checksum(header: dict[str, Any], arrays: Arrays) -> str:
