@@ -54,7 +54,7 @@ def models(
     features = model_questions(data) if data is not None else None
     if held_out and features is not None:
         table, features = Table(table.costs_table[1::2]), features[1::2]
-    with progress_bar("calling", after=2.0) as progress:
+    with progress_bar("calling") as progress:
         rows = models_study(
             table, dollars, numbers, parse_budgets(budgets), replicates, seed, progress, features
         )

@@ -97,7 +97,7 @@ def sabotage(
 
     if record and parts:
         raise PickbestError(f"--record must have all parts, got {', '.join(parts)}: name none")
-    with progress_bar("breaking", after=2.0) as progress:
+    with progress_bar("breaking") as progress:
         rows = run_trials(parts or [], workers, progress)
     if record:
         record_rows(rows)

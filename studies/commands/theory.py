@@ -49,7 +49,7 @@ def linear_programs(
     }
     if study not in studies:
         raise unknown_name("study", study, studies)
-    with progress_bar(study, after=2.0) as progress:
+    with progress_bar(study) as progress:
         found = studies[study](seed, replicates, progress=progress)
     tables.show(found, as_json, lambda _: [rows_table(*each) for each in _shown(study, found)])
 

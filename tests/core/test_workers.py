@@ -96,11 +96,12 @@ def test_a_bar_shows_names_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     """Brackets are no markup: what is worked on may be called anything."""
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
+    with progress_bar("short") as bar:
+        assert bar is not None
+        bar(1.0, 2.0)
+    assert "short" not in terminal.getvalue()
+    monkeypatch.setattr("pickbest.core.progress.QUIET_SECONDS", 0.0)
     with progress_bar("playing [bold]") as bar:
         assert bar is not None
         bar(1.0, 2.0, "[red]cnf[/red]")
     assert "playing [bold]: [red]cnf[/red]" in terminal.getvalue()
-    with progress_bar("short", after=60.0) as bar:
-        assert bar is not None
-        bar(1.0, 2.0)
-    assert "short" not in terminal.getvalue()

@@ -62,23 +62,8 @@ def kept(features: Features) -> dict[str, Feature] | list[Feature]:
     >>> kept([float("nan"), True, "x"]), kept({"size": 3})
     ([None, 1.0, 'x'], {'size': 3.0})
     """
-    if not isinstance(features, Mapping):
-        names = feature_names(features)
-        row = _finite_row(features)
-        if row is not None:
-            return list(map(float, row))
-        return [_plain(name, one) for name, one in zip(names, features, strict=True)]
-    return by_name(features)
-
-
-def _finite_row(features: Features) -> FloatArray | None:
-    """Plain numbers as an array, without looking at each; None where some are anything else."""
-    if isinstance(features, list) and set(map(type, features)) != {float}:
-        return None
-    if not isinstance(features, list | np.ndarray):
-        return None
-    row = np.asarray(features, np.float64)
-    return np.clip(row, -LARGEST_NUMBER, LARGEST_NUMBER) if np.isfinite(row).all() else None
+    named = by_name(features)
+    return named if isinstance(features, Mapping) else list(named.values())
 
 
 def by_name(features: Features) -> dict[str, Feature]:
@@ -118,8 +103,6 @@ def encoded(features: Features, names: tuple[str, ...]) -> FloatArray:
             f"features must be the {len(names)} of the first problem, got {len(given)} "
             f"({'; '.join(changed)}): give None for what is missing, or begin a new game"
         )
-    if (quick := _finite_row(features)) is not None:
-        return quick
     row = [features[name] for name in names] if isinstance(features, Mapping) else features
     return np.array([encoded_one(name, one) for name, one in zip(names, row, strict=True)])
 

@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Protocol
 
+# Shorter work shows no bar.
+QUIET_SECONDS = 2.0
+
 # Called with (done, total).
 OnStep = Callable[[int, int], None]
 
@@ -17,27 +20,21 @@ class Progress(Protocol):
 
 
 @contextmanager
-def progress_bar(
-    what: str, unseen: Progress | None = None, after: float = 0.0
-) -> Iterator[Progress | None]:
-    """A bar with the time left if standard error is a terminal, else `unseen`.
-
-    after: seconds that must pass before it is shown, so that short work shows none.
-    """
+def progress_bar(what: str) -> Iterator[Progress | None]:
+    """A bar with the time left if standard error is a terminal, and the work is not short."""
     if not sys.stderr.isatty():
-        yield unseen
+        yield None
         return
     with ExitStack() as stack:
         began = time.monotonic()
-        bar = stack.enter_context(_on_terminal(what)) if after <= 0.0 else None
+        bar: Progress | None = None
 
         def update(done: float, total: float, text: str = "", /) -> None:
             nonlocal bar
-            if bar is None:
-                if time.monotonic() - began < after:
-                    return
+            if bar is None and time.monotonic() - began >= QUIET_SECONDS:
                 bar = stack.enter_context(_on_terminal(what))
-            bar(done, total, text)
+            if bar is not None:
+                bar(done, total, text)
 
         yield update
 

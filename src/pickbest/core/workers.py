@@ -5,7 +5,6 @@ import os
 import signal
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any, TypeVar
@@ -80,7 +79,7 @@ def start_ray(purpose: str, address: str | None = None, **options: Any) -> tuple
 
     To the cluster that is connected already, the one at `address`, or the one that ray.init()
     finds or starts here. options: what ray.init takes (num_cpus, runtime_env, …).
-    PickbestError if nothing listens at the address, or nothing that can be a cluster.
+    PickbestError if nothing listens at the address.
     """
     ray = load_extra("ray", "ray", purpose)
     if ray.is_initialized():
@@ -98,22 +97,6 @@ def check_reachable(address: str | None) -> None:
     if not host or not port.isdigit():
         return
     try:
-        with socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS) as connection:
-            if not _speaks_http2(connection):
-                raise ConnectionError("something else listens there")
+        socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
     except OSError as error:
         raise PickbestError(f"no Ray cluster can be reached at {address}: {error}") from error
-
-
-def _speaks_http2(connection: socket.socket) -> bool:
-    """Whether a server answers settings with settings, as all that speak gRPC do (RFC 9113, 3.4).
-
-    A server that says nothing in CONNECT_SECONDS is a TimeoutError.
-    """
-    settings, ends = bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]), time.monotonic() + CONNECT_SECONDS
-    connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + settings)
-    header = b""
-    while len(header) < len(settings) and (part := connection.recv(len(settings) - len(header))):
-        header += part
-        connection.settimeout(max(ends - time.monotonic(), 0.001))
-    return header[3:4] == settings[3:4]

@@ -45,10 +45,6 @@ class Games:
     totals: FloatArray
     table: FloatArray | None
 
-    def __repr__(self) -> str:
-        replicates, rounds = self.paid.shape
-        return f"Games({replicates} replicates, {rounds} rounds, mean cost {self.paid.mean():.4g})"
-
     @staticmethod
     def joined(parts: list[Games]) -> Games:
         """The runs of different replicates as one."""
@@ -71,10 +67,6 @@ class Band:
     mean: FloatArray
     low: FloatArray
     high: FloatArray
-
-    def __repr__(self) -> str:
-        end = f"{self.mean[-1]:.4g} ({self.low[-1]:.4g} to {self.high[-1]:.4g})"
-        return f"Band({len(self.mean)} rounds, {end} at the end)"
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,6 @@ from pickbest.simulation.result import Games, Simulation
 Players = Mapping[str, Learner | str] | Sequence[Learner | str] | Learner | str
 Costs = Environment | Frame | ArrayLike | Path
 
-# Shorter runs show no bar.
-QUIET_SECONDS = 2.0
-
 # Tables of costs are kept for hindsight up to this many entries.
 MOST_KEPT = 50_000_000
 
@@ -85,9 +82,7 @@ def simulate(
         for first, count in _split(replicates, workers)
     ]
     shown: AbstractContextManager[OnStep | None] = (
-        progress_bar("simulating", after=QUIET_SECONDS)
-        if progress is True
-        else nullcontext(progress or None)
+        progress_bar("simulating") if progress is True else nullcontext(progress or None)
     )
     with shown as bar:
         if len(tasks) == 1:
