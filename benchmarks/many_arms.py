@@ -25,7 +25,7 @@ from pickbest.learners.fpml import FPMLState
 from pickbest.learners.fpml_buckets import learn_row, new_work, pick_row
 from pickbest.player import Player
 from pickbest.report.palette import OKABE_ITO
-from pickbest.report.plots import label_ends, new_figure
+from pickbest.report.plots import name_lines, new_figure
 from timing import Row, best_of, limit_row, ratio_row
 
 EPSILON = 0.1
@@ -162,15 +162,13 @@ def curve(kind: type[Learner], sizes: Sequence[int]) -> dict[int, float]:
 def plot_curve(path: Path) -> None:
     """Time of a round (ask, exact weights, tell) against the number of arms, both ways."""
     figure, axes = new_figure()
-    ends = []
     for name, times, colour in (
         ("one pass", curve(FPMLPartial, SIZES[:7]), OKABE_ITO[1]),
         ("buckets", curve(FPMLManyArms, SIZES[1:]), OKABE_ITO[0]),
     ):
         arms, micros = list(times), [1e6 * value for value in times.values()]
-        axes.loglog(arms, micros, color=colour, marker="o", markersize=3)
-        ends.append((float(arms[-1]), micros[-1], name, colour))
+        axes.loglog(arms, micros, color=colour, marker="o", markersize=3, label=name)
     axes.set_xlabel("arms")
     axes.set_ylabel("µs per round (budget 1, exact weights)")
-    label_ends(axes, ends)
+    name_lines(axes)
     figure.savefig(path)

@@ -17,7 +17,7 @@ import numpy as np
 from pickbest.core import replicate_keys, rng_for
 from pickbest.learners import Uniform
 from pickbest.report.palette import GREY, OKABE_ITO
-from pickbest.report.plots import check_plot_path, label_ends, new_figure
+from pickbest.report.plots import check_plot_path, name_lines, new_figure
 from pickbest.submodular import online_greedy, online_hybrid, play_jobs
 from pickbest.submodular.jobs import TableJobs, best_of, best_schedule
 
@@ -76,20 +76,18 @@ LOOKS = {
 def draw(revenue: dict[str, np.ndarray], path: str) -> None:
     """Revenue of an auction over time, as a moving average."""
     figure, axes = new_figure(7.5, 4.0)
-    ends = []
     for name, (colour, line) in LOOKS.items():
         total = np.cumsum(revenue[name].mean(axis=0))
         curve = (total[WINDOW:] - total[:-WINDOW]) / WINDOW
         when = np.arange(WINDOW, AUCTIONS)
-        axes.plot(when, curve, color=colour, linestyle=line, linewidth=1.6)
-        ends.append((float(when[-1]), float(curve[-1]), name, colour))
+        axes.plot(when, curve, color=colour, linestyle=line, linewidth=1.6, label=name)
     axes.axvline(AUCTIONS // 2, color=GREY, linewidth=0.8)
     axes.annotate("bidders change", (AUCTIONS // 2, axes.get_ylim()[0]), xytext=(4, 6),
                   textcoords="offset points", color=GREY, fontsize=9)  # fmt: skip
     axes.set_xlabel("auction")
     axes.set_ylabel(f"revenue, mean of {WINDOW} auctions")
     axes.set_title(f"Inviting {INVITED} of {BIDDERS} bidders", loc="left")
-    label_ends(axes, ends)
+    name_lines(axes)
     figure.savefig(path)
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from pickbest.core import replicate_keys, rng_for
 from pickbest.learners import Uniform
 from pickbest.report.palette import GREY, OKABE_ITO
-from pickbest.report.plots import check_plot_path, label_ends, style
+from pickbest.report.plots import check_plot_path, name_lines, style
 from pickbest.submodular import OnlineGreedy, online_greedy, online_hybrid, play_jobs
 from pickbest.submodular.jobs import TableJobs, best_of, best_schedule
 
@@ -138,17 +138,15 @@ def draw(
     left.axis("off")
 
     style(right)
-    labels = []
     when = np.arange(WINDOW, PACKETS)
     for name, (colour, line) in LOOKS.items():
         total = np.cumsum(worth[name].mean(axis=0))
         curve = (total[WINDOW:] - total[:-WINDOW]) / WINDOW
-        right.plot(when, curve, color=colour, linestyle=line, linewidth=1.5)
-        labels.append((float(when[-1]), float(curve[-1]), name, colour))
+        right.plot(when, curve, color=colour, linestyle=line, linewidth=1.5, label=name)
     right.set_xlabel("packet")
     right.set_ylabel(f"worth, mean of {WINDOW} packets")
     right.set_title(f"Copies over {COPIES} of {ROUTES} routes", loc="left", fontsize=11)
-    label_ends(right, labels)
+    name_lines(right)
     figure.savefig(path)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from pickbest.core import replicate_keys, rng_for
 from pickbest.learners import Uniform
 from pickbest.report.palette import GREY, OKABE_ITO
-from pickbest.report.plots import check_plot_path, label_ends, style
+from pickbest.report.plots import check_plot_path, name_lines, style
 from pickbest.submodular import OnlineGreedy, online_greedy, online_hybrid, play_jobs
 from pickbest.submodular.jobs import TableJobs, best_schedule, coverage, greedy_schedule
 
@@ -129,17 +129,15 @@ def draw(town: Town, used: np.ndarray, best: list[int], heard: dict, path: str) 
                 handletextpad=0.2, columnspacing=1.0)  # fmt: skip
 
     style(right)
-    ends = []
     when = np.arange(WINDOW, DAYS)
     for name, (colour, line) in LOOKS.items():
         total = np.cumsum(heard[name].mean(axis=0))
         curve = (total[WINDOW:] - total[:-WINDOW]) / WINDOW
-        right.plot(when, curve, color=colour, linestyle=line, linewidth=1.5)
-        ends.append((float(when[-1]), float(curve[-1]), name, colour))
+        right.plot(when, curve, color=colour, linestyle=line, linewidth=1.5, label=name)
     right.set_xlabel("day")
     right.set_ylabel(f"events heard, mean of {WINDOW} days")
     right.set_title(f"{SENSORS} sensors on {POSTS} posts", loc="left", fontsize=11)
-    label_ends(right, ends)
+    name_lines(right)
     figure.savefig(path)
 
 

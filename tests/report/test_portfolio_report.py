@@ -11,10 +11,10 @@ import pytest
 
 from pickbest.core import PickbestError
 from pickbest.portfolio import AskTell, Portfolio, Run, RunStatus
-from pickbest.portfolio.run.advise import Interval
 from pickbest.portfolio.store.export import COLUMNS, chosen_format
 from pickbest.portfolio.store.records import Entry, Finished, Opened, Picked, Record, Roster
-from pickbest.report.portfolio_page import PortfolioNumbers, portfolio_report
+from pickbest.report.document import Figure, Report
+from pickbest.report.portfolio_page import Races, portfolio_report
 from tests.portfolio.test_commands import exit_of, pickbest
 
 
@@ -55,17 +55,13 @@ def entries() -> list[Entry]:
 
 
 def test_what_was_measured_and_what_is_estimated() -> None:
-    numbers = PortfolioNumbers.of(entries(), 10.0)
-    assert numbers.seconds.tolist() == [1, 2, 20, 3, 0.5]
-    assert list(numbers.runs) == ["b", "a", "c"]  # by wins
-    assert list(numbers.kinds()) == ["x/*.cnf", "y/*.cnf"]
-    assert list(numbers.alone) == ["a", "b", "c"]
-    for one in numbers.alone.values():
-        for each in (one.cost, one.par2):
-            assert 0.0 < each.low <= each.mean <= each.high <= 2.0
-        assert one.cost.mean < one.par2.mean
-        assert (one.answered >= 0.0).all()
-        assert (one.answered[1:] >= one.answered[:-1]).all()
+    races = Races.of(entries(), 10.0)
+    assert races.seconds.tolist() == [1, 2, 20, 3, 0.5]
+    assert list(races.runs) == ["b", "a", "c"]  # by wins
+    assert races.model is not None
+    alone = races.alone(races.model)
+    assert list(alone) == ["a", "b", "c"]
+    assert all(0.0 < each.low <= each.mean <= each.high <= 20.0 for each in alone.values())
 
 
 def raced(quick: float, slow: float, rounds: int) -> list[Entry]:
@@ -84,40 +80,36 @@ def raced(quick: float, slow: float, rounds: int) -> list[Entry]:
 
 
 def test_an_arm_that_is_mostly_stopped_is_estimated_near_its_time() -> None:
-    alone = PortfolioNumbers.of(raced(1.0, 4.0, 80), 10.0).alone
-    assert 10.0 * alone["quick"].par2.mean == pytest.approx(1.0)  # it was never stopped
-    assert 10.0 * alone["slow"].par2.mean == pytest.approx(4.0, abs=1.0)
-    assert alone["slow"].answered[-1] > 0.9
+    races = Races.of(raced(1.0, 4.0, 80), 10.0)
+    assert races.model is not None
+    alone = races.alone(races.model)
+    assert alone["quick"].mean == pytest.approx(1.0)  # it was never stopped
+    assert alone["slow"].mean == pytest.approx(4.0, abs=1.0)
 
 
-def test_costs_without_times_have_weighted_means() -> None:
-    """Where costs are told by hand, no run has a time, and every cost is known."""
-    records: list[Record] = [Opened(0, "uniform"), Roster(("a", "b"), 1)]
-    for number, (arm, cost, weight) in enumerate(
-        [("a", 0.0, 4.0), ("a", 1.0, 1.0), ("b", 0.5, 2.0), ("b", 0.5, 2.0), ("a", 0.0, 1.0)]
-    ):
-        told = Run(arm, RunStatus.FINISHED, cost, 0.0)
-        records += [
-            Picked(number, (arm,), (weight,), 1e9, at=1e9),
-            Finished(number, (told,), (cost,), (cost,), (1.0,), winner=arm, cost=cost),
-        ]
-    numbers = PortfolioNumbers.of([Entry(n, record) for n, record in enumerate(records, 1)])
-    assert not numbers.timed
-    assert not numbers.alone
-    assert numbers.mean_costs["a"].mean == pytest.approx(1 / 6)
-    assert numbers.mean_costs["a"].low < 1 / 6 < numbers.mean_costs["a"].high
-    assert numbers.mean_costs["b"] == Interval(0.5, 0.5, 0.5)
-    page = repr(portfolio_report(numbers, 1, "p", "x"))
-    assert "would have paid about 0.167" in page
-    assert "('deadline'" not in page
+def page_of(book: AskTell, deadline: float | None = None) -> Report:
+    journal = list(book.ledger.journal.entries())
+    return portfolio_report(
+        book.status(), book.ledger.state.course, journal, deadline, "p", "pickbest report"
+    )
+
+
+def test_costs_that_were_told_have_no_seconds() -> None:
+    with AskTell(("a", "b"), 1, learner="fixed") as book:
+        with pytest.raises(PickbestError, match="no round is finished"):
+            page_of(book)
+        for cost in (0.2, 0.4) * 5:
+            book.tell(book.ask(), [cost])
+        page = page_of(book)
+    assert "deadline" not in dict(page.facts)
+    (alone,) = [section for section in page.sections if section.name == "alone"]
+    assert "took 0.3 cost per problem" in repr(alone)
+    assert not any(isinstance(block, Figure) for block in alone.blocks)
 
 
 def test_a_deadline_that_is_not_known_is_said_to_be_guessed() -> None:
-    numbers = PortfolioNumbers.of(entries())
-    assert (numbers.deadline, numbers.guessed) == (10.0, True)
-    assert "longest time seen" in dict(portfolio_report(numbers, 2, "p", "x").facts)["deadline"]
-    with pytest.raises(PickbestError, match="no round is finished"):
-        PortfolioNumbers.of(entries()[:2])
+    races = Races.of(entries())
+    assert (races.deadline, races.guessed) == (10.0, True)
 
 
 @pytest.fixture
@@ -137,22 +129,26 @@ def test_the_page_needs_nothing_else_and_names_everything(store: Path, tmp_path:
     pytest.importorskip("matplotlib", reason="Matplotlib is not installed (extra: report)")
     pytest.importorskip("jinja2", reason="Jinja2 is not installed (extra: report)")
     out = tmp_path / "page"
-    told = pickbest("report", store, "--out", out, "--deadline", "10")
-    assert told == f"5 rounds: {out / 'report.html'}\n"
+    told = pickbest("report", store, "--out", out)
+    assert told == f"5 problems: {out / 'report.html'}\n"
     page = (out / "report.html").read_text()
     assert "http://" not in page.replace("http://www.w3.org", "")
     assert "https://" not in page
     assert "<script" not in page
-    for words in ("boom", "wrong: no", "x/*.cnf",
-                  "The portfolio took 5.3 s per problem", "Answers within a time"):  # fmt: skip
+    for words in (
+        "boom",
+        "wrong: no",
+        "The portfolio took 5.3 seconds per problem",
+        "longest time",
+    ):
         assert words in page
     table = {row["arm"]: row for row in csv.DictReader((out / "tables" / "alone.csv").open())}
     # What was measured is a number; what is not known is never a bound alone.
-    assert table.pop("the portfolio (measured)")["seconds to the answer"] == "5.3"
+    assert table.pop("the portfolio (measured)")["seconds"] == "5.3"
     for row in table.values():
-        assert re.fullmatch(r"[\d.]+ \([\d.]+ to [\d.]+\)", row["seconds to the answer"])
+        assert re.fullmatch(r"[\d.]+ \([\d.]+ to [\d.]+\)", row["seconds"])
     figures = {path.name for path in (out / "figures").glob("*.png")}
-    assert figures == {"answered.png", "cost-over-time.png"}
+    assert figures == {"answered.png", "cost.png"}
 
 
 def test_runs_as_tables(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,5 +203,5 @@ def test_an_answer_in_no_time_is_an_answer() -> None:
         Picked(0, ("a",), (1.0,), 1e9, problem="p", at=1e9),
         Finished(0, (quick,), *[(1.0,)] * 3, winner="a", cost=0.0),
     ]
-    numbers = PortfolioNumbers.of([Entry(n, record) for n, record in enumerate(records, 1)], 10.0)
-    assert numbers.seconds.tolist() == [0.0]
+    races = Races.of([Entry(n, record) for n, record in enumerate(records, 1)], 10.0)
+    assert races.seconds.tolist() == [0.0]

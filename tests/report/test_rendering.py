@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
-from itertools import pairwise
 from pathlib import Path
 
 from pickbest.report.document import (
@@ -21,8 +20,7 @@ from pickbest.report.document import (
 )
 from pickbest.report.figures import draw_all, render
 from pickbest.report.html import inline, to_csv, to_html
-from pickbest.report.palette import ink, styles_of
-from pickbest.report.plots import spread_levels
+from pickbest.report.palette import styles_of
 
 TABLE = Table(
     "numbers",
@@ -120,11 +118,3 @@ def test_no_two_curves_of_a_picture_look_alike() -> None:
     assert found["fpml"] == styles_of(["fpml"])["fpml"]
     many = styles_of(f"learner {n}" for n in range(24))
     assert len(set(many.values())) == 24
-    assert ink("#000000") == "#000000"
-
-
-def test_labels_are_spread_and_stay_inside() -> None:
-    levels = spread_levels([0.0, 0.0, 0.01, 0.5, 0.99, 1.0])
-    assert all(b - a >= 0.0619 for a, b in pairwise(levels))
-    assert levels[0] >= 0.02
-    assert levels[-1] <= 1.05

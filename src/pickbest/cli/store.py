@@ -214,8 +214,7 @@ def report(
     from pickbest.core import check_positive
     from pickbest.portfolio.store.views import overview
     from pickbest.report.html import need_packages, write_report
-    from pickbest.report.names_page import names_report
-    from pickbest.report.portfolio_page import PortfolioNumbers, portfolio_report
+    from pickbest.report.portfolio_page import portfolio_report
 
     need_packages()
     shown = Path(store).stem if store.endswith(".toml") else name
@@ -226,14 +225,9 @@ def report(
     known = config.deadline if given is None and config is not None else given
     with opened(store, name) as ledger:
         view = overview(ledger.state)
-        if view.rewards or (view.trade is not None and view.learner == "calls"):
-            made = names_report(view, ledger.state.course, shown, command)
-            count = f"{view.problems} problems"
-        else:
-            numbers = PortfolioNumbers.of(list(ledger.journal.entries()), known)
-            made = portfolio_report(numbers, view.budget, shown, command)
-            count = f"{len(numbers.rounds)} rounds"
+        entries, course = list(ledger.journal.entries()), ledger.state.course
+        made = portfolio_report(view, course, entries, known, shown, command)
     page = write_report(made, out)
-    say(f"{count}: {page}")
+    say(f"{view.problems} problems: {page}")
     if open_page:
         typer.launch(page.resolve().as_uri())

@@ -33,20 +33,16 @@ def render(figure: Figure) -> tuple[bytes, bytes]:
     drawn, axes = plots.new_figure(WIDTH, HEIGHT)
     axes.set_xscale("log" if figure.log_x else "linear")
     axes.set_yscale("log" if figure.log_y else "linear")
-    ends = []
     named = [one.look for one in figure.series if one.x and not one.look.startswith("#")]
     colours = {name: colour for name, (colour, _) in palette.styles_of(named).items()}
     # What the figure is about is drawn last, on top of all others.
     for series in sorted(figure.series, key=lambda one: one.look in HEROES):
         if series.x:
-            colour = _draw(axes, series, colours.get(series.look, series.look))
-            if series.label:
-                label = typeset(series.label)
-                ends.append((float(series.x[-1]), float(series.y[-1]), label, colour))
+            _draw(axes, series, colours.get(series.look, series.look))
     axes.set_xlabel(figure.x_label)
     axes.set_ylabel(figure.y_label)
     _tick(axes, figure)
-    _label(axes, ends)
+    plots.name_lines(axes)
     return plots.images(drawn, figure.name)
 
 
@@ -60,13 +56,14 @@ def typeset(label: str) -> str:
     return label.replace("OG_hybrid", r"OG$_{\mathrm{hybrid}}$")
 
 
-def _draw(axes: Axes, series: Series, colour: str) -> str:
-    """Draw one series and return its colour."""
+def _draw(axes: Axes, series: Series, colour: str) -> None:
+    """Draw one series."""
     hollow, hero = series.marker == "s", series.look in HEROES
     axes.errorbar(
         series.x,
         series.y,
         yerr=series.spread,
+        label=typeset(series.label) or None,
         color=colour,
         linestyle=LINES[series.line],
         marker=series.marker or None,
@@ -77,24 +74,6 @@ def _draw(axes: Axes, series: Series, colour: str) -> str:
         elinewidth=0.9,
         capsize=2,
     )
-    return colour
-
-
-def _label(axes: Axes, ends: list[tuple[float, float, str, str]]) -> None:
-    """Labels at the right edge, one above the other; next to a line that ends earlier."""
-    right = max((x for x, _, _, _ in ends), default=0.0)
-    to_fraction = axes.transData + axes.transAxes.inverted()
-    last = to_fraction.transform((right, ends[0][1]))[0] if ends else 1.0
-    at_edge = []
-    for x, y, label, colour in ends:
-        if to_fraction.transform((x, y))[0] > last - 0.15:
-            at_edge.append((right, y, label, colour))
-        else:
-            shown = palette.ink(colour)
-            axes.annotate(
-                label, (x, y), (5, 2), textcoords="offset points", color=shown, fontsize=9.5
-            )
-    plots.label_ends(axes, at_edge)
 
 
 def _tick(axes: Axes, figure: Figure) -> None:

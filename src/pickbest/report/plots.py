@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pickbest.core import MissingExtraError, PickbestError
-from pickbest.report.palette import ink, styles_of
+from pickbest.report.palette import styles_of
 from pickbest.simulation.result import Simulation
 from pickbest.simulation.summary import RIVALS
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SUFFIXES = (".png", ".svg", ".pdf")
-# From this share of the height on, a label does not stand at the end of its line any more.
-MOVED = 0.035
 
 
 def need_package(package: str, extra: str, purpose: str) -> None:
@@ -63,59 +61,24 @@ def images(figure: Figure, name: str) -> tuple[bytes, bytes]:
     return png.getvalue(), svg.getvalue()
 
 
-def label_ends(axes: Axes, ends: list[tuple[float, float, str, str]]) -> None:
-    """Write each line's name at its end (x, y, name, colour), spread so that none overlap.
+def name_lines(axes: Axes) -> None:
+    """Write the names of the lines at their right, those that end highest first."""
+    drawn: list[tuple[Any, str]] = list(zip(*axes.get_legend_handles_labels(), strict=True))
 
-    A name that had to move is joined to its line.
-    """
-    if not ends:
-        return
-    low, high = axes.get_ylim()
-    log = axes.get_yscale() == "log"
+    def end(named: tuple[Any, str]) -> float:
+        """Where a line, or one with error bars, ends."""
+        line = named[0][0] if isinstance(named[0], tuple) else named[0]
+        return float(line.get_ydata()[-1])
 
-    def height(y: float) -> float:
-        return float(np.log(y / low) / np.log(high / low)) if log else (y - low) / (high - low)
-
-    ends = sorted(ends, key=lambda end: end[1])
-    levels = spread_levels([height(y) for _, y, _, _ in ends])
-    for (x, y, name, colour), level in zip(ends, levels, strict=True):
-        moved = abs(level - height(y)) > MOVED
-        joined = {"arrowstyle": "-", "color": colour, "linewidth": 0.7, "shrinkA": 1, "shrinkB": 4}
-        axes.annotate(
-            name,
-            (x, y),
-            xytext=(1.015, level),
-            textcoords="axes fraction",
-            color=ink(colour),
-            va="center",
-            fontsize=9.5,
-            annotation_clip=False,
-            arrowprops=joined if moved else None,
-        )
-
-
-def spread_levels(
-    levels: list[float], gap: float = 0.062, low: float = 0.03, high: float = 1.04
-) -> list[float]:
-    """Ascending heights moved apart by at least `gap`, as little as that takes, from low to high.
-
-    >>> [round(level, 2) for level in spread_levels([0.5, 0.5, 0.9], gap=0.1)]
-    [0.45, 0.55, 0.9]
-    """
-    groups: list[tuple[float, int]] = []
-    for level in levels:
-        centre, size = min(max(level, low), high), 1
-        # Neighbours that would overlap share their mean height.
-        while groups and centre - groups[-1][0] < gap * (size + groups[-1][1]) / 2:
-            before, count = groups.pop()
-            centre = (centre * size + before * count) / (size + count)
-            size += count
-            reach = gap * (size - 1) / 2
-            centre = max(min(centre, high - reach), low + reach)
-        groups.append((centre, size))
-    return [
-        centre + gap * (place - (size - 1) / 2) for centre, size in groups for place in range(size)
-    ]
+    drawn.sort(key=end, reverse=True)
+    axes.legend(
+        [line for line, _ in drawn],
+        [name for _, name in drawn],
+        loc="center left",
+        bbox_to_anchor=(1.0, 0.5),
+        frameon=False,
+        fontsize=9.5,
+    )
 
 
 def check_plot_path(path: str | Path) -> Path:
@@ -145,17 +108,16 @@ def plot_regret(
         axes = new_figure()[1] if path else _shown_axes()
     figure = axes.get_figure(root=True)
     rounds = np.arange(1, simulation.environment.rounds + 1)
-    ends, styles = [], styles_of(bands)
+    styles = styles_of(bands)
     for name, band in bands.items():
         colour, line = styles[name]
-        axes.plot(rounds, band.mean, color=colour, linestyle=line)
+        axes.plot(rounds, band.mean, color=colour, linestyle=line, label=name)
         if simulation.replicates > 1:
             axes.fill_between(rounds, band.low, band.high, color=colour, alpha=0.15, linewidth=0)
-        ends.append((float(rounds[-1]), float(band.mean[-1]), name, colour))
     axes.set_xlabel("round")
     so_far = " so far" if rival == "best_arm" else ""
     axes.set_ylabel(f"regret against the {RIVALS[rival]}{so_far}")
-    label_ends(axes, ends)
+    name_lines(axes)
     if path is not None and figure is not None:
         figure.savefig(path)
     return axes

@@ -2,17 +2,16 @@
 
 What was measured is shown as a number. What each arm alone would have done was not measured: an
 arm is seen only where it was picked, and a stopped run tells only that it would have taken longer.
-So it is an estimate with an interval, from the model that `auto` plays races with
-(`advise.arms_alone`), or a weighted mean where no run has a time.
+So it is an estimate with an interval (`advise.Model`). Where arms are names, the page says quality,
+price and calls instead of seconds.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 
@@ -20,11 +19,14 @@ from pickbest._version import __version__
 from pickbest.core import FloatArray, PickbestError
 from pickbest.core.text import printable
 from pickbest.learners.auto.kinds import EDGES
-from pickbest.portfolio.run.advise import Alone, Interval, arms_alone, timed_rounds
+from pickbest.portfolio.run.advise import Interval, Model, interval, timed_rounds
 from pickbest.portfolio.runs import Run, RunStatus
-from pickbest.portfolio.store.records import Entry, Picked
-from pickbest.portfolio.store.views import RoundView, rounds_of
+from pickbest.portfolio.store.records import Entry
+from pickbest.portfolio.store.state import Course
+from pickbest.portfolio.store.views import RoundView, Status, rounds_of
 from pickbest.report.document import (
+    Block,
+    Cell,
     Chapter,
     Column,
     Figure,
@@ -39,17 +41,64 @@ from pickbest.report.document import (
 
 # Longer tables say less; the journal has the rest.
 MOST_ROWS = 50
-# A curve over rounds shows means of this share of them, and of at least this number.
-WINDOW_SHARE, LEAST_WINDOW = 0.1, 10
-Z_90 = 1.645
+# Points of the course that a mean is taken over.
+WINDOW = 16
 ENDED = (
     RunStatus.STOPPED, RunStatus.TIMEOUT, RunStatus.NO_ANSWER, RunStatus.CRASHED,
     RunStatus.BROKEN, RunStatus.WRONG,
 )  # fmt: skip
 
 
+def portfolio_report(
+    status: Status,
+    course: Course,
+    entries: Sequence[Entry],
+    deadline: float | None,
+    name: str,
+    command: str,
+) -> Report:
+    """The whole page. name: what the portfolio is called. deadline: in seconds, if it is known."""
+    if status.mean_cost is None:
+        raise PickbestError("no round is finished: a report needs some (`pickbest run`)")
+    named = status.rewards or (status.trade is not None and status.learner == "calls")
+    if named:
+        facts, chapters = _of_names(status)
+    else:
+        facts, chapters = _of_races(Races.of(entries, deadline), status.budget)
+    over_time = Chapter("time", "Over time", "", [_over_time(course, named)])
+    intro = f"What the portfolio **{printable(name)}** did, from its journal alone."
+    facts = [("pickbest", __version__), *facts]
+    return Report("A portfolio at work", intro, facts, [*chapters, over_time], command)
+
+
+def _over_time(course: Course, named: bool) -> Section:
+    """Quality or cost, and the price where there is one, as means over a moving window."""
+    points = [(0, 0.0, 0.0, 0.0), *course.points]
+    x: list[float] = []
+    costs: list[float] = []
+    prices: list[float] = []
+    for place, point in enumerate(points[1:], 1):
+        before = points[max(0, place - WINDOW)]
+        count = max(point[0] - before[0], 1)
+        x.append(float(point[0]))
+        costs.append((point[2] - before[2]) / count)
+        prices.append((point[3] - before[3]) / count)
+    worth = ("quality", [1.0 - cost for cost in costs]) if named else ("cost", costs)
+    text = "Means over a moving window, in the order in which problems were finished."
+    figures = [
+        Figure(what, text, f"{what} per problem over a moving window", "problems finished", what,
+               [Series("portfolio", x, values, "fpml", marker="")])
+        for what, values in (worth, ("price", prices))
+        if any(values)
+    ]  # fmt: skip
+    return Section("over-time", "Over time", [Text(text), *figures])
+
+
+# Arms that are run ------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
-class PortfolioNumbers:
+class Races:
     """The finished rounds of a portfolio.
 
     deadline: seconds; guessed: it is the longest time that a run took, because nobody said it.
@@ -61,11 +110,9 @@ class PortfolioNumbers:
     guessed: bool
 
     @classmethod
-    def of(cls, entries: Sequence[Entry], deadline: float | None = None) -> PortfolioNumbers:
+    def of(cls, entries: Sequence[Entry], deadline: float | None = None) -> Races:
         """From a journal."""
         views = tuple(view for view in rounds_of(entries) if view.state == "finished")
-        if not views:
-            raise PickbestError("no round is finished: a report needs some (`pickbest run`)")
         longest = max((run.seconds for view in views for run in view.runs), default=0.0) or 1.0
         return cls(entries, views, deadline or longest, deadline is None)
 
@@ -99,181 +146,104 @@ class PortfolioNumbers:
         return any(run.seconds > 0.0 for runs in self.runs.values() for run in runs)
 
     @cached_property
-    def alone(self) -> Mapping[str, Alone]:
-        """What each arm alone would have done; empty where too few rounds say when arms ended."""
+    def model(self) -> Model | None:
+        """What is known of arms that did not run; None where too few rounds say when arms ended."""
         try:
-            return arms_alone(timed_rounds(self.entries)) if self.timed else {}
+            return Model(timed_rounds(self.entries))
         except PickbestError:
-            return {}
+            return None
 
-    @cached_property
-    def mean_costs(self) -> Mapping[str, Interval]:
-        """Weighted means of the costs of each arm, where all of them are known.
+    @property
+    def paid(self) -> FloatArray:
+        """What was paid each round: seconds if runs have times, else costs."""
+        return self.seconds if self.timed else self.costs
 
-        Rounds in which an arm was unlikely to be picked count more, so that the mean stands for
-        all rounds.
-        """
-        picked = (entry.record for entry in self.entries if isinstance(entry.record, Picked))
-        weights = {each.round: each.weights for each in picked}
-        pairs: dict[str, list[tuple[float, float | None]]] = defaultdict(list)
-        for view in self.rounds:
-            known = weights.get(view.round) or (1.0,) * len(view.runs)
-            for run, weight in zip(view.runs, known, strict=True):
-                pairs[run.arm].append((weight, run.cost))
-        return {
-            name: _weighted(np.array(told, np.float64))
-            for name, told in pairs.items()
-            if all(cost is not None for _, cost in told)
-        }
-
-    def kinds(self) -> dict[str, list[RoundView]]:
-        """Rounds by kind of problem: its folder and suffix; by answer where all are alike."""
-        by_folder = _grouped(self.rounds, lambda view: _folder(view.problem))
-        if 2 <= len(by_folder) <= 30:
-            return by_folder
-        return _grouped(self.rounds, lambda view: view.verdict or "no verdict")
+    def alone(self, model: Model) -> dict[str, Interval]:
+        """What each arm alone would have paid."""
+        found = zip(model.rounds.names, model.alone(), strict=True)
+        if self.timed:
+            return {
+                name: interval(self.deadline * (each.time + each.failed)) for name, each in found
+            }
+        return {name: interval(each.cost) for name, each in found}
 
 
-def _weighted(pairs: FloatArray) -> Interval:
-    weights, costs = pairs.T
-    mean = float(np.average(costs, weights=weights))
-    spread = float(np.sqrt((weights**2 * (costs - mean) ** 2).sum()) / weights.sum())
-    return Interval(mean, max(mean - Z_90 * spread, 0.0), min(mean + Z_90 * spread, 1.0))
-
-
-def _folder(problem: str) -> str:
-    path = Path(problem)
-    return f"{path.parent.name or '.'}/*{''.join(path.suffixes[-2:])}"
-
-
-def _grouped(
-    views: Iterable[RoundView], key: Callable[[RoundView], str]
-) -> dict[str, list[RoundView]]:
-    groups: dict[str, list[RoundView]] = defaultdict(list)
-    for view in views:
-        groups[key(view)].append(view)
-    return dict(sorted(groups.items(), key=lambda item: -len(item[1])))
-
-
-def portfolio_report(numbers: PortfolioNumbers, budget: int, name: str, command: str) -> Report:
-    """The whole page. name: what the portfolio is called."""
-    solved = sum(view.winner is not None for view in numbers.rounds)
-    guess = " (the longest time seen; set it with `--deadline`)" if numbers.guessed else ""
-    facts = (
-        ("pickbest", __version__),
-        ("rounds", f"{len(numbers.rounds)} finished, {solved} solved"),
-        ("arms", f"{budget} of {len(numbers.runs)} per round"),
-        *([("deadline", f"{numbers.deadline:g} s{guess}")] if numbers.timed else []),
-    )
-    chapters = [
-        Chapter("arms", "Arms", "", [_winners(numbers), _alone(numbers)]),
-        Chapter("time", "Over time", "", [_over_time(numbers), *_answered(numbers)]),
-        Chapter("trust", "What went wrong", "", [_failures(numbers)]),
+def _of_races(races: Races, budget: int) -> tuple[list[tuple[str, str]], list[Chapter]]:
+    solved = sum(view.winner is not None for view in races.rounds)
+    facts = [
+        ("rounds", f"{len(races.rounds)} finished, {solved} solved"),
+        ("arms", f"{budget} of {len(races.runs)} per round"),
     ]
-    intro = f"What the portfolio **{printable(name)}** did, from its journal alone."
-    return Report("A portfolio at work", intro, facts, chapters, command)
+    if races.timed:
+        guess = " (the longest time seen; set it with `--deadline`)" if races.guessed else ""
+        facts.append(("deadline", f"{races.deadline:g} s{guess}"))
+    chapters = [
+        Chapter("arms", "Arms", "", [_winners(races), _alone(races)]),
+        Chapter("trust", "What went wrong", "", [_failures(races)]),
+    ]
+    return facts, chapters
 
 
-def _winners(numbers: PortfolioNumbers) -> Section:
-    won = Counter(view.winner for view in numbers.rounds)
-    leader = next(iter(numbers.runs))
-    told = f"{printable(leader)} won {won[leader]} of {len(numbers.rounds)} rounds."
-    rows: list[list[str | int]] = []
-    marked = []
-    seen = {run.status for runs in numbers.runs.values() for run in runs}
+def _winners(races: Races) -> Section:
+    won = Counter(view.winner for view in races.rounds)
+    leader = next(iter(races.runs))
+    told = f"{printable(leader)} won {won[leader]} of {len(races.rounds)} rounds."
+    seen = {run.status for runs in races.runs.values() for run in runs}
     shown = [status for status in ENDED if status in seen]
-    for name, runs in numbers.runs.items():
+    rows: list[list[Cell]] = []
+    for name, runs in races.runs.items():
         ended = Counter(run.status for run in runs)
-        solved = sum(run.cost is not None and run.cost < 1.0 for run in runs)
-        answers = Counter(run.verdict for run in runs if run.verdict)
         counts = [ended[status] for status in shown]
-        if ended[RunStatus.WRONG]:
-            marked.append((len(rows), 4 + shown.index(RunStatus.WRONG)))
-        rows.append([printable(name), len(runs), won[name], solved, *counts, _counted(answers)])
-    endings = (status.value for status in shown)
-    columns = alike("arm", "picked", "won", "solved", *endings, "answers")
-    by_arm = Table("arms", "Every arm", columns, rows, marked=marked)
-    kinds: list[list[str | int]] = []
-    for kind, views in list(numbers.kinds().items())[:MOST_ROWS]:
-        winners = Counter(view.winner for view in views if view.winner)
-        kinds.append([printable(kind), len(views), winners.total(), _counted(winners)])
-    note = "Problems are grouped by folder and suffix, or by answer if all of these are the same."
-    columns = alike("problems", "rounds", "solved", "winners")
-    where = Table("where", "Who wins where", columns, kinds, note)
-    return Section("winners", "Who wins where", [Verdict("Who wins", told), by_arm, where])
+        rows.append([printable(name), len(runs), won[name], *counts])
+    columns = alike("arm", "picked", "won", *(status.value for status in shown))
+    table = Table("arms", "Every arm", columns, rows)
+    return Section("winners", "Who wins", [Verdict("Who wins", told), table])
 
 
-def _alone(numbers: PortfolioNumbers) -> Section:
+def _alone(races: Races) -> Section:
     """The portfolio as measured, and what each arm alone would have done, with intervals."""
-    ours, deadline = float(numbers.seconds.mean()), numbers.deadline
-    costs: Mapping[str, Interval] = {name: one.cost for name, one in numbers.alone.items()}
-    costs = costs or numbers.mean_costs
-    rows: list[list[str | int]] = [
-        ["the portfolio (measured)", len(numbers.rounds), f"{ours:.4g}" if numbers.timed else "–",
-         f"{numbers.costs.mean():.4g}"]
-    ]  # fmt: skip
-    for name in sorted(costs, key=lambda arm: costs[arm].mean):
-        took = _shown(numbers.alone[name].par2, deadline) if numbers.alone else "–"
-        rows.append([printable(name), len(numbers.runs[name]), took, _shown(costs[name])])
-    told = "Too few rounds say how long the arms take: play more."
-    if numbers.alone:
-        best = min(numbers.alone, key=lambda arm: numbers.alone[arm].par2.mean)
-        told = (
-            f"The portfolio took {ours:.4g} s per problem. Its best arm alone, {printable(best)}, "
-            f"would have taken about {_shown(numbers.alone[best].par2, deadline)} s."
-        )
-    elif costs:
-        best = min(costs, key=lambda arm: costs[arm].mean)
-        told = (
-            f"The portfolio paid {numbers.costs.mean():.4g} per round. Its best arm alone, "
-            f"{printable(best)}, would have paid about {_shown(costs[best])}."
-        )
+    if races.model is None:
+        told = "Too few rounds say how long the arms take: play more."
+        return Section("alone", "Each arm alone", [Text(told)])
+    what, mean = "seconds" if races.timed else "cost", f"{races.paid.mean():.4g}"
+    alone = races.alone(races.model)
+    best, *others = sorted(alone, key=lambda name: alone[name].mean)
+    told = (
+        f"The portfolio took {mean} {what} per problem. Its best arm alone, "
+        f"{printable(best)}, would have taken about {_shown(alone[best])}."
+    )
+    rows: list[list[Cell]] = [["the portfolio (measured)", len(races.rounds), mean]]
+    for name in (best, *others):
+        rows.append([printable(name), len(races.runs[name]), _shown(alone[name])])
     note = (
-        "Seconds to the answer; a problem without an answer counts as twice the deadline (PAR2). "
         "Arms alone are estimated, with 90% intervals: an arm is seen only where it was picked, "
-        "and a stopped run tells only that it would have taken longer."
+        "and a stopped run tells only that it would have taken longer. A problem without an answer "
+        "counts as twice the deadline (PAR2)."
     )
-    columns = alike("arm", "rounds", "seconds to the answer", "mean cost")
-    table = Table("alone", "The portfolio and each arm alone", columns, rows, note)
-    verdict = Verdict("Compared with one arm alone", told)
-    return Section("alone", "Each arm alone", [verdict, table])
+    columns = alike("arm", "rounds", what)
+    blocks: list[Block] = [
+        Verdict("Compared with one arm alone", told),
+        Table("alone", "The portfolio and each arm alone", columns, rows, note),
+    ]
+    if races.timed:
+        blocks.append(_answered(races, races.model))
+    return Section("alone", "Each arm alone", blocks)
 
 
-def _shown(estimate: Interval, unit: float = 1.0) -> str:
-    mean, low, high = (f"{unit * end:.3g}" for end in (estimate.mean, estimate.low, estimate.high))
-    return f"{mean} ({low} to {high})"
+def _shown(estimate: Interval) -> str:
+    return f"{estimate.mean:.3g} ({estimate.low:.3g} to {estimate.high:.3g})"
 
 
-def _over_time(numbers: PortfolioNumbers) -> Section:
-    costs = numbers.costs
-    window = min(max(LEAST_WINDOW, round(WINDOW_SHARE * len(costs))), len(costs))
-    means = np.convolve(costs, np.full(window, 1.0 / window), mode="valid")
-    at = [float(end) for end in range(window, len(costs) + 1)]
-    text = f"The portfolio paid {costs.mean():.4f} per round, and {means[-1]:.4f} lately."
-    figure = Figure(
-        "cost-over-time",
-        f"Mean cost of the last {window} rounds, as it was paid.",
-        f"Mean cost that the portfolio paid over the last {window} rounds, against the round",
-        "round",
-        f"mean cost of {window} rounds",
-        [Series("portfolio", at, means.tolist(), "fpml", marker="")],
-    )
-    return Section("over-time", "Cost over time", [Text(text), figure])
-
-
-def _answered(numbers: PortfolioNumbers) -> list[Section]:
-    """Share of problems answered within a time; nothing where no run has a time."""
-    if not numbers.timed:
-        return []
-    at = (EDGES[1:] * numbers.deadline).tolist()
-    times = np.sort(numbers.seconds)
+def _answered(races: Races, model: Model) -> Figure:
+    """Share of problems answered within a time."""
+    at = (EDGES[1:] * races.deadline).tolist()
+    times = np.sort(races.seconds)
     share = (np.searchsorted(times, at, side="right") / len(times)).tolist()
     series = [Series("portfolio", at, share, "fpml", marker="")]
-    series += [
-        Series(printable(name), at, one.answered[1:].tolist(), name, line="dashed", marker="")
-        for name, one in numbers.alone.items()
-    ]
-    figure = Figure(
+    for arm, name in enumerate(model.rounds.names):
+        answered = (1.0 - model.silent([arm])[:, 1:].mean(axis=0)).tolist()
+        series.append(Series(printable(name), at, answered, name, line="dashed", marker=""))
+    return Figure(
         "answered",
         "Share of problems that are answered within a time: by the portfolio (solid, measured), "
         "and by each arm alone (dashed, estimated).",
@@ -283,27 +253,83 @@ def _answered(numbers: PortfolioNumbers) -> list[Section]:
         series,
         log_x=True,
     )
-    return [Section("answered", "Answers within a time", [figure])]
 
 
-def _failures(numbers: PortfolioNumbers) -> Section:
+def _failures(races: Races) -> Section:
     reasons: Counter[tuple[str, str, str]] = Counter()
     last: dict[tuple[str, str, str], int] = {}
-    for view in numbers.rounds:
+    for view in races.rounds:
         for run in view.runs:
             if run.reason:
-                key = (run.arm, run.status.value, printable(run.reason)[:300])
+                key = (printable(run.arm), run.status.value, printable(run.reason)[:300])
                 reasons[key] += 1
                 last[key] = view.round
     if not reasons:
         return Section("failures", "Failures", [Text("No run failed.")])
-    rows: list[list[str | int]] = [
-        [printable(arm), status, reason, count, last[arm, status, reason]]
-        for (arm, status, reason), count in reasons.most_common(MOST_ROWS)
+    rows: list[list[Cell]] = [
+        [*key, count, last[key]] for key, count in reasons.most_common(MOST_ROWS)
     ]
-    columns = [*map(Column, ("arm", "what", "why", "runs", "last in round"))]
+    columns = alike("arm", "what", "why", "runs", "last in round")
     return Section("failures", "Failures", [Table("failures", "Failures", columns, rows)])
 
 
-def _counted(counts: Counter[str]) -> str:
-    return ", ".join(f"{printable(name)} {count}" for name, count in counts.most_common(5)) or "–"
+# Arms that are names ----------------------------------------------------------------------------
+
+
+def _of_names(status: Status) -> tuple[list[tuple[str, str]], list[Chapter]]:
+    calls = sum(arm.picked for arm in status.arms)
+    facts = [
+        ("problems", f"{status.problems} finished, {status.open} open, {status.lost} lost"),
+        ("calls", f"{calls}, {calls / status.problems:.2f} per problem, at most {status.budget}"),
+        ("price", f"{status.spent / status.problems:.4g} per problem"),
+    ]
+    rows: list[list[Cell]] = [
+        [printable(arm.name), arm.picked, arm.won,
+         None if arm.mean_cost is None else 1.0 - arm.mean_cost,
+         arm.spent / arm.picked if arm.picked else None]
+        for arm in sorted(status.arms, key=lambda arm: -arm.picked)
+    ]  # fmt: skip
+    columns = [
+        *alike("arm", "calls", "best answers"), Column("quality", 3), Column("price per call", 5),
+    ]  # fmt: skip
+    note = "Quality over the problems on which the arm was called, which may be the hard ones."
+    arms = Section("arms", "Every arm", [Table("arms", "Every arm", columns, rows, note)])
+    return facts, [Chapter("called", "Arms", "", [arms, *_money(status)])]
+
+
+def _money(status: Status) -> list[Section]:
+    """What was called, beside the best fixed choices in hindsight."""
+    if status.mean_cost is None or not status.frontier:
+        return []
+    trade = status.trade or 0.0
+    choices = [(", ".join(each.arms), each.cost, each.price) for each in status.frontier]
+    ours = ("as called (measured)", status.mean_cost, status.spent / status.problems)
+    rows: list[list[Cell]] = [
+        [printable(arms), 1.0 - cost, price, cost + trade * price]
+        for arms, cost, price in (ours, *choices)
+    ]
+    fixed, best = min((cost + trade * price, arms) for arms, cost, price in choices)
+    told = (
+        f"At a trade of {trade:g}, {ours[1] + trade * ours[2]:.4g} was paid per problem. The best "
+        f"fixed choice, {printable(best)}, is estimated at {fixed:.4g}."
+    )
+    columns = [Column("calls"), Column("quality", 3), Column("price", 5), Column("paid", 4)]
+    note = (
+        "The same arms on every problem, in hindsight: those that no other choice beats in both "
+        "quality and price, as the learner estimates them."
+    )
+    x, y = [price for _, _, price in choices], [1.0 - cost for _, cost, _ in choices]
+    figure = Figure(
+        "money",
+        "Quality against the price per problem: fixed choices in hindsight, and what was called.",
+        "Mean quality against mean price, for the frontier of fixed choices and for the portfolio",
+        "price per problem",
+        "quality",
+        [
+            Series("fixed choices (estimated)", x, y, "best", line="dashed"),
+            Series("as called", [ours[2]], [1.0 - ours[1]], "fpml", line="none"),
+        ],
+    )
+    verdict = Verdict("Compared with fixed choices", told)
+    table = Table("money", "Quality and price", columns, rows, note)
+    return [Section("money", "Quality against money", [verdict, figure, table])]

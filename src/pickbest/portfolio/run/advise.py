@@ -1,4 +1,4 @@
-"""What a larger or smaller budget would have cost, from the rounds that a portfolio has played.
+"""What other budgets, and each arm alone, would have cost, from the rounds of a portfolio.
 
 A journal knows nothing of arms that did not run, and of a stopped run only that it took longer, so
 no cost is filled in. The rounds are folded into the mixture of `auto.kinds`, which takes a stopped
@@ -15,7 +15,7 @@ import numpy as np
 from pickbest.core import BoolArray, FloatArray, IntArray, PickbestError
 from pickbest.core.types import Plans, Runs
 from pickbest.learners.auto import Schedules
-from pickbest.learners.auto.kinds import EDGES, KindsState, survivals
+from pickbest.learners.auto.kinds import EDGES, survivals
 from pickbest.portfolio.runs import RunStatus
 from pickbest.portfolio.store.records import Entry, Finished, Picked, check_finished, check_weights
 
@@ -28,7 +28,6 @@ FEWEST_ROUNDS = 5
 MIXTURE = 10.0
 # An estimate is clear if this share of the resamplings agree.
 CLEAR = 0.9
-_COUNTED = ("no", "one", "a second", "a third", "a fourth", "a fifth", "a sixth")
 
 
 @dataclass(frozen=True)
@@ -56,19 +55,6 @@ class BudgetEstimate:
 
 
 @dataclass(frozen=True)
-class Alone:
-    """What one arm would have done, had it run alone on every problem.
-
-    cost: as the portfolio counts it. par2: time to the answer in deadlines, 2 where there is none.
-    answered: the share of problems that are answered by each of `kinds.EDGES`.
-    """
-
-    cost: Interval
-    par2: Interval
-    answered: FloatArray
-
-
-@dataclass(frozen=True)
 class Advised:
     """The advice in one sentence, and what it comes from.
 
@@ -87,14 +73,15 @@ class Advised:
 
 def advise(entries: Sequence[Entry], budget: int, seed: int = 0) -> Advised:
     """Advice from a journal."""
-    rounds = timed_rounds(entries)
+    model = Model(timed_rounds(entries), seed)
+    names = model.rounds.names
     told = [e.record.runs for e in entries if isinstance(e.record, Finished)]
     runs = [run for each in told for run in each]
     stopped = sum(run.status is RunStatus.STOPPED for run in runs) / len(runs)
-    known = sum(run.cost is not None for run in runs) / (len(told) * len(rounds.names))
-    found = estimates(rounds, seed)
-    said = sentence(found, budget, rounds.timed)
-    return Advised(rounds.names, len(told), known, budget, stopped, found, said)
+    known = sum(run.cost is not None for run in runs) / (len(told) * len(names))
+    found = tuple(model.best(size) for size in range(1, len(names) + 1))
+    said = sentence(found, budget, model.rounds.timed)
+    return Advised(names, len(told), known, budget, stopped, found, said)
 
 
 @dataclass(frozen=True)
@@ -146,119 +133,122 @@ def timed_rounds(entries: Sequence[Entry]) -> Rounds:
     return rounds
 
 
-def estimates(rounds: Rounds, seed: int = 0) -> tuple[BudgetEstimate, ...]:
-    """For every budget."""
-    state, drawn = _folded(rounds, seed)
-    n_arms = len(rounds.names)
-    return tuple(_estimate(rounds, state, drawn, size) for size in range(1, n_arms + 1))
+@dataclass(frozen=True)
+class Expected:
+    """What arms would do, in every resampling.
 
-
-def arms_alone(rounds: Rounds, seed: int = 0) -> dict[str, Alone]:
-    """For every arm, by name: runs that ended count as they are, stopped runs as expected.
-
-    What a stopped run would have taken follows from the mixture, given how all arms of its round
-    ended. Rounds in which an arm was unlikely to be picked count more.
+    time: until the answer in deadlines, 1 where there is none. failed: the share of problems
+    without an answer. cost: the one or the other, as the portfolio counts it.
     """
-    state, drawn = _folded(rounds, seed)
-    mass = state.mass / state.mass.sum(axis=1, keepdims=True)
-    silent = survivals(state)  # (resamplings, kinds, arms, edges): not answered yet
-    beyond = (0.5 * (silent[..., 1:] + silent[..., :-1]) * np.diff(EDGES))[..., ::-1]
-    beyond = np.cumsum(beyond, axis=-1)[..., ::-1]  # time spent after the beginning of each bin
-    bins = np.clip(np.searchsorted(EDGES, rounds.times, side="right") - 1, 0, len(EDGES) - 2)
-    shape = (len(rounds.names), RESAMPLINGS)
-    counts, times, failed = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-    answered = np.zeros((*shape, len(EDGES)))
-    repeats = np.stack([np.bincount(column, minlength=len(drawn)) for column in drawn.T], axis=1)
-    for row, (arms, ends) in enumerate(zip(rounds.arms, bins, strict=True)):
-        ran = [place for place, arm in enumerate(arms) if arm >= 0]
-        kinds = mass.copy()
-        for place in ran:
-            left = silent[:, :, arms[place], ends[place]]
-            after = silent[:, :, arms[place], ends[place] + 1]
-            kinds *= left - after if rounds.answered[row, place] else left
-        kinds /= kinds.sum(axis=1, keepdims=True)
-        for place in ran:
-            arm, end, time = arms[place], ends[place], rounds.times[row, place]
-            weight = rounds.weights[row, place] * repeats[row]
-            if rounds.answered[row, place] or time >= 1.0:
-                took, fails = time, float(not rounds.answered[row, place])
-                by_then = np.where(time <= EDGES, 1.0 - fails, 0.0)
-            else:
-                here = silent[:, :, arm, end]
-                took = np.maximum(time, EDGES[end] + (kinds * beyond[:, :, arm, end] / here).sum(1))
-                fails = (kinds * silent[:, :, arm, -1] / here).sum(axis=1)
-                later = 1.0 - (kinds[..., None] * silent[:, :, arm] / here[..., None]).sum(axis=1)
-                by_then = np.where(time <= EDGES, np.maximum(later, 0.0), 0.0)
-            counts[arm] += weight
-            times[arm] += weight * took
-            failed[arm] += weight * fails
-            answered[arm] += weight[:, None] * by_then
-    # An arm that a resampling left out has the mixture's own time there.
-    alone = (mass[..., None] * silent[..., -1]).sum(axis=1).T
-    guess = (mass[..., None] * beyond[..., 0]).sum(axis=1).T
-    times, failed = (
-        np.where(counts > 0.0, total / np.maximum(counts, 1e-9), prior)
-        for total, prior in ((times, guess), (failed, alone))
-    )
-    cost = times if rounds.timed else failed
-    share = answered.sum(axis=1) / np.maximum(counts.sum(axis=1), 1e-9)[:, None]
-    return {
-        name: Alone(_interval(cost[arm]), _interval(times[arm] + failed[arm]), share[arm])
-        for arm, name in enumerate(rounds.names)
-    }
+
+    time: FloatArray
+    failed: FloatArray
+    cost: FloatArray
 
 
-def _folded(rounds: Rounds, seed: int) -> tuple[KindsState, IntArray]:
-    """The mixture of each resampling, and the rounds that were drawn: (rounds, resamplings)."""
-    n_arms, count = len(rounds.names), len(rounds.costs)
-    planner = Schedules(n_arms, min(rounds.arms.shape[1], n_arms))
-    state = planner.start(RESAMPLINGS)
-    drawn = np.random.default_rng(seed).integers(count, size=(count, RESAMPLINGS))
-    for rows in np.tile(drawn, (PASSES, 1)):
-        arms = rounds.arms[rows]
-        seen = Runs(rounds.times[rows], rounds.answered[rows], arms >= 0)
-        state = planner.learn_runs(state, Plans(arms, np.zeros(RESAMPLINGS)), seen)
-    return state, drawn
+class Model:
+    """The mixture of each resampling of rounds, and what it says of arms."""
+
+    def __init__(self, rounds: Rounds, seed: int = 0) -> None:
+        n_arms, count = len(rounds.names), len(rounds.costs)
+        planner = Schedules(n_arms, min(rounds.arms.shape[1], n_arms))
+        state = planner.start(RESAMPLINGS)
+        drawn = np.random.default_rng(seed).integers(count, size=(count, RESAMPLINGS))
+        for rows in np.tile(drawn, (PASSES, 1)):
+            arms = rounds.arms[rows]
+            seen = Runs(rounds.times[rows], rounds.answered[rows], arms >= 0)
+            state = planner.learn_runs(state, Plans(arms, np.zeros(RESAMPLINGS)), seen)
+        self.rounds = rounds
+        self._drawn = drawn
+        self._survival = survivals(state)  # (resamplings, kinds, arms, edges): not answered yet
+        self._kinds = state.mass / state.mass.sum(axis=1, keepdims=True)
+
+    def silent(self, arms: Sequence[int]) -> FloatArray:
+        """(resamplings, edges): the share of problems that none has answered by `kinds.EDGES`."""
+        silent: FloatArray = np.einsum(
+            "rk,rke->re", self._kinds, self._survival[:, :, list(arms)].prod(axis=2)
+        )
+        return silent
+
+    def together(self, arms: Sequence[int]) -> Expected:
+        """What these arms would do, all started at once and the losers stopped."""
+        rounds, silent = self.rounds, self.silent(arms)
+        time, failed = _beyond(silent)[:, 0], silent[:, -1]
+        cost = time if rounds.timed else failed
+        if len(arms) == rounds.arms.shape[1]:
+            ran = (np.sort(rounds.arms, axis=1) == np.sort(arms)).all(axis=1)
+            ran &= rounds.sizes == len(arms)
+            first = np.where(rounds.answered, rounds.times, 1.0).min(axis=1)
+            count = MIXTURE + ran[self._drawn].sum(axis=0)
+            cost, time = (
+                (MIXTURE * guess + (ran * seen)[self._drawn].sum(axis=0)) / count
+                for guess, seen in ((cost, rounds.costs), (time, first))
+            )
+        return Expected(time, failed, cost)
+
+    def alone(self) -> list[Expected]:
+        """What each arm would have done alone: runs that ended count as they are.
+
+        What a stopped run would have taken follows from the mixture, given how all arms of its
+        round ended. Rounds in which an arm was unlikely to be picked count more.
+        """
+        rounds, survival = self.rounds, self._survival
+        arms, times, answered = rounds.arms, rounds.times, rounds.answered
+        bins = np.clip(np.searchsorted(EDGES, times, side="right") - 1, 0, len(EDGES) - 2)
+        # Axes: resamplings, kinds, rounds, places.
+        here, after = survival[:, :, arms, bins], survival[:, :, arms, bins + 1]
+        likely = np.where(answered, here - after, here)
+        kinds = self._kinds[:, :, None] * np.where(arms >= 0, likely, 1.0).prod(axis=-1)
+        kinds = (kinds / kinds.sum(axis=1, keepdims=True))[..., None]
+        more = (kinds * _beyond(survival)[:, :, arms, bins] / here).sum(axis=1)
+        never = (kinds * survival[:, :, arms, -1] / here).sum(axis=1)
+        ended = answered | (times >= 1.0)
+        took = np.where(ended, times, np.maximum(times, EDGES[bins] + more))
+        fails = np.where(ended, ~answered, never)
+        drawn = np.stack([np.bincount(each, minlength=len(arms)) for each in self._drawn.T])
+        weights = drawn[:, :, None] * rounds.weights
+        found = []
+        for arm in range(len(rounds.names)):
+            own = weights * (arms == arm)
+            # An arm that a resampling left out has the mixture's own time there.
+            guess, count = self.together([arm]), 1e-9 + own.sum(axis=(1, 2))
+            time = (1e-9 * guess.time + (own * took).sum(axis=(1, 2))) / count
+            failed = (1e-9 * guess.failed + (own * fails).sum(axis=(1, 2))) / count
+            found.append(Expected(time, failed, time if rounds.timed else failed))
+        return found
+
+    def best(self, budget: int) -> BudgetEstimate:
+        """The best arms of a budget, chosen one after another."""
+        rounds, chosen = self.rounds, list[int]()
+        everyone = range(len(rounds.names))
+        for _ in range(budget):
+            others = [arm for arm in everyone if arm not in chosen]
+            costs = [self.together([*chosen, arm]).cost.mean() for arm in others]
+            chosen.append(others[int(np.argmin(costs))])
+        found = self.together(chosen)
+        swaps = [
+            [*(arm for arm in chosen if arm != out), new]
+            for out in chosen
+            for new in everyone
+            if new not in chosen
+        ]
+        clear = all((self.together(swap).cost > found.cost).mean() >= CLEAR for swap in swaps)
+        arms = tuple(rounds.names[arm] for arm in chosen) if clear else ()
+        same = rounds.sizes == budget
+        realised = float(rounds.costs[same].mean()) if same.any() else None
+        processor = interval(budget * found.time)
+        return BudgetEstimate(budget, interval(found.cost), processor, arms, realised)
 
 
-def _estimate(rounds: Rounds, state: KindsState, drawn: IntArray, budget: int) -> BudgetEstimate:
-    sets = np.sort(rounds.arms, axis=1)
-    first = np.where(rounds.answered, rounds.times, 1.0).min(axis=1)
-    survival = survivals(state)
-    weights = state.mass / state.mass.sum(axis=1, keepdims=True)
-
-    def judged(arms: Sequence[int]) -> tuple[FloatArray, FloatArray]:
-        """(cost, time) in every resampling."""
-        together = survival[:, :, list(arms)].prod(axis=2)
-        middle = 0.5 * (together[:, :, 1:] + together[:, :, :-1])
-        time = (weights * (middle @ np.diff(EDGES))).sum(axis=1)
-        cost = time if rounds.timed else (weights * together[:, :, -1]).sum(axis=1)
-        if len(arms) != sets.shape[1]:
-            return cost, time
-        ran = (sets == np.sort(arms)).all(axis=1) & (rounds.sizes == len(arms))
-        count = MIXTURE + ran[drawn].sum(axis=0)
-        paid, took = ((ran * each)[drawn].sum(axis=0) for each in (rounds.costs, first))
-        return (MIXTURE * cost + paid) / count, (MIXTURE * time + took) / count
-
-    chosen: list[int] = []
-    for _ in range(budget):
-        others = [arm for arm in range(len(rounds.names)) if arm not in chosen]
-        chosen.append(min(others, key=lambda arm: float(judged([*chosen, arm])[0].mean())))
-    cost, time = judged(chosen)
-    swaps = [
-        [*(arm for arm in chosen if arm != out), new]
-        for out in chosen
-        for new in range(len(rounds.names))
-        if new not in chosen
-    ]
-    clear = all((judged(swap)[0] > cost).mean() >= CLEAR for swap in swaps)
-    same = rounds.sizes == budget
-    best = tuple(rounds.names[arm] for arm in chosen) if clear else ()
-    realised = float(rounds.costs[same].mean()) if same.any() else None
-    return BudgetEstimate(budget, _interval(cost), _interval(budget * time), best, realised)
+def _beyond(silent: FloatArray) -> FloatArray:
+    """The time without an answer from each of `kinds.EDGES` on."""
+    within = 0.5 * (silent[..., 1:] + silent[..., :-1]) * np.diff(EDGES)
+    beyond: FloatArray = np.cumsum(within[..., ::-1], axis=-1)[..., ::-1]
+    return beyond
 
 
-def _interval(values: FloatArray) -> Interval:
+def interval(values: FloatArray) -> Interval:
+    """Of the values in all resamplings."""
     low, high = np.quantile(values, [0.05, 0.95])
     return Interval(float(values.mean()), float(low), float(high))
 
@@ -267,22 +257,21 @@ def sentence(found: Sequence[BudgetEstimate], budget: int, timed: bool) -> str:
     """The advice: what one arm more would bring, or one less would lose."""
     by_size = {each.budget: each for each in found}
     if budget not in by_size:
-        return f"of {len(found)} arms enough is known: too few to say what {budget} of them cost"
+        return (
+            f"Enough is known of {len(found)} arms only: too few to say what {budget} of them cost"
+        )
     now, more, less = by_size[budget], by_size.get(budget + 1), by_size.get(budget - 1)
     what = "of the time" if timed else "of the failures"
-    nth = _COUNTED[budget + 1] if budget + 1 < len(_COUNTED) else f"arm number {budget + 1}"
     if more is not None:
         saved, paid = 1.0 - more.cost.mean / now.cost.mean, more.processor.mean / now.processor.mean
         if more.cost.high < now.cost.mean and saved > 0.0:
             return (
-                f"{nth} arm would save about {saved:.0%} {what} for "
+                f"One arm more would save about {saved:.0%} {what} for "
                 f"{abs(paid - 1.0):.0%} {'more' if paid >= 1.0 else 'less'} processor time"
-            ).capitalize()
+            )
     if less is not None and less.cost.low <= now.cost.mean:
         spared = 1.0 - less.processor.mean / now.processor.mean
-        return (
-            f"one arm less would cost about as much, for {spared:.0%} less processor time"
-        ).capitalize()
+        return f"One arm less would cost about as much, for {spared:.0%} less processor time"
     if more is None:
         return "All arms run already, and one less would cost more"
-    return f"These rounds do not tell whether {nth} arm would save anything"
+    return "These rounds do not tell whether one arm more would save anything"
