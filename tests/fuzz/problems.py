@@ -195,7 +195,6 @@ REQUESTS: list[dict[str, Any]] = [
     {"path": "/api/ask", "body": {"problem": "p", "lifetime": 60.0}},
     {"path": "/api/ask", "body": {"problem": "p"}},
     {"path": "/api/tell", "body": {"round": 0, "costs": [0.25, 0.5], "answer": {"x": 1}}},
-    {"path": "/api/forget", "body": {"round": 0}},
 ]
 
 

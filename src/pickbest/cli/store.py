@@ -140,10 +140,6 @@ def serve(
     token_file: Annotated[
         Path | None, Option(help="File that holds the token; better than --token.")
     ] = None,
-    read_token_file: Annotated[
-        Path | None, Option(help="File that holds a second token, for reading only.")
-    ] = None,
-    log_format: Annotated[str, Option(help="Format of the log: plain or json.")] = "plain",
     name: NameOption = "default",
 ) -> None:
     """Serve a portfolio over HTTP: ask, tell, history, metrics, and a live page.
@@ -154,8 +150,7 @@ def serve(
 
     if token_file is not None:
         token = _token_in(token_file)
-    reader = None if read_token_file is None else _token_in(read_token_file)
-    serve_store(store, name, host, port, token, reader, log_format)
+    serve_store(store, name, host, port, token)
 
 
 def _token_in(path: Path) -> str:

@@ -151,10 +151,6 @@ class Tells(Strict):
     tells: Annotated[list[Tell], Field(min_length=1, max_length=MOST_ROUNDS)]
 
 
-class Forget(Strict):
-    round: RoundNumber
-
-
 class Refusal(BaseModel):
     """Why a request was refused; nothing was changed."""
 
@@ -176,7 +172,7 @@ class Health(BaseModel):
 Responses = dict[int | str, dict[str, Any]]
 REFUSED: Responses = {
     401: {"model": Refusal, "description": "The token is missing or wrong."},
-    403: {"model": Refusal, "description": "The token may only read, or another site sent this."},
+    403: {"model": Refusal, "description": "A page of another site sent this."},
     408: {"model": Refusal, "description": "The body did not come in time."},
     413: {"model": Refusal, "description": "The body is too large."},
     422: {"model": Refusal, "description": "The request does not fit the schema."},
@@ -196,15 +192,11 @@ CLOSED: Responses = {
 
 
 def create_app(
-    book: AskTell,
-    token: str | None = None,
-    hosts: tuple[str, ...] | None = None,
-    reader: str | None = None,
+    book: AskTell, token: str | None = None, hosts: tuple[str, ...] | None = None
 ) -> FastAPI:
     """The service for one portfolio.
 
     token: what clients must send as `Authorization: Bearer …`; None: nothing.
-    reader: another token, with which clients may only read.
     hosts: names under which browsers may call it; None: any. Without a token this keeps pages
         of other sites from reaching a service on loopback under a name of their own.
     """
@@ -219,7 +211,7 @@ def create_app(
     )
     if hosts is not None:
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
-    app.add_middleware(Gate, token=token, reader=reader)
+    app.add_middleware(Gate, token=token)
     # The gate checks the token, before the body is read; this only describes it.
     guarded = [Depends(HTTPBearer(auto_error=False))] if token else []
     _handle_errors(app)
@@ -303,12 +295,6 @@ def create_app(
         answers, prices = ([getattr(e, n) for e in body.tells] for n in ("answer", "prices"))
         book.tell_many(results, answers, prices)
         return AllDone(rounds=[each.round for each in body.tells])
-
-    @app.post("/api/forget", dependencies=guarded, responses=CLOSED)
-    def forget(body: Forget) -> Done:
-        """Give a round up: it is closed as lost and never learned."""
-        book.forget(body.round)
-        return Done(round=body.round)
 
     return app
 

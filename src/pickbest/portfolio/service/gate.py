@@ -23,15 +23,11 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class Gate:
-    """An ASGI application around another: token, origin, size and time of a request.
+    """An ASGI application around another: token, origin, size and time of a request."""
 
-    reader: a second token, which may look and change nothing.
-    """
-
-    def __init__(self, app: App, token: str | None, reader: str | None = None) -> None:
+    def __init__(self, app: App, token: str | None) -> None:
         self._app = app
         self._token = None if token is None else token.encode()
-        self._reader = None if reader is None else reader.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -61,11 +57,7 @@ class Gate:
             scheme, _, sent = headers.get(b"authorization", b"").partition(b" ")
             sent = sent.strip() if scheme.lower() == b"bearer" else b""
             if not secrets.compare_digest(sent, self._token):
-                reads = self._reader and secrets.compare_digest(sent, self._reader)
-                if not reads:
-                    return 401, "send the token as Authorization: Bearer …"
-                if method not in ("GET", "HEAD"):
-                    return 403, "this token may only read"
+                return 401, "send the token as Authorization: Bearer …"
         if method not in ("GET", "HEAD", "OPTIONS") and _from_elsewhere(headers):
             return 403, "pages of other sites may not call this service"
         length = headers.get(b"content-length", b"0")

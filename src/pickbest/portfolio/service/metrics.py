@@ -1,56 +1,48 @@
 """A portfolio's status as Prometheus reads it, for `/metrics`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
-from pickbest._version import __version__
 from pickbest.portfolio.store.views import Status
 
 # The media type of Prometheus' text format.
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 ESCAPED = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
-
-Samples = Iterable[tuple[Mapping[str, str], float]]
+# What is said of each arm: name, kind, help, and the field of its view.
+OF_ARMS = (
+    ("arm_picked_total", "counter", "Rounds in which the arm was picked.", "picked"),
+    ("arm_won_total", "counter", "Rounds that the arm won.", "won"),
+    ("arm_failed_total", "counter", "Runs of the arm that crashed or were broken.", "failed"),
+    ("arm_seconds_total", "counter", "Seconds that the arm has run.", "seconds"),
+    ("arm_share", "gauge", "Probability that the arm is picked next.", "share"),
+)
 
 
 def metrics_of(status: Status) -> str:
     """Counts of rounds and arms, since the portfolio was made."""
-    arms = [({"arm": arm.name}, arm) for arm in status.arms]
-    rounds: Samples = [({"state": "finished"}, status.finished), ({"state": "lost"}, status.lost)]
-    found = [
-        _metric("info", "gauge", "The software and the learner.",
-                [({"version": __version__, "learner": status.learner}, 1)]),
-        _metric("rounds_total", "counter", "Rounds that were closed.", rounds),
-        _metric("rounds_open", "gauge", "Rounds that were asked for and not closed yet.",
-                [({}, status.open)]),
-        _metric("cost_mean", "gauge", "Mean cost per finished round.",
-                [] if status.mean_cost is None else [({}, status.mean_cost)]),
-        _metric("arm_picked_total", "counter", "Rounds in which the arm was picked.",
-                [(labels, arm.picked) for labels, arm in arms]),
-        _metric("arm_won_total", "counter", "Rounds that the arm won.",
-                [(labels, arm.won) for labels, arm in arms]),
-        _metric("arm_failed_total", "counter", "Runs of the arm that crashed or were broken.",
-                [(labels, arm.failed) for labels, arm in arms]),
-        _metric("arm_seconds_total", "counter", "Seconds that the arm has run.",
-                [(labels, arm.seconds) for labels, arm in arms]),
-        _metric("arm_share", "gauge", "Probability that the arm is picked next.",
-                [(labels, arm.share) for labels, arm in arms]),
-    ]  # fmt: skip
-    return "".join(found)
+    closed = {'{state="finished"}': status.finished, '{state="lost"}': status.lost}
+    mean = {} if status.mean_cost is None else {"": status.mean_cost}
+    labels = [f'{{arm="{_escaped(arm.name)}"}}' for arm in status.arms]
+    return "".join(
+        [
+            _metric("rounds_total", "counter", "Rounds that were closed.", closed),
+            _metric("rounds_open", "gauge", "Rounds that are not closed yet.", {"": status.open}),
+            _metric("cost_mean", "gauge", "Mean cost per finished round.", mean),
+            *(
+                _metric(name, kind, told, dict(zip(labels, values, strict=True)))
+                for name, kind, told, field in OF_ARMS
+                for values in [[getattr(arm, field) for arm in status.arms]]
+            ),
+        ]
+    )
 
 
-def _metric(name: str, kind: str, help_text: str, samples: Samples) -> str:
-    """One metric with its samples; nothing where there are none."""
-    lines = [f"pickbest_{name}{_labels(labels)} {float(value)!r}\n" for labels, value in samples]
-    if not lines:
-        return ""
-    head = f"# HELP pickbest_{name} {help_text}\n# TYPE pickbest_{name} {kind}\n"
+def _metric(name: str, kind: str, told: str, samples: Mapping[str, float]) -> str:
+    """One metric with its samples by label."""
+    head = f"# HELP pickbest_{name} {told}\n# TYPE pickbest_{name} {kind}\n"
+    lines = [f"pickbest_{name}{label} {float(value)!r}\n" for label, value in samples.items()]
     return head + "".join(lines)
 
 
-def _labels(labels: Mapping[str, str]) -> str:
-    # A name that is not UTF-8 is shown with escapes.
-    shown = {
-        key: value.encode("utf-8", "backslashreplace").decode() for key, value in labels.items()
-    }
-    pairs = ",".join(f'{key}="{value.translate(ESCAPED)}"' for key, value in shown.items())
-    return f"{{{pairs}}}" if pairs else ""
+def _escaped(name: str) -> str:
+    """A name that is not UTF-8 is shown with escapes."""
+    return name.encode("utf-8", "backslashreplace").decode().translate(ESCAPED)

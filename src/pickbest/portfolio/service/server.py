@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import ipaddress
-import json
 import logging
 import os
 import socket
 import threading
-from datetime import UTC, datetime
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pickbest.core import PickbestError
-from pickbest.core.errors import load_extra, unknown_name
+from pickbest.core import MissingExtraError, PickbestError
 from pickbest.portfolio.run.ask_tell import AskTell
 from pickbest.portfolio.store.databases import shown
 from pickbest.portfolio.store.records import NoPortfolioError
 
-if TYPE_CHECKING:
+try:
     import uvicorn
-
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+except ImportError as _error:
+    raise MissingExtraError("uvicorn", "serve", "the service") from _error
 
 LOG = logging.getLogger("pickbest.service")
 LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]", "::1")
-# A connection on which nothing is asked for is closed, also one in the middle of its headers.
+# A connection on which no request comes for so long is closed.
 IDLE_SECONDS = 10.0
 # After SIGTERM: first requests may end, then they are cut off, then the process ends.
 GRACE_SECONDS, LAST_SECONDS = 2, 4.0
@@ -45,29 +44,10 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-class JsonLines(logging.Formatter):
-    """One JSON object per record."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        said = {
-            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
-            "level": record.levelname.lower(),
-            "logger": record.name,
-            "message": record.getMessage(),
-        }
-        if record.exc_info:
-            said["error"] = self.formatException(record.exc_info)
-        return json.dumps(said)
-
-
-def start_log(form: str) -> None:
-    """Log to standard error, with time and level; form: plain or json."""
-    if form not in ("plain", "json"):
-        raise unknown_name("log format", form, ("plain", "json"))
-    handler = logging.StreamHandler()
-    plain = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
-    handler.setFormatter(JsonLines() if form == "json" else plain)
-    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+def start_log() -> None:
+    """Log to standard error, with time and level."""
+    form = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+    logging.basicConfig(format=form, level=logging.WARNING, force=True)
     ours = logging.getLogger("pickbest")
     ours.handlers.clear()  # what the command line shows without time and level
     ours.setLevel(logging.INFO)
@@ -89,24 +69,13 @@ def opened_book(store: str, name: str) -> AskTell:
         return AskTell(file.names, file.budget, file.storage, settings=file.settings)
 
 
-def serve_store(
-    store: str,
-    name: str,
-    host: str,
-    port: int,
-    token: str | None,
-    reader: str | None = None,
-    log_format: str = "plain",
-) -> None:
-    """Serve until Ctrl-C. reader: a token that may only read. log_format: plain or json."""
-    start_log(log_format)
-    if reader and not token:
-        raise PickbestError("a token that may only read needs another that may write: --token")
+def serve_store(store: str, name: str, host: str, port: int, token: str | None) -> None:
+    """Serve until Ctrl-C."""
+    start_log()
     if not is_loopback(host) and not token:
         raise PickbestError(
             f"{host} can be reached from other machines: give a --token, or serve on 127.0.0.1"
         )
-    uvicorn = load_extra("uvicorn", "serve", "the service")
     from pickbest.portfolio.service.app import create_app
 
     book = opened_book(store, name)
@@ -116,74 +85,53 @@ def serve_store(
             address = f"http://{host}:{listener.getsockname()[1]}/"
             place = shown(store) if "://" in store else store
             LOG.info("serving %s on %s", place, address)
-            app = create_app(book, token, None if token else (*LOCAL_NAMES, host), reader)
+            app = create_app(book, token, None if token else (*LOCAL_NAMES, host))
             config = uvicorn.Config(
                 app,
-                http=impatient_protocol(),
+                http=ImpatientProtocol,
                 log_config=None,
                 timeout_keep_alive=int(IDLE_SECONDS),
                 timeout_graceful_shutdown=GRACE_SECONDS,
                 limit_concurrency=MOST_CONNECTIONS,
                 server_header=False,
             )
-            ending_server(config).run(sockets=[listener])
+            EndingServer(config).run(sockets=[listener])
     finally:
         book.close()
 
 
-def impatient_protocol() -> type[Any]:
-    """HTTP as uvicorn speaks it, that waits for a request no longer than IDLE_SECONDS."""
-    from uvicorn.protocols.http.h11_impl import H11Protocol
+class ImpatientProtocol(H11Protocol):
+    """HTTP as uvicorn speaks it, that waits for a whole request no longer than IDLE_SECONDS.
 
-    class ImpatientProtocol(H11Protocol):
-        _alarm: Any = None
+    uvicorn itself waits for ever for a request whose headers come slowly, or not at all.
+    """
 
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self._set_alarm()
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self.loop.call_later(IDLE_SECONDS, self._close_if_last, None)
 
-        def data_received(self, data: bytes) -> None:
-            super().data_received(data)
-            self._set_alarm()
+    def on_response_complete(self) -> None:
+        answered = self.cycle
+        super().on_response_complete()
+        self.loop.call_later(IDLE_SECONDS, self._close_if_last, answered)
 
-        def on_response_complete(self) -> None:
-            super().on_response_complete()
-            self._set_alarm()
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._clear_alarm()
-            super().connection_lost(exc)
-
-        def _set_alarm(self) -> None:
-            """One alarm for a request that has not come yet; more bytes do not put it off."""
-            if self.cycle is not None and not self.cycle.response_complete:
-                self._clear_alarm()
-            elif self._alarm is None and not self.transport.is_closing():
-                self._alarm = self.loop.call_later(IDLE_SECONDS, self.transport.abort)
-
-        def _clear_alarm(self) -> None:
-            if self._alarm is not None:
-                self._alarm.cancel()
-                self._alarm = None
-
-    return ImpatientProtocol
+    def _close_if_last(self, request: Any) -> None:
+        """Close the connection if no other request has come since this one."""
+        if self.cycle is request and not self.transport.is_closing():
+            self.transport.abort()
 
 
-def ending_server(config: uvicorn.Config) -> uvicorn.Server:
+class EndingServer(uvicorn.Server):
     """A server that ends soon after it is told to, whatever its clients and its database do.
 
     What is journalled is on disk, so the process may end at any moment.
     """
-    import uvicorn
 
-    class EndingServer(uvicorn.Server):
-        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-            super().handle_exit(sig, frame)
-            last = threading.Timer(LAST_SECONDS, os._exit, (0,))
-            last.daemon = True
-            last.start()
-
-    return EndingServer(config)
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        last = threading.Timer(LAST_SECONDS, os._exit, (0,))
+        last.daemon = True
+        last.start()
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -20,8 +20,6 @@ function cell(row, text, kind) {
   if (kind) made.className = kind;
   return made;
 }
-// On a phone, where a table has no head, each cell says what it is.
-const sayHeads = (row, heads) => [...row.cells].forEach((each, i) => each.dataset.head = heads[i]);
 const number = value => value === null ? "–" : value.toFixed(4);
 // A portfolio of names speaks of quality and prices, one of programs of costs.
 const isNames = status => status.rewards || status.trade !== null;
@@ -41,13 +39,11 @@ function drawArms(status, course) {
     cell(row, arm.won, "n"); cell(row, names ? number(price) : arm.failed, "n");
     cell(row, number(value(status, arm.mean_cost)), "n");
     const share = cell(row, "", "share");
-    sayHeads(row, heads);
     const bar = document.createElement("span"), fill = document.createElement("i");
     bar.className = "bar"; fill.style.width = 100 * arm.share + "%";
     bar.append(fill); share.append(bar, Math.round(100 * arm.share) + " %");
   }
-  const points = course.points, last = points.at(-1), first = points.at(-1 - WINDOW) ?? points[0];
-  const rate = last && last[1] > first[1] ? (last[0] - first[0]) / (last[1] - first[1]) : null;
+  const last = course.points.at(-1);
   $("summary").textContent = status.finished + " rounds finished, " + status.lost + " lost" +
     ", " + status.open +
     " tickets open; " + word + " " + number(value(status, status.mean_cost)) +
@@ -56,8 +52,8 @@ function drawArms(status, course) {
     "; " + (names && status.trade !== null ? "at most " : "") + status.budget +
     " of " + status.arms.filter(arm => arm.state === "active").length + " arms, learner " +
     status.learner;
-  $("updated").textContent = last ? "Last result " + new Date(1000 * last[1]).toLocaleString() +
-    (rate ? ", lately " + +rate.toPrecision(2) + " per second" : "") : "No result yet";
+  $("updated").textContent = last ? "Last result " + new Date(1000 * last[1]).toLocaleString() :
+    "No result yet";
   $("frontier").replaceChildren(...(status.frontier ?? []).map(each => {
     const line = document.createElement("li");
     line.textContent = shown(each.arms.join(", ")) + ": quality " + number(1 - each.cost) +
@@ -80,7 +76,6 @@ function drawRounds(status, rounds) {
     const disputed = new Set(view.runs.map(run => run.verdict).filter(Boolean)).size > 1;
     cell(row, (disputed ? "! " : "") + (won?.verdict ?? ""), disputed ? "lost" : "");
     cell(row, number(value(status, view.cost)), "n");
-    sayHeads(row, ["round", "problem", "arms", "winner", "answer", worth]);
   }
 }
 // The mean over a moving window of the points, in the order of finishing.
@@ -103,10 +98,8 @@ function drawCourse(status, course) {
   });
   const last = points.at(-1)[0] || 1;
   const x = finished => left + finished / last * (width - left - 8);
-  // The axis ends at 1, 2 or 5 times a power of ten: small costs are to be told apart, too.
-  const most = Math.max(1e-6, ...means.map(each => each[1]));
-  const power = 10 ** Math.floor(Math.log10(most));
-  const top = [1, 2, 5, 10].map(each => each * power).find(each => each >= most * .999);
+  // The axis ends at the largest mean: small costs are to be told apart, too.
+  const top = Math.max(1e-6, ...means.map(each => each[1]));
   const y = cost => 8 + (1 - cost / top) * (height - bottom - 8);
   for (const share of [0, .25, .5, .75, 1]) {
     const cost = share * top;
