@@ -58,10 +58,8 @@ def test_what_was_measured_and_what_is_estimated() -> None:
     races = Races.of(entries(), 10.0)
     assert races.seconds.tolist() == [1, 2, 20, 3, 0.5]
     assert list(races.runs) == ["b", "a", "c"]  # by wins
-    assert races.model is not None
-    alone = races.alone(races.model)
-    assert list(alone) == ["a", "b", "c"]
-    assert all(0.0 < each.low <= each.mean <= each.high <= 20.0 for each in alone.values())
+    assert list(races.alone()) == ["a", "b", "c"]
+    assert races.alone()["b"].tolist() == [[20.0, 1.5], [3.0, 1.5], [0.5, 1.5]]
 
 
 def raced(quick: float, slow: float, rounds: int) -> list[Entry]:
@@ -73,18 +71,17 @@ def raced(quick: float, slow: float, rounds: int) -> list[Entry]:
         runs = (run("quick", "finished", quick), ends)
         times = (quick / 10.0, ends.seconds / 10.0)
         records += [
-            Picked(number, ("quick", "slow"), (1.0, 1.0), 1e9, problem="p", at=1e9 + number),
+            Picked(number, ("quick", "slow"), (1.0, 1.0), 1e9, None, "p", watched, watch=0.25),
             Finished(number, runs, times, times, times, winner="quick", cost=quick / 10.0),
         ]
     return [Entry(place, record) for place, record in enumerate(records, 1)]
 
 
 def test_an_arm_that_is_mostly_stopped_is_estimated_near_its_time() -> None:
-    races = Races.of(raced(1.0, 4.0, 80), 10.0)
-    assert races.model is not None
-    alone = races.alone(races.model)
-    assert alone["quick"].mean == pytest.approx(1.0)  # it was never stopped
-    assert alone["slow"].mean == pytest.approx(4.0, abs=1.0)
+    alone = Races.of(raced(1.0, 4.0, 80), 10.0).alone()
+    assert len(alone["quick"]) == 20
+    assert set(alone["quick"][:, 0]) == {1.0}
+    assert set(alone["slow"][:, 0]) == {4.0}
 
 
 def page_of(book: AskTell, deadline: float | None = None) -> Report:

@@ -1,9 +1,8 @@
 """`pickbest report`: what a portfolio did, as one page in the style of the reproduction.
 
-What was measured is shown as a number. What each arm alone would have done was not measured: an
-arm is seen only where it was picked, and a stopped run tells only that it would have taken longer.
-So it is an estimate with an interval (`advise.Model`). Where arms are names, the page says quality,
-price and calls instead of seconds.
+What each arm alone would have done is estimated, with an interval, from the rounds in which all
+arms ran to their own end: a stopped run tells only that it would have taken longer. Where arms are
+names, the page says quality, price and calls instead of seconds.
 """
 
 from __future__ import annotations
@@ -18,10 +17,9 @@ import numpy as np
 from pickbest._version import __version__
 from pickbest.core import FloatArray, PickbestError
 from pickbest.core.text import printable
-from pickbest.learners.auto.kinds import EDGES
-from pickbest.portfolio.run.advise import Interval, Model, interval, timed_rounds
+from pickbest.portfolio.run.advise import Interval
 from pickbest.portfolio.runs import Run, RunStatus
-from pickbest.portfolio.store.records import Entry
+from pickbest.portfolio.store.records import Entry, Picked
 from pickbest.portfolio.store.state import Course
 from pickbest.portfolio.store.views import RoundView, Status, rounds_of
 from pickbest.report.document import (
@@ -43,6 +41,7 @@ from pickbest.report.document import (
 MOST_ROWS = 50
 # Points of the course that a mean is taken over.
 WINDOW = 16
+Z_90 = 1.645
 ENDED = (
     RunStatus.STOPPED, RunStatus.TIMEOUT, RunStatus.NO_ANSWER, RunStatus.CRASHED,
     RunStatus.BROKEN, RunStatus.WRONG,
@@ -145,27 +144,32 @@ class Races:
         """Whether runs have times: costs that were told by hand have none."""
         return any(run.seconds > 0.0 for runs in self.runs.values() for run in runs)
 
-    @cached_property
-    def model(self) -> Model | None:
-        """What is known of arms that did not run; None where too few rounds say when arms ended."""
-        try:
-            return Model(timed_rounds(self.entries))
-        except PickbestError:
-            return None
-
     @property
     def paid(self) -> FloatArray:
         """What was paid each round: seconds if runs have times, else costs."""
         return self.seconds if self.timed else self.costs
 
-    def alone(self, model: Model) -> dict[str, Interval]:
-        """What each arm alone would have paid."""
-        found = zip(model.rounds.names, model.alone(), strict=True)
-        if self.timed:
-            return {
-                name: interval(self.deadline * (each.time + each.failed)) for name, each in found
-            }
-        return {name: interval(each.cost) for name, each in found}
+    def alone(self) -> dict[str, FloatArray]:
+        """(rounds, 2) by arm: what it took, and the weight of the round.
+
+        Only of rounds that were watched to their end. One in which an arm was unlikely to be seen
+        counts more, so that the mean stands for all rounds.
+        """
+        picked = (entry.record for entry in self.entries if isinstance(entry.record, Picked))
+        opened = {each.round: each for each in picked if each.watched and not each.until}
+        found: dict[str, list[tuple[float, float]]] = defaultdict(list)
+        for view in self.rounds:
+            if (round_ := opened.get(view.round)) is None:
+                continue
+            weights = round_.weights or (1.0,) * len(view.runs)
+            for run, weight in zip(view.runs, weights, strict=True):
+                if run.cost is not None:
+                    failed = run.cost == 1.0
+                    took = (
+                        (2.0 * self.deadline if failed else run.seconds) if self.timed else run.cost
+                    )
+                    found[run.arm].append((took, weight / (round_.watch or 1.0)))
+        return {name: np.array(pairs) for name, pairs in sorted(found.items())}
 
 
 def _of_races(races: Races, budget: int) -> tuple[list[tuple[str, str]], list[Chapter]]:
@@ -202,11 +206,10 @@ def _winners(races: Races) -> Section:
 
 def _alone(races: Races) -> Section:
     """The portfolio as measured, and what each arm alone would have done, with intervals."""
-    if races.model is None:
-        told = "Too few rounds say how long the arms take: play more."
-        return Section("alone", "Each arm alone", [Text(told)])
+    alone = {name: _mean(*pairs.T) for name, pairs in races.alone().items()}
+    if not alone:
+        return Section("alone", "Each arm alone", [Text("No round was watched to its end.")])
     what, mean = "seconds" if races.timed else "cost", f"{races.paid.mean():.4g}"
-    alone = races.alone(races.model)
     best, *others = sorted(alone, key=lambda name: alone[name].mean)
     told = (
         f"The portfolio took {mean} {what} per problem. Its best arm alone, "
@@ -216,9 +219,8 @@ def _alone(races: Races) -> Section:
     for name in (best, *others):
         rows.append([printable(name), len(races.runs[name]), _shown(alone[name])])
     note = (
-        "Arms alone are estimated, with 90% intervals: an arm is seen only where it was picked, "
-        "and a stopped run tells only that it would have taken longer. A problem without an answer "
-        "counts as twice the deadline (PAR2)."
+        "Arms alone are estimated, with 90% intervals, from the rounds in which all arms ran to "
+        "their own end. A problem without an answer counts as twice the deadline (PAR2)."
     )
     columns = alike("arm", "rounds", what)
     blocks: list[Block] = [
@@ -226,23 +228,28 @@ def _alone(races: Races) -> Section:
         Table("alone", "The portfolio and each arm alone", columns, rows, note),
     ]
     if races.timed:
-        blocks.append(_answered(races, races.model))
+        blocks.append(_answered(races))
     return Section("alone", "Each arm alone", blocks)
+
+
+def _mean(values: FloatArray, weights: FloatArray) -> Interval:
+    """A weighted mean, and what it lies between in nine of ten cases, about."""
+    mean = float(np.average(values, weights=weights))
+    spread = float(np.sqrt((weights**2 * (values - mean) ** 2).sum()) / weights.sum())
+    return Interval(mean, max(mean - Z_90 * spread, 0.0), mean + Z_90 * spread)
 
 
 def _shown(estimate: Interval) -> str:
     return f"{estimate.mean:.3g} ({estimate.low:.3g} to {estimate.high:.3g})"
 
 
-def _answered(races: Races, model: Model) -> Figure:
+def _answered(races: Races) -> Figure:
     """Share of problems answered within a time."""
-    at = (EDGES[1:] * races.deadline).tolist()
-    times = np.sort(races.seconds)
-    share = (np.searchsorted(times, at, side="right") / len(times)).tolist()
-    series = [Series("portfolio", at, share, "fpml", marker="")]
-    for arm, name in enumerate(model.rounds.names):
-        answered = (1.0 - model.silent([arm])[:, 1:].mean(axis=0)).tolist()
-        series.append(Series(printable(name), at, answered, name, line="dashed", marker=""))
+    ours = np.stack([races.seconds, np.ones(len(races.rounds))], axis=1)
+    series = [_curve("portfolio", ours, races.deadline, "fpml")]
+    series += [
+        _curve(name, pairs, races.deadline, name, "dashed") for name, pairs in races.alone().items()
+    ]
     return Figure(
         "answered",
         "Share of problems that are answered within a time: by the portfolio (solid, measured), "
@@ -253,6 +260,13 @@ def _answered(races: Races, model: Model) -> Figure:
         series,
         log_x=True,
     )
+
+
+def _curve(name: str, pairs: FloatArray, deadline: float, look: str, line: str = "solid") -> Series:
+    times, weights = pairs[np.argsort(pairs[:, 0])].T
+    shares, within = np.cumsum(weights) / weights.sum(), times <= deadline
+    x, y = times[within].tolist(), shares[within].tolist()
+    return Series(printable(name), x, y, look, line=line, marker="")
 
 
 def _failures(races: Races) -> Section:

@@ -1,4 +1,4 @@
-"""What other budgets, and each arm alone, would have cost, from the rounds of a portfolio.
+"""What a larger or smaller budget would have cost, from the rounds that a portfolio has played.
 
 A journal knows nothing of arms that did not run, and of a stopped run only that it took longer, so
 no cost is filled in. The rounds are folded into the mixture of `auto.kinds`, which takes a stopped
@@ -17,7 +17,7 @@ from pickbest.core.types import Plans, Runs
 from pickbest.learners.auto import Schedules
 from pickbest.learners.auto.kinds import EDGES, survivals
 from pickbest.portfolio.runs import RunStatus
-from pickbest.portfolio.store.records import Entry, Finished, Picked, check_finished, check_weights
+from pickbest.portfolio.store.records import Entry, Finished, Picked, check_finished
 
 RESAMPLINGS = 40
 # Kinds of problems become clear when rounds are looked at again, knowing what came later.
@@ -92,7 +92,6 @@ class Rounds:
     arms: IntArray
     times: FloatArray
     answered: BoolArray
-    weights: FloatArray
     costs: FloatArray
     sizes: IntArray
 
@@ -115,35 +114,20 @@ def timed_rounds(entries: Sequence[Entry]) -> Rounds:
         )
     for picked, told in paired:
         check_finished(told, picked)
-        check_weights(picked)
     names = tuple(dict.fromkeys(run.arm for _, told in paired for run in told.runs))
     shape = (len(paired), max(len(told.runs) for _, told in paired))
     costs = np.array([told.cost for _, told in paired], np.float64)
     sizes = np.array([0 if picked.until else len(told.runs) for picked, told in paired])
-    empty = np.full(shape, -1), np.zeros(shape), np.zeros(shape, np.bool_), np.ones(shape)
+    empty = np.full(shape, -1), np.zeros(shape), np.zeros(shape, np.bool_)
     rounds = Rounds(names, *empty, costs, sizes)
-    for row, (picked, told) in enumerate(paired):
+    for row, (_, told) in enumerate(paired):
         for place, (run, time) in enumerate(zip(told.runs, told.times, strict=True)):
             if run.status is RunStatus.STOPPED and time == 0.0:
                 continue
             rounds.arms[row, place] = names.index(run.arm)
             rounds.times[row, place] = time
-            rounds.weights[row, place] = (picked.weights or {place: 1.0})[place]
             rounds.answered[row, place] = run.cost is not None and time < 1.0 and run.cost < 1.0
     return rounds
-
-
-@dataclass(frozen=True)
-class Expected:
-    """What arms would do, in every resampling.
-
-    time: until the answer in deadlines, 1 where there is none. failed: the share of problems
-    without an answer. cost: the one or the other, as the portfolio counts it.
-    """
-
-    time: FloatArray
-    failed: FloatArray
-    cost: FloatArray
 
 
 class Model:
@@ -163,59 +147,21 @@ class Model:
         self._survival = survivals(state)  # (resamplings, kinds, arms, edges): not answered yet
         self._kinds = state.mass / state.mass.sum(axis=1, keepdims=True)
 
-    def silent(self, arms: Sequence[int]) -> FloatArray:
-        """(resamplings, edges): the share of problems that none has answered by `kinds.EDGES`."""
-        silent: FloatArray = np.einsum(
-            "rk,rke->re", self._kinds, self._survival[:, :, list(arms)].prod(axis=2)
-        )
-        return silent
-
-    def together(self, arms: Sequence[int]) -> Expected:
-        """What these arms would do, all started at once and the losers stopped."""
-        rounds, silent = self.rounds, self.silent(arms)
-        time, failed = _beyond(silent)[:, 0], silent[:, -1]
-        cost = time if rounds.timed else failed
-        if len(arms) == rounds.arms.shape[1]:
-            ran = (np.sort(rounds.arms, axis=1) == np.sort(arms)).all(axis=1)
-            ran &= rounds.sizes == len(arms)
-            first = np.where(rounds.answered, rounds.times, 1.0).min(axis=1)
-            count = MIXTURE + ran[self._drawn].sum(axis=0)
-            cost, time = (
-                (MIXTURE * guess + (ran * seen)[self._drawn].sum(axis=0)) / count
-                for guess, seen in ((cost, rounds.costs), (time, first))
-            )
-        return Expected(time, failed, cost)
-
-    def alone(self) -> list[Expected]:
-        """What each arm would have done alone: runs that ended count as they are.
-
-        What a stopped run would have taken follows from the mixture, given how all arms of its
-        round ended. Rounds in which an arm was unlikely to be picked count more.
-        """
-        rounds, survival = self.rounds, self._survival
-        arms, times, answered = rounds.arms, rounds.times, rounds.answered
-        bins = np.clip(np.searchsorted(EDGES, times, side="right") - 1, 0, len(EDGES) - 2)
-        # Axes: resamplings, kinds, rounds, places.
-        here, after = survival[:, :, arms, bins], survival[:, :, arms, bins + 1]
-        likely = np.where(answered, here - after, here)
-        kinds = self._kinds[:, :, None] * np.where(arms >= 0, likely, 1.0).prod(axis=-1)
-        kinds = (kinds / kinds.sum(axis=1, keepdims=True))[..., None]
-        more = (kinds * _beyond(survival)[:, :, arms, bins] / here).sum(axis=1)
-        never = (kinds * survival[:, :, arms, -1] / here).sum(axis=1)
-        ended = answered | (times >= 1.0)
-        took = np.where(ended, times, np.maximum(times, EDGES[bins] + more))
-        fails = np.where(ended, ~answered, never)
-        drawn = np.stack([np.bincount(each, minlength=len(arms)) for each in self._drawn.T])
-        weights = drawn[:, :, None] * rounds.weights
-        found = []
-        for arm in range(len(rounds.names)):
-            own = weights * (arms == arm)
-            # An arm that a resampling left out has the mixture's own time there.
-            guess, count = self.together([arm]), 1e-9 + own.sum(axis=(1, 2))
-            time = (1e-9 * guess.time + (own * took).sum(axis=(1, 2))) / count
-            failed = (1e-9 * guess.failed + (own * fails).sum(axis=(1, 2))) / count
-            found.append(Expected(time, failed, time if rounds.timed else failed))
-        return found
+    def together(self, arms: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+        """(cost, time) in every resampling, all started at once and the losers stopped."""
+        rounds = self.rounds
+        survival = self._survival[:, :, list(arms)].prod(axis=2)
+        silent = np.einsum("rk,rke->re", self._kinds, survival)
+        time = 0.5 * (silent[:, 1:] + silent[:, :-1]) @ np.diff(EDGES)
+        cost = time if rounds.timed else silent[:, -1]
+        if len(arms) != rounds.arms.shape[1]:
+            return cost, time
+        ran = (np.sort(rounds.arms, axis=1) == np.sort(arms)).all(axis=1)
+        ran &= rounds.sizes == len(arms)
+        first = np.where(rounds.answered, rounds.times, 1.0).min(axis=1)
+        count = MIXTURE + ran[self._drawn].sum(axis=0)
+        paid, took = ((ran * each)[self._drawn].sum(axis=0) for each in (rounds.costs, first))
+        return (MIXTURE * cost + paid) / count, (MIXTURE * time + took) / count
 
     def best(self, budget: int) -> BudgetEstimate:
         """The best arms of a budget, chosen one after another."""
@@ -223,32 +169,24 @@ class Model:
         everyone = range(len(rounds.names))
         for _ in range(budget):
             others = [arm for arm in everyone if arm not in chosen]
-            costs = [self.together([*chosen, arm]).cost.mean() for arm in others]
+            costs = [self.together([*chosen, arm])[0].mean() for arm in others]
             chosen.append(others[int(np.argmin(costs))])
-        found = self.together(chosen)
+        cost, time = self.together(chosen)
         swaps = [
             [*(arm for arm in chosen if arm != out), new]
             for out in chosen
             for new in everyone
             if new not in chosen
         ]
-        clear = all((self.together(swap).cost > found.cost).mean() >= CLEAR for swap in swaps)
+        clear = all((self.together(swap)[0] > cost).mean() >= CLEAR for swap in swaps)
         arms = tuple(rounds.names[arm] for arm in chosen) if clear else ()
         same = rounds.sizes == budget
         realised = float(rounds.costs[same].mean()) if same.any() else None
-        processor = interval(budget * found.time)
-        return BudgetEstimate(budget, interval(found.cost), processor, arms, realised)
+        processor = _interval(budget * time)
+        return BudgetEstimate(budget, _interval(cost), processor, arms, realised)
 
 
-def _beyond(silent: FloatArray) -> FloatArray:
-    """The time without an answer from each of `kinds.EDGES` on."""
-    within = 0.5 * (silent[..., 1:] + silent[..., :-1]) * np.diff(EDGES)
-    beyond: FloatArray = np.cumsum(within[..., ::-1], axis=-1)[..., ::-1]
-    return beyond
-
-
-def interval(values: FloatArray) -> Interval:
-    """Of the values in all resamplings."""
+def _interval(values: FloatArray) -> Interval:
     low, high = np.quantile(values, [0.05, 0.95])
     return Interval(float(values.mean()), float(low), float(high))
 
