@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import Any
 
 from typer.main import get_command
 
 from pickbest.cli.main import GROUPS, app
-from pickbest.portfolio.solve.words import own_parser
+from pickbest.portfolio.solve.words import FILE_HELP, OPTIONS
 
 PAGE = Path(__file__).parent / "reference" / "commands.md"
 HEAD = """# Commands
@@ -60,13 +59,11 @@ def options_of(command: Any) -> list[tuple[str, str]]:
 
 
 def solve_options() -> list[tuple[str, str]]:
-    rows = []
-    for each in own_parser()._actions:
-        if each.help and each.help != argparse.SUPPRESS:
-            words = each.option_strings or [str(each.metavar)]
-            names = ", ".join(f"`{word}`" for word in words)
-            rows.append((names, each.help[0].upper() + each.help[1:].rstrip(".") + "."))
-    return rows
+    named = [(each.names, each.help) for each in OPTIONS]
+    return [
+        (", ".join(f"`{name}`" for name in names), f"{said[0].upper()}{said[1:]}.")
+        for names, said in (*named, (("FILE",), FILE_HELP))
+    ]
 
 
 def table(rows: list[tuple[str, str]]) -> str:

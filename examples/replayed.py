@@ -18,6 +18,7 @@ import numpy as np
 from pickbest.portfolio import AskTell, Command, Portfolio, Run, RunStatus
 from pickbest.portfolio.runs import Task
 from pickbest.portfolio.solve.call import COST
+from pickbest.portfolio.solve.calls import Call
 from pickbest.portfolio.solve.known import DIMACS, SOLVERS, takes
 from pickbest.portfolio.solve.learning import lessons
 
@@ -151,11 +152,12 @@ def solve_costs(table: Measured, order: Sequence[int], seed: int) -> np.ndarray:
         arms, weights = ledger.look(lambda state: state.live.pick(state.next_round)[:2])
         took = {arm: table.seconds[row, table.solvers.index(arm)] for arm in arms}
         first = min(*took.values(), table.deadline)
-        runs = [_told(arm, seconds, first) for arm, seconds in took.items()]
-        call = {
-            "problem": table.problems[row], "at": place + 1.0, "arms": names, "versions": {},
-            "picked": arms, "weights": weights or (), "given": False, "runs": runs,
-        }  # fmt: skip
+        runs = tuple(_told(arm, seconds, first) for arm, seconds in took.items())
+        call = Call(
+            id=str(place), at=place + 1.0, key=group, problem=table.problems[row], digests=(),
+            arms=tuple(names), picked=tuple(arms), weights=tuple(weights or ()), given=False,
+            seconds=first, cpu=first, winner=None, runs=runs,
+        )  # fmt: skip
         for lesson in lessons(call, {}):
             ledger.note([(lesson.problem, lesson.weights, lesson.record)])
         paid[place] = first
@@ -164,13 +166,10 @@ def solve_costs(table: Measured, order: Sequence[int], seed: int) -> np.ndarray:
     return paid
 
 
-def _told(arm: str, seconds: float, first: float) -> dict[str, object]:
+def _told(arm: str, seconds: float, first: float) -> Run:
     ends = seconds <= first
-    return {
-        "arm": arm, "status": "finished" if ends else "stopped", "accepted": ends,
-        "cost": COST.of(seconds) if ends else None, "seconds": min(seconds, first),
-        "reason": "", "verdict": "", "checked": False,
-    }  # fmt: skip
+    status, cost = (RunStatus.FINISHED, COST.of(seconds)) if ends else (RunStatus.STOPPED, None)
+    return Run(arm, status, cost, min(seconds, first))
 
 
 def random_costs(table: Measured, order: Sequence[int], seed: int, fit: bool) -> np.ndarray:

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from pickbest.cli.main import app, main
 from pickbest.kernels.compiled import NOTICE
-from pickbest.portfolio.solve.words import own_parser
+from pickbest.portfolio.solve.words import OPTIONS
 from studies.__main__ import app as studies
 
 PROGRAM = [sys.executable, "-m", "pickbest"]
@@ -193,9 +193,9 @@ def test_a_short_option_has_one_meaning_in_all_commands():
         if short.startswith("-") and not short.startswith("--")
     ]
     found += [
-        (short, max(each.option_strings, key=len))
-        for each in own_parser()._actions
-        for short in each.option_strings
+        (short, max(each.names, key=len))
+        for each in OPTIONS
+        for short in each.names
         if not short.startswith("--")
     ]
     meanings = dict(found)

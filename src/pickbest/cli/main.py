@@ -1,6 +1,5 @@
 """The command line put together: its commands in groups, its errors and its exit codes."""
 
-import argparse
 import errno
 import inspect
 import io
@@ -81,16 +80,15 @@ class HelpfulGroup(_PlainHelp, TyperGroup):
 
 def _with_own_words(command: Callable[..., None]) -> Callable[..., None]:
     """`solve` parses its own words: a shell that completes is told what they are."""
-    from pickbest.portfolio.solve.words import own_parser
+    from pickbest.portfolio.solve.words import OPTIONS
 
     def worded(**words: Any) -> None:
         """Never called."""
 
-    shown = [each for each in own_parser()._actions if each.help != argparse.SUPPRESS]
     options = {
-        f"own_{each.dest}": Annotated[bool, Option(*each.option_strings, help=each.help)]
-        for each in shown
-        if each.option_strings and each.dest != "help"
+        f"own_{place}": Annotated[bool, Option(*each.names, help=each.help)]
+        for place, each in enumerate(OPTIONS)
+        if "--help" not in each.names
     }
     kind = inspect.Parameter.KEYWORD_ONLY
     worded.__annotations__ = options

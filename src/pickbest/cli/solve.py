@@ -69,15 +69,11 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 def _run(words: Sequence[str], program: str, started: float) -> int:
     from pickbest.core.errors import PickbestError
-    from pickbest.portfolio.solve.words import HelpShown, Streams, parse
+    from pickbest.portfolio.solve.words import Streams, parse
 
     streams = Streams(os.fdopen(0, "rb", closefd=False))
     try:
-        arguments = parse(words, program)
-        return _act(arguments, streams, started)
-    except HelpShown as shown:
-        streams.write([str(shown).encode()])
-        return 0
+        return _act(parse(words, program), streams, started)
     except PickbestError as error:
         streams.say(f"error: {error}")
         return 2
@@ -91,16 +87,15 @@ def _run(words: Sequence[str], program: str, started: float) -> int:
 def _act(arguments: Arguments, streams: Streams, started: float) -> int:
     from pickbest.portfolio.solve.keep import data_folder
     from pickbest.portfolio.solve.known import nested, version_said
-    from pickbest.portfolio.solve.words import DAY, TimeUp
+    from pickbest.portfolio.solve.words import help_text
 
     if nested():
         streams.say("error: a solver leads back to pickbest solve itself: remove it")
         return 2
-    if arguments.action == "version":
-        streams.write([version_said(arguments.called).encode()])
+    if arguments.action in ("help", "version"):
+        text = help_text() if arguments.action == "help" else version_said(arguments.called)
+        streams.write([text.encode()])
         return 0
-    if arguments.passed_over and arguments.action != "session":
-        streams.say(f"note: ignored options: {' '.join(arguments.passed_over)}")
     folder = data_folder()
     if arguments.action == "session":
         if sys.argv[1:] == [] and os.isatty(0):
@@ -109,21 +104,7 @@ def _act(arguments: Arguments, streams: Streams, started: float) -> int:
 
         return talk(arguments, folder)
     if arguments.action == "solve":
-        from pickbest.portfolio.solve.call import Caller, late_answer
-
-        if folder is None:
-            streams.say("note: the data folder cannot be used, so nothing is learned")
-        # Solvers end with their own deadline; this is for reading, checking and printing.
-        if arguments.deadline < DAY and len(arguments.files) == 1:
-            signal.signal(signal.SIGALRM, _time_up)
-            passed = time.monotonic() - started
-            signal.setitimer(signal.ITIMER_REAL, max(arguments.deadline - passed, 0.0) + LATE)
-        try:
-            return Caller(arguments, streams, folder, started).run()
-        except TimeUp:
-            return late_answer(arguments, streams)
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0.0)
+        return _solve(arguments, streams, folder, started)
     from pickbest.portfolio.solve import learning, stats
     from pickbest.portfolio.solve.keep import Keep
 
@@ -140,6 +121,27 @@ def _act(arguments: Arguments, streams: Streams, started: float) -> int:
         streams.say(f"added {stats.import_calls(keep, arguments.target)} calls")
         learning.learn_all(folder) if folder else 0
     return 0
+
+
+def _solve(arguments: Arguments, streams: Streams, folder: str | None, started: float) -> int:
+    from pickbest.portfolio.solve.call import Caller, late_answer
+    from pickbest.portfolio.solve.words import DAY, TimeUp
+
+    if arguments.passed_over:
+        streams.say(f"note: ignored options: {' '.join(arguments.passed_over)}")
+    if folder is None:
+        streams.say("note: the data folder cannot be used, so nothing is learned")
+    # Solvers end with their own deadline; this is for reading, checking and printing.
+    if arguments.deadline < DAY:
+        signal.signal(signal.SIGALRM, _time_up)
+        passed = time.monotonic() - started
+        signal.setitimer(signal.ITIMER_REAL, max(arguments.deadline - passed, 0.0) + LATE)
+    try:
+        return Caller(arguments, streams, folder, started).run()
+    except TimeUp:
+        return late_answer(arguments, streams)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
 
 
 if __name__ == "__main__":

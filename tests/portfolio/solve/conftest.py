@@ -57,6 +57,18 @@ class Calls:
         if not self.environment["PATH"].startswith(str(path.parent)):
             self.environment["PATH"] = f"{path.parent}{os.pathsep}{self.environment['PATH']}"
 
+    def link(self, name: str) -> list[str]:
+        """The program under another name, as pip installs it."""
+        script, link = self.folder / "installed" / "pickbest-solve", self.folder / "links" / name
+        for path in (script, link):
+            path.parent.mkdir(exist_ok=True)
+        script.write_text(
+            f"#!{sys.executable}\nfrom pickbest.cli.solve import command\ncommand()\n"
+        )
+        script.chmod(0o755)
+        link.symlink_to(script)
+        return [str(link)]
+
     def start(self, *words: str, program: Sequence[str] = PROGRAM) -> subprocess.Popen[bytes]:
         self.started.append(
             subprocess.Popen(

@@ -37,13 +37,9 @@ endmodule
 @pytest.fixture
 def links(calls: Calls) -> Path:
     """A folder with z3 and yices-smt2 that are ours, first on PATH."""
+    for name in ("z3", "yices-smt2", "pickbest-solve"):
+        calls.link(name)
     folder = calls.folder / "links"
-    folder.mkdir()
-    script = folder / "pickbest-solve"
-    script.write_text(f"#!{sys.executable}\nfrom pickbest.cli.solve import command\ncommand()\n")
-    script.chmod(0o755)
-    for name in ("z3", "yices-smt2"):
-        (folder / name).symlink_to(script)
     calls.environment["PATH"] = f"{folder}{os.pathsep}{calls.environment['PATH']}"
     return folder
 

@@ -169,7 +169,7 @@ def test_others_join_when_a_check_takes_long(calls: Calls) -> None:
     assert talk.ask("(get-value (x))") == "((x #x09))"
     talk.write("(exit)")
     assert talk.end() == ("", "", 0)
-    quoted = Talk(calls, "--as", "cvc5", "-i")
+    quoted = Talk(calls, "-i", program=calls.link("cvc5"))
     assert quoted.ask('(echo "a ""b"" ; c")') == '"a ""b"" ; c"'
     (name,) = [each for each in kept(calls.data) if each.startswith("session ")]
     record = Keep(calls.data).read(name)
@@ -233,7 +233,7 @@ def test_a_quick_unknown_stays_quick(calls: Calls) -> None:
 
 @needs_z3
 def test_words_of_one_dialect_go_to_it(calls: Calls) -> None:
-    talk = Talk(calls, "--as", "z3", "-in")
+    talk = Talk(calls, "-in", program=calls.link("z3"))
     assert talk.ask("(get-info :name)") == '(:name "Z3")'
     assert re.match(r'\(:version "[\d.]+"\)', talk.ask("(get-info :version)"))
     talk.write("(set-option :smt.mbqi false)(declare-const x Int)(assert (= x 3))")

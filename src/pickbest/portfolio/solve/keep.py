@@ -1,8 +1,8 @@
 """What calls leave on disk for each other and for learning: one small database in the data folder.
 
-    calls    one row per call: what it was about, who ran, and what became of each
-    solved   who solved which problem, by the digest of its content, and by that of its name
-    kept     by name: sets of solvers that the learner picked ahead, versions, sessions, notices
+    calls    one row per call; see `calls`
+    kept     by name: who solved a problem, by the digest of its content and by that of its name;
+             sets of solvers that the learner picked ahead; versions, sessions, notices
 
 A call picks at random among the sets, so that calls that come in bursts need no lock and never run
 out: the sets are a sample of what the learner would pick now. Where the disk is full, read only or
@@ -23,29 +23,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pickbest.portfolio.runs import Run
-
 FILE, ASIDE = "calls.db", "aside"
 # Seconds that a call waits for others that write.
 PATIENCE = 5.0
 # So many calls, and so many problems, are remembered; the oldest are forgotten.
 MOST_CALLS, MOST_SOLVED = 100_000, 65_536
+# One that has become slow is not given as much more time at once: the others must have a chance.
+SLOWER = 1.25
 # Answers that tell how long problems usually take.
 RECENT = 20
 _SCHEMA = """
 create table if not exists calls(number integer primary key, id text unique, body text);
-create table if not exists solved(number integer primary key, digest blob unique, solver text,
-    verdict text, proved int, seconds real);
-create table if not exists kept(name text primary key, body text);
-"""
-_PROVED = "?4 or exists(select 1 from solved where digest = ?1 and proved)"
-# One that has become slow is not given as much more time at once: the others must have a chance.
-_SLOWER = "(select 1.25 * seconds from solved where digest = ?1 and solver = ?2)"
-_NAMED = f"""insert or replace into solved(digest, solver, verdict, proved, seconds)
-select ?1, ?2, ?3, ?4, min(?5, ifnull({_SLOWER}, ?5)) """
-# A verdict that a model proves stays, and so does one that is merely contradicted.
-_SOLVED = f"""{_NAMED.replace("?4", _PROVED)}
-where not exists(select 1 from solved where digest = ?1 and verdict <> ?3 and (proved or not ?4))
+create table if not exists kept(number integer primary key, name text unique, body text);
 """
 
 
@@ -76,30 +65,11 @@ def alone(folder: str | Path, wait: bool = False) -> Iterator[bool]:
             yield True
 
 
-class Remembered(NamedTuple):
-    """Who solved a problem in an earlier call; proved: a model holds."""
+class Solved(NamedTuple):
+    """Who solved a problem in an earlier call, and about how quickly."""
 
     solver: str
-    verdict: str
-    proved: bool
     seconds: float
-
-    def __str__(self) -> str:
-        proof = ", whose model holds" if self.proved else ""
-        return f"{self.verdict} by {self.solver} in an earlier call{proof}"
-
-    def refutes(self, run: Run) -> bool:
-        """Whether a verdict is wrong for certain."""
-        return self.proved and run.verdict[:100] != self.verdict
-
-    def contradicts(self, run: Run) -> str:
-        """What is said of a run that says otherwise, or "".
-
-        Of a run that was found wrong nothing is said: it is known who is wrong.
-        """
-        if run.status == "wrong" or run.verdict[:100] in ("", self.verdict):
-            return ""
-        return f"{run.verdict} by {run.arm} contradicts {self}"
 
 
 class Keep:
@@ -112,24 +82,21 @@ class Keep:
 
     # Problems
 
-    def solved(self, digest: bytes) -> Remembered | None:
+    def solved(self, digest: str) -> Solved | None:
         """What is known of a problem, by one of its digests."""
-        found = self._rows(
-            "select solver, verdict, proved, seconds from solved where digest = ?", digest
-        )
         with contextlib.suppress(TypeError, ValueError):
-            for solver, verdict, proved, seconds in found:
-                return Remembered(str(solver), str(verdict), bool(proved), float(seconds))
+            solver, seconds = self.read(f"solved {digest}")
+            return Solved(str(solver), float(seconds))
         return None
 
     # Picks
 
     def picked(
-        self, key: str, arms: Sequence[str], budget: int, chosen_by: bytes = b""
+        self, key: str, arms: Sequence[str], budget: int, chosen_by: str = ""
     ) -> tuple[tuple[str, ...], tuple[float, ...]]:
         """(some of the arms, as the learner would pick them now; the weights of that pick).
 
-        chosen_by: makes the same choice each time; b"": at random. Where nothing is known, the
+        chosen_by: makes the same choice each time; "": at random. Where nothing is known, the
         first arm is joined by others at random, or by those that come next in the table.
         """
         sets = [
@@ -183,37 +150,24 @@ class Keep:
 
     # Calls
 
-    def tell(self, calls: Sequence[Mapping[str, Any]], is_learned: bool = True) -> None:
-        """Keep calls, and who solved their problems; on disk when this returns.
+    def tell(self, id: str, body: str, solver: str, seconds: float, digests: Sequence[str]) -> None:
+        """Keep a call, and who solved its problem; on disk when this returns.
 
-        is_learned: else only who solved the problem is kept. A verdict of this content that a
-        model proves is kept for good.
+        body: "": it is not to be learned. solver: "": nobody did. digests: of the problem.
         """
-        commands: list[tuple[str, tuple[Any, ...]]] = []
-        for call in calls:
-            if is_learned:
-                body = json.dumps(call, separators=(",", ":"))
-                row = call["id"], body
-                commands.append(("insert or ignore into calls(id, body) values(?, ?)", row))
-            if call["winner"] and call["verdict"]:
-                seconds = next(
-                    run["seconds"] for run in call["runs"] if run["arm"] == call["winner"]
-                )
-                found = call["winner"], call["verdict"], call["proved"], seconds
-                commands.append((_SOLVED, (bytes.fromhex(call["content"]), *found)))
-                if call["place"]:
-                    commands.append((_NAMED, (bytes.fromhex(call["place"]), *found)))
-        self._write(commands)
+        found: dict[str, Any] = {}
+        for digest in digests if solver else ():
+            before = self.solved(digest)
+            slower = before is not None and before.solver == solver
+            most = SLOWER * before.seconds if before and slower else seconds
+            found[f"solved {digest}"] = solver, min(seconds, most)
+        self.write(found, [(id, body)] if body else [])
 
-    def calls(self, after: int = 0) -> Iterator[tuple[int, dict[str, Any]]]:
-        """(number, call) of the calls that are kept, the oldest first."""
-        for number, body in self._rows(
+    def calls(self, after: int = 0) -> Iterator[tuple[int, str]]:
+        """(number, body) of the calls that are kept, the oldest first."""
+        yield from self._rows(
             "select number, body from calls where number > ? order by number", after
-        ):
-            with contextlib.suppress(ValueError, RecursionError, TypeError):
-                call = json.loads(body)
-                if isinstance(call, dict):
-                    yield number, call
+        )
 
     @property
     def learned(self) -> int:
@@ -228,11 +182,17 @@ class Keep:
         return int(rows[0][0]) if rows else 0
 
     def mark_learned(self, number: int) -> None:
+        """So far all is learned; what is too old is forgotten."""
         self.write({"learned": number})
+        oldest = "select number from {} order by number desc limit 1 offset ?"
+        problems = "kept where name like 'solved %'"
         self._write(
             [
-                (f"delete from {table} where number <= (select max(number) from {table}) - ?", (n,))
-                for table, n in (("calls", MOST_CALLS), ("solved", MOST_SOLVED))
+                (f"delete from calls where number <= ({oldest.format('calls')})", (MOST_CALLS,)),
+                (
+                    f"delete from {problems} and number <= ({oldest.format(problems)})",
+                    (MOST_SOLVED,),
+                ),
             ]
         )
 
@@ -245,11 +205,18 @@ class Keep:
             return json.loads(rows[0][0]) if rows else None
         return None
 
-    def write(self, named: Mapping[str, Any]) -> None:
+    def write(self, named: Mapping[str, Any], calls: Sequence[tuple[str, str]] = ()) -> None:
+        """Keep things under their names, and calls by their ids: all of it or nothing."""
         self._write(
             [
-                ("insert or replace into kept values(?, ?)", (name, json.dumps(content)))
-                for name, content in named.items()
+                *(("insert or ignore into calls(id, body) values(?, ?)", call) for call in calls),
+                *(
+                    (
+                        "insert or replace into kept(name, body) values(?, ?)",
+                        (name, json.dumps(each)),
+                    )
+                    for name, each in named.items()
+                ),
             ]
         )
 

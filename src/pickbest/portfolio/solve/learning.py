@@ -9,7 +9,6 @@ arm is a solver and its version: `z3 4.13.0`.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -18,20 +17,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pickbest.core.errors import PickbestError
 from pickbest.portfolio.runs import Run, RunStatus
+from pickbest.portfolio.solve.calls import Call, kept
 from pickbest.portfolio.solve.keep import Keep, alone
-from pickbest.portfolio.solve.known import (
-    INSIDE,
-    Installed,
-    located,
-    places,
-    solver_table,
-    version_of,
-)
+from pickbest.portfolio.solve.known import INSIDE, located, places, solver_table, version_of
 
 if TYPE_CHECKING:
     from pickbest.portfolio.store.records import Finished
@@ -59,55 +53,44 @@ class Lesson(NamedTuple):
     record: Finished
 
 
-def lessons(call: Mapping[str, Any], versions: Mapping[str, str]) -> Iterator[Lesson]:
+def lessons(call: Call, versions: Mapping[str, str]) -> Iterator[Lesson]:
     """What a call teaches: of those that were picked, and of one that answered in their place.
 
     versions: of solvers whose version the call does not say. A solver that was stopped, or had not
     begun, counts as if it had not answered: it is credited for what it adds to the others
-    that ran, not for what another would have delivered anyway. ValueError, TypeError or KeyError
-    for what no call wrote.
+    that ran, not for what another would have delivered anyway.
     """
     from pickbest.portfolio.store.records import Finished  # milliseconds, which a call does without
 
-    full = {str(arm): _full(str(arm), versions | call["versions"]) for arm in call["arms"]}
-    picked = [full[arm] for arm in call["picked"]]
-    ran = [
-        Run(
-            full[run["arm"]], RunStatus(run["status"]), run["cost"], float(run["seconds"]),
-            str(run["reason"]), verdict=str(run["verdict"]), checked=run["checked"] is True,
-            accepted=run["accepted"] is True,
-        )
-        for run in call["runs"]
-    ]  # fmt: skip
-    if call["given"] is not True:
+    known = {**versions, **call.versions}
+    full = {arm: f"{arm} {known[arm]}" if known.get(arm) else arm for arm in call.arms}
+    ran = {run.arm: replace(run, arm=full[run.arm]) for run in call.runs}
+    if not call.given:
         # Those that were to join later count as those that were stopped.
-        began = {run.arm for run in ran}
-        ran += [Run(arm, RunStatus.STOPPED) for arm in picked if arm not in began]
-    first = sorted((r for r in ran if r.arm in picked), key=lambda run: picked.index(run.arm))
-    later = sorted((r for r in ran if r.arm not in picked), key=lambda run: not run.accepted)
-    later = later[: len(picked)] if any(run.accepted for run in later) else []
-    for place, runs in enumerate((first, later)):
-        if len(runs) != len(picked):  # the others never started
+        ran = {arm: Run(full[arm], RunStatus.STOPPED) for arm in call.picked} | ran
+    first = [ran.pop(arm) for arm in call.picked if arm in ran]
+    later = sorted(ran.values(), key=lambda run: not _answered(run))[: len(call.picked)]
+    for place, runs in enumerate((first, later if any(map(_answered, later)) else [])):
+        if len(runs) != len(call.picked):  # the others never started
             continue
-        winner = min((r for r in runs if r.accepted), key=lambda run: run.seconds, default=None)
+        winner = min(filter(_answered, runs), key=lambda run: run.seconds, default=None)
         costs = tuple(run.high for run in runs)
         record = Finished(
             0,
-            tuple(run.kept() for run in runs),
+            tuple(runs),
             low=costs,
             high=costs,
             times=costs,
             winner=winner.arm if winner else None,
             cost=winner.cost if winner else 1.0,
             # Of two rounds of one call, each has a time of its own.
-            at=float(call["at"]) + 1e-6 * place,
+            at=call.at + 1e-6 * place,
         )
-        weights = tuple(map(float, call["weights"])) if place == 0 else ()
-        yield Lesson(str(call["problem"]), tuple(full.values()), weights, record)
+        yield Lesson(call.problem, tuple(full.values()), call.weights * (place == 0), record)
 
 
-def _full(name: str, versions: Mapping[str, str]) -> str:
-    return f"{name} {versions[name]}" if versions.get(name) else name
+def _answered(run: Run) -> bool:
+    return run.status is RunStatus.FINISHED
 
 
 def learn(keep: Keep) -> int:
@@ -117,15 +100,10 @@ def learn(keep: Keep) -> int:
     last, count = keep.learned, 0
     versions = noted_versions(keep)
     by_key: dict[str, list[Lesson]] = defaultdict(list)
-    for number, call in keep.calls(last):
-        last = number
-        with suppress(KeyError, TypeError, ValueError, AttributeError, PickbestError):
-            found = list(lessons(call, versions))
-            if len(call["picked"]) < len(call["arms"]):  # else there is nothing to choose
-                by_key[str(call["key"])] += found
-        count += 1
-        if count == BATCH:
-            break
+    for number, call in islice(kept(keep, last), BATCH):
+        last, count = number, count + 1
+        if len(call.picked) < len(call.arms):  # else there is nothing to choose
+            by_key[call.key] += lessons(call, versions)
     try:
         for key, taught in by_key.items():
             if taught:
@@ -179,14 +157,13 @@ def _prior(
         return
     old = [
         call
-        for number, call in keep.calls()
-        if number <= keep.learned and call.get("key") == key and new & set(call.get("picked", ()))
+        for number, call in kept(keep)
+        if number <= keep.learned and call.key == key and new & set(call.picked)
     ]
     for call in old[-PRIOR:]:
-        with suppress(KeyError, TypeError, ValueError):
-            for each in lessons(call | {"versions": {}, "weights": []}, versions):
-                # A round of its own, and so at a time of its own.
-                yield each._replace(record=replace(each.record, at=each.record.at + 5e-6))
+        for each in lessons(replace(call, versions={}, weights=()), versions):
+            # A round of its own, and so at a time of its own.
+            yield each._replace(record=replace(each.record, at=each.record.at + 5e-6))
 
 
 def known_arms(journal: Path, key: str) -> Sequence[str]:
@@ -235,47 +212,25 @@ def learn_all(folder: str | Path, wait: bool = True) -> int:
 
 
 def noted_versions(keep: Keep) -> dict[str, str]:
-    """The version of each solver that is here; programs that have not changed are not asked.
-
-    What was found is kept: a stamp and a version for each program, and all versions that were seen.
-    """
-    asked, seen = _versions(keep)
-    before = json.dumps([asked, seen])
-    versions = {}
+    """The version of each solver that is here; programs that have not changed are not asked."""
+    seen, versions = seen_versions(keep), {}
     for solver in solver_table().values():
         if (here := located(solver, places())) is None:
             continue
-        if asked.get(here.place, ("",))[0] != here.stamp:
-            asked[here.place] = here.stamp, version_of(here)
-        versions[solver.name] = asked[here.place][1]
-        if versions[solver.name] not in ("", *seen.get(solver.name, ())):
-            seen[solver.name] = [*seen.get(solver.name, ()), versions[solver.name]]
-    if json.dumps([asked, seen]) != before:
-        keep.write({VERSIONS: {"asked": asked, "seen": seen}})
+        stamps, stamp = seen.setdefault(solver.name, {}), here.stamp
+        if stamp not in stamps.values():
+            stamps[version_of(here)] = stamp
+        versions[solver.name] = next(each for each, known in stamps.items() if known == stamp)
+    if seen != seen_versions(keep):
+        keep.write({VERSIONS: seen})
     return versions
 
 
-def known_versions(keep: Keep, here: Mapping[str, Installed]) -> dict[str, str]:
-    """Versions of solvers, as far as they are known without asking."""
-    asked, _ = _versions(keep)
-    found = {name: asked.get(each.place, ("", "")) for name, each in here.items()}
-    return {name: known[1] for name, known in found.items() if known[0] == here[name].stamp}
-
-
-def _versions(keep: Keep) -> tuple[dict[str, Sequence[str]], dict[str, Sequence[str]]]:
-    """By program, its stamp and its version; by solver, all versions that were seen."""
+def seen_versions(keep: Keep) -> dict[str, dict[str, str]]:
+    """By solver, the versions that were seen, each with the stamp of its program."""
     found = keep.read(VERSIONS)
-
-    def lists(name: str) -> dict[str, Sequence[str]]:
-        kept = found.get(name) if isinstance(found, dict) else None
-        known = kept.items() if isinstance(kept, dict) else ()
-        return {key: each for key, each in known if isinstance(each, list) and all_text(each)}
-
-    def all_text(each: list[object]) -> bool:
-        return all(isinstance(word, str) for word in each)
-
-    asked = {key: each for key, each in lists("asked").items() if len(each) == 2}
-    return asked, lists("seen")
+    listed = found.items() if isinstance(found, dict) else ()
+    return {name: each for name, each in listed if isinstance(each, dict)}
 
 
 def main(folder: Path) -> None:

@@ -78,15 +78,15 @@ class Problem:
         self.logic = named if named not in ("", "ALL") else logic_of(self.content)
 
     @cached_property
-    def digest(self) -> bytes:
+    def digest(self) -> str:
         """Of the content: what a problem is remembered by, whatever its name."""
         return content_digest(self.content)
 
     @cached_property
-    def place(self) -> bytes:
+    def place(self) -> str:
         """Of the end of its path: what a problem is remembered by when its content changes."""
         if self.name == STDIN:
-            return b""
+            return ""
         parts = os.path.abspath(self.name).split(os.sep)[-3:]
         return content_digest("/".join(parts).encode(errors="replace"))
 
@@ -135,8 +135,8 @@ class Problem:
                 os.unlink(path)
 
 
-def content_digest(content: bytes) -> bytes:
-    return blake2b(content, digest_size=12).digest()
+def content_digest(content: bytes) -> str:
+    return blake2b(content, digest_size=12).hexdigest()
 
 
 def logic_of(content: bytes) -> str:

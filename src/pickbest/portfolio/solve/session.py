@@ -255,7 +255,12 @@ def workers_for(call: Arguments, watch: Callable[[int], None]) -> list[Worker]:
     if not here:
         raise PickbestError("no solver for a session is installed; install one of z3, cvc5, yices")
     return [
-        Worker(each, call.passed if each.name == call.called else (), call.memory, watch)
+        Worker(
+            each,
+            call.passed if call.called in each.solver.programs.split() else (),
+            call.memory_bytes,
+            watch,
+        )
         for each in here
     ]
 

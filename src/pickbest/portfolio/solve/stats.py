@@ -4,16 +4,20 @@ import json
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from pickbest.core.codec import decode, encode, parsed
 from pickbest.core.errors import PickbestError
+from pickbest.portfolio.runs import RunStatus
+from pickbest.portfolio.solve.calls import Call, kept, tell
 from pickbest.portfolio.solve.keep import Keep
 from pickbest.portfolio.solve.known import PROFILES, located, places, solver_table
-from pickbest.portfolio.solve.learning import VERSIONS, lessons
+from pickbest.portfolio.solve.learning import noted_versions, seen_versions
 from pickbest.portfolio.solve.words import Arguments
 
-FORMAT, VERSION = "pickbest-solve-calls", 1
+HEADER = {"format": "pickbest-solve-calls", "version": 1}
 RESAMPLINGS = 200
 # An import that is longer is none of ours.
 LONGEST_IMPORT = 1 << 30
@@ -23,13 +27,12 @@ def listed(call: Arguments, keep: Keep) -> str:
     """One line per solver of the table: its version where it is known, and how it is called."""
     path = places()
     table = solver_table(call.tables)
-    found = keep.read(VERSIONS)
-    versions = found.get("seen", {}) if isinstance(found, dict) else {}
+    versions = seen_versions(keep)
     lines = []
     for solver in table.values():
         here = located(solver, path)
         shown = " ".join(here.argv) if here else "-"
-        known = ", ".join(versions.get(solver.name, ())) if here else ""
+        known = ", ".join(filter(None, versions.get(solver.name, ()))) if here else ""
         lines.append(f"{solver.format:7} {solver.name:14} {known:16} {shown}")
     unused = [name for name, _, _ in PROFILES if name not in table]
     if unused:
@@ -57,10 +60,9 @@ class Alone(NamedTuple):
 
 def stats(keep: Keep, as_json: bool = False) -> str:
     """Calls, answers, winners, seconds, and an estimate of each solver alone."""
-    calls = [call for _, call in keep.calls() if _is_call(call)]
-    solved = sum(bool(call["winner"]) for call in calls)
-    wall = sum(float(call["seconds"]) for call in calls)
-    cpu = sum(float(run["cpu"]) for call in calls for run in call["runs"])
+    calls = [call for _, call in kept(keep)]
+    solved = sum(call.winner is not None for call in calls)
+    wall, cpu = sum(call.seconds for call in calls), sum(call.cpu for call in calls)
     alone = estimates(calls)
     if as_json:
         told = {"calls": len(calls), "answered": solved, "seconds": wall, "processor": cpu}
@@ -82,37 +84,36 @@ def stats(keep: Keep, as_json: bool = False) -> str:
     return "\n".join(lines) + "\n"
 
 
-def estimates(calls: Sequence[dict[str, Any]]) -> list[Alone]:
+def estimates(calls: Sequence[Call]) -> list[Alone]:
     """Of each solver, most wins first."""
     found = []
-    for name in dict.fromkeys(str(arm) for call in calls for arm in call["arms"]):
-        able = [call for call in calls if name in call["arms"]]
-        runs = [run for call in able for run in call["runs"] if run["arm"] == name]
-        if not runs:
+    for name in dict.fromkeys(arm for call in calls for arm in call.arms):
+        able = [call for call in calls if name in call.arms]
+        statuses = [run.status for call in able for run in call.runs if run.arm == name]
+        if not statuses:
             continue
         rng, cut = random.Random(name), RESAMPLINGS // 20
         totals = sorted(_total(name, rng.choices(able, k=len(able))) for _ in range(RESAMPLINGS))
         found.append(
             Alone(
-                name, len(runs), sum(call["winner"] == name for call in able),
-                sum(run["accepted"] is True for run in runs),
-                sum(run["status"] == "stopped" for run in runs), len(able),
+                name, len(statuses), sum(call.winner == name for call in able),
+                statuses.count(RunStatus.FINISHED), statuses.count(RunStatus.STOPPED), len(able),
                 _total(name, able), totals[cut], totals[-1 - cut],
             )
         )  # fmt: skip
     return sorted(found, key=lambda each: (-each.won, each.solver))
 
 
-def _total(name: str, calls: Iterable[dict[str, Any]]) -> float:
+def _total(name: str, calls: Iterable[Call]) -> float:
     """Seconds for all calls: by kind, the number of calls times the mean run."""
     kinds: dict[str, int] = Counter()
     runs: dict[str, list[tuple[float, bool]]] = defaultdict(list)
     for call in calls:
-        kinds[call["key"]] += 1
-        runs[call["key"]] += [
-            (float(run["seconds"]), run["status"] != "stopped")
-            for run in call["runs"]
-            if run["arm"] == name
+        kinds[call.key] += 1
+        runs[call.key] += [
+            (run.seconds, run.status is not RunStatus.STOPPED)
+            for run in call.runs
+            if run.arm == name
         ]
     everywhere = [run for of_kind in runs.values() for run in of_kind]
     return sum(count * mean_duration(runs[kind] or everywhere) for kind, count in kinds.items())
@@ -143,14 +144,14 @@ def export(keep: Keep, path: str) -> int:
     """Write all calls to a file; how many there are."""
     from pickbest.core.savefile import write_atomically
 
-    header = {"format": FORMAT, "version": VERSION}
-    told = [header, *(call for _, call in keep.calls() if _is_call(call))]
-    content = "".join(json.dumps(each) + "\n" for each in told)
+    versions = noted_versions(keep)
+    calls = [replace(call, versions=call.versions or versions) for _, call in kept(keep)]
+    content = "".join(f"{line}\n" for line in (json.dumps(HEADER), *map(encode, calls)))
     try:
         write_atomically(Path(path), content.encode(), 0o600)
     except OSError as error:
         raise PickbestError(f"{path}: cannot be written ({error.strerror})") from error
-    return len(told) - 1
+    return len(calls)
 
 
 def import_calls(keep: Keep, path: str) -> int:
@@ -159,25 +160,14 @@ def import_calls(keep: Keep, path: str) -> int:
         raise PickbestError("the data folder cannot be used, so nothing can be imported")
     try:
         with open(path, encoding="utf-8") as file:
-            header, *calls = [json.loads(line) for line in file.read(LONGEST_IMPORT).splitlines()]
-    except (OSError, ValueError, RecursionError) as error:
+            header, *lines = file.read(LONGEST_IMPORT).splitlines() or [""]
+        if parsed(header) != HEADER:
+            raise ValueError(f"its first line must be {json.dumps(HEADER)}")
+        calls = [decode(Call, line) for line in lines]
+    except (OSError, ValueError, TypeError) as error:
         raise PickbestError(f"{path}: not an export of pickbest solve ({error})") from error
-    if header != {"format": FORMAT, "version": VERSION}:
-        raise PickbestError(f"{path}: must be an export of pickbest solve, version {VERSION}")
-    for number, call in enumerate(calls, 2):
-        if not _is_call(call):
-            raise PickbestError(f"{path}: line {number} is not a call of pickbest solve")
-    here = {call.get("id") for _, call in keep.calls()}
-    new = [call for call in calls if call["id"] not in here]
-    keep.tell(new)
+    known = {call.id for _, call in kept(keep)}
+    new = [call for call in calls if call.id not in known]
+    for call in new:
+        tell(keep, call)
     return len(new)
-
-
-def _is_call(call: Any) -> bool:
-    try:
-        list(lessons(call, {}))
-        bytes.fromhex(call["content"] + call["place"])
-        float(call["seconds"]) + sum(float(run["cpu"]) for run in call["runs"])
-        return isinstance(call["id"], str) and isinstance(call["key"], str)
-    except (KeyError, TypeError, ValueError, AttributeError):
-        return False

@@ -1,12 +1,10 @@
 """What a call is told and tells: our own options, those of other solvers, standard streams."""
 
-import argparse
 import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
-from typing import BinaryIO, NamedTuple, NoReturn
+from typing import Any, BinaryIO, NamedTuple
 
 from pickbest.core.errors import PickbestError, nearest
 from pickbest.core.text import printable
@@ -15,6 +13,8 @@ DAY = 86_400.0
 STDIN = "-"
 CHUNK = 1 << 16
 ABOUT = """\
+usage: pickbest solve [OPTIONS] [FILE]
+
 Solve SAT and SMT problems with the installed solvers. pickbest runs those that were best on
 similar problems side by side, prints the first answer, and stops the others.
 
@@ -30,12 +30,45 @@ examples:
   pickbest solve --list                    list the solvers that were found
   pickbest solve --frozen --confirm p.smt2 in CI: learn nothing, two solvers must agree
 """
+FILE_HELP = "SMT-LIB 2 or DIMACS CNF, plain or .gz .xz .bz2; - is standard input"
+
+
+class Option(NamedTuple):
+    """One of our own options. value: how its value is called; "": it has none.
+
+    field: of Arguments, which it sets; "action" for those that do something else than to solve.
+    """
+
+    names: tuple[str, ...]
+    value: str
+    help: str
+    field: str = "action"
+
+
+OPTIONS = (
+    Option(("--help", "-h"), "", "show this help message, and exit"),
+    Option(("--budget", "-b"), "N", "solvers to run at once (2)", "budget"),
+    Option(("--deadline", "-t"), "S", "seconds for the problem (a day)", "deadline"),
+    Option(("--memory",), "MB", "megabytes of memory for each solver", "memory"),
+    Option(("--solver",), "NAME", "use only this; repeatable", "solvers"),
+    Option(("--solvers",), "FILE", "a solvers.toml; repeatable", "tables"),
+    Option(("--who", "-w"), "", "report on standard error who answered, and when", "who"),
+    Option(("--json",), "", "print one JSON object instead of the answer", "as_json"),
+    Option(("--frozen",), "", "use what was learned, but learn nothing", "frozen"),
+    Option(("--confirm",), "", "print an answer only if two solvers agree", "confirm"),
+    Option(("--fail-unknown",), "", "end with exit code 1 if there is no answer", "fail_unknown"),
+    Option(("--session", "-in"), "", "talk SMT-LIB on standard input and output"),
+    Option(("--list",), "", "list the solvers and profiles, and exit"),
+    Option(("--stats",), "", "compare past calls with each solver alone, and exit"),
+    Option(("--export",), "FILE", "write the recorded calls to a file, and exit"),
+    Option(("--import",), "FILE", "add the calls of an export, and exit"),
+    Option(("--learn",), "", "learn now from waiting calls, and exit"),
+    Option(("--version",), "", "show the version, and exit"),
+)
+OWN = {name: option for option in OPTIONS for name in option.names}
 # Solvers under whose names we may be called (a link z3 -> pickbest-solve).
-NAMES = (
-    "z3", "cvc5", "cvc4", "yices-smt2", "bitwuzla", "boolector", "mathsat", "kissat", "cadical",
-    "minisat", "glucose", "cryptominisat5", "picosat", "lingeling",
-)  # fmt: skip
-SAT_NAMES = NAMES[7:]
+SAT_NAMES = ("kissat", "cadical")
+NAMES = ("z3", "cvc5", "yices-smt2", "bitwuzla", "boolector", *SAT_NAMES)
 _NUMBER = r"(\d+(?:\.\d+)?)"
 # (solvers, their words, our words): a blank in a pattern stands between two words; PASSED: the word
 # is for that solver, and is handed to it; "": it changes nothing here.
@@ -48,16 +81,16 @@ FOREIGN = (
     ("z3", "-smt2|-dimacs|-st|-q|-nw|-v:.*", ""),
     ("z3", "-version", "--version"),
     ("z3", r"-model|\w+(?:\.\w+)*=\S*", PASSED),
-    ("cvc5 cvc4", r"(?:-L|--lang)(?:=|[ ])?(?:smt2(?:\.\d)?|smtlib2?(?:\.\d)?|auto)", ""),
+    ("cvc5", r"(?:-L|--lang)(?:=|[ ])?(?:smt2(?:\.\d)?|smtlib2?(?:\.\d)?|auto)", ""),
     ("bitwuzla", r"--lang(?:=| )smt2", ""),
-    ("cvc5 cvc4 yices-smt2 boolector", "-i|--incremental|--interactive", "--session"),
-    ("cvc5 cvc4", r"--tlimit(?:=| )(\d+)", r"--deadline=\1e-3"),
-    ("cvc5 cvc4", r"--tlimit-per(?:=| )(\d+)", r"--check-seconds=\1e-3"),
-    ("cvc5 cvc4", r"--rlimit(?:-per)?(?:=| )\d+", ""),
-    ("cvc5 cvc4", "-m|-q|-qq|-v|--(?:no-)?(?:produce-[a-z-]+|print-success|stats|interactive)", ""),
-    ("cvc5 cvc4", "--strings-exp|--dump-models", ""),
-    ("cvc5 cvc4 yices-smt2 kissat cadical", "-V", "--version"),
-    ("cvc5 cvc4", r"--(?:no-)?[a-z][a-z-]*(?:=\S*)?|--seed(?:=| )\d+", PASSED),
+    ("cvc5 yices-smt2 boolector", "-i|--incremental|--interactive", "--session"),
+    ("cvc5", r"--tlimit(?:=| )(\d+)", r"--deadline=\1e-3"),
+    ("cvc5", r"--tlimit-per(?:=| )(\d+)", r"--check-seconds=\1e-3"),
+    ("cvc5", r"--rlimit(?:-per)?(?:=| )\d+", ""),
+    ("cvc5", "-m|-q|-qq|-v|--(?:no-)?(?:produce-[a-z-]+|print-success|stats|interactive)", ""),
+    ("cvc5", "--strings-exp|--dump-models", ""),
+    ("cvc5 yices-smt2 kissat cadical", "-V", "--version"),
+    ("cvc5", r"--(?:no-)?[a-z][a-z-]*(?:=\S*)?|--seed(?:=| )\d+", PASSED),
     ("yices-smt2", rf"(?:--timeout=|-t ){_NUMBER}", r"--deadline=\1"),
     ("yices-smt2", r"--smt2-model-format|-s|--stats|--verbosity=\d+|-v \d+", ""),
     ("yices-smt2", r"--mcsat|--bvconst-in-decimal|--delegate=\w+|-n \d+|--nthreads=\d+", PASSED),
@@ -69,31 +102,29 @@ FOREIGN = (
     ("boolector", r"--smt2|-m|--model-gen(?:=\d)?|-v|--verbosity(?:=| )\d", ""),
     ("kissat", rf"--time={_NUMBER}", r"--deadline=\1"),
     ("cadical", rf"-t {_NUMBER}", r"--deadline=\1"),
-    ("kissat cadical lingeling picosat", "-q|-v|--quiet|--verbose|--relaxed|-f", ""),
+    ("kissat cadical", "-q|-v|--quiet|--verbose|--relaxed|-f", ""),
     ("kissat cadical", r"--(?:un)?sat|--(?:no-)?[a-z]+(?:=\S*)?", PASSED),
-    ("minisat glucose", rf"-cpu-lim={_NUMBER}", r"--deadline=\1"),
-    ("minisat glucose", r"-mem-lim=(\d+)", r"--memory=\1"),
-    ("minisat glucose", r"-verb=\d|-(?:no-)?pre|-model", ""),
 )
 
 
 class Arguments(NamedTuple):
     """What was asked for.
 
-    action: solve, session, list, learn, stats, export, import or version.
-    budget: how many solvers run side by side. deadline: seconds for a problem, with everything.
-    check_seconds: for each check-sat; 0: no limit. memory: bytes for each solver.
+    action: solve, session, list, learn, stats, export, import, help or version.
+    file: the problem. target: the file of an export or import.
+    budget: how many solvers run side by side. deadline: seconds for the problem, with everything.
+    check_seconds: for each check-sat; 0: no limit. memory: megabytes for each solver.
     solvers: only these, where any are named. tables: files of further solvers.
     called: the solver under whose name we are called, else "". passed: words for that solver.
     passed_over: words that mean nothing to us.
     """
 
-    files: tuple[str, ...] = ()
+    file: str = ""
     action: str = "solve"
     budget: int = 2
     deadline: float = DAY
     check_seconds: float = 0.0
-    memory: int | None = None
+    memory: float | None = None
     solvers: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
     who: bool = False
@@ -105,6 +136,10 @@ class Arguments(NamedTuple):
     called: str = ""
     passed: tuple[str, ...] = ()
     passed_over: tuple[str, ...] = ()
+
+    @property
+    def memory_bytes(self) -> int | None:
+        return None if self.memory is None else int(self.memory * 1024**2)
 
 
 class Streams(NamedTuple):
@@ -137,127 +172,87 @@ class TimeUp(BaseException):
     """The deadline of the whole call, with reading, checking and printing, is over."""
 
 
-class HelpShown(Exception):  # noqa: N818
-    """Help was asked for: here it is."""
-
-
-class _Parser(argparse.ArgumentParser):
-    """Raises, so that errors look like those of the other commands."""
-
-    def error(self, message: str) -> NoReturn:
-        raise PickbestError(f"{message}; see `pickbest solve --help`")
-
-    def print_help(self, file: object = None) -> NoReturn:
-        raise HelpShown(self.format_help())
-
-
 def parse(words: Sequence[str], program: str = "") -> Arguments:
-    """PickbestError for words that mean nothing, HelpShown for --help.
-
-    program: the name under which we were started.
-    """
-    words = list(words)
+    """PickbestError for words that mean nothing. program: the name under which we were started."""
     called = os.path.basename(program)
-    if words[:1] == ["--as"]:
-        called, words = words[1] if len(words) > 1 else "", words[2:]
-        if called not in NAMES:
-            raise PickbestError(f"--as must name one of {', '.join(NAMES)}, got {called!r}")
     called = called if called in NAMES else ""
-    parser = own_parser()
-    ours, passed, passed_over = _translated(words, called, parser)
-    given = parser.parse_args(ours)
-    actions = ("version", "list", "learn", "stats", "export", "import_", "session")
-    action = next((name for name in actions if getattr(given, name)), "solve").rstrip("_")
-    files = tuple(given.files)
-    if action == "session" and files:  # a file is read, however it is called
-        action = "solve"
-    if action == "solve" and not files:
-        action = "solve" if called in SAT_NAMES else "session"
-        files = (STDIN,) if called in SAT_NAMES else ()
-    if files.count(STDIN) > 1:
-        raise PickbestError("standard input can be read once: give - only once")
-    if (given.budget, given.deadline, given.memory) != (2, DAY, None):
-        # A millisecond, which most sessions do without.
-        from pickbest.core.checks import check_count, check_positive
-
-        check_count("--budget", given.budget, 2 if given.confirm else 1)
-        check_positive("--deadline", given.deadline)
-        check_positive("--memory", 1.0 if given.memory is None else given.memory)
-    return Arguments(
-        files, action, given.budget, given.deadline, given.check_seconds,
-        None if given.memory is None else int(given.memory * 1024**2),
-        tuple(given.solver), tuple(given.solvers), given.who, given.json,
-        given.frozen, given.confirm, given.fail_unknown,
-        given.export or given.import_ or "", called, tuple(passed), tuple(passed_over),
-    )  # fmt: skip
-
-
-def own_parser() -> _Parser:
-    # The width is given: to ask the terminal for it takes milliseconds of imports.
-    formatter = partial(argparse.RawDescriptionHelpFormatter, width=100)
-    parser = _Parser(
-        "pickbest solve", description=ABOUT, epilog=EXAMPLES, allow_abbrev=False,
-        formatter_class=formatter,
-    )  # fmt: skip
-    add = parser.add_argument
-    add("files", nargs="*", metavar="FILE", help="SMT-LIB 2 or DIMACS CNF, plain or .gz .xz .bz2")
-    add("--budget", "-b", type=int, default=2, metavar="N", help="solvers to run at once (2)")
-    add(
-        "--deadline", "-t", type=float, default=DAY, metavar="S", help="seconds per problem (a day)"
-    )
-    add("--memory", type=float, metavar="MB", help="megabytes of memory for each solver")
-    add("--solver", action="append", default=[], metavar="NAME", help="use only this; repeatable")
-    add("--solvers", action="append", default=[], metavar="FILE", help="a solvers.toml; repeatable")
-    add("--who", "-w", action="store_true", help="report on standard error who answered, and when")
-    add("--json", action="store_true", help="print one JSON object per problem, not its answer")
-    add("--frozen", action="store_true", help="use what was learned, but learn nothing")
-    add("--confirm", action="store_true", help="print an answer only if two solvers agree")
-    add("--fail-unknown", action="store_true", help="end with exit code 1 if there is no answer")
-    add("--session", "-in", action="store_true", help="talk SMT-LIB on standard input and output")
-    add("--as", metavar="NAME", help="behave as this solver; must be the first word")
-    add("--list", action="store_true", help="list the solvers and profiles, and exit")
-    add("--stats", action="store_true", help="compare past calls with each solver alone, and exit")
-    add("--export", metavar="FILE", help="write the recorded calls to a file, and exit")
-    add("--import", dest="import_", metavar="FILE", help="add the calls of an export, and exit")
-    add("--learn", action="store_true", help="learn now from waiting calls, and exit")
-    add("--version", action="store_true", help="show the version, and exit")
-    add("--check-seconds", type=float, default=0.0, help=argparse.SUPPRESS)
-    return parser
-
-
-def _translated(
-    words: Sequence[str], called: str, parser: argparse.ArgumentParser
-) -> tuple[list[str], list[str], list[str]]:
-    """(our words, words for the solver that we are called as, words that mean nothing)."""
-    # Our own options, and whether a value comes next.
-    known = {each: a.nargs is None for a in parser._actions for each in a.option_strings}
-    own = {name: known[name] for name in ("--help", "--version")} if called else known
-    ours: list[str] = []
-    passed: list[str] = []
-    passed_over: list[str] = []
+    own = ("--help", "--version") if called else OWN
+    found = Arguments(called=called)
+    files: list[str] = []
     left = list(words)
     while left:
-        word = left[0]
-        name, _, value = word.partition("=")
+        word, (name, equals, value) = left[0], left[0].partition("=")
         is_option = word.startswith("-") and word != STDIN
         count, said = (1, None) if name in own else _in_our_words(left[:2], called)
         if name in own:
-            count = 2 if own[name] and not value else 1
-            ours += left[:count]
+            count = 2 if OWN[name].value and not equals else 1
+            found = _with(found, name, value if equals else " ".join(left[1:count]))
         elif said == PASSED:
-            passed += left[:count] if called else []
-        elif said is not None:
-            ours += said.split()
-        elif called and (is_option or word == ""):
-            passed_over.append(word)
-        elif is_option:
+            found = found._replace(passed=(*found.passed, *left[:count]))
+        elif said:
+            found = _with(found, *said.partition("=")[::2])
+        elif said is None and called and (is_option or word == ""):
+            found = found._replace(passed_over=(*found.passed_over, word))
+        elif said is None and is_option:
             near = nearest(name, own)
             hint = f"; did you mean {near}? See" if near else "; see"
             raise PickbestError(f"no such option: {word}{hint} `pickbest solve --help`")
-        else:
-            ours.append(word)
+        elif said is None:
+            files.append(word)
         del left[:count]
-    return ours, passed, passed_over
+    if len(files) > 1:
+        raise PickbestError(f"one problem at a time, got {len(files)}: call it once for each")
+    return _checked(found, *files)
+
+
+def _with(found: Arguments, name: str, value: str) -> Arguments:
+    """The arguments with one more option."""
+    if name == "--check-seconds":  # other solvers' words say so
+        return found._replace(check_seconds=float(value))
+    _, takes, _, field = OWN[name]
+    if bool(takes) != bool(value):
+        needs = "needs a value" if takes else f"takes no value, got {value!r:.80}"
+        raise PickbestError(f"{name} {needs}; see `pickbest solve --help`")
+    if field == "action":
+        return found._replace(action=OWN[name].names[0].strip("-"), target=value)
+    before: Any = getattr(found, field)
+    told: Any = True
+    if isinstance(before, tuple):
+        told = (*before, value)
+    elif takes:
+        try:
+            told = int(value) if field == "budget" else float(value)
+        except ValueError:
+            raise PickbestError(f"{name} must be a number, got {value!r:.80}") from None
+    return found._replace(**{field: told})
+
+
+def _checked(found: Arguments, file: str = "") -> Arguments:
+    """What is asked for in the end; numbers are checked."""
+    action = found.action
+    if action in ("solve", "session"):  # a file is read, however it is called
+        if not file and action == "solve" and found.called in SAT_NAMES:
+            file = STDIN
+        action = "solve" if file else "session"
+    if (found.budget, found.deadline, found.memory) != (2, DAY, None):
+        # A millisecond, which most sessions do without.
+        from pickbest.core.checks import check_count, check_positive
+
+        check_count("--budget", found.budget, 2 if found.confirm else 1)
+        check_positive("--deadline", found.deadline)
+        check_positive("--memory", 1.0 if found.memory is None else found.memory)
+    return found._replace(action=action, file=file)
+
+
+def help_text() -> str:
+    """What `--help` prints."""
+    rows = [(", ".join(each.names), each.value, each.help) for each in OPTIONS]
+    shown = [
+        ("FILE", FILE_HELP),
+        *((f"{names} {value}".strip(), said) for names, value, said in rows),
+    ]
+    lines = "".join(f"  {names:18} {said}\n" for names, said in shown)
+    return f"{ABOUT}\noptions:\n{lines}\n{EXAMPLES}"
 
 
 def _in_our_words(words: Sequence[str], called: str) -> tuple[int, str | None]:
