@@ -1,4 +1,4 @@
-"""Set cover and dense problems to accuracy 0.1 through FPML, beside HiGHS solving them exactly.
+"""Set cover and dense problems to accuracy 0.1, beside HiGHS solving them exactly.
 
 Both sides decide the same feasibility problem on one thread. HiGHS gives an exact answer, ours
 one to epsilon: the ratio says what the weaker answer costs or saves, and is no contest.
@@ -25,7 +25,7 @@ def cover_row(n_elements: int, n_sets: int, total: float, limit: float) -> Row:
     cover = set_cover(np.random.default_rng(0), n_elements, n_sets, sets_each=10)
     ones = np.ones(n_elements)
     start = time.perf_counter()
-    found = solve_feasibility(cover, ones, AtMost(total, n_sets), EPSILON, width=17.0)
+    found = solve_feasibility(cover, ones, AtMost(total, n_sets), EPSILON)
     ours = time.perf_counter() - start
     polytope = Polytope(np.ones((1, n_sets)), np.array([total]), 0.0, 1.0)
     feasible, reference = exactly(cover, ones, polytope)

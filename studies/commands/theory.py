@@ -69,7 +69,7 @@ def _shown(study: str, found: dict[str, Any]) -> list[tuple[str, Sequence[dict[s
         }
         for row in found["calls"]
     ]
-    return [("Calls by tuning, B = 2", calls), ("Growth with 1/epsilon", found["slopes"])]
+    return [("Calls by learner, B = 2", calls), ("Growth with 1/epsilon", found["slopes"])]
 
 
 def rows_table(title: str, rows: Sequence[dict[str, Any]]) -> RenderableType:

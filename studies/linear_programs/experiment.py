@@ -23,10 +23,10 @@ from typing import Any
 
 import numpy as np
 
+from pickbest.catalog import make_learner
 from pickbest.core import FloatArray, Learner, check_count, check_seed
 from pickbest.core.progress import Progress
 from pickbest.feasibility.highs import load
-from pickbest.feasibility.phases import schedule
 from pickbest.feasibility.sets import Box, ConvexSet, Polytope, System, width_over
 from pickbest.feasibility.solve import Feasibility, FeasibilityStatus, solve_feasibility
 from pickbest.simulation.statistics import standard_error
@@ -106,9 +106,9 @@ def calls_needed(
     for budget in budgets:
         for allowed in CALLS_ALLOWED:
             epsilon = accuracy_after(system.n_constraints, budget, width, allowed)
-            (proof,) = schedule(system.n_constraints, budget, allowed, "proposition_8")
+            proof = make_learner("fpml", system.n_constraints, budget, allowed)
             oracle = MinimalOracle(system, convex, budget)
-            learner = tamper(proof.learner) if tamper else proof.learner
+            learner = tamper(proof) if tamper else proof
             whole = (system.matrix, system.bounds, oracle, epsilon, budget)
             found = solve_feasibility(*whole, learner=learner)
             row = {"family": family, "budget": budget, "problem": problem, "epsilon": epsilon}

@@ -23,16 +23,7 @@ from pickbest.core import FloatArray
 from pickbest.feasibility.highs import load
 from pickbest.feasibility.laws import AnyLaw
 from pickbest.feasibility.oracles import Answer, oracle_for
-from pickbest.feasibility.sets import (
-    Box,
-    ConvexSet,
-    Polytope,
-    Simplex,
-    System,
-    as_rows,
-    ranges_by_maximizing,
-    width_over,
-)
+from pickbest.feasibility.sets import Box, ConvexSet, Polytope, Simplex, System, as_rows, width_over
 from pickbest.feasibility.solve import Feasibility
 
 Problem = tuple[System, ConvexSet]
@@ -93,7 +84,7 @@ class AtMost:
         return x, float(direction @ x)
 
     def ranges(self, system: System) -> tuple[FloatArray, FloatArray]:
-        return ranges_by_maximizing(self, system)
+        return Box.cube(self.dimension).ranges(system)
 
 
 def packing(
@@ -208,17 +199,17 @@ def linear_program(A: Any, b: FloatArray, convex: ConvexSet, slack: bool) -> Any
 
 # Chords drawn to find how far the oracle may go; at B = 1 the first is exact.
 _CHORDS = 6
+# How exact the best answer must be that it starts from.
+TOLERANCE = 1e-5
 
 
 class MinimalOracle:
     """Answers that meet the law with nothing to spare."""
 
-    tolerance = 1e-5
-
     def __init__(self, system: System, convex: ConvexSet, budget: int) -> None:
         self._system = system
         self._convex = convex
-        self._best = oracle_for(convex, system, budget, self.tolerance)
+        self._best = oracle_for(convex, system, budget, TOLERANCE)
         self._slacks = np.zeros(system.n_constraints)
 
     def width(self) -> float:

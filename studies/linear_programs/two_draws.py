@@ -1,7 +1,7 @@
 """Two draws beside FPML: oracle calls at ε = .01, and how they grow with 1/ε.
 
 The oracle does no more than it must (`minimal_oracle`), B = 2, on the families of
-`generated_problems`. `calls` has rows of {family, problem, epsilon} and, for each of TUNINGS,
+`generated_problems`. `calls` has rows of {family, problem, epsilon} and, for each of LEARNERS,
 {status, calls, calls_bound, verified}; `slopes` has rows of {family, problem, slope} for the
 product law on the feasible problems.
 """
@@ -14,7 +14,7 @@ import numpy as np
 
 from pickbest.core import Learner
 from pickbest.core.progress import Progress
-from pickbest.feasibility.phases import TUNINGS, calls_needed, schedule
+from pickbest.feasibility.phases import calls_needed, schedule
 from pickbest.feasibility.solve import Feasibility, FeasibilityStatus, solve_feasibility
 from studies.linear_programs.generated_problems import (
     FAMILIES,
@@ -25,6 +25,8 @@ from studies.linear_programs.generated_problems import (
 )
 from studies.paper.estimates import slope
 
+# The product law of two draws, and the algorithm of Proposition 8's proof.
+LEARNERS = {"product": None, "proposition_8": "fpml"}
 BUDGET = 2
 EPSILON = 0.01
 ACCURACIES = (0.04, 0.02, 0.01, 0.005)
@@ -47,8 +49,7 @@ def two_draws(
             problem = make(np.random.default_rng([seed, number, place]))
             named = {"family": family, "problem": number}
             rows = {
-                tuning: row_of(problem, solved(problem, EPSILON, tuning, tamper))
-                for tuning in TUNINGS
+                name: row_of(problem, solved(problem, EPSILON, name, tamper)) for name in LEARNERS
             }
             calls.append({**named, "epsilon": EPSILON, **rows})
             if rows["product"]["status"] == FeasibilityStatus.FEASIBLE.value:
@@ -61,19 +62,16 @@ def two_draws(
 
 
 def solved(
-    problem: Problem,
-    epsilon: float,
-    tuning: str,
-    tamper: Callable[[Learner], Learner] | None = None,
+    problem: Problem, epsilon: float, name: str, tamper: Callable[[Learner], Learner] | None = None
 ) -> Feasibility:
     """The problem through the oracle that does the least."""
     system, convex = problem
     oracle = MinimalOracle(system, convex, BUDGET)
     whole = (system.matrix, system.bounds, oracle, epsilon, BUDGET)
-    if tamper is None or tuning != "product":
-        return solve_feasibility(*whole, tuning=tuning)
-    calls = calls_needed(system.n_constraints, BUDGET, oracle.width(), epsilon, tuning)
-    hedge = schedule(system.n_constraints, BUDGET, calls, tuning)[-1].learner
+    if tamper is None or name != "product":
+        return solve_feasibility(*whole, learner=LEARNERS[name])
+    calls = calls_needed(system.n_constraints, BUDGET, oracle.width(), epsilon)
+    hedge = schedule(system.n_constraints, BUDGET, calls)[-1].learner
     found = solve_feasibility(*whole, learner=tamper(hedge), max_calls=calls)
     return replace(found, calls_bound=calls)
 

@@ -36,9 +36,10 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "epsilon NaN": (lambda: solve_feasibility(GOOD_A, GOOD_B, BOX, NAN), "epsilon must be"),
     "budget": (lambda: solve_feasibility(GOOD_A, GOOD_B, BOX, 0.1, 3), "constraints, 2, got 3"),
     "max_calls": (lambda: solve_feasibility(GOOD_A, GOOD_B, BOX, 0.1, max_calls=0), "max_calls"),
-    "width": (lambda: solve_feasibility(GOOD_A, GOOD_B, BOX, 0.01, width=0.1), "above width=0.1"),
-    "width below 0": (lambda: solve_feasibility(GOOD_A, GOOD_B, BOX, 0.1, width=-1), "width must"),
-    "tuning": (lambda: solve_feasibility(GOOD_A, GOOD_B, BOX, 0.1, tuning="x"), "unknown tuning"),
+    "learner's name": (
+        lambda: solve_feasibility(GOOD_A, GOOD_B, BOX, 0.1, learner="x"),
+        "unknown learner",
+    ),
     "learner": (
         lambda: solve_feasibility(GOOD_A, GOOD_B, BOX, 0.1, learner=FPML(3, 1, 0.1)),
         "n_arms=2 and budget=1, got n_arms=3",
@@ -56,6 +57,7 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: Polytope([[1.0, 1.0]], np.ones(1), np.zeros(3), 1.0),
         "bounds of a polytope",
     ),
+    "tiny entries": (lambda: Polytope([[1e-10, 1.0]], np.ones(1), 0.0, 1.0), "in other units"),
     "payoffs": (lambda: solve_game([1.0, 2.0], 0.1), "payoffs must be a table"),
     "payoffs NaN": (lambda: solve_game([[NAN]], 0.1), "payoffs must be a table"),
     "game's epsilon": (lambda: solve_game([[1.0]], -1.0), "epsilon must be"),
@@ -73,10 +75,11 @@ def test_one_clear_sentence(case: str) -> None:
 class Liar:
     """An oracle that promises more than its answer holds."""
 
-    tolerance = 0.0
+    def __init__(self, width: float) -> None:
+        self._width = width
 
     def width(self) -> float:
-        return 2.0
+        return self._width
 
     def answer(self, law: AnyLaw) -> Answer:
         return Answer(np.zeros(2), 0.5, np.array([1.0, 0.0]))
@@ -85,9 +88,13 @@ class Liar:
         return 0.5
 
 
-def test_an_oracle_that_does_not_keep_its_promise() -> None:
-    with pytest.raises(PickbestError, match="negative expected smallest slack"):
-        solve_feasibility(GOOD_A, [1.5, 0.2], Liar(), 0.1)
+@pytest.mark.parametrize(
+    ("width", "says"),
+    [(2.0, "negative expected smallest slack"), (0.1, "width must bound .* above 0.1")],
+)
+def test_an_oracle_that_does_not_keep_its_promise(width: float, says: str) -> None:
+    with pytest.raises(PickbestError, match=says):
+        solve_feasibility(GOOD_A, [1.5, 0.2], Liar(width), 0.1)
 
 
 @pytest.mark.parametrize("package", ["highspy", "scipy.sparse"])

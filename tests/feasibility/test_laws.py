@@ -9,10 +9,12 @@ import pytest
 from numpy.polynomial import polynomial
 
 from pickbest.catalog import make_learner
+from pickbest.core import Seen, replicate_keys, rng_for
 from pickbest.feasibility import laws
 from pickbest.feasibility.laws import Playing, merged
 from pickbest.kernels import leader_laws
 from pickbest.learners import FPML, Hedge
+from pickbest.learners.adahedge import AdaHedge
 
 
 def leader_law_twin(costs: np.ndarray, epsilon: float) -> np.ndarray:
@@ -112,12 +114,17 @@ def test_samples_converge_to_the_exact_law(monkeypatch: pytest.MonkeyPatch) -> N
     assert sampled.law(3).expected_minimum(slacks) == pytest.approx(expected, abs=0.02)
 
 
-def test_hedge_plays_softmax() -> None:
-    playing = Playing(Hedge(3, rate=2.0), 0)
-    playing.learn(np.array([0.0, 0.5, 1.0]))
-    np.testing.assert_allclose(
-        playing.law(1).probabilities, np.exp([0, -1, -2]) / np.exp([0, -1, -2]).sum()
-    )
+@pytest.mark.parametrize("learner", [Hedge(3, rate=2.0), AdaHedge(3)])
+def test_hedge_plays_softmax(learner: Hedge | AdaHedge) -> None:
+    """Its own draws have the law that is said of it."""
+    playing, state = Playing(learner, 0), learner.start(20_000)
+    keys, costs = replicate_keys(1, 20_000), np.array([0.0, 0.5, 1.0])
+    for k in range(2):
+        choice = learner.pick(state, rng_for(keys, k))
+        playing.learn(costs)
+        state = learner.learn(state, choice, Seen.of(np.tile(costs, (20_000, 1))))
+    drawn = np.bincount(learner.pick(state, rng_for(keys, 2)).arms[:, 0], minlength=3) / 20_000
+    np.testing.assert_allclose(playing.law(2).probabilities, drawn, atol=0.02)
 
 
 def test_which_laws_are_exact() -> None:

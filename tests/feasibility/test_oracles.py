@@ -99,8 +99,7 @@ def test_polytope_bound_is_the_exact_maximum() -> None:
 
 def test_a_set_without_rows_is_for_budget_one() -> None:
     system, few = System.of(np.eye(2), np.zeros(2)), AtMost(1.5, 2)
-    assert width_over(few, system) == pytest.approx(1.0)
-    assert oracle_for(few, system, 1, 0.1).width() == pytest.approx(1.0)
+    assert oracle_for(few, system, 1, 0.1).width() == width_over(few, system) == pytest.approx(1.0)
     with pytest.raises(PickbestError, match="allows budget 1, got 2"):
         oracle_for(few, system, 2, 0.1)
 

@@ -8,15 +8,9 @@ import numpy as np
 import pytest
 
 from pickbest import theory
-from pickbest.core import PickbestError
 from pickbest.feasibility import Box, FeasibilityStatus, ProductLaw, TupleLaw, solve_feasibility
 from pickbest.feasibility.calls import calls_of
-from pickbest.feasibility.phases import (
-    PRODUCT_EAGER_SHARE,
-    PRODUCT_SPARE_ACCURACY,
-    schedule,
-    sign_rate,
-)
+from pickbest.feasibility.phases import EAGER_SHARE, SPARE_ACCURACY, schedule, sign_rate
 from pickbest.feasibility.sets import System
 from studies.linear_programs.generated_problems import MinimalOracle, random_problem
 
@@ -73,8 +67,8 @@ def test_the_rate_is_the_largest_that_keeps_the_sign(budget: int) -> None:
 
     assert dearest(sign_rate(budget)) <= 0.5 + 1e-12
     assert dearest(1.001 * sign_rate(budget)) > 0.5
-    left = theory.constant_rate(budget=budget) / sign_rate(budget) / (1 - 1 / PRODUCT_EAGER_SHARE)
-    assert left + PRODUCT_SPARE_ACCURACY <= 1.0
+    left = theory.constant_rate(budget=budget) / sign_rate(budget) / (1 - 1 / EAGER_SHARE)
+    assert left + SPARE_ACCURACY <= 1.0
 
 
 @pytest.mark.parametrize("budget", [2, 3])
@@ -87,9 +81,8 @@ def test_the_last_phase_keeps_the_promise(budget: int) -> None:
         calls = theory.program_calls(
             n_constraints=8, budget=budget, width=oracle.width(), epsilon=0.1
         )
-        *_, call = calls_of(
-            system, oracle, oracle.width(), schedule(8, budget, calls, "product")[1:], 0
-        )
+        last = schedule(8, budget, calls)[1:]
+        *_, call = calls_of(system, oracle, oracle.width(), last, 0.1 * SPARE_ACCURACY, 0)
         assert call.number <= calls
         assert call.tally.worst_slack >= -0.1
 
@@ -104,10 +97,5 @@ def test_default_calls_are_those_of_the_product_law() -> None:
     assert found.calls_bound == theory.program_calls(
         n_constraints=60, budget=2, width=found.width, epsilon=0.01
     )
-    proof = solve_feasibility(rows, bounds, box, 0.01, 2, tuning="proposition_8", max_calls=1)
+    proof = solve_feasibility(rows, bounds, box, 0.01, 2, learner="fpml", max_calls=1)
     assert proof.calls_bound > 10 * found.calls_bound
-
-
-def test_one_draw_has_no_product_law() -> None:
-    with pytest.raises(PickbestError, match="needs a budget of 2 or more"):
-        solve_feasibility([[1.0], [0.5]], [0.5, 0.1], Box.cube(1), 0.1, tuning="product")

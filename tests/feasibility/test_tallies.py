@@ -1,4 +1,4 @@
-"""The best mix of answers against an exact linear program, and what holds it back."""
+"""The best mix of answers against an exact linear program."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from pickbest.feasibility.calls import BestMix, MeanAnswer, pressed
-from pickbest.feasibility.laws import ProductLaw
+from pickbest.feasibility.calls import BestMix, MeanAnswer
 from pickbest.feasibility.oracles import Answer
 from pickbest.feasibility.sets import System
 
@@ -40,10 +39,6 @@ def test_it_is_the_best_of_all_mixes(scale):
         assert mix.worst_slack == pytest.approx(best, abs=1e-6 * scale)
         assert mix.worst_slack >= mean.worst_slack - 1e-6 * scale
         assert system.slacks(mix.x).min() == pytest.approx(mix.worst_slack, abs=1e-9 * scale)
-        # No answer does better under the pressure: that is what makes the mix the best.
-        assert mix.pressure.min() >= 0.0
-        assert mix.pressure.sum() == pytest.approx(1.0)
-        assert max(mix.pressure @ one for one in seen) == pytest.approx(best, abs=1e-6 * scale)
 
 
 def test_ever_more_answers_are_never_worse_than_their_mean():
@@ -56,13 +51,3 @@ def test_ever_more_answers_are_never_worse_than_their_mean():
         for tally in (mix, mean):
             tally.add(answer, system.slacks(answer.x))
         assert mix.worst_slack >= mean.worst_slack - 1e-9
-
-
-def test_a_share_of_the_law_goes_to_what_holds_back():
-    system = System.of([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [0.0, 0.5, 0.0])
-    mix = BestMix(system)
-    mix.add(Answer(np.array([1.0, 0.0]), 0.0, np.ones(3)), np.array([1.0, -0.5, 1.0]))
-    law = ProductLaw(np.array([0.2, 0.2, 0.6]), 2)
-    np.testing.assert_allclose(pressed(law, mix, 0.5).probabilities, [0.1, 0.6, 0.3])
-    assert pressed(law, mix, 0.0) is law
-    assert pressed(law, MeanAnswer(system), 0.5) is law

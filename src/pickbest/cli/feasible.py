@@ -8,7 +8,6 @@ from typer import Argument, Option
 
 from pickbest.cli import tables
 from pickbest.cli.options import JsonOption, SeedOption
-from pickbest.core import PickbestError
 from pickbest.core.progress import progress_bar
 
 
@@ -31,9 +30,6 @@ def feasible(
             metavar="LOW HIGH", help="Keep x between LOW and HIGH, for A and b; 0 and 1 by default."
         ),
     ] = None,
-    simplex: Annotated[
-        float | None, Option(help="Require x ≥ 0 with this sum, for A and b.")
-    ] = None,
     target: Annotated[
         float | None, Option(help="Require the model's objective to be at least this good.")
     ] = None,
@@ -41,19 +37,13 @@ def feasible(
         float | None, Option(help="Bound for variables of the model that have none.")
     ] = None,
     learner: Annotated[
-        str | None, Option("--learner", "-l", help="Learner to use instead of the tuning's.")
-    ] = None,
-    tuning: Annotated[
-        str | None, Option(help="product (default for B ≥ 2), eager (for B = 1) or proposition_8.")
-    ] = None,
-    width: Annotated[
-        float | None, Option(help="Bound on every |A_i x - b_i|; computed by default.")
+        str | None,
+        Option("--learner", "-l", help="Learner to use instead of ours: fpml for Proposition 8's."),
     ] = None,
     max_calls: Annotated[
         int | None, Option(help="Stop undecided after this many oracle calls.")
     ] = None,
     seed: SeedOption = 0,
-    out: Annotated[Path | None, Option("--out", "-o", help="Write x to this .csv file.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Find x with A x ≥ b - epsilon in a convex set, or prove that A x ≥ b has no solution.
@@ -68,11 +58,9 @@ def feasible(
         pickbest feasible A.csv b.csv --box -1 1 --budget 2 --json
     """
     from pickbest.feasibility import solve_feasibility
-    from pickbest.feasibility.models import feasibility_summary, read_files, write_solution
+    from pickbest.feasibility.models import feasibility_summary, read_files
 
-    if out is not None and out.suffix != ".csv":
-        raise PickbestError(f"--out must be a .csv file, got {out}")
-    model = read_files(files, box=box, simplex=simplex, target=target, bound=bound)
+    model = read_files(files, box=box, target=target, bound=bound)
     with progress_bar("asking the oracle") as progress:
         found = solve_feasibility(
             model.A,
@@ -81,14 +69,10 @@ def feasible(
             epsilon=epsilon,
             budget=budget,
             learner=learner,
-            tuning=tuning,
-            width=width,
             max_calls=max_calls,
             seed=seed,
             progress=progress,
         )
-    if out is not None and found.x is not None:
-        write_solution(model, found.x, out)
     summary = feasibility_summary(model, found)
     tables.show(summary, as_json, tables.feasible_table)
     raise typer.Exit(summary["exit_code"])

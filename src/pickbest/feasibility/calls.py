@@ -3,8 +3,7 @@
 What is made of the answers so far is their mean, as in the proof, or their best mix. P is convex,
 so every mix of answers will do, and the best one, the shares w that make the smallest
 Σ_k w_k slack_k largest, is at least as good as the mean: a linear program with as few columns as
-there are answers worth keeping. Its duals weigh the constraints that hold the mix back, so they say
-what to ask about next (as in column generation).
+there are answers worth keeping.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +13,7 @@ import numpy as np
 
 from pickbest.core import FloatArray, IntArray, PickbestError
 from pickbest.feasibility.highs import LinearProgram, Rows
-from pickbest.feasibility.laws import AnyLaw, Playing, ProductLaw
+from pickbest.feasibility.laws import AnyLaw, Playing
 from pickbest.feasibility.oracles import Answer, Oracle
 from pickbest.feasibility.phases import Phase
 from pickbest.feasibility.sets import System
@@ -63,10 +62,7 @@ class MeanAnswer:
 
 
 class BestMix(MeanAnswer):
-    """A tally whose x is the best mix, not the mean; the mean is one of what is mixed.
-
-    pressure: (n,) the duals, summing to 1: how much each constraint holds the mix back.
-    """
+    """A tally whose x is the best mix, not the mean; the mean is one of what is mixed."""
 
     def __init__(self, system: System) -> None:
         super().__init__(system)
@@ -74,7 +70,6 @@ class BestMix(MeanAnswer):
         self._each = np.empty((0, system.n_constraints))
         self._shares = np.empty(0)
         self._rows: IntArray = np.empty(0, np.int64)
-        self.pressure = np.full(system.n_constraints, 1.0 / system.n_constraints)
 
     def add(self, answer: Answer, slacks: FloatArray) -> None:
         super().add(answer, slacks)
@@ -117,9 +112,8 @@ class BestMix(MeanAnswer):
             rows = rows[mixed[rows] < (best.value - _CLOSED) * size]
             if not len(rows):
                 break
-        duals = np.maximum(-best.row_duals[1:], 0.0)
-        self._rows = np.array(entered)[duals > 0.0]
-        self.pressure = np.bincount(self._rows, duals[duals > 0.0], each.shape[1]) / duals.sum()
+        # The constraints that hold the mix back: the next program starts with them.
+        self._rows = np.array(entered)[best.row_duals[1:] < 0.0]
 
 
 @dataclass(frozen=True)
@@ -133,47 +127,41 @@ class Call:
 
 
 def calls_of(
-    system: System, oracle: Oracle, width: float, phases: Sequence[Phase], seed: int
+    system: System, oracle: Oracle, width: float, phases: Sequence[Phase], spare: float, seed: int
 ) -> Iterator[Call]:
-    """Play the phases. Whoever iterates decides when to stop."""
+    """Play the phases. Whoever iterates decides when to stop.
+
+    spare: by how much the expected smallest slack of an answer may be below 0.
+    """
     number = 0
     for phase in phases:
         playing = Playing(phase.learner, seed)
-        tally = MeanAnswer(system) if phase.pressed is None else BestMix(system)
+        tally = BestMix(system) if phase.mixes else MeanAnswer(system)
         for _ in range(phase.calls):
-            law = pressed(playing.law(number), tally, phase.pressed or 0.0)
+            law = playing.law(number)
             answer = oracle.answer(law)
             slacks = system.slacks(answer.x)
             number += 1
-            check_answer(answer, slacks, law, width, number, oracle.tolerance)
+            check_answer(answer, slacks, law, width, number, spare)
             tally.add(answer, slacks)
             # The proof's costs, from [-width, width] to [0, 1].
             playing.learn(np.clip((slacks + width) / (2.0 * width), 0.0, 1.0))
             yield Call(number, answer, tally, playing.samples)
 
 
-def pressed(law: AnyLaw, tally: MeanAnswer, share: float) -> AnyLaw:
-    """The law, with a share of its draws at the constraints that hold the best mix back."""
-    if not share or not isinstance(law, ProductLaw) or not isinstance(tally, BestMix):
-        return law
-    together = (1.0 - share) * law.probabilities + share * tally.pressure
-    return ProductLaw(together, law.budget)
-
-
 def check_answer(
-    answer: Answer, slacks: FloatArray, law: AnyLaw, width: float, number: int, tolerance: float
+    answer: Answer, slacks: FloatArray, law: AnyLaw, width: float, number: int, spare: float
 ) -> None:
     """An oracle must keep to its width, and find an x where it says that there may be one."""
     largest = int(np.argmax(np.abs(slacks)))
     reached = float(abs(slacks[largest]))
     if not reached <= width * (1.0 + SOLVER_ROUNDING):
         raise PickbestError(
-            f"width must bound every |A_i x - b_i| that the oracle answers: call {number} has "
-            f"{reached:g} at constraint {largest}, above width={width:g}; give a larger width, "
-            "or none to have it computed"
+            f"the oracle's width must bound every |A_i x - b_i| that it answers: call {number} has "
+            f"{reached:g} at constraint {largest}, above {width:g}"
         )
     expected = law.expected_minimum(slacks)
-    if answer.value >= 0.0 and expected < -tolerance - SOLVER_ROUNDING * width:
+    if answer.value >= 0.0 and expected < -spare - SOLVER_ROUNDING * width:
         raise PickbestError(
             f"the oracle's answer to call {number} has a negative expected smallest slack, "
             f"{expected:g}, though the oracle says that {answer.value:g} can be reached"

@@ -25,6 +25,7 @@ from pickbest.core import (
 )
 from pickbest.kernels import leader_laws
 from pickbest.learners import FPML, Hedge
+from pickbest.learners.adahedge import AdaHedge, adaptive_rate
 from pickbest.learners.fpml import decayed
 
 # Where there are at most this many subsets, FPML's law is computed for each of them.
@@ -128,7 +129,7 @@ class Playing:
 def has_exact_law(learner: Learner) -> bool:
     """Hedge's is known; FPML's for single arms, and where there are few subsets."""
     if not isinstance(learner, FPML):
-        return isinstance(learner, Hedge)
+        return isinstance(learner, Hedge | AdaHedge)
     few = learner.n_arms <= leader_laws.MOST_ARMS
     subsets = math.comb(learner.n_arms, learner.budget)
     return learner.budget == 1 or (few and subsets <= MOST_SUBSETS)
@@ -136,10 +137,11 @@ def has_exact_law(learner: Learner) -> bool:
 
 def exact_law(learner: Learner, state: State) -> AnyLaw:
     """The law of a learner that has one, in the state of a single replicate."""
+    if isinstance(learner, AdaHedge):
+        rate = adaptive_rate(state.gap[0], learner.n_arms)
+        return ProductLaw(softmax(rate * state.gains[0]), 1)
     if isinstance(learner, Hedge):
-        gains = learner.rate * state.gains[0]
-        shares = np.exp(gains - gains.max())
-        return ProductLaw(shares / shares.sum(), learner.budget)
+        return ProductLaw(softmax(learner.rate * state.gains[0]), learner.budget)
     if not isinstance(learner, FPML):
         raise TypeError(f"the law of {type(learner).__name__} is not known")
     costs, epsilon = state.costs[0], decayed(learner.epsilon, learner.decay, state.round[0])
@@ -150,6 +152,13 @@ def exact_law(learner: Learner, state: State) -> AnyLaw:
     else:
         leader_laws.subset_law(costs, epsilon, tuples, chances)
     return TupleLaw(tuples, chances)
+
+
+def softmax(gains: FloatArray) -> FloatArray:
+    """Probabilities that are proportional to exp(gains)."""
+    shares = np.exp(gains - gains.max())
+    probabilities: FloatArray = shares / shares.sum()
+    return probabilities
 
 
 @lru_cache(maxsize=4)

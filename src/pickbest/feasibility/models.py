@@ -1,6 +1,5 @@
 """Feasibility problems from files (MPS and LP models, tables of A and b), and what was found."""
 
-import csv
 import json
 import os
 import subprocess
@@ -15,7 +14,7 @@ import numpy as np
 from pickbest.core import FloatArray, PickbestError
 from pickbest.core.savefile import arrays_from_npz, to_npz
 from pickbest.feasibility.highs import load
-from pickbest.feasibility.sets import Box, ConvexSet, Simplex
+from pickbest.feasibility.sets import Box
 from pickbest.feasibility.solve import Feasibility
 
 MODEL_SUFFIXES = (".mps", ".mps.gz", ".lp", ".lp.gz")
@@ -39,7 +38,7 @@ class Model:
 
     A: Any
     b: FloatArray
-    convex: ConvexSet
+    convex: Box
     constraints: tuple[str, ...]
     variables: tuple[str, ...]
     bound: float | None = None
@@ -161,17 +160,13 @@ def read_files(
     files: Sequence[Path],
     *,
     box: tuple[float, float] | None = None,
-    simplex: float | None = None,
     target: float | None = None,
     bound: float | None = None,
 ) -> Model:
-    """The problem of a command line: one model, or A and b with the set that x lies in.
-
-    For A and b either box (low, high) or simplex (total) may be given; none: the box from 0 to 1.
-    """
+    """The problem of a command line: one model, or A and b with the box (low, high) around x."""
     if len(files) == 1 and is_model(files[0]):
-        if box is not None or simplex is not None:
-            raise PickbestError("--box and --simplex are for A and b; a model has its own bounds")
+        if box is not None:
+            raise PickbestError("--box is for A and b; a model has its own bounds")
         return read_model(files[0], target=target, bound=bound)
     if len(files) != 2:
         raise PickbestError(
@@ -180,19 +175,14 @@ def read_files(
         )
     if target is not None or bound is not None:
         raise PickbestError("--target and --bound are for models; A and b have neither")
-    if box is not None and simplex is not None:
-        raise PickbestError("x can lie in one set: give --box or --simplex, not both")
     matrix, bounds = _read_array(files[0]), np.ravel(_read_array(files[1]))
     if matrix.ndim < 2:
         matrix = np.atleast_2d(matrix)
     dimension = matrix.shape[1]
-    convex: ConvexSet = Box.cube(dimension, *(box or (0.0, 1.0)))
-    if simplex is not None:
-        convex = Simplex(dimension, simplex)
     return Model(
         matrix,
         bounds,
-        convex,
+        Box.cube(dimension, *(box or (0.0, 1.0))),
         tuple(f"row {i + 1}" for i in range(matrix.shape[0])),
         tuple(f"x{j + 1}" for j in range(dimension)),
     )
@@ -277,11 +267,3 @@ def needing_the_bound(model: Model, multipliers: FloatArray) -> list[str]:
     sums = model.A.T @ multipliers
     used = [j for j in model.above if sums[j] > 0.0] + [j for j in model.below if sums[j] < 0.0]
     return [model.variables[j] for j in sorted(used)]
-
-
-def write_solution(model: Model, x: FloatArray, path: Path) -> None:
-    """x as a table of variables and values."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        rows = csv.writer(file)
-        rows.writerow(["variable", "value"])
-        rows.writerows(zip(model.variables, x.tolist(), strict=True))

@@ -16,7 +16,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from pickbest.core import FloatArray, PickbestError
-from pickbest.feasibility.highs import PURPOSE, LinearProgram, Rows, is_sparse, load
+from pickbest.feasibility.highs import PURPOSE, LinearProgram, Rows, load
 from pickbest.feasibility.laws import AnyLaw
 from pickbest.feasibility.sets import Box, ConvexSet, Polytope, Simplex, System, as_rows, width_over
 
@@ -48,16 +48,13 @@ class Answer:
 class Oracle(Protocol):
     """Bring your own for sets that this package does not know."""
 
-    @property
-    def tolerance(self) -> float:
-        """By how much the expected smallest slack of x may fall short of the best one."""
-        ...
-
     def width(self) -> float:
         """rho: no answer has |A_i x - b_i| above it."""
         ...
 
-    def answer(self, law: AnyLaw) -> Answer: ...
+    def answer(self, law: AnyLaw) -> Answer:
+        """An x whose expected smallest slack is at least -epsilon / 32, where P has one of 0."""
+        ...
 
     def bound(self, multipliers: FloatArray) -> float:
         """An upper bound on y · (A x - b) over P; where it is negative, y is a certificate."""
@@ -66,8 +63,6 @@ class Oracle(Protocol):
 
 class LinearOracle:
     """B = 1: one linear function is maximised over P."""
-
-    tolerance = 0.0
 
     def __init__(self, system: System, convex: ConvexSet) -> None:
         self._system, self._convex = system, convex
@@ -107,7 +102,7 @@ class CuttingPlanes(LinearOracle):
         self, system: System, convex: ConvexSet, rows: Rows, tolerance: float, exact: bool
     ) -> None:
         super().__init__(system, convex)
-        self.tolerance, self._exact = tolerance, exact
+        self._tolerance, self._exact = tolerance, exact
         self._starts: list[FloatArray] = []
         # P's rows for (x, t): t is a variable without bounds.
         sparse = load("scipy.sparse", PURPOSE)
@@ -119,8 +114,6 @@ class CuttingPlanes(LinearOracle):
             np.append(rows.lower, -np.inf),
             np.append(rows.upper, np.inf),
         )
-        largest = abs(system.matrix).max(axis=0)
-        self._sizes = largest.toarray().ravel() if is_sparse(largest) else largest
 
     def answer(self, law: AnyLaw) -> Answer:
         """A point, the bound that the cuts prove, and the multipliers that prove it."""
@@ -131,11 +124,10 @@ class CuttingPlanes(LinearOracle):
             points = [self._convex.maximize(self._system.direction(y))[0]]
         slacks = [self._system.slacks(x) for x in points]
         # t is counted in these, so that HiGHS's tolerances mean what they should.
-        unit = max(float(np.abs(slacks[0]).max()), self.tolerance)
-        # max t over P: the last variable is t, and cuts of this size will bound it.
-        like = np.append(self._sizes / unit, -1.0)[None]
-        program = LinearProgram(self._rows, coming=like)
-        close = max(self.tolerance, _CLOSED * unit)
+        unit = max(float(np.abs(slacks[0]).max()), self._tolerance)
+        # max t over P: the last variable is t, which cuts will bound.
+        program = LinearProgram(self._rows)
+        close = max(self._tolerance, _CLOSED * unit)
         cuts: list[FloatArray] = []
         best, reached, place = points[0], -np.inf, 0
         while len(cuts) <= _MOST_CUTS:

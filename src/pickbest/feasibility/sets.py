@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pickbest.core import FloatArray, IntArray, PickbestError, check_count
-from pickbest.feasibility.highs import PURPOSE, LinearProgram, Rows, is_sparse, load
+from pickbest.feasibility.highs import PURPOSE, SMALLEST_ENTRY, LinearProgram, Rows, is_sparse, load
 
 # Up to this many rows of A their ranges are exact, by two programs a row; beyond, they come
 # from the smallest box around P, which makes the width larger than it need be.
@@ -205,6 +205,7 @@ class Polytope:
 
     def __post_init__(self) -> None:
         system = System.of(self.inequalities, self.limits)
+        check_sizes(system.matrix)
         shape = (system.dimension,)
         bounds = [as_numbers("lower", self.lower), as_numbers("upper", self.upper)]
         for bound in bounds:
@@ -240,6 +241,18 @@ class Polytope:
             return ranges_by_maximizing(self, system)
         axes = System.of(np.eye(self.dimension), np.zeros(self.dimension))
         return Box(*ranges_by_maximizing(self, axes)).ranges(system)
+
+
+def check_sizes(inequalities: Any) -> None:
+    """HiGHS takes tiny entries for 0, which would make P larger than it is."""
+    sizes = np.abs(inequalities.data if is_sparse(inequalities) else np.ravel(inequalities))
+    sizes = sizes[sizes > 0.0]
+    if len(sizes) and not SMALLEST_ENTRY <= sizes.min() <= sizes.max() <= 1.0 / SMALLEST_ENTRY:
+        raise PickbestError(
+            f"the inequalities of a polytope must have entries of 0 or of {SMALLEST_ENTRY:g} to "
+            f"{1.0 / SMALLEST_ENTRY:g} in size, got {sizes.min():g} to {sizes.max():g}: count "
+            "their variables in other units"
+        )
 
 
 def as_rows(convex: ConvexSet) -> Rows | None:

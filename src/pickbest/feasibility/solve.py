@@ -29,14 +29,7 @@ from pickbest.core import (
 from pickbest.core.progress import OnStep
 from pickbest.feasibility.calls import ROUNDING, Call, calls_of
 from pickbest.feasibility.oracles import Oracle, oracle_for
-from pickbest.feasibility.phases import (
-    Phase,
-    calls_needed,
-    checked_tuning,
-    eager_phase,
-    schedule,
-    spare,
-)
+from pickbest.feasibility.phases import SPARE_ACCURACY, Phase, calls_needed, schedule
 from pickbest.feasibility.sets import ConvexSet, Simplex, System, as_numbers
 from pickbest.learners import Hedge
 
@@ -65,11 +58,11 @@ class Certificate:
 class Feasibility:
     """What `solve_feasibility` found.
 
-    x: a mix of the oracle's answers, in P (None where infeasible): for the product law the best
+    x: a mix of the oracle's answers, in P (None where infeasible): for two draws or more the best
         one, else their mean.
     worst_slack: the smallest A_i x - b_i, computed anew from x; at least -epsilon if feasible.
     calls, calls_bound: oracle calls made, and the number that is always enough: for two draws
-        or more 2 width ln n / (η_B epsilon), else Proposition 8's.
+        or more 2 width ln n / (η_B epsilon), for one draw or a learner of your own Proposition 8's.
     samples: draws that stood for each law over tuples; None where the laws were exact. Draws may
         cost calls or a verdict, and never make one wrong.
     """
@@ -94,8 +87,6 @@ def solve_feasibility(
     budget: int = 1,
     *,
     learner: str | Learner | None = None,
-    tuning: str | None = None,
-    width: float | None = None,
     max_calls: int | None = None,
     seed: int = 0,
     progress: OnStep | None = None,
@@ -105,12 +96,9 @@ def solve_feasibility(
     A: (n, m), dense or sparse. b: (n,). oracle: the set P (a Box, Simplex or Polytope; for
         budget 1 any ConvexSet), or an Oracle of your own.
     budget: B. The learner plays B constraints at once, and the oracle must answer all of them.
-    learner: None for the tuning's own; a name from the catalog, tuned for Proposition 8's number
-        of calls; or any Learner over n arms. "hedge" at budget 1 is the algorithm of Arora, Hazan
-        and Kale.
-    tuning: product, B draws from Hedge at the constant rate, for B ≥ 2; eager FPML; or FPML as in
-        the proof, proposition_8 (see `phases`). None: product, at budget 1 eager.
-    width: rho, a bound on all |A_i x - b_i|; computed where None, verified where given.
+    learner: None for AdaHedge at budget 1, and B draws from Hedge above (see `phases`); a name from
+        the catalog, tuned for Proposition 8's number of calls; or any Learner over n arms. "fpml"
+        is the algorithm of Proposition 8, "hedge" at budget 1 that of Arora, Hazan and Kale.
     max_calls: at most this many calls, if that is less than `calls_bound`.
     progress: called with the calls made and those allowed.
 
@@ -123,21 +111,20 @@ def solve_feasibility(
     -0.5
     """
     system = System.of(A, b)
-    # A learner of your own gets Proposition 8's calls.
-    kind = checked_tuning(tuning, budget) if learner is None else "proposition_8"
     check_settings(system, epsilon, budget, seed)
-    answers = oracle_for(oracle, system, budget, spare(kind, epsilon), exact=False)
-    rho = answers.width() if width is None else check_positive("width", width)
+    spare = SPARE_ACCURACY * epsilon
+    answers = oracle_for(oracle, system, budget, spare, exact=False)
+    rho = answers.width()
     if not math.isfinite(rho):
         raise PickbestError("the width is infinite: P must be bounded; give its variables bounds")
     # Below epsilon / 4 it makes no difference: every x in P is a solution, and T is smallest.
     rho = max(rho, epsilon / 4.0)
-    bound = calls_needed(system.n_constraints, budget, rho, epsilon, kind)
+    bound = calls_needed(system.n_constraints, budget, rho, epsilon, own=learner is None)
     allowed = bound if max_calls is None else min(check_count("max_calls", max_calls), bound)
-    phases = phases_for(learner, kind, system.n_constraints, budget, bound)
+    phases = phases_for(learner, system.n_constraints, budget, bound)
     certificate: Certificate | None = None
     status = FeasibilityStatus.UNDECIDED
-    for call in calls_of(system, answers, rho, phases, seed):
+    for call in calls_of(system, answers, rho, phases, spare, seed):
         if progress:
             progress(call.number, allowed)
         certificate = refutation(call, answers, -ROUNDING * rho)
@@ -177,11 +164,11 @@ def check_settings(system: System, epsilon: float, budget: int, seed: int) -> No
 
 
 def phases_for(
-    learner: str | Learner | None, tuning: str, n_constraints: int, budget: int, calls: int
+    learner: str | Learner | None, n_constraints: int, budget: int, calls: int
 ) -> list[Phase]:
-    """The tuning's schedule, or one phase of the learner that was asked for."""
+    """Our schedule, or one phase of the learner that was asked for."""
     if learner is None:
-        return schedule(n_constraints, budget, calls, tuning)
+        return schedule(n_constraints, budget, calls)
     if isinstance(learner, str):
         learner = make_learner(learner, n_constraints, budget, calls)
     if (learner.n_arms, learner.budget) != (n_constraints, budget):
@@ -240,7 +227,7 @@ def solve_game(
     epsilon: float,
     budget: int = 1,
     *,
-    tuning: str | None = None,
+    learner: str | Learner | None = None,
     max_calls: int | None = None,
     seed: int = 0,
 ) -> Game:
@@ -248,8 +235,8 @@ def solve_game(
 
     payoffs[i, j]: what the row player receives from the column player for row i and column j.
     The other arguments are those of `solve_feasibility`, and so is calls_bound, for half the range
-    of the payoffs as the width (and 31/32 of epsilon for the product law, whose oracle is exact to
-    the rest); the eager tuning may take a quarter more.
+    of the payoffs as the width, and for 31/32 of epsilon where there are two draws or more and our
+    own learner: the oracle is exact to the rest.
 
     >>> stone_paper_scissors = [[0, -1, 1], [1, 0, -1], [-1, 1, 0]]
     >>> game = solve_game(stone_paper_scissors, epsilon=0.1)
@@ -264,26 +251,22 @@ def solve_game(
     # Centred, so that the costs are in [-width, width].
     middle = (table.max() + table.min()) / 2.0
     system = System.of(table.T, np.full(table.shape[1], middle))
-    kind = checked_tuning(tuning, budget)
     check_settings(system, epsilon, budget, seed)
     width = max(float(np.ptp(table)) / 2.0, epsilon / 4.0)
-    inexact = spare(kind, epsilon)
-    oracle = oracle_for(Simplex(system.dimension), system, budget, inexact)
-    wanted = epsilon - inexact if kind == "product" else epsilon
+    spare = SPARE_ACCURACY * epsilon
+    oracle = oracle_for(Simplex(system.dimension), system, budget, spare)
     n_columns = system.n_constraints
-    bound = calls_needed(n_columns, budget, width, wanted, kind)
-    # Unlike in linear programs, nothing is known to be at least 0, which is what leaves room for an
-    # eager phase there: here the whole of the proof's follows it, and product has none.
-    if kind == "product":
-        phases = [Phase(Hedge(n_columns, theory.constant_rate(budget=budget), budget), bound, 0.0)]
-    else:
-        phases = schedule(n_columns, budget, bound, "proposition_8")
-    if kind == "eager":
-        phases.insert(0, eager_phase(n_columns, budget, bound // 4))
-    allowed = sum(phase.calls for phase in phases)
-    if max_calls is not None:
-        allowed = min(allowed, check_count("max_calls", max_calls))
-    for call in calls_of(system, oracle, width, phases, seed):
+    several = learner is None and budget > 1
+    wanted = epsilon - spare if several else epsilon
+    bound = calls_needed(n_columns, budget, width, wanted, own=learner is None)
+    allowed = bound if max_calls is None else min(check_count("max_calls", max_calls), bound)
+    phases = phases_for(learner, n_columns, budget, bound)
+    if several:
+        # Unlike in linear programs, nothing is known to be at least 0, which is what leaves room
+        # for an eager phase there.
+        hedge = Hedge(n_columns, theory.constant_rate(budget=budget), budget)
+        phases = [Phase(hedge, bound, mixes=True)]
+    for call in calls_of(system, oracle, width, phases, spare, seed):
         rows, columns = call.tally.x, call.tally.multipliers
         lower, upper = float((rows @ table).min()), float((table @ columns).max())
         if upper - lower <= epsilon or call.number == allowed:

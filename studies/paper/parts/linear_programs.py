@@ -72,14 +72,13 @@ def two_draws(setting: Setting) -> Found:
     ours = [row["product"] for row in rows]
     kept = all(own["verified"] and own["calls"] <= own["calls_bound"] for own in ours)
     fewer = min(row["proposition_8"]["calls_bound"] / row["product"]["calls_bound"] for row in rows)
-    tunings = ("product", "eager", "proposition_8")
-    sums = {tuning: sum(row[tuning]["calls"] for row in rows) for tuning in tunings}
+    sums = {name: sum(row[name]["calls"] for row in rows) for name in ("product", "proposition_8")}
     slopes = [row["slope"] for row in measured["slopes"]]
     flat = bool(slopes) and max(slopes) <= 1.1
     text = (
         f"At ε = {rows[0]['epsilon']:g} on {len(rows)} problems the bound is at least "
         f"{fewer:.0f} times smaller than Proposition 8's. Calls made: {sums['product']:,}, with "
-        f"FPML as in the proof {sums['proposition_8']:,}, with eager FPML {sums['eager']:,}. "
+        f"FPML as in the proof {sums['proposition_8']:,}. "
         + (f"They grow with 1/ε to the power {max(slopes):.2f} at most." if slopes else "")
     )
     holds = kept and flat and fewer >= 10.0 and 10 * sums["product"] <= sums["proposition_8"]
@@ -90,14 +89,13 @@ def two_draws(setting: Setting) -> Found:
 def _calls_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     cells: list[list[Cell]] = [
         [row["family"], row["problem"], row["product"]["calls"], row["product"]["calls_bound"],
-         row["proposition_8"]["calls"], row["proposition_8"]["calls_bound"], row["eager"]["calls"]]
+         row["proposition_8"]["calls"], row["proposition_8"]["calls_bound"]]
         for row in rows
     ]  # fmt: skip
     columns = [
         *alike("family", "problem"),
         *alike("calls", "bound", group="two draws"),
         *alike("calls", "bound", group="Proposition 8"),
-        Column("calls", group="eager FPML"),
     ]
     return Table("two-draws", f"Oracle calls at ε = {rows[0]['epsilon']:g}, B = 2", columns, cells)
 

@@ -97,7 +97,6 @@ def test_two_draws_judge_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> N
     row = {
         "family": "packing", "problem": 0, "epsilon": 0.01,
         "product": {"verified": True, "calls": 9, "calls_bound": 10},
-        "eager": {"calls": 8},
         "proposition_8": {"calls": 100, "calls_bound": 200},
     }  # fmt: skip
     measured: dict[str, Any] = {"calls": [row], "slopes": [{"slope": 1.0}]}
