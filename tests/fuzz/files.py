@@ -235,7 +235,6 @@ SETTINGS: dict[str, tuple[str, ...]] = {
     ),
     "learner": ("{name = 'thompson', prior = 2.0}", "'auto'", "'uniform'"),
     "limits": ("{memory_mb = 4000, cpu_seconds = 10, grace = 0.5}", "{}"),
-    "double_check": ("0.5", "1", "0"),
     "answer": ("'dimacs'", "'smtlib'", "'text'", "'number'"),
     "pass_env": ("['HOME']", "['*']", "[]", "['X_*', 'ä']"),
 }
@@ -244,7 +243,6 @@ TOML_ARMS = """
 python = "math:sqrt"
 [arms.command]
 command = ["sh", "-c", "exit $CODE", "{problem}"]
-success = [10, 20]
 env = {CODE = "10"}
 cwd = "."
 [arms]

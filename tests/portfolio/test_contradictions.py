@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pickbest.core import PickbestError
-from pickbest.portfolio import Portfolio, RaceSettings, Run, RunStatus
+from pickbest.portfolio import Portfolio, Run, RunStatus
 from pickbest.portfolio.runs import contradictions
 from tests.portfolio.test_commands import exit_of, pickbest
 
@@ -50,22 +49,6 @@ def test_a_model_that_holds_refutes_who_says_otherwise(formula: str) -> None:
     assert len(result.contradictions) == 1
     views = {arm.name: arm for arm in status.arms}
     assert (views["liar"].wrong, views["right"].wrong) == (1, 0)
-
-
-def test_double_check_lets_a_second_arm_finish(formula: str) -> None:
-    arms = {"liar": UNSAT, "right": SAT}
-    first = RaceSettings(stop="first", watch=0.0)
-    with Portfolio(arms, 2, 20.0, settings=first) as portfolio:
-        result = portfolio.solve(formula)
-        assert (result.winner, result.contradictions) == ("liar", ())
-    with Portfolio(arms, 2, 20.0, settings=first, double_check=1.0) as portfolio:
-        result = portfolio.solve(formula)
-        assert (result.winner, len(result.contradictions)) == ("right", 1)
-    with Portfolio(arms, 2, 20.0, settings=first, double_check=0.5) as portfolio:
-        checked = [all(run.verdict for run in portfolio.solve(formula).runs) for _ in range(6)]
-    assert 0 < sum(checked) < 6
-    with pytest.raises(PickbestError, match="double_check must be above 0 and at most 1"):
-        Portfolio(arms, 2, 20.0, double_check=1.5)
 
 
 LIARS = f"""

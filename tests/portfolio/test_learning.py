@@ -148,7 +148,7 @@ def test_bad_changes_are_refused_and_change_nothing() -> None:
 
 
 def test_a_change_that_the_learner_cannot_follow_is_refused_before_it_is_written() -> None:
-    book = AskTell(ARMS, 2, learner="fixed", learner_options={"arms": [3, 4]})
+    book = AskTell(ARMS, 2, learner={"name": "fixed", "arms": [3, 4]})
     with pytest.raises(PickbestError, match="arms must be distinct and between 0 and 3"):
         book.remove_arm("a")
     assert book.ask().arms == ("d", "e")

@@ -235,11 +235,11 @@ def test_an_empty_ledger_says_so(database: str) -> None:
 
 def test_options_survive_the_journal(database: str) -> None:
     for _ in range(2):
-        book = AskTell(ARMS, 2, database, learner="fixed", learner_options={"arms": (1, 3)})
+        book = AskTell(ARMS, 2, database, learner={"name": "fixed", "arms": (1, 3)})
         assert book.ask().arms == ("b", "d")
         book.close()
     with pytest.raises(PickbestError, match="prior of thompson must be a number"):
-        AskTell(ARMS, 2, learner="thompson", learner_options={"prior": object()})
+        AskTell(ARMS, 2, learner={"name": "thompson", "prior": object()})
     with pytest.raises(PickbestError, match="must be finite numbers"):
         AskTell(ARMS, 2, learner="thompson:prior=inf")
 

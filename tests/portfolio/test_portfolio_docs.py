@@ -27,5 +27,4 @@ def test_the_full_file_says_what_it_says(tmp_path: Path) -> None:
     config = read_portfolio_file(tmp_path / "portfolio.toml")
     assert set(config.arms) == {"minisat", "kissat", "mine", "cadical"}
     with config.open() as portfolio:
-        assert portfolio.double_check == 0.1
         assert portfolio.status().budget == config.budget

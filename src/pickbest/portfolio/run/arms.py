@@ -43,12 +43,10 @@ class Arm(Protocol):
 class Command(Place):
     """A command line; {problem} in any of its words is replaced by the problem.
 
-    success: exit codes that do not mean a failure; None: those of the answer format.
     answer: how its answers are read; None: as the portfolio says, or the problem's name.
     """
 
     argv: tuple[str, ...]
-    success: tuple[int, ...] | None = None
     answer: AnswerFormat | None = None
 
     def __post_init__(self) -> None:
@@ -65,7 +63,7 @@ class Command(Place):
         return Task(name, deadline, argv=argv, limits=limits, **_place(self))
 
     def solved(self, run: Run) -> bool:
-        return run.exit_code in (self.success or (self.answer or TEXT).exit_codes)
+        return run.exit_code in (self.answer or TEXT).exit_codes
 
 
 @dataclass(frozen=True)
@@ -192,19 +190,11 @@ def names_file(problem: Any) -> bool:
 
 
 def missing_files(problems: Iterable[str]) -> list[str]:
-    """Problems that are not there, where problems are files.
-
-    Text may be any label. It is taken for a file where its name says so, or where others of the
-    same list are files.
-    """
+    """Problems that are not there, where any of them is a file or can only be one."""
     listed = list(problems)
-    files = any(os.path.exists(problem) for problem in listed)
-    return [
-        problem
-        for problem in listed
-        if (files or names_file(problem) or (os.sep in problem and "://" not in problem))
-        and not os.path.exists(problem)
-    ]
+    if not any(os.path.exists(problem) or names_file(problem) for problem in listed):
+        return []
+    return [problem for problem in listed if not os.path.exists(problem)]
 
 
 def idle_arms(arms: Mapping[str, Arm], pass_env: Iterable[str] = ()) -> dict[str, str]:

@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pickbest.core import check_count, check_positive, check_share
+from pickbest.core import check_count, check_positive
 from pickbest.core.features import Features
-from pickbest.core.tickets import ClosedRoundError, Ticket
+from pickbest.core.tickets import ClosedRoundError
 from pickbest.portfolio.engine.engines import make_engine
 from pickbest.portfolio.engine.local import LocalEngine
 from pickbest.portfolio.run.answers.handling import Answers, Evaluator, Outputs, as_format
@@ -64,9 +64,7 @@ class Portfolio(AskTell):
         deadline = check_positive("deadline", deadline)
         built, cost = as_arms(arms), as_cost(settings.cost)
         answer = None if settings.answer is None else as_format(settings.answer)
-        self._features = as_feature_function(settings.features, deadline, settings.features_seconds)
-        doubt = settings.double_check
-        self.double_check = check_share("double_check", doubt) if doubt else 0.0
+        self._features = as_feature_function(settings.features, deadline)
         self._killed = threading.Event()
         engine = make_engine(settings.engine, settings.engine_options)
         local = engine if isinstance(engine, LocalEngine) else LocalEngine()
@@ -158,8 +156,7 @@ class Portfolio(AskTell):
         ticket = self.open_round(str(problem), features)
         try:
             left = max(self.race.deadline - spent, SHORTEST)
-            answers = replace(self.race.answers, wanted=self._wanted(ticket))
-            race = replace(self.race, deadline=left, answers=answers)
+            race = replace(self.race, deadline=left)
             result = race.run(ticket, problem, given_up)
             record = finished(result, times_of(result.runs, race.deadline, ticket.until))
         except BaseException as error:
@@ -169,14 +166,6 @@ class Portfolio(AskTell):
         with suppress(ClosedRoundError):  # another machine gave the round up: nothing is learned
             self.ledger.tell([record])
         return result
-
-    def _wanted(self, ticket: Ticket[str]) -> int:
-        """How many answers a round waits for: two, in a share of the rounds."""
-        if not self.double_check:
-            return 1
-        # The other end of the draw that decides whether a round is watched to its end.
-        drawn = self.ledger.look(lambda state: state.live.watch_draw(ticket.round))
-        return 2 if drawn >= 1.0 - self.double_check else 1
 
     def __repr__(self) -> str:
         state = self.ledger.state

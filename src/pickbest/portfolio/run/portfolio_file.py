@@ -95,18 +95,14 @@ def _kinds(hint: Any) -> tuple[type, ...]:
     return tuple(dict.fromkeys(found))
 
 
-# Every setting is a key, but for what belongs into the key `learner`.
+# Every setting is a key.
 _NO_SETTINGS = {
     **_keys("arms", dict, list),
     **_keys("budget concurrency", int),
     **_keys("deadline", *_NUMBER),
     **_keys("storage", str),
 }
-_KEYS = _NO_SETTINGS | {
-    name: _kinds(hint)
-    for name, hint in get_type_hints(RaceSettings).items()
-    if name != "learner_options"
-}
+_KEYS = _NO_SETTINGS | {name: _kinds(hint) for name, hint in get_type_hints(RaceSettings).items()}
 
 
 def _portfolio(content: dict[str, Any], folder: Path) -> PortfolioFile:
@@ -180,12 +176,11 @@ _WORDS = {
 }  # fmt: skip
 
 _ARM_KEYS = {
-    **_keys("command success pass_env", list),
+    **_keys("command pass_env", list),
     **_keys("python sat answer cwd", str),
     **_keys("env", dict),
     **_keys("cores", int),
 }
-_PLACE_KEYS = ("answer", "cwd", "env", "pass_env", "cores")
 
 
 def _arm(name: str, table: Any, folder: Path) -> Arm:
@@ -200,10 +195,8 @@ def _arm(name: str, table: Any, folder: Path) -> Arm:
             f"arm {name!r} must have one of command, python and sat, "
             f"got {', '.join(kinds) or 'none'}"
         )
-    for key in ("success", *_PLACE_KEYS):
-        if key in table and (kinds == ["sat"] or (key == "success" and kinds != ["command"])):
-            wanted = "commands" if key == "success" else "commands and functions"
-            raise PickbestError(f"arm {name!r}: {key} is for {wanted} only")
+    if kinds == ["sat"] and (others := [key for key in table if key != "sat"]):
+        raise PickbestError(f"arm {name!r}: {others[0]} is for commands and functions only")
     if "sat" in table:
         return sat_solver(table["sat"])
     place = {
@@ -216,13 +209,6 @@ def _arm(name: str, table: Any, folder: Path) -> Arm:
     if "python" in table:
         origin = (table["python"].partition(":")[0], str(folder))
         return Function(_imported(table["python"], folder), origin=origin, **place)
-    success = table.get("success")
-    if success is not None:
-        if not success or not all(isinstance(code, int) for code in success):
-            raise PickbestError(
-                f"arm {name!r}: success must be a list of exit codes, got {success!r}"
-            )
-        place["success"] = tuple(success)
     return Command(tuple(table["command"]), **place)
 
 

@@ -25,8 +25,7 @@ class Settings:
 
     name: several portfolios may share one database.
     learner: a name, with options (`thompson:prior=2.0`) or not, a table with the key `name`, or
-        a Spec. learner_options: further options. rounds: how many are expected. These and
-        the seed are fixed when it is created.
+        a Spec. rounds: how many are expected. These and the seed are fixed when it is created.
     stop: "first": the losers of a round are stopped when an arm has answered; "deadline": all
         arms run to their own end. AskTell assumes "deadline".
     watch: with "first", the learner says how likely a round should be watched to its end, so that
@@ -39,7 +38,6 @@ class Settings:
 
     name: str = "default"
     learner: str | Mapping[str, Any] | Spec = DEFAULT_LEARNER
-    learner_options: Mapping[str, Any] | None = None
     rounds: int | None = None
     seed: int = 0
     stop: str = "deadline"
@@ -72,7 +70,7 @@ class Settings:
     @property
     def opened(self) -> Opened:
         """What the journal's first record says of them."""
-        learner = Spec.of(self.learner).with_options(**(self.learner_options or {}))
+        learner = Spec.of(self.learner)
         name, options = learner.name, {**learner.options, **self._priced()}
         if len(options) > len(learner.options):
             if name not in (DEFAULT_LEARNER, self._pricing):
@@ -104,16 +102,14 @@ class RaceSettings(Settings):
         a Run.
     answer: how answers are read: "dimacs", "smtlib", "number", "text", or a function of a Run; see
         `answers`. None: as the problem's name says (.cnf, .smt2; packed or not), else "text".
-    double_check: in this share of the rounds, a race that would stop at the first answer goes on to
-        the second, so that two arms can contradict each other.
     check: a function of a Run that may refuse an answer; see `answers.handling.Check`.
     limits: what each arm may use.
     price: of one processor for one deadline, on the scale of costs (0 to 1); prices are those
         of a start. With either, the budget is the most arms at a time.
     pass_env: names of environment variables that all arms get in addition; "*": all.
     engine, engine_options: "local", or "ray" with what ray.init takes.
-    features: what computes a problem's features: "dimacs" or "smtlib" for files of that kind, or
-        a function of the problem; features_seconds: how long it may take, out of the deadline.
+    features: what computes a problem's features, in at most a tenth of the deadline: "file" (what
+        its name and its beginning say), or a function of the problem.
     """
 
     stop: str = "first"
@@ -121,13 +117,11 @@ class RaceSettings(Settings):
     cost: CostSpec = "runtime"
     answer: FormatSpec | None = None
     check: Check | None = None
-    double_check: float = 0.0
     limits: Limits | None = None
     pass_env: Sequence[str] = ()
     engine: str | Engine = "local"
     engine_options: Mapping[str, Any] | None = None
     features: str | FeatureFunction | None = None
-    features_seconds: float | None = None
 
     _pricing = PLANNER
 
