@@ -113,7 +113,7 @@ PRINTED = {
         "answer cost problem round runs seconds winner"
     ),
     "status portfolio.toml": (
-        "arms asked budget finished learned learner limits lost mean_cost open seed"
+        "arms asked budget finished learned learner lost mean_cost open seed"
     ),
     "history portfolio.toml": (
         "answer arms at cost learned problem reason round runs state winner"

@@ -156,7 +156,7 @@ def _mutate_row(database: sqlite3.Connection, position: int, body: str, rng: ran
         raw[rng.randrange(len(raw))] = rng.randrange(256)
         _set(database, "body", raw.decode(errors="replace"), position)
     elif how == 7:
-        column = rng.choice(["position", "kind", "opens", "closes", "written_at"])
+        column = rng.choice(["position", "kind", "opens", "closes"])
         value = rng.choice([*NUMBERS[:10], "x", None, b"\xff", *("lost", "late", "roster")])
         _set(database, column, value, position)
     elif how == 8:
@@ -179,12 +179,12 @@ def use_journal(path: Path) -> None:
     from pickbest.portfolio.store.export import export_lines
     from pickbest.portfolio.store.journal import Journal
     from pickbest.portfolio.store.ledger import Ledger
-    from pickbest.portfolio.store.views import last_rounds
+    from pickbest.portfolio.store.views import rounds_of
 
     with closing(Journal(str(path), readonly=True)) as journal:
         errors = []
         for act in (
-            lambda: shown_history(last_rounds(journal, 20)),
+            lambda: shown_history(rounds_of(journal.entries())),
             lambda: "".join(export_lines(journal.read_from(0))),
             lambda: judged(Ledger(journal)),
             lambda: timed_rounds(list(journal.entries())),

@@ -240,9 +240,7 @@ def test_limits_of_trees(engine: Engine) -> None:
     *over, good = in_time(engine, tasks)
     for run in over:
         assert run.reason or run.exit_code
-        assert run.limits
     assert good.stdout == "fine\n"
-    assert good.limits == ""
 
 
 def test_floods(engine: Engine) -> None:

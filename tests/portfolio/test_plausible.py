@@ -68,26 +68,27 @@ def test_sound_picks_pass(picked: Picked) -> None:
     check_picked(picked, ARMS, 2)
 
 
-@pytest.mark.parametrize("arms", [("a",), ("a", "a")])
+@pytest.mark.parametrize("arms", [("a",), ("a", "a"), ("a", "b", "c")])
 def test_a_pick_has_as_many_different_arms_as_the_budget_says(arms: tuple[str, ...]) -> None:
-    with pytest.raises(PickbestError, match="round 4 must have 2 arms"):
+    with pytest.raises(PickbestError, match="round 4 must have 2 different arms"):
         check_picked(replace(PICKED, arms=arms), ARMS, 2)
 
 
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ({"until": (0.5, 1.0)}, "at most one before them"),
-        ({"arms": ("a", "b", "b")}, "at most one before them"),
-        ({"until": (1.0, 1.0, 1.0)}, "at most 2 arms that run to the end"),
-        ({"arms": ("a",), "until": (0.5,)}, "at most one before them"),
-        ({"until": (0.2, 0.5, 1.0)}, "at most one before them"),
-        ({"until": (-0.5, 1.0, 1.0)}, "at most one before them"),
-        ({"until": (1.0, 0.5, 1.0)}, "at most one before them"),
+        ({"until": (0.5, 1.0)}, "cannot run"),
+        ({"arms": ("a", "b", "b")}, "at most 2 different arms"),
+        ({"until": (1.0, 1.0, 1.0)}, "at most 2 different arms"),
+        ({"arms": ("a",), "until": (0.5,)}, "at most 2 different arms"),
+        ({"until": (0.2, 0.5, 1.0)}, "cannot run"),
+        ({"until": (-0.5, 1.0, 1.0)}, "between 0 and 1"),
+        ({"until": (1.0, 0.5, 1.0)}, "cannot run"),
+        ({"costs": (0.5,)}, "between 0 and 1"),
         ({"arms": ("a", "b", "d")}, "'d', which is not there"),
-        ({"watch": -0.1}, "chance to be watched"),
-        ({"watch": 1.1}, "chance to be watched"),
-        ({"watch": 0.0, "watched": True}, "chance to be watched"),
+        ({"watch": -0.1}, "between 0 and 1"),
+        ({"watch": 1.1}, "between 0 and 1"),
+        ({"watch": 0.0, "watched": True}, "had no chance"),
         ({"weights": (1.0, 1.0)}, "finite weights"),
         ({"weights": (1e300, 1.0, 1.0)}, "finite weights"),
     ],

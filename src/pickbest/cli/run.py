@@ -118,14 +118,14 @@ def chosen_problems(
 def _done(config: PortfolioFile) -> set[str]:
     from pickbest.portfolio.store.journal import Journal
     from pickbest.portfolio.store.records import NoPortfolioError
-    from pickbest.portfolio.store.views import last_rounds
+    from pickbest.portfolio.store.views import rounds_of
 
     try:
         journal = Journal(config.storage, config.settings.name, readonly=True)
     except NoPortfolioError:
         return set()
     with contextlib.closing(journal):
-        return {view.problem for view in last_rounds(journal) if view.state == "finished"}
+        return {view.problem for view in rounds_of(journal.entries()) if view.state == "finished"}
 
 
 def check_first(config: PortfolioFile, problems: Sequence[str]) -> None:

@@ -35,11 +35,10 @@ NameOption = Annotated[
 
 def status(store: StoreArgument, name: NameOption = "default", as_json: JsonOption = False) -> None:
     """Show the arms of a portfolio: picks, wins, costs, and the chance of being picked next."""
-    from pickbest.portfolio.engine.tree import POLLING
     from pickbest.portfolio.store.views import overview
 
     with opened(store, name) as ledger:
-        view = overview(ledger.state, POLLING)
+        view = overview(ledger.state)
     tables.show(plain(view), as_json, lambda _: store_tables.status_table(view))
 
 

@@ -24,7 +24,7 @@ def status_table(status: Status) -> Group:
     title = (
         f"{status.finished} rounds finished, {status.lost} lost, {status.open} open; "
         f"mean cost {mean}; learner {status.learner}, "
-        f"{status.budget} arms per round; limits on memory and processes: {status.limits}"
+        f"{status.budget} arms per round"
     )
     columns = ("arm", "state", "picked", "won", "failed", "mean cost", "total s", "picked next")
     rows = [

@@ -114,7 +114,6 @@ class Run:
     cost: None while it is not known: before judging, and for good where the run was stopped
         early; then it lies within `bounds`.
     value: the number in the answer, where a quality cost or the format "number" read one.
-    limits: how limits of the arm or of the race were kept to ("polling"); "": there were none.
     verdict: the answer in one word on which all arms must agree: SAT, UNSAT; "": none.
     checked: the model was held against the problem, and holds.
     price: of the call, where calls have one.
@@ -132,7 +131,6 @@ class Run:
     seconds: float = 0.0
     reason: str = ""
     value: float | None = None
-    limits: str = field(default="", metadata=SPARSE)
     verdict: str = field(default="", metadata=SPARSE)
     checked: bool = field(default=False, metadata=SPARSE)
     price: float | None = field(default=None, metadata=SPARSE)
@@ -208,7 +206,7 @@ class Run:
     def kept(self) -> Run:
         """As the journal keeps it: equal to what is read back."""
         seconds = round(self.seconds, 6)
-        told = (self.arm, self.status, self.cost, seconds, self.reason, self.value, self.limits)
+        told = (self.arm, self.status, self.cost, seconds, self.reason, self.value)
         return Run(*told, self.verdict, self.checked, self.price)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from pickbest.portfolio.engine import arm, messages, tree
+from pickbest.portfolio.engine import arm, messages
 from pickbest.portfolio.engine.engines import environment
 from pickbest.portfolio.engine.guards import Guards, Link
 from pickbest.portfolio.processes import not_dumpable
@@ -210,5 +210,4 @@ def _reported(task: Task, report: dict[str, Any]) -> Run:
         spool=task.spool if report["spooled"] else "",
         cpu_seconds=report["cpu_seconds"],
         peak_bytes=report["peak_bytes"],
-        limits=tree.POLLING if task.limits.of_the_tree else "",
     )

@@ -11,10 +11,6 @@ from collections.abc import Callable, Iterable
 from pickbest.portfolio.processes import stat_fields
 from pickbest.portfolio.runs import Limits
 
-# How limits of all processes of an arm are kept to, as runs and the status say: what they use is
-# looked up a few times per second. What lasts less may be missed, and so may shared memory that
-# nobody maps.
-POLLING = "polling"
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -12,18 +12,16 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from pickbest.core import PickbestError, check_costs, check_count, check_positive
 from pickbest.core.features import Features
 from pickbest.core.tickets import RepeatedTellError, Ticket, in_order, round_of
-from pickbest.portfolio.engine.tree import POLLING
 from pickbest.portfolio.run.race import finished
 from pickbest.portfolio.run.settings import Settings
 from pickbest.portfolio.runs import Result, Run, RunStatus
-from pickbest.portfolio.store.export import to_pandas
-from pickbest.portfolio.store.ledger import Ledger, patiently, ticket_of
-from pickbest.portfolio.store.records import NoPortfolioError, Opened, OutageError, Picked
+from pickbest.portfolio.store.ledger import Ledger, ticket_of
+from pickbest.portfolio.store.records import NoPortfolioError, Opened, Picked
 from pickbest.portfolio.store.state import PortfolioState, check_opening
 from pickbest.portfolio.store.views import RoundView, Status, overview
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    pass
 
 Costs = Sequence[float | None] | Mapping[str, float | None]
 SWEEP_SECONDS = 30.0
@@ -64,8 +62,8 @@ class AskTell:
         check_opening(opened, arms, budget)  # before a database is made
         self._begin(storage, settings, opened)
         try:
-            _opening(lambda: self.ledger.open(opened, arms, budget))
-            _opening(self.ledger.sweep)
+            self.ledger.open(opened, arms, budget)
+            self.ledger.sweep()
         except BaseException:
             self.ledger.close()
             raise
@@ -88,7 +86,7 @@ class AskTell:
                 )
             if trusted is not None:
                 book.ledger.check_settings(trusted)
-            _opening(book.ledger.sweep)
+            book.ledger.sweep()
         except BaseException:
             book.ledger.close()
             raise
@@ -97,23 +95,19 @@ class AskTell:
     def _begin(
         self, storage: str | Path, settings: Settings, trusted: Opened | None, create: bool = True
     ) -> None:
-        """Open the journal, patiently while the database is away."""
+        """Open the journal."""
         from pickbest.portfolio.store.journal import Journal
 
         self._watch = settings.watched_at_most
         self._swept = time.monotonic()
         self._mine: set[int] = set()
         self._mine_lock = threading.Lock()
-
-        def opened() -> Ledger:
-            journal = Journal(str(storage), settings.name, create)
-            try:
-                return Ledger(journal, trusted)
-            except BaseException:
-                journal.close()
-                raise
-
-        self.ledger = _opening(opened)
+        journal = Journal(str(storage), settings.name, create)
+        try:
+            self.ledger = Ledger(journal, trusted)
+        except BaseException:
+            journal.close()
+            raise
 
     @property
     def rewards(self) -> bool:
@@ -283,15 +277,11 @@ class AskTell:
 
     def status(self) -> Status:
         """Rounds, arms, wins and pick probabilities as they are now."""
-        return self.ledger.look(lambda state: overview(state, POLLING))
+        return self.ledger.look(overview)
 
     def history(self, last: int | None = None) -> list[RoundView]:
         """What happened in each round, oldest first."""
         return self.ledger.rounds(last)
-
-    def to_pandas(self) -> DataFrame:
-        """One row for each run of each round; see `store.export`."""
-        return to_pandas(self.history())
 
     def verify(self) -> PortfolioState:
         """Replay the journal from its beginning; says if any pick or the state differs."""
@@ -324,11 +314,6 @@ class AskTell:
         if now - self._swept > SWEEP_SECONDS:
             self._swept = now
             self.ledger.sweep()
-
-
-def _opening(attempt: Callable[[], T]) -> T:
-    """It is tried again while the database is away, not where it is wrong."""
-    return patiently(attempt, away=OutageError)
 
 
 def _known(picked: Picked, told: Costs, what: str) -> list[float | None]:

@@ -176,8 +176,6 @@ records = sa.Table(
     sa.Column("body", sa.Text, nullable=False),
     sa.Column("opens", sa.BigInteger),
     sa.Column("closes", sa.BigInteger),
-    # When the database took the record in: how old a ticket is, by one clock.
-    sa.Column("written_at", sa.Float),
     # Fewer pages change with each commit, and the disk has less to write.
     sqlite_with_rowid=False,
 )

@@ -1,26 +1,20 @@
 """Journals as files that other tools can read, written whole or not at all.
 
-JSON lines hold the journal itself. Tables (CSV, data frames) have
+JSON lines hold the journal itself. CSV has
 one row for each run.
 """
-
-from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pickbest.core import PickbestError, unknown_name
 from pickbest.core.codec import encode
-from pickbest.core.errors import load_extra
 from pickbest.core.savefile import write_atomically
 from pickbest.core.text import csv_text
 from pickbest.portfolio.store.records import Entry, kind_of
 from pickbest.portfolio.store.views import RoundView
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 FORMAT, VERSION = "pickbest-journal", 1
 # Problems and answers are for whoever may read the journal.
@@ -57,14 +51,6 @@ def run_rows(views: Iterable[RoundView]) -> Iterator[tuple[Any, ...]]:
         if not view.runs:
             for arm in view.arms:
                 yield (*of_round, arm, False, None, "", False, None, None, None, view.reason)
-
-
-def to_pandas(views: Iterable[RoundView]) -> DataFrame:
-    """The rows as a data frame; `at` is a time."""
-    pandas = load_extra("pandas", "data", "a data frame")
-    frame: DataFrame = pandas.DataFrame(run_rows(views), columns=list(COLUMNS))
-    frame["at"] = pandas.to_datetime(frame["at"], unit="s", utc=True)
-    return frame
 
 
 def as_csv(views: Iterable[RoundView]) -> str:

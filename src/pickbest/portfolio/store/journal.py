@@ -7,7 +7,6 @@ Writers take turns: SQLite by BEGIN IMMEDIATE, PostgreSQL by a lock on the portf
 positions have no gaps and every reader sees the same order. Readers need no lock.
 """
 
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -26,7 +25,6 @@ from pickbest.portfolio.store.records import (
     Finished,
     Lost,
     NoPortfolioError,
-    OutageError,
     Picked,
     Record,
     StorageError,
@@ -54,35 +52,18 @@ _OF_ROUNDS = sa.text(
         for which in ("opens >= :first AND opens < :end", "closes >= :first AND closes < :end")
     )
 )
-# The index of rounds leaves empty values out: without the last words it would not be used.
-_ASKED = sa.text(
-    "SELECT MAX(opens) FROM pickbest_records WHERE portfolio = :portfolio AND opens IS NOT NULL"
-)
 _LAST = sa.text(
     "SELECT COALESCE(MAX(position), 0) FROM pickbest_records WHERE portfolio = :portfolio"
 )
-_CLOCKS = {"postgresql": "EXTRACT(EPOCH FROM clock_timestamp())", "sqlite": ":now"}
-_INSERT = {
-    dialect: sa.text(
-        "INSERT INTO pickbest_records (portfolio, position, kind, body, opens, closes, written_at) "
-        f"VALUES (:portfolio, :position, :kind, :body, :opens, :closes, {clock})"
-    )
-    for dialect, clock in _CLOCKS.items()
-}
-_AGES = {
-    dialect: sa.text(
-        f"SELECT opens, {clock} - written_at FROM pickbest_records "
-        "WHERE portfolio = :portfolio AND opens IN :rounds"
-    ).bindparams(sa.bindparam("rounds", expanding=True))
-    for dialect, clock in _CLOCKS.items()
-}
+_INSERT = sa.text(
+    "INSERT INTO pickbest_records (portfolio, position, kind, body, opens, closes) "
+    "VALUES (:portfolio, :position, :kind, :body, :opens, :closes)"
+)
 _LOCK = sa.text("SELECT id FROM pickbest_portfolios WHERE id = :portfolio FOR UPDATE")
 _KEEP = sa.text(
     "INSERT INTO pickbest_snapshots (portfolio, body) VALUES (:portfolio, :body) "
     "ON CONFLICT (portfolio) DO UPDATE SET body = excluded.body"
 )
-# Classes of SQLSTATE that say: not now. Connections, resources, operators, locks.
-_PASSING = ("08", "53", "57", "55")
 
 
 class Turn:
@@ -111,7 +92,6 @@ class Turn:
                 "body": encode(record),
                 "opens": record.round if isinstance(record, Picked) else None,
                 "closes": record.round if isinstance(record, Finished | Lost) else None,
-                "now": time.time(),
             }
         )
         self.appended.append(Entry(self._last, record))
@@ -124,7 +104,7 @@ class Turn:
     def write(self) -> None:
         """Send what was appended to the database."""
         if self._rows:
-            self._connection.execute(_INSERT[self._connection.dialect.name], self._rows)
+            self._connection.execute(_INSERT, self._rows)
 
     def _checked(self, connection: Connection, after: int) -> int:
         last = int(connection.execute(_LAST, {"portfolio": self._portfolio}).scalar_one())
@@ -198,14 +178,6 @@ class Journal:
             yield turn
             turn.write()
 
-    def asked(self) -> int:
-        """How many rounds were opened so far."""
-        with self._reading() as connection:
-            last = connection.execute(_ASKED, {"portfolio": self._portfolio}).scalar_one()
-        if last is not None and not isinstance(last, int):
-            raise DamagedError(f"the journal is damaged: a round has the number {last!r:.40}")
-        return 0 if last is None else last + 1
-
     def of_rounds(self, first: int, end: int) -> list[Entry]:
         """The entries of the rounds from `first` up to, not including, `end`, in order."""
         with self._reading() as connection:
@@ -227,18 +199,6 @@ class Journal:
         """Keep a snapshot in place of an older one, whole or not at all."""
         with self._errors(), self._writing() as connection:
             connection.execute(_KEEP, {"portfolio": self._portfolio, "body": snapshot})
-
-    def ages(self, rounds: Iterable[int]) -> Mapping[int, float]:
-        """Seconds since these rounds were opened, by the database's own clock."""
-        wanted = list(rounds)
-        if not wanted:
-            return {}
-        with self._reading() as connection:
-            rows = connection.execute(
-                _AGES[connection.dialect.name],
-                {"portfolio": self._portfolio, "rounds": wanted, "now": time.time()},
-            )
-            return {number: float(age) for number, age in rows if age is not None}
 
     def close(self) -> None:
         self._engine.dispose()
@@ -285,9 +245,7 @@ class Journal:
         try:
             yield
         except sa.exc.DBAPIError as error:
-            reason = self._shown(error.orig)
-            kind = OutageError if _may_pass(error) else StorageError
-            raise kind(f"{self._where}: {reason}") from error
+            raise StorageError(f"{self._where}: {self._shown(error.orig)}") from error
         except (sa.exc.SQLAlchemyError, UnicodeError, OverflowError) as error:
             reason = self._shown(error)[:300]
             raise DamagedError(f"{self._where}: the database is damaged ({reason})") from error
@@ -329,13 +287,3 @@ def _decoded(rows: Iterable[Any]) -> list[Entry]:
         except DamagedError as error:
             raise DamagedError(f"record {position}: {error}") from error
     return entries
-
-
-def _may_pass(error: sa.exc.DBAPIError) -> bool:
-    """Whether a database is away, rather than wrong; an SQLite file never is away."""
-    state = getattr(error.orig, "sqlstate", None)
-    if state is not None:
-        return str(state)[:2] in _PASSING
-    module, reason = type(error.orig).__module__, str(error.orig)
-    wrong = any(words in reason for words in ("authentication failed", "does not exist", "pg_hba"))
-    return module.startswith("psycopg") and isinstance(error, sa.exc.OperationalError) and not wrong

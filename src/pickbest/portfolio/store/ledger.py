@@ -32,7 +32,7 @@ from pickbest.portfolio.store.records import (
     check_roster,
 )
 from pickbest.portfolio.store.state import PortfolioState, check_opening, updated
-from pickbest.portfolio.store.views import RoundView, last_rounds
+from pickbest.portfolio.store.views import RoundView, rounds_of
 
 if TYPE_CHECKING:
     from pickbest.portfolio.store.journal import Journal, Turn
@@ -115,7 +115,12 @@ class Ledger:
                     sent = [turn.append(record) for record in made(turn)]
 
         with self.lock:
-            patiently(attempt, self.patience)
+            for seconds in self.patience:
+                try:
+                    return attempt()
+                except StorageError:
+                    time.sleep(seconds)
+            return attempt()
 
     def verify(self) -> PortfolioState:
         """Replay the journal from its beginning, up to where it stands now.
@@ -145,7 +150,10 @@ class Ledger:
 
     def rounds(self, last: int | None = None, before: int | None = None) -> list[RoundView]:
         """The last rounds, or the last ones before a round, oldest first."""
-        return last_rounds(self.journal, last, before)
+        asked = self.look(lambda state: state.next_round)
+        end = asked if before is None else max(0, min(before, asked))
+        first = 0 if last is None else max(0, end - last)
+        return rounds_of(self.journal.of_rounds(first, end))
 
     def close(self) -> None:
         self.journal.close()
@@ -277,8 +285,7 @@ class Ledger:
             if not self.state.open.keys() >= set(numbers):
                 self.refresh()
             known = [self.state.open[each] for each in numbers if each in self.state.open]
-            if expired := self._expired(known):
-                self._close(dict.fromkeys(expired, EXPIRED))
+            self._close({each.round: EXPIRED for each in known if _has_expired(each)})
             for number in numbers:
                 if number not in self.state.open:
                     is_number = isinstance(number, int) and not isinstance(number, bool)
@@ -335,28 +342,17 @@ class Ledger:
         with self.lock:
             self.refresh()
             rounds = self.state.open.values()
-            reasons = dict.fromkeys(self._expired(rounds), EXPIRED)
+            reasons = {each.round: EXPIRED for each in rounds if _has_expired(each)}
             for each in rounds:
                 if each.owner is not None and each.owner.is_here and each.owner.has_died:
                     reasons[each.round] = f"process {each.owner.pid} died before the result"
-            return self._close(reasons) if reasons else []
-
-    def _expired(self, rounds: Iterable[Picked]) -> list[int]:
-        """Which of these open rounds have expired. One of a process of this machine never does.
-
-        The journal's clock says how old a ticket is: clocks of two machines are never compared.
-        """
-        good = {
-            each.round: each.expires - each.at
-            for each in rounds
-            if each.owner is None or not each.owner.is_here
-        }
-        ages = self.journal.ages(good)
-        return [number for number, age in ages.items() if age > good[number]]
+            return self._close(reasons)
 
     def _close(self, reasons: Mapping[int, str]) -> list[Lost]:
         """Close those of the rounds that are open; why each is lost."""
         losses: list[Lost] = []
+        if not reasons:
+            return losses
 
         def made(turn: Turn) -> list[Lost]:
             now, left = time.time(), sorted(reasons.keys() & self.state.open.keys())
@@ -399,18 +395,10 @@ def _check_pick(state: PortfolioState, picked: Picked) -> None:
         )
 
 
-def patiently(
-    attempt: Callable[[], T],
-    patience: Sequence[float] = PATIENCE,
-    away: type[StorageError] = StorageError,
-) -> T:
-    """Try again while the database is away."""
-    for seconds in patience:
-        try:
-            return attempt()
-        except away:
-            time.sleep(seconds)
-    return attempt()
+def _has_expired(picked: Picked) -> bool:
+    """Whether a ticket is no longer good; one of a process of this machine is while that lives."""
+    mine = picked.owner is not None and picked.owner.is_here
+    return not mine and time.time() > picked.expires
 
 
 def _known_features(

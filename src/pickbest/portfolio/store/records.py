@@ -22,11 +22,7 @@ LARGEST_WEIGHT = 1e18
 
 
 class StorageError(PickbestError):
-    """The database did not do what was asked; whether a commit counted is not known."""
-
-
-class OutageError(StorageError):
-    """The database cannot be reached; it may come back."""
+    """The database did not do what was asked, or is away; a commit may have counted or not."""
 
 
 class NoPortfolioError(PickbestError):
@@ -74,8 +70,7 @@ class Picked:
 
     weights: as in core.Choice, one per arm; None where the learner has none.
     owner: None for tickets that outlive the process that asked (they only expire).
-    expires: `at`, and for how many seconds the ticket is good; only the difference counts,
-        measured by the clock of the journal.
+    expires: until when the ticket is good, by the clock of whoever looks.
     watched: all arms run to their own end or the deadline, whoever answers first.
     watch: how likely that was. until: see core.Ticket.
     at: seconds since the epoch.
@@ -212,28 +207,30 @@ def check_roster(roster: Roster) -> Roster:
 
 
 def check_picked(picked: Picked, present: Sequence[str], budget: int, fewer: bool = False) -> None:
-    """As many different arms as the budget says, with a weight each; or stages of arms.
+    """As many different arms as the budget says, with a weight each.
 
-    fewer: the budget is the most, over all rounds of a problem.
+    fewer: the budget is the most, over all rounds of a problem. Where arms run in stages, it is
+    the most of those that run to the end; at most one runs before them.
     """
-    if picked.until:
-        _check_stages(picked, budget)
-    elif fewer and not picked.given:
-        all_arms = (*picked.called, *picked.arms)
-        fits = picked.arms and len(set(all_arms)) == len(all_arms) <= budget
-        if not fits or len(picked.called) != len(picked.costs) or not _within(picked.costs, 0, 1):
-            raise PickbestError(
-                f"round {picked.round} must have at most {budget} different arms, got {all_arms}"
-            )
-    elif len(picked.arms) != budget or len(set(picked.arms)) != budget:
-        raise PickbestError(f"round {picked.round} must have {budget} arms, got {picked.arms}")
+    arms, until = (*picked.called, *picked.arms), picked.until
+    first = sum(end < 1.0 for end in until)
+    count = len(arms) - first
+    at_most = bool(until) or (fewer and not picked.given)
+    if len(set(arms)) < len(arms) or not (1 <= count <= budget if at_most else count == budget):
+        wanted = "at most " if at_most else ""
+        raise PickbestError(
+            f"round {picked.round} must have {wanted}{budget} different arms, got {arms}"
+        )
+    if until and (len(until) != len(arms) or first > 1 or list(until) != sorted(until)):
+        raise PickbestError(f"round {picked.round} cannot run {arms} until {until}")
     for arm in picked.arms:
         if arm not in present:
             raise PickbestError(f"round {picked.round} picked the arm {arm!r}, which is not there")
-    if not 0.0 <= picked.watch <= 1.0 or (picked.watched and picked.watch == 0.0):
-        raise PickbestError(
-            f"round {picked.round} must have a chance to be watched, got {picked.watch!r}"
-        )
+    shares = (*until, *picked.costs, picked.watch)
+    if not _within(shares, 0.0, 1.0) or len(picked.costs) != len(picked.called):
+        raise PickbestError(f"round {picked.round} must have shares between 0 and 1, got {shares}")
+    if picked.watched and picked.watch == 0.0:
+        raise PickbestError(f"round {picked.round} is watched, which had no chance")
     check_weights(picked)
 
 
@@ -245,24 +242,6 @@ def check_weights(picked: Picked) -> None:
     ):
         raise PickbestError(
             f"round {picked.round} must have {count} finite weights of at least 0, got {weights}"
-        )
-
-
-def _check_stages(picked: Picked, budget: int) -> None:
-    """Different arms, each until a time; at most one before the others, which are within budget."""
-    until, arms = picked.until, picked.arms
-    late = sum(end == 1.0 for end in until)
-    if (
-        len(until) != len(arms)
-        or len(set(arms)) != len(arms)
-        or not 1 <= late <= budget
-        or len(arms) - late > 1
-        or not _within(until, 0.0, 1.0)
-        or list(until) != sorted(until)
-    ):
-        raise PickbestError(
-            f"round {picked.round} must have at most {budget} arms that run to the end, and at "
-            f"most one before them, got {arms} until {until}"
         )
 
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pickbest.core.codec import SPARSE
 from pickbest.portfolio.runs import Run, contradictions
 from pickbest.portfolio.store.records import Entry, Finished, Lost, Picked
 from pickbest.portfolio.store.state import PortfolioState, Tally
-
-if TYPE_CHECKING:
-    from pickbest.portfolio.store.journal import Journal
 
 
 @dataclass(frozen=True)
@@ -49,7 +46,6 @@ class FixedChoice:
 class Status:
     """A portfolio now. Rounds asked = finished + lost + open.
 
-    limits: how limits of arms are kept to: "polling".
     problems: how many were finished, where one may take several rounds. rewards: people tell and
     see rewards, 1 - cost. spent: prices of all calls. trade: what a price of 1 weighs against a
     cost. frontier: the best fixed choices in hindsight, where calls have prices.
@@ -65,7 +61,6 @@ class Status:
     learned: int
     mean_cost: float | None
     arms: tuple[ArmView, ...]
-    limits: str = ""
     problems: int = 0
     rewards: bool = False
     spent: float = 0.0
@@ -119,8 +114,8 @@ class RoundView:
         return contradictions(self.problem, self.runs)
 
 
-def overview(known: PortfolioState, limits: str = "") -> Status:
-    """The status from the fold; limits: see Status."""
+def overview(known: PortfolioState) -> Status:
+    """The status from the fold."""
     shares = known.live.shares() if known.roster is not None else {}
     roster, settings = known.roster, known.settings
     problems = known.finished - known.further
@@ -136,7 +131,6 @@ def overview(known: PortfolioState, limits: str = "") -> Status:
             _arm_view(name, tally, known, shares.get(name, 0.0))
             for name, tally in known.tallies.items()
         ),
-        limits=limits,
         problems=problems,
         rewards=settings.rewards if settings else False,
         spent=known.spent,
@@ -176,16 +170,3 @@ def rounds_of(entries: Iterable[Entry]) -> list[RoundView]:
                     output=it.output,
                 )
     return list(views.values())
-
-
-def last_rounds(
-    journal: Journal, last: int | None = None, before: int | None = None
-) -> list[RoundView]:
-    """The last rounds of a journal, or the last ones before a round, oldest first.
-
-    Nothing else of the journal is read.
-    """
-    asked = journal.asked()
-    end = asked if before is None else max(0, min(before, asked))
-    first = 0 if last is None else max(0, end - last)
-    return rounds_of(journal.of_rounds(first, end))
