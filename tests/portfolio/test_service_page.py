@@ -146,7 +146,7 @@ def test_names_are_shown_with_quality_and_prices_on_a_phone(
         until(lambda: texts(browser, "#summary")[0].startswith("20 rounds finished"))
         (page,) = texts(browser, "body")
         assert "quality 0.2500" in page
-        for word in ("0 tickets open", "Last result"):
+        for word in ("0 tickets open", "Last result", "per second"):
             assert word in page
         heads = texts(browser, "#arms th")
         assert heads[2:6] == ["calls", "best", "price per call", "quality"]

@@ -43,7 +43,8 @@ function drawArms(status, course) {
     bar.className = "bar"; fill.style.width = 100 * arm.share + "%";
     bar.append(fill); share.append(bar, Math.round(100 * arm.share) + " %");
   }
-  const last = course.points.at(-1);
+  const points = course.points, last = points.at(-1), first = points.at(-1 - WINDOW) ?? points[0];
+  const rate = last && last[1] > first[1] ? (last[0] - first[0]) / (last[1] - first[1]) : null;
   $("summary").textContent = status.finished + " rounds finished, " + status.lost + " lost" +
     ", " + status.open +
     " tickets open; " + word + " " + number(value(status, status.mean_cost)) +
@@ -52,8 +53,8 @@ function drawArms(status, course) {
     "; " + (names && status.trade !== null ? "at most " : "") + status.budget +
     " of " + status.arms.filter(arm => arm.state === "active").length + " arms, learner " +
     status.learner;
-  $("updated").textContent = last ? "Last result " + new Date(1000 * last[1]).toLocaleString() :
-    "No result yet";
+  $("updated").textContent = last ? "Last result " + new Date(1000 * last[1]).toLocaleString() +
+    (rate ? ", lately " + +rate.toPrecision(2) + " per second" : "") : "No result yet";
   $("frontier").replaceChildren(...(status.frontier ?? []).map(each => {
     const line = document.createElement("li");
     line.textContent = shown(each.arms.join(", ")) + ": quality " + number(1 - each.cost) +
