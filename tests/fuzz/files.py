@@ -228,10 +228,10 @@ SETTINGS: dict[str, tuple[str, ...]] = {
     "storage": ('"sqlite:///fuzz.db"', '"sqlite:///ä b.db"', '"postgresql://me@host/db"'),
     "name": ('"default"', '"ä"', '"a b"', '"../.."', '"=x"'),
     "cost": (
-        "{kind = 'quality', best = 0, worst = 6, good_enough = 1.5}",
+        "{best = 0, worst = 6, good_enough = 1.5}",
         "'solved'",
         "'runtime'",
-        "{kind = 'quality', best = -1e300, worst = 1e300}",
+        "{best = -1e300, worst = 1e300}",
     ),
     "learner": ("{name = 'thompson', prior = 2.0}", "'auto'", "'uniform'"),
     "limits": ("{memory_mb = 4000, cpu_seconds = 10, grace = 0.5}", "{}"),

@@ -173,9 +173,8 @@ def test_history_fits_into_80_columns(folder: Path, monkeypatch: pytest.MonkeyPa
         ("budget = 'two'", "key 'budget' must be a whole number, got 'two'"),
         ("watch = true", "key 'watch' must be a whole number or a number, got True"),
         ("cost = 'solvd'", "did you mean 'solved'"),
-        ("cost = {kind = 'quality', best = 1}", "the cost 'quality' needs the key 'worst'"),
-        ("cost = {kind = 'qualty'}", "unknown kind of cost 'qualty'; did you mean 'quality'?"),
-        ("cost = {kind = 'quality', bset = 1}", "did you mean 'best'"),
+        ("cost = {best = 1}", "a cost that is a table needs the key 'worst'"),
+        ("cost = {bset = 1}", "did you mean 'best'"),
         ("limits = {memory = 3}", "did you mean 'memory_mb'"),
         ("learner = {weights = 'exact'}", "a table with the key 'name'"),
         ("learner = 'fpml-partail'", "did you mean 'fpml-partial'"),
@@ -186,7 +185,6 @@ def test_history_fits_into_80_columns(folder: Path, monkeypatch: pytest.MonkeyPa
         ("[arms.x]\npython = 'nowhere'", "must be written as module:NAME"),
         ("[arms.x]\npython = 'no_module_x:f'", "cannot be imported: No module named"),
         ("[arms.x]\npython = 'math:pi'", "must be a function, got 3.14"),
-        ("[arms.x]\nsat = 'minisat22'\ncores = 2", "cores is for commands and functions only"),
         ("[arms.x]\ncommand = []", "a command must be a list of words"),
         ("[arms]\nx = 'true'", "must be a table or a list of words"),
         ("[[", "not valid TOML"),
@@ -246,14 +244,13 @@ def test_a_full_file_is_read(tmp_path: Path) -> None:
         concurrency = 2
         stop = "deadline"
         watch = 0.5
-        cost = {kind = "quality", best = 0, worst = 6}
+        cost = {best = 0, worst = 6}
         learner = {name = "thompson", prior = 2.0}
         limits = {memory_mb = 4000, cpu_seconds = 10, processes = 9, grace = 0.5}
         pass_env = ["LICENSE_*"]
         [arms.python]
         python = "my_arms_for_toml:f"
         cores = 2
-        pass_env = ["MINE"]
         [arms.command]
         command = ["sh", "-c", "exit $CODE"]
         env = {CODE = 0}
@@ -265,7 +262,7 @@ def test_a_full_file_is_read(tmp_path: Path) -> None:
     assert config.settings.limits == Limits(4000 * 1024**2, 10, 9, grace=0.5)
     assert config.settings.pass_env == ("LICENSE_*",)
     task = config.arms["python"].task("python", "p", 20.0, config.settings.limits)
-    assert (task.cores, task.pass_env) == (2, ("MINE",))
+    assert task.cores == 2
     assert config.storage == f"sqlite:///{tmp_path.resolve()}/portfolio.db"
     with config.open() as portfolio:
         portfolio.remove_arm("command")
@@ -273,11 +270,9 @@ def test_a_full_file_is_read(tmp_path: Path) -> None:
         portfolio.add_arm("command", config.arms["command"])
         portfolio.remove_arm("python")
         assert portfolio.solve("p").runs[0].reason.startswith("the answer must be a number")
-    file.write_text(
-        file.read_text().replace('{kind = "quality", best = 0, worst = 6}', '"runtime"')
-    )
+    file.write_text(file.read_text().replace("{best = 0, worst = 6}", '"runtime"'))
     assert read_portfolio_file(file).settings.cost == Runtime()
-    python = '{kind = "python", function = "my_arms_for_toml:c"}'
+    python = '"my_arms_for_toml:c"'
     file.write_text(file.read_text().replace('"runtime"', python))
     cost = read_portfolio_file(file).settings.cost
     assert isinstance(cost, Own)
@@ -308,7 +303,7 @@ def test_ctrl_c_finishes_and_a_second_one_kills(tmp_path: Path, presses: int) ->
 
 def test_the_bar_on_a_terminal(tmp_path: Path) -> None:
     (tmp_path / "portfolio.toml").write_text(
-        'budget = 1\ndeadline = 20\n[arms]\nsleep = ["sleep", "1.5"]\n'
+        'budget = 1\ndeadline = 20\n[arms]\nsleep = ["sleep", "2.5"]\n'
     )
     command = [sys.executable, "-m", "pickbest.cli.main", "run", str(tmp_path / "portfolio.toml")]
     ours, theirs = pty.openpty()

@@ -143,7 +143,7 @@ def test_prices_may_come_with_results() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (("budget = 3", "budget = 3\ndeadline = 9"), "arms that are names have no deadline"),
+        (("budget = 3", "budget = 3\ndeadline = 9"), "arms that are names 'deadline'"),
         (("budget = 3", 'budget = 3\nengine = "local"'), "unknown key for arms that are names"),
         (("llama = 0.01", "lama = 0.01"), "unknown arm of the prices 'lama'"),
         (('"llama"', "7"), "arms must be a list of names"),

@@ -38,8 +38,7 @@ class RunStatus(StrEnum):
 class Place:
     """Where an arm runs, and with what around it.
 
-    env: variables in addition to the usual ones; pass_env: names of variables of this process
-        that it also gets, see `engine.engines.environment`.
+    env: variables in addition to the usual ones.
     cores: how many a cluster reserves for it.
     after: seconds for which it lets the others go first; it starts earlier if they have all ended,
         and not at all if one of them has answered.
@@ -47,7 +46,6 @@ class Place:
 
     cwd: str | None = None
     env: tuple[tuple[str, str], ...] = ()
-    pass_env: tuple[str, ...] = ()
     cores: int = 1
     after: float = 0.0
 
@@ -90,6 +88,8 @@ class Task(Place):
     call: a pickled (function, arguments) pair.
     preload: modules that the function needs, each with the folder where it may lie (""
         where it is installed); they are imported once and not for every run.
+    pass_env: names of variables of this process that it also gets, see
+        `engine.engines.environment`.
     spool: a file for all of its standard output once that is long; "": only the end is kept.
     """
 
@@ -98,6 +98,7 @@ class Task(Place):
     argv: tuple[str, ...] | None = None
     call: bytes | None = None
     preload: tuple[tuple[str, str], ...] = ()
+    pass_env: tuple[str, ...] = ()
     spool: str = ""
     limits: Limits = field(default_factory=Limits)
 

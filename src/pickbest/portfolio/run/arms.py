@@ -77,7 +77,7 @@ class Function(Place):
     preload: modules that it imports when it runs; they are then imported once, not every time.
     origin: its module and the folder where that lies, where it is not installed.
     answer: how its answers are read; None: as the portfolio says, else as they are.
-    cwd, env, pass_env: they hold when it is called, not yet when its module is imported.
+    cwd, env: they hold when it is called, not yet when its module is imported.
     """
 
     function: Callable[[Any], Any]
@@ -202,7 +202,7 @@ def idle_arms(arms: Mapping[str, Arm], pass_env: Iterable[str] = ()) -> dict[str
     found = {}
     for name, arm in arms.items():
         if isinstance(arm, Command):
-            given = environment(os.environ, (*arm.pass_env, *pass_env), arm.env)
+            given = environment(os.environ, pass_env, arm.env)
             reason = _cannot_start(arm, given.get("PATH", os.defpath))
             if reason:
                 found[name] = reason

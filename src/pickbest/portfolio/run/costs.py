@@ -6,8 +6,8 @@ that it could still have had.
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from dataclasses import dataclass, fields
+from typing import Protocol, runtime_checkable
 
 from pickbest.core import PickbestError, unknown_name
 from pickbest.portfolio.run.answers.reading import BadAnswerError
@@ -106,10 +106,12 @@ class Quality:
     good_enough: float | None = None
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.best) and math.isfinite(self.worst)) or self.best == self.worst:
+        given = (self.best, self.worst, 0.0 if self.good_enough is None else self.good_enough)
+        numbers = all(isinstance(each, int | float) and math.isfinite(each) for each in given)
+        if not numbers or self.best == self.worst:
             raise PickbestError(
-                f"best and worst must be two different finite numbers, got {self.best!r} and "
-                f"{self.worst!r}"
+                "best and worst must be two different finite numbers, and good_enough one, if it "
+                f"is given; got {self}"
             )
 
     def scaled(self, value: float) -> float:
@@ -160,45 +162,32 @@ class Own:
 
 
 NAMED: dict[str, Callable[[], Cost]] = {"solved": Solved, "runtime": Runtime}
-CostSpec = str | Mapping[str, Any] | Cost | Callable[[Run], float]
+CostSpec = str | Mapping[str, float] | Cost | Callable[[Run], float]
 
 
 def as_cost(spec: CostSpec) -> Cost:
-    """A cost from its name, a table, a Cost, or a function of a run.
+    """A cost from its name, the fields of a Quality, a Cost, or a function of a run.
 
     >>> as_cost("runtime")
     Runtime()
-    >>> as_cost({"kind": "quality", "best": 0.0, "worst": 200.0})
+    >>> as_cost({"best": 0.0, "worst": 200.0})
     Quality(best=0.0, worst=200.0, good_enough=None)
     """
     if isinstance(spec, str):
         if spec not in NAMED:
-            raise unknown_name("cost", spec, (*NAMED, "quality"))
+            raise unknown_name("cost", spec, NAMED)
         return NAMED[spec]()
     if isinstance(spec, Cost):
         return spec
     if isinstance(spec, Mapping):
-        return _from_table(dict(spec))
+        known = [each.name for each in fields(Quality)]
+        for key in spec:
+            if key not in known:
+                raise unknown_name("key of the cost", key, known)
+        for key in known[:2]:
+            if key not in spec:
+                raise PickbestError(f"a cost that is a table needs the key {key!r}")
+        return Quality(**spec)
     if callable(spec):
         return Own(spec)
     raise PickbestError(f"cost must be a name, a table, a Cost or a function, got {spec!r}")
-
-
-def _from_table(table: dict[str, Any]) -> Cost:
-    kinds: dict[str, Callable[..., Cost]] = {**NAMED, "quality": Quality, "python": Own}
-    needed = {"quality": ("best", "worst"), "python": ("function",)}
-    kind = table.pop("kind", None)
-    if kind not in kinds:
-        raise unknown_name("kind of cost", str(kind), kinds)
-    keys = (*needed.get(kind, ()), *(("good_enough",) if kind == "quality" else ()))
-    for key, value in table.items():
-        if key not in keys:
-            raise unknown_name(f"key of the cost {kind!r}", key, keys)
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not (callable(value) if key == "function" else number):
-            wanted = "a function" if key == "function" else "a number"
-            raise PickbestError(f"key of the cost {kind!r} {key!r} must be {wanted}, got {value!r}")
-    for key in needed.get(kind, ()):
-        if key not in table:
-            raise PickbestError(f"the cost {kind!r} needs the key {key!r}")
-    return kinds[kind](**table)

@@ -5,16 +5,14 @@ Arms are tables (what runs), or a list of names: then whoever asks makes the cal
 
 import math
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any
 
 from pickbest.catalog.spec import Spec, imported
 from pickbest.core import PickbestError, unknown_name
 from pickbest.portfolio.run.answers.handling import as_format
-from pickbest.portfolio.run.answers.reading import AnswerFormat
 from pickbest.portfolio.run.arms import Arm, Command, Function, sat_solver
 from pickbest.portfolio.run.costs import as_cost
 from pickbest.portfolio.run.portfolio import Portfolio
@@ -77,81 +75,68 @@ def _keys(names: str, *kinds: type) -> dict[str, tuple[type, ...]]:
     return dict.fromkeys(names.split(), kinds)
 
 
-def _kinds(hint: Any) -> tuple[type, ...]:
-    """What TOML may hold for a setting of that type; functions and objects go by their name."""
-    found: list[type] = []
-    for kind in get_args(hint) if isinstance(hint, UnionType) else (hint,):
-        base = get_origin(kind) or kind
-        if base is float:
-            found += _NUMBER
-        elif base in (str, int, bool):
-            found.append(base)
-        elif base is Sequence:
-            found.append(list)
-        elif base is Mapping or base is Limits:
-            found.append(dict)
-        elif base is not NoneType:
-            found.append(str)
-    return tuple(dict.fromkeys(found))
-
-
-# Every setting is a key.
-_NO_SETTINGS = {
+_COMMON = {
     **_keys("arms", dict, list),
-    **_keys("budget concurrency", int),
-    **_keys("deadline", *_NUMBER),
-    **_keys("storage", str),
+    **_keys("budget seed rounds", int),
+    **_keys("storage name", str),
+    **_keys("learner", str, dict),
+    **_keys("prices", dict),
+    **_keys("trade", *_NUMBER),
 }
-_KEYS = _NO_SETTINGS | {name: _kinds(hint) for name, hint in get_type_hints(RaceSettings).items()}
+_OF_NAMES = {**_COMMON, **_keys("rewards cascade", bool)}
+_OF_RACES = {
+    **_COMMON,
+    **_keys("deadline watch price", *_NUMBER),
+    **_keys("concurrency", int),
+    **_keys("stop answer check features engine", str),
+    **_keys("cost", str, dict),
+    **_keys("limits engine_options", dict),
+    **_keys("pass_env", list),
+}
+_OF_ARMS = {
+    **_keys("command", list),
+    **_keys("python sat answer cwd", str),
+    **_keys("env", dict),
+    **_keys("cores", int),
+}
+_OF_LIMITS = {**_keys("memory_mb cpu_seconds grace", *_NUMBER), **_keys("processes", int)}
+_WORDS = {
+    int: "a whole number", float: "a number", str: "text", dict: "a table", list: "a list",
+    bool: "true or false",
+}  # fmt: skip
 
 
 def _portfolio(content: dict[str, Any], folder: Path) -> PortfolioFile:
-    _check_keys("key", content, _KEYS)
     named = isinstance(content.get("arms"), list)
+    if named:
+        _check_keys("key for arms that are names", content, _OF_NAMES)
+    else:
+        _check_keys("key", content, _OF_RACES)
     for name in ("arms", "budget") if named else ("arms", "budget", "deadline"):
         if name not in content:
             raise PickbestError(f"the key {name!r} is missing")
-    tables = content.pop("arms")
-    if named:
-        _names("arms", tables)
-    if "prices" in content:
-        numbers = dict.fromkeys(tables, _NUMBER)
-        _check_keys("arm of the prices", content["prices"], numbers)
-    if named:
-        return _of_names(tuple(tables), content, folder)
-    arms = {name: _arm(name, table, folder) for name, table in tables.items()}
-    settings: dict[str, Any] = dict(content)
-    place = {name: settings.pop(name) for name in _NO_SETTINGS if name in settings}
-    place["storage"] = _beside(place.get("storage", "sqlite:///portfolio.db"), folder)
-    cost = settings.get("cost", "runtime")
-    if isinstance(cost, dict) and isinstance(cost.get("function"), str):
-        cost = {**cost, "function": _imported(cost["function"], folder)}
-    settings["cost"] = as_cost(cost)
-    if "answer" in settings:
-        settings["answer"] = _format(settings["answer"], folder)
-    if "check" in settings:
-        settings["check"] = _imported(settings["check"], folder)
-    settings["limits"] = _limits(settings.get("limits", {}))
-    settings["pass_env"] = _names("pass_env", settings.get("pass_env", []))
-    if ":" in settings.get("features", ""):
-        settings["features"] = _imported(settings["features"], folder)
+    settings = dict(content)
+    tables, budget = settings.pop("arms"), settings.pop("budget")
+    storage = _beside(settings.pop("storage", "sqlite:///portfolio.db"), folder)
+    names = _names("arms", tables) if named else tuple(tables)
+    if "prices" in settings:
+        _check_keys("arm of the prices", settings["prices"], dict.fromkeys(names, _NUMBER))
     if "learner" in settings:
         settings["learner"] = Spec.of(settings["learner"])
-    return PortfolioFile(tuple(arms), arms, settings=RaceSettings(**settings), **place)
-
-
-def _of_names(names: tuple[str, ...], content: dict[str, Any], folder: Path) -> PortfolioFile:
-    """Arms that are names: nothing runs, so nothing is said of running."""
-    known = {name: _KEYS[name] for name in get_type_hints(Settings) if name in _KEYS}
-    _check_keys("key for arms that are names", content, {**known, **_NO_SETTINGS})
-    for name in ("deadline", "concurrency", "stop", "watch"):
-        if name in content:
-            raise PickbestError(f"arms that are names have no {name}: leave it out")
-    storage = _beside(content.pop("storage", "sqlite:///portfolio.db"), folder)
-    budget = content.pop("budget")
-    if "learner" in content:
-        content["learner"] = Spec.of(content["learner"])
-    return PortfolioFile(names, {}, budget, storage, Settings(**content))
+    if named:
+        return PortfolioFile(names, {}, budget, storage, Settings(**settings))
+    place = {name: settings.pop(name) for name in ("deadline", "concurrency") if name in settings}
+    for name in ("cost", "answer", "check", "features"):
+        given = settings.get(name, "")
+        if (name == "check" and given) or (isinstance(given, str) and ":" in given):
+            settings[name] = _imported(given, folder)
+    settings["cost"] = as_cost(settings.get("cost", "runtime"))
+    if "answer" in settings:
+        settings["answer"] = as_format(settings["answer"])
+    settings["limits"] = _limits(settings.get("limits", {}))
+    settings["pass_env"] = _names("pass_env", settings.get("pass_env", []))
+    arms = {name: _arm(name, table, folder) for name, table in tables.items()}
+    return PortfolioFile(names, arms, budget, storage, RaceSettings(**settings), **place)
 
 
 def _check_keys(
@@ -170,46 +155,37 @@ def _check_keys(
             raise PickbestError(f"{kind} {name!r} must be at most {LARGEST} in size")
 
 
-_WORDS = {
-    int: "a whole number", float: "a number", str: "text", dict: "a table", list: "a list",
-    bool: "true or false",
-}  # fmt: skip
-
-_ARM_KEYS = {
-    **_keys("command pass_env", list),
-    **_keys("python sat answer cwd", str),
-    **_keys("env", dict),
-    **_keys("cores", int),
-}
-
-
 def _arm(name: str, table: Any, folder: Path) -> Arm:
     if isinstance(table, list):
         table = {"command": table}
     if not isinstance(table, dict):
         raise PickbestError(f"arm {name!r} must be a table or a list of words, got {table!r}")
-    _check_keys(f"key of arm {name!r}", table, _ARM_KEYS)
+    _check_keys(f"key of arm {name!r}", table, _OF_ARMS)
     kinds = [kind for kind in ("command", "python", "sat") if kind in table]
     if len(kinds) != 1:
         raise PickbestError(
             f"arm {name!r} must have one of command, python and sat, "
             f"got {', '.join(kinds) or 'none'}"
         )
-    if kinds == ["sat"] and (others := [key for key in table if key != "sat"]):
-        raise PickbestError(f"arm {name!r}: {others[0]} is for commands and functions only")
     if "sat" in table:
-        return sat_solver(table["sat"])
-    place = {
-        "cwd": str(folder / table["cwd"]) if "cwd" in table else None,
-        "env": tuple((str(key), str(value)) for key, value in table.get("env", {}).items()),
-        "pass_env": _names(f"pass_env of arm {name!r}", table.get("pass_env", [])),
-        "cores": table.get("cores", 1),
-        "answer": _format(table["answer"], folder) if "answer" in table else None,
-    }
+        return replace(sat_solver(table["sat"]), **_place(table, folder))
     if "python" in table:
         origin = (table["python"].partition(":")[0], str(folder))
-        return Function(_imported(table["python"], folder), origin=origin, **place)
-    return Command(tuple(table["command"]), **place)
+        function = _imported(table["python"], folder)
+        return Function(function, origin=origin, **_place(table, folder))
+    return Command(tuple(table["command"]), **_place(table, folder))
+
+
+def _place(table: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Where an arm runs, with what around it, and how its answers are read."""
+    found: dict[str, Any] = {"cores": table.get("cores", 1)}
+    found["env"] = tuple((str(key), str(value)) for key, value in table.get("env", {}).items())
+    if "cwd" in table:
+        found["cwd"] = str(folder / table["cwd"])
+    if "answer" in table:
+        given = table["answer"]
+        found["answer"] = as_format(_imported(given, folder) if ":" in given else given)
+    return found
 
 
 def _names(what: str, given: list[Any]) -> tuple[str, ...]:
@@ -227,14 +203,8 @@ def _imported(reference: str, folder: Path) -> Callable[..., Any]:
     return result
 
 
-def _format(spec: str, folder: Path) -> AnswerFormat:
-    """A format by its name, or module:function."""
-    return as_format(_imported(spec, folder) if ":" in spec else spec)
-
-
 def _limits(table: dict[str, Any]) -> Limits:
-    kinds = {**_keys("memory_mb cpu_seconds grace", *_NUMBER), "processes": (int,)}
-    _check_keys("key of limits", table, kinds)
+    _check_keys("key of limits", table, _OF_LIMITS)
     given = dict(table)
     if "memory_mb" in given:
         given["memory_bytes"] = round(given.pop("memory_mb") * 1024**2)

@@ -108,9 +108,8 @@ class Race:
         for place, (name, own) in enumerate(zip(ticket.arms, until, strict=True)):
             if own == end and name in arms:
                 task = arms[name].task(name, problem, seconds, self.limits)
-                passed = (*task.pass_env, *self.pass_env)
                 spool = self.answers.outputs.spool(ticket.round, place)
-                found.append(replace(task, pass_env=passed, spool=spool))
+                found.append(replace(task, pass_env=tuple(self.pass_env), spool=spool))
         return found
 
     def _judged(self, run: Run, arm: Arm, problem: Any, begin: float) -> Run:
