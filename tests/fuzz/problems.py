@@ -176,7 +176,7 @@ def use_session(path: Path) -> None:
     try:
         workers = workers_for(Arguments(solvers=("yices",)), lambda pid: None)
         client = Client(source, target)
-        team = Team(workers, Stack(), client, 1, deadline=5.0)
+        team = Team(workers, Stack(5.0), client, 1)
         thread.start()
         Session(team, client).run()
         os.lseek(target, 0, os.SEEK_SET)

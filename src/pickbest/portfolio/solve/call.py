@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from pickbest.core.codec import plain
-from pickbest.core.errors import PickbestError, unknown_name
+from pickbest.core.errors import PickbestError
 from pickbest.core.tickets import Ticket
 from pickbest.portfolio.engine.local import LocalEngine
 from pickbest.portfolio.run.answers.commands import answers_as_asked
@@ -96,8 +96,8 @@ class Caller:
             self.outputs.close()
             if learns and self.folder is not None:
                 learn_in_background(self.folder)
-            if notice := self.keep.notice():
-                self.streams.say(f"note: {notice}")
+            if self.keep.damaged:
+                self.streams.say(f"note: {self.keep.damaged}")
             self.keep.close()
 
     @property
@@ -112,8 +112,8 @@ class Caller:
             answer = SmtLib(asked=problem.checks, until=self.until)
         for name, found in solvers_for(problem, call).items():
             program, *words = found.on(problem.path_for(found.solver.needs_logic))
-            more = call.passed if call.called in found.solver.programs.split() else ()
-            arms[name] = Command((program, *more, *words), answer=answer)
+            passed = call.passed_to(found.solver.programs)
+            arms[name] = Command((program, *passed, *words), answer=answer)
         return arms
 
     def start(self, problem: Problem, names: tuple[str, ...]) -> Start:
@@ -235,10 +235,7 @@ def spare_cores() -> int:
 
 def solvers_for(problem: Problem, call: Arguments) -> dict[str, Installed]:
     """The solvers of a call by name: installed, fit for the problem, and wanted."""
-    table = solver_table(call.tables)
-    for name in call.solvers:
-        if name not in table:
-            raise unknown_name("solver", name, table)
+    table = solver_table(call.tables, call.solvers)
     needs = problem.format, problem.logic, problem.models, problem.incremental
     found = installed(*needs, table.values())
     wanted = dict.fromkeys(call.solvers or found)

@@ -2,7 +2,7 @@
 
     calls    one row per call; see `calls`
     kept     by name: who solved a problem, by the digest of its content and by that of its name;
-             sets of solvers that the learner picked ahead; versions, sessions, notices
+             sets of solvers that the learner picked ahead; versions, sessions
 
 A call picks at random among the sets, so that calls that come in bursts need no lock and never run
 out: the sets are a sample of what the learner would pick now. Where the disk is full, read only or
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from pathlib import Path
 
-FILE, ASIDE = "calls.db", "aside"
+FILE = "calls.db"
 # Seconds that a call waits for others that write.
 PATIENCE = 5.0
 # So many calls, and so many problems, are remembered; the oldest are forgotten.
@@ -79,6 +79,7 @@ class Keep:
         self.folder = folder
         self._path = folder and os.path.join(folder, FILE)
         self._connection: sqlite3.Connection | None = None
+        self.damaged = ""  # what should be said of it
 
     # Problems
 
@@ -220,25 +221,11 @@ class Keep:
             ]
         )
 
-    def notice(self) -> str:
-        """What should be said once; "": nothing."""
-        text = self.read("notice")
-        if text:
-            self._write([("delete from kept where name = 'notice'", ())])
-        return str(text or "")
-
-    def set_aside(self, name: str, reason: str) -> None:
-        """Put a file that is of no use where it can be looked at; the next call says so."""
-        if self.folder is None:
-            return
-        if name == FILE:
-            self.close()
+    def set_aside(self, name: str) -> None:
+        """Put a file that is of no use where it can be looked at."""
+        path = os.path.join(self.folder or "", name)
         with contextlib.suppress(OSError):
-            aside = os.path.join(self.folder, ASIDE)
-            os.makedirs(aside, 0o700, exist_ok=True)
-            os.replace(os.path.join(self.folder, name), os.path.join(aside, name))
-            said = f"{name} was damaged, and is set aside in {ASIDE} ({reason[:200]})"
-            self.write({"notice": said})
+            os.replace(path, f"{path}.damaged")
 
     def close(self) -> None:
         if self._connection is not None:
@@ -278,4 +265,6 @@ class Keep:
     def _failed(self, error: Exception) -> None:
         # Of what is damaged, SQLite says nothing more precise; all else is a kind of its own.
         if type(error) is sqlite3.DatabaseError:
-            self.set_aside(FILE, str(error))
+            self.close()
+            self.set_aside(FILE)
+            self.damaged = f"{FILE} was damaged ({error}), and is set aside as {FILE}.damaged"

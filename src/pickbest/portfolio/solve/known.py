@@ -39,7 +39,6 @@ class Solver(NamedTuple):
     session: arguments with which it reads commands from standard input; "": it cannot.
     module_talks: whether its module can, too.
     needs_logic: it refuses scripts that do not set their logic.
-    goes_on: in a session, it goes on after an error, and after a reset, as if nothing had been.
     forgets: after a check under assumptions it may answer the next check wrongly, and is started
         anew.
     extra: words of a profile.
@@ -57,7 +56,6 @@ class Solver(NamedTuple):
     strings: str = ""
     module_talks: bool = False
     needs_logic: bool = False
-    goes_on: bool = False
     forgets: bool = False
     extra: tuple[str, ...] = ()
 
@@ -67,7 +65,7 @@ _CVC, _MODELS, _MORE = "--lang=smt2 {problem}", "--produce-models", "--increment
 _CVC_REST = ".*", "--lang=smt2 --incremental -q", "--strings-exp"
 _BTOR = "--model-gen=1", _MORE, r"QF_A?(UF)?BV|BV"
 SOLVERS = (
-    Solver("z3", SMTLIB, "z3", "-smt2 {problem}", session="-in -smt2", goes_on=True),
+    Solver("z3", SMTLIB, "z3", "-smt2 {problem}", session="-in -smt2"),
     Solver("cvc5", SMTLIB, "cvc5", _CVC, "cvc5", _MODELS, _MORE, *_CVC_REST, module_talks=True),
     Solver("cvc4", SMTLIB, "cvc4", _CVC, "", _MODELS, _MORE, *_CVC_REST),
     Solver(
@@ -259,9 +257,10 @@ def _spec(name: str) -> Any:
         return None
 
 
-def solver_table(own: Iterable[str] = ()) -> dict[str, Solver]:
+def solver_table(own: Iterable[str] = (), wanted: Iterable[str] = ()) -> dict[str, Solver]:
     """The table with the lines of `solvers.toml`: the user's file, and those that are named.
 
+    wanted: solvers that must be in it.
     A file that merely lies in the current folder is not read: it says which programs are run.
     """
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
@@ -269,6 +268,9 @@ def solver_table(own: Iterable[str] = ()) -> dict[str, Solver]:
     table = {solver.name: solver for solver in SOLVERS}
     for path in (*([usual] if os.path.isfile(usual) else []), *own):
         table = _extended(table, path)
+    for name in wanted:
+        if name not in table:
+            raise unknown_name("solver", name, table)
     return table
 
 

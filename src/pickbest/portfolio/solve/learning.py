@@ -112,7 +112,7 @@ def learn(keep: Keep) -> int:
         if not isinstance(error, DamagedError) and not _DAMAGED.search(str(error)):
             raise
         # All that it held is kept: it is learned anew.
-        keep.set_aside(JOURNAL, str(error))
+        keep.set_aside(JOURNAL)
         last = 0
     keep.mark_learned(last)
     return count

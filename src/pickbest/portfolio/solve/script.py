@@ -61,13 +61,12 @@ class Frame:
 class Stack:
     """What is asserted and set in a session.
 
-    generation: counts the resets. changes: counts all changes. options: as they were set.
-    check_seconds: limit of a check; 0: none, or what it was at the start.
+    changes: counts them. options: as they were set. check_seconds: limit of a check; 0: none.
     """
 
     def __init__(self, check_seconds: float = 0.0) -> None:
         self.frames = [Frame()]
-        self.generation = self.changes = 0
+        self.changes = 0
         self.logic = "ALL"
         self.options: dict[bytes, bytes] = {}
         self.check_seconds = self._first_check_seconds = check_seconds
@@ -77,7 +76,7 @@ class Stack:
         """Whether commands that succeed are answered."""
         return self.options.get(b"print-success") == b"true"
 
-    def add(self, text: bytes, head: str) -> tuple[Command, Frame]:
+    def add(self, text: bytes, head: str) -> Command:
         """Put a command where it belongs."""
         if head == "set-logic":
             text = text.replace(b"ALL_SUPPORTED", b"ALL")
@@ -85,15 +84,16 @@ class Stack:
             self.logic = found[1].decode(errors="replace") if found else "ALL"
         keeps = self.options.get(b"global-declarations") == b"true"
         is_global = keeps and head in DECLARING
-        frame = self.frames[0 if is_global else -1]
         command = Command(text, STATE, "z3" if head in Z3_STATE else "", is_global)
-        frame.commands.append(command)
+        self.frames[0 if is_global else -1].commands.append(command)
         self.changes += 1
-        return command, frame
+        return command
 
-    def take_back(self, command: Command, frame: Frame) -> None:
+    def take_back(self, command: Command) -> None:
         """A command that no solver takes: as if it had never come."""
-        frame.commands.remove(command)
+        for frame in self.frames:
+            if command in frame.commands:
+                frame.commands.remove(command)
         self.changes += 1
 
     def push(self, count: int) -> None:
@@ -130,7 +130,6 @@ class Stack:
             self.options.clear()
             self.check_seconds = self._first_check_seconds
         self.frames = [Frame(kept)]
-        self.generation += 1
         self.changes += 1
 
     def holds(self, command: Command) -> bool:

@@ -11,15 +11,14 @@ import signal
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import NamedTuple
 
-from pickbest.core.errors import PickbestError, unknown_name
+from pickbest.core.errors import PickbestError
 from pickbest.portfolio.run.answers.commands import as_asked, head_of
 from pickbest.portfolio.solve.keep import Keep
 from pickbest.portfolio.solve.known import SMTLIB, located, places, solver_table, version_said
-from pickbest.portfolio.solve.script import CHANGING, Z3_ASKS, Command, Frame, Stack, error
-from pickbest.portfolio.solve.team import Client, GoneError, LateError, Record, Team
-from pickbest.portfolio.solve.words import DAY, Arguments
+from pickbest.portfolio.solve.script import CHANGING, Z3_ASKS, Command, Stack, error
+from pickbest.portfolio.solve.team import Client, GoneError, Record, Team
+from pickbest.portfolio.solve.words import Arguments
 from pickbest.portfolio.solve.worker import Worker
 
 # Answers of the lead that may be outstanding before they are waited for.
@@ -36,21 +35,14 @@ _NUMBER = re.compile(rb"\d+")
 _TEXT = re.compile(rb'"(?:[^"]|"")*"')
 
 
-class Owed(NamedTuple):
-    """An answer that is still to be given; command: None where it is success for certain."""
-
-    command: Command | None
-    frame: Frame
-    is_loud: bool
-
-
 class Session:
     """What a client says, and what it is told. called: the solver whose name we answer to."""
 
     def __init__(self, team: Team, client: Client, called: str = "") -> None:
         self._team, self._stack, self._client = team, team.stack, client
         self._called = called
-        self._owed: deque[Owed] = deque()
+        # Answers that are still to be given, by their commands; None: it is success for certain.
+        self._owed: deque[Command | None] = deque()
 
     def run(self) -> int:
         """Until the input ends; the exit code."""
@@ -82,9 +74,6 @@ class Session:
                     self._settle()
         except GoneError:
             return 128 + signal.SIGPIPE
-        except LateError:
-            client.say(b"timeout")
-            return 0
         finally:
             self._team.close()
 
@@ -94,16 +83,16 @@ class Session:
         elif head in ("push", "pop"):
             self._level(command, head)
         elif head == "set-info":
-            self._owe()
+            self._owed.append(None)
         elif head == "set-option":
             self._settle()
             self._stack.set_option(command)
-            self._owe()
+            self._owed.append(None)
         elif head in ("reset", "reset-assertions"):
             self._settle()
             self._stack.reset(head)
             self._team.restarted()
-            self._owe()
+            self._owed.append(None)
         elif head in ("check-sat", "check-sat-assuming"):
             answer = self._team.check(command)
             if self._settle():  # not all that came before it stays
@@ -149,11 +138,11 @@ class Session:
         }.get(about, b"")
 
     def _change(self, text: bytes, head: str) -> None:
-        command, frame = self._stack.add(text, head)
+        command = self._stack.add(text, head)
         if self._team.changed():
-            self._owed.append(Owed(command, frame, self._stack.is_loud))
+            self._owed.append(command)
         else:
-            self._stack.take_back(command, frame)
+            self._stack.take_back(command)
             self._settle()
             self._client.say(error("no solver that is installed takes this"))
 
@@ -175,10 +164,7 @@ class Session:
                 return
             self._stack.pop(count)
         self._team.forget()  # solvers hear of it with what comes next
-        self._owe()
-
-    def _owe(self) -> None:
-        self._owed.append(Owed(None, self._stack.frames[-1], self._stack.is_loud))
+        self._owed.append(None)
 
     def _settle(self) -> bool:
         """Say what is owed, in order: `success` where that is wanted, and what is wrong.
@@ -187,14 +173,14 @@ class Session:
         """
         one_is_wrong = False
         while self._owed:
-            command, frame, is_loud = self._owed.popleft()
-            answer = b"success" if command is None else self._acknowledged(command, frame)
+            command = self._owed.popleft()
+            answer = b"success" if command is None else self._acknowledged(command)
             one_is_wrong = one_is_wrong or answer != b"success"
-            if answer != b"success" or is_loud or self._stack.is_loud:
+            if answer != b"success" or self._stack.is_loud:
                 self._client.say(answer)
         return one_is_wrong
 
-    def _acknowledged(self, command: Command, frame: Frame) -> bytes:
+    def _acknowledged(self, command: Command) -> bytes:
         """Whether the lead takes a command, or else another solver; what the first says if not."""
         first = b""
         ended: list[Worker] = []
@@ -212,9 +198,9 @@ class Session:
         if command.taken:
             return b"success"
         # Nobody takes it: it is as if it had never come, and those that live go on.
-        self._stack.take_back(command, frame)
+        self._stack.take_back(command)
         for worker in self._team.workers:
-            worker.take_back(command, frame)
+            worker.take_back(command)
         return first or error("every solver that is installed ends at this")
 
 
@@ -225,11 +211,10 @@ def talk(call: Arguments, folder: str | None) -> int:
     client, watcher = Client(0, 1), Watcher()
     team = Team(
         workers_for(call, watcher.tell),
-        Stack(call.check_seconds),
+        Stack(call.check_seconds or call.deadline),
         client,
         call.budget,
         lambda logic: Record(keep.read(kind + logic)),
-        0.0 if call.deadline >= DAY else call.deadline,
     )
     code = Session(team, client, call.called).run()
     if team.record is not None and not call.frozen:
@@ -240,27 +225,15 @@ def talk(call: Arguments, folder: str | None) -> int:
 def workers_for(call: Arguments, watch: Callable[[int], None]) -> list[Worker]:
     """The solvers that are here and talk, by name."""
     path = places()
-    table = {
-        name: solver
-        for name, solver in solver_table(call.tables).items()
-        if solver.format == SMTLIB
-    }
-    for name in call.solvers:
-        if name not in table:
-            raise unknown_name("solver", name, table)
+    table = solver_table(call.tables, call.solvers)
     # yices starts in no time, and is the quickest on small checks.
     wanted = dict.fromkeys(call.solvers or [name for name in ("yices", *table) if name in table])
-    found = [located(table[name], path, session=True) for name in wanted]
-    here = [each for each in found if each is not None]
+    fit = [table[name] for name in wanted if table[name].format == SMTLIB]
+    here = [each for each in (located(one, path, session=True) for one in fit) if each is not None]
     if not here:
         raise PickbestError("no solver for a session is installed; install one of z3, cvc5, yices")
     return [
-        Worker(
-            each,
-            call.passed if call.called in each.solver.programs.split() else (),
-            call.memory_bytes,
-            watch,
-        )
+        Worker(each, call.passed_to(each.solver.programs), call.memory_bytes, watch)
         for each in here
     ]
 

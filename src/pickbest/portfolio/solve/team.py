@@ -41,10 +41,6 @@ class GoneError(Exception):
     """Nobody reads our answers any more."""
 
 
-class LateError(Exception):
-    """The time of the whole session is over."""
-
-
 class Client:
     """Who talks to us, on two descriptors: commands that have come, and whether more may come."""
 
@@ -117,8 +113,7 @@ class Team:
     """The solvers, in step with what is asserted.
 
     workers: in the order of preference where nothing is known. budget: how many run at a time.
-    recall: from a logic to what is known of sessions like this one. deadline: seconds for the
-    whole session; 0: none.
+    recall: from a logic to what is known of sessions like this one.
     answerer: whom questions about the last check go to. reason: why it has no answer.
     """
 
@@ -129,7 +124,6 @@ class Team:
         client: Client,
         budget: int = 2,
         recall: Callable[[str], Record] = lambda logic: Record(),
-        deadline: float = 0.0,
     ) -> None:
         self.workers = list(workers)
         self.stack = stack
@@ -139,7 +133,6 @@ class Team:
         self._client = client
         self._budget = budget
         self._recall = recall
-        self._deadline = deadline
         self._started = time.monotonic()
         self._lead: Worker | None = None
         self._only = ""
@@ -378,11 +371,6 @@ class Team:
                 poll.register(each.output, select.POLLIN)
                 if not lazily and not each.flush():
                     poll.register(each.input, select.POLLOUT)
-        if self._deadline:
-            left = self._started + self._deadline - time.monotonic()
-            if left <= 0.0:
-                raise LateError
-            seconds = left if seconds is None else min(seconds, left)
         found = []
         for descriptor, _ in poll.poll(None if seconds is None else max(seconds, 0.0) * 1e3):
             if descriptor == self._client.source:

@@ -141,6 +141,10 @@ class Arguments(NamedTuple):
     def memory_bytes(self) -> int | None:
         return None if self.memory is None else int(self.memory * 1024**2)
 
+    def passed_to(self, programs: str) -> tuple[str, ...]:
+        """Words for the solver that we are called as, if it has these names."""
+        return self.passed if self.called in programs.split() else ()
+
 
 class Streams(NamedTuple):
     """Standard input, and the numbers of standard output and error."""

@@ -43,7 +43,6 @@ class Worker:
         self.input = self.output = -1
         # (frame, how many of its commands were sent) for each level that it has.
         self._told: list[tuple[Frame, int]] = []
-        self._generation = 0
         self._changes = -1
         self.is_doubtful = False
         self._passed = passed
@@ -59,13 +58,8 @@ class Worker:
 
     def sync(self, stack: Stack) -> bool:
         """Bring it to the state of the session; False where it cannot be started."""
-        if self.process is not None and self._generation != stack.generation:
-            if self.solver.goes_on and not self.is_busy:
-                self.send(b"(reset)", QUIET)
-                self._told, self._generation = [], stack.generation
-                self._introduce()
-            else:
-                self.kill()
+        if self._told and self._told[0][0] is not stack.frames[0]:  # there was a reset
+            self.kill()
         elif self.process is not None and self._changes == stack.changes:
             return True
         known = 0
@@ -97,7 +91,6 @@ class Worker:
         program, *words = self.found.argv
         more = () if self.found.is_module else for_strings(self.solver, stack.logic)
         argv = (program, *self._passed, *more, *words)
-        self._told, self._generation = [], stack.generation
         self._splitter = Splitter()
         theirs, self.input = os.pipe()
         self.output, said = os.pipe()
@@ -124,23 +117,15 @@ class Worker:
             resource.prlimit(self.process, resource.RLIMIT_AS, (self._memory, self._memory))
         for descriptor in (self.input, self.output):
             os.set_blocking(descriptor, False)
-        self._introduce()
-        return True
-
-    def _introduce(self) -> None:
-        """Every command is answered from now on, and models are there where they are asked for."""
+        # Every command is answered from now on, and models are there where they are asked for.
         self.send(b"(set-option :print-success true)", QUIET)
         if self.dialect != "z3":
             self.send(b"(set-option :produce-models true)", QUIET)
+        return True
 
-    def take_back(self, command: Command, frame: Frame) -> None:
-        """A command that it refused is taken back, as if it had never come."""
-        if self.refused.pop(command, None) is None:
-            return
-        if self.solver.goes_on:
-            self._told = [(each, count - (each is frame)) for each, count in self._told]
-            self._changes = -1
-        else:
+    def take_back(self, command: Command) -> None:
+        """A command that it refused is as if it had never come."""
+        if self.refused.pop(command, None) is not None:
             self.kill()
 
     def send(self, text: bytes, kind: str, about: Any = None) -> None:
