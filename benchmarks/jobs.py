@@ -53,7 +53,7 @@ def facility_jobs(rng: np.random.Generator) -> tuple[TableJobs, Job]:
     def job(t: int, schedule: list[int]) -> float:
         return float(weights[t] @ benefits[schedule].max(axis=0)) if schedule else 0.0
 
-    return families.facility_location(benefits, weights), job
+    return families.coverage(benefits, weights), job
 
 
 def chance_jobs(rng: np.random.Generator) -> tuple[TableJobs, Job]:

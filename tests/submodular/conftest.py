@@ -11,7 +11,6 @@ from pickbest.submodular.jobs import (
     TableJobs,
     best_of,
     coverage,
-    facility_location,
     probabilistic_coverage,
     time_to_solve,
 )
@@ -26,9 +25,7 @@ def _weights(rng: np.random.Generator) -> np.ndarray:
 FAMILIES: dict[str, Callable[[np.random.Generator], TableJobs]] = {
     "best_of": lambda rng: best_of(rng.random((ROUNDS, N_ARMS))),
     "coverage": lambda rng: coverage(rng.random((N_ARMS, N_ITEMS)) < 0.4, _weights(rng)),
-    "facility_location": lambda rng: facility_location(
-        rng.random((ROUNDS, N_ARMS, N_ITEMS)), _weights(rng)
-    ),
+    "partial coverage": lambda rng: coverage(rng.random((ROUNDS, N_ARMS, N_ITEMS)), _weights(rng)),
     "probabilistic_coverage": lambda rng: probabilistic_coverage(
         0.6 * rng.random((ROUNDS, N_ARMS, N_ITEMS)), _weights(rng)
     ),

@@ -1,6 +1,7 @@
 """Families of jobs: values against plain Python, properties, and what bad input says."""
 
 import math
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -10,16 +11,12 @@ from pickbest.submodular.jobs import (
     Action,
     FunctionJobs,
     TableJobs,
-    action_grid,
     best_of,
-    check_job,
     coverage,
-    facility_location,
     probabilistic_coverage,
     time_to_solve,
     unit_actions,
 )
-from pickbest.submodular.jobs.functions import Job
 
 RNG = np.random.default_rng(0)
 WEIGHTS = RNG.dirichlet(np.ones(5), 3)
@@ -34,8 +31,8 @@ REFERENCES = {
         coverage(COVERS, WEIGHTS),
         lambda t, s: sum(WEIGHTS[t, i] for i in range(5) if any(COVERS[t, a, i] for a in s)),
     ),
-    "facility_location": (
-        facility_location(TABLE, WEIGHTS),
+    "partial coverage": (
+        coverage(TABLE, WEIGHTS),
         lambda t, s: sum(
             WEIGHTS[t, i] * max((TABLE[t, a, i] for a in s), default=0) for i in range(5)
         ),
@@ -47,11 +44,6 @@ REFERENCES = {
         ),
     ),
 }
-
-
-def job_of(jobs: TableJobs, index: int = 0) -> Job:
-    """One round as a function of schedules."""
-    return lambda schedule: jobs.values([jobs.actions.index(a) for a in schedule])[index]
 
 
 @pytest.mark.parametrize("name", REFERENCES)
@@ -83,44 +75,11 @@ def test_gains_and_rounds_agree_with_values(jobs: TableJobs) -> None:
     assert jobs.round(3).value(schedule) == jobs.worth(summary)[3]
 
 
-def test_every_family_is_a_job(jobs: TableJobs) -> None:
-    assert check_job(job_of(jobs), jobs.actions, longest=4) == {}
-
-
-def test_check_job_finds_a_function_that_is_not_monotone() -> None:
-    # Time since the schedule began: whatever runs before the right activity delays it.
-    def elapsed(schedule: tuple[Action, ...]) -> float:
-        clock = 0
-        for action in schedule:
-            if action.activity == "right" and action.duration >= 2:
-                return 1.0 - (clock + 2) / 20.0
-            clock += action.duration
-        return 0.0
-
-    report = check_job(elapsed, action_grid(["wrong", "right"], [1, 3]), longest=3)
-    assert report["monotone"] == "⟨wrong:3, right:3⟩ is worth 0.15 less than ⟨right:3⟩"
-
-
-def test_check_job_finds_a_function_that_is_not_submodular() -> None:
-    # Runs that resume: the second unit finishes what the first began.
-    def resumed(schedule: tuple[Action, ...]) -> float:
-        return float(len(schedule) >= 2)
-
-    assert list(check_job(resumed, 2, longest=3)) == ["submodular"]
-
-
-def test_check_job_finds_a_breach_of_assumption_1_alone() -> None:
-    # Monotone and submodular, but b between a and c spoils what a and c do together.
-    def job(schedule: tuple[Action, ...]) -> float:
-        text = "".join(str(action.activity) for action in schedule)
-        return 0.0 if not text else (0.6 if "ac" in text else 0.5)
-
-    assert "⟨a, c⟩" in check_job(job, "abc", longest=3)["assumption 1"]
-
-
-def test_check_job_reports_values_outside_the_range() -> None:
-    for value in (1.5, -0.5, math.nan):
-        assert "range" in check_job(lambda s, v=value: v if s else 0.0, [0], longest=1), value
+def test_every_family_is_monotone_and_submodular(jobs: TableJobs) -> None:
+    for arms in permutations(range(jobs.n_arms), 3):
+        one, two, three = (jobs.values(arms[:size]) for size in (1, 2, 3))
+        assert np.all(one <= two + 1e-12)
+        assert np.all(three - two <= jobs.values([arms[0], arms[2]]) - one + 1e-12)
 
 
 @pytest.mark.parametrize(
@@ -130,11 +89,10 @@ def test_check_job_reports_values_outside_the_range() -> None:
         (lambda: best_of([[0.5, math.nan]]), r"round 0: rewards .* nan"),
         (lambda: best_of([0.5, 0.2]), r"\(rounds, n_arms\)"),
         (lambda: best_of([["a", "b"]]), "numbers"),
-        (lambda: coverage([[0.5]], [1.0]), "0 or 1"),
         (lambda: coverage([[1, 0]], [[0.5, 0.2], [0.7, 0.7]]), "round 1: .* 1.4"),
         (lambda: coverage([[1, 0]], [-0.5, 0.2]), "at least 0"),
         (lambda: coverage([[1, 0, 1]], [0.5, 0.2]), "do not fit"),
-        (lambda: facility_location([[1.0]], [1.0], actions=["a", "b"]), "2 actions for 1"),
+        (lambda: coverage([[1.0]], [1.0], actions=["a", "b"]), "2 actions for 1"),
         (lambda: best_of([[0.5]], actions=[Action("a", 0)]), "duration .*'a'.* got 0"),
         (lambda: best_of([[0.5]], actions=[Action("a", 1.5)]), "whole number"),
         (lambda: best_of([[0.5, 0.5]], actions=["a", "a"]), "twice"),
@@ -145,7 +103,6 @@ def test_check_job_reports_values_outside_the_range() -> None:
         (lambda: best_of([[0.5, 0.1]]).values([2]), "between 0 and 1"),
         (lambda: best_of([[0.5, 0.1]]).round(1), "round must be"),
         (lambda: FunctionJobs(lambda t, s: 0.0, [], 3), "at least one action"),
-        (lambda: check_job(lambda s: 0.0, 30, longest=6), "give fewer actions"),
     ],
 )
 def test_bad_input_is_named(make: object, message: str) -> None:
@@ -155,6 +112,6 @@ def test_bad_input_is_named(make: object, message: str) -> None:
 
 def test_what_has_no_axis_of_rounds_is_the_same_in_all() -> None:
     entries, weights = RNG.random((3, 4)), RNG.dirichlet(np.ones(4), 6)
-    jobs = facility_location(entries, weights)
+    jobs = coverage(entries, weights)
     assert (jobs.rounds, jobs.n_arms) == (6, 3)
     np.testing.assert_allclose(jobs.values([1]), weights @ entries[1])

@@ -1,13 +1,11 @@
 """Schedules in hindsight: greedy, exact, bounds, and Lemma 11."""
 
-import sys
 from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
 
 from pickbest import theory
-from pickbest.core import MissingExtraError
 from pickbest.hindsight import best_subset
 from pickbest.submodular.jobs import (
     Action,
@@ -15,12 +13,11 @@ from pickbest.submodular.jobs import (
     best_of,
     best_schedule,
     coverage,
-    facility_location,
     greedy_schedule,
     offline as offline_module,
     probabilistic_coverage,
 )
-from pickbest.submodular.jobs.offline import _upper_bound, best_by_program, total_of
+from pickbest.submodular.jobs.offline import Total, _upper_bound
 
 
 def brute_force(jobs: TableJobs, budget: int) -> float:
@@ -40,7 +37,7 @@ def test_best_schedule_is_the_best(jobs: TableJobs, budget: int) -> None:
     assert found.value == pytest.approx(brute_force(jobs, budget), abs=1e-9)
     assert jobs.values(list(found.arms)).sum() == pytest.approx(found.value, abs=1e-9)
     assert jobs.durations[list(found.arms)].sum() <= budget
-    assert _upper_bound(total_of(jobs), budget) >= found.value - 1e-9
+    assert _upper_bound(Total(jobs), budget) >= found.value - 1e-9
 
 
 def with_durations(combine: str) -> TableJobs:
@@ -50,7 +47,7 @@ def with_durations(combine: str) -> TableJobs:
     if combine == "coverage":
         return coverage(rng.random((15, 8)) < 0.3, weights, actions)
     if combine == "facility":
-        return facility_location(rng.random((30, 15, 8)), weights, actions)
+        return coverage(rng.random((30, 15, 8)), weights, actions)
     return probabilistic_coverage(rng.random((15, 8)), weights, actions)
 
 
@@ -85,15 +82,6 @@ def test_errors_are_what_the_budget_cost() -> None:
     assert greedy.errors == pytest.approx((0.15,))
 
 
-@pytest.mark.parametrize("combine", ["coverage", "facility"])
-@pytest.mark.parametrize("budget", [2, 4])
-def test_milp_agrees_with_the_search(combine: str, budget: int) -> None:
-    jobs = with_durations(combine)
-    _, value, bound = best_by_program(jobs, budget)
-    assert value == pytest.approx(brute_force(jobs, budget), abs=1e-6)
-    assert bound >= value - 1e-6
-
-
 def test_large_coverage_is_solved_exactly() -> None:
     rng = np.random.default_rng(6)
     jobs = coverage(rng.random((60, 100)) < 0.08, rng.dirichlet(np.ones(100), 500))
@@ -117,13 +105,3 @@ def test_large_probabilistic_coverage_has_a_bound(monkeypatch: pytest.MonkeyPatc
     assert not found.proven
     assert found.value >= greedy_schedule(jobs, 6).value
     assert found.value <= found.bound <= found.value / (1 - np.exp(-1)) + 1e-9
-
-
-def test_scipy_is_needed_for_many_schedules_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    jobs = with_durations("coverage")
-    for module in ("scipy", "scipy.optimize", "scipy.sparse"):
-        monkeypatch.setitem(sys.modules, module, None)
-    assert best_schedule(jobs, 2).proven
-    monkeypatch.setattr(offline_module, "MOST_WORK", 1.0)
-    with pytest.raises(MissingExtraError, match=r"scipy.*pickbest\[lp\]"):
-        best_schedule(jobs, 2)

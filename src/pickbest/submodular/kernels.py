@@ -2,8 +2,7 @@
 
 A job is a weighted sum over items, and a schedule is known by one number per item, its summary:
 
-    MAX   the best entry that a pulled arm has for the item: best-of, coverage, facility
-          location, time to solve
+    MAX   the best entry that a pulled arm has for the item: best-of, coverage, time to solve
     MISS  the probability that every pulled arm failed on the item: probabilistic coverage
 
 Entries are (n_items, n_arms), in [0, 1]; weights are (n_items,) and add up to at most 1.

@@ -18,7 +18,6 @@ from pickbest.submodular.jobs import (
     best_of,
     best_schedule,
     coverage,
-    facility_location,
     probabilistic_coverage,
 )
 from pickbest.submodular.learner import OnlineGreedy, online_greedy, online_hybrid
@@ -118,7 +117,7 @@ def hidden_jobs(
     if family == "facility location":
         entries *= 0.4 * others
         entries[own] = 1.0
-        return facility_location(entries, weights)
+        return coverage(entries, weights)
     if family == "probabilistic coverage":
         entries *= 0.1 * others
         entries[own] = 0.95

@@ -2,7 +2,7 @@
 
 actions     an activity with a duration, and schedules of them
 tables      the built-in families of jobs, which are arrays
-functions   any Python function as jobs, and a check whether it is one
+functions   any Python function as jobs
 offline     greedy and best schedules in hindsight
 """
 
@@ -12,7 +12,7 @@ from pickbest.submodular.jobs.actions import (
     action_grid as action_grid,
     unit_actions as unit_actions,
 )
-from pickbest.submodular.jobs.functions import FunctionJobs as FunctionJobs, check_job as check_job
+from pickbest.submodular.jobs.functions import FunctionJobs as FunctionJobs
 from pickbest.submodular.jobs.offline import (
     best_schedule as best_schedule,
     greedy_schedule as greedy_schedule,
@@ -21,7 +21,6 @@ from pickbest.submodular.jobs.tables import (
     TableJobs as TableJobs,
     best_of as best_of,
     coverage as coverage,
-    facility_location as facility_location,
     probabilistic_coverage as probabilistic_coverage,
     time_to_solve as time_to_solve,
 )

@@ -1,9 +1,9 @@
 """Jobs that are arrays: a weighted sum over items, combined over the pulled arms.
 
-The families `best_of`, `coverage`, `facility_location`, `probabilistic_coverage` and
-`time_to_solve` make them. All are monotone, submodular, and blind to order. Their arrays may have
-an axis of rounds in front; whatever lacks it is the same in every round. `actions` names the arms
-and gives them durations; left out, arms are activities 0, 1, … of duration 1.
+The families `best_of`, `coverage`, `probabilistic_coverage` and `time_to_solve` make them. All are
+monotone, submodular, and blind to order. Their arrays may have an axis of rounds in front; whatever
+lacks it is the same in every round. `actions` names the arms and gives them durations; left out,
+arms are activities 0, 1, … of duration 1.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -130,27 +130,15 @@ def best_of(rewards: ArrayLike, actions: Actions | None = None) -> TableJobs:
 
 
 def coverage(covers: ArrayLike, weights: ArrayLike, actions: Actions | None = None) -> TableJobs:
-    """The total weight of the items that at least one pulled arm covers.
+    """The total weight of the items, each as far as the best pulled arm covers it.
 
-    covers: (n_arms, n_items), true where the arm covers the item. weights: (n_items,).
+    covers: (n_arms, n_items), true or false, or how well the arm covers the item, in [0, 1]
+        (facility location). weights: (n_items,).
 
-    >>> coverage([[1, 1, 0], [0, 1, 1]], weights=[0.5, 0.25, 0.25]).values([1, 0])
+    >>> coverage([[1, 1, 0], [0, 0.5, 1]], weights=[0.5, 0.25, 0.25]).values([1, 0])
     array([1.])
     """
-    table = np.asarray(covers)
-    if not np.all((table == 0) | (table == 1)):
-        raise PickbestError("covers must be 0 or 1 (use probabilistic_coverage for chances)")
-    return table_jobs(Combine.MAX, table, weights, actions, "covers")
-
-
-def facility_location(
-    benefits: ArrayLike, weights: ArrayLike, actions: Actions | None = None
-) -> TableJobs:
-    """Every item (a customer, say) is served by the pulled arm that benefits it most.
-
-    benefits: (n_arms, n_items). weights: (n_items,).
-    """
-    return table_jobs(Combine.MAX, benefits, weights, actions, "benefits")
+    return table_jobs(Combine.MAX, covers, weights, actions, "covers")
 
 
 def probabilistic_coverage(
@@ -183,7 +171,7 @@ def time_to_solve(
 
     Time counts within the run, and runs do not resume one another: a reward that falls with
     the time since the schedule began is not monotone, and one for resumed runs is not
-    submodular (`check_job` shows both).
+    submodular.
 
     >>> jobs = time_to_solve([[2.0, 6.0]], durations=[1, 2, 8], horizon=8)
     >>> [float(jobs.values([arm])[0]) for arm in range(jobs.n_arms)]
