@@ -72,7 +72,7 @@ def first_round(folder: Path) -> Row:
     """A new process of `pickbest run` with a new journal: one race of two `true`."""
     portfolio = folder / "portfolio.toml"
     portfolio.write_text(f'storage = "sqlite:///{folder}/rounds.db"\n{ROUND}')
-    command = [*PICKBEST, "run", str(portfolio), "--unchecked", "p"]
+    command = [*PICKBEST, "run", str(portfolio), "p"]
     taken = []
     for _ in range(RUNS):
         (folder / "rounds.db").unlink(missing_ok=True)

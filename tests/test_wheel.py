@@ -109,7 +109,7 @@ PRINTED = {
     "solve small.cnf": (
         "answer contradictions cost exit_code format logic problem round runs seconds winner"
     ),
-    "run portfolio.toml p1 p2 p3 p4 p5 p6 p7 p8 p9 p10 p11 p12 --unchecked": (
+    "run portfolio.toml p1 p2 p3 p4 p5 p6 p7 p8 p9 p10 p11 p12": (
         "answer cost problem round runs seconds winner"
     ),
     "status portfolio.toml": (

@@ -91,7 +91,7 @@ def test_a_result_outlives_a_database_that_fails_for_a_while(
 ) -> None:
     """Also when the commit that seemed to fail had counted."""
     book = AskTell(ARMS, 2, database)
-    ticket = book.open_round("p")
+    ticket = book.ask("p")
     runs = tuple(Run(arm, RunStatus.FINISHED, 0.5, 1.0) for arm in ticket.arms)
     record = Finished(ticket.round, runs, *[(0.5, 0.5)] * 3, winner=ticket.arms[0], cost=0.5)
     fail_at_commit(book, monkeypatch, counted)

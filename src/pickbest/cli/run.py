@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pickbest.portfolio.runs import Result, Run
 
 DONE, BAD_INPUT, CONTRADICTION, INTERRUPTED = 0, 2, 3, 130
-MOST_NAMED, MOST_SHOWN = 5, 3
+MOST_SHOWN = 3
 
 
 def run(
@@ -54,10 +54,6 @@ def run(
     ] = None,
     skip_done: Annotated[
         bool, Option("--skip-done", help="Skip problems that already have a finished round.")
-    ] = False,
-    unchecked: Annotated[
-        bool,
-        Option("--unchecked", help="Start without checking first that files and programs exist."),
     ] = False,
     concurrency: Annotated[
         int | None, Option("--concurrency", "-c", help="Number of problems to run at a time.")
@@ -86,8 +82,6 @@ def run(
 
     portfolio = read_portfolio_file(config)
     chosen = chosen_problems(portfolio, problems or [], listed, skip_done)
-    if not unchecked:
-        check_first(portfolio, chosen)
     code = run_problems(portfolio, chosen, concurrency, as_json)
     if code:
         raise typer.Exit(code)
@@ -126,23 +120,6 @@ def _done(config: PortfolioFile) -> set[str]:
         return set()
     with contextlib.closing(journal):
         return {view.problem for view in rounds_of(journal.entries()) if view.state == "finished"}
-
-
-def check_first(config: PortfolioFile, problems: Sequence[str]) -> None:
-    """Refuse, before anything is written, files that are not there and arms that cannot start."""
-    from pickbest.portfolio.run.arms import idle_arms, missing_files
-
-    if missing := missing_files(problems):
-        named = ", ".join(map(printable, missing[:MOST_NAMED]))
-        more = f" and {len(missing) - MOST_NAMED} more" if len(missing) > MOST_NAMED else ""
-        raise PickbestError(
-            f"no such file: {named}{more} (use --unchecked if problems are not files)"
-        )
-    if idle := idle_arms(config.arms, config.race.pass_env):
-        reasons = "; ".join(f"{name!r} ({reason})" for name, reason in idle.items())
-        raise PickbestError(
-            f"these arms cannot start: {reasons} (use --unchecked to run the others)"
-        )
 
 
 def run_problems(

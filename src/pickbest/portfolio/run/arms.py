@@ -1,9 +1,7 @@
 """Arms: command lines, Python functions and PySAT's solvers, each run in a process of its own."""
 
-import os
 import pickle
-import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
@@ -11,7 +9,6 @@ from typing import Any, Protocol, runtime_checkable
 
 from pickbest.core import PickbestError, unknown_name
 from pickbest.core.errors import load_extra
-from pickbest.portfolio.engine.engines import environment
 from pickbest.portfolio.run.answers.dimacs import solve_by_pysat
 from pickbest.portfolio.run.answers.handling import DIMACS, guess_format
 from pickbest.portfolio.run.answers.reading import TEXT, AnswerFormat
@@ -187,35 +184,3 @@ def check_problem(problem: Any) -> None:
 def names_file(problem: Any) -> bool:
     """Whether a problem can only be a file: a Path, or text with a suffix that we know."""
     return isinstance(problem, Path) or guess_format(problem) is not TEXT
-
-
-def missing_files(problems: Iterable[str]) -> list[str]:
-    """Problems that are not there, where any of them is a file or can only be one."""
-    listed = list(problems)
-    if not any(os.path.exists(problem) or names_file(problem) for problem in listed):
-        return []
-    return [problem for problem in listed if not os.path.exists(problem)]
-
-
-def idle_arms(arms: Mapping[str, Arm], pass_env: Iterable[str] = ()) -> dict[str, str]:
-    """Arms that cannot start, and why; nothing is run."""
-    found = {}
-    for name, arm in arms.items():
-        if isinstance(arm, Command):
-            given = environment(os.environ, pass_env, arm.env)
-            reason = _cannot_start(arm, given.get("PATH", os.defpath))
-            if reason:
-                found[name] = reason
-    return found
-
-
-def _cannot_start(arm: Command, path: str) -> str:
-    program = arm.argv[0]
-    if arm.cwd is not None and not Path(arm.cwd).is_dir():
-        return f"{arm.cwd}: there is no such folder"
-    if os.sep in program:
-        place = Path(arm.cwd or os.getcwd(), program)
-        if not place.exists():
-            return f"{program}: there is no such file"
-        return "" if os.access(place, os.X_OK) else f"{program}: it may not be executed"
-    return "" if shutil.which(program, path=path) else f"{program}: there is no such program"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self
 
-from pickbest.core import PickbestError, check_costs, check_count, check_positive
+from pickbest.core import check_costs, check_count, check_positive
+from pickbest.core.checks import check_not_negative
 from pickbest.core.features import Features
 from pickbest.core.tickets import RepeatedTellError, Ticket, in_order, round_of
 from pickbest.portfolio.run.race import finished
@@ -20,16 +20,11 @@ from pickbest.portfolio.store.records import NoPortfolioError, Opened, Picked
 from pickbest.portfolio.store.state import PortfolioState, check_opening
 from pickbest.portfolio.store.views import RoundView, Status, overview
 
-if TYPE_CHECKING:
-    pass
-
 Costs = Sequence[float | None] | Mapping[str, float | None]
 SWEEP_SECONDS = 30.0
 # Rounds of this process are good as long as it lives. Other machines, which cannot see that, give
 # them up after this time.
 DAY = 86_400.0
-
-T = TypeVar("T")
 
 
 class AskTell:
@@ -60,13 +55,7 @@ class AskTell:
         settings = (settings or Settings()).but(options)
         opened = settings.opened
         check_opening(opened, arms, budget)  # before a database is made
-        self._begin(storage, settings, opened)
-        try:
-            self.ledger.open(opened, arms, budget)
-            self.ledger.sweep()
-        except BaseException:
-            self.ledger.close()
-            raise
+        self._begin(storage, settings, opened, lambda ledger: ledger.open(opened, arms, budget))
 
     @staticmethod
     def reopened(
@@ -78,33 +67,38 @@ class AskTell:
         """
         book = AskTell.__new__(AskTell)
         trusted = None if settings is None else settings.opened
-        book._begin(storage, settings or Settings(name=name), trusted, create=False)
-        try:
-            if book.ledger.state.roster is None:
+
+        def check(ledger: Ledger) -> None:
+            if ledger.state.roster is None:
                 raise NoPortfolioError(
                     f"the portfolio {name!r} is empty: it was never opened with arms"
                 )
             if trusted is not None:
-                book.ledger.check_settings(trusted)
-            book.ledger.sweep()
-        except BaseException:
-            book.ledger.close()
-            raise
+                ledger.check_settings(trusted)
+
+        book._begin(storage, settings or Settings(name=name), trusted, check, create=False)
         return book
 
     def _begin(
-        self, storage: str | Path, settings: Settings, trusted: Opened | None, create: bool = True
+        self,
+        storage: str | Path,
+        settings: Settings,
+        trusted: Opened | None,
+        start: Callable[[Ledger], None],
+        create: bool = True,
     ) -> None:
         """Open the journal."""
         from pickbest.portfolio.store.journal import Journal
 
         self._watch = settings.watched_at_most
         self._swept = time.monotonic()
+        # Rounds that are good as long as this object lives.
         self._mine: set[int] = set()
-        self._mine_lock = threading.Lock()
         journal = Journal(str(storage), settings.name, create)
         try:
             self.ledger = Ledger(journal, trusted)
+            start(self.ledger)
+            self.ledger.sweep()
         except BaseException:
             journal.close()
             raise
@@ -118,7 +112,8 @@ class AskTell:
     @property
     def open_tickets(self) -> tuple[Ticket[str], ...]:
         """Tickets, of any process, that were asked for and neither told nor lost."""
-        return self.ledger.look(lambda state: tuple(map(self._ticket, state.open.values())))
+        opened = self.ledger.look(lambda state: tuple(map(ticket_of, state.open.values())))
+        return tuple(map(self._going_on, opened))
 
     def ask(
         self, problem: str = "", lifetime: float | None = None, features: Features | None = None
@@ -146,11 +141,17 @@ class AskTell:
         check_count("the number of problems", len(problems))
         if lifetime is not None:
             check_positive("lifetime", lifetime)
-        tickets = self._opened(problems, lifetime, features)
-        if lifetime is None:
-            with self._mine_lock:
-                self._mine.update(ticket.round for ticket in tickets)
-        return tickets
+        if time.monotonic() - self._swept > SWEEP_SECONDS:
+            self._swept = time.monotonic()
+            self.ledger.sweep()
+        seconds = self._own_seconds if lifetime is None else lifetime
+        own = lifetime is None
+        tickets = self.ledger.ask(
+            problems, lifetime=seconds, owned=own, watch=self._watch, features=features
+        )
+        if own:
+            self._mine.update(ticket.round for ticket in tickets)
+        return [self._going_on(each) for each in tickets]
 
     def more(self, ticket: Ticket[str] | int, lifetime: float | None = None) -> Ticket[str] | None:
         """Once a round is told: another call on its problem, if it is worth its price.
@@ -164,9 +165,8 @@ class AskTell:
         if found is None:
             return None
         if lifetime is None:
-            with self._mine_lock:
-                self._mine.add(found.round)
-        return self._ticket(found)
+            self._mine.add(found.round)
+        return self._going_on(found)
 
     def tell(
         self,
@@ -204,8 +204,7 @@ class AskTell:
             times = [result.cost or 0.0 if run.cost is None else run.cost for run in result.runs]
             records.append(finished(result, times))
         self.ledger.tell(records)
-        with self._mine_lock:
-            self._mine.difference_update(record.round for record in records)
+        self._mine.difference_update(record.round for record in records)
 
     def _told(self, numbers: Sequence[int]) -> list[Picked]:
         """The rounds that results are for; refused where one was told already."""
@@ -223,28 +222,7 @@ class AskTell:
         self.ledger.running([number])
         self.ledger.lose([number], "given up")
 
-    def open_round(self, problem: str, features: Features | None = None) -> Ticket[str]:
-        """A round for an engine of this process, watched to its end or not."""
-        return self._opened([problem], None, [features])[0]
-
-    def _opened(
-        self,
-        problems: Sequence[str],
-        lifetime: float | None,
-        features: Sequence[Features | None] | None,
-    ) -> list[Ticket[str]]:
-        self._look_after()
-        opened = self.ledger.ask(
-            problems,
-            lifetime=self._own_seconds if lifetime is None else lifetime,
-            owned=lifetime is None,
-            watch=self._watch,
-            features=features,
-        )
-        return [self._ticket(each) for each in opened]
-
-    def _ticket(self, opened: Picked | Ticket[str]) -> Ticket[str]:
-        ticket = ticket_of(opened) if isinstance(opened, Picked) else opened
+    def _going_on(self, ticket: Ticket[str]) -> Ticket[str]:
         return replace(ticket, goes_on=self.more)
 
     def _result(self, picked: Picked, told: Costs, answer: Any, prices: Costs | None) -> Result:
@@ -289,11 +267,10 @@ class AskTell:
 
     def close(self) -> None:
         """Close the rounds that this object still has open as lost; the journal stays."""
-        with self._mine_lock:
-            mine, self._mine = sorted(self._mine), set()
         try:
-            if mine:
-                self.ledger.lose(mine, "the portfolio was closed before the result")
+            if self._mine:
+                self.ledger.lose(sorted(self._mine), "the portfolio was closed before the result")
+                self._mine.clear()
         finally:
             self.ledger.close()
 
@@ -307,13 +284,6 @@ class AskTell:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _look_after(self) -> None:
-        """Close abandoned rounds now and then."""
-        now = time.monotonic()
-        if now - self._swept > SWEEP_SECONDS:
-            self._swept = now
-            self.ledger.sweep()
 
 
 def _known(picked: Picked, told: Costs, what: str) -> list[float | None]:
@@ -333,8 +303,4 @@ def _charged(picked: Picked, usual: Mapping[str, float], told: Costs | None) -> 
     if told is not None:
         ordered = in_order(picked.round, picked.arms, told, "prices")
         found = [own if price is None else price for price, own in zip(ordered, found, strict=True)]
-    for price in found:
-        number = isinstance(price, int | float) and not isinstance(price, bool)
-        if price is not None and not (number and 0.0 <= price < 1e12):
-            raise PickbestError(f"a price must be a number of at least 0, got {price!r}")
-    return [None if price is None else float(price) for price in found]
+    return [None if price is None else check_not_negative("a price", price) for price in found]

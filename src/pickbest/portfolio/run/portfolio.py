@@ -1,10 +1,8 @@
 """The live portfolio: run B of N solvers on each problem, keep the best, never lose a result."""
 
-import itertools
-import queue
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -108,19 +106,20 @@ class Portfolio(AskTell):
             return left.is_set() or self._killed.is_set()
 
         pool = ThreadPoolExecutor(concurrency, thread_name_prefix="pickbest")
-        ready: queue.SimpleQueue[Future[Result]] = queue.SimpleQueue()
-        remaining = iter(problems)
-        running = 0
+        running: set[Future[Result]] = set()
+
+        def ready() -> Iterator[Result]:
+            nonlocal running
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            yield from (each.result() for each in done)
+
         try:
-            while True:
-                for problem in itertools.islice(remaining, concurrency - running):
-                    pool.submit(self._solve, problem, given_up).add_done_callback(ready.put)
-                    running += 1
-                if running == 0:
-                    return
-                finished = _next_ready(ready)
-                running -= 1
-                yield finished.result()
+            for problem in problems:
+                running.add(pool.submit(self._solve, problem, given_up))
+                if len(running) == concurrency:
+                    yield from ready()
+            while running:
+                yield from ready()
         finally:
             left.set()
             pool.shutdown(wait=True, cancel_futures=True)
@@ -153,7 +152,7 @@ class Portfolio(AskTell):
         spent = 0.0
         if features is None and self._features is not None:
             features, spent = self._features(problem)
-        ticket = self.open_round(str(problem), features)
+        ticket = self.ask(str(problem), features=features)
         try:
             left = max(self.race.deadline - spent, SHORTEST)
             race = replace(self.race, deadline=left)
@@ -162,6 +161,8 @@ class Portfolio(AskTell):
         except BaseException as error:
             self.ledger.lose([ticket.round], (str(error) or type(error).__name__)[:500])
             raise
+        finally:
+            self._mine.discard(ticket.round)
         result = replace(result, seconds=result.seconds + spent)
         with suppress(ClosedRoundError):  # another machine gave the round up: nothing is learned
             self.ledger.tell([record])
@@ -175,12 +176,3 @@ class Portfolio(AskTell):
             f"deadline {self.race.deadline:g} s, "
             f"{state.finished} rounds finished)"
         )
-
-
-def _next_ready(ready: queue.SimpleQueue[Future[Result]]) -> Future[Result]:
-    """Wait in short steps, so that Ctrl-C is heard on every platform."""
-    while True:
-        try:
-            return ready.get(timeout=0.5)
-        except queue.Empty:
-            continue
