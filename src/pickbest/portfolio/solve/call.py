@@ -34,8 +34,8 @@ from pickbest.portfolio.solve.words import DAY, Arguments, Streams, TimeUp
 UNANSWERED, CONTRADICTION = 1, 3
 CODES = {"SAT": 10, "UNSAT": 20}
 SAID = {"SAT": "s SATISFIABLE", "UNSAT": "s UNSATISFIABLE"}
-# The favourite goes first alone, for so many seconds and twice as long as it took then, or as such
-# problems usually take; after that the others join.
+# Who solved the problem before goes first alone, for so many seconds and twice as long as it took
+# then; after that the others join.
 HEAD_START, TIMES = 0.1, 2.0
 # With this chance they start together all the same: nobody else would notice that there is a
 # quicker one now.
@@ -123,17 +123,13 @@ class Caller:
         call, budget = self.arguments, min(self.arguments.budget, len(names))
         key = f"{problem.kind}-{budget}"
         picked, weights = self.keep.picked(key, names, budget, problem.digest * call.frozen)
-        usual, favourite = 0.0, self._favourite(problem)
+        favourite, late = self._favourite(problem), 0.0
         given = favourite is not None and favourite.solver in names
         if favourite and given:
             others = [arm for arm in picked if arm != favourite.solver]
             picked, weights = (favourite.solver, *others)[:budget], ()
-            usual = favourite.seconds
-            if not call.frozen and random() < CHECK_ANEW:
-                usual = 0.0
-        elif not call.frozen and spare_cores() < budget:
-            usual = self.keep.usual(key)
-        late = HEAD_START + TIMES * usual if usual and not call.confirm else 0.0
+            if not call.confirm and (call.frozen or random() >= CHECK_ANEW):
+                late = HEAD_START + TIMES * favourite.seconds
         last = JOIN_AFTER * self.left if call.deadline < DAY else DAY
         after = dict.fromkeys(names, last) | dict.fromkeys(picked, min(late, last))
         return Start(key, picked, weights, {**after, picked[0]: 0.0}, given)
@@ -221,16 +217,6 @@ class Caller:
         (run,) = self.engine.race([task], lambda run: False, lambda: False)
         self.streams.write([run.stdout.encode(errors="replace")])
         return run.exit_code or 0
-
-
-def spare_cores() -> int:
-    """How many processors have nothing to do now, but for this process; 0: nobody knows."""
-    try:
-        with open("/proc/loadavg") as file:
-            running = int(file.read().split()[3].partition("/")[0])
-    except (OSError, ValueError, IndexError):
-        return 0
-    return max((os.cpu_count() or 1) - max(running - 1, 0), 0)
 
 
 def solvers_for(problem: Problem, call: Arguments) -> dict[str, Installed]:

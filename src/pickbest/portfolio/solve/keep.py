@@ -16,7 +16,6 @@ import fcntl
 import json
 import os
 import sqlite3
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,8 +29,6 @@ PATIENCE = 5.0
 MOST_CALLS, MOST_SOLVED = 100_000, 65_536
 # One that has become slow is not given as much more time at once: the others must have a chance.
 SLOWER = 1.25
-# Answers that tell how long problems usually take.
-RECENT = 20
 _SCHEMA = """
 create table if not exists calls(number integer primary key, id text unique, body text);
 create table if not exists kept(number integer primary key, name text unique, body text);
@@ -118,36 +115,13 @@ class Keep:
         with contextlib.suppress(TypeError, ValueError, LookupError):
             return [
                 (tuple(str(arm).partition(" ")[0] for arm in arms), tuple(map(float, weights)))
-                for arms, weights in self.read(f"picks {key}")["sets"]
+                for arms, weights in self.read(f"picks {key}")
             ]
         return []
 
-    def usual(self, key: str) -> float:
-        """How many seconds such problems usually take; 0: nobody knows."""
-        with contextlib.suppress(TypeError, ValueError, LookupError):
-            took = sorted(map(float, self.read(f"picks {key}")["seconds"]))
-            return took[len(took) // 2]
-        return 0.0
-
-    def offer(
-        self,
-        key: str,
-        sets: Sequence[tuple[Sequence[str], Sequence[float] | None]],
-        seconds: Sequence[float] = (),
-    ) -> None:
-        """Sets that the learner picked ahead, in each of them what it likes best first.
-
-        seconds: of the answers that it learned from.
-        """
-        kept = self.read(f"picks {key}")
-        before = kept.get("seconds", []) if isinstance(kept, dict) else []
-        liked = Counter(arm for arms, _ in sets for arm in arms)
-        told = []
-        for arms, weights in sets:
-            places = sorted(range(len(arms)), key=lambda place: -liked[arms[place]])
-            ordered = [weights[place] for place in places] if weights else []
-            told.append(([arms[place] for place in places], ordered))
-        self.write({f"picks {key}": {"sets": told, "seconds": [*before, *seconds][-RECENT:]}})
+    def offer(self, key: str, sets: Sequence[tuple[Sequence[str], Sequence[float] | None]]) -> None:
+        """Sets that the learner picked ahead."""
+        self.write({f"picks {key}": [(arms, weights or ()) for arms, weights in sets]})
 
     # Calls
 

@@ -140,18 +140,6 @@ class Installed(NamedTuple):
         """The program, or the module."""
         return self.solver.module.partition(":")[0] if self.is_module else self.argv[0]
 
-    @property
-    def stamp(self) -> str:
-        """Changes with the program or the module."""
-        origin: str | None = self.argv[0]
-        if self.is_module:
-            spec = _spec(self.place)
-            origin = spec.origin if spec else None
-        try:
-            return str(os.stat(origin or "").st_mtime_ns)
-        except OSError:
-            return ""
-
 
 def installed(
     format: str,
@@ -245,16 +233,12 @@ def _ourselves(program: str) -> bool:
 
 def has_module(name: str) -> bool:
     """Whether a module can be imported; it is not."""
-    return _spec(name) is not None
-
-
-def _spec(name: str) -> Any:
     from importlib.util import find_spec
 
     try:
-        return find_spec(name)
+        return find_spec(name) is not None
     except (ImportError, ValueError):
-        return None
+        return False
 
 
 def solver_table(own: Iterable[str] = (), wanted: Iterable[str] = ()) -> dict[str, Solver]:

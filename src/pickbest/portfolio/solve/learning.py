@@ -15,7 +15,6 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -123,10 +122,10 @@ def _learn(keep: Keep, key: str, taught: Sequence[Lesson], versions: Mapping[str
 
     arms, budget = taught[-1].arms, len(taught[-1].record.runs)
     journal = Path(keep.folder or "", JOURNAL)
-    known = known_arms(journal, key)
-    before = list(_prior(keep, key, known, arms, versions))
     # Solvers that are not here now are removed; what is known of them is kept for their return.
     with AskTell(arms, budget, journal, name=key) as book:
+        known = [arm for arm, tally in book.ledger.state.tallies.items() if tally.picked]
+        before = _prior(keep, key, known, arms, versions)
         # A process that was killed after its commit left calls that are in the journal.
         seen = {view.at for view in book.history(2 * BATCH)}
         new = [
@@ -141,10 +140,7 @@ def _learn(keep: Keep, key: str, taught: Sequence[Lesson], versions: Mapping[str
         sets = book.ledger.look(
             lambda state: [state.live.pick(state.next_round + each)[:2] for each in range(READY)]
         )
-    took = [
-        run.seconds for each in taught for run in each.record.runs if run.arm == each.record.winner
-    ]
-    keep.offer(key, sets, took)
+    keep.offer(key, sets)
 
 
 def _prior(
@@ -164,17 +160,6 @@ def _prior(
         for each in lessons(replace(call, versions={}, weights=()), versions):
             # A round of its own, and so at a time of its own.
             yield each._replace(record=replace(each.record, at=each.record.at + 5e-6))
-
-
-def known_arms(journal: Path, key: str) -> Sequence[str]:
-    """The arms that the learner of a key has ever had."""
-    from pickbest.portfolio.run.ask_tell import AskTell
-
-    with suppress(PickbestError):  # there is no such portfolio yet
-        if journal.exists():
-            with AskTell.reopened(journal, key) as book:
-                return tuple(book.ledger.state.tallies)
-    return ()
 
 
 def due(keep: Keep, key: str) -> bool:
@@ -212,25 +197,28 @@ def learn_all(folder: str | Path, wait: bool = True) -> int:
 
 
 def noted_versions(keep: Keep) -> dict[str, str]:
-    """The version of each solver that is here; programs that have not changed are not asked."""
-    seen, versions = seen_versions(keep), {}
-    for solver in solver_table().values():
-        if (here := located(solver, places())) is None:
-            continue
-        stamps, stamp = seen.setdefault(solver.name, {}), here.stamp
-        if stamp not in stamps.values():
-            stamps[version_of(here)] = stamp
-        versions[solver.name] = next(each for each, known in stamps.items() if known == stamp)
-    if seen != seen_versions(keep):
-        keep.write({VERSIONS: seen})
-    return versions
+    """The version of each solver that is here, as it says; what was seen is kept."""
+    seen, here = seen_versions(keep), installed_versions()
+    new = {
+        name: version
+        for name, version in here.items()
+        if version and version not in seen.get(name, ())
+    }
+    if new:
+        keep.write({VERSIONS: seen | {name: [*seen.get(name, ()), new[name]] for name in new}})
+    return here
 
 
-def seen_versions(keep: Keep) -> dict[str, dict[str, str]]:
-    """By solver, the versions that were seen, each with the stamp of its program."""
+def installed_versions() -> dict[str, str]:
+    found = (located(solver, places()) for solver in solver_table().values())
+    return {here.name: version_of(here) for here in found if here is not None}
+
+
+def seen_versions(keep: Keep) -> dict[str, list[str]]:
+    """By solver, all versions that were seen."""
     found = keep.read(VERSIONS)
     listed = found.items() if isinstance(found, dict) else ()
-    return {name: each for name, each in listed if isinstance(each, dict)}
+    return {name: list(map(str, each)) for name, each in listed if isinstance(each, list)}
 
 
 def main(folder: Path) -> None:

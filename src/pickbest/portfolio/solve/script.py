@@ -1,7 +1,6 @@
 """What is asserted and set in a session of SMT-LIB."""
 
 import re
-from collections.abc import Sequence
 
 from pickbest.portfolio.run.answers.commands import head_of
 
@@ -49,13 +48,8 @@ class Command:
         self.taken = False
 
 
-class Frame:
-    """What was said between a push and its pop; two are the same only if they are one."""
-
-    __slots__ = ("commands",)
-
-    def __init__(self, commands: Sequence[Command] = ()) -> None:
-        self.commands = list(commands)
+# What was said between a push and its pop.
+Frame = list[Command]
 
 
 class Stack:
@@ -65,7 +59,7 @@ class Stack:
     """
 
     def __init__(self, check_seconds: float = 0.0) -> None:
-        self.frames = [Frame()]
+        self.frames: list[Frame] = [[]]
         self.changes = 0
         self.logic = "ALL"
         self.options: dict[bytes, bytes] = {}
@@ -85,20 +79,20 @@ class Stack:
         keeps = self.options.get(b"global-declarations") == b"true"
         is_global = keeps and head in DECLARING
         command = Command(text, STATE, "z3" if head in Z3_STATE else "", is_global)
-        self.frames[0 if is_global else -1].commands.append(command)
+        self.frames[0 if is_global else -1].append(command)
         self.changes += 1
         return command
 
     def take_back(self, command: Command) -> None:
         """A command that no solver takes: as if it had never come."""
         for frame in self.frames:
-            if command in frame.commands:
-                frame.commands.remove(command)
+            if command in frame:
+                frame.remove(command)
         self.changes += 1
 
     def push(self, count: int) -> None:
         self.changes += 1
-        self.frames += [Frame() for _ in range(count)]
+        self.frames += [[] for _ in range(count)]
 
     def pop(self, count: int) -> None:
         self.changes += 1
@@ -114,7 +108,7 @@ class Stack:
             self.check_seconds = int(value[:12]) / 1e3 if value.isdigit() else 0.0
         elif name != b"print-success":
             dialect = "" if _STANDARD.match(name) else "z3"
-            self.frames[0].commands.append(Command(text, QUIET, dialect, True))
+            self.frames[0].append(Command(text, QUIET, dialect, True))
             self.changes += 1
 
     def reset(self, head: str) -> None:
@@ -123,15 +117,15 @@ class Stack:
         if head == "reset-assertions":
             kept = [
                 each
-                for each in self.frames[0].commands
+                for each in self.frames[0]
                 if each.is_global or head_of(each.text) == "set-logic"
             ]
         else:
             self.options.clear()
             self.check_seconds = self._first_check_seconds
-        self.frames = [Frame(kept)]
+        self.frames = [kept]
         self.changes += 1
 
     def holds(self, command: Command) -> bool:
         """Whether a command is still in force."""
-        return any(command in frame.commands for frame in self.frames)
+        return any(command in frame for frame in self.frames)

@@ -32,7 +32,7 @@ def listed(call: Arguments, keep: Keep) -> str:
     for solver in table.values():
         here = located(solver, path)
         shown = " ".join(here.argv) if here else "-"
-        known = ", ".join(filter(None, versions.get(solver.name, ()))) if here else ""
+        known = ", ".join(versions.get(solver.name, ())) if here else ""
         lines.append(f"{solver.format:7} {solver.name:14} {known:16} {shown}")
     unused = [name for name, _, _ in PROFILES if name not in table]
     if unused:

@@ -78,12 +78,12 @@ class Worker:
                 if level > 0:
                     self.send(b"(push 1)", QUIET)
                 self._told.append((frame, 0))
-            for command in frame.commands[self._told[level][1] :]:
+            for command in frame[self._told[level][1] :]:
                 if not command.dialect or command.dialect == self.dialect:
                     self.send(command.text, command.kind, command)
                 elif command.kind == STATE:
                     self.refused[command] = b"unsupported"
-            self._told[level] = frame, len(frame.commands)
+            self._told[level] = frame, len(frame)
         self._changes = stack.changes
         return True
 
