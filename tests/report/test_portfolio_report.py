@@ -13,7 +13,7 @@ from pickbest.core import PickbestError
 from pickbest.portfolio import AskTell, Portfolio, Run, RunStatus
 from pickbest.portfolio.store.export import COLUMNS, chosen_format, run_rows
 from pickbest.portfolio.store.records import Entry, Finished, Opened, Picked, Record, Roster
-from pickbest.report.document import Figure, Report
+from pickbest.report.document import Report
 from pickbest.report.portfolio_page import Races, portfolio_report
 from tests.portfolio.test_commands import exit_of, pickbest
 
@@ -101,7 +101,6 @@ def test_costs_that_were_told_have_no_seconds() -> None:
     assert "deadline" not in dict(page.facts)
     (alone,) = [section for section in page.sections if section.name == "alone"]
     assert "took 0.3 cost per problem" in repr(alone)
-    assert not any(isinstance(block, Figure) for block in alone.blocks)
 
 
 def test_a_deadline_that_is_not_known_is_said_to_be_guessed() -> None:
@@ -145,7 +144,7 @@ def test_the_page_needs_nothing_else_and_names_everything(store: Path, tmp_path:
     for row in table.values():
         assert re.fullmatch(r"[\d.]+ \([\d.]+ to [\d.]+\)", row["seconds"])
     figures = {path.name for path in (out / "figures").glob("*.png")}
-    assert figures == {"answered.png", "cost.png"}
+    assert figures == {"cost.png"}
 
 
 def test_runs_as_tables(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

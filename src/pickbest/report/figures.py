@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 # Small enough that text stays readable when a phone shows the figure at its own width.
 WIDTH, HEIGHT = 5.8, 3.9
-LINES = {"solid": "-", "dashed": "--", "dotted": ":", "none": ""}
 HEROES = ("fpml", "auto")
 
 
@@ -65,7 +64,7 @@ def _draw(axes: Axes, series: Series, colour: str) -> None:
         yerr=series.spread,
         label=typeset(series.label) or None,
         color=colour,
-        linestyle=LINES[series.line],
+        linestyle=series.line,
         marker=series.marker or None,
         markersize=6 if hollow else 4.5,
         markerfacecolor="none" if hollow else colour,

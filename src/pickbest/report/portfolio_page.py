@@ -23,7 +23,6 @@ from pickbest.portfolio.store.records import Entry, Picked
 from pickbest.portfolio.store.state import Course
 from pickbest.portfolio.store.views import RoundView, Status, rounds_of
 from pickbest.report.document import (
-    Block,
     Cell,
     Chapter,
     Column,
@@ -223,13 +222,8 @@ def _alone(races: Races) -> Section:
         "their own end. A problem without an answer counts as twice the deadline (PAR2)."
     )
     columns = alike("arm", "rounds", what)
-    blocks: list[Block] = [
-        Verdict("Compared with one arm alone", told),
-        Table("alone", "The portfolio and each arm alone", columns, rows, note),
-    ]
-    if races.timed:
-        blocks.append(_answered(races))
-    return Section("alone", "Each arm alone", blocks)
+    table = Table("alone", "The portfolio and each arm alone", columns, rows, note)
+    return Section("alone", "Each arm alone", [Verdict("Compared with one arm alone", told), table])
 
 
 def _mean(values: FloatArray, weights: FloatArray) -> Interval:
@@ -241,32 +235,6 @@ def _mean(values: FloatArray, weights: FloatArray) -> Interval:
 
 def _shown(estimate: Interval) -> str:
     return f"{estimate.mean:.3g} ({estimate.low:.3g} to {estimate.high:.3g})"
-
-
-def _answered(races: Races) -> Figure:
-    """Share of problems answered within a time."""
-    ours = np.stack([races.seconds, np.ones(len(races.rounds))], axis=1)
-    series = [_curve("portfolio", ours, races.deadline, "fpml")]
-    series += [
-        _curve(name, pairs, races.deadline, name, "dashed") for name, pairs in races.alone().items()
-    ]
-    return Figure(
-        "answered",
-        "Share of problems that are answered within a time: by the portfolio (solid, measured), "
-        "and by each arm alone (dashed, estimated).",
-        "Share of problems answered against seconds, for the portfolio and for each arm alone",
-        "seconds to the answer",
-        "share of problems answered",
-        series,
-        log_x=True,
-    )
-
-
-def _curve(name: str, pairs: FloatArray, deadline: float, look: str, line: str = "solid") -> Series:
-    times, weights = pairs[np.argsort(pairs[:, 0])].T
-    shares, within = np.cumsum(weights) / weights.sum(), times <= deadline
-    x, y = times[within].tolist(), shares[within].tolist()
-    return Series(printable(name), x, y, look, line=line, marker="")
 
 
 def _failures(races: Races) -> Section:
