@@ -190,9 +190,6 @@ def report(
     out: Annotated[
         Path, Option("--out", "-o", help="Folder for the page, its tables and its figures.")
     ] = Path("portfolio-report"),
-    deadline: Annotated[
-        float | None, Option(help="Seconds that an arm may run, if STORE is not a portfolio.toml.")
-    ] = None,
     name: NameOption = "default",
     open_page: Annotated[bool, Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
@@ -205,7 +202,6 @@ def report(
 
         pickbest report portfolio.toml --open
     """
-    from pickbest.core import check_positive
     from pickbest.portfolio.store.views import overview
     from pickbest.report.html import need_packages, write_report
     from pickbest.report.portfolio_page import portfolio_report
@@ -214,13 +210,10 @@ def report(
     shown = Path(store).stem if store.endswith(".toml") else name
     again = Path(store).name if store.endswith(".toml") else f"STORE --name {name}"
     command = f"pickbest report {again}"
-    given = None if deadline is None else check_positive("deadline", deadline)
-    config = located(store, name)[2]  # a journal does not know the deadline
-    known = config.deadline if given is None and config is not None else given
     with opened(store, name) as ledger:
         view = overview(ledger.state)
         entries, course = list(ledger.journal.entries()), ledger.state.course
-        made = portfolio_report(view, course, entries, known, shown, command)
+        made = portfolio_report(view, course, entries, shown, command)
     page = write_report(made, out)
     say(f"{view.problems} problems: {page}")
     if open_page:

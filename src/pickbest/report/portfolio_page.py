@@ -2,7 +2,7 @@
 
 What each arm alone would have done is estimated, with an interval, from the rounds in which all
 arms ran to their own end: a stopped run tells only that it would have taken longer. Where arms are
-names, the page says quality, price and calls instead of seconds.
+names, the page says quality, price and calls.
 """
 
 from __future__ import annotations
@@ -48,21 +48,16 @@ ENDED = (
 
 
 def portfolio_report(
-    status: Status,
-    course: Course,
-    entries: Sequence[Entry],
-    deadline: float | None,
-    name: str,
-    command: str,
+    status: Status, course: Course, entries: Sequence[Entry], name: str, command: str
 ) -> Report:
-    """The whole page. name: what the portfolio is called. deadline: in seconds, if it is known."""
+    """The whole page. name: what the portfolio is called."""
     if status.mean_cost is None:
         raise PickbestError("no round is finished: a report needs some (`pickbest run`)")
     named = status.rewards or (status.trade is not None and status.learner == "calls")
     if named:
         facts, chapters = _of_names(status)
     else:
-        facts, chapters = _of_races(Races.of(entries, deadline), status.budget)
+        facts, chapters = _of_races(Races(entries), status)
     over_time = Chapter("time", "Over time", "", [_over_time(course, named)])
     intro = f"What the portfolio **{printable(name)}** did, from its journal alone."
     facts = [("pickbest", __version__), *facts]
@@ -97,22 +92,14 @@ def _over_time(course: Course, named: bool) -> Section:
 
 @dataclass(frozen=True)
 class Races:
-    """The finished rounds of a portfolio.
-
-    deadline: seconds; guessed: it is the longest time that a run took, because nobody said it.
-    """
+    """The finished rounds of a portfolio, from its journal."""
 
     entries: Sequence[Entry]
-    rounds: tuple[RoundView, ...]
-    deadline: float
-    guessed: bool
 
-    @classmethod
-    def of(cls, entries: Sequence[Entry], deadline: float | None = None) -> Races:
-        """From a journal."""
-        views = tuple(view for view in rounds_of(entries) if view.state == "finished")
-        longest = max((run.seconds for view in views for run in view.runs), default=0.0) or 1.0
-        return cls(entries, views, deadline or longest, deadline is None)
+    @cached_property
+    def rounds(self) -> list[RoundView]:
+        """What happened, oldest first."""
+        return [view for view in rounds_of(self.entries) if view.state == "finished"]
 
     @cached_property
     def runs(self) -> dict[str, list[Run]]:
@@ -124,64 +111,39 @@ class Races:
                 found[run.arm].append(run)
         return dict(sorted(found.items(), key=lambda item: (-won[item[0]], item[0])))
 
-    @property
-    def costs(self) -> FloatArray:
-        """What was paid each round; 1 where nothing is known."""
-        return np.array([1.0 if view.cost is None else view.cost for view in self.rounds])
+    def alone(self) -> dict[str, Interval]:
+        """What each arm alone would have cost, with an interval that holds 90% of such means.
 
-    @property
-    def seconds(self) -> FloatArray:
-        """Until the winner had answered; twice the deadline where nobody did (PAR2)."""
-        times = [
-            next((run.seconds for run in view.runs if run.arm == view.winner), 2.0 * self.deadline)
-            for view in self.rounds
-        ]
-        return np.array(times)
-
-    @cached_property
-    def timed(self) -> bool:
-        """Whether runs have times: costs that were told by hand have none."""
-        return any(run.seconds > 0.0 for runs in self.runs.values() for run in runs)
-
-    @property
-    def paid(self) -> FloatArray:
-        """What was paid each round: seconds if runs have times, else costs."""
-        return self.seconds if self.timed else self.costs
-
-    def alone(self) -> dict[str, FloatArray]:
-        """(rounds, 2) by arm: what it took, and the weight of the round.
-
-        Only of rounds that were watched to their end. One in which an arm was unlikely to be seen
-        counts more, so that the mean stands for all rounds.
+        Only rounds that were watched to their end say so. One in which an arm was unlikely to be
+        seen counts more, so that the mean stands for all rounds.
         """
         picked = (entry.record for entry in self.entries if isinstance(entry.record, Picked))
         opened = {each.round: each for each in picked if each.watched and not each.until}
         found: dict[str, list[tuple[float, float]]] = defaultdict(list)
         for view in self.rounds:
-            if (round_ := opened.get(view.round)) is None:
+            if (known := opened.get(view.round)) is None:
                 continue
-            weights = round_.weights or (1.0,) * len(view.runs)
+            weights = known.weights or (1.0,) * len(view.runs)
             for run, weight in zip(view.runs, weights, strict=True):
                 if run.cost is not None:
-                    failed = run.cost == 1.0
-                    took = (
-                        (2.0 * self.deadline if failed else run.seconds) if self.timed else run.cost
-                    )
-                    found[run.arm].append((took, weight / (round_.watch or 1.0)))
-        return {name: np.array(pairs) for name, pairs in sorted(found.items())}
+                    found[run.arm].append((run.cost, weight / (known.watch or 1.0)))
+        return {name: _mean(*np.array(pairs).T) for name, pairs in found.items()}
 
 
-def _of_races(races: Races, budget: int) -> tuple[list[tuple[str, str]], list[Chapter]]:
+def _mean(values: FloatArray, weights: FloatArray) -> Interval:
+    mean = float(np.average(values, weights=weights))
+    spread = float(np.sqrt((weights**2 * (values - mean) ** 2).sum()) / weights.sum())
+    return Interval(mean, max(mean - Z_90 * spread, 0.0), min(mean + Z_90 * spread, 1.0))
+
+
+def _of_races(races: Races, status: Status) -> tuple[list[tuple[str, str]], list[Chapter]]:
     solved = sum(view.winner is not None for view in races.rounds)
     facts = [
         ("rounds", f"{len(races.rounds)} finished, {solved} solved"),
-        ("arms", f"{budget} of {len(races.runs)} per round"),
+        ("arms", f"{status.budget} of {len(races.runs)} per round"),
     ]
-    if races.timed:
-        guess = " (the longest time seen; set it with `--deadline`)" if races.guessed else ""
-        facts.append(("deadline", f"{races.deadline:g} s{guess}"))
     chapters = [
-        Chapter("arms", "Arms", "", [_winners(races), _alone(races)]),
+        Chapter("arms", "Arms", "", [_winners(races), _alone(races, status)]),
         Chapter("trust", "What went wrong", "", [_failures(races)]),
     ]
     return facts, chapters
@@ -203,34 +165,28 @@ def _winners(races: Races) -> Section:
     return Section("winners", "Who wins", [Verdict("Who wins", told), table])
 
 
-def _alone(races: Races) -> Section:
-    """The portfolio as measured, and what each arm alone would have done, with intervals."""
-    alone = {name: _mean(*pairs.T) for name, pairs in races.alone().items()}
+def _alone(races: Races, status: Status) -> Section:
+    """The portfolio as measured, and what each arm alone would have cost."""
+    alone = races.alone()
     if not alone:
         return Section("alone", "Each arm alone", [Text("No round was watched to its end.")])
-    what, mean = "seconds" if races.timed else "cost", f"{races.paid.mean():.4g}"
     best, *others = sorted(alone, key=lambda name: alone[name].mean)
     told = (
-        f"The portfolio took {mean} {what} per problem. Its best arm alone, "
-        f"{printable(best)}, would have taken about {_shown(alone[best])}."
+        f"The portfolio paid {status.mean_cost:.4g} per problem. Its best arm alone, "
+        f"{printable(best)}, would have paid about {_shown(alone[best])}."
     )
-    rows: list[list[Cell]] = [["the portfolio (measured)", len(races.rounds), mean]]
+    rows: list[list[Cell]] = [
+        ["the portfolio (measured)", len(races.rounds), f"{status.mean_cost:.4g}"]
+    ]
     for name in (best, *others):
         rows.append([printable(name), len(races.runs[name]), _shown(alone[name])])
     note = (
         "Arms alone are estimated, with 90% intervals, from the rounds in which all arms ran to "
-        "their own end. A problem without an answer counts as twice the deadline (PAR2)."
+        "their own end."
     )
-    columns = alike("arm", "rounds", what)
+    columns = alike("arm", "rounds", "mean cost")
     table = Table("alone", "The portfolio and each arm alone", columns, rows, note)
     return Section("alone", "Each arm alone", [Verdict("Compared with one arm alone", told), table])
-
-
-def _mean(values: FloatArray, weights: FloatArray) -> Interval:
-    """A weighted mean, and what it lies between in nine of ten cases, about."""
-    mean = float(np.average(values, weights=weights))
-    spread = float(np.sqrt((weights**2 * (values - mean) ** 2).sum()) / weights.sum())
-    return Interval(mean, max(mean - Z_90 * spread, 0.0), mean + Z_90 * spread)
 
 
 def _shown(estimate: Interval) -> str:
