@@ -36,6 +36,8 @@ def plain(thing: Any) -> Any:
             if name not in sparse or value != sparse[name]
         }
     if isinstance(thing, list | tuple):
+        if set(map(type, thing)) <= _SCALARS:  # the features of a problem may be hundreds
+            return list(thing)
         return [plain(each) for each in thing]
     if isinstance(thing, Mapping):
         return {name: plain(each) for name, each in thing.items()}

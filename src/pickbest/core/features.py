@@ -74,14 +74,11 @@ def by_name(features: Features) -> dict[str, Feature]:
     """
     names = feature_names(features)
     row = [features[name] for name in names] if isinstance(features, Mapping) else features
-    return {name: _plain(name, one) for name, one in zip(names, row, strict=True)}
-
-
-def _plain(name: str, feature: Feature) -> Feature:
-    code = encoded_one(name, feature)
-    if isinstance(feature, str):
-        return feature
-    return None if code == MISSING else code
+    codes = _codes(names, row).tolist()
+    return {
+        name: one if isinstance(one, str) else None if code == MISSING else code
+        for name, one, code in zip(names, row, codes, strict=True)
+    }
 
 
 def encoded(features: Features, names: tuple[str, ...]) -> FloatArray:
@@ -104,6 +101,13 @@ def encoded(features: Features, names: tuple[str, ...]) -> FloatArray:
             f"({'; '.join(changed)}): give None for what is missing, or begin a new game"
         )
     row = [features[name] for name in names] if isinstance(features, Mapping) else features
+    return _codes(names, row)
+
+
+def _codes(names: Sequence[str], row: Sequence[Feature] | FloatArray) -> FloatArray:
+    """(n_features,) the codes of a row; one that holds only numbers is encoded at once."""
+    if set(map(type, row)) <= {float, np.float64}:
+        return encoded_numbers(np.array(row, np.float64))
     return np.array([encoded_one(name, one) for name, one in zip(names, row, strict=True)])
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,7 +14,7 @@ from pickbest.core.tickets import RepeatedTellError, Ticket, in_order, round_of
 from pickbest.portfolio.run.race import finished
 from pickbest.portfolio.run.settings import Settings
 from pickbest.portfolio.runs import Result, Run, RunStatus
-from pickbest.portfolio.store.ledger import Ledger, ticket_of
+from pickbest.portfolio.store.ledger import Ledger
 from pickbest.portfolio.store.records import NoPortfolioError, Opened, Picked
 from pickbest.portfolio.store.state import PortfolioState, check_opening
 from pickbest.portfolio.store.views import RoundView, Status, overview
@@ -112,8 +111,7 @@ class AskTell:
     @property
     def open_tickets(self) -> tuple[Ticket[str], ...]:
         """Tickets, of any process, that were asked for and neither told nor lost."""
-        opened = self.ledger.look(lambda state: tuple(map(ticket_of, state.open.values())))
-        return tuple(map(self._going_on, opened))
+        return self.ledger.look(lambda state: tuple(map(self._ticket, state.open.values())))
 
     def ask(
         self, problem: str = "", lifetime: float | None = None, features: Features | None = None
@@ -146,12 +144,12 @@ class AskTell:
             self.ledger.sweep()
         seconds = self._own_seconds if lifetime is None else lifetime
         own = lifetime is None
-        tickets = self.ledger.ask(
+        opened = self.ledger.ask(
             problems, lifetime=seconds, owned=own, watch=self._watch, features=features
         )
         if own:
-            self._mine.update(ticket.round for ticket in tickets)
-        return [self._going_on(each) for each in tickets]
+            self._mine.update(each.round for each in opened)
+        return [self._ticket(each) for each in opened]
 
     def more(self, ticket: Ticket[str] | int, lifetime: float | None = None) -> Ticket[str] | None:
         """Once a round is told: another call on its problem, if it is worth its price.
@@ -166,7 +164,7 @@ class AskTell:
             return None
         if lifetime is None:
             self._mine.add(found.round)
-        return self._going_on(found)
+        return self._ticket(found)
 
     def tell(
         self,
@@ -222,8 +220,9 @@ class AskTell:
         self.ledger.running([number])
         self.ledger.lose([number], "given up")
 
-    def _going_on(self, ticket: Ticket[str]) -> Ticket[str]:
-        return replace(ticket, goes_on=self.more)
+    def _ticket(self, opened: Picked) -> Ticket[str]:
+        told = (opened.round, opened.arms, opened.problem, opened.watched, opened.until)
+        return Ticket(*told, goes_on=self.more)
 
     def _result(self, picked: Picked, told: Costs, answer: Any, prices: Costs | None) -> Result:
         settings = self.ledger.state.settings

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pickbest.core import PickbestError, unknown_name
 from pickbest.core.features import Feature, Features, encoded, feature_names, kept
-from pickbest.core.tickets import ClosedRoundError, RepeatedTellError, Ticket, not_open
-from pickbest.portfolio.processes import this_process
+from pickbest.core.tickets import ClosedRoundError, RepeatedTellError, not_open
+from pickbest.portfolio.processes import Owner, this_process
 from pickbest.portfolio.store.records import (
     DamagedError,
     Entry,
@@ -31,7 +31,7 @@ from pickbest.portfolio.store.records import (
     check_picked,
     check_roster,
 )
-from pickbest.portfolio.store.state import PortfolioState, check_opening, updated
+from pickbest.portfolio.store.state import Called, PortfolioState, check_opening
 from pickbest.portfolio.store.views import RoundView, rounds_of
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ EXPIRED = "no result came in time"
 LOG = logging.getLogger("pickbest.portfolio")
 
 T = TypeVar("T")
+R = TypeVar("R", bound=Record)
 Kept = dict[str, Feature] | list[Feature]
 
 
@@ -101,18 +102,21 @@ class Ledger:
                 with suppress(StorageError):
                     self.journal.keep(self.state.to_bytes())
 
-    def write(self, made: Callable[[Turn], Sequence[Record]]) -> None:
+    def write(self, made: Callable[[Turn], Sequence[R]]) -> list[R]:
         """Write what a function makes of the newest state: in one commit, once, and patiently."""
+        records: list[R] = []
         sent: list[Entry] = []
         counted = False
 
-        def attempt() -> None:
-            nonlocal sent, counted
+        def attempt() -> list[R]:
+            nonlocal records, sent, counted
             with self.turn() as turn:
                 # An attempt that seemed to fail may have counted.
                 counted = counted or any(entry in turn.news for entry in sent[:1])
                 if not counted:
-                    sent = [turn.append(record) for record in made(turn)]
+                    records = list(made(turn))
+                    sent = [turn.append(record) for record in records]
+            return records
 
         with self.lock:
             for seconds in self.patience:
@@ -165,15 +169,10 @@ class Ledger:
         """
         roster = check_opening(settings, arms, budget)
         with self.turn() as turn:
-            before = self.state.roster
             self.check_settings(settings)
             if self.state.settings is None:
                 turn.append(settings)
-            if before is not None:
-                roster = updated(before, roster)
-                self._try_out(roster)
-            if before != roster:
-                turn.append(roster)
+            self._follow(turn, roster)
 
     def check_settings(self, wanted: Opened) -> None:
         """Raise if the portfolio was created with others."""
@@ -191,16 +190,26 @@ class Ledger:
     def change(self, add: Sequence[str] = (), remove: Sequence[str] = ()) -> None:
         """Change the arms of a running portfolio; open rounds go on."""
         with self.turn() as turn:
-            before = self.state.roster
-            if before is None:
-                raise PickbestError("the portfolio has no arms yet: open it with some")
+            before = self.state.live.arms
             for arm in remove:
-                if arm not in before.arms:
-                    raise unknown_name("arm", arm, before.arms)
-            stay = tuple(arm for arm in before.arms if arm not in remove)
-            roster = check_roster(Roster((*stay, *add), before.budget))
-            self._try_out(roster)
-            turn.append(roster)
+                if arm not in before:
+                    raise unknown_name("arm", arm, before)
+            stay = tuple(arm for arm in before if arm not in remove)
+            self._follow(turn, Roster((*stay, *add), self.state.live.budget))
+
+    def _follow(self, turn: Turn, wanted: Roster) -> None:
+        """Take these arms, those that stay first; raises before anything is written if the learner
+        cannot play with them."""
+        before = self.state.roster
+        if before is not None:
+            check_roster(wanted)
+            stay = [arm for arm in before.arms if arm in wanted.arms]
+            new = [arm for arm in wanted.arms if arm not in stay]
+            wanted = Roster((*stay, *new), wanted.budget)
+            trial = copy.deepcopy(self.state)
+            trial.apply(Entry(trial.position + 1, wanted))
+        if wanted != before:
+            turn.append(wanted)
 
     def ask(
         self,
@@ -210,7 +219,7 @@ class Ledger:
         owned: bool = True,
         watch: float | None = None,
         features: Sequence[Features | None] | None = None,
-    ) -> list[Ticket[str]]:
+    ) -> list[Picked]:
         """One round per problem, all in one commit.
 
         lifetime: seconds for which the tickets are good; with `owned`, they are good as long as
@@ -219,56 +228,72 @@ class Ledger:
             round is.
         features: of each problem; None where one, or none of them, has any.
         """
-        known = _known_features(problems, features)
-        now = time.time()
-        owner = this_process() if owned else None
-        opened: list[Picked] = []
-
-        def picked(number: int, problem: str, told: Kept | None) -> Picked:
-            live = self.state.live
-            arms, weights, until, wanted = live.pick(number, told)
-            chance = 1.0 if watch is None else min(wanted, watch)
-            watched, good = live.watch_draw(number) < chance, now + lifetime
-            return Picked(
-                number, arms, weights, good, owner, problem, watched, now, chance, until, told
-            )
+        known, owner = _known_features(problems, features), _owner(owned)
 
         def made(turn: Turn) -> list[Picked]:
             # Rounds of one batch are picked from the same state: none of them is told yet.
             rounds = enumerate(zip(problems, known, strict=True), self.state.next_round)
-            opened[:] = [picked(number, problem, told) for number, (problem, told) in rounds]
-            return opened
+            return [
+                self._pick(number, problem, told, lifetime, owner, watch)
+                for number, (problem, told) in rounds
+            ]
 
-        self.write(made)
-        return [ticket_of(each) for each in opened]
+        return self.write(made)
 
-    def more(self, number: int, lifetime: float, owned: bool) -> Ticket[str] | None:
+    def more(self, number: int, lifetime: float, owned: bool) -> Picked | None:
         """Go on with a round that was told, on the same problem; None: no call is worth its price.
 
-        Asked again, it gives the same ticket.
+        Asked again, it gives the same round.
         """
-        found: list[Picked] = []
+
+        def going_on() -> list[Picked]:
+            return [each for each in self.state.open.values() if each.after == number]
 
         def made(turn: Turn) -> list[Picked]:
-            found[:] = [each for each in self.state.open.values() if each.after == number]
-            if found:
+            if going_on():
                 return []
             opened = [entry.record for entry in turn.of_round(number)]
             first = next((each for each in opened if isinstance(each, Picked)), None)
             if number not in self.state.tail or first is None:
                 raise self._no_more(number)
-            before = self.state.tail[number]
-            new, now = self.state.next_round, time.time()
-            arms = self.state.live.pick(new, first.features, before.arms, before.costs).arms
-            if arms:
-                owner = this_process() if owned else None
-                told = (first.problem, True, now, 1.0, (), first.features)
-                picked = Picked(new, arms, None, now + lifetime, owner, *told)
-                found.append(replace(picked, after=number, called=before.arms, costs=before.costs))
-            return found
+            new, told = self.state.next_round, first.features
+            picked = self._pick(new, first.problem, told, lifetime, _owner(owned), after=number)
+            return [picked] if picked.arms else []
 
-        self.write(made)
-        return ticket_of(found[0]) if found else None
+        found = self.write(made) or going_on()
+        return found[0] if found else None
+
+    def _pick(
+        self,
+        number: int,
+        problem: str,
+        features: Features | None,
+        lifetime: float,
+        owner: Owner | None,
+        watch: float | None = None,
+        after: int = -1,
+    ) -> Picked:
+        """The record that opens a round; after: the round that it goes on with."""
+        live, now = self.state.live, time.time()
+        before = Called() if after < 0 else self.state.tail[after]
+        arms, weights, until, wanted = live.pick(number, features, before.arms, before.costs)
+        chance = 1.0 if watch is None else min(wanted, watch)
+        return Picked(
+            number,
+            arms,
+            weights,
+            expires=now + lifetime,
+            owner=owner,
+            problem=problem,
+            watched=live.watch_draw(number) < chance,
+            at=now,
+            watch=chance,
+            until=until,
+            features=features,
+            after=after,
+            called=before.arms,
+            costs=before.costs,
+        )
 
     def _no_more(self, number: int) -> PickbestError:
         if not 0 <= number < self.state.next_round:
@@ -350,17 +375,12 @@ class Ledger:
 
     def _close(self, reasons: Mapping[int, str]) -> list[Lost]:
         """Close those of the rounds that are open; why each is lost."""
-        losses: list[Lost] = []
-        if not reasons:
-            return losses
 
         def made(turn: Turn) -> list[Lost]:
-            now, left = time.time(), sorted(reasons.keys() & self.state.open.keys())
-            losses[:] = [Lost(number, reasons[number], now) for number in left]
-            return losses
+            left = sorted(reasons.keys() & self.state.open.keys())
+            return [Lost(number, reasons[number], time.time()) for number in left]
 
-        self.write(made)
-        return losses
+        return self.write(made) if reasons else []
 
     def _opened(self, trusted: Opened | None) -> PortfolioState:
         """The fold as the snapshot has it, or an empty one."""
@@ -371,11 +391,6 @@ class Ledger:
         except DamagedError as error:
             LOG.warning("%s; all records are folded again", error)
         return PortfolioState(trusted)
-
-    def _try_out(self, roster: Roster) -> None:
-        """Raise before anything is written if the learner cannot play with these arms."""
-        trial = copy.deepcopy(self.state)
-        trial.apply(Entry(trial.position + 1, roster))
 
 
 def _fold(state: PortfolioState, entry: Entry) -> None:
@@ -395,6 +410,10 @@ def _check_pick(state: PortfolioState, picked: Picked) -> None:
         )
 
 
+def _owner(owned: bool) -> Owner | None:
+    return this_process() if owned else None
+
+
 def _has_expired(picked: Picked) -> bool:
     """Whether a ticket is no longer good; one of a process of this machine is while that lives."""
     mine = picked.owner is not None and picked.owner.is_here
@@ -405,20 +424,13 @@ def _known_features(
     problems: Sequence[str], features: Sequence[Features | None] | None
 ) -> list[Kept | None]:
     """As the journal keeps them."""
-    if features is None:
-        return [None] * len(problems)
-    if len(features) != len(problems):
+    given = [None] * len(problems) if features is None else features
+    if len(given) != len(problems):
         raise PickbestError(
-            f"features must be given for each of {len(problems)} problems, got {len(features)}"
+            f"features must be given for each of {len(problems)} problems, got {len(given)}"
         )
-    known = [None if each is None else kept(each) for each in features]
-    names = next((feature_names(each) for each in known if each is not None), ())
-    for each in known:
-        if each is not None:
-            encoded(each, names)
+    known = [None if each is None else kept(each) for each in given]
+    found = [each for each in known if each is not None]
+    for each in found:
+        encoded(each, feature_names(found[0]))
     return known
-
-
-def ticket_of(picked: Picked) -> Ticket[str]:
-    """What is handed out of a round that was opened."""
-    return Ticket(picked.round, picked.arms, picked.problem, picked.watched, picked.until)

@@ -49,13 +49,13 @@ class PickedArms(NamedTuple):
 class LiveLearner:
     """Picks, learns, and follows its arms when some come or go.
 
-    arms: in the learner's order.
+    arms: in the learner's order. budget: of the roster.
     """
 
     def __init__(self, settings: Opened, roster: Roster) -> None:
         self._settings = settings
         self._archive: Archive = {}
-        self._budget, self.arms = roster.budget, roster.arms
+        self.budget, self.arms = roster.budget, roster.arms
         made = self._made(len(roster.arms), roster.budget, roster.arms)
         self._seat = Seat(made, settings.seed)
 
@@ -78,7 +78,7 @@ class LiveLearner:
         """Go on with other arms or another budget."""
         budget, arms = roster.budget, roster.arms
         learner, state, count = self._made(len(arms), budget, arms), self.state, len(self.features)
-        if self._budget != budget:
+        if self.budget != budget:
             # What was learned of arms is true for any budget, but some states are shaped by it.
             reshaped = start_state(self._made(len(self.arms), budget), 1, count)
             if not same_layout(state, reshaped):
@@ -87,7 +87,7 @@ class LiveLearner:
             make = partial(self._made, budget=budget)
             state = carried(make, state, self.arms, arms, self._archive, count)
         self._seat.learner, self._seat.state = learner, state
-        self._budget, self.arms = budget, arms
+        self.budget, self.arms = budget, arms
 
     def expect(self, names: tuple[str, ...]) -> None:
         """From now on, problems that come with features come with these."""
@@ -131,7 +131,7 @@ class LiveLearner:
 
     def _planned(self, plans: Plans) -> tuple[tuple[str, ...], tuple[float, ...]]:
         """A plan as a ticket has it."""
-        ends = [plans.slices[0], *[1.0] * self._budget]
+        ends = [plans.slices[0], *[1.0] * self.budget]
         pairs = zip(plans.arms[0].tolist(), ends, strict=True)
         picked = [(self.arms[arm], float(end)) for arm, end in pairs if arm >= 0]
         return tuple(arm for arm, _ in picked), tuple(end for _, end in picked)

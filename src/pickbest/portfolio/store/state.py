@@ -74,7 +74,6 @@ class Tally:
     """What happened to one arm so far."""
 
     picked: int = 0
-    told: int = 0
     won: int = 0
     failed: int = 0
     wrong: int = 0
@@ -90,9 +89,9 @@ class PortfolioState:
 
     open: the rounds that run. lost: how many were closed without a result. learned: how many
     rounds taught the learner something. further: how many of those finished went on with an
-    earlier round. paid: costs of finished problems, summed;
-    spent: prices of calls. course: the same over time, in the order of finishing. tail: the last
-    rounds that another may go on with, and what was called in them.
+    earlier round. paid: costs of finished problems, summed; spent: prices of calls. course: the
+    same over time, in the order of finishing. tail: the last rounds that another may go on with,
+    and what was called in them.
 
     trusted: settings that the caller gave in code; where the journal has the same, they may name
         a learner of a module. Nothing that only a journal names is imported.
@@ -206,7 +205,6 @@ class PortfolioState:
             self.paid += record.cost if before is None else min(record.cost - before, 0.0)
         for run in record.runs:
             tally = self.tallies[run.arm]
-            tally.told += 1
             tally.won += run.arm == record.winner
             tally.failed += run.status in (RunStatus.CRASHED, RunStatus.BROKEN)
             tally.wrong += run.status is RunStatus.WRONG
@@ -254,9 +252,3 @@ def check_opening(settings: Opened, arms: Sequence[str], budget: int) -> Roster:
     trial.apply(Entry(1, settings))
     trial.apply(Entry(2, roster))
     return roster
-
-
-def updated(before: Roster, wanted: Roster) -> Roster:
-    """The wanted arms in the order that the journal has; new ones come last."""
-    stay = [arm for arm in before.arms if arm in wanted.arms]
-    return Roster((*stay, *(arm for arm in wanted.arms if arm not in stay)), wanted.budget)
