@@ -134,7 +134,7 @@ def test_any_number_of_arms_against_brute_force(n_arms, budget, scale):
         (1_000_000, 2, "one heavy"),
     ],
 )
-def test_arms_in_buckets_against_brute_force(n_arms, budget, kind):
+def test_arms_in_groups_against_brute_force(n_arms, budget, kind):
     rng = np.random.default_rng(n_arms + budget)
     bits = rng.exponential(3.0, n_arms) + 1e6
     if kind == "flat":

@@ -99,7 +99,7 @@ def test_many_arms_conform():
 
 
 def test_many_arms_have_the_law_of_few():
-    """Bucketed and one-pass selection: the same mean cost of a game."""
+    """Selection from groups and in one pass: the same mean cost of a game."""
     paid = [
         play_dealt(kind(40, 3, 0.2), deal_all(OneGoodArm(40, 150), 400, seed), 400, seed).paid.mean(
             axis=1

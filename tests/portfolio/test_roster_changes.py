@@ -64,8 +64,7 @@ def changed(live: LiveLearner, roster: Roster) -> None:
     old, new = [places.index(arm) for arm in stay], [live.arms.index(arm) for arm in stay]
     for path, array, field in fields(portable(live.learner, live.state)):
         if field.arm_axes == (-1,):
-            # Not to the last bit: FPMLManyArms keeps costs in a unit of its own.
-            kept = np.allclose(array[..., new], before[path][..., old], rtol=1e-14, atol=0.0)
+            kept = np.array_equal(array[..., new], before[path][..., old])
             assert kept, f"{path} was lost"
         elif not field.arm_axes:
             assert np.array_equal(array, before[path]), f"{path} was lost"

@@ -32,9 +32,9 @@ EXP3_TUNINGS = ("auer", "as_run", "as_written")
 
 
 # From these numbers of arms on, one pass over all of them is the slower way for fpml-partial, and
-# another class with the same law serves it: buckets of similar weight. studies/notes/performance.md
+# another class with the same law serves it: sums over groups of arms. studies/notes/performance.md
 # shows where the two cross.
-BUCKETS_FROM, BUCKETS_ARMS_PER_BUDGET = 100, 10
+GROUPS_FROM, GROUPS_ARMS_PER_BUDGET = 100, 10
 
 
 def fpml(
@@ -84,7 +84,7 @@ def fpml_partial(
         known = known_rounds(rounds, "epsilon")
         epsilon = _partial_epsilon(n_arms, budget, known, tuning, source, resamples, explore)
     one = FPMLPartial(n_arms, budget, epsilon, source, resamples, explore)
-    many = n_arms >= max(BUCKETS_FROM, BUCKETS_ARMS_PER_BUDGET * budget)
+    many = n_arms >= max(GROUPS_FROM, GROUPS_ARMS_PER_BUDGET * budget)
     return FPMLManyArms(n_arms, budget, epsilon) if source is Weights.EXACT and many else one
 
 

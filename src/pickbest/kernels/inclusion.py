@@ -70,7 +70,7 @@ def inclusion_probabilities(spread: FloatArray, arms: IntArray, out: FloatArray)
             n_others += 1
         elif weight > 0.0:
             heaviest = max(heaviest, weight)
-            _add_powers(weight, sums)
+            add_powers(weight, sums)
     integrate(mine, others, n_others, sums, heaviest, edges, n_edges, out)
 
 
@@ -109,7 +109,7 @@ def _end_of_range(spread: FloatArray, edges: FloatArray) -> float:
 
 
 @kernel
-def _add_powers(weight: float, sums: FloatArray) -> None:
+def add_powers(weight: float, sums: FloatArray) -> None:
     """sums[k - 1] += weight^k, four independent products at a time."""
     square = weight * weight
     fourth = square * square

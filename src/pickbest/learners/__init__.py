@@ -6,7 +6,7 @@ from pickbest.learners.baselines import Fixed as Fixed, Leaders as Leaders, Unif
 from pickbest.learners.calls import Calls as Calls
 from pickbest.learners.exp3 import Exp3 as Exp3
 from pickbest.learners.fpml import FPML as FPML
-from pickbest.learners.fpml_buckets import FPMLManyArms as FPMLManyArms
+from pickbest.learners.fpml_many_arms import FPMLManyArms as FPMLManyArms
 from pickbest.learners.fpml_partial import FPMLPartial as FPMLPartial, Weights as Weights
 from pickbest.learners.greedy import Greedy as Greedy
 from pickbest.learners.hedge import Hedge as Hedge

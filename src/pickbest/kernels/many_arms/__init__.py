@@ -1,1 +1,0 @@
-"""What only serves very many arms: buckets, from which a few are picked."""
