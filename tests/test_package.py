@@ -24,7 +24,7 @@ def run(code):
 
 
 def test_import_is_light():
-    heavy = "{'pandas', 'matplotlib', 'numba', 'scipy', 'pyarrow', 'typer', 'sqlalchemy', 'ray'}"
+    heavy = "{'pandas', 'matplotlib', 'numba', 'scipy', 'typer', 'sqlalchemy', 'ray'}"
     assert run(f"import sys, pickbest; print({heavy} & set(sys.modules))").strip() == "set()"
 
 
@@ -86,12 +86,6 @@ def test_missing_extras_say_how_to_install_them(monkeypatch, tmp_path):
     for need in (plots.new_figure, lambda: plots.check_plot_path(tmp_path / "p.png")):
         with pytest.raises(MissingExtraError, match=r"pip install 'pickbest\[plot\]'"):
             need()
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    from pickbest.environments import read_table
-
-    (tmp_path / "t.parquet").write_bytes(b"")
-    with pytest.raises(MissingExtraError, match=r"pip install 'pickbest\[data\]'"):
-        read_table(tmp_path / "t.parquet")
 
 
 def test_pins_are_plain():

@@ -323,17 +323,7 @@ def write_table(path: Path, table: Any, rng: random.Random | None = None) -> Non
         return
     if rng:
         table = rng.choice([table, table.astype("f4"), np.asfortranarray(table), table[::-1]])
-    if path.suffix == ".npy":
-        np.save(path, table)
-    elif path.suffix == ".npz":
-        np.savez_compressed(path, table=table)
-    else:
-        import pyarrow as arrow
-        import pyarrow.parquet as parquet
-
-        columns = arrow.table(dict(zip("wxyz", table.T, strict=True)))
-        packing = rng.choice(["snappy", "gzip", "zstd", "none"]) if rng else "snappy"
-        parquet.write_table(columns, path, compression=packing)
+    np.save(path, table)
 
 
 def table_seeds(folder: Path, suffix: str) -> None:

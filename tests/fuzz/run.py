@@ -56,7 +56,7 @@ KINDS: dict[str, Kind] = {
     "save": Kind(".npz", files.save_seeds, files.mutate_save, files.use_save),
     "journal": Kind(".db", files.journal_seeds, files.mutate_journal, files.use_journal),
     "toml": Kind(".toml", files.toml_seeds, files.mutate_toml, files.use_toml),
-    **{suffix[1:]: Kind(suffix, *_TABLE) for suffix in (".csv", ".npy", ".npz", ".parquet")},
+    **{suffix[1:]: Kind(suffix, *_TABLE) for suffix in (".csv", ".npy")},
     "dimacs": Kind(".cnf", *_PROBLEM),
     "smtlib": Kind(".smt2", *_PROBLEM),
     "session": Kind(".talk", problems.session_seeds, problems.mutate_session, problems.use_session),

@@ -24,7 +24,6 @@ from pickbest.environments import (
     read_scenario,
     read_table,
 )
-from pickbest.environments.with_features import read_with_features
 
 _OF_MODULE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
@@ -126,10 +125,9 @@ def make_environment(
         file or a folder; options may follow (`bernoulli:n_arms=20`, `times.csv:rewards=true`,
         see `pickbest.catalog.spec`); or a table with the key `name`, or a Spec.
     rewards: whether the file holds rewards, not costs.
-    options: those of the named environment. For a file: label, columns (see `read_table`) and
-        features, the columns that learners see (`times.csv:features=logic+size`). For a folder:
-        cost ("solved", "runtime" or "quality"), measure, and whether learners see the features.
-        Options given here win over those in the name; None means the default.
+    options: those of the named environment. For a file: label and columns (see `read_table`). For
+        a folder: cost ("solved", "runtime" or "quality"), measure, and whether learners see the
+        features. Options given here win over those in the name; None means the default.
 
     >>> make_environment("task-3").n_arms
     4
@@ -156,14 +154,8 @@ def make_environment(
 
 
 def _table(
-    path: Path,
-    rewards: bool = False,
-    label: object = None,
-    columns: object = (),
-    features: object = (),
+    path: Path, rewards: bool = False, label: object = None, columns: object = ()
 ) -> Environment:
-    if told := _names(features):
-        return read_with_features(path, told, rewards)
     return read_table(path, rewards, None if label is None else str(label), _names(columns))
 
 

@@ -25,7 +25,7 @@ TableArgument = Annotated[
         metavar="TABLE",
         autocompletion=_environments,
         help="A table with one row per round and one column per arm (.csv, .tsv, .csv.gz, "
-        ".parquet, .npy, .npz), an environment (task-1; see `pickbest environments`) with or "
+        ".npy), an environment (task-1; see `pickbest environments`) with or "
         "without options (bernoulli:n_arms=20,rounds=500), or your own as module:Name.",
     ),
 ]

@@ -55,7 +55,7 @@ def read_runtimes(path: str | Path) -> Runtimes:
     path = Path(path)
     if path.is_dir():
         scenario = read_scenario(path, RUNTIME)
-        seconds = np.where(scenario.solved > 0.5, scenario.performance, np.inf)
+        seconds = np.where(scenario.solved, scenario.performance, np.inf)
         features = dict(zip(scenario.feature_names, scenario.features.T.tolist(), strict=True))
         found = (scenario.instances, scenario.algorithms, seconds, features)
         return Runtimes(*found, scenario.cutoff, scenario.feature_seconds)

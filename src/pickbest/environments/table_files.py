@@ -1,9 +1,8 @@
-"""Tables of costs in files: CSV, TSV (also compressed), Parquet and NumPy's."""
+"""Tables of costs in files: CSV, TSV (also compressed) and NumPy's."""
 
 import csv
 import gzip
 import io
-import re
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,16 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from pickbest.core import FloatArray, PickbestError, check_costs
-from pickbest.core.errors import load_extra
-from pickbest.core.savefile import array_from_npy, arrays_from_npz
+from pickbest.core.savefile import array_from_npy
 from pickbest.environments.tables import Arms, Columns, Table, choose_arms, is_number
 
 # How many times larger than its file a table may be; a file that unfolds further is none.
 MOST_UNPACKED = 1_000
-MOST_CELLS = 10**9
 TEXT_SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
-DECIMAL_COMMA = re.compile(r"^\s*(-?\d*),(\d+)\s*$")
-SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".npy", ".npz")
+SUFFIXES = (*TEXT_SUFFIXES, ".npy")
 
 
 def read_table(
@@ -39,14 +35,12 @@ def read_table(
         raise PickbestError(
             f"{path}: a table must be one of {', '.join(SUFFIXES)}, got suffix {path.suffix!r}"
         )
-    if path.suffix in {".npy", ".npz"}:
+    if path.suffix == ".npy":
         if label is not None or columns:
             raise PickbestError(f"{path}: the columns of an array have no names to choose by")
         arms: Arms = (_read_numpy(path), (), ())
     else:
-        text = path.name.endswith(TEXT_SUFFIXES)
-        table = _read_text(path) if text else _read_parquet(path)
-        arms = choose_arms(table, str(path), label, columns)
+        arms = choose_arms(_read_text(path), str(path), label, columns)
     values, names, rows = arms
     if values.ndim != 2 or 0 in values.shape:
         raise PickbestError(
@@ -66,14 +60,9 @@ def read_table(
 def _read_text(path: Path) -> Columns:
     try:
         text = unpacked(path).decode("utf-8-sig")
-        first = text.partition("\n")[0]
-        # Some spreadsheets write semicolons, and then commas in numbers.
-        semicolons = ".tsv" not in path.suffixes and first.count(";") > first.count(",")
-        separator = ";" if semicolons else "\t" if ".tsv" in path.suffixes else ","
+        separator = "\t" if ".tsv" in path.suffixes else ","
         cells = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
         rows = [row for row in cells if any(row)]
-        if semicolons:
-            rows = [[DECIMAL_COMMA.sub(r"\1.\2", cell) for cell in row] for row in rows]
     except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
         raise PickbestError(f"{path}: not a text table ({error})") from error
     if not rows:
@@ -117,46 +106,11 @@ def unpacked(path: Path) -> bytes:
     return whole
 
 
-def _read_parquet(path: Path) -> Columns:
-    parquet = load_extra("pyarrow.parquet", "data", "reading Parquet tables")
-    arrow = load_extra("pyarrow", "data", "reading Parquet tables")
-    try:
-        file = parquet.ParquetFile(
-            path, thrift_string_size_limit=10**7, thrift_container_size_limit=10**6
-        )
-        size = path.stat().st_size
-        rows, width = file.metadata.num_rows, len(file.schema_arrow)
-        if rows < 0 or rows * width > min(MOST_CELLS, MOST_UNPACKED * (size + 10_000)):
-            raise PickbestError(f"{path}: {rows} rows of {width} columns cannot be in {size} bytes")
-        table = file.read(use_threads=False)
-        columns = [
-            column.to_numpy().astype(np.float64)
-            if arrow.types.is_floating(column.type) or arrow.types.is_integer(column.type)
-            else list(map(str, column.to_pylist()))
-            for column in table.columns
-        ]
-    except PickbestError:
-        raise
-    except (arrow.ArrowException, OSError, ValueError, TypeError, OverflowError) as error:
-        raise PickbestError(f"{path}: not a readable Parquet file ({error})") from error
-    return Columns(columns, tuple(file.schema_arrow.names))
-
-
 def _read_numpy(path: Path) -> FloatArray:
     """Sizes are taken from the bytes that are there, never from what a header promises."""
     try:
-        content = path.read_bytes()
-        if path.suffix == ".npy":
-            loaded = array_from_npy(content)
-        else:
-            arrays = arrays_from_npz(content, MOST_UNPACKED * (len(content) + 10_000))
-            if len(arrays) != 1:
-                raise PickbestError(
-                    f"an npz table must hold exactly one array, got {sorted(arrays)}"
-                )
-            (loaded,) = arrays.values()
+        return array_from_npy(path.read_bytes()).astype(np.float64)
     except OSError as error:
         raise PickbestError(f"{path}: cannot be read ({error.strerror})") from error
     except PickbestError as error:
         raise PickbestError(f"{path}: not a readable NumPy table ({error})") from error
-    return loaded.astype(np.float64)

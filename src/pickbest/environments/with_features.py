@@ -2,15 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from pickbest.core import Draws, Environment, FloatArray, PickbestError, unknown_name
-from pickbest.core.features import Feature, Features, encoded, encoded_numbers, feature_names
+from pickbest.core import Draws, Environment, FloatArray, PickbestError
+from pickbest.core.features import Features, encoded, encoded_numbers, feature_names
 from pickbest.core.wrapping import WrappingEnvironment
-from pickbest.environments.table_files import read_table, text_cells
-from pickbest.environments.tables import Shuffled, is_number
+from pickbest.environments.tables import Shuffled
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,33 +32,6 @@ class WithFeatures(WrappingEnvironment):
         if isinstance(self.inner, Shuffled):
             return self.features[self.inner.order(rng)[:, round_index]]
         return np.repeat(self.features[round_index][None], len(rng.keys), axis=0)
-
-
-def read_with_features(
-    path: str | Path, columns: Sequence[str], rewards: bool = False
-) -> WithFeatures:
-    """As `read_table`, of a .csv or .tsv file some of whose columns are features, by name.
-
-    A feature is a number where all its cells are numbers or empty, else a text; empty: missing.
-    """
-    names, rows = text_cells(Path(path), "features")
-    for column in columns:
-        if column not in names:
-            raise unknown_name(f"column of {path}", column, names)
-    arms = tuple(name for name in names if name not in columns)
-    first = arms[0] if any(not is_number(row[names.index(arms[0])]) for row in rows) else None
-    table = read_table(path, rewards, first, arms if first is None else arms[1:])
-    features = [_column([row[names.index(column)] for row in rows]) for column in columns]
-    by_round = zip(*features, strict=True)
-    return with_features(table, [dict(zip(columns, row, strict=True)) for row in by_round])
-
-
-def _column(cells: Sequence[str]) -> list[Feature]:
-    filled = [cell.strip() or None for cell in cells]
-    try:
-        return [None if cell is None else float(cell) for cell in filled]
-    except ValueError:
-        return list(filled)
 
 
 def with_features(environment: Environment, features: Iterable[Features]) -> WithFeatures:

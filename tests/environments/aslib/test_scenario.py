@@ -1,4 +1,4 @@
-"""Scenarios of ASlib: every variation of the format, the eleven at hand, and the command."""
+"""Scenarios of ASlib: what their files say, and what is wrong with those that are none."""
 
 import numpy as np
 import pytest
@@ -92,14 +92,6 @@ def test_missing_runs_count_as_unsolved(tmp_path):
     np.testing.assert_allclose(toy.costs("runtime").costs_table, [[0.05, 1], [1, 0.07], [0.01, 1]])
 
 
-def test_repetitions_are_averaged(tmp_path):
-    rows = "i1,1,a,10,ok\ni1,2,a,30,ok\ni1,3,a,20,timeout\ni1,1,b,60,ok\n"
-    toy = read_scenario(scenario(tmp_path, runs=RUNS + rows))
-    np.testing.assert_allclose(toy.solved, [[2 / 3, 1]])
-    np.testing.assert_allclose(toy.costs("solved").costs_table, [[1 / 3, 0]])
-    np.testing.assert_allclose(toy.costs("runtime").costs_table, [[(0.1 + 0.3 + 1) / 3, 0.6]])
-
-
 def test_no_repetition_column_and_any_case(tmp_path):
     runs = (
         "@attribute Instance_ID string\n@attribute Algorithm string\n"
@@ -107,24 +99,6 @@ def test_no_repetition_column_and_any_case(tmp_path):
     )
     toy = read_scenario(scenario(tmp_path, runs=runs))
     np.testing.assert_array_equal(toy.solved, [[1, 0]])
-
-
-@pytest.mark.parametrize("cutoff", ["?", "'?'", '"?"', "0", "null", None])
-def test_without_a_cutoff_the_longest_run_takes_its_place(tmp_path, cutoff):
-    rows = "i1,1,a,20,ok\ni1,1,b,900,timeout\ni2,1,a,80,ok\ni2,1,b,40,ok\n"
-    toy = read_scenario(scenario(tmp_path, described(algorithm_cutoff_time=cutoff), RUNS + rows))
-    assert (toy.cutoff, toy.limit) == (None, 80.0)
-    np.testing.assert_array_equal(toy.solved, [[1, 0], [1, 1]])
-    np.testing.assert_allclose(toy.costs("runtime").costs_table, [[0.25, 1], [1, 0.5]])
-
-
-def test_large_cutoffs_with_exponents_and_runs_of_no_time(tmp_path):
-    huge = described(algorithm_cutoff_time="1.0e+08", maximize="no")
-    rows = "i1,1,a,2.5e7,ok\ni1,1,b,1e8,timeout\n"
-    table = read_scenario(scenario(tmp_path / "huge", huge, RUNS + rows)).costs("runtime")
-    np.testing.assert_allclose(table.costs_table, [[0.25, 1]])
-    nothing = scenario(tmp_path / "0", described(algorithm_cutoff_time="?"), RUNS + "i,1,a,0,ok\n")
-    np.testing.assert_array_equal(read_scenario(nothing).costs("runtime").costs_table, [[0]])
 
 
 @pytest.mark.parametrize("maximize", [False, True])
@@ -152,14 +126,6 @@ def test_quality_is_scaled_between_the_best_and_the_worst(tmp_path, maximize):
     assert toy.cutoff is None
 
 
-def test_quality_with_repetitions(tmp_path):
-    description = described(performance_measures="score", performance_type="solution_quality")
-    rows = "i,1,a,0,ok\ni,2,a,4,ok\ni,1,b,6,ok\ni,2,b,0,crash\ni,1,c,10,ok\n"
-    toy = read_scenario(scenario(tmp_path, description, repeated(rows, "score")))
-    np.testing.assert_array_equal(toy.performance, [[2, 6, 10]])
-    np.testing.assert_allclose(toy.costs().costs_table, [[0, 0.75, 1]])
-
-
 TWO = RUNS.replace("@ATTRIBUTE runtime", "@ATTRIBUTE quality_of NUMERIC\n@ATTRIBUTE time")
 VERSIONS = {
     "block": "performance_measures:\n    - quality_of\n    - time\nmaximize:\n    - true\n"
@@ -167,13 +133,11 @@ VERSIONS = {
     "algorithms_deterministic:\n    - a\nalgorithms_stochastic:\n",
     "flow": "performance_measures: [quality_of, 'time']\nmaximize: [yes, No]\n"
     'performance_type: ["solution_quality", runtime]\nalgorithms_stochastic: []\n',
-    "version 1.0": "performance_measures: quality_of, time\nmaximize: true, false\n"
-    "performance_type: solution_quality, runtime\nalgorithms_deterministic: a, b, c\n",
 }
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_several_measures_in_all_versions(tmp_path, version):
+def test_several_measures(tmp_path, version):
     text = f"scenario_id: TWO  # an id\n{VERSIONS[version]}algorithm_cutoff_time: 9\n"
     folder = scenario(tmp_path, text, TWO + "i,1,a,1,5,ok\ni,1,b,2,8,ok\ni,1,c,3,9,ok\n")
     first = read_scenario(folder)
@@ -197,25 +161,15 @@ def test_several_measures_in_all_versions(tmp_path, version):
     assert (runtimes.arms, runtimes.seconds.tolist()) == (("a", "b", "c"), [[5.0, 8.0, np.inf]])
 
 
-def test_a_description_that_says_little(tmp_path):
-    text = "performance_measures: runtime\n"
-    toy = read_scenario(scenario(tmp_path / "LITTLE", text))
-    assert (toy.name, toy.kind, toy.cutoff) == ("LITTLE", "runtime", None)
-    odd = described(performance_type="predictive_accuracy", maximize="true")
-    assert read_scenario(scenario(tmp_path / "ODD", odd)).kind == "quality"
-
-
 FEATURES = """\
 @attribute instance_id string
 @attribute repetition numeric
 @attribute 'size, in all' numeric
-@attribute hue {red, blue}
 @attribute lost numeric
 @data
-i3,1,10,blue,?
-i3,2,30,blue,?
-i2,1,?,red,?
-unknown,1,1,red,?
+i3,1,10,?
+i2,1,NA,?
+unknown,1,1,?
 """
 STEPS = "@attribute instance_id string\n@attribute repetition numeric\n@attribute base {}\n"
 
@@ -225,8 +179,8 @@ def test_features_and_their_costs(tmp_path):
     folder = scenario(tmp_path, values=FEATURES, costs=costs)
     toy = read_scenario(folder)
     nan = np.nan
-    assert toy.feature_names == ("size, in all", "hue", "lost")
-    np.testing.assert_array_equal(toy.features, [[nan, 0, nan], [nan, nan, nan], [20, 1, nan]])
+    assert toy.feature_names == ("size, in all", "lost")
+    np.testing.assert_array_equal(toy.features, [[nan, nan], [nan, nan], [10, nan]])
     np.testing.assert_array_equal(toy.feature_seconds, [0.5, 0, 3])
 
 
@@ -242,16 +196,19 @@ def test_features_and_their_costs(tmp_path):
         (NEW, RUNS, "algorithm_runs.arff: there are no runs"),
         (NEW, RUNS + ROWS[:-9], "line 13: expected 5 cells, one per attribute, got 3"),
         (NEW, RUNS + ROWS[:-12], "line 13: a quote is not closed"),
+        (NEW, RUNS + "i,1,a,5,ok\ni,2,a,5,ok\n", "line 9: .* repetitions are not read"),
         (NEW, RUNS + "i,1,a,soon,ok\n", "line 8: runtime must be a number or"),
         (NEW, RUNS + "?,1,a,5,ok\n", "line 8: instance_id must not be missing"),
         (NEW, RUNS.replace("runtime", "PAR10") + ROWS, "must be an attribute runtime, got inst"),
         (NEW, RUNS.replace("algorithm ", "solver ") + ROWS, "must be an attribute algorithm"),
         (NEW, RUNS.replace("runstatus", "status") + ROWS, "must be an attribute runstatus"),
-        ("", RUNS + ROWS, "performance_measures must name at least one measure"),
+        ("", RUNS + ROWS, "must have one value for each measure, got 0, 0 and 0"),
         ("text\n", RUNS + ROWS, "description.txt, line 1: expected 'key: value'"),
         (described(maximize="perhaps"), RUNS + ROWS, "maximize must be true or false"),
-        (described(maximize="[no, no, no]"), RUNS + ROWS, "maximize must have one value"),
+        (described(maximize="[no, no, no]"), RUNS + ROWS, "for each measure, got 1, 1 and 3"),
         (described(algorithm_cutoff_time="1 h"), RUNS + ROWS, "algorithm_cutoff_time must be a"),
+        (described(algorithm_cutoff_time="?"), RUNS + ROWS, "not the YAML of a description"),
+        (described(algorithm_cutoff_time=None), RUNS + ROWS, "must be a number above 0"),
     ],
 )
 def test_what_is_wrong_and_where(tmp_path, description, runs, message):
