@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
@@ -34,8 +33,12 @@ class ServiceError(PickbestError):
     """The service refused a request, or could not be reached."""
 
 
-class _Verbs(ABC):
-    """What both clients can say; `_sent` sends it, and gives the answer or what can be awaited."""
+class Client:
+    """Ask and tell; for any thread.
+
+    token: what the service wants. timeout: seconds for an answer. patience: seconds before each
+    further attempt.
+    """
 
     def __init__(
         self,
@@ -49,9 +52,7 @@ class _Verbs(ABC):
         self._waits: tuple[float | None, ...] = (*patience, None)
         self._away: type[Exception] = httpx.TransportError
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-        self._http = getattr(httpx, type(self).__name__)(
-            base_url=url, headers=headers, timeout=timeout
-        )
+        self._http = httpx.Client(base_url=url, headers=headers, timeout=timeout)
 
     def ask(self, problem: str = "", features: Features | None = None, **more: Any) -> Any:
         """Open a round: a ticket that says which arms to call. more: `lifetime`, in seconds."""
@@ -95,55 +96,6 @@ class _Verbs(ABC):
         """Rounds, arms, costs and prices as they are now, as a dictionary."""
         return self._sent("status", None, lambda found: found)
 
-    @abstractmethod
-    def _sent(self, verb: str, body: dict[str, Any] | None, made: Made = lambda found: None) -> Any:
-        """Send a request, with patience; made: what becomes of the answer."""
-
-    def _request(self, verb: str, body: dict[str, Any] | None) -> Any:
-        return self._http.request("GET" if body is None else "POST", f"/api/{verb}", json=body)
-
-    def _failed(self, error: Exception, last: bool) -> None:
-        if last:
-            raise ServiceError(f"the service cannot be reached ({error})") from error
-
-    def _answer(self, answer: Any, again: bool, made: Made) -> Any:
-        """What a service says; again: an earlier attempt may have counted."""
-        if answer.status_code == 200:
-            return made(answer.json())
-        try:
-            detail = answer.json()["detail"]
-        except (ValueError, KeyError, TypeError):
-            detail = answer.text[:200]
-        # Where other rounds of a batch are open, the earlier attempt had not counted.
-        told = "told already" in detail and "still open" not in detail
-        if again and answer.status_code == 409 and told:
-            return None
-        kinds = {404: UnknownRoundError, 409: ClosedRoundError}
-        raise kinds.get(answer.status_code, ServiceError)(f"{answer.status_code}: {detail}")
-
-    def _ticket(self, found: Any) -> Ticket[str]:
-        arms, until = tuple(found["arms"]), tuple(found["until"])
-        return Ticket(found["round"], arms, found["problem"], found["watched"], until, self.more)
-
-
-class Client(_Verbs):
-    """Ask and tell; for any thread.
-
-    token: what the service wants. timeout: seconds for an answer. patience: seconds before each
-    further attempt.
-    """
-
-    def _sent(self, verb: str, body: dict[str, Any] | None, made: Made = lambda found: None) -> Any:
-        for attempt, wait in enumerate(self._waits):
-            try:
-                answer = self._request(verb, body)
-                if answer.status_code not in AWAY or wait is None:
-                    return self._answer(answer, attempt > 0, made)
-            except self._away as error:
-                self._failed(error, wait is None)
-            time.sleep(wait or 0.0)
-        return None
-
     def close(self) -> None:
         self._http.close()
 
@@ -153,31 +105,52 @@ class Client(_Verbs):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-
-class AsyncClient(_Verbs):
-    """The same, to be awaited: `await client.ask()`, `await ticket.more()`."""
-
-    async def _sent(
-        self, verb: str, body: dict[str, Any] | None, made: Made = lambda found: None
-    ) -> Any:
+    def _sent(self, verb: str, body: dict[str, Any] | None, made: Made = lambda found: None) -> Any:
+        """Send a request, with patience; made: what becomes of the answer."""
+        method = "GET" if body is None else "POST"
         for attempt, wait in enumerate(self._waits):
             try:
-                answer = await self._request(verb, body)
+                answer = self._http.request(method, f"/api/{verb}", json=body)
                 if answer.status_code not in AWAY or wait is None:
-                    return self._answer(answer, attempt > 0, made)
+                    return _understood(answer, attempt > 0, made)
             except self._away as error:
-                self._failed(error, wait is None)
-            await asyncio.sleep(wait or 0.0)
+                if wait is None:
+                    raise ServiceError(f"the service cannot be reached ({error})") from error
+            time.sleep(wait)
         return None
 
-    async def close(self) -> None:
-        await self._http.aclose()
+    def _ticket(self, found: Any) -> Ticket[str]:
+        arms, until = tuple(found["arms"]), tuple(found["until"])
+        return Ticket(found["round"], arms, found["problem"], found["watched"], until, self.more)
+
+
+class AsyncClient(Client):
+    """The same, to be awaited: `await client.ask()`, `await ticket.more()`. Threads send."""
+
+    def _sent(self, verb: str, body: dict[str, Any] | None, made: Made = lambda found: None) -> Any:
+        return asyncio.to_thread(super()._sent, verb, body, made)
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self.close()
+        self.close()
+
+
+def _understood(answer: Any, again: bool, made: Made) -> Any:
+    """What a service says; again: an earlier attempt may have counted."""
+    if answer.status_code == 200:
+        return made(answer.json())
+    try:
+        detail = answer.json()["detail"]
+    except (ValueError, KeyError, TypeError):
+        detail = answer.text[:200]
+    # Where other rounds of a batch are open, the earlier attempt had not counted.
+    told = "told already" in detail and "still open" not in detail
+    if again and answer.status_code == 409 and told:
+        return None
+    kinds = {404: UnknownRoundError, 409: ClosedRoundError}
+    raise kinds.get(answer.status_code, ServiceError)(f"{answer.status_code}: {detail}")
 
 
 def _ask(problem: str, features: Features | None, more: Mapping[str, Any]) -> dict[str, Any]:
