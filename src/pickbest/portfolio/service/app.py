@@ -157,18 +157,6 @@ class Refusal(BaseModel):
     detail: str
 
 
-class Done(BaseModel):
-    round: int
-
-
-class AllDone(BaseModel):
-    rounds: list[int]
-
-
-class Health(BaseModel):
-    status: str
-
-
 Responses = dict[int | str, dict[str, Any]]
 REFUSED: Responses = {
     401: {"model": Refusal, "description": "The token is missing or wrong."},
@@ -222,15 +210,15 @@ def create_app(
         return FileResponse(STATIC / "page.html")
 
     @app.get("/healthz")
-    def healthz() -> Health:
+    def healthz() -> dict[str, str]:
         """The service lives."""
-        return Health(status="ok")
+        return {"status": "ok"}
 
     @app.get("/readyz", responses={503: REFUSED[503], 500: REFUSED[500]})
-    def readyz() -> Health:
+    def readyz() -> dict[str, str]:
         """The service can answer: its database does."""
         book.ledger.refresh()
-        return Health(status="ready")
+        return {"status": "ready"}
 
     @app.get("/metrics", dependencies=guarded, include_in_schema=False)
     def metrics() -> Response:
@@ -282,19 +270,19 @@ def create_app(
         return _json(book.more(body.round, body.lifetime))
 
     @app.post("/api/tell", dependencies=guarded, responses=CLOSED)
-    def tell(body: Tell) -> Done:
+    def tell(body: Tell) -> dict[str, int]:
         """Close a round. A second time is refused with 409 and changes nothing; so is a result
         that came too late."""
         book.tell(body.round, body.values(book.rewards), body.answer, body.prices)
-        return Done(round=body.round)
+        return {"round": body.round}
 
     @app.post("/api/tell_many", dependencies=guarded, responses=CLOSED)
-    def tell_many(body: Tells) -> AllDone:
+    def tell_many(body: Tells) -> dict[str, list[int]]:
         """Close many rounds in one commit, all or none."""
         results = [(each.round, each.values(book.rewards)) for each in body.tells]
         answers, prices = ([getattr(e, n) for e in body.tells] for n in ("answer", "prices"))
         book.tell_many(results, answers, prices)
-        return AllDone(rounds=[each.round for each in body.tells])
+        return {"rounds": [each.round for each in body.tells]}
 
     return app
 

@@ -64,14 +64,9 @@ def shown(storage: str | Path | sa.URL) -> str:
     return text.replace("postgresql+psycopg://", "postgresql://", 1)
 
 
-def in_memory(url: sa.URL) -> bool:
-    """Whether a database ends with the process."""
-    return url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:")
-
-
 def file_of(url: sa.URL) -> Path | None:
-    """The file of an SQLite database."""
-    if url.get_backend_name() != "sqlite" or in_memory(url):
+    """The file of an SQLite database; None: it ends with the process, or is none of SQLite."""
+    if url.get_backend_name() != "sqlite" or url.database in (None, "", ":memory:"):
         return None
     return Path(str(url.database))
 
@@ -86,7 +81,9 @@ def open_engine(url: sa.URL, readonly: bool = False) -> Engine:
         if file is None:
             engine = sa.create_engine(url, connect_args=options, poolclass=StaticPool)
         elif readonly:
-            engine = sa.create_engine(_readonly_url(file), connect_args=options)
+            path = quote(os.fsencode(file.absolute()))
+            readable = url.set(database=f"file:{path}", query={"mode": "ro", "uri": "true"})
+            engine = sa.create_engine(readable, connect_args=options)
         else:
             _create_private(file)
             engine = sa.create_engine(url, connect_args=options)
@@ -128,19 +125,6 @@ def _create_private(file: Path) -> None:
         os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
     except (OSError, ValueError):
         return  # It exists, or SQLite will say what is wrong.
-
-
-def _readonly_url(file: Path) -> sa.URL:
-    """Nothing is written, not even -shm where the folder cannot be written.
-
-    Where no -wal file lies next to the database nobody writes, so it may be taken as it is.
-    """
-    path = quote(os.fsencode(file.absolute()))
-    wal = Path(f"{file}-wal")
-    quiet = not wal.exists() or wal.stat().st_size == 0
-    immutable = quiet and not os.access(file.absolute().parent, os.W_OK)
-    query = {"mode": "ro", "uri": "true", **({"immutable": "1"} if immutable else {})}
-    return sa.URL.create("sqlite", database=f"file:{path}", query=query)
 
 
 def _configure(connection: Any, pragmas: Iterable[str]) -> None:
