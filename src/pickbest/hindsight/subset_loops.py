@@ -8,8 +8,8 @@ import functools
 
 import numpy as np
 
-from pickbest.core import BoolArray, FloatArray, IntArray
-from pickbest.kernels.compiled import borrowing, compiled, summing
+from pickbest.core import FloatArray, IntArray
+from pickbest.kernels.compiled import compiled, summing
 
 # Chosen by trial on anticorrelated, sparse and uniform tables: 100 steps come within 1 % of
 # the best bound.
@@ -24,31 +24,6 @@ def capped_sum(row: FloatArray, ceiling: FloatArray) -> float:
     for t in range(row.shape[0]):
         total += min(row[t], ceiling[t])
     return total
-
-
-@borrowing
-def mark_dominated(
-    table: FloatArray, order: IntArray, begin: int, end: int, kept: BoolArray
-) -> None:
-    """Clear kept[a] where a kept arm before a in `order` costs no more in any round.
-
-    Looks at order[begin:end]; earlier arms must have been looked at. `order` must put an arm
-    after those that dominate it: ascending by total cost.
-    """
-    rounds = table.shape[1]
-    for i in range(begin, end):
-        arm = order[i]
-        strongest = np.argmin(table[arm])
-        for j in range(i):
-            rival = order[j]
-            if not kept[rival] or table[rival, strongest] > table[arm, strongest]:
-                continue
-            t = 0
-            while t < rounds and table[rival, t] <= table[arm, t]:
-                t += 1
-            if t == rounds:
-                kept[arm] = False
-                break
 
 
 @compiled
@@ -251,7 +226,6 @@ def exhaust(
 def load() -> None:
     """Compile all kernels, or load them from disk, so that later calls can be timed."""
     table, arms, scores = np.eye(4), np.arange(4), np.empty(4)
-    mark_dominated(table, arms, 0, 4, np.ones(4, dtype=np.bool_))
     best_swap(table, arms[:2])
     exhaust(table, arms, 2, table[0], 1.0, arms[:2].copy())
     ascend(table, arms, 2, table[0], table[0].copy(), 1.0, 1.0, 1, scores)

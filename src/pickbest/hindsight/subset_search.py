@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pickbest.core import BoolArray, FloatArray, IntArray, check_budget, check_positive, mix_array
+from pickbest.core import BoolArray, FloatArray, IntArray, check_budget, check_positive
 from pickbest.hindsight.comparators import (
     Subset,
     best_arm,
@@ -18,7 +18,7 @@ from pickbest.hindsight.comparators import (
     proven,
     unproven,
 )
-from pickbest.hindsight.subset_loops import ascend, best_swap, exhaust, load, mark_dominated
+from pickbest.hindsight.subset_loops import ascend, best_swap, exhaust, load
 
 TOLERANCE = 1e-9
 # Work is counted in entries of the table that are read; 1e9 of them take about 0.1 s.
@@ -62,20 +62,18 @@ def best_subset(costs: ArrayLike, budget: int, time_limit: float | None = None) 
     if time_limit is not None:
         load()
         deadline = time.monotonic() + time_limit
-    condensed, paid_by_all = _condense(table)
-    if budget == n_arms or condensed.shape[1] == 0:
-        return proven(table, range(budget))
-    kept = np.flatnonzero(_undominated(condensed, deadline))
+    rows = np.ascontiguousarray(table.T)
+    kept = np.flatnonzero(_undominated(rows))
     if kept.size <= budget:
         return proven(table, _fill(kept, budget, n_arms))
-    search = _Search(np.ascontiguousarray(condensed[kept]), budget, deadline)
+    search = _Search(rows[kept], budget, deadline)
     bound = search.run()
     arms = kept[search.arms]
     if bound >= search.cost - search.tolerance:
         return proven(table, arms)
     found = unproven(table, arms)
     rounding = TOLERANCE * max(1.0, found.cost)
-    return replace(found, bound=max(0.0, paid_by_all + bound - rounding))
+    return replace(found, bound=max(0.0, bound - rounding))
 
 
 def _fill(arms: IntArray, budget: int, n_arms: int) -> list[int]:
@@ -85,36 +83,19 @@ def _fill(arms: IntArray, budget: int, n_arms: int) -> list[int]:
     return [*chosen, *(next(others) for _ in range(budget - len(chosen)))]
 
 
-def _condense(table: FloatArray) -> tuple[FloatArray, float]:
-    """An equivalent (n_arms, rounds) table with fewer rounds, and the cost taken off it.
+def _undominated(rows: FloatArray) -> BoolArray:
+    """Which arms of a (n_arms, rounds) table are needed: others cost no more in any round.
 
-    What every arm costs in a round is taken off; rounds that are then 0 are dropped, and
-    equal ones are added up.
+    Equal arms would double the search at every level.
     """
-    floor = table.min(axis=1)
-    excess = table - floor[:, None]
-    excess = excess[excess.any(axis=1)]
-    multipliers = mix_array(np.arange(1, table.shape[1] + 1, dtype=np.uint64))
-    digests = excess.view(np.uint64) @ multipliers
-    _, first, group, sizes = np.unique(
-        digests, return_index=True, return_inverse=True, return_counts=True
-    )
-    if first.size < digests.size and np.array_equal(excess[first][group], excess):
-        excess = excess[first] * sizes[:, None]
-    return np.ascontiguousarray(excess.T), float(floor.sum())
-
-
-def _undominated(table: FloatArray, deadline: float) -> BoolArray:
-    """Which arms are needed: equal arms would double the search at every level."""
-    n_arms = table.shape[0]
-    order = np.argsort(table.sum(axis=1), kind="stable")
-    kept = np.ones(n_arms, dtype=np.bool_)
-    chunk = max(1, int(ENTRIES_AT_ONCE / 20 / table.size))
-    for begin in range(0, n_arms, chunk):
-        if time.monotonic() > deadline:
-            break
-        mark_dominated(table, order, begin, min(begin + chunk, n_arms), kept)
-    return kept
+    needed = np.zeros(len(rows), dtype=np.bool_)
+    columns = np.ascontiguousarray(rows.T)
+    # Ascending by total cost, an arm comes after those that dominate it.
+    for arm in np.argsort(rows.sum(axis=1), kind="stable"):
+        cheapest = rows[arm].argmin()
+        rivals = np.flatnonzero(needed & (columns[cheapest] <= rows[arm, cheapest]))
+        needed[arm] = not (rows[rivals] <= rows[arm]).all(axis=1).any()
+    return needed
 
 
 def _settled(scores: FloatArray, picks: int, gap: float) -> tuple[BoolArray, BoolArray]:
@@ -137,7 +118,7 @@ class _Node:
 
 
 class _Search:
-    """Branch and bound on a condensed (n_arms, rounds) table; holds the best subset found.
+    """Branch and bound on a (n_arms, rounds) table; holds the best subset found.
 
     Nodes with the lowest bound come first, so that the bound rises from the start; when too
     many are open, depth first.
