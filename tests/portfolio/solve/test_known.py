@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from pickbest.portfolio.run.answers.dimacs import broken_clause, numbers, read_literals
 from pickbest.portfolio.solve import known
 from pickbest.portfolio.solve.known import DIMACS, SMTLIB, SOLVERS, Solver, located, takes
 from tests.portfolio.solve.conftest import SAT_CNF, SAT_SMT, UNSAT_CNF, UNSAT_SMT
@@ -15,14 +14,6 @@ from tests.portfolio.solve.conftest import SAT_CNF, SAT_SMT, UNSAT_CNF, UNSAT_SM
 HERE = [(solver, located(solver, known.places())) for solver in SOLVERS]
 REAL = [pytest.param(solver, id=solver.name) for solver, found in HERE if found]
 MODULES = [solver for solver in SOLVERS if solver.module]
-LOGICS = ("QF_BV", "QF_LIA", "QF_S")
-ASKING = {
-    "QF_BV": SAT_SMT + "(get-value (x))\n",
-    "QF_LIA": "(set-logic QF_LIA)\n(declare-const x Int)\n(assert (= (* 3 x) 15))\n"
-    "(check-sat)\n(get-value (x))\n",
-    "QF_S": '(set-logic QF_S)\n(declare-const x String)\n(assert (= (str.++ x "b") "ab"))\n'
-    "(check-sat)\n(get-value (x))\n",
-}
 
 
 def run(solver: Solver, path: Path, **asked: bool) -> tuple[str, int]:
@@ -32,36 +23,6 @@ def run(solver: Solver, path: Path, **asked: bool) -> tuple[str, int]:
         found.on(str(path)), capture_output=True, text=True, check=False, timeout=60
     )
     return done.stdout, done.returncode
-
-
-@pytest.mark.parametrize("solver", [each for each in REAL if each.values[0].format == DIMACS])
-def test_sat_solvers_answer(solver: Solver, tmp_path: Path) -> None:
-    path = tmp_path / "a.cnf"
-    path.write_text(UNSAT_CNF)
-    said, code = run(solver, path)
-    words = {line.removeprefix("s ").upper() for line in said.splitlines()}
-    assert words & {"UNSATISFIABLE", "UNSAT"}
-    assert code in (0, 20)
-    path.write_text(SAT_CNF)
-    said, code = run(solver, path)
-    assert code in (0, 10)
-    lines = [line.removeprefix("v ") for line in said.splitlines()]
-    model = [line for line in lines if line.replace("-", "").replace(" ", "").isdigit()]
-    assert model, said
-    assert broken_clause(numbers(" ".join(model).encode()), read_literals(path)) == ""
-
-
-@pytest.mark.parametrize("solver", [each for each in REAL if each.values[0].format == SMTLIB])
-def test_smt_solvers_answer_and_give_models(solver: Solver, tmp_path: Path) -> None:
-    logic = next(each for each in LOGICS if takes(solver, each))
-    path = tmp_path / "a.smt2"
-    path.write_text(ASKING[logic])
-    said, code = run(solver, path, models=True)
-    if "model-gen" in said or "unsupported" in said or (code == 1 and solver.name == "boolector"):
-        pytest.skip("Boolector before 2.0 knows no models in SMT-LIB 2")
-    verdict, value = said.split(maxsplit=1)
-    assert verdict == "sat"
-    assert any(five in value for five in ("5", "0101", '"a"')), said
 
 
 @pytest.mark.parametrize("solver", [each for each in REAL if each.values[0].format == SMTLIB])

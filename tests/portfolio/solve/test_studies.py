@@ -131,30 +131,3 @@ def test_reports_say_who_is_ahead(replayed: ModuleType, tmp_path: Path) -> None:
     said = replayed.report(table, replayed.ways(table), "x")
     assert "is level with random pairs" in said
     assert "within 10 % of the best pair in hindsight: +0.0%" in said
-
-
-def test_nights_are_told_in_a_table_and_a_picture(study: ModuleType) -> None:
-    proofs = import_module("proofs")
-    verdicts = {"a": "sat", "b": "unsat"}
-    way = {"seconds": 4.0, "processor": 6.0, "verdicts": verdicts}
-    done = {
-        "first night 0": way,
-        "first night 1": way | {"seconds": 6.0},
-        "second night 0": way | {"seconds": 1.0},
-        "z3 0": way | {"seconds": 10.0, "verdicts": verdicts | {"b": ""}},
-    }
-    text = proofs.table(done)
-    assert (
-        "| `pickbest solve`, first night | 2 | 2 of 2 | 5.0 (4.0 to 6.0) | 6.0 (6.0 to 6.0) |"
-        in text
-    )
-    assert "| z3 alone | 1 | 1 of 2 | 10.0 | 6.0 |" in text
-    assert "Contradictions: none" in text
-    wrong = done | {"yices 0": way | {"verdicts": verdicts | {"a": "unsat"}}}
-    assert "Contradictions: a." in proofs.table(wrong)
-    picture = proofs.draw(done)
-    assert "10 s, 1 unanswered" in picture
-    assert "1 s, all answered" in picture
-    alone, pairs = proofs.alone("yices", {"p": "QF_S"}), proofs.pairs({"p": "QF_BV"}, 1)
-    assert alone == {"p": "echo unknown"}
-    assert pairs["p"].count("--solver") == 2
