@@ -6,6 +6,7 @@ costs the user as little more than the solver itself as can be.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -124,6 +125,7 @@ def _act(arguments: Arguments, streams: Streams, started: float) -> int:
 
 
 def _solve(arguments: Arguments, streams: Streams, folder: str | None, started: float) -> int:
+    gc.disable()  # what a call leaves behind is gone when it ends
     from pickbest.portfolio.solve.call import Caller, late_answer
     from pickbest.portfolio.solve.words import DAY, TimeUp
 

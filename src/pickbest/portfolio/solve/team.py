@@ -89,15 +89,12 @@ class Record:
         }
 
     def mean(self, name: str) -> float:
-        """How good a solver is: its share of races won, if it won and lost one more."""
+        """How good a solver is: its share of races won, if it won and lost one more.
+
+        So whoever lost comes after those that have not raced yet.
+        """
         wins, losses = self.wins.get(name, 0.0), self.losses.get(name, 0.0)
         return (1.0 + wins) / (2.0 + wins + losses)
-
-    def sample(self, name: str) -> float:
-        """How good it may be (Thompson's rule)."""
-        from random import betavariate  # milliseconds, which most sessions do without
-
-        return betavariate(1.0 + self.wins.get(name, 0.0), 1.0 + self.losses.get(name, 0.0))
 
     def raced(self, winner: str, racers: Sequence[str]) -> None:
         for name in racers:
@@ -127,12 +124,12 @@ class Team:
     ) -> None:
         self.workers = list(workers)
         self.stack = stack
-        self.record: Record | None = None
         self.answerer: Worker | None = None
         self.reason = b""
         self._client = client
         self._budget = budget
         self._recall = recall
+        self._record: Record | None = None
         self._started = time.monotonic()
         self._lead: Worker | None = None
         self._only = ""
@@ -147,14 +144,17 @@ class Team:
         for worker in self.workers:
             worker.kill()
 
+    @property
+    def record(self) -> Record:
+        """What is known of sessions like this one, once its logic is known."""
+        if self._record is None:
+            self._record = self._recall(self.stack.logic)
+        return self._record
+
     # The lead
 
     def led(self) -> Worker | None:
         """The lead, told everything; another one where it cannot go on."""
-        if self.record is None:
-            self.record = self._recall(self.stack.logic)
-            mean = self.record.mean
-            self.workers.sort(key=lambda each: -mean(each.name))
         lead = self._lead
         goes_on = lead is not None and lead.process is not None and not self._only
         if lead and goes_on and lead.sync(self.stack) and not self._has_refused(lead):
@@ -179,19 +179,17 @@ class Team:
         self.forget()
         self._only = ""
 
-    def _preference(self, worker: Worker) -> float:
-        return -self.record.sample(worker.name) if self.record else 0.0
-
     def _fit(self) -> list[Worker]:
         """Solvers that take all that is asserted: the lead first, then as they are preferred."""
-        live = [
+        mean = self.record.mean
+        fit = [
             each
             for each in self.workers
             if (not self._only or each.dialect == self._only)
             and not self._has_refused(each)
             and takes(each.solver, self.stack.logic)
         ]
-        return sorted(live, key=lambda each: each is not self._lead)
+        return sorted(fit, key=lambda each: (each is not self._lead, -mean(each.name)))
 
     def _has_refused(self, worker: Worker) -> bool:
         """Whether it does not take something that is asserted."""
@@ -263,8 +261,7 @@ class Team:
                     worker.kill()
         elif self._checks >= self._next_trial and self._budget > 1:
             left = TRIAL_SHARE * (time.monotonic() - self._started) - self._trials_seconds
-            fit = sorted(self._fit(), key=self._preference) if left >= START_SECONDS else []
-            for each in fit:
+            for each in self._fit() if left >= START_SECONDS else []:
                 cost = MODULE_SECONDS if each.found.is_module else START_SECONDS
                 if each is not lead and cost <= left:
                     self._next_trial = NEXT_TRIAL * self._checks
@@ -277,15 +274,16 @@ class Team:
     def _patience(self) -> float:
         usual = sorted(self._recent)[len(self._recent) // 2] if self._recent else 0.0
         wait = min(max(USUAL_TIMES * usual, SHORTEST_WAIT), LONGEST_WAIT)
-        return wait * (self.record.wait if self.record else 1.0)
+        return wait * self.record.wait
 
     def _join(self, racers: list[Worker]) -> bool:
         """Let others race; whether any could."""
         joined = False
-        others = [each for each in self._fit() if each not in racers]
-        for worker in sorted(others, key=self._preference):
+        for worker in self._fit():
             if sum(each.is_busy for each in racers) >= self._budget:
                 break
+            if worker in racers:
+                continue
             if worker.sync(self.stack) and not self._has_refused(worker):
                 worker.send(self._last_check, CHECK, self._checks)
                 racers.append(worker)
@@ -307,7 +305,7 @@ class Team:
         if winner is not None:
             self._recent.append(seconds)
         racers = [each for each in racers if not self._has_refused(each)]
-        if len(racers) > 1 and self.record is not None:
+        if len(racers) > 1:
             if winner is not None:
                 self.record.raced(winner.name, [each.name for each in racers])
             self._vain = 0 if winner is not None else self._vain + 1
