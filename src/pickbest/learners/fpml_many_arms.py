@@ -71,6 +71,7 @@ class FPMLManyArms(CompiledLearner[Law, FPMLManyArmsState, DrawWork]):
     (see kernels.many_arms). Time grows with the square of the budget, for the weights, and hardly
     with n_arms.
 
+    >>> import numpy as np
     >>> from pickbest.core import Seen, replicate_keys, rng_for
     >>> learner = FPMLManyArms(n_arms=1_000, budget=2, epsilon=0.01)
     >>> state = learner.start(replicates=1)
