@@ -120,7 +120,8 @@ class Player:
         self._told += 1
 
     def _named(self, arms: np.ndarray[Any, Any]) -> tuple[Any, ...]:
-        return tuple(self._names[arm] for arm in arms[0].tolist())
+        names = self._names
+        return tuple([names[arm] for arm in arms[0].tolist()])
 
     def forget(self, ticket: Ticket[Any] | int) -> None:
         """Give a round up: nothing is learned from it, and telling it is refused."""

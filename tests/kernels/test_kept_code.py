@@ -131,18 +131,18 @@ def test_rounds_are_interpreted_until_compiling_would_have_paid(monkeypatch):
     machine = partial(lambda value: value + 1.0)
     monkeypatch.setattr(Compiled, "_machine", property(lambda self: machine))
     for value in range(3):
-        assert entrance.gradually(float(value)) == value + 1.0
+        assert entrance.suited()(float(value)) == value + 1.0
     assert len(calls) == 3
     monkeypatch.setattr(module, "LOAD_SECONDS", -1.0)
     monkeypatch.setattr(module, "COMPILE_SECONDS", -1.0)
-    assert entrance.gradually(5.0) == 6.0
+    assert entrance.suited()(5.0) == 6.0
     entrance._meanwhile.join()
-    assert entrance.gradually(6.0) == 7.0
+    assert entrance.suited()(6.0) == 7.0
     with always("compiled"):
-        assert entrance.gradually(7.0) == 8.0
+        assert entrance.suited()(7.0) == 8.0
     assert len(calls) == 4
     with always("interpreted"):
-        assert entrance.gradually(8.0) == 9.0
+        assert entrance.suited()(8.0) == 9.0
     assert len(calls) == 5
 
 
@@ -159,11 +159,11 @@ def test_no_call_waits_while_another_thread_compiles(monkeypatch):
     calls = []
     entrance = counted(calls)
     monkeypatch.setattr(Compiled, "_machine", property(lambda self: Slow()))
-    assert [entrance.gradually(float(value)) for value in range(3)] == [1.0, 2.0, 3.0]
+    assert [entrance.suited()(float(value)) for value in range(3)] == [1.0, 2.0, 3.0]
     assert len(calls) == 3
     compiles.set()
     entrance._meanwhile.join()
-    assert entrance.gradually(9.0) == 10.0
+    assert entrance.suited()(9.0) == 10.0
     assert len(calls) == 3
 
 

@@ -16,7 +16,7 @@ _MASK = (1 << 64) - 1
 LEARNER_STREAM, ENVIRONMENT_STREAM = 1, 2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Draws:
     """The randomness of one round: one 64-bit key per replicate, nothing else.
 

@@ -61,7 +61,8 @@ class Seat:
 
     def pick(self, number: int, features: FloatArray | None = None) -> Choice:
         """The arms of a round; changes nothing."""
-        return self.learner.pick(self.state_for(features), self.draws(number), features)
+        state = self.state if features is None else self.state_for(features)
+        return self.learner.pick(state, rng_for(self._keys, number), features)
 
     def state_for(self, features: FloatArray | None) -> State:
         """The state to pick with: the first features that come need room."""

@@ -29,7 +29,8 @@ class Feedback(Enum):
     PICKED = "picked"
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen: one is made in every round, in half of the time.
+@dataclass(slots=True)
 class Choice:
     """What `pick` returns and `learn` takes back, with all that was random in it.
 

@@ -76,12 +76,6 @@ def allocating(function: Function) -> Function:
     return function
 
 
-def part(function: Function) -> Function:
-    """A kernel whose text is written into its callers, so that it may return views of arrays."""
-    _untold.append((function, {COUNTS: True, "inline": "always"}))
-    return function
-
-
 class Compiled(Generic[Given, Result]):
     """A function that Python calls and that runs as machine code.
 
@@ -103,24 +97,22 @@ class Compiled(Generic[Given, Result]):
         """Run it compiled; the first call of a process compiles it, or loads what was kept."""
         return self._machine(*args, **kwargs)
 
-    def suited(self, size: int) -> Callable[Given, Result]:
-        """How to call it on this many numbers (arms of a round, over all replicates)."""
-        return self if size > MOST_INTERPRETED else self.gradually
+    def suited(self, size: int = 0) -> Callable[Given, Result]:
+        """How to call it on this many numbers (arms of a round, over all replicates).
 
-    def gradually(self, *args: Given.args, **kwargs: Given.kwargs) -> Result:
-        """Run it as Python until that has taken as long as compiling would, then compiled.
-
-        It is compiled by another thread, and runs as Python meanwhile: no call waits for it. The
+        On few, it runs as Python until that has taken as long as compiling would, then compiled. It
+        is compiled by another thread, and runs as Python meanwhile: no call waits for it. The
         program does at its end, because machine code cannot be left half-made.
         """
-        way, ready = _WAY.get(), self._ready
-        if way is None and ready is not None:
-            return ready(*args, **kwargs)
-        if way == "compiled":
-            return self._machine(*args, **kwargs)
+        way = _WAY.get()
+        if way == "compiled" or size > MOST_INTERPRETED:
+            return self._machine
+        return self._ready if way is None and self._ready is not None else self._as_python
+
+    def _as_python(self, *args: Given.args, **kwargs: Given.kwargs) -> Result:
         began = time.perf_counter()
         result = interpreted(self.plain, *args, **kwargs)
-        if way is None and self._meanwhile is None:
+        if _WAY.get() is None and self._meanwhile is None:
             self._interpreted += time.perf_counter() - began
             if self._interpreted > LOAD_SECONDS and (
                 self._interpreted > COMPILE_SECONDS or kept_code.is_kept(self.plain)

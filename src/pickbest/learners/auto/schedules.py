@@ -229,19 +229,19 @@ class Schedules:
     def plan(self, state: KindsState, draws: Draws) -> Plans:
         arms = np.empty((len(draws.keys), 1 + self.budget), np.int64)
         slices = np.empty(len(draws.keys))
-        _plan_rows.gradually(self.prices, state, draws.keys, False, arms, slices)
+        _plan_rows.suited()(self.prices, state, draws.keys, False, arms, slices)
         return Plans(arms, slices)
 
     def learn_runs(self, state: KindsState, plans: Plans, runs: Runs) -> KindsState:
         arms = np.where(runs.ran, plans.arms, -1)
-        _learn_rows.gradually(state, arms, runs.times, runs.answered.astype(float))
+        _learn_rows.suited()(state, arms, runs.times, runs.answered.astype(float))
         return state
 
     def pick(self, state: KindsState, draws: Draws, features: FloatArray | None = None) -> Choice:
         """Where all arms must start at once: the set that is best whatever processors cost."""
         arms = np.empty((len(draws.keys), 1 + self.budget), np.int64)
         free = self.prices._replace(processor=0.0, calls=np.zeros(self.n_arms))
-        _plan_rows.gradually(free, state, draws.keys, True, arms, np.empty(len(draws.keys)))
+        _plan_rows.suited()(free, state, draws.keys, True, arms, np.empty(len(draws.keys)))
         return Choice(np.ascontiguousarray(arms[:, 1:]))
 
     def learn(
@@ -250,7 +250,7 @@ class Schedules:
         """Where nobody says how long arms took, costs stand for times."""
         times = seen.high if seen.times is None else seen.times
         answered = (seen.low == seen.high) & (times < 1.0)
-        _learn_rows.gradually(state, choice.arms, times, answered.astype(float))
+        _learn_rows.suited()(state, choice.arms, times, answered.astype(float))
         return state
 
 

@@ -131,7 +131,7 @@ class Racing(WrappingLearner):
         # Nobody is stopped where one arm runs.
         watch = np.full(len(choice.arms), 1.0 if self.budget == 1 else LEAST_WATCH)
         if state.watched.size and self.budget > 1:
-            _watch_rows.gradually(state.watched, choice.arms, watch)
+            _watch_rows.suited()(state.watched, choice.arms, watch)
         return replace(choice, watch=watch)
 
     def learn(
@@ -144,7 +144,7 @@ class Racing(WrappingLearner):
         race = Race(seen.low, seen.high, seen.times, watch, watched)
         weights = np.ones(choice.arms.shape) if choice.weights is None else choice.weights
         costs, scaled = np.empty(weights.shape), np.empty(weights.shape)
-        _fill_rows.gradually(
+        _fill_rows.suited()(
             state.kinds, state.answers, state.watched, choice.arms, weights, race, costs, scaled
         )
         told = Choice(choice.arms, None if choice.weights is None else scaled)
