@@ -116,14 +116,3 @@ def test_a_frozen_client_does_not_stop_the_others(any_database: str) -> None:
         frozen.kill()
         frozen.wait()
         frozen.stdout.close()
-
-
-@pytest.mark.postgres
-def test_sessions_have_timeouts(postgres_server: str) -> None:
-    from pickbest.portfolio.store.journal import Journal
-
-    journal = Journal(postgres_server, "timeouts")
-    with journal._engine.connect() as connection:
-        for name in ("lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout"):
-            assert connection.exec_driver_sql(f"SHOW {name}").scalar() not in ("0", None)
-    journal.close()

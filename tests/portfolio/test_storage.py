@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from pickbest.core import PickbestError
-from pickbest.portfolio import AskTell, RepeatedTellError, Run, RunStatus
+from pickbest.portfolio import AskTell, RepeatedTellError
 from pickbest.portfolio.store.journal import Journal, Turn
-from pickbest.portfolio.store.records import Finished, StorageError
+from pickbest.portfolio.store.records import StorageError
 from tests.portfolio.test_ledger import ARMS
 
 
@@ -70,36 +70,21 @@ def fail_at_commit(book: AskTell, monkeypatch: pytest.MonkeyPatch, counted: bool
 
 
 @pytest.mark.parametrize("counted", [False, True])
-def test_an_ask_outlives_a_database_that_fails_for_a_while(
+def test_asking_and_telling_outlive_a_database_that_fails_for_a_while(
     database: str, monkeypatch: pytest.MonkeyPatch, counted: bool
 ) -> None:
-    """Group 10: asking is retried as telling is, and opens no round twice."""
+    """Group 10: also when the commit that seemed to fail had counted."""
     with AskTell(ARMS, 2, database, learner="thompson") as book:
-        fail_at_commit(book, monkeypatch, counted)
-        tickets = book.ask_many(["p", "q"])
-        monkeypatch.undo()
+        with monkeypatch.context() as failing:
+            fail_at_commit(book, failing, counted)
+            tickets = book.ask_many(["p", "q"])
         assert [ticket.round for ticket in tickets] == [0, 1]
         assert book.open_tickets == tuple(tickets)
-        assert book.status().asked == 2
-        book.tell_many([(ticket, [0.5, 0.5]) for ticket in tickets])
+        with monkeypatch.context() as failing:
+            fail_at_commit(book, failing, counted)
+            book.tell_many([(ticket, [0.5, 0.5]) for ticket in tickets])
+        status = book.status()
+        assert (status.asked, status.finished, status.open) == (2, 2, 0)
+        with pytest.raises(RepeatedTellError):
+            book.tell(tickets[0], [0.1, 0.1])
         book.verify()
-
-
-@pytest.mark.parametrize("counted", [False, True])
-def test_a_result_outlives_a_database_that_fails_for_a_while(
-    database: str, monkeypatch: pytest.MonkeyPatch, counted: bool
-) -> None:
-    """Also when the commit that seemed to fail had counted."""
-    book = AskTell(ARMS, 2, database)
-    ticket = book.ask("p")
-    runs = tuple(Run(arm, RunStatus.FINISHED, 0.5, 1.0) for arm in ticket.arms)
-    record = Finished(ticket.round, runs, *[(0.5, 0.5)] * 3, winner=ticket.arms[0], cost=0.5)
-    fail_at_commit(book, monkeypatch, counted)
-    book.ledger.tell([record])
-    monkeypatch.undo()
-    assert (book.status().finished, book.status().open) == (1, 0)
-    other = Finished(ticket.round, runs, *[(0.1, 0.1)] * 3)
-    with pytest.raises(RepeatedTellError):
-        book.ledger.tell([other])
-    book.verify()
-    book.close()
