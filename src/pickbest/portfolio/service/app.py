@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 from pickbest.core import MissingExtraError, PickbestError
 
 try:
-    from fastapi import Depends, FastAPI, Query, Request
+    from fastapi import APIRouter, Depends, FastAPI, Query, Request
     from fastapi.exceptions import RequestValidationError
     from fastapi.responses import FileResponse, Response
     from fastapi.security import HTTPBearer
@@ -157,25 +157,20 @@ class Refusal(BaseModel):
     detail: str
 
 
-Responses = dict[int | str, dict[str, Any]]
-REFUSED: Responses = {
-    401: {"model": Refusal, "description": "The token is missing or wrong."},
-    403: {"model": Refusal, "description": "A page of another site sent this."},
-    408: {"model": Refusal, "description": "The body did not come in time."},
-    413: {"model": Refusal, "description": "The body is too large."},
-    422: {"model": Refusal, "description": "The request does not fit the schema."},
-    500: {"model": Refusal, "description": "The service is at fault; its log says more."},
-    503: {"model": Refusal, "description": "The database is away; try again."},
-}
-ASKED: Responses = {
-    **REFUSED,
-    409: {"model": Refusal, "description": "The features are not those of other rounds."},
-}
-CLOSED: Responses = {
-    **REFUSED,
-    400: {"model": Refusal, "description": "The costs do not fit the round."},
-    404: {"model": Refusal, "description": "There is no such round."},
-    409: {"model": Refusal, "description": "The round was told, lost or expired already."},
+REFUSED: dict[int | str, dict[str, Any]] = {
+    code: {"model": Refusal, "description": words}
+    for code, words in (
+        (400, "The costs do not fit the round."),
+        (401, "The token is missing or wrong."),
+        (403, "A page of another site sent this."),
+        (404, "There is no such round."),
+        (408, "The body did not come in time."),
+        (409, "The round is closed already, or its features are not those of other rounds."),
+        (413, "The body is too large."),
+        (422, "The request does not fit the schema."),
+        (500, "The service is at fault; its log says more."),
+        (503, "The database is away; try again."),
+    )
 }
 
 
@@ -196,12 +191,14 @@ def create_app(
         description="Ask which arms to run, tell what they cost.",
         docs_url=None,  # It would load its scripts from elsewhere.
         redoc_url=None,
+        responses=REFUSED,
     )
     if hosts is not None:
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
     app.add_middleware(Gate, token=token)
     # The gate checks the token, before the body is read; this only describes it.
     guarded = [Depends(HTTPBearer(auto_error=False))] if token else []
+    api = APIRouter(prefix="/api", dependencies=guarded)
     _handle_errors(app)
     app.mount("/static", StaticFiles(directory=STATIC))
 
@@ -214,25 +211,23 @@ def create_app(
         """The service lives."""
         return {"status": "ok"}
 
-    @app.get("/readyz", responses={503: REFUSED[503], 500: REFUSED[500]})
+    @app.get("/readyz")
     def readyz() -> dict[str, str]:
         """The service can answer: its database does."""
         book.ledger.refresh()
         return {"status": "ready"}
 
-    @app.get("/metrics", dependencies=guarded, include_in_schema=False)
+    @app.get("/metrics", include_in_schema=False)
     def metrics() -> Response:
         """The status as Prometheus reads it."""
         return Response(metrics_of(book.status()), media_type=MEDIA_TYPE)
 
-    @app.get("/api/status", dependencies=guarded, responses=REFUSED, response_model=Status)
+    @api.get("/status", response_model=Status)
     def status() -> Response:
         """Rounds, arms, wins, and how likely each arm is picked next."""
         return _json(book.status())
 
-    @app.get(
-        "/api/history", dependencies=guarded, responses=REFUSED, response_model=list[RoundView]
-    )
+    @api.get("/history", response_model=list[RoundView])
     def history(
         last: Annotated[int, Query(ge=1, le=MOST_ROUNDS)] = 50,
         before: Annotated[int | None, Query(ge=0, le=LARGEST)] = None,
@@ -240,12 +235,12 @@ def create_app(
         """The last rounds, oldest first; `before` pages back."""
         return _json(book.ledger.rounds(last, before))
 
-    @app.get("/api/course", dependencies=guarded, responses=REFUSED, response_model=Course)
+    @api.get("/course", response_model=Course)
     def course() -> Response:
         """What was paid over time: sums at some moments, in the order of finishing."""
         return _json(book.ledger.look(lambda state: state.course))
 
-    @app.post("/api/ask", dependencies=guarded, responses=ASKED, response_model=Ticket[str])
+    @api.post("/ask", response_model=Ticket[str])
     def ask(body: Ask) -> Response:
         """Open a round. The pick is on disk when the answer comes.
 
@@ -253,30 +248,26 @@ def create_app(
         """
         return _json(book.ask(body.problem, body.lifetime, body.features))
 
-    @app.post(
-        "/api/ask_many", dependencies=guarded, responses=ASKED, response_model=list[Ticket[str]]
-    )
+    @api.post("/ask_many", response_model=list[Ticket[str]])
     def ask_many(body: Asks) -> Response:
         """Open one round per problem in one commit; the shortest lifetime holds for all."""
         problems = [each.problem for each in body.asks]
         features = [each.features for each in body.asks]
         return _json(book.ask_many(problems, min(each.lifetime for each in body.asks), features))
 
-    @app.post(
-        "/api/more", dependencies=guarded, responses=CLOSED, response_model=Ticket[str] | None
-    )
+    @api.post("/more", response_model=Ticket[str] | None)
     def more(body: More) -> Response:
         """Go on with a problem whose round was told; null where no call is worth its price."""
         return _json(book.more(body.round, body.lifetime))
 
-    @app.post("/api/tell", dependencies=guarded, responses=CLOSED)
+    @api.post("/tell")
     def tell(body: Tell) -> dict[str, int]:
         """Close a round. A second time is refused with 409 and changes nothing; so is a result
         that came too late."""
         book.tell(body.round, body.values(book.rewards), body.answer, body.prices)
         return {"round": body.round}
 
-    @app.post("/api/tell_many", dependencies=guarded, responses=CLOSED)
+    @api.post("/tell_many")
     def tell_many(body: Tells) -> dict[str, list[int]]:
         """Close many rounds in one commit, all or none."""
         results = [(each.round, each.values(book.rewards)) for each in body.tells]
@@ -284,6 +275,7 @@ def create_app(
         book.tell_many(results, answers, prices)
         return {"rounds": [each.round for each in body.tells]}
 
+    app.include_router(api)
     return app
 
 
