@@ -46,7 +46,6 @@ class _Lane:
         self.place = place
         self.task = task
         self.link = link
-        self.line = bytearray()
         self.started = time.monotonic()
         self.due = self.started + task.deadline + task.limits.grace + ANSWER_SECONDS
         self.stopped = False
@@ -57,14 +56,6 @@ class _Lane:
             self.stopped = True
             self.due = min(self.due, time.monotonic() + self.task.limits.grace + ANSWER_SECONDS)
             self.link.ask_to_stop()
-
-    def receive(self) -> dict[str, Any] | None:
-        """The report, once it is here; OSError or ValueError if there will be none."""
-        chunk = self.link.socket.recv(1 << 20)
-        if not chunk:
-            raise ConnectionError("its guard was killed")
-        self.line += chunk
-        return json.loads(self.line) if chunk.endswith(b"\n") else None
 
 
 class _Race:
@@ -152,12 +143,10 @@ class _Race:
         for key, _ in self.selector.select(max(0.0, min(PATIENCE, min(times) - time.monotonic()))):
             lane = key.data
             try:
-                report = lane.receive()
-                if report is None:
-                    continue
-                run = _reported(lane.task, report)
-            except (OSError, ValueError) as error:
-                run = self._lost(lane, f"{error}")
+                lane.link.socket.settimeout(END_SECONDS)
+                run = _reported(lane.task, messages.receive(lane.link.socket))
+            except (OSError, ValueError):
+                run = self._lost(lane, "its guard was killed")
             found.append((lane.place, run))
         now = time.monotonic()
         ended = {place for place, _ in found}

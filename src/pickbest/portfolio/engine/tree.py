@@ -6,7 +6,7 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from pickbest.portfolio.processes import stat_fields
 from pickbest.portfolio.runs import Limits
@@ -81,57 +81,32 @@ class Reaper:
         self.cpu_seconds = 0.0
         self.peak_bytes = 0
 
-    def reap(self) -> bool:
-        """Take in one that has ended; whether there was one. ChildProcessError: no child left."""
-        pid, status, used = os.wait4(-1, os.WNOHANG)
-        if pid == 0:
-            return False
-        self.statuses[pid] = status
-        self.cpu_seconds += used.ru_utime + used.ru_stime
-        self.peak_bytes = max(self.peak_bytes, used.ru_maxrss * 1024)
-        return True
-
-    def reap_all(self) -> None:
+    def reap_all(self) -> bool:
+        """Take in what has ended; whether a child is left."""
         with contextlib.suppress(ChildProcessError):
-            while self.reap():
-                pass
+            while True:
+                pid, status, used = os.wait4(-1, os.WNOHANG)
+                if pid == 0:
+                    return True
+                self.statuses[pid] = status
+                self.cpu_seconds += used.ru_utime + used.ru_stime
+                self.peak_bytes = max(self.peak_bytes, used.ru_maxrss * 1024)
+        return False
 
     def end_children(self, spared: Iterable[int] = (), within: float = float("inf")) -> bool:
         """Kill and reap what is below this process but the spared; whether all of it is gone.
 
-        Needs a subreaper: orphans become children, so that no child means no descendant. All
-        that ended is reaped before anything is looked for again.
+        Needs a subreaper: orphans become children, so that no child means no descendant.
         """
         until, me, kept = time.monotonic() + within, os.getpid(), set(spared)
-        # Thousands of children that ended need no look: without their parent they are ours to reap.
-        below: Callable[[int], list[int]] = lambda top: []  # noqa: E731
-        while True:
-            try:
-                while self.reap():
-                    pass
-                tops = [child for child in children(me) if child not in kept]
-                if not tops:
-                    return True
-                for top in tops:
-                    for pid in (top, *below(top)):
-                        kill(pid)
-                below = descendants
-                self._reap_for_a_while()
-            except ChildProcessError:
+        while self.reap_all():
+            tops = [child for child in children(me) if child not in kept]
+            if not tops:
                 return True
+            for top in tops:
+                for pid in (top, *descendants(top)):
+                    kill(pid)
             if time.monotonic() > until:
                 return False
-
-    def _reap_for_a_while(self, longest: float = 0.1, quiet: float = 0.005) -> None:
-        """Until nothing has ended for a moment."""
-        begin = last = time.monotonic()
-        while True:
-            now = time.monotonic()
-            if self.reap():
-                last = now
-            elif now - last > quiet:
-                return
-            else:
-                time.sleep(0.0005)
-            if now - begin > longest:
-                return
+            time.sleep(0.0005)
+        return True
