@@ -95,14 +95,6 @@ def test_who_writes_too_much_is_ended(formula: str, monkeypatch: pytest.MonkeyPa
     assert result.winner == "good"
 
 
-def test_exit_codes_of_sat_solvers_in_plain_text_are_explained() -> None:
-    with Portfolio({"a": says("", 20)}, 1, 20.0) as portfolio:
-        (run,) = portfolio.solve("no suffix").runs
-    assert run.reason == 'exit code 20; SAT solvers answer so: set answer = "dimacs"'
-    with Portfolio({"a": says("", 20)}, 1, 20.0, answer="dimacs") as portfolio:
-        assert portfolio.solve("no suffix").verdict == "UNSAT"
-
-
 def returns_model(problem: object) -> tuple[str, list[int]]:
     return "SAT", [1, 2, 3]
 

@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 from pickbest.client import AsyncClient, Client, ServiceError
-from pickbest.core import PickbestError, replicate_keys, rng_for
-from pickbest.learners import Calls
+from pickbest.core import PickbestError
 from pickbest.portfolio import AskTell, ClosedRoundError, read_portfolio_file
 from tests.portfolio.helpers import serve
 
@@ -290,19 +289,6 @@ def test_a_told_round_is_told_once_however_often_it_arrives() -> None:
         with pytest.raises(ServiceError, match="cannot be reached"):
             gone.ask()
         gone.close()
-
-
-def test_calls_follow_an_arm_that_becomes_better() -> None:
-    """After 300 problems, the arm that was never right is always right, and the other never."""
-    learner = Calls(3, 1, prices=0.01, cascade=True)
-    state, keys, late = learner.start(1), replicate_keys(5, 1), 0
-    for number in range(1500):
-        right = 0 if number < 300 else 1
-        arm = learner.calls(state, rng_for(keys, number))[0]
-        cost = np.array([float(arm != right)])
-        learner.learn_calls(state, 0, np.array([arm]), cost)
-        late += number >= 1400 and arm == right
-    assert late > 80
 
 
 @pytest.mark.slow

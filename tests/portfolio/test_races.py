@@ -82,17 +82,6 @@ def test_every_way_to_fail_has_a_reason_and_the_others_go_on(engine: Engine) -> 
     assert runs["killed"].reason == f"ended by signal {int(signal.SIGSEGV)}"
 
 
-def test_the_deadline_stops_arms(engine: Engine) -> None:
-    arms = {"slow": portfolio_arms.slow, "sleep": ["sleep", LONG]}
-    started = time.monotonic()
-    result, runs, view = run_all(engine, arms, "p", deadline=0.5)
-    assert time.monotonic() - started < PATIENCE
-    assert {run.status for run in runs.values()} == {RunStatus.TIMEOUT}
-    assert {run.cost for run in runs.values()} == {1.0}
-    assert not result.solved
-    assert view.learned
-
-
 def test_the_first_answer_stops_the_others_and_their_cost_stays_unknown(engine: Engine) -> None:
     arms = {"slow": ["sleep", LONG], "quick": ["true"]}
     started = time.monotonic()

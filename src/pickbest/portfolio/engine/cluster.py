@@ -24,8 +24,8 @@ from pickbest.portfolio.processes import temporary_folder
 from pickbest.portfolio.runs import EndsRace, GivenUp, Run, RunStatus, Task
 
 PATIENCE = 0.2
-# A worker that does not react to a cancellation in this time is killed.
-FORCE_AFTER = 10.0
+# How long workers have to end their arms where a race fails.
+END_SECONDS = 10.0
 MAX_RETRIES = 3
 
 
@@ -49,26 +49,29 @@ class RayEngine:
             for place, task in enumerate(tasks)
         }
         runs: dict[int, Run] = {}
-        waiting = list(places)
-        stopped_at: float | None = None
+        waiting, stopped = list(places), False
+
+        def stop() -> None:
+            """The local engines stop their arms, and report what became of them."""
+            for reference in waiting:
+                ray.cancel(reference)
+
         try:
             while waiting:
                 done, waiting = ray.wait(waiting, timeout=PATIENCE)
                 for reference in done:
                     place = places[reference]
                     seconds = time.monotonic() - started
-                    runs[place] = self._result(tasks[place], reference, seconds, bool(stopped_at))
-                    if ends_race(runs[place]) and stopped_at is None:
-                        stopped_at = self._cancel(waiting, force=False)
-                if waiting and stopped_at is None and given_up():
-                    stopped_at = self._cancel(waiting, force=False)
-                if waiting and stopped_at and time.monotonic() > stopped_at + FORCE_AFTER:
-                    self._cancel(waiting, force=True)
+                    runs[place] = self._result(tasks[place], reference, seconds, stopped)
+                    if ends_race(runs[place]) and not stopped:
+                        stopped = True
+                        stop()
+                if waiting and not stopped and given_up():
+                    stopped = True
+                    stop()
         except BaseException:
-            self._cancel(waiting, force=False)
-            # Only those that did not end: Ray aborts this process where an ended task is forced.
-            _, stuck = ray.wait(waiting, num_returns=len(waiting), timeout=FORCE_AFTER)
-            self._cancel(stuck, force=True)
+            stop()
+            ray.wait(waiting, num_returns=len(waiting), timeout=END_SECONDS)
             raise
         return [runs[place] for place in range(len(tasks))]
 
@@ -86,7 +89,6 @@ class RayEngine:
         try:
             run, output = self._ray.get(reference)
         except self._ray.exceptions.RayError as error:
-            # A worker that was too busy to react to a cancellation was killed.
             if stopped or isinstance(error, self._ray.exceptions.TaskCancelledError):
                 return Run(task.arm, RunStatus.STOPPED, seconds=seconds)
             reason = f"the cluster lost it: {type(error).__name__}"
@@ -96,11 +98,6 @@ class RayEngine:
             return cast(Run, run)
         Path(task.spool).write_bytes(output)
         return replace(cast(Run, run), spool=task.spool)
-
-    def _cancel(self, references: Sequence[Any], force: bool) -> float:
-        for reference in references:
-            self._ray.cancel(reference, force=force)
-        return time.monotonic()
 
 
 _engine: LocalEngine | None = None

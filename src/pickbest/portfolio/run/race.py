@@ -201,8 +201,6 @@ def _failure(run: Run, arm: Arm) -> str:
         return f"ended by signal {-run.exit_code}"
     if run.exit_code and not arm.solved(run):
         said = f": {run.last_error}" if run.last_error else ""
-        if run.exit_code in (10, 20) and arm.answer is TEXT:
-            said += '; SAT solvers answer so: set answer = "dimacs"'
         return f"exit code {run.exit_code}{said}"
     return ""
 
