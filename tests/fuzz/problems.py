@@ -174,7 +174,7 @@ def use_session(path: Path) -> None:
 
     thread = threading.Thread(target=write)
     try:
-        workers = workers_for(Arguments(solvers=("yices",)), lambda pid: None)
+        workers = workers_for(Arguments(solvers=("yices",)))
         client = Client(source, target)
         team = Team(workers, Stack(5.0), client, 1)
         thread.start()

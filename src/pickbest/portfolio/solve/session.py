@@ -9,7 +9,6 @@ import os
 import re
 import signal
 from collections import deque
-from collections.abc import Callable
 from contextlib import suppress
 
 from pickbest.core.errors import PickbestError
@@ -208,9 +207,9 @@ def talk(call: Arguments, folder: str | None) -> int:
     """Run a session on standard input and output; its exit code."""
     keep = Keep(folder)
     kind = f"session {_client(call)} "
-    client, watcher = Client(0, 1), Watcher()
+    client = Client(0, 1)
     team = Team(
-        workers_for(call, watcher.tell),
+        workers_for(call, watcher()),
         Stack(call.check_seconds or call.deadline),
         client,
         call.budget,
@@ -222,8 +221,8 @@ def talk(call: Arguments, folder: str | None) -> int:
     return code
 
 
-def workers_for(call: Arguments, watch: Callable[[int], None]) -> list[Worker]:
-    """The solvers that are here and talk, by name."""
+def workers_for(call: Arguments, group: int = 0) -> list[Worker]:
+    """The solvers that are here and talk; group: the process group that they are to belong to."""
     path = places()
     table = solver_table(call.tables, call.solvers)
     # yices starts in no time, and is the quickest on small checks.
@@ -233,7 +232,7 @@ def workers_for(call: Arguments, watch: Callable[[int], None]) -> list[Worker]:
     if not here:
         raise PickbestError("no solver for a session is installed; install one of z3, cvc5, yices")
     return [
-        Worker(each, call.passed_to(each.solver.programs), call.memory_bytes, watch)
+        Worker(each, call.passed_to(each.solver.programs), call.memory_bytes, group)
         for each in here
     ]
 
@@ -245,40 +244,23 @@ def _client(call: Arguments) -> str:
     return call.called
 
 
-class Watcher:
-    """A process that ends our solvers, and what they started, when we are killed.
-
-    A solver that started and was not told of yet has not been asked anything: it ends on its own
-    when its input does.
-    """
-
-    def __init__(self) -> None:
-        read, self._write = os.pipe()
-        if os.fork() == 0:
-            self._serve(read)
-        os.close(read)
-
-    def tell(self, pid: int) -> None:
-        """A process group that started, or (negative) one that has ended."""
-        with suppress(OSError):
-            os.write(self._write, b"%d\n" % pid)
-
-    def _serve(self, read: int) -> None:
+def watcher() -> int:
+    """Start a process that ends its process group, our solvers, when we are gone: its number."""
+    read, _ = os.pipe()  # what is written to it: nothing, but it ends with us
+    pid = os.fork()
+    if pid == 0:
         try:
-            os.setsid()
+            os.setpgid(0, 0)
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 signal.signal(number, signal.SIG_IGN)
             os.dup2(read, 3)
             os.closerange(0, 3)
             os.closerange(4, 1024)
-            said = b""
-            while data := os.read(3, 4096):
-                said += data
-            groups: set[int] = set()
-            for word in said.split():
-                groups.add(int(word)) if int(word) > 0 else groups.discard(-int(word))
-            for group in groups:
-                with suppress(OSError):
-                    os.killpg(group, signal.SIGKILL)
+            os.read(3, 1)
+            os.killpg(0, signal.SIGKILL)
         finally:
             os._exit(0)
+    with suppress(OSError):  # it was quicker
+        os.setpgid(pid, pid)
+    os.close(read)
+    return pid

@@ -6,10 +6,10 @@ import os
 import resource
 import signal
 from collections import deque
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from typing import Any
 
+from pickbest.portfolio.engine import tree
 from pickbest.portfolio.run.answers.commands import Splitter
 from pickbest.portfolio.solve.known import INSIDE, Installed, for_strings
 from pickbest.portfolio.solve.script import ASK, CHECK, QUIET, STATE, SUCCESS, Command, Frame, Stack
@@ -22,7 +22,7 @@ class Worker:
     """A solver by name.
 
     found: how it is started; passed: further words for it. memory: bytes that it may use.
-    watch: is told processes that start, and, as negative numbers, those that ended.
+    group: the process group that it belongs to; 0: one of its own.
     refused: commands that it does not take, and what it says of them; as long as one of them is
         asserted, it cannot help.
     """
@@ -32,7 +32,7 @@ class Worker:
         found: Installed,
         passed: Sequence[str] = (),
         memory: int | None = None,
-        watch: Callable[[int], None] = lambda pid: None,
+        group: int = 0,
     ) -> None:
         self.found = found
         self.name, self.solver = found.name, found.solver
@@ -47,7 +47,7 @@ class Worker:
         self.is_doubtful = False
         self._passed = passed
         self._memory = memory
-        self._watch = watch
+        self._group = group
         self._pending = bytearray()
         self._splitter = Splitter()
 
@@ -103,7 +103,7 @@ class Worker:
             # `subprocess` takes milliseconds to import.
             self.process = os.posix_spawn(
                 argv[0], argv, os.environ | {INSIDE: "1"}, file_actions=files,
-                setsid=True, setsigdef=[signal.SIGPIPE],
+                setpgroup=self._group, setsigdef=[signal.SIGPIPE],
             )  # fmt: skip
         except (OSError, ValueError):
             os.close(self.input)
@@ -112,7 +112,6 @@ class Worker:
         finally:
             os.close(theirs)
             os.close(said)
-        self._watch(self.process)
         if self._memory is not None:
             resource.prlimit(self.process, resource.RLIMIT_AS, (self._memory, self._memory))
         for descriptor in (self.input, self.output):
@@ -186,10 +185,9 @@ class Worker:
         """End the process, and whatever it has started."""
         if self.process is None:
             return
-        with suppress(OSError):
-            os.killpg(self.process, signal.SIGKILL)
+        for pid in (self.process, *tree.descendants(self.process)):
+            tree.kill(pid)
         os.waitpid(self.process, 0)
-        self._watch(-self.process)
         os.close(self.input)
         os.close(self.output)
         self.process, self._told, self.is_doubtful = None, [], False
