@@ -9,7 +9,7 @@ import numpy as np
 from pickbest.catalog import make_learner
 from pickbest.core.arrays import IntArray
 from pickbest.core.errors import PickbestError
-from pickbest.core.features import Features
+from pickbest.core.features import Features, encoded, feature_names
 from pickbest.core.seat import Seat
 from pickbest.core.states import AnyArray, arrays_of, restore_arrays, same_layout
 from pickbest.core.types import (
@@ -77,7 +77,11 @@ class LiveLearner:
     def follow(self, roster: Roster) -> None:
         """Go on with other arms or another budget."""
         budget, arms = roster.budget, roster.arms
-        learner, state, count = self._made(len(arms), budget, arms), self.state, len(self.features)
+        learner, state, count = (
+            self._made(len(arms), budget, arms),
+            self.state,
+            len(self.features),
+        )
         if self.budget != budget:
             # What was learned of arms is true for any budget, but some states are shaped by it.
             reshaped = start_state(self._made(len(self.arms), budget), 1, count)
@@ -89,9 +93,11 @@ class LiveLearner:
         self._seat.learner, self._seat.state = learner, state
         self.budget, self.arms = budget, arms
 
-    def expect(self, names: tuple[str, ...]) -> None:
-        """From now on, problems that come with features come with these."""
-        self._seat.expect(names)
+    def expect(self, features: Features) -> None:
+        """From now on, problems that come with features come with these; raises where they are
+        others than before."""
+        self._seat.expect(feature_names(features))
+        encoded(features, self._seat.names)
 
     @property
     def fewer(self) -> bool:
@@ -240,7 +246,7 @@ class LiveLearner:
 
     def restore(self, learned: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
         """Take over what `stored` gave; raises where it does not fit."""
-        self.expect(tuple(learned["features"]))
+        self._seat.expect(tuple(learned["features"]))
         self._seat.state = restore_arrays(self.state, _below("state/", arrays))
         self._archive = {}
         for kept in learned["away"]:

@@ -16,7 +16,6 @@ from typing import Any
 from pickbest._version import __version__
 from pickbest.core import PickbestError
 from pickbest.core.codec import EXCLUDED, decode, encode, plain
-from pickbest.core.features import encoded, feature_names
 from pickbest.core.savefile import from_npz, to_npz
 from pickbest.portfolio.runs import RunStatus
 from pickbest.portfolio.store.live_learner import LiveLearner
@@ -186,8 +185,7 @@ class PortfolioState:
         if record.after >= 0 and self.tail.pop(record.after, None) != called:
             raise PickbestError(f"round {record.round} cannot go on with round {record.after}")
         if record.features is not None:
-            self.live.expect(feature_names(record.features))
-            encoded(record.features, self.live.features)
+            self.live.expect(record.features)
         self.next_round += 1
         self.open[record.round] = record
         for arm in record.arms:
