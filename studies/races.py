@@ -24,7 +24,6 @@ from pickbest.simulation.replay import (
     random_costs,
     random_sets,
     replay,
-    replay_plans,
 )
 from pickbest.simulation.statistics import standard_error
 from studies.peers.bandits import CensoredThompson
@@ -92,7 +91,7 @@ def price_rows(name: str, races: Races, cost: str, rounds: int, replicates: int)
             yield {**said, "rule": f"auto, B = {budget}", **_priced(played, races, price)}
     for price in PRICES:
         planner = Schedules(races.n_arms, min(MOST, races.n_arms), price=price, cost=cost)
-        played = replay_plans(races, planner, order)
+        played = replay(races, planner, None, order)
         staged = float((played.arms[..., 0] >= 0).mean())
         yield {**said, "rule": "schedules", "staged": staged, **_priced(played, races, price)}
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
         make_learner as make_learner,
         register_environment as register_environment,
         register_learner as register_learner,
-        unregister_environment as unregister_environment,
-        unregister_learner as unregister_learner,
     )
     from pickbest.core import (
         Choice as Choice,

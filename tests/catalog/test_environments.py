@@ -8,9 +8,9 @@ from pickbest.catalog import (
     Spec,
     environment_entry,
     environment_names,
+    environments,
     make_environment,
     register_environment,
-    unregister_environment,
 )
 from pickbest.core import PickbestError
 from pickbest.environments import Bernoulli, Chasing, OneGoodArm, RegimeChange, Task1, Task3
@@ -73,7 +73,7 @@ def test_a_registered_environment_is_known_everywhere():
         with pytest.raises(PickbestError, match="registered already"):
             register_environment(entry)
     finally:
-        unregister_environment("worst")
+        environments._ENTRIES.pop("worst")
     with pytest.raises(PickbestError, match="unknown environment 'worst'"):
         make_environment("worst")
 

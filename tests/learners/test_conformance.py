@@ -11,10 +11,10 @@ from pickbest.catalog import (
     LearnerEntry,
     environment_names,
     learner_names,
+    learners,
     make_environment,
     make_learner,
     register_learner,
-    unregister_learner,
 )
 from pickbest.core import Choice, Feedback, TableLearner
 from pickbest.environments import OneGoodArm
@@ -146,7 +146,7 @@ def test_a_registered_learner_conforms_and_is_known_everywhere():
         check_learner(learner, learns=False)
         check_long_run(learner, rounds=1000)
     finally:
-        unregister_learner("every-other")
+        learners._ENTRIES.pop("every-other")
 
 
 class Broken(EveryOther):

@@ -10,7 +10,7 @@ from pickbest.core.states import copy_state, same_state
 from pickbest.environments.runtimes import Runtimes
 from pickbest.learners import Schedules
 from pickbest.portfolio.run.costs import Runtime, Solved
-from pickbest.simulation.replay import Races, Replay, orders, replay_plans
+from pickbest.simulation.replay import Races, Replay, orders, replay
 from pickbest.testing.learners import check_learner
 
 
@@ -26,7 +26,7 @@ def total(races: Races, played: Replay, price: float) -> float:
 
 def played(races: Races, price: float, rounds: int = 500, budget: int = 2) -> Replay:
     planner = Schedules(races.n_arms, budget, price=price)
-    return replay_plans(races, planner, orders(len(races.times), rounds, 4, 0))
+    return replay(races, planner, None, orders(len(races.times), rounds, 4, 0))
 
 
 def test_it_is_a_learner() -> None:
@@ -80,7 +80,7 @@ def test_prices_of_calls() -> None:
     rng = np.random.default_rng(3)
     races = races_of(rng.exponential(2.0, (300, 2)))
     planner = Schedules(2, 1, call_price=(1.0, 0.0))
-    result = replay_plans(races, planner, orders(300, 300, 2, 0))
+    result = replay(races, planner, None, orders(300, 300, 2, 0))
     used = [(result.arms[:, 150:] == arm).any(axis=2).mean() for arm in (0, 1)]
     assert used[1] > 0.9
     assert used[0] < 0.3
@@ -90,7 +90,7 @@ def test_solved_counts_answers_not_time() -> None:
     seconds = np.tile([[9.0, 99.0]], (100, 1))
     races = races_of(seconds, Solved())
     planner = Schedules(2, 1, price=0.1, cost="solved")
-    result = replay_plans(races, planner, orders(100, 100, 2, 0))
+    result = replay(races, planner, None, orders(100, 100, 2, 0))
     assert (result.arms[:, 50:] == 0).any(axis=2).mean() > 0.9
 
 

@@ -8,7 +8,6 @@ from pickbest.catalog.environments import (
     environment_names as environment_names,
     make_environment as make_environment,
     register_environment as register_environment,
-    unregister_environment as unregister_environment,
 )
 from pickbest.catalog.learners import (
     LearnerEntry as LearnerEntry,
@@ -17,7 +16,6 @@ from pickbest.catalog.learners import (
     learner_names as learner_names,
     make_learner as make_learner,
     register_learner as register_learner,
-    unregister_learner as unregister_learner,
 )
 from pickbest.catalog.spec import Spec as Spec
 

@@ -99,11 +99,6 @@ def register_environment(entry: EnvironmentEntry) -> None:
     _ENTRIES[entry.name] = entry
 
 
-def unregister_environment(name: str) -> None:
-    """Take a registered environment out again."""
-    del _ENTRIES[environment_entry(name).name]
-
-
 def environment_names() -> tuple[str, ...]:
     """All names that `make_environment` knows without a file or folder."""
     return tuple(_ENTRIES)

@@ -72,13 +72,6 @@ def register_kinds(*kinds: type) -> None:
     _KINDS.update({kind.__name__: kind for kind in kinds})
 
 
-def unregister_learner(name: str) -> None:
-    """Take a registered learner out again."""
-    if name not in _ENTRIES:
-        raise unknown_name("learner", name, _ENTRIES)
-    del _ENTRIES[name]
-
-
 def learner_names() -> tuple[str, ...]:
     """All names that `make_learner` knows."""
     return tuple(_ENTRIES)

@@ -3,24 +3,21 @@
     og                                      a name
     og:tuning=as_run,slots=distinct         a name with options
     fixed:arms=0+2+5                        a list of values; of one value: arms=5+; of none: +
-    mine:inner=thompson:prior=0.5           a value may itself be a name with an option …
-    mine:inner="thompson:prior=0.5"         … in quotes where it has a comma, a plus or a quote
+    mine:inner=thompson:prior=0.5           a value may itself be a name with an option
     mymodule:MyLearner:rate=0.5             a class or function of a module of your own
 
 The options begin at the first colon that is followed by `key=`. A value ends at a comma, a value
-of a list at a plus. Bare values are numbers (5, .3, 1e-3), true, false or words; text in double
-quotes, written as in JSON, is always text. In TOML and JSON the same is a table whose key `name`
-holds the name, and whose other keys are the options: {name = "og", tuning = "as_run"}.
+of a list at a plus. Values are numbers (5, .3, 1e-3), true, false or words. In TOML and JSON the
+same is a table whose key `name` holds the name, and whose other keys are the options, with any
+text: {name = "og", tuning = "as_run"}.
 """
 
 import inspect
-import json
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -35,9 +32,6 @@ Value = Scalar | tuple[Scalar, ...]
 SYNTAX = "NAME, NAME:key=value,key=value or module:Name:key=value; a list is key=1+2+3"
 
 _PARTS = re.compile(r"(?P<name>[^:].*?)(?::(?P<options>\s*[A-Za-z_]\w*\s*=.*))?", re.DOTALL)
-_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
-# Not like the first half of 1e+3 either: a plus would follow it in a list.
-_BARE = re.compile(r"[^,+\"]+(?<![\d.][eE])", re.DOTALL)
 _KEY = re.compile(r"[A-Za-z_]\w*")
 _WORDS: dict[str, bool] = {"true": True, "false": False}
 
@@ -45,6 +39,8 @@ _WORDS: dict[str, bool] = {"true": True, "false": False}
 @dataclass(frozen=True)
 class Spec:
     """A name with options; None as a value means "choose for me", and is left out.
+
+    Its text shows it; text with a comma or a plus in it is only read back from data.
 
     >>> spec = Spec.parse("og-hybrid:slot_budget=2,slots=distinct")
     >>> spec.options
@@ -74,7 +70,7 @@ class Spec:
         """The spec that a text stands for; the text of a spec gives the same spec again."""
         name, rest = cls._parts(text)
         options: dict[str, Value] = {}
-        for option in _split(rest, ",") if rest else ():
+        for option in rest.split(",") if rest else ():
             key, equals, value = option.partition("=")
             if not equals:
                 raise PickbestError(f"options must be key=value, got {option!r} in {text!r}")
@@ -133,30 +129,20 @@ def _shown(value: Value) -> str:
         return "+".join(map(_shown, value)) + ("+" if len(value) < 2 else "")
     if isinstance(value, bool):
         return str(value).lower()
-    if not isinstance(value, str):
-        return repr(value).replace("e+", "e")
-    bare = _BARE.fullmatch(value) and value == value.strip() and _bare(value) is value
-    return value if bare else json.dumps(value, ensure_ascii=False)
+    return value if isinstance(value, str) else repr(value).replace("e+", "e")
 
 
 def _value(text: str, whole: str) -> Value:
     if text == "+":
         return ()
-    items = _split(text, "+")
-    if len(items) == 1 or isinstance(_bare(text), float):
-        return _item(text, whole)
-    return tuple(_item(item.strip(), whole) for item in items[: -1 if items[-1] == "" else None])
-
-
-def _item(text: str, whole: str) -> Scalar:
-    if not text:
-        raise PickbestError(f'a value is missing in {whole!r}; text of no letters is ""')
-    if not text.startswith('"'):
-        return _bare(text)
-    try:
-        return str(json.loads(text))
-    except ValueError:
-        raise PickbestError(f"the text {text} in {whole!r} is not written as in JSON") from None
+    # A plus may also be that of 1e+3.
+    one = _bare(text)
+    items = [text] if "+" not in text or isinstance(one, float) else text.split("+")
+    if len(items) > 1 and items[-1] == "":
+        items.pop()
+    if not all(map(str.strip, items)):
+        raise PickbestError(f"a value is missing in {whole!r}")
+    return one if items == [text] else tuple(_bare(item.strip()) for item in items)
 
 
 def _bare(text: str) -> Scalar:
@@ -164,13 +150,6 @@ def _bare(text: str) -> Scalar:
         with suppress(ValueError):
             return kind(text)
     return _WORDS.get(text, text)
-
-
-def _split(text: str, separator: str) -> list[str]:
-    """Parts between separators that are not inside quotes."""
-    hidden = _TEXT.sub(lambda quoted: "." * len(quoted[0]), text)
-    cuts = [-1, *(at for at, letter in enumerate(hidden) if letter == separator), len(text)]
-    return [text[first + 1 : last] for first, last in pairwise(cuts)]
 
 
 # Modules ------------------------------------------------------------------------------------

@@ -151,18 +151,6 @@ class Replay:
     watched: BoolArray
     arms: IntArray
 
-    @classmethod
-    def empty(cls, replicates: int, rounds: int, places: int) -> Replay:
-        """To be filled in; nothing is watched yet."""
-        shape = (replicates, rounds)
-        return cls(
-            paid=np.empty(shape),
-            solved=np.empty(shape, np.bool_),
-            cpu_seconds=np.empty(shape),
-            watched=np.zeros(shape, np.bool_),
-            arms=np.empty((*shape, places), np.int64),
-        )
-
 
 def orders(problems: int, rounds: int, replicates: int, seed: int) -> IntArray:
     """(replicates, rounds): random orders of the problems, one after the other if they are few."""
@@ -185,6 +173,7 @@ def replay(
 ) -> Replay:
     """Play the problems in these orders (replicates, rounds), all replicates at once.
 
+    learner: one that plans decides how many arms run, and when; then nothing is watched.
     watch: how likely a round may be watched to its end, as the learner wants, with the losers of
         the others stopped; None: nobody is stopped.
     The first replicate is what a live portfolio with this seed would do.
@@ -193,42 +182,45 @@ def replay(
     seat = Seat(learner, seed, replicates)
     if races.features is not None:
         seat.expect(races.names)
-    result = Replay.empty(replicates, rounds, learner.budget)
+    plans = isinstance(learner, Planner) and races.features is None
+    found = []
     for number in range(rounds):
         problems = order[:, number]
-        known = None if races.features is None else races.features[problems]
-        choice = seat.pick(number, known)
-        chance, watched = seat.watched(number, choice, watch)
-        seen, ran = races.seen(problems, choice.arms, chance, watched)
-        seat.learn(choice, seen, known)
-        result.paid[:, number] = np.where(seen.low == seen.high, seen.low, 1.0).min(axis=1)
-        result.solved[:, number] = races.times[problems[:, None], choice.arms].min(axis=1) < 1.0
-        result.cpu_seconds[:, number] = ran.sum(axis=1) * races.deadline
-        result.watched[:, number], result.arms[:, number] = watched, choice.arms
+        if plans:
+            found.append(_planned(races, seat, number, problems))
+        else:
+            found.append(_raced(races, seat, number, problems, watch))
         if progress and (number % 256 == 255 or number == rounds - 1):
             progress(number + 1, rounds)
-    return result
+    return Replay(*(np.stack(columns, axis=1) for columns in zip(*found, strict=True)))
 
 
-def replay_plans(
-    races: Races, planner: Learner, order: IntArray, seed: int = 0, progress: OnStep | None = None
-) -> Replay:
-    """As `replay`, for a learner that decides how many arms run, and when; nothing is watched."""
-    replicates, rounds = order.shape
-    seat = Seat(planner, seed, replicates)
-    result = Replay.empty(replicates, rounds, 1 + planner.budget)
-    for number in range(rounds):
-        plans = seat.plan(number)
-        runs, answer = races.run(order[:, number], plans)
-        seat.learn_runs(plans, runs)
-        result.paid[:, number] = races.paid(answer)
-        result.solved[:, number] = answer < 1.0
-        used = np.where(runs.ran, runs.times, 0.0).sum(axis=1)
-        result.cpu_seconds[:, number] = used * races.deadline
-        result.arms[:, number] = plans.arms
-        if progress and (number % 256 == 255 or number == rounds - 1):
-            progress(number + 1, rounds)
-    return result
+# What `Replay` says, of one round.
+Played = tuple[FloatArray, BoolArray, FloatArray, BoolArray, IntArray]
+
+
+def _raced(
+    races: Races, seat: Seat, number: int, problems: IntArray, watch: float | None
+) -> Played:
+    """A round in which all arms of the pick start at once."""
+    known = None if races.features is None else races.features[problems]
+    choice = seat.pick(number, known)
+    chance, watched = seat.watched(number, choice, watch)
+    seen, ran = races.seen(problems, choice.arms, chance, watched)
+    seat.learn(choice, seen, known)
+    paid = np.where(seen.low == seen.high, seen.low, 1.0).min(axis=1)
+    solved = races.times[problems[:, None], choice.arms].min(axis=1) < 1.0
+    return paid, solved, ran.sum(axis=1) * races.deadline, watched, choice.arms
+
+
+def _planned(races: Races, seat: Seat, number: int, problems: IntArray) -> Played:
+    """A round of a learner that plans."""
+    plans = seat.plan(number)
+    runs, answer = races.run(problems, plans)
+    seat.learn_runs(plans, runs)
+    used = np.where(runs.ran, runs.times, 0.0).sum(axis=1) * races.deadline
+    watched = np.zeros(len(problems), np.bool_)
+    return races.paid(answer), answer < 1.0, used, watched, plans.arms
 
 
 # Yardsticks ---------------------------------------------------------------------------------
@@ -286,10 +278,7 @@ def run_summary(
         named = next(name for name, kind in NAMED.items() if races.cost == kind())
         spec = spec.with_options(price=price, cost=named, **spec.options)
     made = racing(make_learner(spec, races.n_arms, budget))
-    if isinstance(made, Planner) and races.features is None:
-        played = replay_plans(races, made, order, seed, progress)
-    else:
-        played = replay(races, made, watch, order, seed, progress)
+    played = replay(races, made, watch, order, seed, progress)
     paid = played.paid + price * played.cpu_seconds / races.deadline
     return {
         "learner": learner,

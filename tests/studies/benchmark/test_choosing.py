@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pickbest.catalog import LearnerEntry, learner_names, register_learner, unregister_learner
+from pickbest.catalog import LearnerEntry, learner_names, learners, register_learner
 from pickbest.core import PickbestError
 from pickbest.environments import Table, Task1
 from pickbest.learners import Uniform
@@ -28,7 +28,7 @@ def newcomer() -> Iterator[str]:
         )
     )
     yield "newcomer"
-    unregister_learner("newcomer")
+    learners._ENTRIES.pop("newcomer")
 
 
 def test_every_learner_of_the_catalog_takes_part(newcomer: str) -> None:
