@@ -170,14 +170,7 @@ class Player:
             player._restore(header, arrays)
         except PickbestError as error:
             raise PickbestError(f"{path}: {error}") from error
-        except (
-            KeyError,
-            IndexError,
-            TypeError,
-            ValueError,
-            AttributeError,
-            ArithmeticError,
-        ) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise savefile.damaged(path, f"{error!r} is missing or of the wrong kind") from error
         return player
 
@@ -199,20 +192,29 @@ class Player:
         if any(check_count("a round", number, 0) >= self._asked for number in rounds):
             raise PickbestError("a saved round was never asked for")
         problems = header.get("problems", {})
-        # What a pick looks like, for those that are saved; nothing is asked for.
-        pattern = seat.pick(0) if header["open"] else None
         for number in header["open"]:
             arms, weights = arrays[f"open/{number}/arms"], arrays.get(f"open/{number}/weights")
-            choice = _checked_choice(self.learner, pattern, arms, weights)
-            ticket = Ticket(number, self._named(arms), str(problems.get(str(number), "")))
             known = arrays.get(f"open/{number}/features")
-            if known is not None and not (
-                known.dtype == np.float64
-                and known.shape == (1, len(seat.names))
-                and np.isfinite(known).all()
-            ):
+            choice = self._checked(Choice(arms, weights))
+            ticket = Ticket(number, self._named(arms), str(problems.get(str(number), "")))
+            if known is not None and not _numbers(known, (1, len(seat.names))):
                 raise PickbestError("the features of an open ticket must be finite numbers")
             self._open[number] = ticket, choice, known
+
+    def _checked(self, choice: Choice) -> Choice:
+        """A saved choice that compiled code may be given: it trusts every arm's number."""
+        arms, weights, learner = choice.arms, choice.weights, self.learner
+        shape = (1, learner.budget)
+        in_range = arms.dtype == np.int64 and arms.shape == shape
+        if not in_range or arms.min() < 0 or arms.max() >= learner.n_arms:
+            raise PickbestError(
+                f"an open ticket must have {learner.budget} arms from 0 to {learner.n_arms - 1}"
+            )
+        if (weights is None) != (self._seat.pick(0).weights is None):
+            raise PickbestError("an open ticket must have weights if, and only if, the learner has")
+        if weights is not None and not (_numbers(weights, shape) and weights.min() >= 0.0):
+            raise PickbestError("the weights of an open ticket must be finite and at least 0")
+        return choice
 
     def _open_number(self, ticket: Ticket[Any] | int) -> int:
         number = round_of(ticket)
@@ -221,22 +223,6 @@ class Player:
         return number
 
 
-def _checked_choice(
-    learner: Learner, pattern: Choice | None, arms: np.ndarray[Any, Any], weights: Any
-) -> Choice:
-    """A saved choice that compiled code may be given: it trusts every arm's number."""
-    shape = (1, learner.budget)
-    in_range = arms.dtype == np.int64 and arms.shape == shape
-    if not in_range or arms.min() < 0 or arms.max() >= learner.n_arms:
-        raise PickbestError(
-            f"an open ticket must have {learner.budget} arms between 0 and {learner.n_arms - 1}"
-        )
-    if (weights is None) != (pattern is None or pattern.weights is None):
-        raise PickbestError("an open ticket must have weights if, and only if, the learner has")
-    if weights is not None and not (
-        weights.dtype == np.float64
-        and weights.shape == shape
-        and np.all(np.isfinite(weights) & (weights >= 0.0))
-    ):
-        raise PickbestError("the weights of an open ticket must be finite and at least 0")
-    return Choice(arms, weights)
+def _numbers(array: np.ndarray[Any, Any], shape: tuple[int, ...]) -> bool:
+    fits = array.dtype == np.float64 and array.shape == shape
+    return fits and bool(np.isfinite(array).all())

@@ -41,7 +41,7 @@ def test_a_save_file_with_an_arm_out_of_range_is_refused(tmp_path: Path) -> None
     header.pop("checksum")
     for arms in ([0, 6], [0, -1], [0, 2**40], [0, 1, 2], [0.5, 1.0]):
         savefile.write(path, header, {**arrays, "open/0/arms": np.array([arms])})
-        with pytest.raises(PickbestError, match="an open ticket must have 2 arms between 0 and 5"):
+        with pytest.raises(PickbestError, match="an open ticket must have 2 arms from 0 to 5"):
             Player.load(path)
 
 
