@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from pickbest.portfolio.solve.words import Arguments, Streams
 
 
-# Seconds that a call has after its deadline, to end its solvers and to print.
-LATE = 0.15
-
-
 def main(words: Sequence[str] | None = None) -> int:
     """Run a call; its exit code: see docs/solve.md."""
     started = time.monotonic()
@@ -55,13 +51,6 @@ def _open_streams() -> None:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
-
-
-def _time_up(number: int, frame: FrameType | None) -> None:
-    from pickbest.portfolio.solve.words import TimeUp
-
-    signal.setitimer(signal.ITIMER_REAL, LATE)  # what is tried then must end as well
-    raise TimeUp
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
@@ -105,7 +94,10 @@ def _act(arguments: Arguments, streams: Streams, started: float) -> int:
 
         return talk(arguments, folder)
     if arguments.action == "solve":
-        return _solve(arguments, streams, folder, started)
+        gc.disable()  # what a call leaves behind is gone when it ends
+        from pickbest.portfolio.solve.call import solve
+
+        return solve(arguments, streams, folder, started)
     from pickbest.portfolio.solve import learning, stats
     from pickbest.portfolio.solve.keep import Keep
 
@@ -122,28 +114,6 @@ def _act(arguments: Arguments, streams: Streams, started: float) -> int:
         streams.say(f"added {stats.import_calls(keep, arguments.target)} calls")
         learning.learn_all(folder) if folder else 0
     return 0
-
-
-def _solve(arguments: Arguments, streams: Streams, folder: str | None, started: float) -> int:
-    gc.disable()  # what a call leaves behind is gone when it ends
-    from pickbest.portfolio.solve.call import Caller, late_answer
-    from pickbest.portfolio.solve.words import DAY, TimeUp
-
-    if arguments.passed_over:
-        streams.say(f"note: ignored options: {' '.join(arguments.passed_over)}")
-    if folder is None:
-        streams.say("note: the data folder cannot be used, so nothing is learned")
-    # Solvers end with their own deadline; this is for reading, checking and printing.
-    if arguments.deadline < DAY:
-        signal.signal(signal.SIGALRM, _time_up)
-        passed = time.monotonic() - started
-        signal.setitimer(signal.ITIMER_REAL, max(arguments.deadline - passed, 0.0) + LATE)
-    try:
-        return Caller(arguments, streams, folder, started).run()
-    except TimeUp:
-        return late_answer(arguments, streams)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
 
 
 if __name__ == "__main__":

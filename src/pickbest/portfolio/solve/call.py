@@ -29,7 +29,7 @@ from pickbest.portfolio.solve.keep import Keep, Solved
 from pickbest.portfolio.solve.known import DIMACS, INSIDE, Installed, installed, solver_table
 from pickbest.portfolio.solve.learning import due, learn_in_background
 from pickbest.portfolio.solve.problem import SUFFIXES, Problem, opened
-from pickbest.portfolio.solve.words import DAY, Arguments, Streams, TimeUp
+from pickbest.portfolio.solve.words import DAY, Arguments, Streams
 
 UNANSWERED, CONTRADICTION = 1, 3
 CODES = {"SAT": 10, "UNSAT": 20}
@@ -44,6 +44,8 @@ CHECK_ANEW = 0.1
 JOIN_AFTER = 0.6
 # What is left of a deadline is at least so much: zero is no deadline.
 SHORTEST = 1e-3
+# Seconds that a call has after its deadline, to end its solvers and to print.
+LATE = 0.15
 COST = LogRuntime()
 
 
@@ -61,8 +63,44 @@ class Start(NamedTuple):
     given: bool
 
 
+class TimeUp(BaseException):
+    """The deadline of the whole call, with reading, checking and printing, is over."""
+
+
+def solve(call: Arguments, streams: Streams, folder: str | None, started: float) -> int:
+    """Make one call; its exit code. started: by time.monotonic."""
+    if call.passed_over:
+        streams.say(f"note: ignored options: {' '.join(call.passed_over)}")
+    if folder is None:
+        streams.say("note: the data folder cannot be used, so nothing is learned")
+    # Solvers end with their own deadline; this is for reading, checking and printing.
+    if call.deadline < DAY:
+        signal.signal(signal.SIGALRM, _time_up)
+        passed = time.monotonic() - started
+        signal.setitimer(signal.ITIMER_REAL, max(call.deadline - passed, 0.0) + LATE)
+    try:
+        return Caller(call, streams, folder, started).run()
+    except TimeUp:
+        try:
+            streams.write([_unknown(SUFFIXES.get(suffix_of(call.file)))])
+        except (TimeUp, OSError):  # nobody reads what is printed
+            return UNANSWERED
+        return UNANSWERED if call.fail_unknown else 0
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+
+
+def _time_up(number: int, frame: object) -> None:
+    signal.setitimer(signal.ITIMER_REAL, LATE)  # what is tried then must end as well
+    raise TimeUp
+
+
+def _unknown(format: str | None) -> bytes:
+    return b"s UNKNOWN\n" if format == DIMACS else b"unknown\n"
+
+
 class Caller:
-    """Makes one call. started: by time.monotonic."""
+    """Makes one call."""
 
     def __init__(
         self, arguments: Arguments, streams: Streams, folder: str | None, started: float
@@ -280,7 +318,7 @@ def _no_answer(problem: Problem, result: Result) -> Iterator[bytes]:
     if errors and all(_failed(run) for run in result.runs):
         yield f"{errors[0]}\n".encode()
     else:
-        yield b"s UNKNOWN\n" if problem.format == DIMACS else b"unknown\n"
+        yield _unknown(problem.format)
 
 
 def _failed(run: Run) -> bool:
@@ -294,13 +332,3 @@ def _as_json(problem: Problem, result: Result, code: int) -> bytes:
     told = {"format": problem.format, "logic": logic, **plain(result), "exit_code": code}
     told.setdefault("contradictions", [])
     return f"{json.dumps(told)}\n".encode()
-
-
-def late_answer(call: Arguments, streams: Streams) -> int:
-    """What is printed when the deadline ended a call before it knew, or could print, anything."""
-    format = SUFFIXES.get(suffix_of(call.file))
-    try:
-        streams.write([b"s UNKNOWN\n" if format == DIMACS else b"unknown\n"])
-    except (TimeUp, OSError):  # nobody reads what is printed
-        return UNANSWERED
-    return UNANSWERED if call.fail_unknown else 0

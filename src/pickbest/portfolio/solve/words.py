@@ -172,10 +172,6 @@ def _write(descriptor: int, data: bytearray) -> None:
         del data[: os.write(descriptor, data[:CHUNK])]
 
 
-class TimeUp(BaseException):
-    """The deadline of the whole call, with reading, checking and printing, is over."""
-
-
 def parse(words: Sequence[str], program: str = "") -> Arguments:
     """PickbestError for words that mean nothing. program: the name under which we were started."""
     called = os.path.basename(program)
