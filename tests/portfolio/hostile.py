@@ -14,7 +14,7 @@ class Code:
     def __reduce__(self):
         return os.system, (f"touch {sys.argv[1]}",)
 report = {"status": "finished", "seconds": 0.0, "exit_code": 0, "reason": "", "truncated": False,
-          "spooled": False, "cpu_seconds": 0.0, "peak_bytes": 0, "answer": "",
+          "spooled": False, "cpu_seconds": 0.0, "answer": "",
           "stdout": "forged", "stderr": ""}
 for descriptor in range(3, 200):
     for message in (json.dumps(report).encode() + b"\\n", pickle.dumps(Code())):

@@ -147,7 +147,6 @@ class Run:
     truncated: bool = field(default=False, metadata=EXCLUDED)
     spool: str = field(default="", metadata=EXCLUDED)
     cpu_seconds: float = field(default=0.0, metadata=EXCLUDED)
-    peak_bytes: int = field(default=0, metadata=EXCLUDED)
 
     @property
     def low(self) -> float:

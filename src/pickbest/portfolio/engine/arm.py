@@ -20,7 +20,6 @@ from typing import Any, NoReturn
 
 from pickbest.portfolio.processes import PR_SET_DUMPABLE, PR_SET_PDEATHSIG, prctl
 
-LONGEST_REASON = 1000
 # What a function's side sends back begins with one of these.
 VALUE, RAISED, BROKEN = "V", "R", "B"
 RESULT = 3  # the descriptor on which it does
@@ -63,7 +62,7 @@ def _become_arm(request: dict[str, Any], pipes: list[int], guard: int) -> NoRetu
     except OSError as error:
         message = f"{BROKEN}{error.filename}: {error.strerror}"
     except BaseException as error:
-        message = BROKEN + shortened(repr(error))
+        message = BROKEN + repr(error)
     finally:
         with contextlib.suppress(BaseException), os.fdopen(RESULT, "wb") as pipe:
             pipe.write(message.encode(errors="replace"))
@@ -104,7 +103,7 @@ def _called(call: bytes) -> tuple[str, int]:
         message = RAISED + (f"exit code {code}" if code else "")
     except BaseException as error:
         traceback.print_exc()
-        code, message = 1, RAISED + shortened(f"{type(error).__name__}: {error}")
+        code, message = 1, RAISED + f"{type(error).__name__}: {error}"
     with contextlib.suppress(Exception):
         sys.stdout.flush()
         sys.stderr.flush()
@@ -126,18 +125,6 @@ def _as_list(value: Any) -> Any:
     if numpy is not None and isinstance(value, numpy.ndarray | numpy.generic):
         return value.tolist()
     raise TypeError(f"a function may return what JSON holds, and NumPy arrays, got {type(value)}")
-
-
-def shortened(text: str) -> str:
-    """A reason that is not too long: where it is, its beginning and its last line.
-
-    >>> shortened("ValueError: " + "x" * 2000 + chr(10) + "  at the end: 7")[-20:]
-    'xx …   at the end: 7'
-    """
-    if len(text) <= LONGEST_REASON:
-        return text
-    last = text.rstrip().splitlines()[-1][-LONGEST_REASON // 2 :]
-    return f"{text[: LONGEST_REASON - len(last) - 3]} … {last}"
 
 
 def _limit(request: dict[str, Any]) -> None:

@@ -102,7 +102,6 @@ class GuardedRun:
             "truncated": len(stdout.content) > KEPT_BYTES,
             "spooled": self._spool(stdout.content),
             "cpu_seconds": self.reaper.cpu_seconds,
-            "peak_bytes": self.reaper.peak_bytes,
             "stdout": stdout.end(),
             "stderr": stderr.end(),
             "answer": "" if self.reason else answer.content.decode(errors="replace"),

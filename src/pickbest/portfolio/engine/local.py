@@ -23,6 +23,8 @@ from pickbest.portfolio.runs import EndsRace, GivenUp, Run, RunStatus, Task
 PATIENCE = 0.2
 # A guard has this long to end its arm and to answer; then the portfolio has this long to end both.
 ANSWER_SECONDS, END_SECONDS = 0.55, 0.35
+# Of what a function raised.
+LONGEST_REASON = 1000
 
 
 class LocalEngine:
@@ -172,31 +174,17 @@ class _Race:
 
 def _reported(task: Task, report: dict[str, Any]) -> Run:
     """What a guard says of its arm."""
-    status, reason, answer = RunStatus(report["status"]), report["reason"], None
-    if status is RunStatus.BROKEN:
-        return Run(task.arm, status, reason=reason)
-    if sent := report["answer"]:
-        # What a function's side sent may be anything.
-        kind, content = sent[:1], sent[1:]
-        if kind == arm.VALUE:
-            try:
-                answer = json.loads(content)
-            except (ValueError, RecursionError) as error:
-                reason = f"its answer cannot be read here: {error}"
-        else:
-            reason = arm.shortened(content)
-            status = RunStatus.BROKEN if kind == arm.BROKEN else status
-    return Run(
-        task.arm,
-        status,
-        seconds=report["seconds"],
-        reason=reason,
-        answer=answer,
-        exit_code=report["exit_code"],
-        stdout=report["stdout"],
-        stderr=report["stderr"],
-        truncated=report["truncated"],
-        spool=task.spool if report["spooled"] else "",
-        cpu_seconds=report["cpu_seconds"],
-        peak_bytes=report["peak_bytes"],
-    )
+    found = {**report, "status": RunStatus(report["status"])}
+    sent, spooled = found.pop("answer", ""), found.pop("spooled", False)
+    # What a function's side sent may be anything.
+    kind, content = sent[:1], sent[1:]
+    if kind == arm.VALUE:
+        try:
+            found["answer"] = json.loads(content)
+        except (ValueError, RecursionError) as error:
+            found["reason"] = f"its answer cannot be read here: {error}"
+    elif kind:
+        found["reason"] = content[:LONGEST_REASON]
+        if kind == arm.BROKEN:
+            found["status"] = RunStatus.BROKEN
+    return Run(task.arm, **found, spool=task.spool if spooled else "")

@@ -79,7 +79,6 @@ class Reaper:
     def __init__(self) -> None:
         self.statuses: dict[int, int] = {}
         self.cpu_seconds = 0.0
-        self.peak_bytes = 0
 
     def reap_all(self) -> bool:
         """Take in what has ended; whether a child is left."""
@@ -90,7 +89,6 @@ class Reaper:
                     return True
                 self.statuses[pid] = status
                 self.cpu_seconds += used.ru_utime + used.ru_stime
-                self.peak_bytes = max(self.peak_bytes, used.ru_maxrss * 1024)
         return False
 
     def end_children(self, spared: Iterable[int] = (), within: float = float("inf")) -> bool:
