@@ -110,6 +110,4 @@ def test_names_and_answers_of_any_bytes_work_everywhere(
     assert [view["problem"] for view in views] == [name, name]
     out = tmp_path / "out.jsonl"
     run("export", file, "--out", str(out))
-    run("import", str(out), str(tmp_path / "copy.db"))
-    (first, _) = run("history", str(tmp_path / "copy.db"), "--json").splitlines()
-    assert json.loads(first) == views[0]
+    assert json.dumps(name) in out.read_text()
