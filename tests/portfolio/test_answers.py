@@ -10,7 +10,6 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from pickbest import PickbestError
 from pickbest.portfolio import Portfolio, Run, RunStatus
@@ -36,13 +35,6 @@ from pickbest.portfolio.run.answers.reading import (
 from pickbest.portfolio.run.answers.smtlib import split_commands, substituted
 from pickbest.portfolio.runs import Result
 from tests.portfolio.conftest import SATISFIABLE
-
-# What answers are made of, to be put together at random; " ; " ends a line.
-PIECES = [
-    b"s SATISFIABLE ;", b"; s UNSATISFIABLE ;", b"; v 1 -2 0 ;", b"; v", b"-1 2 0 ;", b"; SAT ;",
-    b"; sat ;", b"; unsat ;", b"; unknown ;", b'(error "x")', b"(define-fun x () Int 1)", b"(",
-    b")", b"|", b'"', b"; 1e5", b"99999999999999999999",
-]  # fmt: skip
 
 
 def read(form: AnswerFormat, output: str, code: int = 0, problem: object = "p") -> Reading:
@@ -193,21 +185,6 @@ def test_commands_of_a_script() -> None:
     for bad in ("(a", "a)"):
         with pytest.raises(ValueError, match="a bracket"):
             list(split_commands(bad))
-
-
-@given(st.lists(st.sampled_from(PIECES) | st.binary(max_size=8), max_size=40))
-@settings(max_examples=300, deadline=None)
-def test_whatever_an_arm_writes_is_read(pieces: list[bytes]) -> None:
-    """Outputs are data of others: no exception, and nothing but what was asked for."""
-    text = b" ".join(pieces).replace(b"\r", b"\n").decode(errors="replace")
-    for form, problem in ((DIMACS, [[1, 2], [-1]]), (SMTLIB, "p"), (NUMBER, "p"), (TEXT, "p")):
-        reading = read(form, text.replace(" ; ", "\n"), problem=problem)
-        assert reading.status in RunStatus
-        assert reading.verdict in ("", "SAT", "UNSAT") or set(reading.verdict.split()) <= {
-            "SAT",
-            "UNSAT",
-        }
-        assert not (reading.checked and reading.verdict != "SAT")
 
 
 def test_long_chains_of_definitions_end(query: str) -> None:

@@ -93,16 +93,6 @@ def test_real_smt_solvers(solver: str, query: str, tmp_path: Path) -> None:
         ("QF_LIA", "(declare-fun x () Int)(assert (> x 3))", "(define-fun x () Int (- 2))"),
         ("QF_LRA", "(declare-fun x () Real)(assert (= (* 3 x) 1.0))", "(define-fun x () Real 1.0)"),
         (
-            "QF_UFLIA",
-            "(declare-fun f (Int) Int)(assert (> (f 1) (f 2)))",
-            "(define-fun f ((x Int)) Int x)",
-        ),
-        (
-            "QF_ALIA",
-            "(declare-fun a () (Array Int Int))(assert (= (select a 1) 5))",
-            "(define-fun a () (Array Int Int) ((as const (Array Int Int)) 4))",
-        ),
-        (
             "QF_FP",
             "(declare-fun x () (_ FloatingPoint 8 24))(assert (fp.isNaN x))",
             "(define-fun x () (_ FloatingPoint 8 24) (_ +zero 8 24))",
