@@ -18,15 +18,12 @@ if TYPE_CHECKING:
         RejectedError as RejectedError,
     )
     from pickbest.portfolio.run.arms import (
-        Arm as Arm,
         Command as Command,
         Function as Function,
         sat_solver as sat_solver,
     )
     from pickbest.portfolio.run.ask_tell import AskTell as AskTell
     from pickbest.portfolio.run.costs import (
-        Cost as Cost,
-        Judgement as Judgement,
         Quality as Quality,
         Runtime as Runtime,
         Solved as Solved,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from pickbest.core import PickbestError, unknown_name
 from pickbest.core.errors import load_extra
@@ -15,25 +15,6 @@ from pickbest.portfolio.run.answers.reading import TEXT, AnswerFormat
 from pickbest.portfolio.runs import Limits, Place, Run, Task
 
 PLACEHOLDER = "{problem}"
-
-
-@runtime_checkable
-class Arm(Protocol):
-    """Something that can be run on a problem.
-
-    answer: how its answers are read; None: as the portfolio says, or the problem's name.
-    """
-
-    @property
-    def answer(self) -> AnswerFormat | None: ...
-
-    def task(self, name: str, problem: Any, deadline: float, limits: Limits) -> Task:
-        """What an engine needs to run it."""
-        ...
-
-    def solved(self, run: Run) -> bool:
-        """Whether a run that ended on its own reports success."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -56,10 +37,12 @@ class Command(Place):
             )
 
     def task(self, name: str, problem: Any, deadline: float, limits: Limits) -> Task:
+        """What an engine needs to run it."""
         argv = tuple(word.replace(PLACEHOLDER, str(problem)) for word in self.argv)
         return Task(name, deadline, argv=argv, limits=limits, **_place(self))
 
     def solved(self, run: Run) -> bool:
+        """Whether a run that ended on its own reports success."""
         return run.exit_code in (self.answer or TEXT).exit_codes
 
 
@@ -95,11 +78,12 @@ class Function(Place):
         return run.exit_code == 0 and run.answer is not None
 
 
+Arm = Command | Function
 ArmSpec = Arm | Callable[[Any], Any] | Sequence[str]
 
 
 def as_arm(name: str, spec: ArmSpec) -> Arm:
-    """An arm from a function, a list of words, or an Arm.
+    """An arm from a function, a list of words, or one that is made already.
 
     >>> as_arm("kissat", ["kissat", "-q", "{problem}"]).argv
     ('kissat', '-q', '{problem}')
@@ -129,11 +113,10 @@ def answering(arm: Arm, answer: AnswerFormat | None, problem: Any) -> Arm:
 
     What a function returns is what it means: for functions, nothing is guessed.
     """
-    if isinstance(arm, Command) and arm.answer is None:
-        return replace(arm, answer=answer or guess_format(problem))
-    if isinstance(arm, Function) and arm.answer is None:
-        return replace(arm, answer=answer or TEXT)
-    return arm
+    if arm.answer is not None:
+        return arm
+    guessed = guess_format(problem) if isinstance(arm, Command) else TEXT
+    return replace(arm, answer=answer or guessed)
 
 
 def _pickled(thing: Any, what: str) -> bytes:

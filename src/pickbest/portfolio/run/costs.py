@@ -7,7 +7,6 @@ that it could still have had.
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import Protocol, runtime_checkable
 
 from pickbest.core import PickbestError, unknown_name
 from pickbest.portfolio.run.answers.reading import BadAnswerError
@@ -30,19 +29,6 @@ class Judgement:
     value: float | None = None
 
 
-@runtime_checkable
-class Cost(Protocol):
-    """Judges runs as an engine reports them; solved: whether the arm itself reports success."""
-
-    def judge(self, run: Run, solved: bool, deadline: float) -> Judgement:
-        """The cost of a run that was not stopped early."""
-        ...
-
-    def span(self, run: Run, deadline: float) -> Span:
-        """(lowest, highest) cost that a run stopped early could have had."""
-        ...
-
-
 @dataclass(frozen=True)
 class Solved:
     """0 if solved in time, else 1."""
@@ -52,9 +38,11 @@ class Solved:
         return 0.0
 
     def judge(self, run: Run, solved: bool, deadline: float) -> Judgement:
+        """The cost of a run that was not stopped; solved: whether the arm reports success."""
         return Judgement(self.of(run.seconds, deadline) if solved else 1.0, solved, solved)
 
     def span(self, run: Run, deadline: float) -> Span:
+        """(lowest, highest) cost that a run stopped early could have had."""
         # It had not answered yet, so it costs at least what an answer would have cost then.
         return self.of(run.seconds, deadline), 1.0
 
@@ -161,12 +149,13 @@ class Own:
         return 0.0, 1.0
 
 
+Cost = Solved | Quality | Own
 NAMED: dict[str, Callable[[], Cost]] = {"solved": Solved, "runtime": Runtime}
 CostSpec = str | Mapping[str, float] | Cost | Callable[[Run], float]
 
 
 def as_cost(spec: CostSpec) -> Cost:
-    """A cost from its name, the fields of a Quality, a Cost, or a function of a run.
+    """A cost from its name, the fields of a Quality, a Quality, or a function of a run.
 
     >>> as_cost("runtime")
     Runtime()
@@ -177,7 +166,7 @@ def as_cost(spec: CostSpec) -> Cost:
         if spec not in NAMED:
             raise unknown_name("cost", spec, NAMED)
         return NAMED[spec]()
-    if isinstance(spec, Cost):
+    if isinstance(spec, Solved | Quality | Own):
         return spec
     if isinstance(spec, Mapping):
         known = [each.name for each in fields(Quality)]
@@ -190,4 +179,4 @@ def as_cost(spec: CostSpec) -> Cost:
         return Quality(**spec)
     if callable(spec):
         return Own(spec)
-    raise PickbestError(f"cost must be a name, a table, a Cost or a function, got {spec!r}")
+    raise PickbestError(f"cost must be a name, a table, a Quality or a function, got {spec!r}")

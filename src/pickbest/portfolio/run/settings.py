@@ -98,8 +98,7 @@ class Settings:
 class RaceSettings(Settings):
     """How a portfolio learns, and how it runs its arms.
 
-    cost: "solved", "runtime", a Cost such as Quality(best, worst) or its table, or a function of
-        a Run.
+    cost: "solved", "runtime", Quality(best, worst) or its table, or a function of a Run.
     answer: how answers are read: "dimacs", "smtlib", "number", "text", or a function of a Run; see
         `answers`. None: as the problem's name says (.cnf, .smt2; packed or not), else "text".
     check: a function of a Run that may refuse an answer; see `answers.handling.Check`.
