@@ -1,4 +1,4 @@
-"""Bounds and exact values beside games: FPML on one good arm, exact weights, Exp3."""
+"""Bounds and exact values beside games: FPML on one good arm, exact weights."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pickbest import theory
-from pickbest.catalog import make_environment, make_learner
+from pickbest.catalog import make_learner
 from pickbest.environments import Table
 from pickbest.simulation.simulate import simulate
 
@@ -25,17 +25,6 @@ def test_exact_regret_on_one_good_arm(n_arms: int, budget: int) -> None:
 
 def test_the_first_round_is_a_uniform_subset() -> None:
     assert theory.good_arm_regret(n_arms=7, budget=3, rounds=1, epsilon=9.0) == pytest.approx(4 / 7)
-
-
-@pytest.mark.parametrize("environment", ["alternating", "one-good-arm", "bernoulli"])
-def test_exp3_stays_under_its_bound(environment: str) -> None:
-    n_arms, rounds = 6, 2_000
-    learners = {name: make_learner(name, n_arms, 1, rounds) for name in ("exp3", "uniform")}
-    simulation = simulate(learners, make_environment(environment, n_arms=n_arms, rounds=rounds), 40)
-    bound = theory.exp3_regret_bound(n_arms=n_arms, rounds=rounds)
-    assert simulation.regret("exp3").mean() <= bound
-    if environment == "one-good-arm":
-        assert simulation.regret("uniform").mean() > bound, "the game must be able to tell"
 
 
 def test_exact_weights_stay_under_their_bound() -> None:

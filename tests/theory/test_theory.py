@@ -53,7 +53,6 @@ def fpml_run(costs: FloatArray, budget: int, noise: FloatArray) -> tuple[float, 
          (368 / LN9) ** 0.25 / 3),
         (theory.top_set_epsilon(**GAME), math.sqrt((0.5 + math.log(4.5)) / 736)),
         (theory.hedge_rate(n_arms=9, rounds=368), math.sqrt(8 * LN9 / 368)),
-        (theory.exp3_regret_bound(n_arms=9, rounds=368), 2 * math.sqrt((E - 1) * 368 * 9 * LN9)),
     ],
 )  # fmt: skip
 def test_values_by_hand(value: float, expected: float) -> None:

@@ -20,7 +20,6 @@ from pickbest.theory.exponential_weights import (
     exp3_gamma as exp3_gamma,
     exp3_gamma_as_run as exp3_gamma_as_run,
     exp3_gamma_as_written as exp3_gamma_as_written,
-    exp3_regret_bound as exp3_regret_bound,
     hedge_rate as hedge_rate,
     og_hedge_rate as og_hedge_rate,
 )

@@ -68,17 +68,6 @@ def exp3_gamma_as_run(*, n_arms: int, rounds: int) -> float:
     return min(1.0, math.sqrt(n_arms * tuning_log(n_arms)) / (gain * (math.e - 1.0)))
 
 
-def exp3_regret_bound(*, n_arms: int, rounds: int) -> float:
-    """Exp3's expected regret with `exp3_gamma`: 2 sqrt(e - 1) sqrt(T N ln N).
-
-    >>> round(exp3_regret_bound(n_arms=9, rounds=368), 2)
-    223.65
-    """
-    check_count("n_arms", n_arms)
-    check_count("rounds", rounds)
-    return 2.0 * math.sqrt((math.e - 1.0) * rounds * n_arms * math.log(n_arms))
-
-
 # Those of learners.auto.guard, which its tests compare with these.
 FIRST_RATE, FIRST_SHARE, DOUBT = 0.5, 1.0 / 32.0, 6.0
 
