@@ -19,19 +19,13 @@ from pickbest.portfolio.run.answers.dimacs import broken_clause, literals_of, nu
 from pickbest.portfolio.run.answers.handling import (
     DIMACS,
     SMTLIB,
+    AnswerFormat,
     Evaluator,
     as_format,
     guess_format,
     installed_evaluators,
 )
-from pickbest.portfolio.run.answers.reading import (
-    NUMBER,
-    TEXT,
-    AnswerFormat,
-    Reading,
-    RejectedError,
-    unevaluated,
-)
+from pickbest.portfolio.run.answers.reading import NUMBER, TEXT, Reading, RejectedError, unevaluated
 from pickbest.portfolio.run.answers.smtlib import split_commands, substituted
 from pickbest.portfolio.runs import Result
 from tests.portfolio.conftest import SATISFIABLE

@@ -13,10 +13,7 @@ if TYPE_CHECKING:
         Ticket as Ticket,
         UnknownRoundError as UnknownRoundError,
     )
-    from pickbest.portfolio.run.answers.reading import (
-        AnswerFormat as AnswerFormat,
-        RejectedError as RejectedError,
-    )
+    from pickbest.portfolio.run.answers.reading import RejectedError as RejectedError
     from pickbest.portfolio.run.arms import (
         Command as Command,
         Function as Function,

@@ -10,8 +10,8 @@ from typing import Any
 from pickbest.core import PickbestError, unknown_name
 from pickbest.core.errors import load_extra
 from pickbest.portfolio.run.answers.dimacs import solve_by_pysat
-from pickbest.portfolio.run.answers.handling import DIMACS, guess_format
-from pickbest.portfolio.run.answers.reading import TEXT, AnswerFormat
+from pickbest.portfolio.run.answers.handling import DIMACS, AnswerFormat, guess_format
+from pickbest.portfolio.run.answers.reading import TEXT
 from pickbest.portfolio.runs import Limits, Place, Run, Task
 
 PLACEHOLDER = "{problem}"

@@ -17,8 +17,8 @@ from pickbest.core.tickets import Ticket
 from pickbest.portfolio.engine.local import LocalEngine
 from pickbest.portfolio.run.answers.commands import answers_as_asked
 from pickbest.portfolio.run.answers.dimacs import Dimacs
-from pickbest.portfolio.run.answers.handling import Answers, Evaluator, Outputs
-from pickbest.portfolio.run.answers.reading import AnswerFormat, suffix_of
+from pickbest.portfolio.run.answers.handling import AnswerFormat, Answers, Evaluator, Outputs
+from pickbest.portfolio.run.answers.reading import suffix_of
 from pickbest.portfolio.run.answers.smtlib import SmtLib
 from pickbest.portfolio.run.arms import Command
 from pickbest.portfolio.run.costs import LogRuntime

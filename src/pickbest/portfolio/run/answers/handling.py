@@ -19,11 +19,12 @@ from pickbest.portfolio.run.answers.dimacs import Dimacs
 from pickbest.portfolio.run.answers.reading import (
     NUMBER,
     TEXT,
-    AnswerFormat,
     BadAnswerError,
     Evaluate,
+    Number,
     OwnFormat,
     RejectedError,
+    Text,
     suffix_of,
     unevaluated,
 )
@@ -33,6 +34,7 @@ from pickbest.portfolio.runs import Limits, Run, Task
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
+AnswerFormat = Dimacs | SmtLib | Number | Text | OwnFormat
 # A formula in which everything has a value takes milliseconds; quantifiers may take for ever.
 SECONDS = 10.0
 MEMORY_BYTES = 4 * 1024**3
@@ -173,7 +175,7 @@ FormatSpec = str | AnswerFormat | Callable[[Run], str | bool | None]
 
 
 def as_format(spec: FormatSpec) -> AnswerFormat:
-    """A format from its name, an AnswerFormat, or a function of a run.
+    """A format from its name, a format, or a function of a run.
 
     >>> as_format("dimacs").exit_codes
     (0, 10, 20)
@@ -182,7 +184,7 @@ def as_format(spec: FormatSpec) -> AnswerFormat:
         if spec not in NAMED:
             raise unknown_name("answer format", spec, NAMED)
         return NAMED[spec]
-    if isinstance(spec, AnswerFormat):
+    if isinstance(spec, Dimacs | SmtLib | Number | Text | OwnFormat):
         return spec
     if callable(spec):
         return OwnFormat(spec)

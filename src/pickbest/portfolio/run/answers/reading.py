@@ -1,11 +1,11 @@
-"""What an answer format is, the plain formats, and problem files, packed or not."""
+"""What reading an answer gives, the plain formats, and problem files, packed or not."""
 
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any, Protocol, runtime_checkable
+from typing import IO, Any
 
 from pickbest.core import PickbestError
 from pickbest.portfolio.runs import Run, RunStatus
@@ -44,23 +44,6 @@ class Reading:
     value: float | None = None
 
 
-@runtime_checkable
-class AnswerFormat(Protocol):
-    """How the answers of an arm are read.
-
-    name: as users write it. exit_codes: those that do not mean a failure.
-    """
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def exit_codes(self) -> tuple[int, ...]: ...
-
-    def read(self, run: Run, evaluate: Evaluate) -> Reading:
-        """Read a run that ended on its own with a fine exit code; see `Run` for what it holds."""
-        ...
-
-
 def no_answer(what: str) -> Reading:
     """A run that says, in its own way, that it has no answer."""
     return Reading(RunStatus.NO_ANSWER, reason=f"no answer: {what}")
@@ -73,6 +56,8 @@ def wrong(verdict: str, reason: str) -> Reading:
 
 # Plain formats ---------------------------------------------------------------------------------
 
+# Every format has a name, as users write it, and the exit codes that do not mean a failure; `read`
+# takes a run that ended with one of them.
 _NO_ANSWERS = ("unknown", "timeout")
 
 
