@@ -45,24 +45,6 @@ def test_og_on_coverage_meets_its_bound_and_nears_offline_greedy(
     assert adaptive.values.sum(axis=1).mean() >= 0.95 * greedy.value
 
 
-@pytest.mark.parametrize("tuning", ["theorem", "adaptive"])
-def test_og_against_an_adversary_that_switches_meets_its_bound(tuning: str) -> None:
-    # Whoever led so far is worth nothing from now on, phase after phase.
-    rng = np.random.default_rng(1)
-    rounds, n_arms, budget = 2_000, 12, 3
-    phase = (np.arange(rounds) // 250)[:, None]
-    good = np.stack([rng.permutation(n_arms) for _ in range(8)])[phase[:, 0]] < 4
-    covers = np.repeat(good[:, :, None], 6, axis=2) & (rng.random((rounds, n_arms, 6)) < 0.5)
-    jobs = coverage(covers, np.full(6, 1 / 6))
-    best = best_schedule(jobs, budget).value
-    run = play_jobs(online_greedy(n_arms, budget, rounds, tuning=tuning), jobs, 6)
-    size = {"n_arms": n_arms, "budget": budget, "rounds": rounds}
-    bound = theory.og_hedge_regret_bound(**size)
-    if tuning == "adaptive":
-        bound = theory.og_adahedge_regret_bound(**size)
-    assert run.regret(SHARE * best).mean() <= bound
-
-
 def test_og_with_durations_meets_its_bound() -> None:
     rng = np.random.default_rng(2)
     quick = rng.random((3_000, 6)) < 0.3

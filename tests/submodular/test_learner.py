@@ -102,18 +102,6 @@ def test_schedules_have_the_length_of_the_budget_on_average() -> None:
     assert abs(run.lengths.mean() - 4.0) < 6 * error
 
 
-def test_unit_durations_equal_no_durations(jobs: TableJobs, slot: MakeSlot) -> None:
-    unit = tuple(Action(arm, 1) for arm in range(jobs.n_arms))
-    plain = OnlineGreedy(slot(jobs.n_arms, 1), 3)
-    with_durations = OnlineGreedy(slot(jobs.n_arms, 1), 3, unit)
-    same = TableJobs(jobs.combine, jobs.entries, jobs.weights, unit, jobs.rounds)
-    first, state, _ = play_by_hand(plain, same, 2, seed=8)
-    second, other_state, other_plans = play_by_hand(with_durations, same, 2, seed=8)
-    assert all(plan.kept.all() for plan in other_plans)
-    np.testing.assert_array_equal(first.values, second.values)
-    assert same_state(state, other_state)
-
-
 def test_functions_give_what_tables_give(jobs: TableJobs) -> None:
     learner = online_greedy(jobs.actions, 3, jobs.rounds, feedback="picked")
     place = jobs.actions.index

@@ -67,17 +67,6 @@ def test_the_tail_bound_is_the_best_of_its_family():
     assert theory.tail_bound(**game, tail=0.5) == pytest.approx(math.log(10) / rate + math.log(1e4))
 
 
-def test_printed_numbers_of_the_note():
-    rates = [theory.constant_rate(budget=b) for b in (2, 3, 4, 6)]
-    assert np.allclose(rates, [1.2564, 1.9038, 2.3367, 2.9183], atol=5e-5)
-    bounds = [theory.hedge_bound(n_arms=32, budget=b) for b in (2, 3, 4, 6)]
-    assert np.allclose(bounds, [2.8, 1.8, 1.5, 1.2], atol=0.05)
-    assert theory.hedge_bound(n_arms=512, budget=2) == pytest.approx(4.97, abs=0.005)
-    assert theory.hedge_bound(n_arms=32, budget=2, best=8) == pytest.approx(
-        math.log(4) / theory.constant_rate(budget=2)
-    )
-
-
 def test_nested_sets_by_brute_force():
     """The dynamic program beside a search over all sequences of sizes."""
 

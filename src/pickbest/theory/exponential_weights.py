@@ -1,6 +1,6 @@
 """Tunings and bounds of the learners with weights: Hedge, Exp3 and the guard of `auto`.
 
-As in `fpml_tunings`, one arm is tuned as if it were two, and probabilities are at most 1. The
+One arm is tuned as if it were two, and probabilities are at most 1. The
 bounds are for costs that are fixed in advance.
 """
 
