@@ -20,7 +20,6 @@ from pickbest.kernels.many_arms import draw_arms
 from pickbest.kernels.random import STEP, uniform_at
 from pickbest.kernels.rules import Pick, Told
 from pickbest.learners import FPMLManyArms, FPMLPartial
-from pickbest.learners.fpml import FPMLState
 from pickbest.learners.fpml_many_arms import learn_row, new_work, pick_row
 from pickbest.player import Player
 from pickbest.report.palette import OKABE_ITO
@@ -57,7 +56,7 @@ def round_seconds(n_arms: int, budget: int, weigh: bool, spread: float, rounds: 
     rate = 0.2 * budget / n_arms
     learner = FPMLManyArms(n_arms, budget, epsilon=rate * math.log(2.0))
     costs = np.random.default_rng(n_arms).exponential(size=(1, n_arms)) * spread / rate
-    state = learner.restored(FPMLState(costs, np.zeros(1, np.int64)))
+    state = learner.refreshed(learner.start(1)._replace(costs=costs))
     play(learner.law, state, budget, 2, np.uint64(1), weigh)
     seeds = iter(range(2, 100))
     return (

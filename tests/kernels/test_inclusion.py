@@ -14,7 +14,6 @@ from pickbest.kernels import inclusion
 from pickbest.kernels.compiled import compiled
 from pickbest.kernels.integrals import enough_below
 from pickbest.learners import FPMLManyArms
-from pickbest.learners.fpml import FPMLState
 from tests.kernels.inclusions import inclusions_of
 
 inclusion_probabilities = compiled(inclusion.inclusion_probabilities)
@@ -142,7 +141,7 @@ def test_arms_in_groups_against_brute_force(n_arms, budget, kind):
     elif kind == "one heavy":
         bits[7] = bits.min() - 14.0
     learner = FPMLManyArms(n_arms, budget, epsilon=math.log(2.0))
-    state = learner.restored(FPMLState(bits[None], np.zeros(1, np.int64)))
+    state = learner.refreshed(learner.start(1)._replace(costs=bits[None]))
     choice = learner.pick(state, rng_for(replicate_keys(n_arms, 1), 0))
     arms, weights = choice.arms, choice.weights
     spread = spread_of(bits, budget)

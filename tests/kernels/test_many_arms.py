@@ -15,7 +15,6 @@ from pickbest.kernels.many_arms import arms_moved
 from pickbest.kernels.random import STEP, uniform_at
 from pickbest.kernels.rules import Pick
 from pickbest.learners import FPMLManyArms
-from pickbest.learners.fpml import FPMLState
 from pickbest.learners.fpml_many_arms import new_work, pick_row
 
 KINDS = ("smooth", "tied", "heavy-tailed", "300 orders", "huge", "weighted")
@@ -30,8 +29,8 @@ def learner_of(n_arms, budget):
 
 def state_of(bits, budget):
     """The state of one replicate with these bits."""
-    known = FPMLState(np.array([bits], float), np.zeros(1, np.int64))
-    return learner_of(len(bits), budget).restored(known)
+    learner = learner_of(len(bits), budget)
+    return learner.refreshed(learner.start(1)._replace(costs=np.array([bits], float)))
 
 
 def check_groups(state, budget):

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from pickbest.core import Seen, play_rounds, replicate_keys, rng_for
-from pickbest.core.states import arrays_of, portable, restored, same_state
+from pickbest.core.states import arrays_of, copy_state, known_arrays, refreshed, same_state
 from pickbest.learners import FPMLManyArms, FPMLPartial
-from pickbest.learners.fpml import FPMLState
 from tests.kernels.inclusions import inclusions_of
 
 
@@ -43,24 +42,22 @@ def test_a_table_played_at_once_equals_rounds_one_by_one():
     np.testing.assert_array_equal(paid, paid_at_once)
 
 
-def test_what_is_portable_restores_the_weights():
+def test_what_was_learned_gives_the_weights_again():
     learner = FPMLManyArms(n_arms=400, budget=3, epsilon=0.05)
     state = rounds_of(learner, learner.start(2), 0, 300)
-    again = restored(learner, portable(learner, state))
-    rng = rng_for(replicate_keys(1, 2), 0)
-    np.testing.assert_array_equal(again.round, 300)
+    again = refreshed(learner, copy_state(state))
+    assert not same_state(again.groups, state.groups)
     np.testing.assert_allclose(
         again.groups.weights * np.exp(0.05 * (state.groups.base - again.groups.base))[:, None],
         state.groups.weights,
         rtol=1e-12,
     )
-    assert learner.pick(again, rng).arms.shape == (2, 3)
 
 
-def test_negative_sums_are_restored_by_their_differences():
+def test_negative_sums_weigh_by_their_differences():
     learner = FPMLManyArms(n_arms=3, budget=1, epsilon=1.0)
-    known = FPMLState(np.array([[-2.5, -1.0, 4.0]]), np.zeros(1, np.int64))
-    weights = restored(learner, known).groups.weights[0]
+    state = learner.start(1)._replace(costs=np.array([[-2.5, -1.0, 4.0]]))
+    weights = refreshed(learner, state).groups.weights[0]
     np.testing.assert_allclose(weights / weights[0], np.exp([0.0, -1.5, -6.5]))
 
 
@@ -70,22 +67,20 @@ ROSTERS = [(99, FPMLPartial), (101, FPMLManyArms), (100, FPMLManyArms), (99, FPM
 
 def test_what_was_learned_crosses_100_arms_with_its_law():
     """Learn on 99 arms, go on with 101, 100 and again 99: picks have the law of the same costs."""
-    budget, replicates = 3, 2
-    known = FPMLState(np.zeros((replicates, 99)), np.zeros(replicates, np.int64))
-    begin = 0
+    budget, replicates, begin = 3, 2, 0
+    known = np.zeros((replicates, 99))
     for n_arms, kind in ROSTERS:
         learner = kind(n_arms, budget, epsilon=0.05)
         # New arms come level with the mean; arms leave from the end.
-        mean = np.repeat(known.costs.mean(axis=1, keepdims=True), 2, axis=1)
-        costs = np.hstack([known.costs, mean])[:, :n_arms]
-        state = restored(learner, FPMLState(costs.copy(), known.round))
+        mean = np.repeat(known.mean(axis=1, keepdims=True), 2, axis=1)
+        costs = np.hstack([known, mean])[:, :n_arms]
+        state = refreshed(learner, learner.start(replicates)._replace(costs=costs.copy()))
         check_law(learner, state, costs, FPMLPartial(n_arms, budget, epsilon=0.05))
         state = rounds_of(learner, state, begin, begin + 200)
         begin += 200
-        known = portable(learner, state)
-        np.testing.assert_array_equal(known.round, begin)
-        assert known.costs.shape == (replicates, n_arms)
-        assert np.all(known.costs >= costs * (1.0 - 1e-12))
+        known = known_arrays(state)["costs"]
+        assert known.shape == (replicates, n_arms)
+        assert np.all(known >= costs * (1.0 - 1e-12))
 
 
 def check_law(learner, state, costs, plain):

@@ -9,7 +9,7 @@ import pytest
 
 from pickbest.catalog import learner_entry, learner_names, make_learner
 from pickbest.core import Feedback, Learner, Seat
-from pickbest.core.states import Kind, arrays_of, copy_state, fields, portable
+from pickbest.core.states import Kind, arrays_of, copy_state, fields, known_arrays
 from pickbest.portfolio.store.live_learner import LiveLearner
 from pickbest.portfolio.store.records import Finished, Opened, Picked, Roster
 from pickbest.testing.learners import check_unbiased
@@ -49,8 +49,8 @@ def hash_of(arm: str) -> float:
 def check_new_arm(live: LiveLearner, arm: str) -> None:
     """Nothing is counted of an arm that never played."""
     place = live.arms.index(arm)
-    fresh = arrays_of(portable(live.learner, live.learner.start(1)))
-    for path, array, field in fields(portable(live.learner, live.state)):
+    fresh = known_arrays(live.learner.start(1))
+    for path, array, field in fields(live.state):
         if field.kind is Kind.COUNT and field.arm_axes == (-1,) and path in fresh:
             found, expected = array[..., place], fresh[path][..., place]
             assert np.array_equal(found, expected), f"{path} of a new arm is {found}"
@@ -58,11 +58,13 @@ def check_new_arm(live: LiveLearner, arm: str) -> None:
 
 def changed(live: LiveLearner, roster: Roster) -> None:
     """Follow a change; of arms that stay, everything that is known stays."""
-    before, places = arrays_of(copy_state(portable(live.learner, live.state))), live.arms
+    before, places = known_arrays(copy_state(live.state)), live.arms
     live.follow(roster)
     stay = [arm for arm in live.arms if arm in places]
     old, new = [places.index(arm) for arm in stay], [live.arms.index(arm) for arm in stay]
-    for path, array, field in fields(portable(live.learner, live.state)):
+    for path, array, field in fields(live.state):
+        if field.kind is Kind.DERIVED:
+            continue
         if field.arm_axes == (-1,):
             kept = np.array_equal(array[..., new], before[path][..., old])
             assert kept, f"{path} was lost"

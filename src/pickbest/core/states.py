@@ -30,7 +30,7 @@ class Kind(Enum):
 
     SUM: sums of estimates over all rounds: an arm that comes must be charged for those it missed.
     COUNT: sums over what was seen of an arm itself: one that comes has seen nothing.
-    DERIVED: follows from the other fields (see `Portable`).
+    DERIVED: follows from the other fields (see `Refreshing`).
     """
 
     SUM = "sum"
@@ -67,26 +67,17 @@ def derived(*arm_axes: int) -> Field:
 
 
 @runtime_checkable
-class Portable(Protocol):
-    """A learner whose state holds more than can be carried to other arms."""
+class Refreshing(Protocol):
+    """A learner whose state has derived fields."""
 
-    def portable(self, state: State) -> State:
-        """What is known, in a state without derived fields (not a copy)."""
-        ...
-
-    def restored(self, known: State) -> State:
-        """The learner's state that follows from `known` (which may become part of it)."""
+    def refreshed(self, state: State) -> State:
+        """The state with derived fields that follow from the others."""
         ...
 
 
-def portable(learner: Learner, state: State) -> State:
-    """What of a state can be carried to other arms."""
-    return learner.portable(state) if isinstance(learner, Portable) else state
-
-
-def restored(learner: Learner, known: State) -> State:
-    """The inverse of `portable`."""
-    return learner.restored(known) if isinstance(learner, Portable) else known
+def refreshed(learner: Learner, state: State) -> State:
+    """A state whose numbers were changed from without, as the learner needs it."""
+    return learner.refreshed(state) if isinstance(learner, Refreshing) else state
 
 
 def fields(state: State) -> Iterator[tuple[str, AnyArray, Field]]:
@@ -104,6 +95,11 @@ def fields(state: State) -> Iterator[tuple[str, AnyArray, Field]]:
 def arrays_of(state: State) -> dict[str, AnyArray]:
     """Every array by its path, as a save file has them."""
     return {path: array for path, array, _ in fields(state)}
+
+
+def known_arrays(state: State) -> dict[str, AnyArray]:
+    """Every array by its path that does not follow from others."""
+    return {path: array for path, array, field in fields(state) if field.kind is not Kind.DERIVED}
 
 
 def map_state(change: Callable[[AnyArray], AnyArray], state: State) -> State:

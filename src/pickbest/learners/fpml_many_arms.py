@@ -18,7 +18,7 @@ from pickbest.kernels.many_arms import (
     weigh_arms,
 )
 from pickbest.kernels.rules import CompiledLearner, Pick, Rule, Told
-from pickbest.learners.fpml import FPMLState, start_leaders
+from pickbest.learners.fpml import start_leaders
 
 
 class FPMLManyArmsState(NamedTuple):
@@ -101,14 +101,11 @@ class FPMLManyArms(CompiledLearner[Law, FPMLManyArmsState, DrawWork]):
         return Law(self.epsilon)
 
     def start(self, replicates: int) -> FPMLManyArmsState:
-        return self.restored(start_leaders(replicates, self.n_arms))
+        known = start_leaders(replicates, self.n_arms)
+        return self.refreshed(FPMLManyArmsState(*known, empty_groups(replicates, self.n_arms)))
 
-    def portable(self, state: FPMLManyArmsState) -> FPMLState:
-        """What FPMLPartial would know."""
-        return FPMLState(state.costs, state.round)
-
-    def restored(self, known: FPMLState) -> FPMLManyArmsState:
+    def refreshed(self, state: FPMLManyArmsState) -> FPMLManyArmsState:
         """The groups of cumulative costs."""
-        groups = empty_groups(*known.costs.shape)
-        fill_groups.suited(known.costs.size)(known.costs, self.epsilon, groups, self.budget)
-        return FPMLManyArmsState(known.costs, known.round, groups)
+        costs = state.costs
+        fill_groups.suited(costs.size)(costs, self.epsilon, state.groups, self.budget)
+        return state

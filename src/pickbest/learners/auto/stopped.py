@@ -33,7 +33,7 @@ from pickbest.core import (
     Seen,
     uses_features,
 )
-from pickbest.core.states import counts, portable, restored
+from pickbest.core.states import counts, refreshed
 from pickbest.core.types import start_state
 from pickbest.core.wrapping import WrappingLearner
 from pickbest.kernels.compiled import borrowing, compiled, inlined
@@ -151,11 +151,8 @@ class Racing(WrappingLearner):
         known = Seen(costs, costs, None, watch, watched)
         return state._replace(inner=self.inner.learn(state.inner, told, known, features))
 
-    def portable(self, state: RacingState) -> RacingState:
-        return state._replace(inner=portable(self.inner, state.inner))
-
-    def restored(self, known: RacingState) -> RacingState:
-        return known._replace(inner=restored(self.inner, known.inner))
+    def refreshed(self, state: RacingState) -> RacingState:
+        return state._replace(inner=refreshed(self.inner, state.inner))
 
 
 def racing(learner: Learner) -> Learner:

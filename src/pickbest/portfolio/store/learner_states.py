@@ -24,12 +24,11 @@ from pickbest.core import FloatArray, Learner, State, replicate_keys, rng_for
 from pickbest.core.states import (
     AnyArray,
     Kind,
-    arrays_of,
     copy_state,
     fields,
-    portable,
+    known_arrays,
+    refreshed,
     repeat_state,
-    restored,
 )
 from pickbest.core.types import start_state
 
@@ -86,15 +85,17 @@ def carried(
     """
     old, new = make(len(old_arms)), make(len(new_arms))
     shares = dict(zip(old_arms, pick_shares(old, state).tolist(), strict=True))
-    now = LastSeen(tuple(old_arms), arrays_of(copy_state(portable(old, state))))
-    beginning = LastSeen(now.arms, arrays_of(portable(old, start_state(old, 1, n_features))))
-    known = portable(new, start_state(new, 1, n_features))
-    if arrays_of(known).keys() != now.arrays.keys():
+    now = LastSeen(tuple(old_arms), known_arrays(copy_state(state)))
+    beginning = LastSeen(now.arms, known_arrays(start_state(old, 1, n_features)))
+    known = start_state(new, 1, n_features)
+    if known_arrays(known).keys() != now.arrays.keys():
         return start_state(
             new, 1, n_features
         )  # The learner is another one for this many arms: begin again.
     for path, array, field in fields(known):
         axes = field.arm_axes
+        if field.kind is Kind.DERIVED:
+            continue
         if not axes:
             array[...] = now.arrays[path]
             continue
@@ -112,7 +113,7 @@ def carried(
     for arm in new_arms:
         archive.pop(arm, None)
     archive.update({arm: now for arm in old_arms if arm not in new_arms})
-    return restored(new, known)
+    return refreshed(new, known)
 
 
 def _charge(
