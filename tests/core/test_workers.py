@@ -6,15 +6,13 @@ import io
 import multiprocessing
 import os
 import signal
-import sys
 import time
 from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 
-from pickbest.core import MissingExtraError
 from pickbest.core.progress import progress_bar
-from pickbest.core.workers import each_finished, start_ray
+from pickbest.core.workers import each_finished
 
 
 def square(number: int) -> int:
@@ -66,25 +64,6 @@ def test_who_stops_asking_ends_the_processes_at_once() -> None:
     finished.close()
     assert time.monotonic() - began < 20.0
     assert not multiprocessing.active_children()
-
-
-def test_ray_is_asked_for_by_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(MissingExtraError, match=r"engine='ray' needs .*pickbest\[ray\]"):
-        start_ray("engine='ray'")
-
-
-@pytest.mark.ray
-def test_it_is_said_who_connected_to_a_cluster() -> None:
-    """So that whoever did can shut it down."""
-    ray = pytest.importorskip("ray", reason="the extra ray is not installed")
-    if ray.is_initialized():
-        pytest.skip("this process is connected to a cluster already")
-    try:
-        assert start_ray("a test", num_cpus=1)[1]
-        assert not start_ray("a test")[1]
-    finally:
-        ray.shutdown()
 
 
 class Terminal(io.StringIO):

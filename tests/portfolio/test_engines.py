@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import pickle
 import shlex
 import signal
-import socket
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +18,8 @@ from unittest.mock import patch
 
 import pytest
 
-from pickbest.core import PickbestError, workers
+from pickbest.core import MissingExtraError, PickbestError
+from pickbest.portfolio.engine import cluster
 from pickbest.portfolio.engine.engines import Engine, make_engine
 from pickbest.portfolio.engine.local import LocalEngine
 from pickbest.portfolio.processes import started
@@ -353,33 +351,10 @@ def test_a_cluster_that_cannot_be_reached_is_an_error_at_once(address: str) -> N
     assert time.monotonic() - started < 20.0
 
 
-@pytest.mark.parametrize(
-    ("scheme", "said"), [("", b""), ("ray://", b"HTTP/1.1 400 Bad Request\r\n\r\n")]
-)
-@pytest.mark.ray
-@pytest.mark.usefixtures("no_cluster")
-def test_something_else_that_listens_is_no_cluster(
-    said: bytes, scheme: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A server that says nothing, an ordinary web server."""
-    monkeypatch.setattr(workers, "CONNECT_SECONDS", 2.0)
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        address = f"{scheme}127.0.0.1:{server.getsockname()[1]}"
-
-        def serve() -> None:
-            with contextlib.suppress(OSError), server.accept()[0] as connection:
-                connection.sendall(said)
-                while said and connection.recv(1000):
-                    pass
-                time.sleep(0.0 if said else 5.0)
-
-        thread = threading.Thread(target=serve)
-        thread.start()
-        started = time.monotonic()
-        with pytest.raises(PickbestError, match=r"something else listens there|timed out"):
-            make_engine("ray", {"address": address})
-        assert time.monotonic() - started < 10.0
-        thread.join()
+def test_ray_is_asked_for_by_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingExtraError, match=r"engine='ray' needs .*pickbest\[ray\]"):
+        make_engine("ray", {})
 
 
 @pytest.mark.ray
@@ -388,4 +363,4 @@ def test_a_real_cluster_is_taken_for_one(engine: Engine) -> None:
         pytest.skip("the local engine has no cluster")
     import ray
 
-    workers.check_reachable(ray.get_runtime_context().gcs_address)
+    cluster.check_reachable(ray.get_runtime_context().gcs_address)

@@ -1,21 +1,14 @@
-"""Work spread over processes, given back as it finishes; and the way to a Ray cluster."""
+"""Work spread over processes, given back as it finishes."""
 
 import multiprocessing
 import os
 import signal
-import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any, TypeVar
 
 import cloudpickle
-
-from pickbest.core import PickbestError
-from pickbest.core.errors import load_extra
-
-# A cluster that takes no connection in this time counts as unreachable.
-CONNECT_SECONDS = 10.0
 
 Item = TypeVar("Item")
 Done = TypeVar("Done")
@@ -72,31 +65,3 @@ def _follow_parent() -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-def start_ray(purpose: str, address: str | None = None, **options: Any) -> tuple[Any, bool]:
-    """The package ray, connected, and whether it was this call that connected it.
-
-    To the cluster that is connected already, the one at `address`, or the one that ray.init()
-    finds or starts here. options: what ray.init takes (num_cpus, runtime_env, …).
-    PickbestError if nothing listens at the address.
-    """
-    ray = load_extra("ray", "ray", purpose)
-    if ray.is_initialized():
-        return ray, False
-    check_reachable(address)
-    own = {"include_dashboard": False} if address is None else {}
-    quiet = {"log_to_driver": False, "logging_level": "error", **own}
-    ray.init(address=address, **{**quiet, **options})
-    return ray, True
-
-
-def check_reachable(address: str | None) -> None:
-    """Ray itself would try for minutes, and then end the process."""
-    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
-    if not host or not port.isdigit():
-        return
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
-    except OSError as error:
-        raise PickbestError(f"no Ray cluster can be reached at {address}: {error}") from error

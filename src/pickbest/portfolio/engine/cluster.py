@@ -11,6 +11,7 @@ times, and the deadline counts for each arm from its own start.
 
 import os
 import pickle
+import socket
 import sys
 import time
 from collections.abc import Sequence
@@ -18,12 +19,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from pickbest.core.workers import start_ray
+from pickbest.core import PickbestError
+from pickbest.core.errors import load_extra
 from pickbest.portfolio.engine.local import LocalEngine
 from pickbest.portfolio.processes import temporary_folder
 from pickbest.portfolio.runs import EndsRace, GivenUp, Run, RunStatus, Task
 
 PATIENCE = 0.2
+# A cluster that takes no connection in this time counts as unreachable.
+CONNECT_SECONDS = 10.0
 # How long workers have to end their arms where a race fails.
 END_SECONDS = 10.0
 MAX_RETRIES = 3
@@ -36,7 +40,13 @@ class RayEngine:
     """
 
     def __init__(self, address: str | None = None, **options: Any) -> None:
-        self._ray, self._own = start_ray("engine='ray'", address, **options)
+        self._ray = ray = load_extra("ray", "ray", "engine='ray'")
+        self._own = not ray.is_initialized()
+        if self._own:
+            check_reachable(address)
+            own = {"include_dashboard": False} if address is None else {}
+            quiet = {"log_to_driver": False, "logging_level": "error", **own}
+            ray.init(address=address, **{**quiet, **options})
         self._run = self._ray.remote(max_retries=MAX_RETRIES)(run_here)
 
     def race(self, tasks: Sequence[Task], ends_race: EndsRace, given_up: GivenUp) -> list[Run]:
@@ -117,3 +127,14 @@ def run_here(task: Task, paths: Sequence[str]) -> tuple[Run, bytes]:
         here = replace(task, spool=os.path.join(folder, "output") if task.spool else "")
         (run,) = _engine.race([here], lambda run: False, lambda: False)
         return run, Path(run.spool).read_bytes() if run.spool else b""
+
+
+def check_reachable(address: str | None) -> None:
+    """Ray itself would try for minutes, and then end the process."""
+    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit():
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
+    except OSError as error:
+        raise PickbestError(f"no Ray cluster can be reached at {address}: {error}") from error
