@@ -172,9 +172,8 @@ def test_others_join_when_a_check_takes_long(calls: Calls) -> None:
     quoted = Talk(calls, "-i", program=calls.link("cvc5"))
     assert quoted.ask('(echo "a ""b"" ; c")') == '"a ""b"" ; c"'
     (name,) = [each for each in kept(calls.data) if each.startswith("session ")]
-    record = Keep(calls.data).read(name)
-    assert record["wins"]["z3"] >= 0.9
-    assert record["losses"]["cvc5"] >= 0.9
+    scores = Keep(calls.data).read(name)["scores"]
+    assert scores["z3"] > 0.5 > scores["cvc5"]
 
 
 @needs_z3

@@ -216,7 +216,7 @@ def talk(call: Arguments, folder: str | None) -> int:
         lambda logic: Record(keep.read(kind + logic)),
     )
     code = Session(team, client, call.called).run()
-    if team.record.wins and not call.frozen:
+    if team.record.scores and not call.frozen:
         keep.write({kind + team.stack.logic: team.record.told()})
     return code
 

@@ -31,6 +31,8 @@ GRACE, VAIN = 0.1, 3
 # session's time; what a start costs in seconds is a guess.
 FIRST_TRIAL, NEXT_TRIAL, TRIAL_RACES, TRIAL_SHARE = 2, 4, 3, 0.1
 START_SECONDS, MODULE_SECONDS = 0.02, 0.3
+# How much the last race says of a solver.
+PACE = 0.2
 # Checks that tell how long checks usually take.
 RECENT = 20
 INFINITE = float("inf")
@@ -70,36 +72,29 @@ class Client:
 class Record:
     """What is known of sessions like this one: who wins, and how long the lead should be alone.
 
-    wins, losses: of races that a solver took part in. wait: times the usual wait.
+    scores: by solver, the share of races that it won; the last ones count most. wait: times the
+    usual wait.
     """
 
     def __init__(self, known: Any = None) -> None:
         known = known if isinstance(known, dict) else {}
-        self.wins = _counts(known.get("wins"))
-        self.losses = _counts(known.get("losses"))
-        wait = known.get("wait")
+        scores, wait = known.get("scores"), known.get("wait")
+        listed = scores.items() if isinstance(scores, dict) else ()
+        self.scores = {name: score for name, score in listed if isinstance(score, float)}
         self.wait = min(max(wait, 0.1), 10.0) if isinstance(wait, float) else 1.0
 
     def told(self) -> dict[str, Any]:
-        """As it is kept; what is old counts less."""
-        return {
-            "wins": {name: round(0.98 * count, 3) for name, count in self.wins.items()},
-            "losses": {name: round(0.98 * count, 3) for name, count in self.losses.items()},
-            "wait": self.wait,
-        }
+        """As it is kept."""
+        return {"scores": self.scores, "wait": self.wait}
 
-    def mean(self, name: str) -> float:
-        """How good a solver is: its share of races won, if it won and lost one more.
-
-        So whoever lost comes after those that have not raced yet.
-        """
-        wins, losses = self.wins.get(name, 0.0), self.losses.get(name, 0.0)
-        return (1.0 + wins) / (2.0 + wins + losses)
+    def score(self, name: str) -> float:
+        """How good a solver is; whoever lost comes after those that have not raced yet."""
+        return self.scores.get(name, 0.5)
 
     def raced(self, winner: str, racers: Sequence[str]) -> None:
         for name in racers:
-            counts = self.wins if name == winner else self.losses
-            counts[name] = counts.get(name, 0.0) + 1.0
+            before = self.score(name)
+            self.scores[name] = before + PACE * ((name == winner) - before)
 
     def joined(self, helped: bool) -> None:
         """Others that win should have come sooner; those that do not burn processor time."""
@@ -181,7 +176,7 @@ class Team:
 
     def _fit(self) -> list[Worker]:
         """Solvers that take all that is asserted: the lead first, then as they are preferred."""
-        mean = self.record.mean
+        score = self.record.score
         fit = [
             each
             for each in self.workers
@@ -189,7 +184,7 @@ class Team:
             and not self._has_refused(each)
             and takes(each.solver, self.stack.logic)
         ]
-        return sorted(fit, key=lambda each: (each is not self._lead, -mean(each.name)))
+        return sorted(fit, key=lambda each: (each is not self._lead, -score(each.name)))
 
     def _has_refused(self, worker: Worker) -> bool:
         """Whether it does not take something that is asserted."""
@@ -378,8 +373,3 @@ class Team:
             elif descriptor in asked and asked[descriptor].process is not None:
                 found += [(asked[descriptor], *each) for each in asked[descriptor].read()]
         return found
-
-
-def _counts(found: Any) -> dict[str, float]:
-    listed = found.items() if isinstance(found, dict) else ()
-    return {str(name): float(n) for name, n in listed if isinstance(n, int | float) and n >= 0}
