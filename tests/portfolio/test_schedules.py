@@ -120,7 +120,7 @@ def test_prices_in_toml(tmp_path: Path) -> None:
     ("more", "message"),
     [
         ("prices = {z = 1.0}", "unknown arm of the prices 'z'"),
-        ("cascade = true", "for arms that are names"),
+        ("cascade = true", "unknown key .cascade."),
         ('price = 1.0\nlearner = "thompson"', "need the learner 'schedules'"),
         ("price = -1.0", "price must be a number of at least 0"),
     ],
