@@ -305,35 +305,6 @@ def until_begun(engine: Engine, tasks: Sequence[Task]) -> list[Run]:
     return runs
 
 
-class Dreaming:
-    """An engine that runs nothing."""
-
-    def race(
-        self, tasks: Sequence[Task], ends_race: Callable[[Run], bool], given_up: Callable[[], bool]
-    ) -> list[Run]:
-        runs = [Run(task.arm, RunStatus.FINISHED, exit_code=0) for task in tasks]
-        for run in runs:
-            ends_race(run)
-        return runs
-
-    def close(self) -> None:
-        pass
-
-
-CHECKS = [
-    test_results, test_failures, test_deadline, test_stop, test_giving_up,
-    test_errors_of_the_caller, test_answers, test_surroundings, test_limits, test_grace,
-    test_races_at_once, test_no_process_left, test_nothing_inherited, test_limits_of_trees,
-    test_floods,
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("check", CHECKS)
-def test_an_engine_that_runs_nothing_is_noticed(check: Callable[[Engine], None]) -> None:
-    with pytest.raises((AssertionError, pytest.fail.Exception)):
-        check(Dreaming())
-
-
 @pytest.fixture
 def no_cluster() -> None:
     ray = pytest.importorskip("ray", reason="Ray is not installed (extra: ray)")
