@@ -3,13 +3,10 @@
 import numpy as np
 import pytest
 
-from pickbest.catalog import make_learner
 from pickbest.core import replicate_keys, rng_for
-from pickbest.environments import OneGoodArm
 from pickbest.kernels.compiled import interpreted
 from pickbest.kernels.rules import Pick
 from pickbest.learners import FPMLPartial, Weights
-from pickbest.simulation.games import play
 
 REPLICATES, N_ARMS = 200, 7
 
@@ -72,14 +69,3 @@ def test_costs_far_apart_keep_their_order():
     assert np.allclose(weights[:, 0], 1.0)
     share = (arms[:, 1] == 1).mean()
     assert abs(1 / weights[arms[:, 1] == 1, 1][0] - share) < 0.08
-
-
-def test_rates_by_hand_learn_as_well_without_the_number_of_rounds():
-    """0.1.0 forgot all at every power of two: regret 183 instead of 26."""
-    environment = OneGoodArm(9, 1000)
-    regrets = [
-        play(make_learner("fpml-partial", 9, 3, rounds, epsilon=0.2), environment, 50, 0).paid
-        for rounds in (1000, None)
-    ]
-    known, unknown = (paid.sum(axis=1).mean() for paid in regrets)
-    assert unknown == known < 50

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pickbest.catalog import make_learner
-from pickbest.core import GOLDEN, Choice, PickbestError, Seen, keep_best, replicate_keys, rng_for
+from pickbest.core import GOLDEN, Choice, PickbestError, Seen, replicate_keys, rng_for
 from pickbest.environments import Bernoulli
 from pickbest.kernels.random import exponential_at
 from pickbest.learners import (
@@ -176,13 +176,6 @@ def test_expected_regret_of_fresh_and_fixed_perturbations_agree():
     }
     error = math.sqrt(sum(p.var() / 4000 for p in paid.values()))
     assert abs(paid[True].mean() - paid[False].mean()) < 5 * error
-
-
-def test_keep_best_charges_the_minimum():
-    assert keep_best(np.array([[0, 2], [1, 1]]), np.array([[0.4, 0.1, 0.3]] * 2)).tolist() == [
-        0.3,
-        0.1,
-    ]
 
 
 @pytest.mark.parametrize(

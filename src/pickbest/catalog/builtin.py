@@ -28,7 +28,7 @@ BUILT_IN = (
         "exponential weights over relative costs, sees its own arms; B ≥ 2, bounded regret",
         builders.hedge_partial),
     LearnerEntry("exp3", "exponential weights, one arm, sees its own cost",
-                 builders.exp3, builders.EXP3_TUNINGS, single_arm=True),
+                 builders.exp3, builders.EXP3_TUNINGS),
     LearnerEntry("og",
                  "online greedy: Exp3 (or Hedge, with feedback=full) in each slot (Algorithm 3)",
                  builders.og, (*builders.EXP3_TUNINGS, "standard")),

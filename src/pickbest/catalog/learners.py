@@ -28,14 +28,17 @@ class LearnerEntry:
         called n_arms, budget, rounds (None where unknown) and tuning (None where not chosen)
         are given by the game; all others are options, and need default values.
     tunings: the default first; empty where nothing is tuned.
-    single_arm: whether the budget must be 1.
     """
 
     name: str
     summary: str
     build: Callable[..., Learner]
     tunings: tuple[str, ...] = ()
-    single_arm: bool = False
+
+    @property
+    def single_arm(self) -> bool:
+        """Whether the budget must be 1: the learner is not told of any."""
+        return "budget" not in parameters(self.build)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -88,7 +91,7 @@ def learner_entry(name: str) -> LearnerEntry:
         raise PickbestError(f"options of a learner must be key=value, got {wrong!r} in {name!r}")
     build = from_module(name, "learner", _ENTRIES, needs=("n_arms",))
     summary = (inspect.getdoc(build) or name).partition("\n")[0]
-    return LearnerEntry(name, summary, build, single_arm="budget" not in parameters(build))
+    return LearnerEntry(name, summary, build)
 
 
 def learner_kind(name: str) -> type:
