@@ -44,7 +44,7 @@ HOPE = 0.2
 # The regression is followed until it predicts rewards worse by that many standard deviations. With
 # 1, tables of solvers lose .03.
 DOUBT = 2.0
-# Standardised numbers are cut there. At 6, scenarios lose .01 (± .05) and tables of solvers nothing.
+# Standardised numbers are cut there. At 6, scenarios lose .01 (± .05), tables of solvers nothing.
 FAR = 3.0
 # As how often played the regression's word counts: draws are then that value but for ties.
 SURE = 1e6
