@@ -133,15 +133,14 @@ def test_only_pulled_actions_are_asked_for() -> None:
         assert asked <= {a.activity for a in learner.schedules(plan)[0]}
 
 
+LONG = tuple(Action(v, span) for v in range(3) for span in (1, 3))
 SEMI_BANDIT = {
-    "exp3": lambda n: OnlineGreedy(Exp3(n, 0.3), 3),
-    "exp3, distinct": lambda n: OnlineGreedy(Exp3(n, 0.3), 3, distinct=True),
-    "fpml": lambda n: OnlineGreedy(FPMLPartial(n, 2, 0.1), 2),
-    "fpml, distinct": lambda n: OnlineGreedy(FPMLPartial(n, 2, 0.1), 2, distinct=True),
-}
-DURATIONS = {
-    "exp3": lambda n, a: OnlineGreedy(Exp3(n, 0.3), 3, a),
-    "exp3, distinct": lambda n, a: OnlineGreedy(Exp3(n, 0.3), 3, a, distinct=True),
+    "exp3": OnlineGreedy(Exp3(6, 0.3), 3),
+    "exp3, distinct": OnlineGreedy(Exp3(6, 0.3), 3, distinct=True),
+    "exp3, durations": OnlineGreedy(Exp3(6, 0.3), 3, LONG),
+    "exp3, durations, distinct": OnlineGreedy(Exp3(6, 0.3), 3, LONG, distinct=True),
+    "fpml": OnlineGreedy(FPMLPartial(6, 2, 0.1), 2),
+    "fpml, distinct": OnlineGreedy(FPMLPartial(6, 2, 0.1), 2, distinct=True),
 }
 
 
@@ -169,25 +168,15 @@ def estimate_errors(learner: OnlineGreedy, jobs: TableJobs) -> np.ndarray:
     return errors
 
 
-def assert_unbiased(errors: np.ndarray) -> None:
+@pytest.mark.parametrize("name", SEMI_BANDIT)
+def test_estimates_of_every_slot_are_unbiased(name: str) -> None:
+    learner = SEMI_BANDIT[name]
+    chances = 0.7 * np.random.default_rng(12).random((7, 6, 4))
+    jobs = probabilistic_coverage(chances, np.full(4, 0.25), learner.actions)
+    errors = estimate_errors(learner, jobs)
     mean = errors.mean(axis=0)
     error = errors.std(axis=0, ddof=1) / np.sqrt(len(errors))
     assert np.all(np.abs(mean) <= 6 * error + 1e-9), (mean, error)
-
-
-@pytest.mark.parametrize("name", SEMI_BANDIT)
-def test_estimates_of_every_slot_are_unbiased(name: str) -> None:
-    rng = np.random.default_rng(12)
-    jobs = probabilistic_coverage(0.7 * rng.random((7, 6, 4)), np.full(4, 0.25))
-    assert_unbiased(estimate_errors(SEMI_BANDIT[name](6), jobs))
-
-
-@pytest.mark.parametrize("name", DURATIONS)
-def test_estimates_with_durations_are_unbiased(name: str) -> None:
-    rng = np.random.default_rng(13)
-    actions = tuple(Action(v, span) for v in range(3) for span in (1, 3))
-    jobs = probabilistic_coverage(0.7 * rng.random((7, 6, 4)), np.full(4, 0.25), actions)
-    assert_unbiased(estimate_errors(DURATIONS[name](6, actions), jobs))
 
 
 @pytest.mark.parametrize("distinct", [True, False])

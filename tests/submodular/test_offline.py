@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from pickbest import theory
-from pickbest.hindsight import best_subset
 from pickbest.submodular.jobs import (
     Action,
     TableJobs,
@@ -88,13 +87,6 @@ def test_large_coverage_is_solved_exactly() -> None:
     found = best_schedule(jobs, 8)
     assert found.proven
     assert found.value >= greedy_schedule(jobs, 8).value
-
-
-def test_best_of_agrees_with_hindsight() -> None:
-    costs = np.random.default_rng(7).random((25, 30)).round(2)
-    found = best_schedule(best_of(1.0 - costs), 4)
-    assert found.proven
-    assert len(costs) - found.value == pytest.approx(best_subset(costs, 4).cost, abs=1e-6)
 
 
 def test_large_probabilistic_coverage_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:

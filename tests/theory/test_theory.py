@@ -59,21 +59,6 @@ def test_values_by_hand(value: float, expected: float) -> None:
     assert value == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (theory.partial_resamples_as_written(n_arms=9, slot_budget=1, rounds=368), 24),
-        (theory.partial_resamples_as_run(n_arms=9, slot_budget=1, rounds=368), 11),
-        (theory.hybrid_slots(target_budget=3, rounds=1), 1),
-        (theory.hybrid_budget(slot_budget=4, target_budget=2, rounds=100), 40),
-        (theory.oracle_calls(n_constraints=1, budget=1, width=1, accuracy=0.5), 64),
-        (theory.constant_regret_budget(1), 1),
-    ],
-)
-def test_counts_by_hand(value: int, expected: int) -> None:
-    assert (type(value), value) == (int, expected)
-
-
 @pytest.mark.parametrize(("n_arms", "budget", "rounds"), GRID)
 def test_theorem_2(n_arms: int, budget: int, rounds: int) -> None:
     game = {"n_arms": n_arms, "budget": budget, "rounds": rounds}

@@ -247,17 +247,3 @@ def test_a_scenario_as_an_environment(tmp_path):
     assert (table.n_arms, table.rounds, table.arm_names) == (2, 3, ("fast, 1.0", "slow"))
     slower = make_environment(f"{folder}:cost=runtime", measure="runtime")
     assert slower.costs_table[0, 1] == 0.5
-
-
-@pytest.mark.parametrize(
-    ("name", "options", "message"),
-    [
-        ("task-1", {"cost": "solved"}, "unknown option of task-1 'cost'"),
-        ("table.csv", {"measure": "x"}, "unknown option of the file table.csv 'measure'"),
-        (".", {"rounds": 3}, "unknown option of the scenario . 'rounds'"),
-        (".", {"rewards": True}, "unknown option of the scenario . 'rewards'"),
-    ],
-)
-def test_options_that_do_not_go_together(name, options, message):
-    with pytest.raises(PickbestError, match=message):
-        make_environment(name, **options)
