@@ -106,8 +106,8 @@ class Finished:
     times: when arms answered or were stopped, as shares of the deadline; see
         `core.Seen`.
     winner: the arm with the best answer; None when no arm gave one.
-    answer: the winner's answer where it is JSON, else its repr; of a long one, the beginning and
-        the end. output: the file that holds all of it, next to the journal; "": there is none.
+    answer: the winner's answer where it is JSON, else its repr; of a long one, the beginning.
+        output: the file that holds all of it, next to the journal; "": there is none.
     """
 
     round: int
