@@ -78,11 +78,6 @@ def _refuse_constant(word: str) -> None:
     raise ValueError(f"{word} is no number of JSON")
 
 
-def read_back(data: Any) -> Any:
-    """Plain data as JSON gives it back; TypeError or ValueError for what JSON does not have."""
-    return json.loads(json.dumps(data, allow_nan=False))
-
-
 def storable(data: Any, longest: int) -> Any:
     """Anything as JSON can hold it: itself where it can, else its repr; cut where it is long."""
     try:

@@ -86,8 +86,6 @@ class FPMLManyArms(CompiledLearner[Law, FPMLManyArmsState, DrawWork]):
     n_arms: int
     budget: int
     epsilon: float
-    # Weights belong to the draw of their own round: perturbations are never kept.
-    fresh = True
     feedback = Feedback.PICKED
     unbiased = True
     rule = RULE

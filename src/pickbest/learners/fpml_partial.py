@@ -134,8 +134,6 @@ class FPMLPartial(CompiledLearner[Law, FPMLState, Work]):
     weights: Weights = Weights.EXACT
     resamples: int = 1
     explore: float = 1.0
-    # Weights belong to the draw of their own round: perturbations are never kept.
-    fresh = True
     feedback = Feedback.PICKED
     rule = RULE
 

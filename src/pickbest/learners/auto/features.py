@@ -19,7 +19,7 @@ regression hopes for, and pairs whose gains differ from the guess by as much as 
 from __future__ import annotations
 
 from functools import cache
-from typing import Annotated, NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -50,17 +50,8 @@ FAR = 3.0
 SURE = 1e6
 
 
-class Regression(Protocol):
-    """What a state keeps that `described` and `count_numbers` need: see FeaturesState."""
-
-    @property
-    def number(self) -> FloatArray: ...
-    @property
-    def mean(self) -> FloatArray: ...
-    @property
-    def squares(self) -> FloatArray: ...
-    @property
-    def weights(self) -> FloatArray: ...
+# A state with `number`, `mean`, `squares` and `weights`, see FeaturesState.
+Regression = Any
 
 
 class FeaturesState(NamedTuple):

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from pickbest.catalog.spec import Spec
 from pickbest.core import PickbestError, unknown_name
-from pickbest.core.codec import read_back
+from pickbest.core.codec import encode, parsed
 from pickbest.portfolio.engine.engines import Engine
 from pickbest.portfolio.run.answers.handling import Check, FormatSpec
 from pickbest.portfolio.run.costs import CostSpec
@@ -78,7 +78,7 @@ class Settings:
             name = self._pricing
         try:
             # As the journal gives them back, so that they compare equal.
-            options = read_back(options)
+            options = parsed(encode(options))
         except ValueError as error:
             raise PickbestError(f"options must be finite numbers, got {learner}") from error
         return Opened(self.seed, name, self.rounds, options, self.rewards)
