@@ -9,7 +9,7 @@ light (w z ≤ LIGHT) is passed in one step:
   more than the probability w z, and an arm that it meets is kept with what is missing.
 - Weights: light arms enter the integrals through their power sums, the others one by one.
 
-The level is such that so many arms are expected below it that fewer than the budget are negligible.
+The level is such that fewer arms than the budget lie below it with negligible probability only.
 The base keeps it near 1. It moves seldom, and then all weights are computed anew. Draws look below
 a lower level first: where too few arms are found there, one pass over all arms finds the others.
 """

@@ -236,7 +236,7 @@ def _of_names(status: Status) -> tuple[list[tuple[str, str]], list[Chapter]]:
 
 
 def _money(status: Status) -> list[Section]:
-    """What was called, beside the best fixed choices in hindsight."""
+    """What was called, compared with the best fixed choices in hindsight."""
     if status.mean_cost is None or not status.frontier:
         return []
     trade = status.trade or 0.0

@@ -18,7 +18,7 @@ Who ends what is left when one of them is killed:
 
 If a guard and the keeper are killed in one instant, the kernel ends the arm itself with its guard
 (PR_SET_PDEATHSIG), but nobody knows any more what the arm has started. That runs on until it ends
-by itself, exceeds its limit of processor time, or writes to its output, which nobody reads any
+on its own, exceeds its limit of processor time, or writes to its output, which nobody reads any
 more (SIGPIPE).
 
 Messages (`messages`) are JSON over sockets that have no name and that no arm inherits. What an arm
