@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -62,23 +62,8 @@ def images(figure: Figure, name: str) -> tuple[bytes, bytes]:
 
 
 def name_lines(axes: Axes) -> None:
-    """Write the names of the lines at their right, those that end highest first."""
-    drawn: list[tuple[Any, str]] = list(zip(*axes.get_legend_handles_labels(), strict=True))
-
-    def end(named: tuple[Any, str]) -> float:
-        """Where a line, or one with error bars, ends."""
-        line = named[0][0] if isinstance(named[0], tuple) else named[0]
-        return float(line.get_ydata()[-1])
-
-    drawn.sort(key=end, reverse=True)
-    axes.legend(
-        [line for line, _ in drawn],
-        [name for _, name in drawn],
-        loc="center left",
-        bbox_to_anchor=(1.0, 0.5),
-        frameon=False,
-        fontsize=9.5,
-    )
+    """Write the names of the lines at their right."""
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=9.5)
 
 
 def check_plot_path(path: str | Path) -> Path:

@@ -194,20 +194,16 @@ def _shown(estimate: Interval) -> str:
 
 
 def _failures(races: Races) -> Section:
-    reasons: Counter[tuple[str, str, str]] = Counter()
-    last: dict[tuple[str, str, str], int] = {}
-    for view in races.rounds:
-        for run in view.runs:
-            if run.reason:
-                key = (printable(run.arm), run.status.value, printable(run.reason)[:300])
-                reasons[key] += 1
-                last[key] = view.round
+    reasons = Counter(
+        (printable(run.arm), run.status.value, printable(run.reason)[:300])
+        for view in races.rounds
+        for run in view.runs
+        if run.reason
+    )
     if not reasons:
         return Section("failures", "Failures", [Text("No run failed.")])
-    rows: list[list[Cell]] = [
-        [*key, count, last[key]] for key, count in reasons.most_common(MOST_ROWS)
-    ]
-    columns = alike("arm", "what", "why", "runs", "last in round")
+    rows: list[list[Cell]] = [[*key, count] for key, count in reasons.most_common(MOST_ROWS)]
+    columns = alike("arm", "what", "why", "runs")
     return Section("failures", "Failures", [Table("failures", "Failures", columns, rows)])
 
 
