@@ -16,7 +16,7 @@ import numpy as np
 from pickbest.core import FloatArray, PickbestError
 from pickbest.core.features import Feature, encoded_one
 from pickbest.environments.aslib import RUNTIME, read_scenario
-from pickbest.environments.table_files import text_cells
+from pickbest.environments.table_files import TEXT_SUFFIXES, read_text_table
 from pickbest.environments.tables import is_number
 
 
@@ -59,12 +59,16 @@ def read_runtimes(path: str | Path) -> Runtimes:
         features = dict(zip(scenario.feature_names, scenario.features.T.tolist(), strict=True))
         found = (scenario.instances, scenario.algorithms, seconds, features)
         return Runtimes(*found, scenario.cutoff, scenario.feature_seconds)
-    header, rows = text_cells(path, "runtimes")
+    if not path.exists():
+        raise PickbestError(f"{path}: no such file")
+    if not path.name.endswith(TEXT_SUFFIXES):
+        raise PickbestError(f"{path}: runtimes stand in a file in {', '.join(TEXT_SUFFIXES)}")
+    table = read_text_table(path)
+    header, columns = table.names, [tuple(map(str, column)) for column in table.columns]
     if len(header) < 2:
-        raise PickbestError(f"{path}: runtimes need a column of names and columns of seconds")
+        raise PickbestError(f"{path}: runtimes need a header, and columns of names and of seconds")
     if len(set(header)) < len(header):
         raise PickbestError(f"{path}: columns must have different names, got {', '.join(header)}")
-    columns = list(zip(*rows, strict=True))
     read = [[_seconds(cell) for cell in column] for column in columns]
     wrong = [place for place in range(1, len(header)) if None in read[place]]
     text = [place for place in wrong if not any(map(is_number, columns[place]))]

@@ -40,7 +40,7 @@ def read_table(
             raise PickbestError(f"{path}: the columns of an array have no names to choose by")
         arms: Arms = (_read_numpy(path), (), ())
     else:
-        arms = choose_arms(_read_text(path), str(path), label, columns)
+        arms = choose_arms(read_text_table(path), str(path), label, columns)
     values, names, rows = arms
     if values.ndim != 2 or 0 in values.shape:
         raise PickbestError(
@@ -57,7 +57,8 @@ def read_table(
     return Table(1.0 - checked if rewards else checked, names, str(path), rows)
 
 
-def _read_text(path: Path) -> Columns:
+def read_text_table(path: Path) -> Columns:
+    """The columns of a .csv or .tsv file, packed or not, with names where it has a header."""
     try:
         text = unpacked(path).decode("utf-8-sig")
         separator = "\t" if ".tsv" in path.suffixes else ","
@@ -76,21 +77,6 @@ def _read_text(path: Path) -> Columns:
             raise PickbestError(f"{path}: row {number} has {len(row)} cells, expected {width}")
     names = tuple(cell.strip() for cell in header or ())
     return Columns(list(zip(*rows, strict=True)), names, first_row=first_row)
-
-
-def text_cells(path: Path, what: str) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """(names of columns, rows of cells) of a .csv or .tsv file with a first row of names.
-
-    what: stands in the file, for messages.
-    """
-    if not path.exists():
-        raise PickbestError(f"no such file: {path}")
-    if not path.name.endswith(TEXT_SUFFIXES):
-        raise PickbestError(f"{path}: {what} are columns of a file in {', '.join(TEXT_SUFFIXES)}")
-    table = _read_text(path)
-    if not table.names:
-        raise PickbestError(f"{path}: {what} need a first row with the names of the columns")
-    return table.names, list(zip(*table.columns, strict=True))
 
 
 def unpacked(path: Path) -> bytes:
