@@ -81,7 +81,8 @@ class RayEngine:
                     stop()
         except BaseException:
             stop()
-            ray.wait(waiting, num_returns=len(waiting), timeout=END_SECONDS)
+            if waiting:
+                ray.wait(waiting, num_returns=len(waiting), timeout=END_SECONDS)
             raise
         return [runs[place] for place in range(len(tasks))]
 
