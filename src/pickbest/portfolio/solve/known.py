@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from pickbest.core.errors import PickbestError, unknown_name
@@ -134,11 +135,6 @@ class Installed(NamedTuple):
     def on(self, path: str) -> tuple[str, ...]:
         """The command line for a problem."""
         return tuple(word.replace(PROBLEM, path) for word in self.argv)
-
-    @property
-    def place(self) -> str:
-        """The program, or the module."""
-        return self.solver.module.partition(":")[0] if self.is_module else self.argv[0]
 
 
 def installed(
@@ -329,13 +325,12 @@ def version_of(here: Installed) -> str:
     """The version of a solver, in numbers; "": nobody knows."""
     from importlib.metadata import PackageNotFoundError, version
 
+    module, text = here.solver.module.partition(":")[0], ""
     if not here.is_module:
-        text = _said(here.place)
+        text = _said(here.argv[0])
     else:
-        try:
-            text = version({"pysat": "python-sat"}.get(here.place, here.place))
-        except PackageNotFoundError:
-            text = ""
+        with suppress(PackageNotFoundError):
+            text = version({"pysat": "python-sat"}.get(module, module))
     found = re.search(r"\d+(\.\d+)+", text)
     return found[0] if found else ""
 
