@@ -133,17 +133,19 @@ def test_help_teaches(calls: Calls) -> None:
 
 
 @needs_z3
-def test_nothing_that_takes_long_is_imported(calls: Calls) -> None:
-    """NumPy alone takes longer to import than a call may."""
+@pytest.mark.parametrize(("word", "expected"), [("sat.smt2", 0), ("sat.cnf", 10), ("-in", 0)])
+def test_nothing_that_takes_long_is_imported(calls: Calls, word: str, expected: int) -> None:
+    """NumPy alone takes longer to import than a call may; a session needs even less."""
+    slow = {"numpy", "numba", "sqlalchemy", "typer", "rich", "multiprocessing", "argparse"}
+    if word == "-in":
+        slow |= {"dataclasses", "pathlib", "random", "subprocess"}
     code = (
         "import sys\nfrom pickbest.cli.solve import main\ncode = main(sys.argv[1:])\n"
-        "slow = {'numpy', 'numba', 'sqlalchemy', 'typer', 'rich', 'multiprocessing'}\n"
-        "assert not slow & set(sys.modules), slow & set(sys.modules)\n"
-        "sys.exit(code)"
+        f"slow = {slow} & set(sys.modules)\nassert not slow, slow\nsys.exit(code)"
     )
-    for name, expected in (("sat.smt2", 0), ("sat.cnf", 10)):
-        done = calls.run(name, program=[sys.executable, "-c", code])
-        assert done.returncode == expected, done.stderr
+    script = b"(set-logic QF_BV)(declare-const x Bool)(assert x)(check-sat)"
+    done = calls.run(word, program=[sys.executable, "-c", code], stdin=script)
+    assert done.returncode == expected, done.stderr
 
 
 LIARS = {

@@ -7,9 +7,9 @@ import resource
 import signal
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
-from pickbest.portfolio.engine import tree
 from pickbest.portfolio.run.answers.commands import Splitter
 from pickbest.portfolio.solve.known import INSIDE, Installed, for_strings
 from pickbest.portfolio.solve.script import ASK, CHECK, QUIET, STATE, SUCCESS, Command, Frame, Stack
@@ -185,8 +185,13 @@ class Worker:
         """End the process, and whatever it has started."""
         if self.process is None:
             return
-        for pid in (self.process, *tree.descendants(self.process)):
-            tree.kill(pid)
+        found = [self.process]
+        for pid in found:
+            with suppress(OSError), open(f"/proc/{pid}/task/{pid}/children") as listing:
+                found += map(int, listing.read().split())
+        for pid in found:
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
         os.waitpid(self.process, 0)
         os.close(self.input)
         os.close(self.output)
