@@ -137,13 +137,10 @@ class AskTell:
         features: those of each problem, None where it has none.
         """
         check_count("the number of problems", len(problems))
-        if lifetime is not None:
-            check_positive("lifetime", lifetime)
+        seconds, own = self._good_for(lifetime), lifetime is None
         if time.monotonic() - self._swept > SWEEP_SECONDS:
             self._swept = time.monotonic()
             self.ledger.sweep()
-        seconds = self._own_seconds if lifetime is None else lifetime
-        own = lifetime is None
         opened = self.ledger.ask(
             problems, lifetime=seconds, owned=own, watch=self._watch, features=features
         )
@@ -156,15 +153,17 @@ class AskTell:
 
         Only with `cascade`. Asked again, it gives the same ticket.
         """
-        if lifetime is not None:
-            check_positive("lifetime", lifetime)
-        number, seconds = round_of(ticket), self._own_seconds if lifetime is None else lifetime
-        found = self.ledger.more(number, seconds, owned=lifetime is None)
+        own = lifetime is None
+        found = self.ledger.more(round_of(ticket), self._good_for(lifetime), owned=own)
         if found is None:
             return None
-        if lifetime is None:
+        if own:
             self._mine.add(found.round)
         return self._ticket(found)
+
+    def _good_for(self, lifetime: float | None) -> float:
+        """Seconds for which a ticket is good."""
+        return self._own_seconds if lifetime is None else check_positive("lifetime", lifetime)
 
     def tell(
         self,
@@ -272,11 +271,6 @@ class AskTell:
                 self._mine.clear()
         finally:
             self.ledger.close()
-
-    def __repr__(self) -> str:
-        state = self.ledger.state
-        arms = len(state.roster.arms) if state.roster else 0
-        return f"AskTell({arms} arms, {state.finished} rounds finished, {len(state.open)} open)"
 
     def __enter__(self) -> Self:
         return self
