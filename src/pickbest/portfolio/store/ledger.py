@@ -7,8 +7,8 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -82,49 +82,48 @@ class Ledger:
             self.refresh()
             return view(self.state)
 
-    @contextmanager
-    def turn(self) -> Iterator[Turn]:
-        """Write alone, knowing everything; what is appended is folded in after the commit."""
+    def write(self, made: Callable[[Turn], Sequence[R]]) -> list[R]:
+        """Write what a function makes of the newest state: alone, in one commit, once, and
+        patiently; then fold it in."""
         if os.getpid() != self._process:
             raise PickbestError(
                 "a portfolio cannot be used across a fork: open it in the new process"
             )
-        with self.lock:
-            with self.journal.turn(self.state.position) as turn:
-                for entry in turn.news:
-                    _fold(self.state, entry)
-                yield turn
-            for entry in turn.appended:
-                self.state.apply(entry)
-            if turn.appended and self.state.position - self._kept >= SNAPSHOT_EVERY:
-                # The records are what counts: where it cannot be kept now, the next one will be.
-                self._kept = self.state.position
-                with suppress(StorageError):
-                    self.journal.keep(self.state.to_bytes())
-
-    def write(self, made: Callable[[Turn], Sequence[R]]) -> list[R]:
-        """Write what a function makes of the newest state: in one commit, once, and patiently."""
         records: list[R] = []
         sent: list[Entry] = []
         counted = False
 
-        def attempt() -> list[R]:
+        def attempt() -> None:
             nonlocal records, sent, counted
-            with self.turn() as turn:
+            with self.journal.turn(self.state.position) as turn:
+                for entry in turn.news:
+                    _fold(self.state, entry)
                 # An attempt that seemed to fail may have counted.
                 counted = counted or any(entry in turn.news for entry in sent[:1])
                 if not counted:
                     records = list(made(turn))
                     sent = [turn.append(record) for record in records]
-            return records
+            for entry in turn.appended:
+                self.state.apply(entry)
 
         with self.lock:
-            for seconds in self.patience:
+            for seconds in (*self.patience, None):
                 try:
-                    return attempt()
+                    attempt()
+                    break
                 except StorageError:
+                    if seconds is None:
+                        raise
                     time.sleep(seconds)
-            return attempt()
+            self._keep_snapshot()
+        return records
+
+    def _keep_snapshot(self) -> None:
+        if self.state.position - self._kept >= SNAPSHOT_EVERY:
+            # The records are what counts: where it cannot be kept now, the next one will be.
+            self._kept = self.state.position
+            with suppress(StorageError):
+                self.journal.keep(self.state.to_bytes())
 
     def verify(self) -> PortfolioState:
         """Replay the journal from its beginning, up to where it stands now.
@@ -168,11 +167,13 @@ class Ledger:
         Arms that are not named any more are removed, new ones are added.
         """
         roster = check_opening(settings, arms, budget)
-        with self.turn() as turn:
+
+        def made(turn: Turn) -> list[Opened | Roster]:
             self.check_settings(settings)
-            if self.state.settings is None:
-                turn.append(settings)
-            self._follow(turn, roster)
+            new = [settings] if self.state.settings is None else []
+            return [*new, *self._followed(roster)]
+
+        self.write(made)
 
     def check_settings(self, wanted: Opened) -> None:
         """Raise if the portfolio was created with others."""
@@ -189,16 +190,19 @@ class Ledger:
 
     def change(self, add: Sequence[str] = (), remove: Sequence[str] = ()) -> None:
         """Change the arms of a running portfolio; open rounds go on."""
-        with self.turn() as turn:
+
+        def made(turn: Turn) -> list[Roster]:
             before = self.state.live.arms
             for arm in remove:
                 if arm not in before:
                     raise unknown_name("arm", arm, before)
             stay = tuple(arm for arm in before if arm not in remove)
-            self._follow(turn, Roster((*stay, *add), self.state.live.budget))
+            return self._followed(Roster((*stay, *add), self.state.live.budget))
 
-    def _follow(self, turn: Turn, wanted: Roster) -> None:
-        """Take these arms, those that stay first; raises before anything is written if the learner
+        self.write(made)
+
+    def _followed(self, wanted: Roster) -> list[Roster]:
+        """The record of a change to these arms, those that stay first; raises if the learner
         cannot play with them."""
         before = self.state.roster
         if before is not None:
@@ -208,8 +212,7 @@ class Ledger:
             wanted = Roster((*stay, *new), wanted.budget)
             trial = copy.deepcopy(self.state)
             trial.apply(Entry(trial.position + 1, wanted))
-        if wanted != before:
-            turn.append(wanted)
+        return [] if wanted == before else [wanted]
 
     def ask(
         self,
@@ -331,8 +334,9 @@ class Ledger:
         are those that the learner once picked; empty: the arms count as drawn at random. The
         number of the round in `Finished` is not used.
         """
-        with self.lock, self.turn() as turn:
-            live = self.state.live
+
+        def made(turn: Turn) -> list[Picked | Finished]:
+            live, records = self.state.live, list[Picked | Finished]()
             has_weights = live.pick(self.state.next_round)[1] is not None
             for number, (problem, own, result) in enumerate(results, self.state.next_round):
                 arms = tuple(run.arm for run in result.runs)
@@ -341,8 +345,10 @@ class Ledger:
                 picked = Picked(number, arms, weights, at, None, problem, True, at, given=True)
                 check_picked(picked, live.arms, live.learner.budget, live.fewer)
                 check_finished(result, picked)
-                turn.append(picked)
-                turn.append(replace(result, round=number))
+                records += [picked, replace(result, round=number)]
+            return records
+
+        self.write(made)
 
     def tell(self, results: Sequence[Finished]) -> None:
         """Close rounds with results, all in one commit, all or none."""
