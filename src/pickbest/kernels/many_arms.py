@@ -6,7 +6,7 @@ group keeps its largest weight and the power sums of its weights. So a group who
 light (w z ≤ LIGHT) is passed in one step:
 
 - Draws: the jumps of a Poisson process pass over whole groups. It meets a light arm with a little
-  more than the probability w z, and an arm that it meets is kept with what is missing.
+  more than the probability w z, and an arm that it meets is kept with the quotient of the two.
 - Weights: light arms enter the integrals through their power sums, the others one by one.
 
 The level is such that fewer arms than the budget lie below it with negligible probability only.

@@ -10,7 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pickbest.core import Choice, Draws, Feedback, FloatArray, KeyArray, Seen, check_budget
+from pickbest.core import (
+    Choice,
+    Draws,
+    Feedback,
+    FloatArray,
+    KeyArray,
+    PickbestError,
+    Seen,
+    check_budget,
+)
 from pickbest.kernels.compiled import allocating, inlined
 from pickbest.kernels.rules import CompiledLearner, Pick, Rule, Told, weights_of
 from pickbest.learners.auto.features import (
@@ -126,9 +135,10 @@ class Auto:
         free = self.sets.pick(state.sets, draws)
         if features is None:
             return free
-        blended, rows = start_pairs(len(features), self.n_arms), followed(state.features)
+        known, rows = self._checked(state, features), followed(state.features)
+        blended = start_pairs(len(known), self.n_arms)
         for row in rows:
-            blend_row(state.features, state.sets.pairs, row, features[row], blended)
+            blend_row(state.features, state.sets.pairs, row, known[row], blended)
         near = self.sets.pick(state.sets._replace(pairs=blended), draws)
         arms, weights = free.arms.copy(), weights_of(free).copy()
         arms[rows], weights[rows] = near.arms[rows], weights_of(near)[rows]
@@ -138,7 +148,8 @@ class Auto:
         self, state: AutoState, choice: Choice, seen: Seen, features: FloatArray | None = None
     ) -> AutoState:
         if features is not None:
-            learn_features(state.features, state.sets.pairs, choice.arms, seen.high, features)
+            known = self._checked(state, features)
+            learn_features(state.features, state.sets.pairs, choice.arms, seen.high, known)
         return state._replace(sets=self.sets.learn(state.sets, choice, seen))
 
     def play_table(
@@ -147,3 +158,14 @@ class Auto:
         """See core.TableLearner."""
         sets, paid = self.sets.play_table(state.sets, table, lasting, first_round)
         return state._replace(sets=sets), paid
+
+    def _checked(self, state: AutoState, features: FloatArray) -> FloatArray:
+        """The features of a round, which must be encoded."""
+        shape = state.features.number.shape
+        if features.shape != shape:
+            raise PickbestError(
+                f"features must have shape {shape}, got {features.shape}: start with n_features"
+            )
+        if not np.isfinite(features).all():
+            raise PickbestError("features must be encoded: see core.features.encoded")
+        return features
