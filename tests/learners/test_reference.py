@@ -44,18 +44,3 @@ def test_fpml_partial_and_og_hybrid(slots, slot_budget):
         return reference.greedy(TABLE, boxes)
 
     compare(learner, play)
-
-
-def test_og_with_exp3():
-    learner = make_learner("og", N_ARMS, 2, ROUNDS, "as_run")
-
-    def play(rng):
-        gamma = learner.inner.gamma
-        return reference.greedy(TABLE, [reference.Exp3Box(N_ARMS, gamma, rng) for _ in range(2)])
-
-    compare(learner, play)
-
-
-def test_hedge():
-    learner = make_learner("hedge", N_ARMS, 1, ROUNDS, rate=0.3)
-    compare(learner, lambda rng: reference.hedge(TABLE, 0.3, rng))
