@@ -54,8 +54,9 @@ from pickbest.learners.auto.sets import MOST_PAIRED
 from pickbest.learners.hedge_partial import HedgePartial
 
 # The least probability with which a round is watched; and up to how many watched rounds it is 1.
-# From .01 to .1, the first makes no difference in races; without the second, they lose .02 (± .06).
-LEAST_WATCH, SURE = 0.03, 3.0
+# From .01 to .1, the first makes no difference in races. The second, 20 in place of 3, adds .036 of
+# the gap in races of 400 rounds, on either half of the tables, for 12% more processor time.
+LEAST_WATCH, SURE = 0.03, 20.0
 
 
 class RacingState(NamedTuple):
